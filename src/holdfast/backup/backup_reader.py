@@ -351,9 +351,9 @@ class Opener:
                 return self.array(plain)()
             return self.stream(plain)()
 
-        found = Backup(form, name, start, stack.pop_all(), again=again, limits=self.limits)
-        found.form = form
-        return found
+        backup = Backup(form, name, start, stack.pop_all(), again=again, limits=self.limits)
+        backup.form = form
+        return backup
 
     def cut(self, source: BinaryIO, refusal: UnreadableBackup) -> Callable[[], RecordSource]:
         """Read what may be the beginning of an encrypted container; only a key that fits can tell."""
@@ -378,17 +378,17 @@ class Opener:
 
         def start() -> RecordSource:
             layout = find_layout(source, on_fault=self.on_fault)
-            given = self.keys or KeyMaterial()
+            key_material = self.keys or KeyMaterial()
             try:
                 beside = metadata()
             except BackupError as problem:
                 # Who has the account's id, or the keys themselves, can do without the file that is damaged.
-                if given.message is None and given.own_backup_id() is None:
+                if key_material.message is None and key_material.own_backup_id() is None:
                     raise
                 if self.on_fault is not None and isinstance(problem, DamagedContainer | FolderIncomplete):
                     self.on_fault(problem)
                 beside = None
-            keys = given.message_keys(modern=layout.modern, local_metadata=beside)
+            keys = key_material.message_keys(modern=layout.modern, local_metadata=beside)
             content = decrypt(source, layout, keys, on_fault=self.on_fault)
             plain = gunzip(content, limits=self.gunzip, on_fault=self.on_fault)
             return self.read(plain)
@@ -435,10 +435,10 @@ def open(  # noqa: A001  # backup.open() is what people look for
         on_gap,
         keep_gaps,
     )
-    found = open_with(opener, source)
-    if keys is not None and keys.pool is not None and found.form in ENCRYPTED_FORMS:
-        found.recovery_keys = (keys.pool,)
-    return found
+    backup = open_with(opener, source)
+    if keys is not None and keys.pool is not None and backup.form in ENCRYPTED_FORMS:
+        backup.recovery_keys = (keys.pool,)
+    return backup
 
 
 def open_with(opener: Opener, source: str | PathLike[str] | BinaryIO) -> Backup:

@@ -120,27 +120,30 @@ def keep(
     # Keys are asked for before anything that takes long.
     archive_key, media_key = archives.keys_of(target, passphrase)
     state = StateFile(target, media_key)
-    known = state.folder(place)
-    if any(source.name not in known.snapshots for source in sources):
+    folder_state = state.folder(place)
+    if any(source.name not in folder_state.snapshots for source in sources):
         check_keys(sources, keys)
     keep_apart_from([source.path for source in sources], target)
     make_folder(target.parent)
     with archives.open(target, create=True, passphrase=passphrase, key=archive_key) as opened:
         state.key = opened.media.key
         remove_left_behind(opened.media_folder)
-        run = FolderImport(opened, keys, known, state.save, progress)
+        run = FolderImport(opened, keys, folder_state, state.save, progress)
         return Kept(place, target, *run.run(sources))
 
 
 def find_sources(place: Path) -> list[SnapshotSource]:
     """Find the snapshots of a folder, the oldest first; what is no such folder is one backup."""
-    found = find_snapshots(place) if place.is_dir() else []
-    if found:
+    snapshot_folders = find_snapshots(place) if place.is_dir() else []
+    if snapshot_folders:
         return [
             SnapshotSource(
-                one.path.name, one.path, tuple(one.path / part for part in (MAIN, METADATA, MANIFEST)), one.store
+                snapshot_folder.path.name,
+                snapshot_folder.path,
+                tuple(snapshot_folder.path / part for part in (MAIN, METADATA, MANIFEST)),
+                snapshot_folder.store,
             )
-            for one in reversed(found)
+            for snapshot_folder in reversed(snapshot_folders)
         ]
     if not place.exists():
         raise UnreadableBackup(f"{place} cannot be read: there is no such file or folder")
@@ -250,9 +253,9 @@ class FolderImport:
         path, size = self.media.get(name, (None, 0))
         if not path:
             return path is not None
-        found = self.archive.kept_file(path)
+        file = self.archive.kept_file(path)
         try:
-            return found is not None and found.size >= size
+            return file is not None and file.size >= size
         except OSError:
             return False
 
@@ -345,21 +348,21 @@ class FolderImport:
         there: dict[str, None] = {}
         again: set[str] = set()
         tell = self.telling(f"copying attachments of {source.name}")
-        for one in self.archive.copy_media(backup):
-            done += one.size
+        for copied_attachment in self.archive.copy_media(backup):
+            done += copied_attachment.size
             if tell is not None:
                 tell(done)
-            if one.problem or one.path is None:
+            if copied_attachment.problem or copied_attachment.path is None:
                 continue
-            there[one.media_name] = None
-            self.media[one.media_name] = (one.path, one.size)
-            copied += one.new
-            sha256 = self.file_hash(source, one.media_name)
-            verdict = self.known.verdicts.get(one.media_name)
-            if one.new:
-                self.known.verdicts[one.media_name] = Verdict(sha256)
+            there[copied_attachment.media_name] = None
+            self.media[copied_attachment.media_name] = (copied_attachment.path, copied_attachment.size)
+            copied += copied_attachment.new
+            sha256 = self.file_hash(source, copied_attachment.media_name)
+            verdict = self.known.verdicts.get(copied_attachment.media_name)
+            if copied_attachment.new:
+                self.known.verdicts[copied_attachment.media_name] = Verdict(sha256)
             elif verdict is None or verdict.sha256 != sha256 or source.store is None:
-                again.add(one.media_name)
+                again.add(copied_attachment.media_name)
         for attachment in self.attachments(backup, again):
             loss = read_through(backup.media, attachment)
             self.known.verdicts[attachment.name] = Verdict(self.file_hash(source, attachment.name), loss)
@@ -375,22 +378,26 @@ class FolderImport:
                     yield attachment
 
     def result(
-        self, source: SnapshotSource, found: Completeness, attachments: tuple[str, ...], result: KeptSnapshot
+        self,
+        source: SnapshotSource,
+        completeness: Completeness,
+        attachments: tuple[str, ...],
+        result: KeptSnapshot,
     ) -> SnapshotState:
         """Put together what was found of a snapshot."""
-        whole = msgspec.structs.replace(
+        snapshot = msgspec.structs.replace(
             result,
-            made_ms=found.made_ms,
-            messages=found.messages,
-            attachments=found.attachments,
-            errors=found.errors,
-            findings=tuple(words_of(finding) for finding in found.findings),
-            lost=found.lost[:MOST_LISTED],
-            lost_count=len(found.lost),
-            not_on_device=len(found.not_on_device),
+            made_ms=completeness.made_ms,
+            messages=completeness.messages,
+            attachments=completeness.attachments,
+            errors=completeness.errors,
+            findings=tuple(words_of(finding) for finding in completeness.findings),
+            lost=completeness.lost[:MOST_LISTED],
+            lost_count=len(completeness.lost),
+            not_on_device=len(completeness.not_on_device),
             problem="" if result.digest else "nothing in it can be read",
         )
-        return SnapshotState(self.hashes_of(source), attachments, whole)
+        return SnapshotState(self.hashes_of(source), attachments, snapshot)
 
 
 def words_of(finding: Finding) -> str:

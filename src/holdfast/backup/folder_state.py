@@ -111,11 +111,11 @@ class StateFile:
         self._all = KeepState()
         try:
             with KeptFile(self.path, key).open() as source:
-                found = msgspec.json.decode(source.read(), type=KeepState)
+                keep_state = msgspec.json.decode(source.read(), type=KeepState)
         except (OSError, AttachmentError, msgspec.DecodeError, UnicodeDecodeError):
             return
-        if found.version == VERSION:
-            self._all = found
+        if keep_state.version == VERSION:
+            self._all = keep_state
 
     def folder(self, path: Path) -> FolderState:
         """Return what is known of a folder; changes to it are written by `save`."""

@@ -203,7 +203,7 @@ def merge_backups(
                 listed.write(msgspec.json.encode(conflict) + b"\n")
 
         with waiting("merging"):
-            done = merge(
+            result = merge(
                 backups,
                 resolve_target(output),
                 to=form,
@@ -213,16 +213,16 @@ def merge_backups(
                 on_conflict=report_conflict,
                 replace=force,
             )
-    print_problems(done.written)
+    print_problems(result.written)
     if json:
-        print_json(done)
+        print_json(result)
         return
     for conflict in first:
         print_note(diff_output.conflict_line(conflict))
-    if done.conflicts > SHOWN and conflicts is None:
-        print_note(f"... and {done.conflicts - SHOWN:,} more; --conflicts FILE lists them all")
+    if result.conflicts > SHOWN and conflicts is None:
+        print_note(f"... and {result.conflicts - SHOWN:,} more; --conflicts FILE lists them all")
     if str(output) != "-":
-        diff_output.show_merged(console(), output, done)
+        diff_output.show_merged(console(), output, result)
 
 
 def crop_backup(
@@ -274,7 +274,7 @@ def crop_backup(
         open_backups([source], KeyOptions(key, key_file or (), account_id)) as ((opened,), used),
         waiting("cropping"),
     ):
-        done = crop(
+        result = crop(
             opened,
             resolve_target(target),
             to=form,
@@ -286,11 +286,11 @@ def crop_backup(
             names=names,
             replace=force,
         )
-    print_problems(done.written)
+    print_problems(result.written)
     if json:
-        print_json(done)
+        print_json(result)
     elif str(target) != "-":
-        diff_output.show_cropped(console(), target, done)
+        diff_output.show_cropped(console(), target, result)
 
 
 def parse_time(text: str | None, option: str) -> DateRange | None:

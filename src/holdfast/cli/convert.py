@@ -59,18 +59,18 @@ def convert_backup(
         to_where: Path | BinaryIO = sys.stdout.buffer if str(target) == "-" else target
         chosen: Names = names
 
-        def write(found: Backup) -> Conversion:
-            return convert(found, to_where, to=form, keys=new, names=chosen, replace=force)
+        def write(backup: Backup) -> Conversion:
+            return convert(backup, to_where, to=form, keys=new, names=chosen, replace=force)
 
         return with_open_backup(source, keys, write, edited=edited)
 
-    done = with_keys(convert_with, key=key, key_file=key_file, account_id=account_id)
+    conversion = with_keys(convert_with, key=key, key_file=key_file, account_id=account_id)
     for number in dict.fromkeys(edited):
         print_note(f"note: record {number} was edited; what it says was written, not its kept bytes")
-    for problem in done.problems:
+    for problem in conversion.problems:
         print_note(f"note: {problem}")
     if json:
-        print_json(done)
+        print_json(conversion)
     elif str(target) != "-":
-        media = f" and {done.attachments:,} attachments" if form is OutputFormat.FOLDER else ""
-        console().print(f"{printable(str(target))}: {done.frames:,} frames{media}")
+        media = f" and {conversion.attachments:,} attachments" if form is OutputFormat.FOLDER else ""
+        console().print(f"{printable(str(target))}: {conversion.frames:,} frames{media}")

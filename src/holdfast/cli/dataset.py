@@ -97,7 +97,7 @@ def build(
     if address is not None and engine != "ray":
         raise typer.BadParameter("an address is for --engine ray", param_hint="--address")
     with build_progress() as progress:
-        done = backup.build_dataset(
+        build = backup.build_dataset(
             sources,
             target,
             keys=keys,
@@ -109,33 +109,34 @@ def build(
             progress=progress,
         )
     if json:
-        print_json({"complete": done.complete, "target": target, **fields_of(done)})
+        print_json({"complete": build.complete, "target": target, **fields_of(build)})
     else:
-        show_build(done)
-    return ExitCode.FINE if done.complete else ExitCode.NO
+        show_build(build)
+    return ExitCode.FINE if build.complete else ExitCode.NO
 
 
-def fields_of(done: DatasetBuild) -> dict[str, object]:
+def fields_of(build: DatasetBuild) -> dict[str, object]:
     """Return the JSON output of a build."""
     return {
-        "backups": done.backups,
-        "messages": done.messages,
-        "written": done.written,
-        "unchanged": len(done.unchanged),
-        "failed": [{"name": name, "reason": reason} for name, reason in done.reasons.items()],
+        "backups": build.backups,
+        "messages": build.messages,
+        "written": build.written,
+        "unchanged": len(build.unchanged),
+        "failed": [{"name": name, "reason": reason} for name, reason in build.reasons.items()],
     }
 
 
-def show_build(done: DatasetBuild) -> None:
+def show_build(build: DatasetBuild) -> None:
     """Print what a build did."""
     out = console()
-    for name, reason in list(done.reasons.items())[:SHOWN]:
+    for name, reason in list(build.reasons.items())[:SHOWN]:
         out.print(Text(f"{printable(name)}: {printable(reason)}"))
-    if len(done.failed) > SHOWN:
-        out.print(f"... and {len(done.failed) - SHOWN:,} more; --json lists all")
+    if len(build.failed) > SHOWN:
+        out.print(f"... and {len(build.failed) - SHOWN:,} more; --json lists all")
     out.print(
-        f"{counted(len(done.written), 'backup')} written, {len(done.unchanged):,} unchanged, "
-        f"{len(done.failed):,} failed; {counted(done.messages, 'message')} in {counted(done.backups, 'backup')}."
+        f"{counted(len(build.written), 'backup')} written, {len(build.unchanged):,} unchanged, "
+        f"{len(build.failed):,} failed; "
+        f"{counted(build.messages, 'message')} in {counted(build.backups, 'backup')}."
     )
 
 

@@ -205,28 +205,28 @@ def conflict_line(conflict: Conflict) -> str:
     )
 
 
-def show_merged(out: Console, target: Path, done: MergeResult) -> None:
+def show_merged(out: Console, target: Path, result: MergeResult) -> None:
     """Print the result of a merge."""
     out.print(
         Text(
-            f"{target}: {counted(done.messages, 'message')}; {done.only_older:,} only in an older backup, "
-            f"{done.only_newer:,} only in a newer one, {counted(done.conflicts, 'conflict')}"
+            f"{target}: {counted(result.messages, 'message')}; {result.only_older:,} only in an older backup, "
+            f"{result.only_newer:,} only in a newer one, {counted(result.conflicts, 'conflict')}"
         )
     )
-    if done.differing:
-        out.print(f"messages that differed: {kinds(done.differing)}")
-    if done.written.attachments:
-        out.print(f"{counted(done.written.attachments, 'attachment')} copied")
+    if result.differing:
+        out.print(f"messages that differed: {kinds(result.differing)}")
+    if result.written.attachments:
+        out.print(f"{counted(result.written.attachments, 'attachment')} copied")
 
 
-def show_cropped(out: Console, target: Path, done: CropResult) -> None:
+def show_cropped(out: Console, target: Path, result: CropResult) -> None:
     """Print the result of a crop."""
     out.print(
         Text(
-            f"{target}: {done.messages:,} of {counted(done.messages_before, 'message')}, "
-            f"{done.chats:,} of {counted(done.chats_before, 'chat')}, "
-            f"{done.recipients:,} of {counted(done.recipients_before, 'recipient')}"
+            f"{target}: {result.messages:,} of {counted(result.messages_before, 'message')}, "
+            f"{result.chats:,} of {counted(result.chats_before, 'chat')}, "
+            f"{result.recipients:,} of {counted(result.recipients_before, 'recipient')}"
         )
     )
-    if done.written.attachments:
-        out.print(f"{counted(done.written.attachments, 'attachment')} copied")
+    if result.written.attachments:
+        out.print(f"{counted(result.written.attachments, 'attachment')} copied")

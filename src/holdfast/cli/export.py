@@ -90,5 +90,5 @@ def export_backup(
                     progress=progress,
                 )
 
-    done = with_keys(export_with, key=key, key_file=key_file, account_id=account_id)
-    return print_result(target, to, done, problems, json=json)
+    summary = with_keys(export_with, key=key, key_file=key_file, account_id=account_id)
+    return print_result(target, to, summary, problems, json=json)

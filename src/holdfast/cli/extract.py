@@ -41,18 +41,18 @@ def extract_media(
 
         return with_open_backup(source, keys, run)
 
-    done = with_keys(extract_with, key=key, key_file=key_file, account_id=account_id)
-    failed = [item for item in done if item.problem]
+    extracted_attachments = with_keys(extract_with, key=key, key_file=key_file, account_id=account_id)
+    failed = [item for item in extracted_attachments if item.problem]
     if json:
         names = ("frame", "media_name", "path", "bytes", "problem")
-        print_json([{name: getattr(item, name) for name in names} for item in done])
+        print_json([{name: getattr(item, name) for name in names} for item in extracted_attachments])
     else:
         for item in failed[:SHOWN]:
             print_note(f"frame {item.frame}: {item.problem}")
         if len(failed) > SHOWN:
             print_note(f"... and {len(failed) - SHOWN:,} more; --json lists them all")
-        written = len(done) - len(failed)
-        size = summary.human_size(sum(item.bytes for item in done))
+        written = len(extracted_attachments) - len(failed)
+        size = summary.human_size(sum(item.bytes for item in extracted_attachments))
         console().print(f"{written:,} attachments, {size}, in {target}; {len(failed):,} missing or damaged")
     if failed:
         raise typer.Exit(ExitCode.NO)

@@ -147,10 +147,10 @@ def keep_once(folder: Path, target: Path, keys: KeyMaterial | None, passphrase: 
 class FolderKeys:
     """The key of a folder: given, stored, or asked for once."""
 
-    def __init__(self, folder: Path, given: KeyMaterial | None) -> None:
+    def __init__(self, folder: Path, key_material: KeyMaterial | None) -> None:
         self.folder = folder
-        self.keys = given
-        self.stored = given is None
+        self.keys = key_material
+        self.stored = key_material is None
 
     def use(self, work: Callable[[KeyMaterial | None], Kept], *, remember: bool) -> Kept:
         """Call a function that may need the key; one that is stored is used where none is given."""
@@ -188,12 +188,12 @@ class FolderKeys:
         return done
 
 
-def joined(stored: KeyMaterial, given: KeyMaterial | None) -> KeyMaterial:
+def joined(stored: KeyMaterial, keys: KeyMaterial | None) -> KeyMaterial:
     """Return stored keys, with what was given in addition."""
-    if given is None:
+    if keys is None:
         return stored
     known = {field.name: getattr(stored, field.name) for field in fields(stored)}
-    return KeyMaterial(**{**known, **{name: getattr(given, name) for name in given.given()}})
+    return KeyMaterial(**{**known, **{name: getattr(keys, name) for name in keys.given()}})
 
 
 def watch_folder(folder: Path, run: Callable[[], int], every: int, times: Zone) -> None:
@@ -246,8 +246,8 @@ def stat_of(path: Path) -> os.stat_result | None:
 def document(kept: Kept, times: Zone) -> KeepOutput:
     """Return the JSON output."""
     snapshots = [
-        KeptSnapshotOutput(**{name: getattr(one, name) for name in KeptSnapshotOutput.__struct_fields__})
-        for one in kept.snapshots
+        KeptSnapshotOutput(**{name: getattr(snapshot, name) for name in KeptSnapshotOutput.__struct_fields__})
+        for snapshot in kept.snapshots
     ]
     return KeepOutput(kept.complete, kept.unchanged, summary(kept, times), kept.folder, kept.archive, snapshots)
 
@@ -310,7 +310,14 @@ def show_snapshot(out: Console, snapshot: KeptSnapshot, kept: Kept, times: Zone)
 
 def quoted(folder: Path, snapshot: KeptSnapshot) -> str:
     """Return the path of a snapshot for a command line."""
-    path = next((one.path for one in find_sources(folder) if one.name == snapshot.name), folder / snapshot.name)
+    path = next(
+        (
+            snapshot_source.path
+            for snapshot_source in find_sources(folder)
+            if snapshot_source.name == snapshot.name
+        ),
+        folder / snapshot.name,
+    )
     text = printable(str(path))
     return f"'{text}'" if " " in text else text
 
@@ -320,9 +327,9 @@ def summary(kept: Kept, times: Zone) -> str:
     latest = kept.latest
     if kept.complete and latest is not None:
         return f"Everything on the phone on {times.day(latest.made_ms)} is here."
-    unread = sum(bool(one.problem) for one in kept.snapshots)
-    lost = sum(one.lost_count for one in kept.snapshots)
-    errors = sum(one.errors for one in kept.snapshots if not one.problem)
+    unread = sum(bool(snapshot.problem) for snapshot in kept.snapshots)
+    lost = sum(snapshot.lost_count for snapshot in kept.snapshots)
+    errors = sum(snapshot.errors for snapshot in kept.snapshots if not snapshot.problem)
     reasons = [
         *([f"{counted(unread, 'backup')} could not be read"] if unread else []),
         *([f"{counted(lost, 'attachment')} {are(lost)} lost"] if lost else []),

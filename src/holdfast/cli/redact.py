@@ -37,22 +37,22 @@ def redact_backup(
         with byte_progress(source.name, size_of(source)) as progress:
             return redact(resolve_input(source), where, keys, seed=seed, progress=progress, replace=force)
 
-    done = with_keys(redact_with, key=key, key_file=key_file, account_id=account_id)
-    if done.damaged:
+    redaction = with_keys(redact_with, key=key, key_file=key_file, account_id=account_id)
+    if redaction.damaged:
         what = (
             "frame is damaged, and so is its copy"
-            if done.damaged == 1
+            if redaction.damaged == 1
             else "frames are damaged, as are their copies"
         )
-        print_note(f"note: {done.damaged:,} {what}")
-    if done.gaps:
-        places = "place" if done.gaps == 1 else "places"
-        print_note(f"note: nothing can be read in {done.gaps:,} {places}, and nothing is copied from there")
-    for fault in done.faults:
+        print_note(f"note: {redaction.damaged:,} {what}")
+    if redaction.gaps:
+        places = "place" if redaction.gaps == 1 else "places"
+        print_note(f"note: nothing can be read in {redaction.gaps:,} {places}, and nothing is copied from there")
+    for fault in redaction.faults:
         print_note(f"note: {fault}; the copy is a plain stream, and does not have that fault")
-    if done.problem:
-        print_note(f"note: {done.problem}; the copy ends there too")
+    if redaction.problem:
+        print_note(f"note: {redaction.problem}; the copy ends there too")
     if json:
-        print_json(done)
+        print_json(redaction)
     elif str(target) != "-":
-        console().print(f"{printable(str(target))}: {done.frames:,} frames, redacted")
+        console().print(f"{printable(str(target))}: {redaction.frames:,} frames, redacted")

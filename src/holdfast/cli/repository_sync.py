@@ -183,25 +183,25 @@ def push_backup(
     before = None if facts.empty else target.remote.bytes_at(target.address("raw"), MOST_BYTES)
     old = LfsPointer.parse(before) if before is not None and len(before) <= MOST_BYTES else None
     if old == pointer:
-        done = PushOutput(target.remote.repository, target.path, target.branch, pointer.size, False, "", "")
+        output = PushOutput(target.remote.repository, target.path, target.branch, pointer.size, False, "", "")
     else:
         if not facts.private and not is_encrypted(file):
             confirm_public(target, file, allowed=allow_public)
         upload(target.remote, file, pointer)
         text = message or commit_message(target, file, pointer, old, keys)
         commit = commit_pointer(target, facts, pointer, text, exists=before is not None)
-        done = PushOutput(
+        output = PushOutput(
             target.remote.repository, target.path, target.branch, pointer.size, True, commit.sha, text
         )
     if json:
-        print_json(done)
-    elif not done.changed:
-        console().print(f"{done.repository}:{done.path} is up to date; nothing was changed")
+        print_json(output)
+    elif not output.changed:
+        console().print(f"{output.repository}:{output.path} is up to date; nothing was changed")
     else:
         out = console()
-        branch = printable(done.branch)
-        out.print(f"{done.repository}:{done.path} on {branch}, {human_size(done.bytes)}", markup=False)
-        out.print(done.message, markup=False)
+        branch = printable(output.branch)
+        out.print(f"{output.repository}:{output.path} on {branch}, {human_size(output.bytes)}", markup=False)
+        out.print(output.message, markup=False)
 
 
 def pull_backup(

@@ -124,10 +124,10 @@ def in_repository(request: RequestContext) -> RepositoryAccess:
         if renamed is not None and knows_of(request, renamed):
             raise redirect(request, 307, (owner,), (renamed.name,)) from None
         raise ApiError(404) from None
-    found = permissions_of_caller(request, repository)
-    if found.mode == Mode.NONE:
+    permissions = permissions_of_caller(request, repository)
+    if permissions.mode == Mode.NONE:
         raise ApiError(404)
-    return RepositoryAccess(repository, found)
+    return RepositoryAccess(repository, permissions)
 
 
 def in_transferred_repository(request: RequestContext) -> RepositoryAccess:
@@ -138,12 +138,14 @@ def in_transferred_repository(request: RequestContext) -> RepositoryAccess:
         if error.status != 404:
             raise
         try:
-            found = repositories.find_repository(request.app.database, request.path["owner"], request.path["repo"])
+            repository = repositories.find_repository(
+                request.app.database, request.path["owner"], request.path["repo"]
+            )
         except NoSuchRepository:
             raise error from None
-        if not transfers.may_accept(request.app, request.actor, found):
+        if not transfers.may_accept(request.app, request.actor, repository):
             raise
-    return RepositoryAccess(found, permissions_of_caller(request, found))
+    return RepositoryAccess(repository, permissions_of_caller(request, repository))
 
 
 def permissions_of_caller(request: RequestContext, repository: Repository) -> Permissions:
@@ -230,10 +232,10 @@ def in_organization(request: RequestContext) -> OrganizationAccess:
         raise ApiError(404) from None
     if not account.is_organization:
         raise ApiError(404)
-    found = organizations.access_in(request.app, request.actor, account)
-    if found.mode == Mode.NONE:
+    organization_access = organizations.access_in(request.app, request.actor, account)
+    if organization_access.mode == Mode.NONE:
         raise ApiError(404)
-    return found
+    return organization_access
 
 
 def in_its_organization(request: RequestContext) -> None:

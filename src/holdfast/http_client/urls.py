@@ -66,8 +66,8 @@ class HttpUrl:
             joined = urljoin(self.url, location.strip())
         except ValueError as error:
             raise InvalidUrl(f"it redirects to an address that is invalid: {error}") from None
-        found = HttpUrl.parse(joined)
-        return HttpUrl(found.scheme, found.host, found.port, found.path)
+        http_url = HttpUrl.parse(joined)
+        return HttpUrl(http_url.scheme, http_url.host, http_url.port, http_url.path)
 
 
 @functools.lru_cache(maxsize=1024)

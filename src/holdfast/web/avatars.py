@@ -55,8 +55,8 @@ def show_repository_avatar(request: RequestContext, id: str) -> RawResponse:  # 
     """Return the uploaded avatar of a repository, to those who may see it."""
     if not (id.isascii() and id.isdigit() and len(id) < len(str(LARGEST_ID))):
         raise ApiError(404)
-    found = avatars.show_repository_avatar(request.app, request.actor, int(id))
-    if found is None:
+    avatar = avatars.show_repository_avatar(request.app, request.actor, int(id))
+    if avatar is None:
         raise ApiError(404)
     headers = {**HEADERS, "Cache-Control": "private, max-age=300"}
-    return RawResponse(found.content, found.media_type, headers=headers)
+    return RawResponse(avatar.content, avatar.media_type, headers=headers)

@@ -145,10 +145,10 @@ def status_for(error: HostingError | ApiError) -> int:
     """Return the status of the page that shows an error; raises the error itself when it is a bug."""
     if isinstance(error, ApiError):
         return error.status
-    known = refusal_for(error)
-    if known is None:
+    api_error = refusal_for(error)
+    if api_error is None:
         raise error
-    return known.status
+    return api_error.status
 
 
 def field_label(field: str) -> str:

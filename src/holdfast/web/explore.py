@@ -30,8 +30,8 @@ class ExploreQuery(msgspec.Struct, frozen=True):
 @endpoint("GET /-/explore", scope="repository", slow=True)
 def show_explore(request: RequestContext, query: ExploreQuery) -> RawResponse:
     """List repositories, latest first."""
-    asked = page_of(request)
-    wanted = PageParams(asked.number, PER_PAGE)
+    params = page_of(request)
+    page_params = PageParams(params.number, PER_PAGE)
     text = query.q.strip()[:LONGEST]
     conditions = [named_like(text)] if text else []
     topic = query.topic.strip().lower()[:LONGEST]
@@ -41,7 +41,7 @@ def show_explore(request: RequestContext, query: ExploreQuery) -> RawResponse:
     only_mine = bool(query.mine) and user is not None
     if user is not None and only_mine:
         conditions.append(belongs_to(user))
-    found, total = list_lines(request, conditions, skip=wanted.skip, limit=PER_PAGE)
+    repository_lines, total = list_lines(request, conditions, skip=page_params.skip, limit=PER_PAGE)
     parameters = {"q": text} if text else {}
     if topic:
         parameters["topic"] = topic
@@ -51,9 +51,9 @@ def show_explore(request: RequestContext, query: ExploreQuery) -> RawResponse:
         request,
         "explore.html",
         title="Your repositories" if only_mine else f"Topic: {topic}" if topic else "Explore",
-        found=found,
+        found=repository_lines,
         total=total,
-        number=wanted.number,
+        number=page_params.number,
         size=PER_PAGE,
         q=text,
         topic=topic,

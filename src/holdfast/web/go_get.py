@@ -43,9 +43,9 @@ def go_get_page(app: App, root: str, path: str) -> RawResponse:
     name = name.removesuffix(".git")
     branch = "main"
     with suppress(NoSuchRepository, *DRIVER_ERRORS):
-        found = find_repository(app.database, owner, name)
-        if not found.is_private and found.owner.visibility == "public":
-            branch = found.default_branch
+        repository = find_repository(app.database, owner, name)
+        if not repository.is_private and repository.owner.visibility == "public":
+            branch = repository.default_branch
     where = f"{quote(owner)}/{quote(name)}"
     page = PAGE.format(
         package=f"{urlsplit(root).netloc}{urlsplit(root).path}/{where}",

@@ -83,14 +83,14 @@ def page_notifications(request: RequestContext, query: NotificationListQuery, pa
     # The threads of this second may have changed after they were read, so they are not marked with the others.
     before = int(time.time()) - 1
     which = NotificationFilter(statuses=STATUSES if name == ALL else (name,))
-    found, total = notifications.list_threads(request.app, request.actor, which, skip=params.skip, limit=SIZE)
+    threads, total = notifications.list_threads(request.app, request.actor, which, skip=params.skip, limit=SIZE)
     return show(
         request,
         "notifications.html",
         title="Notifications",
         lists=LISTS,
         name=name,
-        groups=grouped(request, found),
+        groups=grouped(request, threads),
         total=total,
         number=params.number,
         size=SIZE,
@@ -128,14 +128,16 @@ def whole(text: str) -> int:
 def grouped(request: RequestContext, threads: list[NotificationThread]) -> list[ThreadGroup]:
     """Return threads by repository; a repository is where its latest thread would be."""
     with request.app.database.read() as connection:
-        places = repositories_by_id(connection, {one.notification.repository_id for one in threads})
+        places = repositories_by_id(
+            connection, {notification_thread.notification.repository_id for notification_thread in threads}
+        )
     groups: dict[int, ThreadGroup] = {}
-    for one in threads:
-        number = one.notification.repository_id
+    for thread in threads:
+        number = thread.notification.repository_id
         # One that was deleted after its threads were read has none.
         if number in places:
             group = groups.setdefault(number, ThreadGroup(places[number], []))
-            group.rows.append(row(places[number], one))
+            group.rows.append(row(places[number], thread))
     return list(groups.values())
 
 

@@ -137,21 +137,21 @@ def page_new_release(request: RequestContext, target: RepositoryAccess, query: N
 def submit_release(request: RequestContext, target: RepositoryAccess, body: ReleaseForm) -> RawResponse:
     """Create a release, or a draft of one."""
     try:
-        made = releases.create(request.app, request.actor, target, body.fields)
+        release = releases.create(request.app, request.actor, target, body.fields)
     except HostingError as error:
         return form_page(request, target, body, status=status_for(error), problem=message_for(error))
-    notice = "release-drafted" if made.is_draft else "release-published"
-    return redirect_to(release_path(target, made.tag_name), notice, made.name or made.tag_name)
+    notice = "release-drafted" if release.is_draft else "release-published"
+    return redirect_to(release_path(target, release.tag_name), notice, release.name or release.tag_name)
 
 
 @endpoint("GET /{owner}/{repo}/releases/edit/{tag...}", scope="repository", guards=WRITING, slow=True)
 def page_edit_release(request: RequestContext, target: RepositoryAccess, tag: str) -> RawResponse:
     """Ask for changes of a release."""
     try:
-        found = releases.find_tagged(request.app, target, tag)
+        release = releases.find_tagged(request.app, target, tag)
     except NoSuchRelease:
         raise ApiError(404) from None
-    return form_page(request, target, form_of_release(found), found)
+    return form_page(request, target, form_of_release(release), release)
 
 
 @endpoint("POST /{owner}/{repo}/releases/{id}", scope="repository", guards=WRITING, largest_body=LARGEST_TEXT)
@@ -162,12 +162,12 @@ def submit_edit_release(
     body: ReleaseForm,
 ) -> RawResponse:
     """Change a release; a draft can be published."""
-    found = found_release(request, target, id)
+    release = found_release(request, target, id)
     try:
-        changed = releases.edit(request.app, request.actor, target, found, body.changes)
+        changed = releases.edit(request.app, request.actor, target, release, body.changes)
     except HostingError as error:
-        return form_page(request, target, body, found, status=status_for(error), problem=message_for(error))
-    published = found.is_draft and not changed.is_draft
+        return form_page(request, target, body, release, status=status_for(error), problem=message_for(error))
+    published = release.is_draft and not changed.is_draft
     notice = "release-published" if published else "release-saved"
     return redirect_to(release_path(target, changed.tag_name), notice, changed.name or changed.tag_name)
 
@@ -175,9 +175,9 @@ def submit_edit_release(
 @endpoint("POST /{owner}/{repo}/releases/{id}/delete", scope="repository", guards=WRITING)
 def submit_delete_release(request: RequestContext, target: RepositoryAccess, id: int) -> RawResponse:  # noqa: A002  # the path parameter's name
     """Delete a release with its files; its tag stays."""
-    found = found_release(request, target, id)
-    releases.delete(request.app, request.actor, target, found)
-    return redirect_to(f"{root_path(target)}/releases", "release-deleted", found.name or found.tag_name)
+    release = found_release(request, target, id)
+    releases.delete(request.app, request.actor, target, release)
+    return redirect_to(f"{root_path(target)}/releases", "release-deleted", release.name or release.tag_name)
 
 
 def largest_asset(settings: Settings) -> int:
@@ -195,20 +195,20 @@ def submit_release_asset(
     upload: Upload,
 ) -> RawResponse:
     """Add a file to a release."""
-    found = found_release(request, target, id)
+    release = found_release(request, target, id)
     path = upload.path.with_name("attachment")
     try:
         sent = extract_file(upload.path, request.headers.get("content-type", ""), "attachment", path)
         name = plain_name(sent)
         if not name:
-            return release_page(request, target, found, status=422, problem="Choose a file.")
+            return release_page(request, target, release, status=422, problem="Choose a file.")
         limit = request.app.settings.max_lfs_mb
         if path.stat().st_size > limit * 2**20:
-            return release_page(request, target, found, status=413, problem=f"A file has at most {limit} MB.")
-        added = release_assets.add(request.app, request.actor, target, found, name=name, path=path)
+            return release_page(request, target, release, status=413, problem=f"A file has at most {limit} MB.")
+        added = release_assets.add(request.app, request.actor, target, release, name=name, path=path)
     except (HostingError, ApiError) as error:
-        return release_page(request, target, found, status=status_for(error), problem=message_for(error))
-    return redirect_to(f"{release_path(target, found.tag_name)}#assets", "files-uploaded", added.name)
+        return release_page(request, target, release, status=status_for(error), problem=message_for(error))
+    return redirect_to(f"{release_path(target, release.tag_name)}#assets", "files-uploaded", added.name)
 
 
 @endpoint("POST /{owner}/{repo}/releases/{id}/assets/{asset}/delete", scope="repository", guards=WRITING)
@@ -219,10 +219,10 @@ def submit_delete_release_asset(
     asset: int,
 ) -> RawResponse:
     """Delete a file of a release."""
-    found = found_release(request, target, id)
+    release = found_release(request, target, id)
     try:
-        file = release_assets.find(request.app, found, asset)
+        file = release_assets.find(request.app, release, asset)
     except NoSuchAttachment:
         raise ApiError(404) from None
     release_assets.delete(request.app, request.actor, target, file)
-    return redirect_to(f"{release_path(target, found.tag_name)}#assets", "file-deleted", file.name)
+    return redirect_to(f"{release_path(target, release.tag_name)}#assets", "file-deleted", file.name)

@@ -109,13 +109,13 @@ def rows_of_releases(
 @endpoint("GET /{owner}/{repo}/releases", scope="repository", guards=READING, slow=True)
 def page_releases(request: RequestContext, target: RepositoryAccess, page: PageParams) -> RawResponse:
     """List the releases, newest first; drafts are there for those who may write releases."""
-    wanted = PageParams(page.number, PER_PAGE)
+    params = PageParams(page.number, PER_PAGE)
     found, total = releases.releases_of(
         request.app.database,
         target.repository,
         is_draft=None if service.may_see_drafts(target) else False,
         is_prerelease=None,
-        skip=wanted.skip,
+        skip=params.skip,
         limit=PER_PAGE,
     )
     return show_in(
@@ -126,7 +126,7 @@ def page_releases(request: RequestContext, target: RepositoryAccess, page: PageP
         title=f"Releases · {target.repository.full_name}",
         rows=rows_of_releases(request, target, found, assets_shown=ASSETS_SHOWN // PER_PAGE),
         total=total,
-        number=wanted.number,
+        number=params.number,
         size=PER_PAGE,
         reads_code=target.permissions.may_read(Unit.CODE),
         may_change=may_change_releases(request, target),
@@ -137,17 +137,17 @@ def page_releases(request: RequestContext, target: RepositoryAccess, page: PageP
 def page_release(request: RequestContext, target: RepositoryAccess, tag: str) -> RawResponse:
     """Show the release of a tag."""
     try:
-        found = service.find_tagged(request.app, target, tag)
+        release = service.find_tagged(request.app, target, tag)
     except NoSuchRelease:
         raise ApiError(404) from None
-    return release_page(request, target, found)
+    return release_page(request, target, release)
 
 
 def release_page(
-    request: RequestContext, target: RepositoryAccess, found: Release, *, status: int = 200, problem: str = ""
+    request: RequestContext, target: RepositoryAccess, release: Release, *, status: int = 200, problem: str = ""
 ) -> RawResponse:
     """Show a release, with what was wrong with a form."""
-    (row,) = rows_of_releases(request, target, [found], assets_shown=1000)
+    (row,) = rows_of_releases(request, target, [release], assets_shown=1000)
     return show_in(
         request,
         target,

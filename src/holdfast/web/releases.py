@@ -27,12 +27,12 @@ def download_release_asset(request: RequestContext, target: RepositoryAccess, fi
     """Download a file of a release by tag and name."""
     tag, _, name = file.rpartition("/")
     try:
-        found = releases.find_tagged(request.app, target, tag)
+        release = releases.find_tagged(request.app, target, tag)
     except NoSuchRelease:
         raise ApiError(404) from None
-    for one in attachments_of(request.app.database, holder_of(found)):
-        if one.name == name:
-            return attachment_response(request, target, one)
+    for attachment in attachments_of(request.app.database, holder_of(release)):
+        if attachment.name == name:
+            return attachment_response(request, target, attachment)
     raise ApiError(404)
 
 
@@ -40,10 +40,10 @@ def download_release_asset(request: RequestContext, target: RepositoryAccess, fi
 def go_to_latest_release(request: RequestContext, target: RepositoryAccess) -> RawResponse:
     """Redirect to the newest release that is neither a draft nor a pre-release."""
     try:
-        found = releases.find_latest(request.app, target)
+        release = releases.find_latest(request.app, target)
     except NoSuchRelease:
         raise ApiError(404) from None
-    address = f"{repository_page(request, target.repository)}/releases/tag/{quote(found.tag_name)}"
+    address = f"{repository_page(request, target.repository)}/releases/tag/{quote(release.tag_name)}"
     return RawResponse(b"", "text/plain;charset=utf-8", 302, {"Location": address})
 
 

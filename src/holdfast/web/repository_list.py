@@ -46,7 +46,7 @@ def list_lines(
     request: RequestContext, conditions: list[ColumnElement[bool]], *, skip: int = 0, limit: int
 ) -> tuple[list[RepositoryLine], int]:
     """Return one page of the visible repositories that meet the conditions, latest first, and their number."""
-    found = repository_search.list_visible(
+    page = repository_search.list_visible(
         request.app, request.actor, conditions, sort="updated", descending=True, skip=skip, limit=limit
     )
-    return [line_of(repository) for repository in found.items], found.total
+    return [line_of(repository) for repository in page.items], page.total

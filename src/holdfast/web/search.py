@@ -73,7 +73,7 @@ def search_files(request: RequestContext, text: str) -> FilesFound:
     """Look through the names of files, as far as that is quick."""
     words = text.casefold().split()
     code = repository_search.visible(request.actor, Unit.CODE.value)
-    found = repository_search.list_visible(
+    repository_page = repository_search.list_visible(
         request.app,
         request.actor,
         [code, table.c.has_code, ~table.c.is_empty],
@@ -83,8 +83,8 @@ def search_files(request: RequestContext, text: str) -> FilesFound:
     )
     files: list[FileFound] = []
     end = time.monotonic() + SECONDS
-    is_partial = found.total > len(found.items)
-    for repository in found.items:
+    is_partial = repository_page.total > len(repository_page.items)
+    for repository in repository_page.items:
         if time.monotonic() > end or len(files) >= FILES_SHOWN:
             return FilesFound(files[:FILES_SHOWN], True)
         more, cut = files_in(request, repository, words)
@@ -112,30 +112,30 @@ def files_in(request: RequestContext, repository: Repository, words: list[str]) 
     return results, names.is_cut or len(found) > FILES_SHOWN
 
 
-def search_issues(request: RequestContext, text: str, wanted: PageParams) -> tuple[list[IssueSchema], int]:
+def search_issues(request: RequestContext, text: str, params: PageParams) -> tuple[list[IssueSchema], int]:
     """Search the issues and pull requests the viewer may read, open and closed, the newest first."""
     where = [issue_lists.visible_to(request.actor.user, public_only=request.actor.public_only)]
-    found, total = issue_lists.list_issues(
-        request.app.database, where, Filter(text=text), sort="newest", skip=wanted.skip, limit=wanted.size
+    issues, total = issue_lists.list_issues(
+        request.app.database, where, Filter(text=text), sort="newest", skip=params.skip, limit=params.size
     )
-    return issue_list(request, found), total
+    return issue_list(request, issues), total
 
 
 @endpoint("GET /-/search", scope=("repository", "issue"), slow=True)
 def show_search(request: RequestContext, query: WantedQuery) -> RawResponse:
     """Look for something everywhere."""
     text = " ".join(query.q.split())[:LONGEST]
-    wanted = PageParams(page_of(request).number, PER_PAGE)
+    params = PageParams(page_of(request).number, PER_PAGE)
     first = PageParams(1, PER_PAGE)
     current = query.tab if query.tab in TABS else ""
     if not text:
         return page(request, "search.html", title="Search", q="", tabs=[], current="repositories", total=0)
-    found: list[RepositoryLine]
-    at = wanted if current in {"", "repositories"} else first
-    found, repository_total = list_lines(
+    repository_lines: list[RepositoryLine]
+    at = params if current in {"", "repositories"} else first
+    repository_lines, repository_total = list_lines(
         request, [repository_search.named_like(text)], skip=at.skip, limit=PER_PAGE
     )
-    issues, issue_total = search_issues(request, text, wanted if current == "issues" else first)
+    issues, issue_total = search_issues(request, text, params if current == "issues" else first)
     files = search_files(request, text)
     counts = {
         "repositories": f"{repository_total:,}",
@@ -156,10 +156,10 @@ def show_search(request: RequestContext, query: WantedQuery) -> RawResponse:
         q=text,
         tabs=tabs,
         current=current,
-        found=found,
+        found=repository_lines,
         issues=issues,
         files=files,
-        number=wanted.number,
+        number=params.number,
         size=PER_PAGE,
         total={"repositories": repository_total, "issues": issue_total}.get(current, 0),
         list_at=f"/-/search?{urlencode({'q': text, 'tab': current, 'page': ''})}",

@@ -84,23 +84,23 @@ class Archive(ArchiveReader):
 
     def long_text(self, path: str) -> str | None:
         """Read a text that was kept as a file; None where it is not there, or is more than a message may say."""
-        found = self.kept_file(path)
+        file = self.kept_file(path)
         try:
-            if found is None or found.size > LONGEST_TEXT:
+            if file is None or file.size > LONGEST_TEXT:
                 return None
             # Nor may a link in the folder lead to another file, whose content would become part of a message.
-            if not found.path.resolve().is_relative_to(self.media_folder.resolve()):
+            if not file.path.resolve().is_relative_to(self.media_folder.resolve()):
                 return None
-            with found.open() as source:
+            with file.open() as source:
                 return source.read().decode()
         except (OSError, UnicodeDecodeError, AttachmentError):
             return None
 
     def add(self, backup: Backup, *, progress: Progress | None = None) -> ImportResult:
         """Import a backup, in one transaction."""
-        done = import_backup(self.connection, backup, progress)
+        import_result = import_backup(self.connection, backup, progress)
         self.forget()
-        return done
+        return import_result
 
     def copy_media(self, backup: Backup, *, only: Set[str] | None = None) -> Iterator[CopiedAttachment]:
         """Copy the attachments of a backup, or some by their names, into the folder beside the archive."""
@@ -122,9 +122,9 @@ class Archive(ArchiveReader):
         if not dry_run:
             # Without this cache everything is verified again.
             self.path.with_name(f"{self.path.name}{KEEP_STATE}").unlink(missing_ok=True)
-        done = remove(self.connection, self.media, snapshot=snapshot, chat=chat, person=person, dry_run=dry_run)
+        removal = remove(self.connection, self.media, snapshot=snapshot, chat=chat, person=person, dry_run=dry_run)
         self.forget()
-        return done
+        return removal
 
     def search(
         self,
@@ -168,11 +168,11 @@ class Archive(ArchiveReader):
     ) -> None:
         """Close the file; what failed because of values that cannot be in an archive is said to be its damage."""
         try:
-            found = None if problem is None else integrity.damage(self.connection, problem)
+            archive_error = None if problem is None else integrity.damage(self.connection, problem)
         finally:
             self.close()
-        if found is not None:
-            raise ArchiveError(f"{self.path} cannot be read: {found}") from None
+        if archive_error is not None:
+            raise ArchiveError(f"{self.path} cannot be read: {archive_error}") from None
 
 
 @public

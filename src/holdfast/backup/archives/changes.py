@@ -58,8 +58,8 @@ def receipts(item: ChatItem, people: Mapping[int, int]) -> dict[int, str]:
     """Return what became of a message on its way to each; the furthest it got to whoever is there twice."""
     fields = SendStatus.DESCRIPTOR.fields_by_name
     found: dict[int, int] = {}
-    for one in item.outgoing.sendStatus:
-        who, name = people.get(one.recipientId, 0), one.WhichOneof("deliveryStatus")
+    for send_status in item.outgoing.sendStatus:
+        who, name = people.get(send_status.recipientId, 0), send_status.WhichOneof("deliveryStatus")
         found[who] = max(found.get(who, 0), fields[name].number if name else 0)
     return {who: STATUSES[number] for who, number in found.items()}
 

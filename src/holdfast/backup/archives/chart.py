@@ -23,17 +23,17 @@ def clean(text: str) -> str:
     return escape(text.translate(UNFIT))
 
 
-def chart(found: Statistics) -> str:
+def chart(statistics: Statistics) -> str:
     """Draw months, hours, chats and people."""
     parts: list[str] = []
-    y = months(parts, found, 30)
-    y = hours(parts, found, y + 40)
-    y = counts(parts, "Messages by chat", found.chats[:MOST], y + 40)
-    y = counts(parts, "Messages by person", found.people[:MOST], y + 40)
+    y = months(parts, statistics, 30)
+    y = hours(parts, statistics, y + 40)
+    y = counts(parts, "Messages by chat", statistics.chats[:MOST], y + 40)
+    y = counts(parts, "Messages by person", statistics.people[:MOST], y + 40)
     body = "\n".join(parts)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {y + 20}" width="{WIDTH}" role="img">\n'
-        f"<title>{found.messages:,} messages</title>\n<style>{STYLE}</style>\n{body}\n</svg>\n"
+        f"<title>{statistics.messages:,} messages</title>\n<style>{STYLE}</style>\n{body}\n</svg>\n"
     )
 
 
@@ -43,29 +43,31 @@ def title(parts: list[str], text: str, y: int) -> int:
     return y + 14
 
 
-def months(parts: list[str], found: Statistics, y: int) -> int:
+def months(parts: list[str], statistics: Statistics, y: int) -> int:
     """Draw a bar for each month."""
-    y = title(parts, f"{found.messages:,} messages by month", y)
-    most = max((count for _, count in found.months), default=1) or 1
-    step = (WIDTH - 40) / max(1, len(found.months))
-    for number, (month, count) in enumerate(found.months):
+    y = title(parts, f"{statistics.messages:,} messages by month", y)
+    most = max((count for _, count in statistics.months), default=1) or 1
+    step = (WIDTH - 40) / max(1, len(statistics.months))
+    for number, (month, count) in enumerate(statistics.months):
         height = 120 * count / most
         parts.append(
             f'<rect class="b" x="{20 + number * step:.1f}" y="{y + 120 - height:.1f}" '
             f'width="{max(1, step * 0.8):.1f}" height="{height:.1f}">'
             f"<title>{clean(month)}: {count:,}</title></rect>"
         )
-    if found.months:
-        parts.append(f'<text x="20" y="{y + 138}">{clean(found.months[0][0])}</text>')
-        parts.append(f'<text x="{WIDTH - 20}" y="{y + 138}" text-anchor="end">{clean(found.months[-1][0])}</text>')
+    if statistics.months:
+        parts.append(f'<text x="20" y="{y + 138}">{clean(statistics.months[0][0])}</text>')
+        parts.append(
+            f'<text x="{WIDTH - 20}" y="{y + 138}" text-anchor="end">{clean(statistics.months[-1][0])}</text>'
+        )
     return y + 140
 
 
-def hours(parts: list[str], found: Statistics, y: int) -> int:
+def hours(parts: list[str], statistics: Statistics, y: int) -> int:
     """Draw a square for each hour of the week."""
     y = title(parts, "By weekday and hour (UTC)", y)
-    most = max((count for day in found.hours for count in day), default=1) or 1
-    for row, (name, day) in enumerate(zip(DAYS, found.hours, strict=True)):
+    most = max((count for day in statistics.hours for count in day), default=1) or 1
+    for row, (name, day) in enumerate(zip(DAYS, statistics.hours, strict=True)):
         parts.append(f'<text x="20" y="{y + row * 22 + 15}">{name}</text>')
         for hour, count in enumerate(day):
             x = 60 + hour * 34
@@ -80,12 +82,12 @@ def hours(parts: list[str], found: Statistics, y: int) -> int:
 def counts(parts: list[str], heading: str, rows: tuple[MessageCount, ...], y: int) -> int:
     """Draw a bar for each of several."""
     y = title(parts, heading, y)
-    most = max((one.messages for one in rows), default=1) or 1
-    for number, one in enumerate(rows):
+    most = max((message_count.messages for message_count in rows), default=1) or 1
+    for number, count in enumerate(rows):
         top = y + number * 24
-        name = one.name if len(one.name) <= 28 else f"{one.name[:27]}…"
+        name = count.name if len(count.name) <= 28 else f"{count.name[:27]}…"
         parts.append(f'<text x="20" y="{top + 15}">{clean(name)}</text>')
-        size = 520 * one.messages / most
+        size = 520 * count.messages / most
         parts.append(f'<rect class="b" x="260" y="{top + 2}" width="{size:.1f}" height="18"/>')
-        parts.append(f'<text x="{266 + size:.1f}" y="{top + 15}">{one.messages:,}</text>')
+        parts.append(f'<text x="{266 + size:.1f}" y="{top + 15}">{count.messages:,}</text>')
     return y + len(rows) * 24

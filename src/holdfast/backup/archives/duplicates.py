@@ -31,24 +31,24 @@ def content_of(item: ChatItem, people: Mapping[int, int]) -> int:
     kind = first.WhichOneof("item") or ""
     if kind == "standardMessage":
         return number_of(*standard(first.standardMessage))
-    kept = ChatItem()
+    chat_item = ChatItem()
     if kind:
-        content = getattr(kept, kind)
+        content = getattr(chat_item, kind)
         content.CopyFrom(getattr(first, kind))
         for field in LATER.get(kind, ()):
             content.ClearField(field)
-    for option in kept.poll.options if kind == "poll" else ():
+    for option in chat_item.poll.options if kind == "poll" else ():
         option.ClearField("votes")
-    return fingerprint_of(kept.SerializeToString(deterministic=True), dict(people))
+    return fingerprint_of(chat_item.SerializeToString(deterministic=True), dict(people))
 
 
-def standard(one: StandardMessage) -> tuple[object, ...]:
+def standard(standard_message: StandardMessage) -> tuple[object, ...]:
     """List what an ordinary message says: where a file lies changes, what it is does not."""
     files = [
         (bytes(file.clientUuid) or (file.pointer.fileName, file.pointer.locatorInfo.size))
-        for file in one.attachments
+        for file in standard_message.attachments
     ]
-    return one.text.body, one.quote.targetSentTimestamp, files
+    return standard_message.text.body, standard_message.quote.targetSentTimestamp, files
 
 
 def duplicate_rank(content: int, n: int) -> int:

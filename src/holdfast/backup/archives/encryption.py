@@ -175,10 +175,10 @@ def convert_media(archive: Archive, target: MediaFolder) -> tuple[dict[str, str]
         place = written.get(digest)
         if place is None:
             place = written[digest] = target.place_of(digest, content_type or "")
-            found = archive.media.find(path)
+            file = archive.media.find(path)
             try:
-                if found is not None:
-                    with found.open() as source, target.write(place) as out:
+                if file is not None:
+                    with file.open() as source, target.write(place) as out:
                         shutil.copyfileobj(source, out, CHUNK)
                     files += 1
             except AttachmentError:

@@ -53,29 +53,29 @@ class Extras:
             places = ", ".join("?" * (len(key) + len(values) + 1))
             run(f"INSERT OR REPLACE INTO {table} VALUES ({places})", (*key, *values, now))
 
-    def call(self, one: pb.AdHocCall) -> None:
+    def call(self, ad_hoc_call: pb.AdHocCall) -> None:
         """Take in a call by link."""
-        link = self.people.get(one.recipientId)
+        link = self.people.get(ad_hoc_call.recipientId)
         if link is None:
             self.notes.skip("a call by a link that is not in the file")
             return
-        key = (self.snapshots.account, str(one.callId), link)
-        values = (self.notes.enum(one, "state"), min(one.callTimestamp, LATEST))
+        key = (self.snapshots.account, str(ad_hoc_call.callId), link)
+        values = (self.notes.enum(ad_hoc_call, "state"), min(ad_hoc_call.callTimestamp, LATEST))
         self.upsert("ad_hoc_call", key, "account_id = ? AND call_id = ? AND call_link_id = ?", values)
 
-    def pack(self, one: pb.StickerPack) -> None:
+    def pack(self, sticker_pack: pb.StickerPack) -> None:
         """Take in a sticker pack."""
-        key = (self.snapshots.account, one.packId.hex())
-        self.upsert("sticker_pack", key, "account_id = ? AND pack_id = ?", (one.packKey,))
+        key = (self.snapshots.account, sticker_pack.packId.hex())
+        self.upsert("sticker_pack", key, "account_id = ? AND pack_id = ?", (sticker_pack.packKey,))
 
-    def profile(self, one: pb.NotificationProfile) -> None:
+    def profile(self, notification_profile: pb.NotificationProfile) -> None:
         """Take in a notification profile."""
-        day = one.DESCRIPTOR.fields_by_name["scheduleDaysEnabled"].enum_type
+        day = notification_profile.DESCRIPTOR.fields_by_name["scheduleDaysEnabled"].enum_type
         assert day is not None  # noqa: S101  # it is an enum
         days = sorted(
             {
                 day.values_by_name[self.notes.value(day, number, "scheduleDaysEnabled")].number
-                for number in one.scheduleDaysEnabled
+                for number in notification_profile.scheduleDaysEnabled
             }
         )
         place = (self.snapshots.current, self.profiles)
@@ -83,40 +83,40 @@ class Extras:
             f"INSERT INTO notification_profile VALUES ({', '.join('?' * 13)})",
             (
                 *place,
-                uuid_text(one.id),
-                one.name,
-                one.emoji if one.HasField("emoji") else None,
-                argb(one.color),
-                min(one.createdAtMs, LATEST),
-                one.allowAllCalls,
-                one.allowAllMentions,
-                one.scheduleEnabled,
-                one.scheduleStartTime,
-                one.scheduleEndTime,
+                uuid_text(notification_profile.id),
+                notification_profile.name,
+                notification_profile.emoji if notification_profile.HasField("emoji") else None,
+                argb(notification_profile.color),
+                min(notification_profile.createdAtMs, LATEST),
+                notification_profile.allowAllCalls,
+                notification_profile.allowAllMentions,
+                notification_profile.scheduleEnabled,
+                notification_profile.scheduleStartTime,
+                notification_profile.scheduleEndTime,
                 " ".join(day.values_by_number[number].name for number in days),
             ),
         )
-        self.members("notification_profile_member", place, one.allowedMembers)
+        self.members("notification_profile_member", place, notification_profile.allowedMembers)
         self.profiles += 1
 
-    def folder(self, one: pb.ChatFolder) -> None:
+    def folder(self, chat_folder: pb.ChatFolder) -> None:
         """Take in a chat folder."""
         place = (self.snapshots.current, self.folders)
         self.connection.execute(
             "INSERT INTO chat_folder VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 *place,
-                uuid_text(one.id),
-                one.name,
-                self.notes.enum(one, "folderType"),
-                one.showOnlyUnread,
-                one.showMutedChats,
-                one.includeAllIndividualChats,
-                one.includeAllGroupChats,
+                uuid_text(chat_folder.id),
+                chat_folder.name,
+                self.notes.enum(chat_folder, "folderType"),
+                chat_folder.showOnlyUnread,
+                chat_folder.showMutedChats,
+                chat_folder.includeAllIndividualChats,
+                chat_folder.includeAllGroupChats,
             ),
         )
-        self.members("chat_folder_member", place, one.includedRecipientIds, 1)
-        self.members("chat_folder_member", place, one.excludedRecipientIds, 0)
+        self.members("chat_folder_member", place, chat_folder.includedRecipientIds, 1)
+        self.members("chat_folder_member", place, chat_folder.excludedRecipientIds, 0)
         self.folders += 1
 
     def members(self, table: str, place: tuple[int, int], ids: "pb.ChatFolder | object", *more: int) -> None:
@@ -132,8 +132,8 @@ class Extras:
 
     def colors(self, account: pb.AccountData) -> None:
         """Take in the colours the owner has mixed."""
-        for one in account.accountSettings.customChatColors:
+        for custom_chat_color in account.accountSettings.customChatColors:
             self.connection.execute(
                 "INSERT OR IGNORE INTO chat_color VALUES (?, ?, ?)",
-                (self.snapshots.current, str(one.id), custom_color(one, self.notes)),
+                (self.snapshots.current, str(custom_chat_color.id), custom_color(custom_chat_color, self.notes)),
             )

@@ -126,8 +126,8 @@ def show_again(
             if number == recipient_map.nobody():
                 recipient_map.show_nobody(table)
             elif table == "recipient":
-                one = pb.Recipient.FromString(raw)
-                profiles.describe(number, one, mark, recipient_name(one))
+                recipient = pb.Recipient.FromString(raw)
+                profiles.describe(number, recipient, mark, recipient_name(recipient))
             else:
                 profiles.describe_chat(number, pb.Chat.FromString(raw), mark)
             run(

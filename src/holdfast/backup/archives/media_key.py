@@ -23,10 +23,10 @@ ZEROS: Final = bytes(1 << 20)
 
 def create(connection: sqlite3.Connection, key: MediaKey | None = None) -> MediaKey:
     """Make the table with a key, inside the transaction that is open."""
-    made = key or MediaKey.generate()
+    media_key = key or MediaKey.generate()
     connection.execute(TABLE)
-    connection.execute("INSERT INTO encryption VALUES (?, 0)", (made.key,))
-    return made
+    connection.execute("INSERT INTO encryption VALUES (?, 0)", (media_key.key,))
+    return media_key
 
 
 def is_there(connection: sqlite3.Connection) -> bool:

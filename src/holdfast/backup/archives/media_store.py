@@ -57,11 +57,11 @@ def copy_media(
             continue
         digest = attachment.plaintext_hash.hex()
         relative = folder.place_of(digest, pointer.content_type)
-        found = folder.find(relative)
-        if attachment.name in there and is_whole(found, attachment.size):
+        file = folder.find(relative)
+        if attachment.name in there and is_whole(file, attachment.size):
             yield CopiedAttachment(attachment.name, relative, attachment.size, False, "")
             continue
-        new = found is None or found.digest() != attachment.plaintext_hash
+        new = file is None or file.digest() != attachment.plaintext_hash
         try:
             if new:
                 with media.open(attachment) as source, folder.write(relative) as out:
@@ -76,10 +76,10 @@ def copy_media(
         yield CopiedAttachment(attachment.name, relative, attachment.size, new, "")
 
 
-def is_whole(found: KeptFile | None, size: int) -> bool:
+def is_whole(file: KeptFile | None, size: int) -> bool:
     """Return whether a file is there and not cut short."""
     try:
-        return found is not None and found.size >= size
+        return file is not None and file.size >= size
     except OSError:
         return False
 

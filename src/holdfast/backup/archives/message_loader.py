@@ -185,41 +185,41 @@ class MessageLoader:
         """Make messages of their rows; `whole` with receipts and what changed about them."""
         if not rows:
             return []
-        found = self.load_parts(rows, whole=whole)
-        return [self.made(row, found) for row in rows]
+        parts = self.load_parts(rows, whole=whole)
+        return [self.made(row, parts) for row in rows]
 
-    def made(self, row: Row, found: MessageParts) -> model.Message:
+    def made(self, row: Row, parts: MessageParts) -> model.Message:
         """Make a message of its row and of what was found to belong to it and others."""
         number, chat, author, way, kind, text, sent, received, order, n, sms, timer, pinned, _, last, _, _ = row
         files: tuple[model.ArchivedAttachment, ...] = ()
         texts: dict[int, str] = {}
-        if number in found.attachments:
-            files = tuple([model.ArchivedAttachment(*one) for one in found.attachments[number]])
+        if number in parts.attachments:
+            files = tuple([model.ArchivedAttachment(*one) for one in parts.attachments[number]])
             texts = self.long_texts(files)
             text = texts.get(0, text)
         facts = (
             number,
             chat,
-            found.chats[chat],
+            parts.chats[chat],
             author,
-            found.authors[author],
+            parts.authors[author],
             way,
             kind,
             text,
-            found.said.get(number),
+            parts.said.get(number),
             sent,
             received,
             model.Position(order, n, number),
             sms != 0,
             timer,
             pinned,
-            None if last is None else found.vanished[last],
+            None if last is None else parts.vanished[last],
         )
-        if number not in found.more:
-            return model.Message(*facts, status=found.states.get(number))
+        if number not in parts.more:
+            return model.Message(*facts, status=parts.states.get(number))
         name = self.names.name
-        reactions, quoted = found.reactions.get(number), found.quotes.get(number)
-        links, marks, revisions = found.links.get(number), found.ranges.get(number), found.revisions.get(number)
+        reactions, quoted = parts.reactions.get(number), parts.quotes.get(number)
+        links, marks, revisions = parts.links.get(number), parts.ranges.get(number), parts.revisions.get(number)
         return model.Message(
             *facts,
             files,
@@ -229,19 +229,19 @@ class MessageLoader:
             tuple([self.text_range(one) for one in marks if one[0] == "text"]) if marks else (),
             tuple([self.text_range(one) for one in marks if one[0] == "quote"]) if marks else (),
             tuple([model.Revision(n, at, texts.get(n, was)) for n, at, was in revisions]) if revisions else (),
-            found.polls.get(number),
-            found.cards.get(number),
-            found.states.get(number),
+            parts.polls.get(number),
+            parts.cards.get(number),
+            parts.states.get(number),
             tuple(
                 [
                     model.Receipt(who, name(who), status, at, reason)
-                    for who, status, at, _, reason in found.receipts.get(number, ())
+                    for who, status, at, _, reason in parts.receipts.get(number, ())
                 ]
             ),
             tuple(
                 [
                     model.Change(one[0], one[1], name(one[2]) if one[2] else None, *one[3:])
-                    for one in found.changes.get(number, ())
+                    for one in parts.changes.get(number, ())
                 ]
             ),
             0 in texts,
@@ -250,10 +250,10 @@ class MessageLoader:
     def long_texts(self, files: Sequence[model.ArchivedAttachment]) -> dict[int, str]:
         """Read the texts that were too long to stand in a message, by the number of the wording."""
         found: dict[int, str] = {}
-        for one in files:
-            text = self.long_text(one.path) if one.role == "long_text" and one.path else None
+        for attachment in files:
+            text = self.long_text(attachment.path) if attachment.role == "long_text" and attachment.path else None
             if text is not None:
-                found[one.revision] = text
+                found[attachment.revision] = text
         return found
 
     def long_text(self, path: str) -> str | None:  # noqa: ARG002  # whoever has files reads them

@@ -131,11 +131,11 @@ class Merger:
         here = {self.here[number]} if number in self.here else set()
         return here | self.besides.get(number, set()) | {mark for (mark,) in rows}
 
-    def seen(self, found: StoredMessage) -> set[int]:
+    def seen(self, message: StoredMessage) -> set[int]:
         """Return what this file says of a message that is in the archive."""
-        said = self.said(found.id)
+        said = self.said(message.id)
         if self.snapshots.only:
-            said |= {found.fingerprint, *self.store.versions([found.id]).get(found.id, ())}
+            said |= {message.fingerprint, *self.store.versions([message.id]).get(message.id, ())}
         return said
 
     def see(self, number: int, said: Iterable[int]) -> None:
@@ -159,23 +159,23 @@ class Merger:
         self.besides.pop(number, None)
         self.connection.execute("DELETE FROM temp.seen WHERE id = ?", (number,))
 
-    def last_of(self, found: StoredMessage) -> int:
+    def last_of(self, message: StoredMessage) -> int:
         """Return the latest snapshot that has a message."""
         shots = self.snapshots
-        if found.last_seen is not None:
-            return found.last_seen
-        if shots.newest is None or (shots.is_newest and self.seen(found)):
+        if message.last_seen is not None:
+            return message.last_seen
+        if shots.newest is None or (shots.is_newest and self.seen(message)):
             return shots.current
         return shots.newest
 
-    def versions_of(self, found: StoredMessage) -> dict[int, Version]:
+    def versions_of(self, message: StoredMessage) -> dict[int, Version]:
         """Return the versions of a message by fingerprint, also when there is one only."""
-        kept = self.store.versions([found.id]).get(found.id)
-        return kept or self.one_version(found, self.last_of(found))
+        kept = self.store.versions([message.id]).get(message.id)
+        return kept or self.one_version(message, self.last_of(message))
 
-    def one_version(self, found: StoredMessage, last: int) -> dict[int, Version]:
+    def one_version(self, message: StoredMessage, last: int) -> dict[int, Version]:
         """Return the only version of a message."""
-        return {found.fingerprint: Version(found.first_seen, last, *found.place, *found.order)}
+        return {message.fingerprint: Version(message.first_seen, last, *message.place, *message.order)}
 
     def settle(self, item: Item, parsed: ChatItem) -> tuple[int, int, StoredMessage | None]:
         """Find the place and rank of a message of this file: its own, that of a twin, or one that is free."""
@@ -217,8 +217,8 @@ class Merger:
         if lowest is None or rank == -lowest.rank:
             return number, -rank, lowest
         if rank > -lowest.rank:
-            number, found = self.store.locate(identity, rank)
-            return number, rank, found
+            number, message = self.store.locate(identity, rank)
+            return number, rank, message
         self.relocate(lowest)
         return number, -rank, None
 
@@ -237,8 +237,8 @@ class Merger:
             item, parsed, rows = self.read(version)
             content = content_of(parsed, rows.people)
             identity = identity_of(item)
-            number, rank, found = self.among_duplicates(identity, duplicate_rank(content, 0))
-            self.put(item, parsed, rows, number, rank, found, version)
+            number, rank, message = self.among_duplicates(identity, duplicate_rank(content, 0))
+            self.put(item, parsed, rows, number, rank, message, version)
             if mark in said:
                 alias_pair = self.aliases_of_version(version)
                 self.alike[identity, content, alias_pair] = 1
@@ -392,16 +392,16 @@ class Merger:
         waiting: list[tuple[StoredMessage, dict[int, Version], set[int]]] = []
         known = self.store.find(list(ids))
         # Twins know of each other by the lowest, so they go together.
-        for found in [one for one in known.values() if one.rank]:
-            known |= self.store.find(self.store.duplicates(found))
-        for found in known.values():
-            waiting.append((found, self.versions_of(found), self.seen(found)))
-            self.store.remove(found.id)
-            self.unsee(found.id)
-        for found, versions, said in waiting:
+        for message in [stored_message for stored_message in known.values() if stored_message.rank]:
+            known |= self.store.find(self.store.duplicates(message))
+        for message in known.values():
+            waiting.append((message, self.versions_of(message), self.seen(message)))
+            self.store.remove(message.id)
+            self.unsee(message.id)
+        for message, versions, said in waiting:
             for mark, version in versions.items():
                 item, parsed, rows = self.read(version)
-                number, rank, old = self.place(item, parsed, rows, abs(found.rank), version)
+                number, rank, old = self.place(item, parsed, rows, abs(message.rank), version)
                 self.put(item, parsed, rows, number, rank, old, version)
                 if mark in said:
                     self.see(number, [mark])

@@ -111,13 +111,13 @@ class MessageStore:
             found.setdefault(number, {})[mark] = Version(*row)
         return found
 
-    def duplicates(self, found: StoredMessage) -> list[int]:
+    def duplicates(self, message: StoredMessage) -> list[int]:
         """List a message and its duplicates."""
-        second = min(found.identity[2] // 1000, LATEST_SECOND) << SECOND_BITS
+        second = min(message.identity[2] // 1000, LATEST_SECOND) << SECOND_BITS
         rows = self.connection.execute(
             "SELECT id FROM message WHERE (id BETWEEN ? AND ? OR id >= ?) "
             "AND (chat_id, author_id, first_sent_ms, slot) = (?, ?, ?, ?) AND rank <> 0",
-            (second, second + (1 << SECOND_BITS) - 1, BEYOND, *found.identity),
+            (second, second + (1 << SECOND_BITS) - 1, BEYOND, *message.identity),
         )
         return [number for (number,) in rows]
 
@@ -127,20 +127,20 @@ class MessageStore:
         attempt = 0
         while True:
             number = message_id(*identity, rank, attempt)
-            found = self.find([number]).get(number)
-            if found is None or found.key == (identity, rank):
-                return number, found
-            if (identity, rank) < found.key:
-                self.move(found, self.locate_next(found, attempt + 1), found.rank)
+            message = self.find([number]).get(number)
+            if message is None or message.key == (identity, rank):
+                return number, message
+            if (identity, rank) < message.key:
+                self.move(message, self.locate_next(message, attempt + 1), message.rank)
                 return number, None
             attempt += 1
 
-    def locate_next(self, found: StoredMessage, attempt: int) -> int:
+    def locate_next(self, message: StoredMessage, attempt: int) -> int:
         """Find the next free place for a message that has to leave its own."""
         while True:
-            number = message_id(*found.identity, found.key[1], attempt)
-            taken = self.find([number]).get(number)
-            if taken is None:
+            number = message_id(*message.identity, message.key[1], attempt)
+            stored_message = self.find([number]).get(number)
+            if stored_message is None:
                 return number
             attempt += 1
 
@@ -175,19 +175,19 @@ class MessageStore:
             run(f"DELETE FROM {table} WHERE message_id = ?", (number,))
         run("DELETE FROM stored_message WHERE id = ?", (number,))
 
-    def move(self, found: StoredMessage, number: int, rank: int) -> None:
+    def move(self, message: StoredMessage, number: int, rank: int) -> None:
         """Give a message another id, or another rank."""
         run = self.connection.execute
-        if number != found.id:
-            self.unindex(found.id)
+        if number != message.id:
+            self.unindex(message.id)
             for table in (*CHILDREN, "message_version", "message_change"):
-                run(f"UPDATE {table} SET message_id = ? WHERE message_id = ?", (number, found.id))
+                run(f"UPDATE {table} SET message_id = ? WHERE message_id = ?", (number, message.id))
             if not self.empty:
                 run("INSERT INTO temp.fresh VALUES (?)", (number,))
             self.top = max(self.top, number)
             if self.follow is not None:
-                self.follow(found.id, number)
-        run("UPDATE stored_message SET id = ?, rank = ? WHERE id = ?", (number, rank, found.id))
+                self.follow(message.id, number)
+        run("UPDATE stored_message SET id = ?, rank = ? WHERE id = ?", (number, rank, message.id))
 
     def flush(self) -> None:
         """Write the rows that wait."""

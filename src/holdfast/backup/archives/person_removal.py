@@ -239,13 +239,13 @@ def edit_recipients(connection: sqlite3.Connection, messages: Messages, cleaners
     ).fetchall()
     changed: set[int] = set()
     for number, mark, first, last, snapshot, raw in rows:
-        one = Recipient.FromString(raw)
-        before = one.SerializeToString(deterministic=True)
-        cleaners[snapshot].clean(one)
-        if one.SerializeToString(deterministic=True) == before:
+        recipient = Recipient.FromString(raw)
+        before = recipient.SerializeToString(deterministic=True)
+        cleaners[snapshot].clean(recipient)
+        if recipient.SerializeToString(deterministic=True) == before:
             continue
         changed.add(number)
-        cleaned = one.SerializeToString()
+        cleaned = recipient.SerializeToString()
         maps = messages.merger.map_of(snapshot)
         now = recipient_mark(cleaned, maps[0], maps[2])
         span = (first, last)

@@ -186,22 +186,22 @@ class ProfileWriter:
             else:
                 self.notes.skip("a member of a distribution list who is not in the file")
 
-    def describe_chat(self, thing: int, one: pb.Chat, mark: int) -> None:
+    def describe_chat(self, thing: int, chat: pb.Chat, mark: int) -> None:
         """Write what shows of a chat."""
         now = self.snapshots.current
-        wallpaper, bubble = style_of(one.style, self.notes) if one.HasField("style") else (None, None)
+        wallpaper, bubble = style_of(chat.style, self.notes) if chat.HasField("style") else (None, None)
         row = (
             thing,
-            one.archived,
-            one.pinnedOrder if one.HasField("pinnedOrder") else None,
-            ms(one.expirationTimerMs) if one.HasField("expirationTimerMs") else None,
-            one.expireTimerVersion,
-            ms(one.muteUntilMs) if one.HasField("muteUntilMs") else None,
-            one.markedUnread,
-            one.dontNotifyForMentionsIfMuted,
+            chat.archived,
+            chat.pinnedOrder if chat.HasField("pinnedOrder") else None,
+            ms(chat.expirationTimerMs) if chat.HasField("expirationTimerMs") else None,
+            chat.expireTimerVersion,
+            ms(chat.muteUntilMs) if chat.HasField("muteUntilMs") else None,
+            chat.markedUnread,
+            chat.dontNotifyForMentionsIfMuted,
             wallpaper,
             bubble,
-            one.style.dimWallpaperInDarkMode,
+            chat.style.dimWallpaperInDarkMode,
             mark,
             now,
             self.snapshots.still(now),

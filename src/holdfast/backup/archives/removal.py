@@ -78,7 +78,7 @@ def remove(
     """Remove exactly one thing from the archive behind a connection that may write, and its files from `media`."""
     if sum(one is not None for one in (snapshot, chat, person)) != 1:
         raise ValueError("give one of snapshot, chat and person")
-    done: RemovalResult | None = None
+    removal: RemovalResult | None = None
     with overwriting(connection), suppress(DryRun):
         with writing(connection):
             before = counts(connection)
@@ -94,13 +94,13 @@ def remove(
             files, size = mark_removed(connection, used_media(connection))
             after = counts(connection)
             gone = {name: before[name] - after[name] for name in COUNTED}
-            done = RemovalResult(**gone, edited=edited, files=files, bytes=size)
+            removal = RemovalResult(**gone, edited=edited, files=files, bytes=size)
             if dry_run:
                 raise DryRun
         delete_removed_files(connection, media)
         vacuum(connection)
-    assert done is not None  # noqa: S101  # set unless an error was raised
-    return done
+    assert removal is not None  # noqa: S101  # set unless an error was raised
+    return removal
 
 
 @contextmanager

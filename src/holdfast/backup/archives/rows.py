@@ -151,11 +151,11 @@ class Rows:
             reply = item.directStoryReplyMessage
             self.ranges(number, 0, "text", reply.textReply.text.bodyRanges)
 
-    def standard(self, number: int, revision: int, one: pb.StandardMessage) -> None:
+    def standard(self, number: int, revision: int, standard_message: pb.StandardMessage) -> None:
         """Add the quote, the styles and the links of an ordinary message."""
-        self.ranges(number, revision, "text", one.text.bodyRanges)
-        if one.HasField("quote"):
-            quote = one.quote
+        self.ranges(number, revision, "text", standard_message.text.bodyRanges)
+        if standard_message.HasField("quote"):
+            quote = standard_message.quote
             self.tables["quote"].append(
                 (
                     number,
@@ -177,19 +177,21 @@ class Rows:
                 preview.description or None,
                 ms(preview.date) if preview.HasField("date") else None,
             )
-            for n, preview in enumerate(one.linkPreview)
+            for n, preview in enumerate(standard_message.linkPreview)
         ]
 
     def ranges(self, number: int, revision: int, part: str, ranges: Iterable[pb.BodyRange]) -> None:
         """Add the styles and mentions of a text."""
         rows: list[tuple[int, int, str | None, str | None, int | None]] = []
-        for one in ranges:
-            value = one.WhichOneof("associatedValue")
+        for body_range in ranges:
+            value = body_range.WhichOneof("associatedValue")
             if value == "mentionAci":
-                aci = uuid_text(one.mentionAci)
-                rows.append((one.start, one.length, None, aci, self.by_aci.get(aci or "")))
-            elif value == "style" and one.style:
-                rows.append((one.start, one.length, self.notes.enum(one, "style") or None, None, None))
+                aci = uuid_text(body_range.mentionAci)
+                rows.append((body_range.start, body_range.length, None, aci, self.by_aci.get(aci or "")))
+            elif value == "style" and body_range.style:
+                rows.append(
+                    (body_range.start, body_range.length, self.notes.enum(body_range, "style") or None, None, None)
+                )
             else:
                 self.notes.skip("BodyRange without a style or mention")
         rows.sort(key=lambda row: (row[0], row[1], row[2] or "", row[3] or ""))
@@ -218,16 +220,16 @@ class Rows:
         kind = item.WhichOneof("item")
         own = False
         if kind == "standardMessage":
-            one = item.standardMessage
-            for n, attached in enumerate(one.attachments):
+            standard_message = item.standardMessage
+            for n, attached in enumerate(standard_message.attachments):
                 self.attachment(number, revision, "attachment", n, attached.pointer, attached=attached)
                 own = True
-            if one.HasField("longText"):
-                self.attachment(number, revision, "long_text", 0, one.longText)
-            for n, preview in enumerate(one.linkPreview):
+            if standard_message.HasField("longText"):
+                self.attachment(number, revision, "long_text", 0, standard_message.longText)
+            for n, preview in enumerate(standard_message.linkPreview):
                 if preview.HasField("image"):
                     self.attachment(number, revision, "link_image", n, preview.image)
-            for n, quoted in enumerate(one.quote.attachments):
+            for n, quoted in enumerate(standard_message.quote.attachments):
                 self.quoted(number, revision, n, quoted)
         elif kind == "stickerMessage":
             self.attachment(number, revision, "sticker", 0, item.stickerMessage.sticker.data)
@@ -243,15 +245,15 @@ class Rows:
             self.attachment(number, revision, "long_text", 0, item.directStoryReplyMessage.textReply.longText)
         return own
 
-    def quoted(self, number: int, revision: int, n: int, one: pb.Quote.QuotedAttachment) -> None:
+    def quoted(self, number: int, revision: int, n: int, quoted_attachment: pb.Quote.QuotedAttachment) -> None:
         """Add what a quote shows of the attachment it quotes."""
         pointer = pb.FilePointer()
-        pointer.CopyFrom(one.thumbnail.pointer)
-        if one.HasField("contentType"):
-            pointer.contentType = one.contentType
-        if one.HasField("fileName"):
-            pointer.fileName = one.fileName
-        attached = one.thumbnail if one.HasField("thumbnail") else None
+        pointer.CopyFrom(quoted_attachment.thumbnail.pointer)
+        if quoted_attachment.HasField("contentType"):
+            pointer.contentType = quoted_attachment.contentType
+        if quoted_attachment.HasField("fileName"):
+            pointer.fileName = quoted_attachment.fileName
+        attached = quoted_attachment.thumbnail if quoted_attachment.HasField("thumbnail") else None
         self.attachment(number, revision, "quoted", n, pointer, attached=attached)
 
     def attachment(
@@ -266,7 +268,7 @@ class Rows:
     ) -> None:
         """Add one file."""
         place = pointer.locatorInfo
-        kept = attachment_of(place)
+        attachment_key = attachment_of(place)
         self.tables["attachment"].append(
             (
                 number,
@@ -282,7 +284,7 @@ class Rows:
                 pointer.blurHash,
                 self.notes.enum(attached, "flag") if attached else "",
                 place.plaintextHash.hex(),
-                kept.name if kept else "",
+                attachment_key.name if attachment_key else "",
                 bytearray(place.localKey),
             )
         )
@@ -296,20 +298,20 @@ class Rows:
         ]
         kind = update.WhichOneof("update")
         if kind == "individualCall":
-            one = update.individualCall
+            individual_call = update.individualCall
             self.tables["call"].append(
                 (
                     number,
                     "individual",
-                    str(one.callId) if one.HasField("callId") else None,
-                    self.notes.enum(one, "type"),
-                    self.notes.enum(one, "direction"),
-                    self.notes.enum(one, "state"),
-                    ms(one.startedCallTimestamp) or None,
+                    str(individual_call.callId) if individual_call.HasField("callId") else None,
+                    self.notes.enum(individual_call, "type"),
+                    self.notes.enum(individual_call, "direction"),
+                    self.notes.enum(individual_call, "state"),
+                    ms(individual_call.startedCallTimestamp) or None,
                     None,
                     None,
                     None,
-                    one.read,
+                    individual_call.read,
                 )
             )
         elif kind == "groupCall":

@@ -108,9 +108,9 @@ def by_vote(vote: Poll.PollOption.PollVote) -> tuple[int, int]:
     return vote.voterId, vote.voteCount
 
 
-def by_range(found: BodyRange) -> tuple[int, int, bytes, int]:
+def by_range(body_range: BodyRange) -> tuple[int, int, bytes, int]:
     """Order styles and mentions by where they stand."""
-    return found.start, found.length, found.mentionAci, found.style
+    return body_range.start, body_range.length, body_range.mentionAci, body_range.style
 
 
 def reactions_of(item: ChatItem) -> MutableSequence[Reaction]:

@@ -92,8 +92,8 @@ def diff(
     >>> found.same, sum(chat.added for chat in found.chats)
     (False, 14)
     """
-    with opened(before, key) as one, opened(after, key) as other:
-        return diff_open(one, other, chats, on_change)
+    with opened(before, key) as backup, opened(after, key) as other:
+        return diff_open(backup, other, chats, on_change)
 
 
 def diff_open(
@@ -195,7 +195,7 @@ class ChangeCounter:
         """List the chats in which anything changed, those with most changes first."""
         old, new = self._index.counts("before"), self._index.counts("after")
         touched = {chat for counter in (self._added, self._removed, self._changed) for chat in +counter}
-        found = [
+        chat_differences = [
             ChatDifference(
                 self._pairing.chat_name(chat),
                 old.get(chat, 0),
@@ -207,4 +207,4 @@ class ChangeCounter:
             )
             for chat in sorted(touched)
         ]
-        return tuple(sorted(found, key=lambda chat: -(chat.added + chat.removed + chat.changed)))
+        return tuple(sorted(chat_differences, key=lambda chat: -(chat.added + chat.removed + chat.changed)))

@@ -181,9 +181,9 @@ def check_accounts(sources: Sequence[Backup], rosters: Sequence[Roster]) -> None
         waiting = [entry for entry in waiting if entry not in found]
 
 
-def same_account(one: Roster, other: Roster) -> bool:
+def same_account(roster: Roster, other: Roster) -> bool:
     """Return whether two backups share anything only one account has; a file does not say whose it is."""
-    return bool(set(marks(one)) & set(marks(other)))
+    return bool(set(marks(roster)) & set(marks(other)))
 
 
 def marks(roster: Roster) -> Iterator[tuple[str, bytes | str]]:
@@ -243,14 +243,14 @@ def settle(index: Index, pairing: RecipientPairs, older: Backup, newer: Backup, 
             index.join(old, new)
             if not found:
                 continue
-            made = resolve(index.raw("before", old), index.raw("after", new))
-            count.differing.update(aspect.value for aspect in made.aspects)
-            index.replace(new, made.raw)
+            frame = resolve(index.raw("before", old), index.raw("after", new))
+            count.differing.update(aspect.value for aspect in frame.aspects)
+            index.replace(new, frame.raw)
             replaced[new] = 1
-            if made.lost:
-                where = place(pairing, group.chat, group.author, parse(made.raw).dateSent)
-                lost = ", ".join(made.lost)
-                count.conflict(Conflict("message", where, lost, made.kept, made.dropped, LATER))
+            if frame.lost:
+                where = place(pairing, group.chat, group.author, parse(frame.raw).dateSent)
+                lost = ", ".join(frame.lost)
+                count.conflict(Conflict("message", where, lost, frame.kept, frame.dropped, LATER))
     return replaced
 
 

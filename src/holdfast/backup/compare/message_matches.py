@@ -28,21 +28,24 @@ def match_changed(
     Yields the places on both sides, None where there is none, and in what the two differ: nothing where they mean
     the same.
     """
-    left, right = UnmatchedMessages(index, "before", group.before), UnmatchedMessages(index, "after", group.after)
+    unmatched_messages, right = (
+        UnmatchedMessages(index, "before", group.before),
+        UnmatchedMessages(index, "after", group.after),
+    )
     for old in group.before:
-        new = right.take(left.meaning[old], left.kind[old])
+        new = right.take(unmatched_messages.meaning[old], unmatched_messages.kind[old])
         if new is not None:
-            left.remove(old)
+            unmatched_messages.remove(old)
             yield old, new, ()
-    for old in left.places():
-        alone = left.count == right.count == 1
-        new = right.take(None, None if alone else left.kind[old])
+    for old in unmatched_messages.places():
+        alone = unmatched_messages.count == right.count == 1
+        new = right.take(None, None if alone else unmatched_messages.kind[old])
         if new is None:
             new = right.take(None, TOMBSTONE)
         if new is not None:
-            left.remove(old)
+            unmatched_messages.remove(old)
             yield old, new, aspects(parse(index.raw("before", old)), parse(index.raw("after", new)))
-    for old in left.places():
+    for old in unmatched_messages.places():
         yield old, None, ()
     for new in right.places():
         yield None, new, ()

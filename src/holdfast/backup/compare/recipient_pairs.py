@@ -71,8 +71,8 @@ class RecipientPairs:
         """Return what the author of a message is called: the owner of the account is `You`."""
         earlier, later = self.recipients.get(number, ((), None))
         roster, old = (self.before, earlier[0]) if later is None and earlier else (self.after, later or 0)
-        known = roster.recipients.get(old)
-        return "You" if known is not None and known.HasField("self") else self.name(number)
+        recipient = roster.recipients.get(old)
+        return "You" if recipient is not None and recipient.HasField("self") else self.name(number)
 
     def chat_name(self, number: int) -> str:
         """Return what a chat is called, by the later file if it has it."""
@@ -92,12 +92,12 @@ def pair(
 ) -> RecipientPairs:
     """Give two backups common numbers; with `strict`, a reference to nothing is an error once it is met."""
     people_after = {known: number for number, known in enumerate(after.recipients, 1)}
-    known = RecipientIndex(after, people_after)
+    recipient_index = RecipientIndex(after, people_after)
     people_before: dict[int, int] = {}
     following = len(people_after) + 1
     fresh: dict[Hashable, int] = {}
     for old, recipient in before.recipients.items():
-        number = known.find(recipient)
+        number = recipient_index.find(recipient)
         if number is None:
             # Two entries of one file with one identity are a mistake of whoever wrote it.
             key = identity(recipient) or ("unset", old)

@@ -35,42 +35,42 @@ def resolve(before: bytes, after: bytes) -> ResolvedFrame:
     if not found:
         return ResolvedFrame(after, (), (), "", "")
     old, new = parse(before), parse(after)
-    made = ChatItem()
-    made.CopyFrom(new)
+    chat_item = ChatItem()
+    chat_item.CopyFrom(new)
     kind = new.WhichOneof("item")
     if kind == old.WhichOneof("item") and len(old.revisions) > len(new.revisions):
-        made.CopyFrom(old)
-        later_state(made, new)
+        chat_item.CopyFrom(old)
+        later_state(chat_item, new)
     elif kind == old.WhichOneof("item"):
-        keep_files(old, made)
-        keep_target(old, made)
-    lost = tuple(aspect for aspect in found if loses(aspect, old, new, made))
-    texts = (says(made), says(old if made != old else new)) if lost else ("", "")
-    raw = after if made == new else Frame(chatItem=made).SerializeToString(deterministic=True)
+        keep_files(old, chat_item)
+        keep_target(old, chat_item)
+    lost = tuple(aspect for aspect in found if loses(aspect, old, new, chat_item))
+    texts = (says(chat_item), says(old if chat_item != old else new)) if lost else ("", "")
+    raw = after if chat_item == new else Frame(chatItem=chat_item).SerializeToString(deterministic=True)
     return ResolvedFrame(raw, found, lost, *texts)
 
 
-def later_state(made: ChatItem, new: ChatItem) -> None:
+def later_state(chat_item: ChatItem, new: ChatItem) -> None:
     """Give a message what happened to it by the later backup."""
-    reactions: MutableSequence[Reaction] = reactions_of(made)
+    reactions: MutableSequence[Reaction] = reactions_of(chat_item)
     del reactions[:]
     reactions.extend(reactions_of(new))
     for side in ("incoming", "outgoing"):
-        if new.HasField(side) and made.HasField(side):
-            getattr(made, side).CopyFrom(getattr(new, side))
+        if new.HasField(side) and chat_item.HasField(side):
+            getattr(chat_item, side).CopyFrom(getattr(new, side))
     for name in ("expireStartDate", "expiresInMs"):
         if new.HasField(name):
-            setattr(made, name, getattr(new, name))
+            setattr(chat_item, name, getattr(new, name))
         else:
-            made.ClearField(name)
-    made.ClearField("pinDetails")
+            chat_item.ClearField(name)
+    chat_item.ClearField("pinDetails")
     if new.HasField("pinDetails"):
-        made.pinDetails.CopyFrom(new.pinDetails)
+        chat_item.pinDetails.CopyFrom(new.pinDetails)
 
 
-def keep_files(old: ChatItem, made: ChatItem) -> None:
+def keep_files(old: ChatItem, chat_item: ChatItem) -> None:
     """Point to the file the older backup has, where the later one has none."""
-    olds, news = file_pointers(old), file_pointers(made)
+    olds, news = file_pointers(old), file_pointers(chat_item)
     if len(olds) != len(news):
         return
     for first, second in zip(olds, news, strict=True):
@@ -79,10 +79,10 @@ def keep_files(old: ChatItem, made: ChatItem) -> None:
             second.CopyFrom(first)
 
 
-def keep_target(old: ChatItem, made: ChatItem) -> None:
+def keep_target(old: ChatItem, chat_item: ChatItem) -> None:
     """Let a quote point to its message, where only the older backup knows which it was."""
-    quote, known = made.standardMessage.quote, old.standardMessage.quote
-    lost = made.standardMessage.HasField("quote") and not quote.HasField("targetSentTimestamp")
+    quote, known = chat_item.standardMessage.quote, old.standardMessage.quote
+    lost = chat_item.standardMessage.HasField("quote") and not quote.HasField("targetSentTimestamp")
     if lost and known.HasField("targetSentTimestamp"):
         quote.targetSentTimestamp = known.targetSentTimestamp
 
@@ -101,21 +101,21 @@ def holds(pointer: FilePointer) -> bool:
     return bool(pointer.locatorInfo.plaintextHash)
 
 
-def loses(aspect: Aspect, old: ChatItem, new: ChatItem, made: ChatItem) -> bool:
+def loses(aspect: Aspect, old: ChatItem, new: ChatItem, chat_item: ChatItem) -> bool:
     """Return whether something of either version is in nothing of what was made of them."""
     if aspect is Aspect.DELETED:
         return True
     if aspect is Aspect.EDITED:
-        kept = {says(version) for version in (made, *made.revisions)}
+        kept = {says(version) for version in (chat_item, *chat_item.revisions)}
         if any(says(version) not in kept for side in (old, new) for version in (side, *side.revisions)):
             return True
-        unsaid = Aspect.EDITED in aspects(without_target(old), without_target(made))
+        unsaid = Aspect.EDITED in aspects(without_target(old), without_target(chat_item))
         return unsaid and not (old.revisions or new.revisions)
     if aspect is Aspect.REACTIONS:
-        present = {(reaction.authorId, reaction.emoji) for reaction in reactions_of(made)}
+        present = {(reaction.authorId, reaction.emoji) for reaction in reactions_of(chat_item)}
         return any((reaction.authorId, reaction.emoji) not in present for reaction in reactions_of(old))
     if aspect is Aspect.VOTES:
-        cast = set(votes(made))
+        cast = set(votes(chat_item))
         return any(vote not in cast for vote in votes(old))
     if aspect is Aspect.PIN:
         return old.HasField("pinDetails")

@@ -109,10 +109,10 @@ class Union:
 
     def _account(self) -> AccountData:
         """Take the later account, with the colours of both."""
-        old, made = AccountData(), AccountData()
+        old, account_data = AccountData(), AccountData()
         old.CopyFrom(self._pairing.before.account or old)
-        made.CopyFrom(self._pairing.after.account or made)
-        colors = made.accountSettings.customChatColors
+        account_data.CopyFrom(self._pairing.after.account or account_data)
+        colors = account_data.accountSettings.customChatColors
         known = {color_key(color): color.id for color in colors}
         mine, theirs = self._colors[1], self._colors[0]
         mine.update({color.id: color.id for color in colors})
@@ -128,13 +128,15 @@ class Union:
         style = old.accountSettings.defaultChatStyle
         if style.HasField("customColorId"):
             style.customColorId = theirs.get(style.customColorId, 0)
-        self._conflicts("account", "", old, made)
-        return made
+        self._conflicts("account", "", old, account_data)
+        return account_data
 
     def _recipients(self) -> Iterator[Recipient]:
         """Yield every recipient once."""
         pairing = self._pairing
-        taken = ClaimedIdentifiers(recipient.contact for recipient in pairing.after.recipients.values())
+        claimed_identifiers = ClaimedIdentifiers(
+            recipient.contact for recipient in pairing.after.recipients.values()
+        )
         for number, (earlier, later) in pairing.recipients.items():
             olds = [self._common(Frame(recipient=pairing.before.recipients[old]), 0).recipient for old in earlier]
             if later is None:
@@ -143,11 +145,11 @@ class Union:
                 made = self._common(Frame(recipient=pairing.after.recipients[later]), 1).recipient
             name, kind = pairing.name(number), KINDS.get(made.WhichOneof("destination") or "", "recipient")
             if later is None and made.HasField("contact"):
-                for field, value in taken.strip(made.contact):
+                for field, value in claimed_identifiers.strip(made.contact):
                     self._report(Conflict(kind, name, field, "", value, TAKEN))
             for old in olds:
                 if made.HasField("contact") and old.HasField("contact"):
-                    taken.fill(old.contact, made.contact)
+                    claimed_identifiers.fill(old.contact, made.contact)
                 if made.HasField("group") and old.group.snapshot.version > made.group.snapshot.version:
                     newer = Recipient(group=made.group)
                     made.group.snapshot.CopyFrom(old.group.snapshot)
@@ -204,15 +206,15 @@ class ClaimedIdentifiers:
             else:
                 self._values.add((field, value))
 
-    def fill(self, old: Contact, made: Contact) -> None:
+    def fill(self, old: Contact, contact: Contact) -> None:
         """Complete a person by what only the older backup knows."""
         for field, value in unique(old):
-            if field != "username" and not getattr(made, field) and (field, value) not in self._values:
-                setattr(made, field, value)
+            if field != "username" and not getattr(contact, field) and (field, value) not in self._values:
+                setattr(contact, field, value)
                 self._values.add((field, value))
         for name in FILLED:
-            if getattr(old, name) and not getattr(made, name):
-                setattr(made, name, getattr(old, name))
+            if getattr(old, name) and not getattr(contact, name):
+                setattr(contact, name, getattr(old, name))
 
 
 def unique(contact: Contact) -> Iterator[tuple[str, Any]]:

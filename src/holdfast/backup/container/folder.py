@@ -116,9 +116,9 @@ def find_snapshots(path: Path) -> list[SnapshotFolder]:
     """
     if is_snapshot(path):
         return [SnapshotFolder(path, path.parent)]
-    found = snapshots_in(path)
-    if found:
-        return found
+    snapshot_folders = snapshots_in(path)
+    if snapshot_folders:
+        return snapshot_folders
     around = [inner for child in folders_in(path) if (inner := snapshots_in(child)) and (child / STORE).is_dir()]
     return around[0] if around else []
 

@@ -89,7 +89,7 @@ def build_dataset(
     check_extra("pyarrow")
     place = open_target(target)
     folder = place.folder if isinstance(place, FolderTarget) else None
-    found = find_dataset_sources(
+    dataset_sources = find_dataset_sources(
         sources,
         keys=None if keys is None else Path(keys),
         key_file=None if key_file is None else Path(key_file),
@@ -97,8 +97,12 @@ def build_dataset(
     )
     with locked(folder):
         known = place.records()
-        stale = [one for one in found if rebuild or not is_current(one, known.get(one.name))]
-        tasks = [BuildTask(one, absolute(place)) for one in stale]
+        stale = [
+            dataset_source
+            for dataset_source in dataset_sources
+            if rebuild or not is_current(dataset_source, known.get(dataset_source.name))
+        ]
+        tasks = [BuildTask(dataset_source, absolute(place)) for dataset_source in stale]
         results = run_ray(tasks, address) if engine == "ray" else run_processes(tasks, workers or core_count())
         built: dict[str, BackupRecord] = {}
         failed: dict[str, FailedBackup] = {}
@@ -112,10 +116,12 @@ def build_dataset(
         everything = {**known, **built}
         records = [everything[name] for name in sorted(everything)]
         place.write_manifest(DatasetManifest(SCHEMA_VERSION, records, [failed[name] for name in sorted(failed)]))
-    names = {one.name for one in stale}
+    names = {dataset_source.name for dataset_source in stale}
     return DatasetBuild(
         written=tuple(sorted(built)),
-        unchanged=tuple(one.name for one in found if one.name not in names),
+        unchanged=tuple(
+            dataset_source.name for dataset_source in dataset_sources if dataset_source.name not in names
+        ),
         failed=tuple(sorted(failed)),
         reasons={name: failed[name].reason for name in sorted(failed)},
         messages=sum(record.messages for record in records),

@@ -206,7 +206,10 @@ def dataset_statistics(dataset: str | PathLike[str], *, largest: int = 10) -> Da
         months=months,
         largest={record.name: record.messages for record in by_size[:largest]},
         kinds=kinds,
-        findings={name: sum(one.findings.get(name, 0) for one in manifest.backups) for name in severities},
+        findings={
+            name: sum(backup_record.findings.get(name, 0) for backup_record in manifest.backups)
+            for name in severities
+        },
     )
 
 
@@ -222,19 +225,19 @@ def validate_dataset(dataset: str | PathLike[str]) -> list[DatasetFault]:
     """
     target = open_target(dataset)
     manifest = target.read_manifest()
-    found = [DatasetFault(one.name, unread(one)) for one in manifest.failed]
+    dataset_faults = [DatasetFault(failed_backup.name, unread(failed_backup)) for failed_backup in manifest.failed]
     whole = target.records()
     readable: list[BackupRecord] = []
     for record in manifest.backups:
         if whole.get(record.name) != record:
             problem = "its files are not those of the last build; run `holdfast dataset build` again"
-            found.append(DatasetFault(record.name, problem))
+            dataset_faults.append(DatasetFault(record.name, problem))
         else:
             readable.append(record)
     with dataset_connection(dataset) as connection:
         for table in TABLES:
             counts = dict(connection.execute(f"SELECT backup, count(*) FROM {table} GROUP BY backup").fetchall())
-            found += [
+            dataset_faults += [
                 DatasetFault(
                     record.name,
                     f"the table {table} has {counts.get(record.name, 0):,} rows instead of {record.rows[table]:,}",
@@ -245,8 +248,8 @@ def validate_dataset(dataset: str | PathLike[str]) -> list[DatasetFault]:
         rows = connection.execute(
             "SELECT backup, rule, count(*) FROM findings WHERE severity = 'error' GROUP BY ALL ORDER BY ALL"
         ).fetchall()
-    found += [DatasetFault(name, f"breaks the rule {rule} {count:,} times") for name, rule, count in rows]
-    return sorted(found, key=lambda fault: fault.backup)
+    dataset_faults += [DatasetFault(name, f"breaks the rule {rule} {count:,} times") for name, rule, count in rows]
+    return sorted(dataset_faults, key=lambda fault: fault.backup)
 
 
 def unread(failed: FailedBackup) -> str:

@@ -113,9 +113,18 @@ class TableReader:
 
     def _add_findings(self, findings: Iterator[Finding]) -> None:
         rows = self._waiting["findings"]
-        for one in findings:
-            self.findings[one.severity.value] += 1
-            rows.append((one.frame, one.rule.id, one.severity.value, one.path, one.detail, one.consequence))
+        for finding in findings:
+            self.findings[finding.severity.value] += 1
+            rows.append(
+                (
+                    finding.frame,
+                    finding.rule.id,
+                    finding.severity.value,
+                    finding.path,
+                    finding.detail,
+                    finding.consequence,
+                )
+            )
 
     def _add_block(self, block: Block) -> None:
         """Take in the frames of a block: those that messages refer to first."""
@@ -259,27 +268,27 @@ class TableReader:
                 (number, None, "call_link", None, None, state, started, None, None, None, None, name or None)
             )
 
-    def _add_recipient(self, one: pb.Recipient) -> None:
+    def _add_recipient(self, recipient: pb.Recipient) -> None:
         """Take in a person, a group or whatever else a chat can be with."""
-        if not 0 < one.id <= LATEST or one.id in self._people:
+        if not 0 < recipient.id <= LATEST or recipient.id in self._people:
             return
-        self._people[one.id] = one.id
-        kind, name = one.WhichOneof("destination") or "", recipient_name(one)
-        public_id = group_id(one.group.masterKey).hex() if kind == "group" else ""
-        self._recipients[one.id] = (kind, name, public_id)
+        self._people[recipient.id] = recipient.id
+        kind, name = recipient.WhichOneof("destination") or "", recipient_name(recipient)
+        public_id = group_id(recipient.group.masterKey).hex() if kind == "group" else ""
+        self._recipients[recipient.id] = (kind, name, public_id)
         if kind == "group":
-            self._add_members(one, public_id)
+            self._add_members(recipient, public_id)
         if kind not in PERSON_KINDS:
             return
-        person = one.contact
+        person = recipient.contact
         aci, pni = uuid_text(person.aci), uuid_text(person.pni)
         for known in (aci, f"PNI:{pni}" if pni else None):
             if known:
-                self._by_service_id.setdefault(known, one.id)
+                self._by_service_id.setdefault(known, recipient.id)
         contact = kind == "contact"
         self._waiting["people"].append(
             (
-                one.id,
+                recipient.id,
                 PERSON_KINDS[kind],
                 self._owner or name if kind == "self" else name,
                 aci,
@@ -295,21 +304,21 @@ class TableReader:
             )
         )
 
-    def _add_members(self, one: pb.Recipient, public_id: str) -> None:
+    def _add_members(self, recipient: pb.Recipient, public_id: str) -> None:
         """Take in everybody who has to do with a group; who they are is known when all people were read."""
-        shot, enum = one.group.snapshot, self._notes.enum
+        shot, enum = recipient.group.snapshot, self._notes.enum
         add = self._members.append
         for member in shot.members:
             label = joined(member.labelEmoji, member.labelString) or None
-            add((public_id, one.id, member.userId, "member", enum(member, "role"), label, None, None))
+            add((public_id, recipient.id, member.userId, "member", enum(member, "role"), label, None, None))
         for invited in shot.membersPendingProfileKey:
             member, by = invited.member, service_id(invited.addedByUserId) or None
             role, at = enum(member, "role"), time_of(invited.timestamp)
-            add((public_id, one.id, member.userId, "invited", role, None, by, at))
+            add((public_id, recipient.id, member.userId, "invited", role, None, by, at))
         for asking in shot.membersPendingAdminApproval:
-            add((public_id, one.id, asking.userId, "asking", None, None, None, time_of(asking.timestamp)))
+            add((public_id, recipient.id, asking.userId, "asking", None, None, None, time_of(asking.timestamp)))
         for banned in shot.members_banned:
-            add((public_id, one.id, banned.userId, "banned", None, None, None, time_of(banned.timestamp)))
+            add((public_id, recipient.id, banned.userId, "banned", None, None, None, time_of(banned.timestamp)))
 
     def _add_people_and_chats(self) -> None:
         """Take in what is complete at the end of a backup only."""

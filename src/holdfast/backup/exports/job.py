@@ -50,10 +50,10 @@ class Job:
         def place(attachment: ArchivedAttachment) -> str | None:
             return files.put(attachment) if self.media else None
 
-        for one in messages(self.archive, chat, period.since_ms, period.until_ms, media=place):
+        for message in messages(self.archive, chat, period.since_ms, period.until_ms, media=place):
             if not self.whole:
-                self.seen.update(involved(one))
-            yield one
+                self.seen.update(involved(message))
+            yield message
             self.done += 1
             if self.progress is not None and self.done & 0xFF == 0:
                 self.progress(self.done, self.total)
@@ -75,11 +75,11 @@ def involved(message: schemas.ExportedMessage) -> Iterator[int]:
     for quote in (message.quote, *(revision.quote for revision in message.revisions)):
         if quote is not None:
             yield quote.author_id
-    yield from (one.author_id for one in message.reactions)
-    yield from (one.recipient_id for one in message.receipts)
+    yield from (reaction.author_id for reaction in message.reactions)
+    yield from (receipt.recipient_id for receipt in message.receipts)
     ranges = chain(message.ranges, *(revision.ranges for revision in message.revisions))
-    perhaps = [one.mention_id for one in ranges]
-    perhaps += [one.who_id for one in message.changes]
+    perhaps = [text_range.mention_id for text_range in ranges]
+    perhaps += [change.who_id for change in message.changes]
     perhaps.append(message.deleted_by_id)
     if message.call is not None:
         perhaps += [message.call.ringer_id, message.call.starter_id]

@@ -77,7 +77,9 @@ def head(job: Job) -> schemas.Export:
         until_ms=job.choice.until_ms,
         chats=tuple(chat.id for chat in job.chats) if job.choice.chats else (),
         accounts=tuple(
-            one for one in surroundings.accounts(job.archive, settings=job.whole) if job.whole or one.id in within
+            account
+            for account in surroundings.accounts(job.archive, settings=job.whole)
+            if job.whole or account.id in within
         ),
     )
 

@@ -111,7 +111,7 @@ def index(chats: Sequence[Chat], cuts: dict[int, list[Period]], times: Times) ->
         if several and chat.account_id != account:
             account = chat.account_id
             lines += [*([""] if lines[-1] else []), f"## {heading(chat.account) or 'Account'}", ""]
-        facts = [counted(sum(one.messages for one in cuts[chat.id]), "message"), *spanned(cuts[chat.id])]
+        facts = [counted(sum(period.messages for period in cuts[chat.id]), "message"), *spanned(cuts[chat.id])]
         facts += ["no longer there"] if chat.vanished else []
         lines.append(f"- {link(title_of(chat), f'{home_of(chat)}/index.md')}, {', '.join(facts)}")
     return "\n".join([*lines, "", f"All times are in {times.zone}.", ""]).encode()
@@ -128,15 +128,17 @@ def spanned(cuts: Sequence[Period]) -> list[str]:
 def contents(chat: Chat, cuts: Sequence[Period]) -> bytes:
     """Write the page that leads to the files of a chat."""
     lines = [f"# {title_of(chat)}", "", link("All chats", f"{UP}index.md"), ""]
-    lines += [f"- {link(one.name, f'{one.name}.md')}, {counted(one.messages, 'message')}" for one in cuts]
+    lines += [
+        f"- {link(period.name, f'{period.name}.md')}, {counted(period.messages, 'message')}" for period in cuts
+    ]
     return "\n".join([*lines, ""]).encode()
 
 
 def page(job: Job, chat: Chat, cuts: Sequence[Period], n: int, times: Times) -> Iterator[bytes]:
     """Write one file of a chat."""
     around = [link("All chats", f"{UP}index.md"), link("this chat", "index.md")]
-    around += [link(f"before: {one.name}", f"{one.name}.md") for one in cuts[max(n - 1, 0) : n]]
-    around += [link(f"after: {one.name}", f"{one.name}.md") for one in cuts[n + 1 : n + 2]]
+    around += [link(f"before: {period.name}", f"{period.name}.md") for period in cuts[max(n - 1, 0) : n]]
+    around += [link(f"after: {period.name}", f"{period.name}.md") for period in cuts[n + 1 : n + 2]]
     links = " · ".join(around)
     yield f"# {title_of(chat)}, {cuts[n].name}\n\n{links}\n".encode()
     today = None
@@ -181,11 +183,15 @@ def written(message: schemas.ExportedMessage, day: str, times: Times) -> str:
         parts.append(block(message.text, message.ranges))
     if message.contact_card is not None:
         parts.append(card(message.contact_card))
-    parts += [attachment(one) for one in message.attachments if one.role in ROLES]
-    parts += [preview(one) for one in message.links]
+    parts += [
+        attachment(exported_attachment)
+        for exported_attachment in message.attachments
+        if exported_attachment.role in ROLES
+    ]
+    parts += [preview(exported_link) for exported_link in message.links]
     if message.reactions:
         parts.append(reactions(message.reactions))
-    parts += [revision(one, day, times) for one in reversed(message.revisions)]
+    parts += [revision(exported_revision, day, times) for exported_revision in reversed(message.revisions)]
     return "\n\n".join(parts)
 
 
@@ -223,69 +229,83 @@ def quoted(message: schemas.ExportedMessage, quote: schemas.ExportedQuote, times
     parts = [f"**{inline(quote.author) or 'Unknown'}**{when}:"]
     if quote.text:
         parts.append(block(quote.text, quote.ranges))
-    parts += [f"*{label(one)}*" for one in message.attachments if one.role == "quoted"]
+    parts += [
+        f"*{label(exported_attachment)}*"
+        for exported_attachment in message.attachments
+        if exported_attachment.role == "quoted"
+    ]
     return prefixed("\n\n".join(parts), "> ")
 
 
-def poll(one: schemas.ExportedPoll) -> str:
+def poll(exported_poll: schemas.ExportedPoll) -> str:
     """Write a poll with who chose what."""
-    marks = ["several answers allowed"] if one.allow_multiple else []
-    marks += ["ended"] if one.has_ended else []
+    marks = ["several answers allowed"] if exported_poll.allow_multiple else []
+    marks += ["ended"] if exported_poll.has_ended else []
     suffix = f" ({', '.join(marks)})" if marks else ""
-    lines = [f"**Poll: {inline(one.question) or '?'}**{suffix}", ""]
-    for option in one.options:
+    lines = [f"**Poll: {inline(exported_poll.question) or '?'}**{suffix}", ""]
+    for option in exported_poll.options:
         names = ", ".join(inline(vote.voter) for vote in option.votes)
         votes = counted(len(option.votes), "vote")
         lines.append(f"- {item(option.text) or '?'}: {votes}{f' ({names})' if names else ''}")
     return "\n".join(lines)
 
 
-def card(one: schemas.ExportedContactCard) -> str:
+def card(contact_card: schemas.ExportedContactCard) -> str:
     """Write a contact card."""
-    lines = [f"- {item(part)}" for part in (one.name or one.nickname, one.organization) if part and inline(part)]
-    for each in one.fields:
-        kind = inline(each.label or each.type).lower()
-        lines.append(f"- {each.field}{f' ({kind})' if kind else ''}: {inline(each.value)}")
+    lines = [
+        f"- {item(part)}"
+        for part in (contact_card.name or contact_card.nickname, contact_card.organization)
+        if part and inline(part)
+    ]
+    for contact_field in contact_card.fields:
+        kind = inline(contact_field.label or contact_field.type).lower()
+        lines.append(f"- {contact_field.field}{f' ({kind})' if kind else ''}: {inline(contact_field.value)}")
     return "\n".join(lines) or "- ?"
 
 
-def label(one: schemas.ExportedAttachment) -> str:
+def label(exported_attachment: schemas.ExportedAttachment) -> str:
     """Name a file."""
-    kind = kind_of(one.content_type)
-    called = "long text" if one.role == "long_text" else CALLED.get(kind.partition("/")[0], "file")
-    if one.flag == "VOICE_MESSAGE":
+    kind = kind_of(exported_attachment.content_type)
+    called = "long text" if exported_attachment.role == "long_text" else CALLED.get(kind.partition("/")[0], "file")
+    if exported_attachment.flag == "VOICE_MESSAGE":
         called = "voice message"
-    return inline(one.file_name or "") or ("sticker" if one.role == "sticker" else called)
+    return inline(exported_attachment.file_name or "") or (
+        "sticker" if exported_attachment.role == "sticker" else called
+    )
 
 
-def attachment(one: schemas.ExportedAttachment) -> str:
+def attachment(exported_attachment: schemas.ExportedAttachment) -> str:
     """Write a file: a picture as such, others as links, and what is not there by its name."""
-    kind = kind_of(one.content_type)
-    facts = ", ".join(part for part in (inline(kind), size_label(one.size) if one.size else "") if part)
-    if one.file is None:
-        line = f"*{label(one)}* ({facts}; not in this export)"
+    kind = kind_of(exported_attachment.content_type)
+    facts = ", ".join(
+        part
+        for part in (inline(kind), size_label(exported_attachment.size) if exported_attachment.size else "")
+        if part
+    )
+    if exported_attachment.file is None:
+        line = f"*{label(exported_attachment)}* ({facts}; not in this export)"
     elif SHOWN.get(kind, ("file", ""))[0] == "image":
-        line = f"!{link(label(one), UP + one.file)}"
+        line = f"!{link(label(exported_attachment), UP + exported_attachment.file)}"
     else:
-        line = f"{link(label(one), UP + one.file)} ({facts})"
-    return f"{line}\n\n{block(one.caption)}" if one.caption else line
+        line = f"{link(label(exported_attachment), UP + exported_attachment.file)} ({facts})"
+    return f"{line}\n\n{block(exported_attachment.caption)}" if exported_attachment.caption else line
 
 
-def preview(one: schemas.ExportedLink) -> str:
+def preview(exported_link: schemas.ExportedLink) -> str:
     """Write the preview of a page, whose address stays text."""
-    parts = [f"*{inline(part)}*" for part in (one.title,) if part and inline(part)]
-    return " ".join([*parts, block(one.url.replace("\n", ""))]) or "?"
+    parts = [f"*{inline(part)}*" for part in (exported_link.title,) if part and inline(part)]
+    return " ".join([*parts, block(exported_link.url.replace("\n", ""))]) or "?"
 
 
-def reactions(found: Sequence[schemas.ExportedReaction]) -> str:
+def reactions(exported_reactions: Sequence[schemas.ExportedReaction]) -> str:
     """Write who reacted how, those alike together."""
     by: dict[str, list[str]] = {}
-    for one in found:
-        by.setdefault(inline(one.emoji), []).append(inline(one.author) or "Unknown")
+    for reaction in exported_reactions:
+        by.setdefault(inline(reaction.emoji), []).append(inline(reaction.author) or "Unknown")
     return "Reactions: " + "; ".join(f"{emoji} {', '.join(names)}" for emoji, names in by.items())
 
 
-def revision(one: schemas.ExportedRevision, day: str, times: Times) -> str:
+def revision(exported_revision: schemas.ExportedRevision, day: str, times: Times) -> str:
     """Write an earlier wording."""
-    text = block(one.text or "", one.ranges)
-    return prefixed(f"*At {times.time(one.sent_ms, day)} it read:*\n\n{text}".rstrip("\n"), "> ")
+    text = block(exported_revision.text or "", exported_revision.ranges)
+    return prefixed(f"*At {times.time(exported_revision.sent_ms, day)} it read:*\n\n{text}".rstrip("\n"), "> ")

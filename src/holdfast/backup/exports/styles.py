@@ -23,23 +23,26 @@ class Piece:
 
 def pieces(text: str, ranges: Iterable[ExportedTextRange]) -> list[Piece]:
     """Cut a text; ranges may overlap, reach beyond its end or begin inside a sign, and none is lost or doubled."""
-    found = list(ranges)
-    if not found:
+    text_ranges = list(ranges)
+    if not text_ranges:
         return [Piece(text)] if text else []
     # Ranges count UTF-16 units, of which signs beyond the first 65,536 have two.
     places = [0, *accumulate(2 if sign > "\uffff" else 1 for sign in text)]
     opens: dict[int, list[str]] = {}
     closes: dict[int, list[str]] = {}
     mentions: dict[int, tuple[int, str]] = {}
-    for one in found:
-        start, end = (min(bisect_left(places, at), len(text)) for at in (one.start, one.start + one.length))
+    for text_range in text_ranges:
+        start, end = (
+            min(bisect_left(places, at), len(text))
+            for at in (text_range.start, text_range.start + text_range.length)
+        )
         if start >= end:
             continue
-        if one.style is None:
-            mentions.setdefault(start, (end, f"@{one.mention or 'Unknown'}"))
+        if text_range.style is None:
+            mentions.setdefault(start, (end, f"@{text_range.mention or 'Unknown'}"))
         else:
-            opens.setdefault(start, []).append(one.style)
-            closes.setdefault(end, []).append(one.style)
+            opens.setdefault(start, []).append(text_range.style)
+            closes.setdefault(end, []).append(text_range.style)
     cuts = sorted({0, len(text), *opens, *closes, *mentions, *(end for end, _ in mentions.values())})
     active: Counter[str] = Counter()
     made: list[Piece] = []

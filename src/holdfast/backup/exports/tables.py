@@ -79,89 +79,92 @@ def columns(text: str) -> tuple[Column, ...]:
 PLACE: Final = "message_id:i chat_id:i chat:l sent:t"
 
 
-def place(one: schemas.ExportedMessage) -> Row:
+def place(message: schemas.ExportedMessage) -> Row:
     """Say which message a row belongs to."""
-    return one.id, one.chat_id, one.chat, one.sent_ms
+    return message.id, message.chat_id, message.chat, message.sent_ms
 
 
-def message_rows(one: schemas.ExportedMessage) -> Iterator[Row]:
+def message_rows(message: schemas.ExportedMessage) -> Iterator[Row]:
     """Make the row of a message."""
-    quote = one.quote
+    quote = message.quote
     yield (
-        one.id,
-        one.account_id,
-        one.chat_id,
-        one.chat,
-        one.author_id,
-        one.author,
-        one.direction,
-        one.kind,
-        one.sent_ms,
-        one.sent_ms,
-        one.received_ms,
-        one.text,
-        one.sentence,
+        message.id,
+        message.account_id,
+        message.chat_id,
+        message.chat,
+        message.author_id,
+        message.author,
+        message.direction,
+        message.kind,
+        message.sent_ms,
+        message.sent_ms,
+        message.received_ms,
+        message.text,
+        message.sentence,
         quote.target_id if quote else None,
         quote.author if quote else None,
         quote.text if quote else None,
-        sum(each.role == "attachment" for each in one.attachments),
-        len(one.reactions),
-        len(one.revisions),
-        one.links[0].url if one.links else None,
-        one.read,
-        one.sms,
-        one.expires_in_ms,
-        one.pinned_ms,
-        one.deleted_by,
-        one.first_seen_ms,
-        one.vanished_ms,
+        sum(attachment.role == "attachment" for attachment in message.attachments),
+        len(message.reactions),
+        len(message.revisions),
+        message.links[0].url if message.links else None,
+        message.read,
+        message.sms,
+        message.expires_in_ms,
+        message.pinned_ms,
+        message.deleted_by,
+        message.first_seen_ms,
+        message.vanished_ms,
     )
 
 
-def attachment_rows(one: schemas.ExportedMessage) -> Iterator[Row]:
+def attachment_rows(message: schemas.ExportedMessage) -> Iterator[Row]:
     """Make the rows of the files of all wordings."""
-    wordings = [(0, one.attachments), *((each.n, each.attachments) for each in one.revisions)]
+    wordings = [
+        (0, message.attachments),
+        *((exported_revision.n, exported_revision.attachments) for exported_revision in message.revisions),
+    ]
     for revision, attachments in wordings:
-        for each in attachments:
+        for attachment in attachments:
             yield (
-                *place(one),
-                one.author_id,
-                one.author,
+                *place(message),
+                message.author_id,
+                message.author,
                 revision,
-                each.role,
-                each.n,
-                each.content_type,
-                each.file_name,
-                each.size,
-                each.width,
-                each.height,
-                each.caption,
-                each.flag,
-                each.plaintext_hash,
-                each.media_name,
-                each.file,
+                attachment.role,
+                attachment.n,
+                attachment.content_type,
+                attachment.file_name,
+                attachment.size,
+                attachment.width,
+                attachment.height,
+                attachment.caption,
+                attachment.flag,
+                attachment.plaintext_hash,
+                attachment.media_name,
+                attachment.file,
             )
 
 
-def vote_rows(one: schemas.ExportedMessage) -> Iterator[Row]:
+def vote_rows(message: schemas.ExportedMessage) -> Iterator[Row]:
     """Make a row of every vote, and one without a voter of an answer nobody chose."""
-    if one.poll is None:
+    if message.poll is None:
         return
-    for n, option in enumerate(one.poll.options):
-        start = (*place(one), one.poll.question, n, option.text)
+    for n, option in enumerate(message.poll.options):
+        start = (*place(message), message.poll.question, n, option.text)
         for vote in option.votes:
             yield (*start, vote.voter_id, vote.voter, vote.votes)
         if not option.votes:
             yield (*start, None, None, None)
 
 
-def call_rows(one: schemas.ExportedMessage) -> Iterator[Row]:
+def call_rows(message: schemas.ExportedMessage) -> Iterator[Row]:
     """Make the row of a call."""
-    if one.call is not None:
-        call = one.call
+    if message.call is not None:
+        call = message.call
         ends = call.started_ms, call.ended_ms
         yield (
-            *place(one),
+            *place(message),
             call.kind,
             call.type,
             call.direction,
@@ -172,11 +175,20 @@ def call_rows(one: schemas.ExportedMessage) -> Iterator[Row]:
         )
 
 
-def payment_rows(one: schemas.ExportedMessage) -> Iterator[Row]:
+def payment_rows(message: schemas.ExportedMessage) -> Iterator[Row]:
     """Make the row of a payment."""
-    if one.payment is not None:
-        paid = one.payment
-        yield (*place(one), one.author, paid.status, paid.amount, paid.fee, paid.note, paid.reason, paid.at_ms)
+    if message.payment is not None:
+        paid = message.payment
+        yield (
+            *place(message),
+            message.author,
+            paid.status,
+            paid.amount,
+            paid.fee,
+            paid.note,
+            paid.reason,
+            paid.at_ms,
+        )
 
 
 def details(event: schemas.ExportedEvent) -> str:
@@ -380,9 +392,9 @@ def write_tables(
             with ExitStack() as stack:
                 writers: dict[str, Writer] = {}
                 for chat, period in parts:
-                    for one in job.messages(chat, period):
+                    for message in job.messages(chat, period):
                         for table in MESSAGE_TABLES:
-                            for row in table.rows(one):
+                            for row in table.rows(message):
                                 if table.name not in writers:
                                     name = f"{table.name}/{year}{form.suffix}"
                                     writers[table.name] = stack.enter_context(begun(folder, form, table, name))

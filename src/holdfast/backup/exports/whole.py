@@ -105,15 +105,15 @@ class MessageBatch:
 
     def __post_init__(self) -> None:
         self.gather(ALL, self.batch)
-        self.found["receipts"] = self.archive.receipts(json.dumps([one.id for one in self.batch]))
-        self.gather(EDITED, [one for one in self.batch if one.revisions])
+        self.found["receipts"] = self.archive.receipts(json.dumps([message.id for message in self.batch]))
+        self.gather(EDITED, [message for message in self.batch if message.revisions])
         for kind, queries in KINDS.items():
-            self.gather(queries, [one for one in self.batch if one.kind == kind])
+            self.gather(queries, [message for message in self.batch if message.kind == kind])
 
     def gather(self, queries: dict[str, str], batch: Sequence[Message]) -> None:
         """Read rows of some of the messages."""
         if batch:
-            ids = json.dumps([one.id for one in batch])
+            ids = json.dumps([message.id for message in batch])
             for what, query in queries.items():
                 self.found[what] = self.archive.gather(f"{query} {THESE}", ids)
 
@@ -124,73 +124,79 @@ class MessageBatch:
     def shaped(self) -> Iterator[schemas.ExportedMessage]:
         """Make the records."""
         accounts = self.archive.names.accounts
-        for one in self.batch:
-            ((first_sent, server, read, sealed, expiring, pinned_until, first_seen),) = self.of("more", one.id)
-            ranges = self.of("ranges", one.id)
+        for message in self.batch:
+            ((first_sent, server, read, sealed, expiring, pinned_until, first_seen),) = self.of("more", message.id)
+            ranges = self.of("ranges", message.id)
             # Most messages are ordinary ones: what only others have costs them nothing.
-            special = self.special(one) if one.kind != "message" else {}
+            special = self.special(message) if message.kind != "message" else {}
             yield schemas.ExportedMessage(
-                id=one.id,
-                account_id=accounts[one.chat_id],
-                chat_id=one.chat_id,
-                chat=one.chat,
-                author_id=one.author_id,
-                author=one.author,
-                direction=one.direction,  # type: ignore[arg-type]  # the archive knows these three
-                kind=one.kind,
-                text=one.text,
-                sentence=one.sentence,
-                sent=written(one.sent_ms),
-                sent_ms=one.sent_ms,
+                id=message.id,
+                account_id=accounts[message.chat_id],
+                chat_id=message.chat_id,
+                chat=message.chat,
+                author_id=message.author_id,
+                author=message.author,
+                direction=message.direction,  # type: ignore[arg-type]  # the archive knows these three
+                kind=message.kind,
+                text=message.text,
+                sentence=message.sentence,
+                sent=written(message.sent_ms),
+                sent_ms=message.sent_ms,
                 first_sent_ms=first_sent,
-                received_ms=one.received_ms,
+                received_ms=message.received_ms,
                 server_sent_ms=server,
-                order_ms=one.position.ms,
-                order_n=one.position.n,
+                order_ms=message.position.ms,
+                order_n=message.position.n,
                 read=flag(read),
                 sealed_sender=flag(sealed),
-                sms=one.sms,
+                sms=message.sms,
                 expire_start_ms=expiring,
-                expires_in_ms=one.expires_in_ms,
-                pinned_ms=one.pinned_ms,
+                expires_in_ms=message.expires_in_ms,
+                pinned_ms=message.pinned_ms,
                 pinned_until_ms=pinned_until,
                 first_seen_ms=first_seen,
-                vanished_ms=one.vanished_ms,
+                vanished_ms=message.vanished_ms,
                 ranges=self.ranges(ranges, 0, "text") if ranges else (),
-                attachments=self.attachments(one, 0) if one.attachments else (),
+                attachments=self.attachments(message, 0) if message.attachments else (),
                 reactions=tuple(
                     [
-                        schemas.ExportedReaction(each.author_id, each.author, each.emoji, each.sent_ms)
-                        for each in one.reactions
+                        schemas.ExportedReaction(
+                            reaction.author_id, reaction.author, reaction.emoji, reaction.sent_ms
+                        )
+                        for reaction in message.reactions
                     ]
                 ),
-                quote=self.quote(one.quote, ranges) if one.quote else None,
+                quote=self.quote(message.quote, ranges) if message.quote else None,
                 links=tuple(
                     [
-                        schemas.ExportedLink(each.url, each.title, each.description, each.date_ms)
-                        for each in one.links
+                        schemas.ExportedLink(link.url, link.title, link.description, link.date_ms)
+                        for link in message.links
                     ]
                 ),
-                revisions=tuple([self.revision(one, each, ranges) for each in one.revisions]),
-                receipts=self.receipts(one.id),
-                changes=self.changes(one.id),
+                revisions=tuple([self.revision(message, each, ranges) for each in message.revisions]),
+                receipts=self.receipts(message.id),
+                changes=self.changes(message.id),
                 **special,
             )
 
-    def special(self, one: Message) -> dict[str, Any]:
+    def special(self, message: Message) -> dict[str, Any]:
         """Make what only messages of some kinds have."""
-        admin = next((row[0] for row in self.of("admin", one.id)), None)
-        calls = (schemas.ExportedCall(row[0], row[1], bool(row[2]), *row[3:]) for row in self.of("call", one.id))
+        admin = next((row[0] for row in self.of("admin", message.id)), None)
+        calls = (
+            schemas.ExportedCall(row[0], row[1], bool(row[2]), *row[3:]) for row in self.of("call", message.id)
+        )
         return {
-            "poll": self.poll(one),
-            "sticker": next((schemas.ExportedSticker(*row) for row in self.of("sticker", one.id)), None),
-            "payment": next((schemas.ExportedPayment(*row) for row in self.of("payment", one.id)), None),
-            "gift_badge": next((schemas.ExportedGiftBadge(*row) for row in self.of("gift_badge", one.id)), None),
-            "contact_card": self.card(one.id),
+            "poll": self.poll(message),
+            "sticker": next((schemas.ExportedSticker(*row) for row in self.of("sticker", message.id)), None),
+            "payment": next((schemas.ExportedPayment(*row) for row in self.of("payment", message.id)), None),
+            "gift_badge": next(
+                (schemas.ExportedGiftBadge(*row) for row in self.of("gift_badge", message.id)), None
+            ),
+            "contact_card": self.card(message.id),
             "deleted_by_id": admin,
             "deleted_by": self.archive.names.name(admin) if admin else None,
             "events": tuple(
-                schemas.ExportedEvent(row[0], json.loads(row[1])) for row in self.of("events", one.id)
+                schemas.ExportedEvent(row[0], json.loads(row[1])) for row in self.of("events", message.id)
             ),
             "call": next(calls, None),
         }
@@ -226,27 +232,27 @@ class MessageBatch:
             if found == revision and place == part
         )
 
-    def attachments(self, one: Message, revision: int) -> tuple[schemas.ExportedAttachment, ...]:
+    def attachments(self, message: Message, revision: int) -> tuple[schemas.ExportedAttachment, ...]:
         """Make the files of one wording."""
-        blurs = {row[:3]: row[3] for row in self.of("blurs", one.id)}
+        blurs = {row[:3]: row[3] for row in self.of("blurs", message.id)}
         return tuple(
             schemas.ExportedAttachment(
-                role=each.role,
-                n=each.n,
-                size=each.size,
-                content_type=each.content_type,
-                file_name=each.file_name,
-                width=each.width,
-                height=each.height,
-                caption=each.caption,
-                flag=None if each.flag == "NONE" else each.flag,
-                blur_hash=blurs.get((revision, each.role, each.n)),
-                plaintext_hash=each.plaintext_hash,
-                media_name=each.media_name,
-                file=self.media(each),
+                role=attachment.role,
+                n=attachment.n,
+                size=attachment.size,
+                content_type=attachment.content_type,
+                file_name=attachment.file_name,
+                width=attachment.width,
+                height=attachment.height,
+                caption=attachment.caption,
+                flag=None if attachment.flag == "NONE" else attachment.flag,
+                blur_hash=blurs.get((revision, attachment.role, attachment.n)),
+                plaintext_hash=attachment.plaintext_hash,
+                media_name=attachment.media_name,
+                file=self.media(attachment),
             )
-            for each in one.attachments
-            if each.revision == revision
+            for attachment in message.attachments
+            if attachment.revision == revision
         )
 
     def quote(self, quote: model.Quote, ranges: Sequence[tuple[Any, ...]]) -> schemas.ExportedQuote:
@@ -262,14 +268,14 @@ class MessageBatch:
         )
 
     def revision(
-        self, one: Message, revision: model.Revision, ranges: Sequence[tuple[Any, ...]]
+        self, message: Message, revision: model.Revision, ranges: Sequence[tuple[Any, ...]]
     ) -> schemas.ExportedRevision:
         """Make an earlier wording."""
         n, name = revision.n, self.archive.names.name
         return schemas.ExportedRevision(
             n,
             revision.sent_ms,
-            next((row[1] for row in self.of("received", one.id) if row[0] == n), None),
+            next((row[1] for row in self.of("received", message.id) if row[0] == n), None),
             revision.text,
             self.ranges(ranges, n, "text"),
             next(
@@ -277,25 +283,25 @@ class MessageBatch:
                     schemas.ExportedQuote(
                         row[1], name(row[1]), row[2], row[3], self.ranges(ranges, n, "quote"), row[4]
                     )
-                    for row in self.of("quotes", one.id)
+                    for row in self.of("quotes", message.id)
                     if row[0] == n
                 ),
                 None,
             ),
-            tuple(schemas.ExportedLink(*row[1:]) for row in self.of("links", one.id) if row[0] == n),
-            self.attachments(one, n),
+            tuple(schemas.ExportedLink(*row[1:]) for row in self.of("links", message.id) if row[0] == n),
+            self.attachments(message, n),
         )
 
-    def poll(self, one: Message) -> schemas.ExportedPoll | None:
+    def poll(self, message: Message) -> schemas.ExportedPoll | None:
         """Make a poll."""
-        if one.poll is None:
+        if message.poll is None:
             return None
         name = self.archive.names.name
-        votes = self.of("votes", one.id)
+        votes = self.of("votes", message.id)
         return schemas.ExportedPoll(
-            one.poll.question,
-            one.poll.allow_multiple,
-            one.poll.has_ended,
+            message.poll.question,
+            message.poll.allow_multiple,
+            message.poll.has_ended,
             tuple(
                 schemas.ExportedPollOption(
                     text,
@@ -305,7 +311,7 @@ class MessageBatch:
                         if option == n
                     ),
                 )
-                for n, text in self.of("options", one.id)
+                for n, text in self.of("options", message.id)
             ),
         )
 

@@ -87,10 +87,12 @@ def redact(
     with ExitStack() as stack:
         if not isinstance(source, Backup):
             try:
-                found = backup_reader.open(source, key, progress=progress, on_fault=met.append, on_gap=gaps.append)
+                backup = backup_reader.open(
+                    source, key, progress=progress, on_fault=met.append, on_gap=gaps.append
+                )
             except BackupError as refusal:
                 raise reason_for(refusal, met) from None
-            source = stack.enter_context(found)
+            source = stack.enter_context(backup)
         if isinstance(target, str | PathLike):
             target = Path(target)
             keep_apart(source, target)

@@ -37,7 +37,7 @@ def each_once(faults: Iterable[Fault]) -> list[Fault]:
 def around(faults: Iterable[Fault], frames: int, *, drop: bool) -> tuple[list[Step], list[RemainingError]]:
     """Tell what is done about faults around a stream of which so many frames can be read, and what stays."""
     steps: list[Step] = []
-    left: list[RemainingError] = []
+    remaining_errors: list[RemainingError] = []
     met = {fault.part for fault in faults}
     kept = f"{frames:,} {'frame' if frames == 1 else 'frames'}"
     for fault in faults:
@@ -50,8 +50,8 @@ def around(faults: Iterable[Fault], frames: int, *, drop: bool) -> tuple[list[St
             words = f"What follows {place_of(fault)} cannot be read and is left out; {kept} before it are kept."
             steps.append(Step(frames + 1, rule.id, "", words, loses=True))
         else:
-            left.append(RemainingError(frames + 1, rule.id, "", rule.wrong, needs_drop=True))
-    return steps, left
+            remaining_errors.append(RemainingError(frames + 1, rule.id, "", rule.wrong, needs_drop=True))
+    return steps, remaining_errors
 
 
 def place_of(fault: Fault) -> str:

@@ -299,7 +299,7 @@ def draw(source: Readable, options: RepairOptions) -> PlannedRepair:
             editions[:] = [validation.edition]
 
     plan = make_plan(base, check, drop=options.drop)
-    steps, left = around(source.faults(), frames[0], drop=options.drop)
+    steps, remaining_errors = around(source.faults(), frames[0], drop=options.drop)
     cut = next((fault for fault in source.faults() if fault.part is LOSES), None)
     for gap in gaps:
         if cut is not None and gap is gaps[-1] and gap.frame > frames[0]:
@@ -308,13 +308,15 @@ def draw(source: Readable, options: RepairOptions) -> PlannedRepair:
         if options.drop:
             steps.append(Step(gap.frame, CUT_OFF, "", words_of(gap), loses=True))
         else:
-            left.append(RemainingError(gap.frame, CUT_OFF, "", what_is_unread(gap), needs_drop=True))
+            remaining_errors.append(RemainingError(gap.frame, CUT_OFF, "", what_is_unread(gap), needs_drop=True))
             damage = damage or unread(gap)
-    if damage is not None and not left:
-        left.append(RemainingError(damage.frame or 0, CUT_OFF, "", rule_named(CUT_OFF).wrong, needs_drop=True))
+    if damage is not None and not remaining_errors:
+        remaining_errors.append(
+            RemainingError(damage.frame or 0, CUT_OFF, "", rule_named(CUT_OFF).wrong, needs_drop=True)
+        )
     if isinstance(cut, DamagedContainer) and not options.drop:
         damage = damage or cut
-    plan = dataclasses.replace(plan, steps=(*steps, *plan.steps), unmended=(*plan.unmended, *left))
+    plan = dataclasses.replace(plan, steps=(*steps, *plan.steps), unmended=(*plan.unmended, *remaining_errors))
     made = Repair(
         Profile(options.profile), editions[0], Purpose(options.purpose), tuple(sorted_steps(plan)), plan.unmended
     )

@@ -47,17 +47,17 @@ def weigh(file: BinaryIO, path: Path) -> KeptOriginal:
     return KeptOriginal(path.name, size, digest.hexdigest())
 
 
-def original_at(kept: KeptOriginal, folder: Path) -> Path:
+def original_at(original: KeptOriginal, folder: Path) -> Path:
     """Return where an original was kept: in the folder of its change log, whatever that says."""
-    return folder / Path(kept.name).name
+    return folder / Path(original.name).name
 
 
-def put_back(kept: KeptOriginal, folder: Path, target: Path, *, replace: bool = False) -> None:
+def put_back(original: KeptOriginal, folder: Path, target: Path, *, replace: bool = False) -> None:
     """Write the original again, or nothing where it is not what it was."""
-    path = original_at(kept, folder)
+    path = original_at(original, folder)
     try:
         with path.open("rb") as file:
-            if weigh(file, path) != kept:
+            if weigh(file, path) != original:
                 raise LogRefused(f"{path} was changed since the repair, and is no longer the original")
             file.seek(0)
             with write_whole(target, replace=replace) as out:

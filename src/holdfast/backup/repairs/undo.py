@@ -46,13 +46,13 @@ def restored(source: Backup, log: Log) -> Backup:
     what was there before, to the byte.
     """
     belongs(source, log)
-    made = Backup(source.form, source.name, lambda: RestoredRecords(source, log), ExitStack())
-    original = measured(made)
+    backup = Backup(source.form, source.name, lambda: RestoredRecords(source, log), ExitStack())
+    original = measured(backup)
     # How many frames there are cannot be told of what could not be read.
     if (original.bytes, original.sha256) != (log.original.bytes, log.original.sha256):
         raise LogRefused("the change log was changed, and no longer leads to the original")
-    made.media, made.snapshot = source.media, source.snapshot
-    return made
+    backup.media, backup.snapshot = source.media, source.snapshot
+    return backup
 
 
 class RestoredRecords:

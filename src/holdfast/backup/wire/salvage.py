@@ -68,8 +68,12 @@ class Gap:
     @property
     def place(self) -> str:
         """Where a record is that was written as JSON; empty for bytes of the stream."""
-        one = self.problem
-        return "" if one is None else f"{one.unit} {one.offset:,} of the {one.stream}"
+        damaged_backup = self.problem
+        return (
+            ""
+            if damaged_backup is None
+            else f"{damaged_backup.unit} {damaged_backup.offset:,} of the {damaged_backup.stream}"
+        )
 
 
 OnGap: TypeAlias = Callable[[Gap], None]

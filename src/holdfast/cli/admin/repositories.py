@@ -187,7 +187,7 @@ def ref_log(
     with host(context, config, data) as opened:
         _operator, target = repository_at(opened, repository)
         entries, _total = log.list_entries(opened, target, ref=ref, limit=limit)
-    found = [
+    ref_log_outputs = [
         RefLogOutput(
             entry.version,
             datetime.fromtimestamp(entry.created_at, UTC).isoformat(),
@@ -201,7 +201,7 @@ def ref_log(
         for entry in entries
     ]
     if json:
-        print_json(found)
+        print_json(ref_log_outputs)
         return
     rows = [
         (
@@ -213,7 +213,7 @@ def ref_log(
             item.old[:7],
             item.new[:7],
         )
-        for item in found
+        for item in ref_log_outputs
     ]
     print_table(("version", "time (UTC)", "user", "kind", "ref", "from", "to"), rows)
 

@@ -54,8 +54,8 @@ def encrypt(
         )
     secret = new_passphrase(passphrase_file)
     with waiting("encrypting"):
-        done = backup.encrypt_archive(archive_file, secret)
-    return report(archive_file, done, "is encrypted now", encrypted=True, json=json)
+        encryption_change = backup.encrypt_archive(archive_file, secret)
+    return report(archive_file, encryption_change, "is encrypted now", encrypted=True, json=json)
 
 
 def decrypt(
@@ -64,8 +64,8 @@ def decrypt(
     """Remove the encryption of an archive and of the files beside it."""
     secret = existing_passphrase(archive_file, passphrase_file)
     with waiting("decrypting"):
-        done = backup.decrypt_archive(archive_file, secret)
-    return report(archive_file, done, "is not encrypted any more", encrypted=False, json=json)
+        encryption_change = backup.decrypt_archive(archive_file, secret)
+    return report(archive_file, encryption_change, "is not encrypted any more", encrypted=False, json=json)
 
 
 def passphrase(
@@ -92,10 +92,10 @@ def passphrase(
         return ExitCode.FINE
     new = new_passphrase(new_passphrase_file, environment=False)
     with waiting("encrypting"):
-        done = backup.change_passphrase(archive_file, secret, new)
+        encryption_change = backup.change_passphrase(archive_file, secret, new)
     if load_passphrase(archive_file) is not None:
         store_passphrase(archive_file, new)
-    return report(archive_file, done, "has a new passphrase", encrypted=True, json=json)
+    return report(archive_file, encryption_change, "has a new passphrase", encrypted=True, json=json)
 
 
 def existing_passphrase(archive_file: Path, passphrase_file: Path | None) -> str:
@@ -107,13 +107,17 @@ def existing_passphrase(archive_file: Path, passphrase_file: Path | None) -> str
     return found
 
 
-def report(archive_file: Path, done: EncryptionChange, what: str, *, encrypted: bool, json: bool) -> int:
+def report(
+    archive_file: Path, encryption_change: EncryptionChange, what: str, *, encrypted: bool, json: bool
+) -> int:
     """Print what was done."""
     if json:
-        print_json(EncryptionOutput(archive_file, encrypted, done.files, done.damaged))
+        print_json(EncryptionOutput(archive_file, encrypted, encryption_change.files, encryption_change.damaged))
     else:
-        files = f", with {counted(done.files, 'file')} beside it" if done.files else ""
+        files = f", with {counted(encryption_change.files, 'file')} beside it" if encryption_change.files else ""
         console().print(f"{printable(str(archive_file))} {what}{files}.", markup=False, soft_wrap=True)
-        if done.damaged:
-            print_note(f"note: {counted(done.damaged, 'file')} could not be decrypted, and is missing now")
-    return ExitCode.NO if done.damaged else ExitCode.FINE
+        if encryption_change.damaged:
+            print_note(
+                f"note: {counted(encryption_change.damaged, 'file')} could not be decrypted, and is missing now"
+            )
+    return ExitCode.NO if encryption_change.damaged else ExitCode.FINE

@@ -150,12 +150,14 @@ def export_progress(name: str) -> Iterator[Tell | None]:
         yield report
 
 
-def print_result(target: Path, form: Form, done: ExportSummary, problems: list[str], *, json: bool) -> int:
+def print_result(target: Path, form: Form, summary: ExportSummary, problems: list[str], *, json: bool) -> int:
     """Print the result of an export, and the attachments it could not export."""
     if json:
-        print_json(ExportResult(target, form, done.written, done.unchanged, done.removed, tuple(problems)))
+        print_json(
+            ExportResult(target, form, summary.written, summary.unchanged, summary.removed, tuple(problems))
+        )
     else:
-        line = f"{done.written:,} files written, {done.unchanged:,} unchanged, {done.removed:,} removed"
+        line = f"{summary.written:,} files written, {summary.unchanged:,} unchanged, {summary.removed:,} removed"
         console().print(f"{printable(str(target))}: {line}", markup=False)
         for problem in problems[:SHOWN]:
             print_note(f"note: {problem}")
@@ -186,7 +188,7 @@ def export_archive(
     check_target(target, [archive_file], folder=not single_file)
     with open_archive(archive_file, passphrase_file) as opened:
         with export_progress(target.name) as progress:
-            done = export(
+            summary = export(
                 opened,
                 target,
                 to,
@@ -200,7 +202,7 @@ def export_archive(
             )
         if media and not has_media(opened) and not json:
             print_note("note: attachments are named only; `holdfast archive import --media` brings their files")
-    return print_result(target, to, done, [], json=json)
+    return print_result(target, to, summary, [], json=json)
 
 
 def has_media(opened: Archive) -> bool:

@@ -43,7 +43,7 @@ def vanished(
     """
     times = zone_of(zone)
     with open_archive(archive_file, passphrase_file) as opened:
-        found = opened.altered(
+        messages = opened.altered(
             what,
             chat=opened.chat_id(chat) if chat else None,
             authors=tuple(authors(opened, person)) if person else None,
@@ -52,7 +52,7 @@ def vanished(
             limit=limit + 1,
             below=below,
         )
-    shown = found[:limit]
+    shown = messages[:limit]
     if json:
         print_json(shown)
     else:
@@ -60,7 +60,7 @@ def vanished(
         for message in shown:
             print_message(out, message, times, chat=True)
             out.print(Text(f"    message {message.id}", "dim"))
-    if len(found) > limit:
+    if len(messages) > limit:
         print_note(f"there are more: --below {shown[-1].id}")
     if not shown and not json:
         print_note(f"no message has {what}" if what == "vanished" else f"no message was {what}")

@@ -50,7 +50,7 @@ def import_backups(
     Of a phone's folder the latest snapshot is imported; `holdfast keep` imports them all.
     """
     times = zone_of(zone)
-    done: list[ImportResult] = []
+    import_results: list[ImportResult] = []
     problems: list[str] = []
     with open_archive(archive_file, passphrase_file, create=True, encrypt=encrypt) as opened:
         note_restricted(opened.restricted)
@@ -60,12 +60,12 @@ def import_backups(
                 return import_one(opened, path, keys, problems, media=media)
 
             imported = with_keys(import_with, key=key, key_file=key_file, account_id=account_id)
-            done.append(imported)
+            import_results.append(imported)
             if not json:
                 print_result(imported, times)
                 note_snapshots(path, imported, times)
     if json:
-        print_json(done)
+        print_json(import_results)
     for problem in problems[:SHOWN]:
         print_note(f"note: {problem}")
     if len(problems) > SHOWN:

@@ -73,19 +73,19 @@ def remove(
     with archives.open(archive_file, create=True, key=opened.key) as opened:
         if dry_run or not yes:
             with waiting("counting"):
-                found = run(opened, what, number, dry_run=True)
+                removal = run(opened, what, number, dry_run=True)
             if dry_run:
-                report(what, number, name, found, json=json, removed=False)
+                report(what, number, name, removal, json=json, removed=False)
                 return ExitCode.FINE
             if not (sys.stdin.isatty() and sys.stderr.isatty()):
                 raise typer.BadParameter("it would be asked for confirmation; give --yes", param_hint="--yes")
-            question = f"Remove {what} {printable(name)} for good: {sentence(found)}?"
+            question = f"Remove {what} {printable(name)} for good: {sentence(removal)}?"
             if not typer.confirm(question, err=True):
                 print_note("nothing was removed")
                 return ExitCode.NO
         with waiting("removing"):
-            done = run(opened, what, number, dry_run=False)
-    report(what, number, name, done, json=json, removed=True)
+            removal_result = run(opened, what, number, dry_run=False)
+    report(what, number, name, removal_result, json=json, removed=True)
     return ExitCode.FINE
 
 
@@ -104,9 +104,9 @@ def target(
 ) -> tuple[str, int, str]:
     """Find what to remove: the kind of thing, its number and its name."""
     if import_number is not None:
-        for one in opened.snapshots():
-            if one.id == import_number:
-                return "import", one.id, one.source
+        for snapshot in opened.snapshots():
+            if snapshot.id == import_number:
+                return "import", snapshot.id, snapshot.source
         raise NotInArchive(f"there is no import {import_number}; `holdfast archive info` lists them")
     if chat is not None:
         return "chat", *exact("chat", chat, ((one.id, one.name) for one in opened.chats()), "chats")
@@ -130,7 +130,7 @@ def exact(what: str, wanted: str, known: Iterable[tuple[int, str]], command: str
     )
 
 
-def sentence(found: RemovalResult) -> str:
+def sentence(removal: RemovalResult) -> str:
     """Say what is removed."""
     nouns = {
         "imports": "import",
@@ -138,20 +138,20 @@ def sentence(found: RemovalResult) -> str:
         "messages": "message",
         "attachments": "attachment",
     }
-    parts = [counted(getattr(found, name), noun) for name, noun in nouns.items() if getattr(found, name)]
-    if found.people:
-        parts.append("1 person" if found.people == 1 else f"{found.people:,} people")
-    if found.files:
-        parts.append(f"{counted(found.files, 'media file')} ({human_size(found.bytes)})")
+    parts = [counted(getattr(removal, name), noun) for name, noun in nouns.items() if getattr(removal, name)]
+    if removal.people:
+        parts.append("1 person" if removal.people == 1 else f"{removal.people:,} people")
+    if removal.files:
+        parts.append(f"{counted(removal.files, 'media file')} ({human_size(removal.bytes)})")
     text = ", ".join(parts) or "nothing that is shown"
-    return f"{text}; {counted(found.edited, 'message')} of others edited" if found.edited else text
+    return f"{text}; {counted(removal.edited, 'message')} of others edited" if removal.edited else text
 
 
-def report(what: str, number: int, name: str, found: RemovalResult, *, json: bool, removed: bool) -> None:
+def report(what: str, number: int, name: str, removal: RemovalResult, *, json: bool, removed: bool) -> None:
     """Print what was removed, or would be."""
     if json:
-        facts = {field: getattr(found, field) for field in RemovalResult.__slots__}
+        facts = {field: getattr(removal, field) for field in RemovalResult.__slots__}
         print_json(RemovalOutput(what, number, name, removed, **facts))
         return
     verb = "Removed" if removed else "Would remove"
-    console().print(f"{verb} {what} {printable(name)}: {sentence(found)}.", markup=False)
+    console().print(f"{verb} {what} {printable(name)}: {sentence(removal)}.", markup=False)

@@ -52,10 +52,10 @@ def print_message(out: Console, message: Message, times: Zone, *, chat: bool = F
         for option in message.poll.options:
             votes = f": {', '.join(map(printable, option.voters))}" if option.voters else ""
             out.print(Text(f"    - {printable(option.text)}{votes}", style))
-    for one in message.attachments:
-        if one.role == "attachment" and one.revision == 0:
-            out.print(Text(f"    {describe_attachment(one)}", "blue"))
-    extra = " ".join(f"{one.emoji} {printable(one.author)}" for one in message.reactions)
+    for attachment in message.attachments:
+        if attachment.role == "attachment" and attachment.revision == 0:
+            out.print(Text(f"    {describe_attachment(attachment)}", "blue"))
+    extra = " ".join(f"{reaction.emoji} {printable(reaction.author)}" for reaction in message.reactions)
     if extra:
         out.print(Text(f"    {printable(extra)}", "dim"))
     for revision in message.revisions:

@@ -73,11 +73,17 @@ def show(out: Console, statistics: Statistics) -> None:
         print_table((title, "messages#", "words#", ""), rows, optional=("",))
     if statistics.replies:
         out.print()
-        rows = [[printable(one.name), f"{one.answers:,}", span(one.median_s)] for one in statistics.replies[:MOST]]
+        rows = [
+            [printable(reply_time.name), f"{reply_time.answers:,}", span(reply_time.median_s)]
+            for reply_time in statistics.replies[:MOST]
+        ]
         print_table(("answers in chats of two", "answers#", "half of them within#"), rows)
     if statistics.media:
         out.print()
-        rows = [[printable(one.type), f"{one.files:,}", human_size(one.bytes)] for one in statistics.media]
+        rows = [
+            [printable(file_type_count.type), f"{file_type_count.files:,}", human_size(file_type_count.bytes)]
+            for file_type_count in statistics.media
+        ]
         print_table(("media", "files#", "size#"), rows)
 
 

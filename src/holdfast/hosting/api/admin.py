@@ -84,14 +84,14 @@ ABOUT_SOMEBODY: Final = (site_admin, of_user, person)
 @endpoint("GET /admin/users", scope="admin", guards=(site_admin,), refuses=(401, 403), slow=True)
 def list_users(request: RequestContext, query: UserQuery, page: PageParams) -> PagedList[UserSchema]:
     """List everybody."""
-    found, total = users.list_users(request.app, request.actor, query.q, skip=page.skip, limit=page.size)
-    return PagedList([user(request, account) for account in found], total)
+    accounts, total = users.list_users(request.app, request.actor, query.q, skip=page.skip, limit=page.size)
+    return PagedList([user(request, account) for account in accounts], total)
 
 
 @endpoint("POST /admin/users", scope="admin", guards=(site_admin,), status=201, refuses=(400, 401, 403, 422))
 def create_user(request: RequestContext, body: CreateUserOption) -> UserSchema:
     """Make an account for somebody."""
-    wanted = users.NewUser(
+    new_user = users.NewUser(
         name=body.username,
         email=body.email,
         password=Secret(body.password),
@@ -101,7 +101,7 @@ def create_user(request: RequestContext, body: CreateUserOption) -> UserSchema:
         must_change_password=body.must_change_password,
     )
     with error_status(400, PasswordRefused):
-        return user(request, users.create(request.app, request.actor, wanted))
+        return user(request, users.create(request.app, request.actor, new_user))
 
 
 @endpoint("PATCH /admin/users/{username}", scope="admin", guards=ABOUT_SOMEBODY, refuses=(400, 401, 403, 404, 422))

@@ -28,9 +28,11 @@ class AssigneesOption(msgspec.Struct, frozen=True):
 def list_assignees(request: RequestContext, target: RepositoryAccess, page: PageParams) -> list[UserSchema]:
     """List the users who can be assigned, which is everyone with write access; not paged by default."""
     page = page_or_all(request, page)
-    found, total = assignees.assignable(request.app.database, target.repository, skip=page.skip, limit=page.size)
+    accounts, total = assignees.assignable(
+        request.app.database, target.repository, skip=page.skip, limit=page.size
+    )
     request.response_headers |= paging_headers(request, page, total)
-    return [user(request, account) for account in found]
+    return [user(request, account) for account in accounts]
 
 
 @endpoint(

@@ -98,14 +98,14 @@ def branch_shape(  # noqa: PLR0917  # a branch, and all that is told about it
 @endpoint("GET /repos/{owner}/{repo}/branches", scope="repository", guards=READING, slow=True, cacheable=True)
 def list_branches(request: RequestContext, target: RepositoryAccess, page: PageParams) -> PagedList[Branch]:
     """List the branches by name."""
-    found, total = ref_lists.list_branches(request.app, target.repository, skip=page.skip, limit=page.size)
-    repo = ref_lists.open_with(request.app, target.repository, found)
-    commits = [read_commit(repo, ref.id) for ref in found]
+    refs, total = ref_lists.list_branches(request.app, target.repository, skip=page.skip, limit=page.size)
+    repo = ref_lists.open_with(request.app, target.repository, refs)
+    commits = [read_commit(repo, ref.id) for ref in refs]
     people = people_of(request, commits)
     rules = protections.protections_of(request.app.database, target.repository)
     schemas = [
         branch_shape(request, target, ref.name, commit, people, rules)
-        for ref, commit in zip(found, commits, strict=True)
+        for ref, commit in zip(refs, commits, strict=True)
     ]
     return PagedList(schemas, total)
 
@@ -119,10 +119,10 @@ def show_branch(request: RequestContext, target: RepositoryAccess, branch: str) 
 def one_branch(request: RequestContext, target: RepositoryAccess, branch: str) -> Branch:
     """Find and encode a branch."""
     repo = open_git(request.app, target)
-    found = branches.find(repo, target, branch)
-    commit = read_commit(repo, found.id)
+    ref = branches.find(repo, target, branch)
+    commit = read_commit(repo, ref.id)
     rules = protections.protections_of(request.app.database, target.repository)
-    return branch_shape(request, target, found.name, commit, people_of(request, [commit]), rules)
+    return branch_shape(request, target, ref.name, commit, people_of(request, [commit]), rules)
 
 
 @endpoint(

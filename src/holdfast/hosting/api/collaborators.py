@@ -46,8 +46,8 @@ def list_collaborators(
     request: RequestContext, target: RepositoryAccess, page: PageParams
 ) -> PagedList[UserSchema]:
     """List the collaborators of a repository."""
-    found = collaborators.list_all(request.app, request.actor, target, skip=page.skip, limit=page.size)
-    return PagedList([user(request, account) for account in found.accounts], found.total)
+    collaborator_page = collaborators.list_all(request.app, request.actor, target, skip=page.skip, limit=page.size)
+    return PagedList([user(request, account) for account in collaborator_page.accounts], collaborator_page.total)
 
 
 @endpoint(

@@ -217,8 +217,8 @@ def compare_commits(request: RequestContext, target: RepositoryAccess, basehead:
     repo = open_git(request.app, target)
     ends = []
     for name in (base, head):
-        named = refs.resolve(repo, name, target.repository.default_branch)
-        ends.append(resolve_commit(repo, target, name) if named is None else named.commit)
+        resolved = refs.resolve(repo, name, target.repository.default_branch)
+        ends.append(resolve_commit(repo, target, name) if resolved is None else resolved.commit)
     result = compare(
         repo, ends[0], ends[1], from_merge_base=dots == "...", limit=MOST_COMPARED, most_files=MOST_FILES
     )

@@ -82,11 +82,11 @@ def view_at(request: RequestContext, target: RepositoryAccess, ref: str) -> Comm
     """Return a view of the repository at the commit a branch, a tag or an id names."""
     repo = open_git(request.app, target)
     requested = ref.strip()
-    named = refs.resolve(repo, requested, target.repository.default_branch)
-    if named is None:
+    resolved = refs.resolve(repo, requested, target.repository.default_branch)
+    if resolved is None:
         name = requested or target.repository.default_branch
         raise ApiError(404, f"object does not exist [id: {name}, rel_path: ]")
-    return CommitView(request, target, repo, named.commit, ref_shown(named, requested))
+    return CommitView(request, target, repo, resolved.commit, ref_shown(resolved, requested))
 
 
 def entry_at_path(view: CommitView, path: str) -> TreeEntry:
@@ -114,10 +114,10 @@ def directory_page(
         request.require_thread()
     if includes.history and not last_commits.knows_directory(repo, view.commit, directory.raw_path):
         request.require_thread()
-    found = trees.page_of_directory(repo, directory.id, directory.raw_path, skip=page.skip, limit=page.size)
+    tree_listing = trees.page_of_directory(repo, directory.id, directory.raw_path, skip=page.skip, limit=page.size)
     last = last_commits.of_directory(repo, view.commit, directory.raw_path) if includes.history else {}
-    schemas = [contents_of(view, entry, includes, last=last.get(entry.raw_path)) for entry in found.entries]
-    return schemas, found.total
+    schemas = [contents_of(view, entry, includes, last=last.get(entry.raw_path)) for entry in tree_listing.entries]
+    return schemas, tree_listing.total
 
 
 def encode_entry(
@@ -212,10 +212,10 @@ def parse_includes(includes: str) -> ContentsOptions:
             raise ApiError(400, f"unknown include option {json.dumps(option, ensure_ascii=False)}")
     chosen = [INCLUDES[option] for option in options]
     return ContentsOptions(
-        content=any(one.content for one in chosen),
-        lfs=any(one.lfs for one in chosen),
-        commit_metadata=any(one.commit_metadata for one in chosen),
-        commit_message=any(one.commit_message for one in chosen),
+        content=any(contents_options.content for contents_options in chosen),
+        lfs=any(contents_options.lfs for contents_options in chosen),
+        commit_metadata=any(contents_options.commit_metadata for contents_options in chosen),
+        commit_message=any(contents_options.commit_message for contents_options in chosen),
     )
 
 

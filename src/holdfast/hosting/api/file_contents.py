@@ -55,15 +55,17 @@ def files_at(
 ) -> list[ContentsResponse | None]:
     """Encode as many of the files as fit into one response, in their order."""
     view = view_at(request, target, ref)
-    shown: list[ContentsResponse | None] = []
+    contents_responses: list[ContentsResponse | None] = []
     size = 0
     for path in paths[:MOST_FILES]:
-        one = contents_or_none(view, path)
-        size += 0 if one is None or one.content is None else len(one.content)
+        contents_response = contents_or_none(view, path)
+        size += (
+            0 if contents_response is None or contents_response.content is None else len(contents_response.content)
+        )
         if size > MOST_BYTES:
             break
-        shown.append(one)
-    return shown
+        contents_responses.append(contents_response)
+    return contents_responses
 
 
 @endpoint(

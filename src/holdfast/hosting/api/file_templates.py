@@ -47,9 +47,9 @@ class LicenseTemplateInfo(msgspec.Struct, frozen=True):
 IMPLEMENTATION = "Add the text as a file named LICENSE to the root folder of the repository."
 
 
-def license_url(request: RequestContext, found: LicenseTemplate) -> str:
+def license_url(request: RequestContext, license_template: LicenseTemplate) -> str:
     """Return the URL of a license in the API."""
-    return f"{request.api}/licenses/{quote(found.key)}"
+    return f"{request.api}/licenses/{quote(license_template.key)}"
 
 
 @endpoint("GET /gitignore/templates", tag="miscellaneous")
@@ -79,12 +79,19 @@ def show_label_set(request: RequestContext, name: str) -> list[LabelTemplate]:  
 @endpoint("GET /licenses", tag="miscellaneous")
 def list_licenses(request: RequestContext) -> list[LicensesTemplateListEntry]:
     """List the licenses."""
-    found = file_templates.licenses()
-    return [LicensesTemplateListEntry(one.key, one.name, license_url(request, one)) for one in found]
+    license_templates = file_templates.licenses()
+    return [
+        LicensesTemplateListEntry(
+            license_template.key, license_template.name, license_url(request, license_template)
+        )
+        for license_template in license_templates
+    ]
 
 
 @endpoint("GET /licenses/{name}", tag="miscellaneous", refuses=(404,))
 def show_license(request: RequestContext, name: str) -> LicenseTemplateInfo:
     """Show a license."""
-    found, text = file_templates.license_text(name)
-    return LicenseTemplateInfo(found.key, found.name, license_url(request, found), text, IMPLEMENTATION)
+    license_template, text = file_templates.license_text(name)
+    return LicenseTemplateInfo(
+        license_template.key, license_template.name, license_url(request, license_template), text, IMPLEMENTATION
+    )

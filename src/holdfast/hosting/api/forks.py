@@ -49,10 +49,10 @@ class MergeUpstreamResponse(msgspec.Struct, frozen=True):
 )
 def create_fork(request: RequestContext, target: RepositoryAccess, body: CreateForkOption) -> RepositorySchema:
     """Fork a repository; the fork can be cloned at once."""
-    made = forks.fork(
+    repository = forks.fork(
         request.app, request.actor, target, organization=body.organization or "", name=body.name or ""
     )
-    return encode(request, made)
+    return encode(request, repository)
 
 
 @endpoint(
@@ -64,8 +64,8 @@ def create_fork(request: RequestContext, target: RepositoryAccess, body: CreateF
 )
 def list_forks(request: RequestContext, target: RepositoryAccess, page: PageParams) -> PagedList[RepositorySchema]:
     """List the forks of a repository that the caller may see."""
-    found = forks.list_forks(request.app, request.actor, target, skip=page.skip, limit=page.size)
-    return encode_page(request, found)
+    repository_page = forks.list_forks(request.app, request.actor, target, skip=page.skip, limit=page.size)
+    return encode_page(request, repository_page)
 
 
 @endpoint(

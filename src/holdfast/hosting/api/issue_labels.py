@@ -33,8 +33,8 @@ class IssueLabelsOption(msgspec.Struct, frozen=True):
 def label_list(request: RequestContext, target: RepositoryAccess, issue: Issue) -> list[LabelSchema]:
     """Encode the labels of an issue."""
     with request.app.database.read() as connection:
-        found = issue_labels.labels_on(connection, issue)
-    return [label_in(request, label, target.repository) for label in found]
+        labels = issue_labels.labels_on(connection, issue)
+    return [label_in(request, label, target.repository) for label in labels]
 
 
 @endpoint("GET /repos/{owner}/{repo}/issues/{index}/labels", scope="issue", guards=READ_ISSUES)

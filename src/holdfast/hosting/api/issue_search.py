@@ -62,7 +62,7 @@ def search_issues(request: RequestContext, query: SearchIssuesQuery, page: PageP
     )
     caller, places = request.actor, places_of(request, query)
     kinds = {"issues": (False,), "pulls": (True,)}.get(query.type, (False, True))
-    found, total = issue_lists.list_issues(
+    issues, total = issue_lists.list_issues(
         request.app.database,
         [issue_lists.visible_to(caller.user, public_only=caller.public_only, kinds=kinds), *places],
         filters,
@@ -72,4 +72,4 @@ def search_issues(request: RequestContext, query: SearchIssuesQuery, page: PageP
         skip=page.skip,
         limit=page.size,
     )
-    return PagedList(issue_list(request, found), total)
+    return PagedList(issue_list(request, issues), total)

@@ -25,8 +25,8 @@ def list_issue_subscribers(
 ) -> PagedList[UserSchema]:
     """List the users who subscribed to an issue."""
     issue = issues.find(request.app, target, index)
-    found, total = service.list_subscribers(request.app, request.actor, issue, skip=page.skip, limit=page.size)
-    return PagedList([encoded(request, account) for account in found], total)
+    accounts, total = service.list_subscribers(request.app, request.actor, issue, skip=page.skip, limit=page.size)
+    return PagedList([encoded(request, account) for account in accounts], total)
 
 
 @endpoint("GET /repos/{owner}/{repo}/issues/{index}/subscriptions/check", scope="issue", guards=LINK_ISSUES)

@@ -87,7 +87,7 @@ def label_page(request: RequestContext, owner: LabelOwner, page: PageParams) -> 
     """List the labels of a repository or of an organization."""
     keeper = owner.repository if isinstance(owner, RepositoryAccess) else owner.account
     found, total = labels.labels_of(request.app.database, keeper, skip=page.skip, limit=page.size)
-    return PagedList([label_schema(request, owner, one) for one in found], total)
+    return PagedList([label_schema(request, owner, label) for label in found], total)
 
 
 @endpoint("GET /repos/{owner}/{repo}/labels", scope="issue", guards=READ_ISSUES, cacheable=True)
@@ -141,8 +141,8 @@ def create_organization_label(
 @endpoint("GET /orgs/{org}/labels/{id}", scope="organization", guards=(in_organization,))
 def show_organization_label(request: RequestContext, organization: OrganizationAccess, id: int) -> LabelSchema:  # noqa: A002  # the path parameter's name
     """Show a label of an organization."""
-    found = labels.find_label(request.app.database, organization.account, id)
-    return label_schema(request, organization, found)
+    label = labels.find_label(request.app.database, organization.account, id)
+    return label_schema(request, organization, label)
 
 
 @endpoint("PATCH /orgs/{org}/labels/{id}", scope="organization", guards=OWNING)

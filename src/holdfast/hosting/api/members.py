@@ -37,10 +37,10 @@ def list_people(
     request: RequestContext, organization: OrganizationAccess, page: PageParams, *, publicly: bool
 ) -> PagedList[UserSchema]:
     """List an organization's people."""
-    found, total = members.list_members(
+    accounts, total = members.list_members(
         request.app, request.actor, organization, public_only=publicly, skip=page.skip, limit=page.size
     )
-    return PagedList([user(request, account) for account in found], total)
+    return PagedList([user(request, account) for account in accounts], total)
 
 
 @endpoint("GET /orgs/{org}/members", scope="organization", guards=(in_organization,), refuses=(404,))

@@ -136,7 +136,12 @@ def migrate(request: RequestContext, body: MigrateRepoOptions) -> RepositorySche
 @endpoint("GET /repos/{owner}/{repo}/migration", scope="repository", guards=(in_repository, reads(Unit.CODE)))
 def show_migration(request: RequestContext, target: RepositoryAccess) -> MigrationProgress:
     """Show how far the migration of a repository is."""
-    found = migrations.show_progress(request.app, target)
+    migration = migrations.show_progress(request.app, target)
     return MigrationProgress(
-        found.status, found.phase, found.done, found.total, moment(found.started_at), moment(found.updated_at)
+        migration.status,
+        migration.phase,
+        migration.done,
+        migration.total,
+        moment(migration.started_at),
+        moment(migration.updated_at),
     )

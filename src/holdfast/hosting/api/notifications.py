@@ -85,8 +85,8 @@ def list_threads(
         before=seconds(query.before),
         repository_id=repository_id,
     )
-    found, total = service.list_threads(request.app, request.actor, which, skip=page.skip, limit=page.size)
-    return PagedList(thread_list(request, found), total)
+    threads, total = service.list_threads(request.app, request.actor, which, skip=page.skip, limit=page.size)
+    return PagedList(thread_list(request, threads), total)
 
 
 def mark_threads(

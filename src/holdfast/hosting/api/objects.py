@@ -123,10 +123,10 @@ def list_refs_below(
     request: RequestContext, target: RepositoryAccess, ref: str, page: PageParams
 ) -> PagedList[Reference]:
     """List the refs with a prefix."""
-    found = references(request, target, f"refs/{ref.removeprefix('refs/')}", page)
-    if not found.total:
+    paged_list = references(request, target, f"refs/{ref.removeprefix('refs/')}", page)
+    if not paged_list.total:
         raise ApiError(404)
-    return found
+    return paged_list
 
 
 @endpoint(
@@ -143,9 +143,9 @@ def show_tree(request: RequestContext, target: RepositoryAccess, sha: str, query
     size = TREES_PER_PAGE if query.per_page <= 0 else min(query.per_page, TREES_PER_PAGE)
     page = max(query.page, 1)
     recursive = query.recursive.lower() in {"1", "true", "t", "yes"}
-    found = trees.listing(repo, tree, recursive=recursive, page=page, per_page=size)
+    tree_listing = trees.listing(repo, tree, recursive=recursive, page=page, per_page=size)
     api = repository_api(request, target.repository)
-    request.response_headers |= count_headers(found.total)
+    request.response_headers |= count_headers(tree_listing.total)
     entries = [
         GitEntry(
             path=entry.path,
@@ -155,9 +155,11 @@ def show_tree(request: RequestContext, target: RepositoryAccess, sha: str, query
             sha=entry.id,
             url="" if entry.type == "submodule" else f"{api}/git/{KINDS[entry.type]}s/{entry.id}",
         )
-        for entry in found.entries
+        for entry in tree_listing.entries
     ]
-    return GitTreeResponse(tree, f"{api}/git/trees/{tree}", entries, found.truncated, page, found.total)
+    return GitTreeResponse(
+        tree, f"{api}/git/trees/{tree}", entries, tree_listing.truncated, page, tree_listing.total
+    )
 
 
 def tree_named(repo: Repo, target: RepositoryAccess, name: str) -> str:
@@ -167,8 +169,8 @@ def tree_named(repo: Repo, target: RepositoryAccess, name: str) -> str:
         return name
     commit = name if kind is not None and kind[0] == "commit" else None
     if commit is None:
-        found = refs.resolve(repo, name, target.repository.default_branch)
-        commit = refs.rev_parse(repo, name) if found is None else found.commit
+        resolved = refs.resolve(repo, name, target.repository.default_branch)
+        commit = refs.rev_parse(repo, name) if resolved is None else resolved.commit
     if commit is None:
         raise ApiError(400, f"sha not found: {name}")
     return read_commit(repo, commit).tree

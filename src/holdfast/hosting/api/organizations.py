@@ -85,7 +85,7 @@ class OrganizationPermissions(msgspec.Struct, frozen=True):
 
 def make(request: RequestContext, owner: Account, body: CreateOrgOption) -> schemas.OrganizationSchema:
     """Create an organization for somebody."""
-    wanted = organizations.NewOrganization(
+    new_organization = organizations.NewOrganization(
         name=body.username,
         full_name=body.full_name,
         email=body.email,
@@ -95,7 +95,7 @@ def make(request: RequestContext, owner: Account, body: CreateOrgOption) -> sche
         visibility=body.visibility,
         repository_admins_change_teams=body.repo_admin_change_team_access,
     )
-    return schemas.organization(request, organizations.create(request.app, request.actor, owner, wanted))
+    return schemas.organization(request, organizations.create(request.app, request.actor, owner, new_organization))
 
 
 @endpoint("POST /orgs", scope="organization", guards=(signed_in,), status=201, refuses=(401, 403, 422))
@@ -132,8 +132,8 @@ def list_all_organizations(request: RequestContext, page: PageParams) -> PagedLi
 
 def visible(request: RequestContext, page: PageParams) -> PagedList[schemas.OrganizationSchema]:
     """List the organizations that the actor may see."""
-    found, total = organizations.list_organizations(request.app, request.actor, skip=page.skip, limit=page.size)
-    return PagedList([schemas.organization(request, account) for account in found], total)
+    accounts, total = organizations.list_organizations(request.app, request.actor, skip=page.skip, limit=page.size)
+    return PagedList([schemas.organization(request, account) for account in accounts], total)
 
 
 @endpoint("GET /user/orgs", scope=("user", "organization"), guards=(signed_in,), refuses=(401,))
@@ -152,8 +152,8 @@ def list_organizations_of(
 
 def belonging(request: RequestContext, user: Account, page: PageParams) -> PagedList[schemas.OrganizationSchema]:
     """List the organizations a user belongs to."""
-    found, total = organizations.list_of_user(request.app, request.actor, user, skip=page.skip, limit=page.size)
-    return PagedList([schemas.organization(request, account) for account in found], total)
+    accounts, total = organizations.list_of_user(request.app, request.actor, user, skip=page.skip, limit=page.size)
+    return PagedList([schemas.organization(request, account) for account in accounts], total)
 
 
 @endpoint(

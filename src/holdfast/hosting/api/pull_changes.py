@@ -79,8 +79,8 @@ def list_pull_files(
     """List the files that a pull request changes."""
     span = pull_changes.open_span(request.app, target, pulls.find(request.app, target, index))
     files = pull_changes.changed_files(span, whitespace=query.whitespace, skip_to=query.skip_to)
-    shown = files[page.skip : page.skip + page.size]
-    return PagedList([changed_file(request, target, span, file) for file in shown], len(files))
+    file_diffs = files[page.skip : page.skip + page.size]
+    return PagedList([changed_file(request, target, span, file) for file in file_diffs], len(files))
 
 
 @endpoint("GET /repos/{owner}/{repo}/pulls/{index}/commits", scope="repository", guards=READING, slow=True)
@@ -96,7 +96,7 @@ def list_pull_commits(
 @endpoint("GET /repos/{owner}/{repo}/commits/{sha}/pull", scope="repository", guards=READING)
 def show_pull_of_commit(request: RequestContext, target: RepositoryAccess, sha: str) -> PullRequest:
     """Show the pull request whose merge made a commit."""
-    found = pulls.find_merged(request.app, target, sha)
-    if found is None:
+    issue = pulls.find_merged(request.app, target, sha)
+    if issue is None:
         raise NoSuchIssue(f"pull request does not exist [merge_commit_id: {sha}]")
-    return pull_schemas(request, target, [found])[0]
+    return pull_schemas(request, target, [issue])[0]

@@ -70,9 +70,9 @@ class TextQuery(msgspec.Struct, frozen=True):
     binary: bool = False
 
 
-def pull_schemas(request: RequestContext, target: RepositoryAccess, found: Sequence[Issue]) -> list[PullRequest]:
+def pull_schemas(request: RequestContext, target: RepositoryAccess, issues: Sequence[Issue]) -> list[PullRequest]:
     """Encode pull requests."""
-    return pull_list(request, target.repository, target.permissions, found)
+    return pull_list(request, target.repository, target.permissions, issues)
 
 
 @endpoint("GET /repos/{owner}/{repo}/pulls", scope="repository", guards=READING, cacheable=True)
@@ -85,7 +85,7 @@ def list_pulls(
     )
     conditions = [issue_lists.in_repository(target.repository, (True,))]
     branches = issue_lists.between_branches(query.head.rpartition(":")[2], query.base or query.base_branch)
-    found, total = issue_lists.list_issues(
+    issues, total = issue_lists.list_issues(
         request.app.database,
         [*conditions, *branches],
         filters,
@@ -95,7 +95,7 @@ def list_pulls(
         skip=page.skip,
         limit=page.size,
     )
-    return PagedList(pull_schemas(request, target, found), total)
+    return PagedList(pull_schemas(request, target, issues), total)
 
 
 @endpoint("POST /repos/{owner}/{repo}/pulls", scope="repository", guards=WRITING, status=201, refuses=(409, 423))

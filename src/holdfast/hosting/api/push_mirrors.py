@@ -76,7 +76,7 @@ def list_push_mirrors(
     found, total = push_mirrors.list_push_mirrors(
         request.app, request.actor, target, skip=page.skip, limit=page.size
     )
-    return PagedList([encode(target.repository, one) for one in found], total)
+    return PagedList([encode(target.repository, push_mirror) for push_mirror in found], total)
 
 
 @endpoint(
@@ -90,7 +90,7 @@ def create_push_mirror(
     request: RequestContext, target: RepositoryAccess, body: CreatePushMirrorOption
 ) -> PushMirrorSchema:
     """Add a push mirror, which is pushed to within seconds."""
-    made = push_mirrors.create(
+    push_mirror = push_mirrors.create(
         request.app,
         request.actor,
         target,
@@ -99,7 +99,7 @@ def create_push_mirror(
         interval=body.interval,
         sync_on_commit=body.sync_on_commit,
     )
-    return encode(target.repository, made)
+    return encode(target.repository, push_mirror)
 
 
 @endpoint(

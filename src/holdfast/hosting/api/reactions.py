@@ -40,9 +40,11 @@ class EditReactionOption(msgspec.Struct, frozen=True):
     content: Annotated[str, Meta(max_length=255)] = ""
 
 
-def encode(request: RequestContext, found: IssueReaction) -> ReactionSchema:
+def encode(request: RequestContext, issue_reaction: IssueReaction) -> ReactionSchema:
     """Encode a reaction."""
-    return ReactionSchema(user(request, found.user), found.content, moment(found.created_at))
+    return ReactionSchema(
+        user(request, issue_reaction.user), issue_reaction.content, moment(issue_reaction.created_at)
+    )
 
 
 @endpoint(
@@ -53,8 +55,8 @@ def list_issue_reactions(
 ) -> PagedList[ReactionSchema]:
     """List the reactions to an issue, oldest first."""
     issue = issues.find(request.app, target, index)
-    found, total = service.list_reactions(request.app, issue, None, skip=page.skip, limit=page.size)
-    return PagedList([encode(request, one) for one in found], total)
+    issue_reactions, total = service.list_reactions(request.app, issue, None, skip=page.skip, limit=page.size)
+    return PagedList([encode(request, issue_reaction) for issue_reaction in issue_reactions], total)
 
 
 @endpoint(
@@ -69,8 +71,8 @@ def create_issue_reaction(
 ) -> tuple[int, ReactionSchema]:
     """React to an issue; 200 if one has already."""
     issue = issues.find(request.app, target, index)
-    made, is_new = service.add(request.app, request.actor, target, issue, None, content=body.content)
-    return 201 if is_new else 200, encode(request, made)
+    issue_reaction, is_new = service.add(request.app, request.actor, target, issue, None, content=body.content)
+    return 201 if is_new else 200, encode(request, issue_reaction)
 
 
 @endpoint(
@@ -102,9 +104,9 @@ def list_comment_reactions(
     """List the reactions to a comment, oldest first; not paged by default."""
     comment, issue = comments.find(request.app, target, id)
     page = page_or_all(request, page)
-    found, total = service.list_reactions(request.app, issue, comment, skip=page.skip, limit=page.size)
+    issue_reactions, total = service.list_reactions(request.app, issue, comment, skip=page.skip, limit=page.size)
     request.response_headers |= paging_headers(request, page, total)
-    return [encode(request, one) for one in found]
+    return [encode(request, issue_reaction) for issue_reaction in issue_reactions]
 
 
 @endpoint(
@@ -122,8 +124,8 @@ def create_comment_reaction(
 ) -> tuple[int, ReactionSchema]:
     """React to a comment; 200 if one has already."""
     comment, issue = comments.find(request.app, target, id)
-    made, is_new = service.add(request.app, request.actor, target, issue, comment, content=body.content)
-    return 201 if is_new else 200, encode(request, made)
+    issue_reaction, is_new = service.add(request.app, request.actor, target, issue, comment, content=body.content)
+    return 201 if is_new else 200, encode(request, issue_reaction)
 
 
 @endpoint(

@@ -53,7 +53,9 @@ def list_ref_log(
     request: RequestContext, target: RepositoryAccess, query: RefLogQuery, page: PageParams
 ) -> PagedList[RefLogEntrySchema]:
     """List the updates of refs, the newest first."""
-    found, total = ref_log.list_entries(request.app, target, ref=query.ref, skip=page.skip, limit=page.size)
+    ref_log_entries, total = ref_log.list_entries(
+        request.app, target, ref=query.ref, skip=page.skip, limit=page.size
+    )
     return PagedList(
         [
             RefLogEntrySchema(
@@ -66,7 +68,7 @@ def list_ref_log(
                 created=moment(entry.created_at),
                 restorable=entry.is_restorable,
             )
-            for entry in found
+            for entry in ref_log_entries
         ],
         total,
     )

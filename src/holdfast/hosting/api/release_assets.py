@@ -69,9 +69,9 @@ def uploaded_file(request: RequestContext, upload: Upload, query: AttachmentQuer
 @endpoint("GET /repos/{owner}/{repo}/releases/{id}/assets", scope="repository", guards=READING)
 def list_release_assets(request: RequestContext, target: RepositoryAccess, id: int) -> list[AttachmentSchema]:  # noqa: A002  # the name in the path
     """List the files of a release."""
-    found = releases.find(request.app, target, id)
-    files = attachments_of(request.app.database, holder_of(found))
-    return [release_asset(request, target.repository, found.tag_name, one) for one in files]
+    release = releases.find(request.app, target, id)
+    files = attachments_of(request.app.database, holder_of(release))
+    return [release_asset(request, target.repository, release.tag_name, attachment) for attachment in files]
 
 
 @endpoint(
@@ -90,10 +90,10 @@ def create_release_asset(
     upload: Upload,
 ) -> AttachmentSchema:
     """Add a file to a release: the field `attachment` of a form, or the body with `?name=`."""
-    found = releases.find(request.app, target, id)
+    release = releases.find(request.app, target, id)
     name, path = uploaded_file(request, upload, query)
-    made = service.add(request.app, request.actor, target, found, name=name, path=path)
-    return release_asset(request, target.repository, found.tag_name, made)
+    attachment = service.add(request.app, request.actor, target, release, name=name, path=path)
+    return release_asset(request, target.repository, release.tag_name, attachment)
 
 
 @endpoint("GET /repos/{owner}/{repo}/releases/{id}/assets/{attachment_id}", scope="repository", guards=READING)
@@ -104,9 +104,9 @@ def show_release_asset(
     attachment_id: int,
 ) -> AttachmentSchema:
     """Show a file of a release."""
-    found = releases.find(request.app, target, id)
-    asset = service.find(request.app, found, attachment_id)
-    return release_asset(request, target.repository, found.tag_name, asset)
+    release = releases.find(request.app, target, id)
+    asset = service.find(request.app, release, attachment_id)
+    return release_asset(request, target.repository, release.tag_name, asset)
 
 
 @endpoint(
@@ -124,11 +124,11 @@ def edit_release_asset(
     body: EditAttachmentOptions,
 ) -> AttachmentSchema:
     """Rename a file of a release."""
-    found = releases.find(request.app, target, id)
-    asset = service.find(request.app, found, attachment_id)
+    release = releases.find(request.app, target, id)
+    asset = service.find(request.app, release, attachment_id)
     if body.name:
         asset = service.rename(request.app, request.actor, target, asset, body.name)
-    return release_asset(request, target.repository, found.tag_name, asset)
+    return release_asset(request, target.repository, release.tag_name, asset)
 
 
 @endpoint(

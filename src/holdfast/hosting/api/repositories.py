@@ -219,8 +219,8 @@ def show(request: RequestContext, target: RepositoryAccess) -> RepositorySchema:
 @endpoint("GET /repositories/{id}", scope="repository", tag="repositories", refuses=(404,))
 def show_by_id(request: RequestContext, id: int) -> RepositorySchema:  # noqa: A002  # the parameter's name in the path
     """Show a repository by id."""
-    found = repositories.show(request.app, request.actor, id)
-    return repository(request, found.repository, found.permissions)
+    repository_access = repositories.show(request.app, request.actor, id)
+    return repository(request, repository_access.repository, repository_access.permissions)
 
 
 @endpoint("DELETE /repos/{owner}/{repo}", scope="repository", guards=(in_repository, owns), refuses=(401, 403))
@@ -265,14 +265,16 @@ def transfer(request: RequestContext, target: RepositoryAccess, body: TransferRe
     return with_transfer(request, encode(request, stored), stored)
 
 
-def with_transfer(request: RequestContext, shown: RepositorySchema, stored: Repository) -> RepositorySchema:
+def with_transfer(
+    request: RequestContext, repository_schema: RepositorySchema, stored: Repository
+) -> RepositorySchema:
     """Add the transfer that waits for the new owner, if one does."""
     found = transfers.find(request.app, stored)
     if found is None:
-        return shown
-    given = [team(request, one, found.recipient) for one in transfers.teams_of(request.app, found)]
-    waiting = RepoTransfer(user(request, found.actor), user(request, found.recipient), given)
-    return msgspec.structs.replace(shown, repo_transfer=waiting)
+        return repository_schema
+    team_schemas = [team(request, one, found.recipient) for one in transfers.teams_of(request.app, found)]
+    waiting = RepoTransfer(user(request, found.actor), user(request, found.recipient), team_schemas)
+    return msgspec.structs.replace(repository_schema, repo_transfer=waiting)
 
 
 @endpoint(
@@ -298,17 +300,19 @@ def reject_transfer(request: RequestContext, target: RepositoryAccess) -> Reposi
     return encode(request, transfers.reject(request.app, request.actor, target))
 
 
-def encode_page(request: RequestContext, found: RepositoryPage) -> PagedList[RepositorySchema]:
+def encode_page(request: RequestContext, page: RepositoryPage) -> PagedList[RepositorySchema]:
     """Encode a page of repositories for the actor of a request."""
-    return PagedList(repository_list(request, found.items), found.total)
+    return PagedList(repository_list(request, page.items), page.total)
 
 
 def page_of_repositories(
     request: RequestContext, page: PageParams, *conditions: ColumnElement[bool]
 ) -> PagedList[RepositorySchema]:
     """List the repositories that match the conditions and that the caller may see."""
-    found = repository_search.list_visible(request.app, request.actor, conditions, skip=page.skip, limit=page.size)
-    return encode_page(request, found)
+    repository_page = repository_search.list_visible(
+        request.app, request.actor, conditions, skip=page.skip, limit=page.size
+    )
+    return encode_page(request, repository_page)
 
 
 @endpoint("GET /repos/search", scope="repository", refuses=(422,), slow=True, cacheable=True)
@@ -328,8 +332,10 @@ def search(request: RequestContext, query: RepositorySearchQuery, page: PagePara
         sort=query.sort,
         descending=query.order == "desc",
     )
-    found = repository_search.search(request.app, request.actor, filters, skip=page.skip, limit=page.size)
-    listed = encode_page(request, found)
+    repository_page = repository_search.search(
+        request.app, request.actor, filters, skip=page.skip, limit=page.size
+    )
+    listed = encode_page(request, repository_page)
     request.response_headers |= paging_headers(request, page, listed.total)
     return SearchResults(True, listed.items)
 

@@ -20,9 +20,9 @@ GUARDS: Final = (in_repository, signed_in)
 def list_repository_teams(request: RequestContext, target: RepositoryAccess, page: PageParams) -> list[TeamSchema]:
     """List the teams that have a repository, for members of its organization; not paged by default."""
     page = page_or_all(request, page)
-    found, total = service.list_teams(request.app, request.actor, target, skip=page.skip, limit=page.size)
+    teams, total = service.list_teams(request.app, request.actor, target, skip=page.skip, limit=page.size)
     request.response_headers |= paging_headers(request, page, total)
-    return [encoded(request, one, target.repository.owner) for one in found]
+    return [encoded(request, team, target.repository.owner) for team in teams]
 
 
 @endpoint("GET /repos/{owner}/{repo}/teams/{team}", scope="repository", guards=GUARDS, refuses=(401, 404, 405))

@@ -102,11 +102,11 @@ def schemas_of(
 def list_reviewers(request: RequestContext, target: RepositoryAccess, page: PageParams) -> list[UserSchema]:
     """List the users who were given access to the repository's pull requests; not paged by default."""
     page = page_or_all(request, page)
-    found, total = stored_reviews.reviewers(
+    accounts, total = stored_reviews.reviewers(
         request.app.database, target.repository, skip=page.skip, limit=page.size
     )
     request.response_headers |= paging_headers(request, page, total)
-    return [user(request, account) for account in found]
+    return [user(request, account) for account in accounts]
 
 
 @endpoint("GET /repos/{owner}/{repo}/pulls/{index}/reviews", scope="repository", guards=READING, slow=True)
@@ -136,18 +136,18 @@ def create_review(
         event=body.event,
         body=body.body,
         commit_id=body.commit_id,
-        comments=[one.draft() for one in body.comments or ()],
+        comments=[create_pull_review_comment.draft() for create_pull_review_comment in body.comments or ()],
     )
-    made = reviews.create(request.app, request.actor, target, issue, draft)
-    return schemas_of(request, target, issue, [made])[0]
+    review = reviews.create(request.app, request.actor, target, issue, draft)
+    return schemas_of(request, target, issue, [review])[0]
 
 
 @endpoint("GET /repos/{owner}/{repo}/pulls/{index}/reviews/{id}", scope="repository", guards=READING)
 def show_review(request: RequestContext, target: RepositoryAccess, index: int, id: int) -> PullReview:  # noqa: A002  # the path parameter's name
     """Show a review."""
     issue = pulls.find(request.app, target, index)
-    found = reviews.find(request.app, request.actor, issue, id)
-    return schemas_of(request, target, issue, [found])[0]
+    review = reviews.find(request.app, request.actor, issue, id)
+    return schemas_of(request, target, issue, [review])[0]
 
 
 @endpoint(
@@ -166,8 +166,8 @@ def submit_review(
 ) -> PullReview:
     """Submit a pending review."""
     issue = pulls.find(request.app, target, index)
-    found = reviews.find(request.app, request.actor, issue, id)
-    done = reviews.submit(request.app, request.actor, target, issue, found, event=body.event, body=body.body)
+    review = reviews.find(request.app, request.actor, issue, id)
+    done = reviews.submit(request.app, request.actor, target, issue, review, event=body.event, body=body.body)
     return schemas_of(request, target, issue, [done])[0]
 
 
@@ -177,8 +177,8 @@ def submit_review(
 def delete_review(request: RequestContext, target: RepositoryAccess, index: int, id: int) -> None:  # noqa: A002  # the path parameter's name
     """Delete a review with its line comments; the reviewer and administrators of the repository may."""
     issue = pulls.find(request.app, target, index)
-    found = reviews.find(request.app, request.actor, issue, id)
-    reviews.delete(request.app, request.actor, target, issue, found)
+    review = reviews.find(request.app, request.actor, issue, id)
+    reviews.delete(request.app, request.actor, target, issue, review)
 
 
 @endpoint(
@@ -223,9 +223,9 @@ def dismiss_review(
 ) -> PullReview:
     """Dismiss an approval or a request for changes, so that it no longer counts."""
     issue = pulls.find(request.app, target, index)
-    found = reviews.find(request.app, request.actor, issue, id)
+    review = reviews.find(request.app, request.actor, issue, id)
     done = reviews.dismiss(
-        request.app, request.actor, target, issue, found, message=body.message, priors=body.priors
+        request.app, request.actor, target, issue, review, message=body.message, priors=body.priors
     )
     return schemas_of(request, target, issue, [done])[0]
 
@@ -240,8 +240,8 @@ def dismiss_review(
 def undismiss_review(request: RequestContext, target: RepositoryAccess, index: int, id: int) -> PullReview:  # noqa: A002  # the path parameter's name
     """Let a dismissed review count again."""
     issue = pulls.find(request.app, target, index)
-    found = reviews.find(request.app, request.actor, issue, id)
-    done = reviews.undismiss(request.app, request.actor, target, issue, found)
+    review = reviews.find(request.app, request.actor, issue, id)
+    done = reviews.undismiss(request.app, request.actor, target, issue, review)
     return schemas_of(request, target, issue, [done])[0]
 
 

@@ -112,17 +112,17 @@ def public_key(request: RequestContext, key: SshKey, owner: Account) -> PublicKe
 
 def deploy_key(request: RequestContext, key: SshKey, target: RepositoryAccess) -> DeployKey:
     """Encode a key of a repository."""
-    shown = repository(request, target.repository, target.permissions)
+    repository_schema = repository(request, target.repository, target.permissions)
     return DeployKey(
         id=key.id,
         key_id=key.id,
         key=key.content,
-        url=f"{shown.url}/keys/{key.id}",
+        url=f"{repository_schema.url}/keys/{key.id}",
         title=key.title,
         fingerprint=key.fingerprint,
         created_at=moment(key.created_at),
         read_only=key.is_read_only,
-        repository=shown,
+        repository=repository_schema,
     )
 
 

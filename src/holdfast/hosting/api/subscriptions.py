@@ -65,20 +65,20 @@ def repositories_of(
     request: RequestContext, account: Account, kind: Kind, page: PageParams
 ) -> PagedList[RepositorySchema]:
     """List the repositories that a user starred or watches."""
-    found = subscriptions.list_repositories(
+    repository_page = subscriptions.list_repositories(
         request.app, request.actor, account, kind, skip=page.skip, limit=page.size
     )
-    return PagedList(repository_list(request, found.items), found.total)
+    return PagedList(repository_list(request, repository_page.items), repository_page.total)
 
 
 def users_of(
     request: RequestContext, target: RepositoryAccess, kind: Kind, page: PageParams
 ) -> PagedList[UserSchema]:
     """List the users who starred or watch a repository."""
-    found, total = subscriptions.list_users(
+    accounts, total = subscriptions.list_users(
         request.app, request.actor, target, kind, skip=page.skip, limit=page.size
     )
-    return PagedList([user(request, account) for account in found], total)
+    return PagedList([user(request, account) for account in accounts], total)
 
 
 @endpoint("GET /user/starred", scope="user", guards=(signed_in,), refuses=(401, 403))

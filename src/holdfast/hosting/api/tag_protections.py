@@ -99,9 +99,9 @@ def create_tag_protection(
     request: RequestContext, target: RepositoryAccess, body: CreateTagProtectionOption
 ) -> TagProtectionSchema:
     """Protect the tags that a pattern matches."""
-    wanted = TagProtectionEdit(body.name_pattern, body.whitelist_usernames, body.whitelist_teams)
+    tag_protection_edit = TagProtectionEdit(body.name_pattern, body.whitelist_usernames, body.whitelist_teams)
     with error_status(403, ProtectionTaken):
-        return encode(request, [tag_protection.create(request.app, request.actor, target, wanted)])[0]
+        return encode(request, [tag_protection.create(request.app, request.actor, target, tag_protection_edit)])[0]
 
 
 @endpoint(

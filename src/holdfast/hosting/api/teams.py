@@ -202,8 +202,8 @@ def delete_team(request: RequestContext, target: TeamAccess) -> None:
 @endpoint("GET /teams/{id}/members", scope="organization", guards=IN_TEAM, refuses=(401, 403, 404))
 def list_team_members(request: RequestContext, target: TeamAccess, page: PageParams) -> PagedList[UserSchema]:
     """List the members of a team."""
-    found, total = teams.list_members(request.app, request.actor, target, skip=page.skip, limit=page.size)
-    return PagedList([user(request, account) for account in found], total)
+    accounts, total = teams.list_members(request.app, request.actor, target, skip=page.skip, limit=page.size)
+    return PagedList([user(request, account) for account in accounts], total)
 
 
 @endpoint(
@@ -239,8 +239,8 @@ def list_team_repositories(
     request: RequestContext, target: TeamAccess, page: PageParams
 ) -> PagedList[RepositorySchema]:
     """List the repositories of a team."""
-    found = teams.list_repositories(request.app, request.actor, target, skip=page.skip, limit=page.size)
-    return encode_page(request, found)
+    repository_page = teams.list_repositories(request.app, request.actor, target, skip=page.skip, limit=page.size)
+    return encode_page(request, repository_page)
 
 
 @endpoint(

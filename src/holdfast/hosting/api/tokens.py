@@ -88,10 +88,10 @@ GUARDS: Final = (of_user, with_password, token_access)
 @endpoint("GET /users/{username}/tokens", scope="user", guards=GUARDS, refuses=(401, 403, 404))
 def list_tokens(request: RequestContext, subject: UserFromPath, page: PageParams) -> PagedList[AccessToken]:
     """List a user's tokens, without their values."""
-    found, total = access_tokens.list_tokens(
+    tokens, total = access_tokens.list_tokens(
         request.app, request.actor, subject.account, skip=page.skip, limit=page.size
     )
-    return PagedList([schema(token) for token in found], total)
+    return PagedList([schema(token) for token in tokens], total)
 
 
 @endpoint(
@@ -99,10 +99,10 @@ def list_tokens(request: RequestContext, subject: UserFromPath, page: PageParams
 )
 def create_token(request: RequestContext, subject: UserFromPath, body: CreateAccessTokenOption) -> AccessToken:
     """Make a token; its value is shown only this once."""
-    wanted = access_tokens.NewToken(
+    new_token = access_tokens.NewToken(
         name=body.name, scopes=tuple(body.scopes), expires_at=due(body.expires_at, "ExpiresAt") or 0
     )
-    created, value = access_tokens.create(request.app, request.actor, subject.account, wanted)
+    created, value = access_tokens.create(request.app, request.actor, subject.account, new_token)
     return schema(created, value.reveal())
 
 

@@ -91,13 +91,16 @@ def show_me(request: RequestContext) -> UserSchema:
 @endpoint("GET /user/emails", scope="user", guards=(signed_in,), refuses=(401,))
 def list_emails(request: RequestContext) -> list[Email]:
     """List the addresses of the user who is asking, the main one first."""
-    return [encode_email(one) for one in email_addresses.list_own(request.app, request.actor)]
+    return [encode_email(email_address) for email_address in email_addresses.list_own(request.app, request.actor)]
 
 
 @endpoint("POST /user/emails", scope="user", guards=(signed_in,), status=201, refuses=(401, 422))
 def add_emails(request: RequestContext, body: CreateEmailOption) -> list[Email]:
     """Add addresses to the user who is asking; commits with them are attributed to the user."""
-    return [encode_email(one) for one in email_addresses.add(request.app, request.actor, body.emails)]
+    return [
+        encode_email(email_address)
+        for email_address in email_addresses.add(request.app, request.actor, body.emails)
+    ]
 
 
 @endpoint("DELETE /user/emails", scope="user", guards=(signed_in,), refuses=(401, 404, 422))
@@ -109,11 +112,11 @@ def delete_emails(request: RequestContext, body: DeleteEmailOption) -> None:
 @endpoint("GET /users/search", scope="user")
 def search_users(request: RequestContext, query: UserSearchQuery, page: PageParams) -> UserSearchResults:
     """Search for users by a part of their name."""
-    found, total = users.search(request.app, request.actor, query.q, skip=page.skip, limit=page.size)
+    accounts, total = users.search(request.app, request.actor, query.q, skip=page.skip, limit=page.size)
     if query.uid:
-        found = [account for account in found if account.id == query.uid]
+        accounts = [account for account in accounts if account.id == query.uid]
     request.response_headers |= paging_headers(request, page, total)
-    return UserSearchResults(True, [user(request, account) for account in found])
+    return UserSearchResults(True, [user(request, account) for account in accounts])
 
 
 @endpoint("GET /users/{username}", scope="user", guards=(of_user,), refuses=(404,))

@@ -99,8 +99,10 @@ def list_hooks(
     request: RequestContext, hook_owner: WebhookOwner, page: PageParams
 ) -> PagedList[schemas.HookSchema]:
     """List the webhooks, oldest first."""
-    found, total = webhooks.list_webhooks(request.app, request.actor, hook_owner, skip=page.skip, limit=page.size)
-    return PagedList([schemas.hook(hook) for hook in found], total)
+    hook_summaries, total = webhooks.list_webhooks(
+        request.app, request.actor, hook_owner, skip=page.skip, limit=page.size
+    )
+    return PagedList([schemas.hook(hook) for hook in hook_summaries], total)
 
 
 def list_service_hooks(
@@ -108,10 +110,10 @@ def list_service_hooks(
 ) -> PagedList[schemas.HookSchema]:
     """List the system webhooks and the default webhooks for new repositories, oldest first."""
     scope = None if query.type == "all" else query.type
-    found, total = webhooks.list_webhooks(
+    hook_summaries, total = webhooks.list_webhooks(
         request.app, request.actor, hook_owner, skip=page.skip, limit=page.size, scope=scope
     )
-    return PagedList([schemas.hook(hook) for hook in found], total)
+    return PagedList([schemas.hook(hook) for hook in hook_summaries], total)
 
 
 def show_hook(request: RequestContext, hook_owner: WebhookOwner, id: int) -> schemas.HookSchema:  # noqa: A002  # named in the path
@@ -210,10 +212,10 @@ def list_deliveries(
     page: PageParams,
 ) -> PagedList[schemas.DeliverySchema]:
     """List the deliveries of a webhook, newest first."""
-    found, total = webhook_deliveries.list_deliveries(
+    deliveries, total = webhook_deliveries.list_deliveries(
         request.app, request.actor, hook_owner, id, delivery_filter(query), skip=page.skip, limit=page.size
     )
-    return PagedList([schemas.delivery(one) for one in found], total)
+    return PagedList([schemas.delivery(one) for one in deliveries], total)
 
 
 def show_delivery(
@@ -223,8 +225,8 @@ def show_delivery(
     delivery: str,
 ) -> schemas.DeliveryDetails:
     """Show a delivery by id or UUID, with request and response."""
-    found = webhook_deliveries.find(request.app, request.actor, hook_owner, id, delivery)
-    return schemas.details(found.delivery, found.payload)
+    sent_delivery = webhook_deliveries.find(request.app, request.actor, hook_owner, id, delivery)
+    return schemas.details(sent_delivery.delivery, sent_delivery.payload)
 
 
 def cancel_delivery(request: RequestContext, hook_owner: WebhookOwner, id: int, delivery: str) -> None:  # noqa: A002  # the path parameter's name

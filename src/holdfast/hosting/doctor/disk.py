@@ -49,15 +49,15 @@ def check_lfs_objects(app: App, *, now: float | None = None) -> Iterator[DoctorF
         yield DoctorFinding(FindingKind.LFS_STORE, str(app.settings.s3_bucket or "lfs"), str(error))
         return
     for oid, size, number in links:
-        found = stored.get(oid)
-        if found is None:
+        lfs_object = stored.get(oid)
+        if lfs_object is None:
             problem = f"is not in the store, but repository {number} has it"
             yield DoctorFinding(FindingKind.LFS_MISSING, oid, problem)
-        elif found.size != size:
-            yield DoctorFinding(FindingKind.LFS_SIZE, oid, f"has {found.size} bytes, not {size}")
+        elif lfs_object.size != size:
+            yield DoctorFinding(FindingKind.LFS_SIZE, oid, f"has {lfs_object.size} bytes, not {size}")
     linked = {oid for oid, _, _ in links}
-    for oid, found in stored.items():
-        if oid not in linked and found.written_at < moment - lfs_objects.GRACE:
+    for oid, lfs_object in stored.items():
+        if oid not in linked and lfs_object.written_at < moment - lfs_objects.GRACE:
             yield DoctorFinding(FindingKind.LFS_UNLINKED, oid, "is in the store, but no repository has it")
 
 
@@ -73,13 +73,13 @@ def check_attachments(app: App, *, now: float | None = None) -> Iterator[DoctorF
         yield DoctorFinding(FindingKind.LFS_STORE, str(app.settings.s3_bucket or "attachments"), str(error))
         return
     for number, size in rows.items():
-        found = stored.get(number)
-        if found is None:
+        file = stored.get(number)
+        if file is None:
             yield DoctorFinding(FindingKind.ATTACHMENT_MISSING, number, "is not in the store")
-        elif found.size != size:
-            yield DoctorFinding(FindingKind.ATTACHMENT_SIZE, number, f"has {found.size} bytes, not {size}")
-    for number, found in stored.items():
-        if number not in rows and found.written_at < moment - attached_files.GRACE:
+        elif file.size != size:
+            yield DoctorFinding(FindingKind.ATTACHMENT_SIZE, number, f"has {file.size} bytes, not {size}")
+    for number, file in stored.items():
+        if number not in rows and file.written_at < moment - attached_files.GRACE:
             yield DoctorFinding(FindingKind.ATTACHMENT_UNUSED, number, "is in the store, but nothing has it")
 
 
@@ -96,11 +96,11 @@ def check_chat_backups(app: App, *, now: float | None = None) -> Iterator[Doctor
         yield DoctorFinding(FindingKind.OBJECT_STORE, str(app.settings.s3_bucket or "chats"), str(error))
         return
     for number, size in rows.items():
-        found = stored.get(number)
-        if found is None:
+        file = stored.get(number)
+        if file is None:
             yield DoctorFinding(FindingKind.CHAT_PART_MISSING, number, "is not in the store")
-        elif found.size != size:
-            yield DoctorFinding(FindingKind.CHAT_PART_SIZE, number, f"has {found.size} bytes, not {size}")
-    for number, found in stored.items():
-        if number not in rows and found.written_at < moment - chat_uploads.GRACE:
+        elif file.size != size:
+            yield DoctorFinding(FindingKind.CHAT_PART_SIZE, number, f"has {file.size} bytes, not {size}")
+    for number, file in stored.items():
+        if number not in rows and file.written_at < moment - chat_uploads.GRACE:
             yield DoctorFinding(FindingKind.CHAT_PART_UNUSED, number, "is in the store, but no backup has it")

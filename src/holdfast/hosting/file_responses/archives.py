@@ -78,13 +78,13 @@ def checked(repo: Repo, commit: str, paths: tuple[str, ...]) -> tuple[str, ...]:
 def archive_response(request: RequestContext, target: RepositoryAccess, archive: ArchiveRequest) -> RawResponse:
     """Respond with an archive made by git."""
     repo, name = open_git(request.app, target), target.repository.name
-    found = resolve_revision(repo, archive.ref)
-    if found is None:
+    resolved = resolve_revision(repo, archive.ref)
+    if resolved is None:
         raise ApiError(404, f"unrecognized repository reference: {archive.ref}")
     if archive.suffix == "bundle" and archive.paths:
         raise ApiError(400, "cannot specify paths when requesting a bundle")
-    paths = checked(repo, found.commit, archive.paths)
-    sha, suffix = found.commit, archive.suffix
+    paths = checked(repo, resolved.commit, archive.paths)
+    sha, suffix = resolved.commit, archive.suffix
     query = urlencode([("rev", sha), *(("path", raw(path)) for path in paths)])
     address = f"{repository_api(request, target.repository)}/archive/{sha}.{suffix}?{query}"
     headers = {
@@ -94,7 +94,9 @@ def archive_response(request: RequestContext, target: RepositoryAccess, archive:
     }
     folder, is_head = repo.folder, request.scope["method"] == "HEAD"
     if suffix == "bundle":
-        return RawResponse((), headers=headers) if is_head else streamed(archives.bundle(folder, found), headers)
+        return (
+            RawResponse((), headers=headers) if is_head else streamed(archives.bundle(folder, resolved), headers)
+        )
     prefix = name.lower()
     if paths or not request.app.archives.enabled or archives.depends_on_refs(folder, sha):
         if is_head:

@@ -60,7 +60,7 @@ def depends_on_refs(folder: Path, commit: str) -> bool:
     return True
 
 
-async def bundle(folder: Path, named: ResolvedRef) -> AsyncGenerator[bytes, None]:
+async def bundle(folder: Path, resolved: ResolvedRef) -> AsyncGenerator[bytes, None]:
     """Yield a bundle of a commit and its history, with the branch or tag it was requested by.
 
     A bundle contains refs, and a commit requested by id may have none: it gets one in a temporary repository that
@@ -68,7 +68,7 @@ async def bundle(folder: Path, named: ResolvedRef) -> AsyncGenerator[bytes, None
     """
     borrowing = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="holdfast-bundle-"))
     try:
-        await asyncio.to_thread(create_borrowing_repository, borrowing, folder, named)
+        await asyncio.to_thread(create_borrowing_repository, borrowing, folder, resolved)
         output = process.stream(borrowing, "bundle", "create", "--quiet", "-", "HEAD", "--branches", "--tags")
         async with aclosing(output):
             async for piece in output:
@@ -77,14 +77,14 @@ async def bundle(folder: Path, named: ResolvedRef) -> AsyncGenerator[bytes, None
         shutil.rmtree(borrowing, ignore_errors=True)
 
 
-def create_borrowing_repository(borrowing: Path, folder: Path, named: ResolvedRef) -> None:
+def create_borrowing_repository(borrowing: Path, folder: Path, resolved: ResolvedRef) -> None:
     """Create a repository with one branch or tag that uses the objects of another (alternates)."""
-    branch = named.name if named.kind == "branch" else "bundle"
-    ref = f"refs/tags/{named.name}" if named.kind == "tag" else f"refs/heads/{branch}"
+    branch = resolved.name if resolved.kind == "branch" else "bundle"
+    ref = f"refs/tags/{resolved.name}" if resolved.kind == "tag" else f"refs/heads/{branch}"
     (borrowing / "config").write_text(CONFIGURATION)
     (borrowing / "objects" / "info").mkdir(parents=True)
     (borrowing / "objects" / "info" / "alternates").write_bytes(bytes(folder / "objects") + b"\n")
     (borrowing / "refs").mkdir()
-    (borrowing / "packed-refs").write_bytes(f"{named.commit} {ref}\n".encode(errors="surrogateescape"))
-    head = f"ref: {ref}" if named.kind != "tag" else named.commit
+    (borrowing / "packed-refs").write_bytes(f"{resolved.commit} {ref}\n".encode(errors="surrogateescape"))
+    head = f"ref: {ref}" if resolved.kind != "tag" else resolved.commit
     (borrowing / "HEAD").write_bytes(f"{head}\n".encode(errors="surrogateescape"))

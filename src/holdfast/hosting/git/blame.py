@@ -43,20 +43,24 @@ def run_blame(folder: Path, commit: str, path: bytes, first: int, last: int) -> 
         return None
     except GitFailed:
         return ()
-    found = [
+    blame_hunks = [
         BlameHunk(match[1].decode(), int(match[3]), int(match[4]))
         for line in output.split(b"\n")
         if (match := BEGINNING.fullmatch(line)) and match[4]
     ]
-    return merge_runs(sorted(found, key=lambda origin: origin.first))
+    return merge_runs(sorted(blame_hunks, key=lambda origin: origin.first))
 
 
-def merge_runs(found: list[BlameHunk]) -> tuple[BlameHunk, ...]:
+def merge_runs(blame_hunks: list[BlameHunk]) -> tuple[BlameHunk, ...]:
     """Merge consecutive hunks of the same commit."""
     merged: list[BlameHunk] = []
-    for one in found:
-        if merged and merged[-1].commit == one.commit and merged[-1].first + merged[-1].count == one.first:
-            merged[-1] = BlameHunk(one.commit, merged[-1].first, merged[-1].count + one.count)
+    for blame_hunk in blame_hunks:
+        if (
+            merged
+            and merged[-1].commit == blame_hunk.commit
+            and merged[-1].first + merged[-1].count == blame_hunk.first
+        ):
+            merged[-1] = BlameHunk(blame_hunk.commit, merged[-1].first, merged[-1].count + blame_hunk.count)
         else:
-            merged.append(one)
+            merged.append(blame_hunk)
     return tuple(merged)

@@ -99,13 +99,13 @@ def changes_between(repo: Repo, old: str | None, new: str | None, *, most: int =
 
     Beyond `most`, only the first by path are returned and the rest is not read.
     """
-    found: list[TreeChange] = []
+    tree_changes: list[TreeChange] = []
     for count, step in enumerate(compare_trees(repo, old, new)):
-        if count == MOST_ENTRIES or (step is not None and len(found) == most):
-            return TreeChanges(tuple(found), truncated=True)
+        if count == MOST_ENTRIES or (step is not None and len(tree_changes) == most):
+            return TreeChanges(tuple(tree_changes), truncated=True)
         if step is not None:
-            found.append(step)
-    return TreeChanges(tuple(found))
+            tree_changes.append(step)
+    return TreeChanges(tuple(tree_changes))
 
 
 def compare_trees(repo: Repo, old: str | None, new: str | None) -> Iterator[TreeChange | None]:
@@ -200,10 +200,10 @@ class DiffStatsCache:
         found: dict[Pair, DiffStats] = {}
         with self._lock:
             for pair in pairs:
-                known = self._kept.get((folder, pair))
-                if known is not None:
+                diff_stats = self._kept.get((folder, pair))
+                if diff_stats is not None:
                     self._kept.move_to_end((folder, pair))
-                    found[pair] = known
+                    found[pair] = diff_stats
         return found
 
     def _count(self, folder: Path, pairs: set[Pair]) -> dict[Pair, DiffStats]:

@@ -38,9 +38,9 @@ def count_contributors(repo: Repo, commit: str) -> ContributorList:
     repo.require(commit, "commit")
     output = git_output(repo.folder, "shortlog", "--summary", "--numbered", "--email", commit, "--")
     lines = output.splitlines()
-    found = [
+    contributors = [
         Contributor(display_name(match[2])[:LONGEST_NAME], display_name(match[3]), int(match[1]))
         for line in lines[:MOST_KEPT]
         if (match := LINE.fullmatch(line)) is not None
     ]
-    return ContributorList(commit, len(lines), tuple(found))
+    return ContributorList(commit, len(lines), tuple(contributors))

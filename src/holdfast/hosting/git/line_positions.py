@@ -66,9 +66,9 @@ def map_line(old: bytes, new: bytes, line: int) -> int | None:
         numbered = [one for one in hunk.lines if one.old is not None]
         if numbered and numbered[0].old is not None and line < numbered[0].old:
             return line + offset
-        for one in numbered:
-            if one.old == line:
-                return one.new
+        for diff_line in numbered:
+            if diff_line.old == line:
+                return diff_line.new
         offset += sum(one.sign == "+" for one in hunk.lines) - sum(one.sign == "-" for one in hunk.lines)
     return line + offset
 
@@ -76,8 +76,8 @@ def map_line(old: bytes, new: bytes, line: int) -> int | None:
 def hunk_around(old: bytes, new: bytes, line: int, *, is_old_side: bool) -> str:
     """Return the end of the hunk at a line, or the unchanged lines before it, as a unified diff shows them."""
     for hunk in hunks_between(old, new, most=MOST_LINES)[0]:
-        for index, one in enumerate(hunk.lines):
-            if (one.old if is_old_side else one.new) == line:
+        for index, diff_line in enumerate(hunk.lines):
+            if (diff_line.old if is_old_side else diff_line.new) == line:
                 return unified(hunk.lines[max(index - CONTEXT, 0) : index + 1], hunk)
     # Not changed, and not next to a change: both sides have it.
     before, after = (old, new) if is_old_side else (new, old)
@@ -94,9 +94,9 @@ def hunk_around(old: bytes, new: bytes, line: int, *, is_old_side: bool) -> str:
 
 def unified(lines: tuple[DiffLine, ...], hunk: Hunk, starts: tuple[int, int] | None = None) -> str:
     """Return lines of a hunk with a header of their own."""
-    old = [one.old for one in lines if one.old is not None]
-    new = [one.new for one in lines if one.new is not None]
+    old = [diff_line.old for diff_line in lines if diff_line.old is not None]
+    new = [diff_line.new for diff_line in lines if diff_line.new is not None]
     old_start, new_start = starts or (old[0] if old else 0, new[0] if new else 0)
     heading = f" {hunk.heading}" if hunk.heading else ""
     header = f"@@ -{old_start},{len(old)} +{new_start},{len(new)} @@{heading}"
-    return "\n".join([header, *(f"{one.sign}{one.text[:LONGEST_LINE]}" for one in lines)])
+    return "\n".join([header, *(f"{diff_line.sign}{diff_line.text[:LONGEST_LINE]}" for diff_line in lines)])

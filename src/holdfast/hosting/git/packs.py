@@ -42,7 +42,11 @@ def object_id(kind: Kind, content: bytes) -> str:
 
 def encode_pack(objects: Iterable[PackedObject]) -> bytes:
     """Write a pack without deltas."""
-    entries = [entry_header(one.kind, len(one.content)) + zlib_ng.compress(one.content, LEVEL) for one in objects]
+    entries = [
+        entry_header(packed_object.kind, len(packed_object.content))
+        + zlib_ng.compress(packed_object.content, LEVEL)
+        for packed_object in objects
+    ]
     body = b"".join([SIGNATURE, len(entries).to_bytes(4, "big"), *entries])
     return body + hashlib.sha1(body, usedforsecurity=False).digest()
 
@@ -91,7 +95,7 @@ def decode_pack(pack: bytes) -> list[PackedObject] | None:
     """Read the objects of a pack; None when one of them is a delta."""
     check_pack(pack)
     body = memoryview(pack)[:-CHECKSUM_BYTES]
-    found: list[PackedObject] = []
+    packed_objects: list[PackedObject] = []
     position = HEADER_BYTES
     try:
         for _ in range(object_count(pack)):
@@ -111,8 +115,8 @@ def decode_pack(pack: bytes) -> list[PackedObject] | None:
                 content += inflate.decompress(inflate.unconsumed_tail, 1)
             if len(content) != size or not inflate.eof:
                 raise GitDamaged("an object of a pack has another size than its header says")
-            found.append(PackedObject(KINDS[number], content))
+            packed_objects.append(PackedObject(KINDS[number], content))
             position = len(body) - len(inflate.unused_data)
     except (IndexError, KeyError, zlib.error) as error:
         raise GitDamaged("a pack cannot be read") from error
-    return found
+    return packed_objects

@@ -188,16 +188,16 @@ def resolve(repo: Repo, name: str, default_branch: str) -> ResolvedRef | None:
             if name.startswith(prefix):
                 return resolve_name(repo, "branch" if kind == "branch" else "tag", name.removeprefix(prefix))
         return None
-    found = resolve_name(repo, "tag", name) or resolve_name(repo, "branch", name)
-    if found is not None:
-        return found
+    resolved = resolve_name(repo, "tag", name) or resolve_name(repo, "branch", name)
+    if resolved is not None:
+        return resolved
     return ResolvedRef("commit", name, name) if is_commit(repo, name) else None
 
 
 def resolve_name(repo: Repo, kind: Literal["branch", "tag"], name: str) -> ResolvedRef | None:
     """Return a branch or tag that points to a commit."""
-    found = branch(repo, name) if kind == "branch" else tag(repo, name)
-    commit = None if found is None else commit_of(repo, found.id)
+    ref = branch(repo, name) if kind == "branch" else tag(repo, name)
+    commit = None if ref is None else commit_of(repo, ref.id)
     return None if commit is None else ResolvedRef(kind, name, commit)
 
 

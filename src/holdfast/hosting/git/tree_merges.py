@@ -255,8 +255,8 @@ class TreeMerger:
 
     def _merge_with_git(self, ours: str, theirs: str) -> Folder:
         new = self.draft.objects()[self._written :]
-        for one in new:
-            self._write(one.kind, one.content)
+        for packed_object in new:
+            self._write(packed_object.kind, packed_object.content)
         self._written += len(new)
         folder = self.draft.repo.folder
         variables = {

@@ -66,9 +66,9 @@ class Draft:
 
     def read(self, object_id: str, kind: Kind) -> bytes:
         """Return the content of an object."""
-        known = self._objects.get(object_id)
-        if known is not None:
-            return known.content
+        packed_object = self._objects.get(object_id)
+        if packed_object is not None:
+            return packed_object.content
         self.require(object_id)
         return self.repo.read(object_id, kind)
 
@@ -138,10 +138,10 @@ class Draft:
         folders = way.folders.copy()
         while len(folders) < len(way.parts):
             folders.append(self.empty())
-        made = folders.pop().put(name, mode, bytes.fromhex(at))
+        folder = folders.pop().put(name, mode, bytes.fromhex(at))
         while folders:
-            made = folders.pop().put_below(above.pop(), made)
-        return made
+            folder = folders.pop().put_below(above.pop(), folder)
+        return folder
 
     def remove(self, root: Folder, path: str) -> Folder:
         """Return a directory without what lies at a path; directories that would be empty go with it."""
@@ -182,9 +182,9 @@ class Draft:
 
     def entry(self, path: str, spot: Spot) -> TreeEntry:
         """Add the path and the size to what lies somewhere."""
-        known = self._objects.get(spot.id)
-        if known is not None:
-            return TreeEntry(raw(path), spot.mode, spot.id, len(known.content))
+        packed_object = self._objects.get(spot.id)
+        if packed_object is not None:
+            return TreeEntry(raw(path), spot.mode, spot.id, len(packed_object.content))
         self.require(spot.id)
         return with_size(self.repo, (spot.mode, raw(path), spot.id))
 
@@ -222,13 +222,13 @@ class Draft:
             self.repo = self._refresh()
         new = list(self._objects.values())[self._added :]
         self._added += len(new)
-        for one in new:
-            self.repo.write(one.kind, one.content)
+        for packed_object in new:
+            self.repo.write(packed_object.kind, packed_object.content)
 
     def keep_recent(self) -> None:
         """Keep the trees that were added in memory, for the next commit on top of them; they are recorded now."""
-        for made, one in self._objects.items():
-            if one.kind == "tree":
+        for made, packed_object in self._objects.items():
+            if packed_object.kind == "tree":
                 recent.keep_folder(self.repo, self.folder(made))
-            elif one.kind == "commit":
+            elif packed_object.kind == "commit":
                 recent.keep_tree(self.repo, made, self._trees[made])

@@ -321,7 +321,7 @@ def list_locks(app: App, session: GitSession) -> Response:
     lock_id = call.query("id")
     if lock_id and not number(lock_id):
         return answer(Locks([]))
-    found = store.locks_of(
+    locks = store.locks_of(
         app.database,
         session.repository,
         path=call.query("path") or "",
@@ -329,8 +329,8 @@ def list_locks(app: App, session: GitSession) -> Response:
         after=number(call.query("cursor")),
         limit=limit + 1,
     )
-    more: str | UnsetType = str(found[limit - 1].id) if len(found) > limit else UNSET
-    return answer(Locks([lock_shape(lock) for lock in found[:limit]], more))
+    more: str | UnsetType = str(locks[limit - 1].id) if len(locks) > limit else UNSET
+    return answer(Locks([lock_shape(lock) for lock in locks[:limit]], more))
 
 
 def create_lock(app: App, session: GitSession, request: LockRequest) -> Response:
@@ -341,32 +341,32 @@ def create_lock(app: App, session: GitSession, request: LockRequest) -> Response
     try:
         lock = store.add_lock(app.database, session.repository, path, session.call.user)
     except LockTaken as error:
-        found = store.locks_of(app.database, session.repository, path=path, limit=1)
-        if not found:
+        locks = store.locks_of(app.database, session.repository, path=path, limit=1)
+        if not locks:
             raise ApiError(409, str(error)) from None
-        return answer(OneLock(lock_shape(found[0]), str(error)), 409)
+        return answer(OneLock(lock_shape(locks[0]), str(error)), 409)
     return answer(OneLock(lock_shape(lock)), 201)
 
 
 def verify_locks(app: App, session: GitSession, request: VerifyLocksRequest) -> Response:
     """List the locks before a push: one's own, and those of others."""
     limit = min(request.limit if request.limit > 0 else LOCKS_PER_PAGE, LOCKS_PER_PAGE)
-    found = store.locks_of(app.database, session.repository, after=number(request.cursor), limit=limit + 1)
-    more: str | UnsetType = str(found[limit - 1].id) if len(found) > limit else UNSET
+    locks = store.locks_of(app.database, session.repository, after=number(request.cursor), limit=limit + 1)
+    more: str | UnsetType = str(locks[limit - 1].id) if len(locks) > limit else UNSET
     me = session.call.actor.user
-    ours = [lock_shape(lock) for lock in found[:limit] if me is not None and lock.owner_id == me.id]
-    theirs = [lock_shape(lock) for lock in found[:limit] if me is None or lock.owner_id != me.id]
+    ours = [lock_shape(lock) for lock in locks[:limit] if me is not None and lock.owner_id == me.id]
+    theirs = [lock_shape(lock) for lock in locks[:limit] if me is None or lock.owner_id != me.id]
     return answer(VerifiedLocks(ours, theirs, more))
 
 
 def unlock(app: App, session: GitSession, lock_id: int, request: UnlockRequest) -> Response:
     """Delete a lock; that of another user requires force and write access."""
     try:
-        found = store.find_lock(app.database, session.repository, lock_id)
+        lock = store.find_lock(app.database, session.repository, lock_id)
     except NoSuchLock as error:
         raise ApiError(404, str(error)) from None
-    mine = found.owner_id == session.call.user.id
+    mine = lock.owner_id == session.call.user.id
     if not mine and not (request.force and session.may.may_write(Unit.CODE)):
         raise ApiError(403, "the lock belongs to another user; use force")
-    store.remove_lock(app.database, found)
-    return answer(OneLock(lock_shape(found)))
+    store.remove_lock(app.database, lock)
+    return answer(OneLock(lock_shape(lock)))

@@ -353,8 +353,8 @@ class PushTask:
         """Check a push; it continues if any ref may be updated, or all of them if it is atomic."""
         self._refused = list(await self._refusals(push))
         refused = {refusal.ref for refusal in self._refused}
-        left = push.changes if all(refusal.alone for refusal in self._refused) else ()
-        self._accepted = frozenset(change for change in left if change.ref not in refused)
+        ref_updates = push.changes if all(refusal.alone for refusal in self._refused) else ()
+        self._accepted = frozenset(change for change in ref_updates if change.ref not in refused)
         # Refs that git has refused itself are not among these.
         all_accepted = len(self._accepted) == self._commands.count
         if self._accepted and (all_accepted or not push.atomic):
@@ -373,14 +373,14 @@ class PushTask:
         ]
         names += refused_names(push.changes)
         refused = {refusal.ref for refusal in names}
-        left = tuple(change for change in push.changes if change.ref not in refused)
-        if not left or (names and push.atomic):
+        ref_updates = tuple(change for change in push.changes if change.ref not in refused)
+        if not ref_updates or (names and push.atomic):
             return names
         try:
-            return [*names, *await asyncio.to_thread(self.judge, replace(push, changes=left))]
+            return [*names, *await asyncio.to_thread(self.judge, replace(push, changes=ref_updates))]
         except Exception as error:  # noqa: BLE001  # a push nobody could judge is refused
             reason = self._failed(error, "a push could not be judged", "the service could not check this push")
-            return [*names, *(PushRejection(change.ref, reason) for change in left)]
+            return [*names, *(PushRejection(change.ref, reason) for change in ref_updates)]
 
     async def _move(self, changes: tuple[RefUpdate, ...], options: tuple[str, ...]) -> Sequence[PushRejection]:
         """Update the accepted refs, even if the client has disconnected."""

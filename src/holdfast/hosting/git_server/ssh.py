@@ -235,13 +235,13 @@ class SshConnection(asyncssh.SSHServer):
         if username != self._app.settings.ssh_user:
             return False
         try:
-            found = await to_thread.run_sync(ssh_keys.key_by_fingerprint, self._app.database, fingerprint)
+            ssh_key = await to_thread.run_sync(ssh_keys.key_by_fingerprint, self._app.database, fingerprint)
         except Exception as error:  # noqa: BLE001  # whatever it is, nobody is let in
             log.warning("SSH key not looked up", error=type(error).__name__)
             self.close("The service is not available at the moment; try again later.")
             return False
-        validated_key.set(found)
-        return found is not None
+        validated_key.set(ssh_key)
+        return ssh_key is not None
 
     def kbdint_auth_supported(self) -> bool:
         """Offer what clients try after their keys, to tell them that none of these is known."""

@@ -141,11 +141,11 @@ class EndpointApp(Generic[R]):
         except ApiError as error:
             refusal = await self._authenticator.count_failure(request, error)
         except Exception as error:
-            known = await self._explain(error, request)
-            if known is None:
+            api_error = await self._explain(error, request)
+            if api_error is None:
                 log.exception("the API failed", endpoint=endpoint.name)
-                known = ApiError(500, f"internal error; request {request.scope.get('holdfast.request', '')}")
-            refusal = known
+                api_error = ApiError(500, f"internal error; request {request.scope.get('holdfast.request', '')}")
+            refusal = api_error
         else:
             return response
         request.response_headers |= refusal.headers

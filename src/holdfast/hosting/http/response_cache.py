@@ -56,12 +56,12 @@ class ResponseCache:
         """Return the response to an equal request, if it was made from this version of the database."""
         if version is None or version != self._version:
             return None
-        kept = self._kept.get(key_of(request))
-        if kept is None:
+        kept_response = self._kept.get(key_of(request))
+        if kept_response is None:
             return None
-        request.response_headers |= kept.response_headers
-        response = Response(kept.body)
-        response.raw_headers = list(kept.headers)
+        request.response_headers |= kept_response.response_headers
+        response = Response(kept_response.body)
+        response.raw_headers = list(kept_response.headers)
         return response
 
     def put(self, version: object, request: EndpointRequest, response: Response) -> None:
@@ -72,8 +72,8 @@ class ResponseCache:
         if version != self._version or self._size + len(body) > self._max_bytes:
             self._kept.clear()
             self._size, self._version = 0, version
-        kept = KeptResponse(body, tuple(response.raw_headers), dict(request.response_headers))
-        if self._kept.setdefault(key_of(request), kept) is kept:
+        kept_response = KeptResponse(body, tuple(response.raw_headers), dict(request.response_headers))
+        if self._kept.setdefault(key_of(request), kept_response) is kept_response:
             self._size += len(body)
 
 

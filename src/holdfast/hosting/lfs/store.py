@@ -66,10 +66,10 @@ class LfsStore:
     def stored(self) -> Iterator[StoredLfsObject]:
         """Yield all objects in no order; concurrent changes may be included or not."""
         with lfs_errors("of all names"):
-            for one in self._store.list(PREFIX):
-                oid = one.key.rpartition("/")[2]
-                if is_oid(oid) and one.key == object_key(oid):
-                    yield StoredLfsObject(oid, one.size, one.written_at)
+            for file in self._store.list(PREFIX):
+                oid = file.key.rpartition("/")[2]
+                if is_oid(oid) and file.key == object_key(oid):
+                    yield StoredLfsObject(oid, file.size, file.written_at)
 
     async def signed_url(self, oid: str, seconds: int) -> str | None:
         """Return a presigned URL for an object, if the store supports it."""

@@ -100,9 +100,9 @@ class ContentsOptions:
 WHOLE: Final = ContentsOptions(content=True, lfs=True, commit_metadata=True)
 
 
-def ref_shown(named: ResolvedRef, requested: str) -> RefShown:
+def ref_shown(resolved: ResolvedRef, requested: str) -> RefShown:
     """Return a resolved ref; an empty name stands for the default branch."""
-    return RefShown(named.kind, named.name, requested or named.name)
+    return RefShown(resolved.kind, resolved.name, requested or resolved.name)
 
 
 class BlobContent(Protocol):
@@ -132,8 +132,10 @@ class CommitView(msgspec.Struct, frozen=True):
 
     def blob(self, entry: TreeEntry) -> bytes:
         """Return the content of a file of at most `LARGEST_BLOB` bytes."""
-        known = self.known.get(entry.id)
-        return trees.read_blob(self.repo, entry.id) if known is None else known.beginning(LARGEST_BLOB)
+        blob_content = self.known.get(entry.id)
+        return (
+            trees.read_blob(self.repo, entry.id) if blob_content is None else blob_content.beginning(LARGEST_BLOB)
+        )
 
 
 @lru_cache(maxsize=1024)
@@ -170,9 +172,9 @@ def contents_of(
             stored = view.blob(entry)
             if options.content:
                 encoding, content = "base64", base64.b64encode(stored).decode()
-            found = pointer.LfsPointer.parse(stored)
-            if found is not None:
-                lfs_oid, lfs_size = found.oid, found.size
+            lfs_pointer = pointer.LfsPointer.parse(stored)
+            if lfs_pointer is not None:
+                lfs_oid, lfs_size = lfs_pointer.oid, lfs_pointer.size
     elif kind == "symlink":
         target = display_name(view.blob(entry)[:LONGEST_TARGET])
     elif kind == "submodule":

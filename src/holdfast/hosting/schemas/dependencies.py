@@ -101,26 +101,32 @@ def reader(viewer: Viewer) -> Reader:
     return Reader(viewer.actor.user, viewer.actor.public_only)
 
 
-def hidden_issue(seen: VisibleIssue) -> IssueSchema:
+def hidden_issue(visible_issue: VisibleIssue) -> IssueSchema:
     """Encode an issue for a user who may know that it is a blocker, but not read it."""
-    place = seen.repository
+    place = visible_issue.repository
     return msgspec.structs.replace(
         HIDDEN,
-        number=seen.issue.number,
-        title=seen.issue.title,
-        state=state(is_closed=seen.issue.is_closed),
-        pull_request=A_PULL if seen.issue.is_pull else None,
+        number=visible_issue.issue.number,
+        title=visible_issue.issue.title,
+        state=state(is_closed=visible_issue.issue.is_closed),
+        pull_request=A_PULL if visible_issue.issue.is_pull else None,
         repository=RepositoryMeta(place.id, place.name, place.owner.name, place.full_name),
     )
 
 
-def dependent_issues(viewer: Viewer, found: Sequence[VisibleIssue], *, writes: bool = False) -> list[IssueSchema]:
+def dependent_issues(viewer: Viewer, issues: Sequence[VisibleIssue], *, writes: bool = False) -> list[IssueSchema]:
     """Encode issues; unreadable ones are hidden, or reduced for who `writes` the other side."""
-    readable = [one.issue for one in found if one.is_readable]
-    parts = visible_parts(viewer, readable, *(one.repository for one in found if one.is_readable))
+    readable = [visible_issue.issue for visible_issue in issues if visible_issue.is_readable]
+    parts = visible_parts(
+        viewer, readable, *(visible_issue.repository for visible_issue in issues if visible_issue.is_readable)
+    )
     return [
-        issue(viewer, one.issue, parts) if one.is_readable else hidden_issue(one) if writes else HIDDEN
-        for one in found
+        issue(viewer, visible_issue.issue, parts)
+        if visible_issue.is_readable
+        else hidden_issue(visible_issue)
+        if writes
+        else HIDDEN
+        for visible_issue in issues
     ]
 
 
@@ -133,15 +139,19 @@ def shown_by_id(viewer: Viewer, ids: Collection[int]) -> dict[int, IssueSchema]:
     return dict(zip(found, dependent_issues(viewer, list(found.values())), strict=True))
 
 
-def full_name(seen: VisibleIssue | None) -> str:
+def full_name(visible_issue: VisibleIssue | None) -> str:
     """Return `owner/name#number`, if the viewer may read the issue."""
-    readable = seen is not None and seen.is_readable
-    return f"{seen.repository.full_name}#{seen.issue.number}" if seen is not None and readable else HIDDEN.title
+    readable = visible_issue is not None and visible_issue.is_readable
+    return (
+        f"{visible_issue.repository.full_name}#{visible_issue.issue.number}"
+        if visible_issue is not None and readable
+        else HIDDEN.title
+    )
 
 
-def node(viewer: Viewer, seen: VisibleIssue, *, key: int, depth: int) -> DependencyNode:
+def node(viewer: Viewer, visible_issue: VisibleIssue, *, key: int, depth: int) -> DependencyNode:
     """Encode a node of the graph."""
-    if not seen.is_readable:
+    if not visible_issue.is_readable:
         return DependencyNode(
             key=key,
             hidden=True,
@@ -153,15 +163,15 @@ def node(viewer: Viewer, seen: VisibleIssue, *, key: int, depth: int) -> Depende
             is_pull=False,
             html_url="",
         )
-    stored = seen.issue
+    stored = visible_issue.issue
     return DependencyNode(
         key=key,
         hidden=False,
         depth=depth,
-        repository=seen.repository.full_name,
+        repository=visible_issue.repository.full_name,
         number=stored.number,
         title=stored.title,
         state=state(is_closed=stored.is_closed),
         is_pull=stored.is_pull,
-        html_url=issue_page(viewer, seen.repository, stored),
+        html_url=issue_page(viewer, visible_issue.repository, stored),
     )

@@ -206,12 +206,14 @@ def visible_parts(viewer: Viewer, page: Sequence[issues.Issue], *known: Reposito
     return issue_parts(viewer.app.database, page, *known, readable=readable)
 
 
-def issue_list(viewer: Viewer, page: Sequence[issues.Issue], known: Repository | None = None) -> list[IssueSchema]:
+def issue_list(
+    viewer: Viewer, page: Sequence[issues.Issue], repository: Repository | None = None
+) -> list[IssueSchema]:
     """Encode a page of issues; `known` is their repository if they share one.
 
     Issues of a concurrently deleted repository are left out.
     """
-    parts = visible_parts(viewer, page, *([] if known is None else [known]))
+    parts = visible_parts(viewer, page, *([] if repository is None else [repository]))
     return [issue(viewer, one, parts) for one in page if one.repository_id in parts.repositories]
 
 

@@ -69,19 +69,22 @@ def subject(viewer: Viewer, repository: Repository, thread: NotificationThread) 
 def thread_list(viewer: Viewer, threads: Sequence[NotificationThread]) -> list[NotificationThreadSchema]:
     """Encode notifications; their repositories are loaded in a constant number of queries."""
     with viewer.app.database.read() as connection:
-        places = repositories_by_id(connection, {one.notification.repository_id for one in threads})
-    schemas = {one.id: one for one in repository_list(viewer, list(places.values()))}
+        places = repositories_by_id(connection, {thread.notification.repository_id for thread in threads})
+    schemas = {
+        repository_schema.id: repository_schema
+        for repository_schema in repository_list(viewer, list(places.values()))
+    }
     return [
         NotificationThreadSchema(
             id=row.id,
             repository=schemas[row.repository_id],
-            subject=subject(viewer, places[row.repository_id], one),
+            subject=subject(viewer, places[row.repository_id], thread),
             unread=row.status == UNREAD,
             pinned=row.status == PINNED,
             updated_at=moment(row.updated_at),
             url=f"{viewer.api}/notifications/threads/{row.id}",
         )
-        for one in threads
-        for row in [one.notification]
+        for thread in threads
+        for row in [thread.notification]
         if row.repository_id in places
     ]

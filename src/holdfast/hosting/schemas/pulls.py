@@ -103,7 +103,7 @@ def pull_request(
         milestone=schema.milestone,
         assignee=schema.assignee,
         assignees=schema.assignees,
-        requested_reviewers=[user(viewer, one) for one in reviews.requested.get(stored.id, ())],
+        requested_reviewers=[user(viewer, account) for account in reviews.requested.get(stored.id, ())],
         requested_reviewers_teams=[
             team(viewer, one, reviews.organizations[one.organization_id])
             for one in reviews.requested_teams.get(stored.id, ())
@@ -150,8 +150,8 @@ def head_of(
     if stored.head_repository_id is None:
         return PRBranchInfo(stored.head_branch, ref, stored.head_sha, NO_REPOSITORY, None)
     number = stored.head_repository_id
-    shown = home if number == home.id else heads.get(number)
-    return PRBranchInfo(stored.head_branch, ref, stored.head_sha, number, shown)
+    repository_schema = home if number == home.id else heads.get(number)
+    return PRBranchInfo(stored.head_branch, ref, stored.head_sha, number, repository_schema)
 
 
 def pull_list(
@@ -164,7 +164,15 @@ def pull_list(
     reviews = pull_review_parts(database, [one.id for one in page])
     others = [one for one in pull_rows.heads.values() if one.id != kept_in.id]
     # A fork the viewer may not read is not shown.
-    heads = {one.id: one for one in repository_list(viewer, others) if one.permissions.pull} if others else {}
+    heads = (
+        {
+            repository_schema.id: repository_schema
+            for repository_schema in repository_list(viewer, others)
+            if repository_schema.permissions.pull
+        }
+        if others
+        else {}
+    )
     return [
         pull_request(
             viewer, home, one, issue(viewer, one, issue_rows), parts=pull_rows, heads=heads, reviews=reviews

@@ -61,5 +61,5 @@ def release(
         created_at=moment(stored.created_at),
         published_at=moment(stored.published_at),
         author=user(viewer, author),
-        assets=[release_asset(viewer, repository, stored.tag_name, one) for one in assets],
+        assets=[release_asset(viewer, repository, stored.tag_name, attachment) for attachment in assets],
     )

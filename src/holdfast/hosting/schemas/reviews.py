@@ -67,28 +67,30 @@ def review_list(
 ) -> list[PullReview]:
     """Encode reviews of one pull request whose head is `head`."""
     with viewer.app.database.read() as connection:
-        people = accounts_by_id(connection, {one.reviewer_id for one in page if one.reviewer_id is not None})
-        teams = teams_by_id(connection, {one.team_id for one in page if one.team_id is not None})
+        people = accounts_by_id(
+            connection, {review.reviewer_id for review in page if review.reviewer_id is not None}
+        )
+        teams = teams_by_id(connection, {review.team_id for review in page if review.team_id is not None})
         owners = accounts_by_id(connection, {one.organization_id for one in teams.values()})
-        counts = comment_counts(connection, [one.id for one in page])
+        counts = comment_counts(connection, [review.id for review in page])
     address = issue_page(viewer, repository, issue)
 
-    def encoded(one: Review) -> PullReview:
-        asked: Team | None = teams.get(one.team_id or 0)
+    def encoded(review: Review) -> PullReview:
+        asked: Team | None = teams.get(review.team_id or 0)
         return PullReview(
-            id=one.id,
-            user=None if one.team_id is not None else user(viewer, people.get(one.reviewer_id or 0)),
+            id=review.id,
+            user=None if review.team_id is not None else user(viewer, people.get(review.reviewer_id or 0)),
             team=None if asked is None else team(viewer, asked, owners[asked.organization_id]),
-            state=one.state,
-            body=one.body,
-            commit_id=one.commit_id,
-            stale=one.is_stale(head),
-            official=one.is_official,
-            dismissed=one.is_dismissed,
-            comments_count=counts.get(one.id, 0),
-            submitted_at=moment(one.created_at),
-            updated_at=moment(one.updated_at),
-            html_url=f"{address}#pullrequestreview-{one.id}",
+            state=review.state,
+            body=review.body,
+            commit_id=review.commit_id,
+            stale=review.is_stale(head),
+            official=review.is_official,
+            dismissed=review.is_dismissed,
+            comments_count=counts.get(review.id, 0),
+            submitted_at=moment(review.created_at),
+            updated_at=moment(review.updated_at),
+            html_url=f"{address}#pullrequestreview-{review.id}",
             pull_request_url=address,
         )
 

@@ -30,16 +30,16 @@ def list_tokens(app: App, actor: Actor, user: Account, *, skip: int, limit: int)
     return tokens.tokens_of(app.database, user, skip=skip, limit=limit)
 
 
-def create(app: App, actor: Actor, user: Account, wanted: NewToken) -> tuple[Token, Secret]:
+def create(app: App, actor: Actor, user: Account, new_token: NewToken) -> tuple[Token, Secret]:
     """Create a token; return it with its value, which is not stored and cannot be shown again."""
     require_password(actor)
     require_token_access(actor, user)
-    if not wanted.name:
+    if not new_token.name:
         raise InvalidField("Name", Violation.REQUIRED)
-    if len(wanted.name) > MAX_NAME:
+    if len(new_token.name) > MAX_NAME:
         raise InvalidField("Name", Violation.TOO_LONG, MAX_NAME)
-    scopes = checked_scopes(wanted.scopes)
-    return tokens.create_token(app.database, user, wanted.name, scopes, expires_at=wanted.expires_at)
+    scopes = checked_scopes(new_token.scopes)
+    return tokens.create_token(app.database, user, new_token.name, scopes, expires_at=new_token.expires_at)
 
 
 def checked_scopes(scopes: tuple[str, ...]) -> tuple[str, ...]:

@@ -46,44 +46,44 @@ def record_pending_updates(app: App) -> int:
     )
 
 
-def record_pending_in(app: App, repository_id: int, found: Sequence[PendingUpdate]) -> int:
+def record_pending_in(app: App, repository_id: int, pending_updates: Sequence[PendingUpdate]) -> int:
     """Record the pending updates of one repository, in one transaction."""
     repository = repositories.repository_by_id(app.database, repository_id)
     if repository.version == NOT_ADOPTED:
         # What its refs are is not known: its updates stay pending.
         return 0
     repo = app.copies.open(repository)
-    since = min(pending.created_at for pending in found)
+    since = min(pending.created_at for pending in pending_updates)
     recorded = pending_ref_updates.recorded_since(app.database, repository_id, since)
-    happened = [pending for pending in found if has_happened(repo, pending.update)]
+    happened = [pending for pending in pending_updates if has_happened(repo, pending.update)]
     # The same update may have been noted twice, by a request that was made again.
     once = {pending.update: pending for pending in reversed(happened) if pending.update not in recorded}
     new = [pending for pending in happened if once.get(pending.update) is pending]
-    made = [
+    actor_updates = [
         ActorUpdates(actor_id, [pending.update for pending in its])
         for actor_id, its in groupby(new, key=lambda pending: pending.actor_id)
     ]
     references = [
         reference
-        for one in made
+        for one in actor_updates
         if one.actor_id is not None
         for update in one.updates
         for reference in commit_references.find_references(app, repository, one.actor_id, update, None)
     ]
     references = commit_references.newest(references) if references else references
-    known = ref_updates.read_pushes(app, repository, made, repository.default_branch)
+    known = ref_updates.read_pushes(app, repository, actor_updates, repository.default_branch)
     with app.database.write() as connection:
         locked = commit_references.lock_repositories(app.database, connection, repository, references)
         if any(not pending.update.deletes for pending in new):
             repositories.set_refs_changed(connection, repository, branch_change=0, pushed=True, bytes_added=0)
-        for one in made:
+        for one in actor_updates:
             ref_events.record_updates(connection, repository, one.actor_id, one.updates, known=known)
         if references:
             commit_references.apply(app.database, connection, repository, locked, references)
-        for pending in found:
+        for pending in pending_updates:
             if pending not in happened:
                 pending_ref_updates.delete_key_of(connection, pending)
-        pending_ref_updates.delete_pending(connection, found)
+        pending_ref_updates.delete_pending(connection, pending_updates)
     return len(new)
 
 

@@ -63,10 +63,12 @@ class BranchChange:
 
 def rule_for(rules: Iterable[Protection], branch: str) -> Protection | None:
     """Return the rule that applies to a branch, or None."""
-    found = [protection for protection in rules if matches(protection.rule_name, branch)]
-    if not found:
+    protections = [protection for protection in rules if matches(protection.rule_name, branch)]
+    if not protections:
         return None
-    return min(found, key=lambda rule: (rule.priority, not is_plain(rule.rule_name), rule.created_at, rule.id))
+    return min(
+        protections, key=lambda rule: (rule.priority, not is_plain(rule.rule_name), rule.created_at, rule.id)
+    )
 
 
 def matches(pattern: str, branch: str) -> bool:
@@ -78,8 +80,8 @@ def matches(pattern: str, branch: str) -> bool:
 
 def rule_of(database: Database, repository: Repository, branch: str) -> ProtectionRule | None:
     """Return the rule that protects a branch of a repository, if there is one."""
-    found = rule_for(store.protections_of(database, repository), branch)
-    return None if found is None else found.rule
+    protection = rule_for(store.protections_of(database, repository), branch)
+    return None if protection is None else protection.rule
 
 
 def is_official_team(rule: ProtectionRule | None, team: Team) -> bool:

@@ -68,18 +68,18 @@ def require_code_write(actor: Actor, target: RepositoryAccess) -> Account:
 
 def find(repo: Repo, target: RepositoryAccess, name: str) -> Ref:
     """Return a branch by name."""
-    found = refs.branch(repo, name) if refs.is_ref_name(name) else None
-    if found is None:
+    ref = refs.branch(repo, name) if refs.is_ref_name(name) else None
+    if ref is None:
         raise NoSuchBranch(target.repository.id, name)
-    return found
+    return ref
 
 
 def find_tag(repo: Repo, name: str) -> Ref:
     """Return a tag by name."""
-    found = refs.tag(repo, name) if refs.is_ref_name(name) else None
-    if found is None:
+    ref = refs.tag(repo, name) if refs.is_ref_name(name) else None
+    if ref is None:
         raise NoSuchTag(name)
-    return found
+    return ref
 
 
 def create(app: App, actor: Actor, target: RepositoryAccess, name: str, start: str = "") -> Ref:
@@ -104,10 +104,10 @@ def create(app: App, actor: Actor, target: RepositoryAccess, name: str, start: s
 def delete(app: App, actor: Actor, target: RepositoryAccess, name: str) -> None:
     """Delete a branch; the default branch and protected branches cannot be deleted."""
     user = require_code_write(actor, target)
-    found = find(open_latest(app, target), target, name)
+    ref = find(open_latest(app, target), target, name)
     if name == target.repository.default_branch:
         raise DefaultBranchRefused("can not delete default branch")
-    update = RefUpdate(f"refs/heads/{name}", found.id, ref_updates.zero_id(target.repository))
+    update = RefUpdate(f"refs/heads/{name}", ref.id, ref_updates.zero_id(target.repository))
     ref_updates.update_refs(app, target.repository, user, [update])
 
 
@@ -117,14 +117,14 @@ def rename(app: App, actor: Actor, target: RepositoryAccess, old: str, new: str)
     check_required(new, "Name")
     check_ref_field(new, "Name", LONGEST_REF)
     repository, repo = target.repository, open_latest(app, target)
-    found = find(repo, target, old)
+    ref = find(repo, target, old)
     if refs.branch(repo, new) is not None:
         raise RenameRefused
     is_default = old == repository.default_branch
     if is_default and not target.permissions.is_admin:
         raise DefaultBranchRefused("only an administrator of the repository may rename its default branch")
     none = ref_updates.zero_id(repository)
-    updates = [RefUpdate(f"refs/heads/{new}", none, found.id), RefUpdate(f"refs/heads/{old}", found.id, none)]
+    updates = [RefUpdate(f"refs/heads/{new}", none, ref.id), RefUpdate(f"refs/heads/{old}", ref.id, none)]
 
     def retarget(link: Link) -> None:
         pulls.retarget(link, repository.id, old, new)
@@ -153,14 +153,14 @@ def update(
     user = require_code_write(actor, target)
     check_required(commit, "NewCommitID")
     repo = open_latest(app, target)
-    found = find(repo, target, name)
-    if expected is not None and expected != found.id:
+    ref = find(repo, target, name)
+    if expected is not None and expected != ref.id:
         raise RefMoved("the branch is not at the old commit any more")
     if not refs.is_commit(repo, commit):
         raise NoSuchObject(f"object does not exist [id: {commit}, rel_path: ]")
-    if not force and history.merge_base(repo, found.id, commit) != found.id:
+    if not force and history.merge_base(repo, ref.id, commit) != ref.id:
         raise NotFastForward
-    update = RefUpdate(f"refs/heads/{name}", found.id, commit)
+    update = RefUpdate(f"refs/heads/{name}", ref.id, commit)
     ref_updates.update_refs(app, target.repository, user, [update])
 
 
@@ -198,6 +198,6 @@ def create_tag(app: App, actor: Actor, target: RepositoryAccess, new: NewTag) ->
 def delete_tag(app: App, actor: Actor, target: RepositoryAccess, name: str) -> None:
     """Delete a tag."""
     user = require_code_write(actor, target)
-    found = find_tag(open_latest(app, target), name)
-    update = RefUpdate(f"refs/tags/{name}", found.id, ref_updates.zero_id(target.repository))
+    ref = find_tag(open_latest(app, target), name)
+    update = RefUpdate(f"refs/tags/{name}", ref.id, ref_updates.zero_id(target.repository))
     ref_updates.update_refs(app, target.repository, user, [update])

@@ -135,7 +135,9 @@ def list_visible(app: App, actor: Actor) -> ChatBackupList:
     user = access.require_session(actor)
     own = store.list_owned(app.database, user)
     limit = app.settings.chat_storage_mb * 2**20
-    return ChatBackupList(own, store.list_shared(app.database, user), sum(one.size for one in own), limit)
+    return ChatBackupList(
+        own, store.list_shared(app.database, user), sum(chat_backup.size for chat_backup in own), limit
+    )
 
 
 def list_usage(app: App, actor: Actor, *, skip: int, limit: int) -> ChatBackupUsage:

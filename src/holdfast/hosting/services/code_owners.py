@@ -141,11 +141,11 @@ def owners_of(app: App, repository: Repository, rules: Sequence[OwnerRule]) -> l
     for rule in rules:
         folded = [name.casefold() for name in rule.owners]
         asked = {found[name.removeprefix(prefix)] for name in folded if name.removeprefix(prefix) in found}
-        one = CodeOwners(
+        code_owners = CodeOwners(
             frozenset(people[name].id for name in folded if name in people), frozenset(asked & reading)
         )
-        if one.users or one.teams:
-            owners.append(one)
+        if code_owners.users or code_owners.teams:
+            owners.append(code_owners)
     return owners
 
 
@@ -162,8 +162,8 @@ def request_reviews(app: App, actor: Account, repository: Repository, issue: Iss
     if issue.is_draft or issue.is_closed:
         return
     owners = required_owners(app, repository, issue, review_changes.current_head(app.database, issue))
-    users = frozenset().union(*(one.users for one in owners)) - {issue.author_id or 0}
-    numbers = frozenset().union(*(one.teams for one in owners))
+    users = frozenset().union(*(code_owners.users for code_owners in owners)) - {issue.author_id or 0}
+    numbers = frozenset().union(*(code_owners.teams for code_owners in owners))
     if not users and not numbers:
         return
     rule = branch_protection.rule_of(app.database, repository, issue.base_branch)
@@ -189,12 +189,12 @@ def missing_approvals(
     needs_head = rule is not None and (rule.ignore_stale_approvals or rule.dismiss_stale_approvals)
     with app.database.read() as connection:
         approved = store.current_approvers(connection, issue, head=head if needs_head else None)
-        numbers = frozenset().union(*(one.teams for one in owners))
+        numbers = frozenset().union(*(code_owners.teams for code_owners in owners))
         approved_teams = store.teams_with(connection, numbers, approved)
     return [
-        one
-        for one in owners
-        if (one.users - {issue.author_id or 0} or one.teams)
-        and approved.isdisjoint(one.users)
-        and approved_teams.isdisjoint(one.teams)
+        code_owners
+        for code_owners in owners
+        if (code_owners.users - {issue.author_id or 0} or code_owners.teams)
+        and approved.isdisjoint(code_owners.users)
+        and approved_teams.isdisjoint(code_owners.teams)
     ]

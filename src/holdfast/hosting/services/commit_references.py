@@ -80,12 +80,12 @@ def find_references(
         return []
     try:
         commits = read_added(app, repository, move) if known is None else known
-        found = [
+        references = [
             CommitReference(actor_id, one.id, reference)
             for one in commits
             for reference in parse_message(one.message)
         ]
-        return newest(found) if found else found
+        return newest(references) if references else references
     except GitError as error:
         # Not an error: the ref update is recorded all the same.
         problem = type(error).__name__
@@ -102,8 +102,10 @@ def read_added(app: App, repository: Repository, move: RefUpdate) -> Iterable[Co
 
 def newest(references: Sequence[CommitReference]) -> list[CommitReference]:
     """Return the newest references; those with a keyword take precedence."""
-    with_keyword = [one for one in references if one.reference.closes is not None]
-    without = [one for one in references if one.reference.closes is None]
+    with_keyword = [
+        commit_reference for commit_reference in references if commit_reference.reference.closes is not None
+    ]
+    without = [commit_reference for commit_reference in references if commit_reference.reference.closes is None]
     return with_keyword[-MOST_REFERENCES:] + without[-MOST_REFERENCES:]
 
 
@@ -111,8 +113,8 @@ def lock_repositories(
     database: Database, connection: Connection, repository: Repository, references: Sequence[CommitReference]
 ) -> Repositories:
     """Lock the repositories that references name, first in the transaction, and return them."""
-    names = {one.repository for one in references} - {("", "")}
-    if names or any(one.reference.closes is not None for one in references):
+    names = {commit_reference.repository for commit_reference in references} - {("", "")}
+    if names or any(commit_reference.reference.closes is not None for commit_reference in references):
         lock_graph(connection)
     ids = {("", ""): repository.id}
     if names:
@@ -131,11 +133,17 @@ def apply(
     references: Sequence[CommitReference],
 ) -> None:
     """Close, reopen and note what the users may; what is not allowed or possible is skipped."""
-    with_keyword = [one for one in references if one.reference.closes is not None]
+    with_keyword = [
+        commit_reference for commit_reference in references if commit_reference.reference.closes is not None
+    ]
     if with_keyword:
         change_states(database, connection, repository, locked, with_keyword)
     note_commits(
-        database, connection, repository, locked, [one for one in references if one.reference.closes is None]
+        database,
+        connection,
+        repository,
+        locked,
+        [commit_reference for commit_reference in references if commit_reference.reference.closes is None],
     )
 
 
@@ -151,15 +159,15 @@ def change_states(
     for _ in range(ROUNDS):
         before = len(waiting)
         # Reversed each round: issues that block one another are often named in that order.
-        waiting = [one for one in waiting if not change_state(one, repository)][::-1]
+        waiting = [state_change for state_change in waiting if not change_state(state_change, repository)][::-1]
         if not waiting or len(waiting) == before:
             break
-    for one in waiting:
+    for state_change in waiting:
         log.info(
             "issue not closed: open dependencies",
-            repository_id=one.issue.repository_id,
-            issue=one.issue.number,
-            commit=one.reference.commit_id,
+            repository_id=state_change.issue.repository_id,
+            issue=state_change.issue.number,
+            commit=state_change.reference.commit_id,
         )
 
 
@@ -180,7 +188,7 @@ def state_changes(
     database: Database, connection: Connection, locked: Repositories, references: Sequence[CommitReference]
 ) -> list[StateChange]:
     """Return the permitted changes, one per issue: the last state, by the first user who requested it."""
-    users = accounts_by_id(connection, {one.actor_id for one in references})
+    users = accounts_by_id(connection, {commit_reference.actor_id for commit_reference in references})
     writable = {number: writable_by(database, user, locked) for number, user in users.items()}
     allowed = [
         (one, locked[one.repository])
@@ -190,27 +198,29 @@ def state_changes(
     if not allowed:
         return []
     now = int(time.time())
-    found = issues.find_issues(database, [(place.id, one.reference.number) for one, place in allowed])
+    found = issues.find_issues(
+        database, [(place.id, commit_reference.reference.number) for commit_reference, place in allowed]
+    )
     changes: dict[int, StateChange] = {}
-    for one, place in allowed:
-        issue = found.get((place.id, one.reference.number))
+    for commit_reference, place in allowed:
+        issue = found.get((place.id, commit_reference.reference.number))
         if issue is None or issue.is_pull:
             continue
         before = changes.get(issue.id)
-        if before is None or before.reference.reference.closes != one.reference.closes:
-            transaction = IssueTransaction(connection, place, users[one.actor_id], now)
-            changes[issue.id] = StateChange(one, transaction, issue)
+        if before is None or before.reference.reference.closes != commit_reference.reference.closes:
+            transaction = IssueTransaction(connection, place, users[commit_reference.actor_id], now)
+            changes[issue.id] = StateChange(commit_reference, transaction, issue)
     return list(changes.values())[-MOST_ISSUES:]
 
 
 def writable_by(database: Database, user: Account, locked: Repositories) -> set[int]:
     """Return the ids of the repositories whose issues a user may change."""
-    unarchived = {one.id: one for one in locked.values() if not one.archived_at}
+    unarchived = {repository.id: repository for repository in locked.values() if not repository.archived_at}
     grants = repositories.grants_in(database, user, list(unarchived.values()))
     return {
         number
-        for number, one in unarchived.items()
-        if access.repository_access(Actor(user), one, grants[number]).may_write(Unit.ISSUES)
+        for number, repository in unarchived.items()
+        if access.repository_access(Actor(user), repository, grants[number]).may_write(Unit.ISSUES)
     }
 
 
@@ -228,28 +238,32 @@ def note_commits(
     if not references:
         return
     within = TransactionDatabase(database, connection)
-    known = [(one, locked[one.repository]) for one in references if one.repository in locked]
+    known = [
+        (commit_reference, locked[commit_reference.repository])
+        for commit_reference in references
+        if commit_reference.repository in locked
+    ]
     found = issues.find_issues(within, [(place.id, one.reference.number) for one, place in known]) if known else {}
     if not found:
         return
-    users = accounts_by_id(connection, {one.actor_id for one in references})
+    users = accounts_by_id(connection, {commit_reference.actor_id for commit_reference in references})
     permissions = {number: permissions_of(within, user, locked) for number, user in users.items()}
     named: dict[int, dict[str, tuple[CommitReference, Repository]]] = {}
-    for one, place in known:
-        issue = found.get((place.id, one.reference.number))
-        if issue is None or one.actor_id not in users:
+    for commit_reference, place in known:
+        issue = found.get((place.id, commit_reference.reference.number))
+        if issue is None or commit_reference.actor_id not in users:
             continue
-        if may_note(permissions[one.actor_id][place.id], issue, place, repository):
-            named.setdefault(issue.id, {}).setdefault(one.commit_id, (one, place))
+        if may_note(permissions[commit_reference.actor_id][place.id], issue, place, repository):
+            named.setdefault(issue.id, {}).setdefault(commit_reference.commit_id, (commit_reference, place))
     newest_issues = list(named.items())[-MOST_ISSUES:]
     noted = {issue_id: list(commits.items())[-MOST_COMMITS_ON_ISSUE:] for issue_id, commits in newest_issues}
     before = commits_on(connection, noted, {commit for commits in noted.values() for commit, _ in commits})
     entries: dict[tuple[int, int], list[tuple[int, str, dict[str, object]]]] = {}
     for issue_id, commits in noted.items():
-        for commit, (one, place) in commits:
+        for commit, (commit_reference, place) in commits:
             if (issue_id, commit) not in before:
                 reason = asdict(Reason(commit, repository.id))
-                entries.setdefault((one.actor_id, place.id), []).append((issue_id, "", reason))
+                entries.setdefault((commit_reference.actor_id, place.id), []).append((issue_id, "", reason))
     now, by_id = int(time.time()), {place.id: place for place in locked.values()}
     for (actor_id, place_id), notes in entries.items():
         IssueTransaction(connection, by_id[place_id], users[actor_id], now).add_entries_to("commit_ref", notes)
@@ -257,12 +271,15 @@ def note_commits(
 
 def permissions_of(database: Database, user: Account, locked: Repositories) -> dict[int, Permissions]:
     """Return the permissions of a user in each repository, by its id."""
-    by_id = {one.id: one for one in locked.values()}
+    by_id = {repository.id: repository for repository in locked.values()}
     # Administrators and owners need no grants, and most commits are theirs.
-    others = [] if user.is_admin else [one for one in by_id.values() if one.owner.id != user.id]
+    others = (
+        [] if user.is_admin else [repository for repository in by_id.values() if repository.owner.id != user.id]
+    )
     grants = repositories.grants_in(database, user, others) if others else {}
     return {
-        number: access.repository_access(Actor(user), one, grants.get(number, ())) for number, one in by_id.items()
+        number: access.repository_access(Actor(user), repository, grants.get(number, ()))
+        for number, repository in by_id.items()
     }
 
 

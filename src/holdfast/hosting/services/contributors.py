@@ -34,36 +34,36 @@ def list_contributors(app: App, target: RepositoryAccess, repo: Repo, commit: st
     """
     access.require_read(target, Unit.CODE)
     number = target.repository.id
-    kept = app.contributors.get(number, NOT_COUNTED)
-    if kept.commit == commit:
-        return kept
+    contributor_list = app.contributors.get(number, NOT_COUNTED)
+    if contributor_list.commit == commit:
+        return contributor_list
     if history.count(repo, history.commit_range(repo, commit)) <= SHORT_HISTORY:
         return keep(app, number, count_contributors(repo, commit))
-    keep(app, number, kept)
+    keep(app, number, contributor_list)
     app.pushed.add(number)
-    return kept
+    return contributor_list
 
 
 def count(app: App, repository_id: int) -> None:
     """Count the contributors of a repository that was asked for, unless they are those of its newest commit."""
-    kept = app.contributors.get(repository_id)
-    repository = None if kept is None else find_by_id(app.database, repository_id)
-    if kept is None or repository is None:
+    contributor_list = app.contributors.get(repository_id)
+    repository = None if contributor_list is None else find_by_id(app.database, repository_id)
+    if contributor_list is None or repository is None:
         return
     try:
         repo = app.copies.open(repository)
         head = refs.resolve(repo, "", repository.default_branch)
-        if head is not None and head.commit != kept.commit:
+        if head is not None and head.commit != contributor_list.commit:
             keep(app, repository_id, count_contributors(repo, head.commit))
     except UNREADABLE:
         # Tried again after the next push.
         return
 
 
-def keep(app: App, repository_id: int, found: ContributorList) -> ContributorList:
+def keep(app: App, repository_id: int, contributor_list: ContributorList) -> ContributorList:
     """Keep the contributors of a repository."""
     with KEEPING:
-        app.contributors[repository_id] = found
+        app.contributors[repository_id] = contributor_list
         if len(app.contributors) > MOST_REPOSITORIES:
             del app.contributors[next(iter(app.contributors))]
-    return found
+    return contributor_list

@@ -124,7 +124,7 @@ def set_blockers(
             app.database,
             target.repository,
             issue,
-            [one.issue for one in blocker_ids],
+            [located_issue.issue for located_issue in blocker_ids],
             actor=user,
             removable=removable,
         )
@@ -193,7 +193,8 @@ def locate(
         raise CrossRepositoryDependency
     places = dict.fromkeys(same_repository, target) | find_repositories(app, actor, elsewhere)
     keys = [
-        (found.repository.id if (found := places.get(one.repository)) else 0, one.number) for one in references
+        (found.repository.id if (found := places.get(issue_reference.repository)) else 0, issue_reference.number)
+        for issue_reference in references
     ]
     issues = find_issues(app.database, keys)
     located = []
@@ -218,9 +219,11 @@ def find_repositories(
     grants = repositories.grants_in(app.database, access.require_login(actor), list(found.values()))
     by_name: dict[tuple[str, str], RepositoryAccess] = {}
     for owner, name in names:
-        one = found.get((owner.casefold(), name.casefold()))
-        if one is not None:
-            by_name[owner, name] = RepositoryAccess(one, access.repository_access(actor, one, grants[one.id]))
+        repository = found.get((owner.casefold(), name.casefold()))
+        if repository is not None:
+            by_name[owner, name] = RepositoryAccess(
+                repository, access.repository_access(actor, repository, grants[repository.id])
+            )
     return by_name
 
 
@@ -235,7 +238,7 @@ def graph(viewer: Viewer, target: RepositoryAccess, issue: Issue, depth: int | N
         edges = edges_around(connection, issue.id, most=GRAPH_NODES)
         around = sorted(distances(issue.id, edges).items(), key=lambda item: abs(item[1]))
         seen = visible_issues_by_id(connection, [number for number, _ in around[:GRAPH_NODES]], reader(viewer))
-    hidden = {number for number, one in seen.items() if not one.is_readable}
+    hidden = {number for number, visible_issue in seen.items() if not visible_issue.is_readable}
     depths = {
         number: distance for number, distance in distances(issue.id, edges, hidden).items() if number in seen
     }

@@ -209,11 +209,11 @@ def check_source(draft: Draft, base: Base, change: FileChange) -> None:
         raise FileRefused(f"path is a directory, and only files can be changed [path: {change.from_path}]")
 
 
-def check_unchanged(draft: Draft, base: Base, change: FileChange, found: Spot) -> None:
+def check_unchanged(draft: Draft, base: Base, change: FileChange, spot: Spot) -> None:
     """Raise `ShaMismatch` unless a path is unchanged since the commit the client knows."""
     known = find_commit(draft.repo, change.last_commit_id) if is_id(change.last_commit_id) else None
     before = None if known is None else draft.find(draft.folder(known.tree), change.from_path)
-    if before != found:
+    if before != spot:
         raise ShaMismatch(f"commit id does not match [given: {change.last_commit_id}, expected: {base.commit}]")
 
 
@@ -221,16 +221,16 @@ def check_target(draft: Draft, root: Folder, change: FileChange) -> None:
     """Raise an error if a file cannot be created at its path."""
     spots = draft.way(root, change.path).spots
     parts = change.path.split("/")
-    for count, found in enumerate(spots[: len(parts) - 1], 1):
-        if found.mode != DIRECTORY:
+    for count, spot in enumerate(spots[: len(parts) - 1], 1):
+        if spot.mode != DIRECTORY:
             raise FileRefused(FILE_IN_THE_WAY.format("/".join(parts[:count])))
     if len(spots) < len(parts):
         return
-    found = spots[-1]
+    spot = spots[-1]
     is_new = change.moves or change.operation in {"create", "rename"}
-    if found.mode == SYMLINK and (is_new or change.mode != SYMLINK):
+    if spot.mode == SYMLINK and (is_new or change.mode != SYMLINK):
         raise FileRefused(LINK_IN_THE_WAY.format(change.path))
-    if found.mode == DIRECTORY:
+    if spot.mode == DIRECTORY:
         raise FileRefused(FOLDER_IN_THE_WAY.format(change.path))
     if is_new:
         raise FileExists(EXISTS.format(change.path))
@@ -294,9 +294,9 @@ def mode_of(change: FileChange, source: Spot | None) -> int:
     return PROGRAM if source is not None and source.mode == PROGRAM and change.operation != "create" else FILE
 
 
-def missing_path(found: Nowhere) -> NoSuchObject:
+def missing_path(nowhere: Nowhere) -> NoSuchObject:
     """Return the error for a path that does not exist."""
-    return NoSuchObject(f"object does not exist [id: , rel_path: {found.path}]")
+    return NoSuchObject(f"object does not exist [id: , rel_path: {nowhere.path}]")
 
 
 def mismatch(sha: str, expected: str) -> ShaMismatch:

@@ -180,17 +180,17 @@ class CommitBatch(msgspec.Struct):
         return not any(self.heads.values()) and not repository_log.has_refs(self.host.database, self.repository.id)
 
 
-def commit(app: App, actor: Actor, target: RepositoryAccess, wanted: FileCommit) -> CommitResult:
+def commit(app: App, actor: Actor, target: RepositoryAccess, file_commit: FileCommit) -> CommitResult:
     """Commit changes of files to a branch for an actor, or tell what a dry run would commit."""
     access.require_read(target, Unit.CODE)
     access.require_editable(target)
     user = access.require_login(actor)
     maintainer_edits.require_branch_write(
-        app, actor, target, wanted.new_branch or wanted.branch or target.repository.default_branch
+        app, actor, target, file_commit.new_branch or file_commit.branch or target.repository.default_branch
     )
-    check_ref_field(wanted.branch, "BranchName")
-    check_ref_field(wanted.new_branch, "NewBranchName")
-    for change in wanted.changes:
+    check_ref_field(file_commit.branch, "BranchName")
+    check_ref_field(file_commit.new_branch, "NewBranchName")
+    for change in file_commit.changes:
         check_required(change.path, "Path")
     own = Signature(commit_name(user), commit_email(user), int(time.time()), 0)
     return commit_files(
@@ -198,17 +198,17 @@ def commit(app: App, actor: Actor, target: RepositoryAccess, wanted: FileCommit)
         CommitRequest(
             repository=target.repository,
             actor=user,
-            changes=wanted.changes,
-            author=wanted.author or own,
-            committer=wanted.committer or own,
-            message=wanted.message,
-            branch=wanted.branch,
-            new_branch=wanted.new_branch,
-            force=wanted.force,
-            signoff=wanted.signoff,
-            expected_head=wanted.expected_head,
-            dry_run=wanted.dry_run,
-            key=wanted.key,
+            changes=file_commit.changes,
+            author=file_commit.author or own,
+            committer=file_commit.committer or own,
+            message=file_commit.message,
+            branch=file_commit.branch,
+            new_branch=file_commit.new_branch,
+            force=file_commit.force,
+            signoff=file_commit.signoff,
+            expected_head=file_commit.expected_head,
+            dry_run=file_commit.dry_run,
+            key=file_commit.key,
         ),
     )
 
@@ -217,17 +217,19 @@ def commit_files(app: App, request: CommitRequest) -> CommitResult:
     """Commit file changes without authorization, or preview them in a dry run; `commit` is for users."""
     repository = request.repository
     changes = [file_changes.cleaned(change) for change in request.changes]
-    wanted = msgspec.structs.replace(request, changes=changes)
+    commit_request = msgspec.structs.replace(request, changes=changes)
     if request.dry_run:
-        return prepare(open_batch(app, repository), wanted).committed
+        return prepare(open_batch(app, repository), commit_request).committed
     # Small contents go into the pack of the batch; others are packed before it, so that no other writer waits.
     large = [change for change in changes if change.content is not None and change.content.small is None]
-    if large and (wanted.key is None or commit_keys.find_key(app.database, repository, wanted.key) is None):
-        packs = pack_ahead(open_batch(app, repository), wanted, large)
-        wanted = msgspec.structs.replace(wanted, packs=tuple(packs))
-    made: CommitResult = app.commit_queue.submit(repository.id, wanted, partial(commit_all, app))
+    if large and (
+        commit_request.key is None or commit_keys.find_key(app.database, repository, commit_request.key) is None
+    ):
+        packs = pack_ahead(open_batch(app, repository), commit_request, large)
+        commit_request = msgspec.structs.replace(commit_request, packs=tuple(packs))
+    commit_result: CommitResult = app.commit_queue.submit(repository.id, commit_request, partial(commit_all, app))
     app.pushed.add(repository.id)
-    return made
+    return commit_result
 
 
 def pack_ahead(batch: CommitBatch, request: CommitRequest, large: Sequence[FileChange]) -> list[NewPack]:
@@ -263,15 +265,15 @@ def contention_lock(app: App, repository_id: int) -> AbstractContextManager[None
 def commit_all(app: App, jobs: Sequence[Waiting]) -> None:
     """Make the commits of all requests that wait for a repository."""
     repository = jobs[0].request.repository
-    left = jobs
+    queued_requests = jobs
     for _ in range(ATTEMPTS):
         with app.copies.locked(repository.id), contention_lock(app, repository.id):
-            attempt(open_batch(app, repository), left)
-        left = [job for job in left if not job.is_done]
-        if not left:
+            attempt(open_batch(app, repository), queued_requests)
+        queued_requests = [job for job in queued_requests if not job.is_done]
+        if not queued_requests:
             return
         app.contended[repository.id] = time.monotonic() + CONTENDED_SECONDS
-    for job in left:
+    for job in queued_requests:
         job.error = RefBusy(f"{BRANCHES}{job.request.target} is updated by others all the time; try again")
 
 
@@ -283,9 +285,9 @@ def attempt(batch: CommitBatch, jobs: Sequence[Waiting]) -> None:
         try:
             key = job.request.key
             if key is not None:
-                done = replay(batch, job.request, key)
-                if done is not None:
-                    job.result = done
+                commit_result = replay(batch, job.request, key)
+                if commit_result is not None:
+                    job.result = commit_result
                     continue
                 if (key.user_id, key.name) in replayed:
                     continue  # the same key twice in one batch: the second finds the first one's commit next time
@@ -370,9 +372,11 @@ def prepare(batch: CommitBatch, request: CommitRequest) -> PreparedCommit:
 def result_of(batch: CommitBatch, before: Folder | None, path: str, spot: Spot) -> FileResult:
     """Tell what lies at a path, compared with the tree before."""
     old = Nowhere(path) if before is None else batch.draft.find(before, path)
-    known = batch.known.get(spot.id)
+    file_content = batch.known.get(spot.id)
     entry = (
-        batch.draft.entry(path, spot) if known is None else TreeEntry(raw(path), spot.mode, spot.id, known.size)
+        batch.draft.entry(path, spot)
+        if file_content is None
+        else TreeEntry(raw(path), spot.mode, spot.id, file_content.size)
     )
     return FileResult(entry, isinstance(old, Nowhere), old != spot)
 
@@ -413,10 +417,10 @@ def keep(
         if type_of(source.mode) != "file" or change.mode == SYMLINK or becomes_lfs == was_lfs:
             return source.id
         batch.draft.require(source.id)
-        found = inflated(host, batch.repository, batch.repo, source.id) if was_lfs else None
-        if was_lfs and found is None:
+        file_content = inflated(host, batch.repository, batch.repo, source.id) if was_lfs else None
+        if was_lfs and file_content is None:
             return source.id
-        content = found or FileContent(batch.draft.read(source.id, "blob"))
+        content = file_content or FileContent(batch.draft.read(source.id, "blob"))
     if becomes_lfs and not content.is_pointer():
         pointer = content.described() if dry else content.pointer(host)
         if not dry:
@@ -454,17 +458,17 @@ def check_rules(
         return
     paths = sorted({path for change in request.changes for path in (change.path, change.from_path)})
 
-    def about(one: RefUpdate) -> branch_protection.BranchChange:
-        known = branch_protection.BranchChange(
-            request.target, False, lambda: False, lambda: paths, lambda: one.new
+    def about(ref_update: RefUpdate) -> branch_protection.BranchChange:
+        branch_change = branch_protection.BranchChange(
+            request.target, False, lambda: False, lambda: paths, lambda: ref_update.new
         )
         if base.commit is not None and base.commit != current:
             # git is asked about the commit it is made on top of: it does not know the new one.
             below = ref_updates.branch_change_of(
-                batch.repo, msgspec.structs.replace(one, new=base.commit), request.repository.default_branch
+                batch.repo, msgspec.structs.replace(ref_update, new=base.commit), request.repository.default_branch
             )
-            return replace(known, is_forced=below.is_forced, paths=lambda: [*below.paths(), *paths])
-        return known
+            return replace(branch_change, is_forced=below.is_forced, paths=lambda: [*below.paths(), *paths])
+        return branch_change
 
     refused = ref_updates.check_rules(batch.host, request.repository, request.actor, [update], about)
     if refused:
@@ -497,14 +501,21 @@ def land(batch: CommitBatch, ready: Sequence[tuple[Waiting, PreparedCommit]]) ->
     host, repository = batch.host, batch.repository
     packs = [new_pack(batch.draft.objects()), *(pack for job, _ in ready for pack in job.request.packs)]
     updates = [
-        ActorUpdates(job.request.actor.id, [one.update], commits_of(one), files_of(job.request, one))
-        for job, one in ready
+        ActorUpdates(
+            job.request.actor.id,
+            [prepared_commit.update],
+            commits_of(prepared_commit),
+            files_of(job.request, prepared_commit),
+        )
+        for job, prepared_commit in ready
     ]
-    if any(one.files is None for one in updates):
+    if any(actor_updates.files is None for actor_updates in updates):
         # What a webhook shows of these is read from the local copy.
         batch.draft.add_to_copy()
-    keys = [(job.request.key, one.update) for job, one in ready if job.request.key is not None]
-    pointers = {pointer.oid: pointer.size for _, one in ready for pointer in one.pointers}
+    keys = [
+        (job.request.key, prepared_commit.update) for job, prepared_commit in ready if job.request.key is not None
+    ]
+    pointers = {pointer.oid: pointer.size for _, prepared_commit in ready for pointer in prepared_commit.pointers}
 
     def within(link: Link) -> None:
         if keys:

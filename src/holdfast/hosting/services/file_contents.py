@@ -155,14 +155,14 @@ def inflated(app: App, repository: Repository, repo: Repo, blob: str) -> FileCon
     header = repo.header(blob)
     if header is None or header[1] > MOST_BYTES:
         return None
-    found = LfsPointer.parse(trees.read_blob(repo, blob))
-    if found is None or found.oid not in lfs.linked_sizes(app.database, repository, [found.oid]):
+    pointer = LfsPointer.parse(trees.read_blob(repo, blob))
+    if pointer is None or pointer.oid not in lfs.linked_sizes(app.database, repository, [pointer.oid]):
         return None
-    if found.size > app.settings.max_file_mb * 2**20:
-        raise FileTooLarge(f"a file may have {app.settings.max_file_mb} MiB, not {found.size} bytes")
+    if pointer.size > app.settings.max_file_mb * 2**20:
+        raise FileTooLarge(f"a file may have {app.settings.max_file_mb} MiB, not {pointer.size} bytes")
 
     async def read() -> bytes:
-        return b"".join([chunk async for chunk in app.lfs.read(found.oid)])
+        return b"".join([chunk async for chunk in app.lfs.read(pointer.oid)])
 
     try:
         return FileContent(asyncio.run(read()))

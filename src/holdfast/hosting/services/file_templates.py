@@ -145,21 +145,21 @@ def licenses() -> tuple[LicenseTemplate, ...]:
         return ()
     known = json.loads(folder.joinpath("db.json").read_text("utf-8"))["licenses"]
     texts = {file.name for file in folder.iterdir()}
-    found = [LicenseTemplate(one["id"], one["name"]) for one in known if f"{one['id']}.txt" in texts]
-    return tuple(sorted(found, key=lambda one: one.key.casefold()))
+    license_templates = [LicenseTemplate(one["id"], one["name"]) for one in known if f"{one['id']}.txt" in texts]
+    return tuple(sorted(license_templates, key=lambda one: one.key.casefold()))
 
 
 def license_text(key: str) -> tuple[LicenseTemplate, str]:
     """Return a license and its text; raise `NoSuchTemplate`."""
-    found = next((one for one in licenses() if one.key.casefold() == key.casefold()), None)
+    license_template = next((one for one in licenses() if one.key.casefold() == key.casefold()), None)
     folder = license_folder()
-    if found is None or folder is None:
+    if license_template is None or folder is None:
         raise NoSuchTemplate(key)
-    content = folder.joinpath(f"{found.key}.txt").read_bytes()
+    content = folder.joinpath(f"{license_template.key}.txt").read_bytes()
     try:
-        return found, content.decode()
+        return license_template, content.decode()
     except UnicodeDecodeError:
-        return found, content.decode("latin-1")
+        return license_template, content.decode("latin-1")
 
 
 def fill_license(key: str, holder: str, now: float) -> str:

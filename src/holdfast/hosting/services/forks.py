@@ -118,31 +118,31 @@ def merge_upstream(
     access.require_read(upstream, Unit.CODE)
     branch = branch or mine.default_branch
     parent = app.copies.open(upstream.repository)
-    found = refs.branch(parent, branch)
-    if found is None and branch == mine.default_branch:
-        found = refs.branch(parent, upstream.repository.default_branch)
-    if found is None:
+    ref = refs.branch(parent, branch)
+    if ref is None and branch == mine.default_branch:
+        ref = refs.branch(parent, upstream.repository.default_branch)
+    if ref is None:
         raise NoSuchBranch(upstream.repository.id, branch)
     with app.copies.writing(mine.id) as copy:
         current = refs.branch(copy, branch)
         if current is None:
             raise NoSuchBranch(mine.id, branch)
-        repo = add_objects(copy, parent, found.id)
-        base = merge_base(repo, current.id, found.id)
-        if base == found.id:
+        repo = add_objects(copy, parent, ref.id)
+        base = merge_base(repo, current.id, ref.id)
+        if base == ref.id:
             return "up-to-date"
         is_merge = base != current.id
         if is_merge and ff_only:
             raise NotFastForward
-        new, packs = found.id, []
+        new, packs = ref.id, []
         if is_merge:
             draft = Draft(repo)
             author = Signature(commit_name(user), commit_email(user), int(time.time()), 0)
             message = f"Merge branch '{branch}' of {upstream.repository.full_name} into {branch}\n"
-            new = add_merge_commit(draft, current.id, found.id, author=author, committer=author, message=message)
+            new = add_merge_commit(draft, current.id, ref.id, author=author, committer=author, message=message)
             packs = [new_pack(draft.objects())]
         update = RefUpdate(f"refs/heads/{branch}", current.id, new)
-        ref_updates.update_refs(app, mine, user, [update], packs=packs, parents=[found.id])
+        ref_updates.update_refs(app, mine, user, [update], packs=packs, parents=[ref.id])
     app.pushed.add(mine.id)
     return "merge" if is_merge else "fast-forward"
 

@@ -104,8 +104,8 @@ def tree_of(app: App, target: RepositoryAccess) -> tuple[Repo, str] | None:
     if target.repository.is_empty:
         return None
     repo = open_git(app, target)
-    found = refs.resolve(repo, "", target.repository.default_branch)
-    return None if found is None else (repo, read_commit(repo, found.commit).tree)
+    resolved = refs.resolve(repo, "", target.repository.default_branch)
+    return None if resolved is None else (repo, read_commit(repo, resolved.commit).tree)
 
 
 def templates_of(app: App, target: RepositoryAccess) -> list[IssueTemplate]:
@@ -128,7 +128,7 @@ def templates_in(place: Path, folder: str, tree: str) -> tuple[IssueTemplate, ..
     """Return the templates of a folder; a tree never changes, so they are kept."""
     repo = open_repository(place)
     left = MOST_BYTES
-    found: list[IssueTemplate] = []
+    issue_templates: list[IssueTemplate] = []
     for entry in page_of_directory(repo, tree, folder.encode(), skip=0, limit=MOST_ENTRIES).entries:
         stem, _, extension = entry.name.rpartition(".")
         if extension not in {"md", "yaml", "yml"} or stem == "config" or entry.type != "file":
@@ -137,12 +137,12 @@ def templates_in(place: Path, folder: str, tree: str) -> tuple[IssueTemplate, ..
             continue
         left -= entry.size
         try:
-            found.append(parse_template(entry.path, read_blob(repo, entry.id)))
+            issue_templates.append(parse_template(entry.path, read_blob(repo, entry.id)))
         except InvalidYaml:
             continue
-        if len(found) == MOST_TEMPLATES:
+        if len(issue_templates) == MOST_TEMPLATES:
             break
-    return tuple(found)
+    return tuple(issue_templates)
 
 
 def parse_template(path: str, content: bytes) -> IssueTemplate:

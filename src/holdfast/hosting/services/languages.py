@@ -35,8 +35,8 @@ UNREADABLE: Final = (NoSuchObject, GitDamaged, GitFailed, GitTimedOut)
 
 def default_tree(repo: Repo, repository: Repository) -> str:
     """Return the tree of the default branch; empty if it has no commit."""
-    found = refs.resolve(repo, "", repository.default_branch)
-    return "" if found is None else read_commit(repo, found.commit).tree
+    resolved = refs.resolve(repo, "", repository.default_branch)
+    return "" if resolved is None else read_commit(repo, resolved.commit).tree
 
 
 def list_languages(app: App, target: RepositoryAccess) -> dict[str, int]:
@@ -52,13 +52,13 @@ def list_languages(app: App, target: RepositoryAccess) -> dict[str, int]:
     tree = default_tree(repo, repository)
     if not tree:
         return {}
-    kept = find_statistics(app.database, repository.id)
-    if kept is not None and kept.tree == tree:
-        return kept.counts
+    statistics = find_statistics(app.database, repository.id)
+    if statistics is not None and statistics.tree == tree:
+        return statistics.counts
     app.pushed.add(repository.id)
     if next(islice(walk(repo, tree), SMALL_TREE, None), None) is None:
         return languages.languages(repo, tree)
-    return {} if kept is None else kept.counts
+    return {} if statistics is None else statistics.counts
 
 
 def count(app: App, repository_id: int) -> None:
@@ -66,18 +66,18 @@ def count(app: App, repository_id: int) -> None:
     repository = find_by_id(app.database, repository_id)
     if repository is None or repository.is_empty:
         return
-    kept = find_statistics(app.database, repository_id)
+    statistics = find_statistics(app.database, repository_id)
     try:
         repo = app.copies.open(repository)
         tree = default_tree(repo, repository)
-        if kept is not None and kept.tree == tree:
-            found = kept
+        if statistics is not None and statistics.tree == tree:
+            language_statistics = statistics
         else:
-            found = LanguageStatistics(tree, languages.languages(repo, tree) if tree else {})
+            language_statistics = LanguageStatistics(tree, languages.languages(repo, tree) if tree else {})
     except UNREADABLE:
         # Tried again after the next push.
-        found = LanguageStatistics("", {})
-    save_statistics(app.database, repository, found)
+        language_statistics = LanguageStatistics("", {})
+    save_statistics(app.database, repository, language_statistics)
 
 
 def count_missed(app: App) -> None:

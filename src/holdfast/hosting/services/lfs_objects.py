@@ -77,7 +77,7 @@ def brought(app: App, repo: Repo, source: Repository, new: str, known: str) -> d
 
 def stored_objects(app: App) -> dict[str, StoredLfsObject]:
     """Return all objects of the store by id."""
-    return {one.oid: one for one in app.lfs.stored()}
+    return {lfs_object.oid: lfs_object for lfs_object in app.lfs.stored()}
 
 
 def collect_garbage(app: App, *, now: float) -> int:
@@ -94,7 +94,9 @@ async def remove_garbage(app: App, now: float) -> int:
     before, begun = now - GRACE, time.monotonic()
     if not await asyncio.to_thread(instance.owns_store, app.database, app.store):
         return 0
-    old = await asyncio.to_thread(lambda: [one.oid for one in app.lfs.stored() if one.written_at < before])
+    old = await asyncio.to_thread(
+        lambda: [lfs_object.oid for lfs_object in app.lfs.stored() if lfs_object.written_at < before]
+    )
     removed = 0
     for start in range(0, len(old), BATCH):
         # The current time, not that of the start: a scan may take longer than a lease.

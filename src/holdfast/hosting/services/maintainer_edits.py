@@ -24,17 +24,17 @@ def editable_branches(app: App, actor: Actor, fork: Repository) -> frozenset[str
     if actor.user is None:
         return frozenset()
     with app.database.read() as connection:
-        found = pulls.editable_heads(connection, fork.id, MOST_PULLS)
-        bases = repositories_by_id(connection, {one.repository_id for one in found})
+        heads = pulls.editable_heads(connection, fork.id, MOST_PULLS)
+        bases = repositories_by_id(connection, {head.repository_id for head in heads})
     maintained = {
         number
         for number, base in bases.items()
         if not base.is_archived and permissions_in(app, actor, base).may_write(Unit.CODE)
     }
-    left = [one for one in found if one.repository_id in maintained]
-    authors = {one.author_id for one in left if one.author_id is not None}
+    left = [head for head in heads if head.repository_id in maintained]
+    authors = {head.author_id for head in left if head.author_id is not None}
     allowing = {number for number in authors if may_write(app, number, fork)}
-    return frozenset(one.branch for one in left if one.author_id in allowing)
+    return frozenset(head.branch for head in left if head.author_id in allowing)
 
 
 def may_write(app: App, user_id: int, repository: Repository) -> bool:

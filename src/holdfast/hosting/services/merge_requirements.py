@@ -111,9 +111,9 @@ def unmet_requirements(
 
     Conflicts and open blockers are found by the merge itself.
     """
-    found = list(state_requirements(issue))
-    if found:
-        return found
+    requirements = list(state_requirements(issue))
+    if requirements:
+        return requirements
     rule = branch_protection.rule_of(app.database, target.repository, issue.base_branch)
     if not may_merge(app, target, user, rule):
         return [UnmetRequirement(MergeRequirement.PERMISSION, "User not allowed to merge PR")]
@@ -124,22 +124,22 @@ def unmet_requirements(
         return []
     if rule.require_signed_commits:
         text = "the base branch requires signed commits, which the server cannot make"
-        found.append(UnmetRequirement(MergeRequirement.SIGNED_COMMITS, text))
-    found += changing_requirements(app.database, target, issue)
+        requirements.append(UnmetRequirement(MergeRequirement.SIGNED_COMMITS, text))
+    requirements += changing_requirements(app.database, target, issue)
     if rule.block_on_codeowner_reviews and code_owners.missing_approvals(
         app, target.repository, issue, issue.head_sha, rule
     ):
         text = "an approval of the code owners of a changed file is missing"
-        found.append(UnmetRequirement(MergeRequirement.CODE_OWNERS, text, can_wait=True))
+        requirements.append(UnmetRequirement(MergeRequirement.CODE_OWNERS, text, can_wait=True))
     if rule.block_on_outdated_branch and merge_bases(repo, base, issue.head_sha) != (base,):
         text = "the head branch is behind the base branch"
-        found.append(UnmetRequirement(MergeRequirement.UP_TO_DATE, text, can_wait=True))
+        requirements.append(UnmetRequirement(MergeRequirement.UP_TO_DATE, text, can_wait=True))
     if rule.protected_file_patterns:
         touched = branch_protection.first_match(rule.protected_file_patterns, changed_paths(repo, base, issue))
         if touched is not None:
             text = f"the file {touched} is protected"
-            found.append(UnmetRequirement(MergeRequirement.UNPROTECTED_FILES, text, can_wait=True))
-    return found
+            requirements.append(UnmetRequirement(MergeRequirement.UNPROTECTED_FILES, text, can_wait=True))
+    return requirements
 
 
 def state_requirements(issue: Issue) -> Iterable[UnmetRequirement]:
@@ -167,8 +167,12 @@ def changing_requirements(database: Database, target: RepositoryAccess, issue: I
     rule = branch_protection.rule_of(database, target.repository, issue.base_branch)
     if rule is None:
         return []
-    found = review_requirements(database, issue, rule)
-    return found + status_requirements(database, target, issue, rule) if rule.enable_status_check else found
+    requirements = review_requirements(database, issue, rule)
+    return (
+        requirements + status_requirements(database, target, issue, rule)
+        if rule.enable_status_check
+        else requirements
+    )
 
 
 def review_requirements(database: Database, issue: Issue, rule: ProtectionRule) -> list[UnmetRequirement]:
@@ -177,18 +181,18 @@ def review_requirements(database: Database, issue: Issue, rule: ProtectionRule) 
         return []
     with database.read() as connection:
         official = reviews.official_reviews(connection, issue, head=issue.head_sha, rule=rule)
-    found: list[UnmetRequirement] = []
+    requirements: list[UnmetRequirement] = []
     approvals = len(official.approved)
     if approvals < rule.required_approvals:
         text = f"the pull request has {approvals} of {rule.required_approvals} required approvals"
-        found.append(UnmetRequirement(MergeRequirement.APPROVALS, text, can_wait=True))
+        requirements.append(UnmetRequirement(MergeRequirement.APPROVALS, text, can_wait=True))
     if rule.block_on_rejected_reviews and official.rejected:
         text = "an official reviewer requested changes"
-        found.append(UnmetRequirement(MergeRequirement.NO_REJECTIONS, text, can_wait=True))
+        requirements.append(UnmetRequirement(MergeRequirement.NO_REJECTIONS, text, can_wait=True))
     if rule.block_on_official_review_requests and (official.requested_users or official.requested_teams):
         text = "an official review is requested"
-        found.append(UnmetRequirement(MergeRequirement.NO_REVIEW_REQUESTS, text, can_wait=True))
-    return found
+        requirements.append(UnmetRequirement(MergeRequirement.NO_REVIEW_REQUESTS, text, can_wait=True))
+    return requirements
 
 
 def status_requirements(

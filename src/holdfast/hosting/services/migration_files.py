@@ -102,12 +102,12 @@ def fetch_lfs_objects(app: App, client: MigrationClient, repository: Repository,
     """
     pointers: dict[str, LfsPointer] = {}
     for found in stored_pointers(app.copies.update(repository.id).folder):
-        pointers.update((one.oid, one) for one in found.values())
-    for one in pointers.values():
-        client.check_size(one.size, f"the LFS object {one.oid}")
-    wanted, done = list(pointers.values()), 0
-    for start in range(0, len(wanted), BATCH):
-        some = {one.oid: one for one in wanted[start : start + BATCH]}
+        pointers.update((lfs_pointer.oid, lfs_pointer) for lfs_pointer in found.values())
+    for pointer in pointers.values():
+        client.check_size(pointer.size, f"the LFS object {pointer.oid}")
+    lfs_pointers, done = list(pointers.values()), 0
+    for start in range(0, len(lfs_pointers), BATCH):
+        some = {lfs_pointer.oid: lfs_pointer for lfs_pointer in lfs_pointers[start : start + BATCH]}
         sizes: dict[str, int] = {}
         for oid, action in download_actions(client, endpoint, list(some.values())):
             if oid in some and oid not in sizes:
@@ -121,11 +121,11 @@ def fetch_lfs_objects(app: App, client: MigrationClient, repository: Repository,
 
 
 def download_actions(
-    client: MigrationClient, endpoint: HttpUrl, wanted: Sequence[LfsPointer]
+    client: MigrationClient, endpoint: HttpUrl, pointers: Sequence[LfsPointer]
 ) -> Iterator[tuple[str, SourceLfsAction]]:
     """Ask where objects are, and go through those that are there."""
     url = HttpUrl(endpoint.scheme, endpoint.host, endpoint.port, f"{endpoint.path}/objects/batch")
-    objects = [{"oid": one.oid, "size": one.size} for one in wanted]
+    objects = [{"oid": pointer.oid, "size": pointer.size} for pointer in pointers]
     body = msgspec.json.encode({"operation": "download", "transfers": ["basic"], "objects": objects})
     headers = {"Accept": MEDIA_TYPE, "Content-Type": MEDIA_TYPE}
     content = client.read(client.request("POST", url, headers, body))
@@ -133,12 +133,12 @@ def download_actions(
         answers = msgspec.json.decode(content, type=SourceLfsBatch).objects or []
     except (msgspec.DecodeError, UnicodeDecodeError):
         raise RemoteFailed(f"{API} answered with something else than expected") from None
-    for one in answers:
-        action = (one.actions or {}).get("download")
-        if one.error is not None and one.error.code not in MISSING:
-            raise RemoteFailed(f"an LFS object cannot be fetched: the other service says {one.error.code}")
-        if one.error is None and action is not None:
-            yield one.oid, action
+    for lfs_object in answers:
+        action = (lfs_object.actions or {}).get("download")
+        if lfs_object.error is not None and lfs_object.error.code not in MISSING:
+            raise RemoteFailed(f"an LFS object cannot be fetched: the other service says {lfs_object.error.code}")
+        if lfs_object.error is None and action is not None:
+            yield lfs_object.oid, action
 
 
 def fetch_object(app: App, client: MigrationClient, pointer: LfsPointer, action: SourceLfsAction) -> None:

@@ -82,12 +82,12 @@ class Import:
     def add_labels(self, page: list[SourceLabel]) -> None:
         """Import a page of labels; of several with one name the first."""
         rows: dict[str, dict[str, Any]] = {}
-        for one in page:
-            name = plain(one.name)
+        for label in page:
+            name = plain(label.name)
             if name and name not in self.labels:
-                row = {"repository_id": self.repository.id, "name": name, "color": color_of(one.color)}
+                row = {"repository_id": self.repository.id, "name": name, "color": color_of(label.color)}
                 rows.setdefault(
-                    name, {**row, "description": plain(one.description), "is_exclusive": one.exclusive}
+                    name, {**row, "description": plain(label.description), "is_exclusive": label.exclusive}
                 )
         self.write(
             "labels", len(page), lambda link: self.labels.update(imports.add_labels(link, [*rows.values()]))
@@ -96,22 +96,22 @@ class Import:
     def add_milestones(self, page: list[SourceMilestone]) -> None:
         """Import a page of milestones."""
         rows: dict[str, dict[str, Any]] = {}
-        for one in page:
-            title = plain(one.title)
+        for milestone in page:
+            title = plain(milestone.title)
             if not title or title in self.milestones:
                 continue
-            is_closed = one.state == "closed"
+            is_closed = milestone.state == "closed"
             rows.setdefault(
                 title,
                 {
                     "repository_id": self.repository.id,
                     "title": title,
-                    "description": plain(one.description),
+                    "description": plain(milestone.description),
                     "is_closed": is_closed,
-                    "due_at": seconds_of(one.due_on),
-                    "closed_at": seconds_of(one.closed_at) if is_closed else 0,
-                    "created_at": seconds_of(one.created_at),
-                    "updated_at": seconds_of(one.updated_at),
+                    "due_at": seconds_of(milestone.due_on),
+                    "closed_at": seconds_of(milestone.closed_at) if is_closed else 0,
+                    "created_at": seconds_of(milestone.created_at),
+                    "updated_at": seconds_of(milestone.updated_at),
                 },
             )
         self.write(
@@ -123,66 +123,68 @@ class Import:
     def add_issues(self, page: list[SourceIssue]) -> None:
         """Import a page of issues with their labels; a pull request becomes a closed issue."""
         new = {
-            one.number: one for one in page if 0 < one.number < LARGEST_NUMBER and one.number not in self.issues
+            issue.number: issue
+            for issue in page
+            if 0 < issue.number < LARGEST_NUMBER and issue.number not in self.issues
         }
 
         def work(link: Connection) -> None:
-            made = imports.add_issues(link, [self.issue_row(one) for one in new.values()])
+            made = imports.add_issues(link, [self.issue_row(issue) for issue in new.values()])
             self.issues.update(made)
             pairs = {
                 (made[number], self.labels[plain(label.name)])
-                for number, one in new.items()
-                for label in one.labels or ()
+                for number, issue in new.items()
+                for label in issue.labels or ()
                 if plain(label.name) in self.labels
             }
             imports.add_issue_labels(link, sorted(pairs))
             assigned = {
                 (made[number], self.people[person.login.casefold()])
-                for number, one in new.items()
-                for person in one.assignees or ()
+                for number, issue in new.items()
+                for person in issue.assignees or ()
                 if person.login.casefold() in self.people
             }
             imports.add_assignees(link, sorted(assigned))
 
         self.write("issues", len(page), work)
-        self.blocked += [number for number, one in new.items() if may_be_blocked(one)]
+        self.blocked += [number for number, issue in new.items() if may_be_blocked(issue)]
 
-    def issue_row(self, one: SourceIssue) -> dict[str, Any]:
+    def issue_row(self, issue: SourceIssue) -> dict[str, Any]:
         """Return the row of an issue."""
-        is_closed = one.state == "closed" or one.is_pull
-        created = seconds_of(one.created_at)
-        title = "" if one.milestone is None else plain(one.milestone.title)
+        is_closed = issue.state == "closed" or issue.is_pull
+        created = seconds_of(issue.created_at)
+        title = "" if issue.milestone is None else plain(issue.milestone.title)
         return {
             "repository_id": self.repository.id,
-            "number": one.number,
+            "number": issue.number,
             "author_id": self.user.id,
-            "original_author": author_of(one.user),
-            "title": plain(one.title) or f"#{one.number}",
-            "body": plain(one.body),
-            "ref": plain(one.ref),
+            "original_author": author_of(issue.user),
+            "title": plain(issue.title) or f"#{issue.number}",
+            "body": plain(issue.body),
+            "ref": plain(issue.ref),
             "milestone_id": self.milestones.get(title),
             "is_closed": is_closed,
-            "is_locked": one.is_locked or one.locked,
-            "due_at": seconds_of(one.due_date),
-            "closed_at": (seconds_of(one.closed_at) or created) if is_closed else 0,
+            "is_locked": issue.is_locked or issue.locked,
+            "due_at": seconds_of(issue.due_date),
+            "closed_at": (seconds_of(issue.closed_at) or created) if is_closed else 0,
             "created_at": created,
-            "updated_at": seconds_of(one.updated_at) or created,
+            "updated_at": seconds_of(issue.updated_at) or created,
         }
 
     def add_comments(self, page: list[SourceComment]) -> None:
         """Import a page of comments of the issues that were imported."""
         rows = [
             {
-                "issue_id": self.issues[one.number],
+                "issue_id": self.issues[comment.number],
                 "kind": "comment",
                 "author_id": self.user.id,
-                "original_author": author_of(one.user),
-                "body": plain(one.body),
-                "created_at": seconds_of(one.created_at),
-                "updated_at": seconds_of(one.updated_at),
+                "original_author": author_of(comment.user),
+                "body": plain(comment.body),
+                "created_at": seconds_of(comment.created_at),
+                "updated_at": seconds_of(comment.updated_at),
             }
-            for one in page
-            if one.number in self.issues
+            for comment in page
+            if comment.number in self.issues
         ]
         self.write("comments", len(page), lambda link: imports.add_comments(link, rows))
 
@@ -221,27 +223,27 @@ class Import:
         """Import a page of releases, and then their files."""
         rows = []
         files: dict[str, list[SourceAsset]] = {}
-        for one in page:
-            tag = plain(one.tag_name)
+        for release in page:
+            tag = plain(release.tag_name)
             if not tag or tag in self.tags:
                 continue
             self.tags.add(tag)
-            files[tag] = [asset for asset in one.assets or () if asset.is_whole]
-            created = seconds_of(one.created_at)
+            files[tag] = [asset for asset in release.assets or () if asset.is_whole]
+            created = seconds_of(release.created_at)
             # Only a draft can be without its tag.
-            is_draft = one.draft or f"refs/tags/{tag}" not in self.refs
+            is_draft = release.draft or f"refs/tags/{tag}" not in self.refs
             rows.append(
                 {
                     "repository_id": self.repository.id,
                     "tag_name": tag,
-                    "target": plain(one.target_commitish),
-                    "name": plain(one.name),
-                    "body": plain(one.body),
+                    "target": plain(release.target_commitish),
+                    "name": plain(release.name),
+                    "body": plain(release.body),
                     "is_draft": is_draft,
-                    "is_prerelease": one.prerelease,
+                    "is_prerelease": release.prerelease,
                     "author_id": self.user.id,
                     "created_at": created,
-                    "published_at": 0 if is_draft else seconds_of(one.published_at) or created,
+                    "published_at": 0 if is_draft else seconds_of(release.published_at) or created,
                 }
             )
         ids: dict[str, int] = {}
@@ -254,11 +256,11 @@ class Import:
         if len(assets) > MOST_FILES:
             raise RemoteFailed(f"a release has more than {MOST_FILES} files")
         names: set[str] = set()
-        for one in assets:
-            if one.name.strip() in names:
+        for asset in assets:
+            if asset.name.strip() in names:
                 continue
-            names.add(one.name.strip())
-            row = fetch_release_file(self.app, self.source.client, self.repository, self.user, one)
+            names.add(asset.name.strip())
+            row = fetch_release_file(self.app, self.source.client, self.repository, self.user, asset)
             with self.app.database.write() as connection:
                 imports.add_release_file(connection, {**row, "release_id": release_id})
 
@@ -294,13 +296,13 @@ def each(made: Import, pages: Iterator[list[T]], add: Callable[[list[T]], None])
         add(page)
 
 
-def may_be_blocked(one: SourceIssue) -> bool:
+def may_be_blocked(issue: SourceIssue) -> bool:
     """Return whether an issue may have blockers: some services say how many it has."""
-    if one.blocked_by_count is not None:
-        return one.blocked_by_count > 0
-    if one.issue_dependencies_summary is not None:
-        return one.issue_dependencies_summary.blocked_by > 0
-    return not one.is_pull
+    if issue.blocked_by_count is not None:
+        return issue.blocked_by_count > 0
+    if issue.issue_dependencies_summary is not None:
+        return issue.issue_dependencies_summary.blocked_by > 0
+    return not issue.is_pull
 
 
 def plain(text: str | None) -> str:

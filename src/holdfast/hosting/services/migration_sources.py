@@ -186,7 +186,7 @@ class ApiSource:
         kind = "type=issues&" if self.service == "gitea" and not with_pulls else ""
         order = "sort=created&direction=asc&" if self.service == "github" else ""
         for page in self.pages("/issues", f"state=all&{kind}{order}", SourceIssue):
-            yield [one for one in page if with_pulls or not one.is_pull]
+            yield [issue for issue in page if with_pulls or not issue.is_pull]
 
     def comments(self) -> Iterator[list[SourceComment]]:
         """Go through the comments of all issues."""
@@ -197,7 +197,7 @@ class ApiSource:
         """Go through the numbers of the issues of this repository that block one."""
         path = "dependencies" if self.service == "gitea" else "dependencies/blocked_by"
         for page in self.pages(f"/issues/{number}/{path}", "", SourceBlocker):
-            yield [one.number for one in page if self.is_own(one)]
+            yield [blocker.number for blocker in page if self.is_own(blocker)]
 
     def is_own(self, blocker: SourceBlocker) -> bool:
         """Return whether a blocker belongs to this repository."""

@@ -252,7 +252,7 @@ def remove_abandoned(app: App, *, now: float | None = None) -> int:
 def show_progress(app: App, target: RepositoryAccess) -> Migration:
     """Return how far the migration of a repository is; raise `NoSuchMigration` if it was not migrated."""
     require_read(target, Unit.CODE)
-    found = store.find_migration(app.database, target.repository.id)
-    if found is None:
+    migration = store.find_migration(app.database, target.repository.id)
+    if migration is None:
         raise NoSuchMigration
-    return found
+    return migration

@@ -127,8 +127,8 @@ def apply(app: App, repository: Repository, new: dict[str, str], listed: RemoteR
             repository = repository_by_id(app.database, repository.id)
         pack = add_objects(app, copy, folder, {update.new for update in updates if not update.deletes})
         # Without commits: their messages speak of the issues of another repository.
-        made = ActorUpdates(repository.owner.id, updates, commits=())
-        ref_updates.record(app, repository, [made], [] if pack is None else [pack], atomic=False)
+        actor_updates = ActorUpdates(repository.owner.id, updates, commits=())
+        ref_updates.record(app, repository, [actor_updates], [] if pack is None else [pack], atomic=False)
         app.copies.update(repository.id)
     app.pushed.add(repository.id)
 

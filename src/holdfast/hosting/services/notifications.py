@@ -77,8 +77,8 @@ def mark(app: App, actor: Actor, number: int, status: str) -> NotificationThread
     """Change the status of a thread, and return it."""
     user = access.require_login(actor)
     check_status(status, "ToStatus")
-    found = find(app, actor, number)
-    store.mark_one(app.database, user, found.notification.id, status)
+    thread = find(app, actor, number)
+    store.mark_one(app.database, user, thread.notification.id, status)
     return find(app, actor, number)
 
 
@@ -91,7 +91,7 @@ def mark_all(
     changed, _ = list_threads(app, actor, which, skip=0, limit=limit)
     store.mark_all(app.database, user, which, status, public_only=actor.public_only)
     return [
-        NotificationThread(store.with_status(one.notification, status), one.issue)
-        for one in changed
-        if one.notification.status != status
+        NotificationThread(store.with_status(thread.notification, status), thread.issue)
+        for thread in changed
+        if thread.notification.status != status
     ]

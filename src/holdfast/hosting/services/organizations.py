@@ -67,11 +67,13 @@ def list_of_user(app: App, actor: Actor, user: Account, *, skip: int, limit: int
     return store.organizations_of(app.database, user, visible, asking=actor.user, skip=skip, limit=limit)
 
 
-def create(app: App, actor: Actor, owner: Account, wanted: NewOrganization) -> Account:
+def create(app: App, actor: Actor, owner: Account, new_organization: NewOrganization) -> Account:
     """Create an organization with its first owner; only site administrators create one for somebody else."""
     require_organization_creator(actor, owner)
-    check_required(wanted.name, "UserName")
-    return store.create_organization(app.database, owner, wanted.name, **checked_columns(wanted))
+    check_required(new_organization.name, "UserName")
+    return store.create_organization(
+        app.database, owner, new_organization.name, **checked_columns(new_organization)
+    )
 
 
 def edit(app: App, actor: Actor, organization: OrganizationAccess, changes: OrganizationEdit) -> Account:
@@ -93,9 +95,11 @@ def delete(app: App, actor: Actor, organization: OrganizationAccess) -> None:
     store.delete_organization(app.database, organization.account)
 
 
-def checked_columns(wanted: OrganizationEdit) -> dict[str, str | bool]:
+def checked_columns(organization_edit: OrganizationEdit) -> dict[str, str | bool]:
     """Check the profile of an organization, and return the columns it sets."""
-    columns = {name: value for name, value in asdict(wanted).items() if value is not UNSET and name != "name"}
+    columns = {
+        name: value for name, value in asdict(organization_edit).items() if value is not UNSET and name != "name"
+    }
     if not columns.get("visibility"):
         columns.pop("visibility", None)
     check_profile(columns)

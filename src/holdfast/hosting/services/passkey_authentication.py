@@ -62,8 +62,8 @@ def request_options(
     known = [] if user is None else [passkey.credential_id for passkey in store.list_passkeys(app.database, user)]
     if user is not None and not known:
         raise PasskeyRefused
-    made = create_challenge(app, purpose, user, address, now=now)
-    return party.request_options(made.challenge, known=known, verify_user=user is None)
+    passkey_challenge = create_challenge(app, purpose, user, address, now=now)
+    return party.request_options(passkey_challenge.challenge, known=known, verify_user=user is None)
 
 
 def create_challenge(
@@ -81,15 +81,15 @@ def create_challenge(
     wait = login_rate_limit.reserve_challenge(app.database, address, limit=limit, window=window, now=now)
     if wait > 0:
         raise TooManyChallenges(wait)
-    made = PasskeyChallenge(
+    passkey_challenge = PasskeyChallenge(
         encoded(secrets.token_bytes(32)),
         purpose.value,
         None if user is None else user.id,
         user_handle,
         moment + LIFETIME,
     )
-    store.add_challenge(app.database, made, now=moment)
-    return made
+    store.add_challenge(app.database, passkey_challenge, now=moment)
+    return passkey_challenge
 
 
 def take_challenge(
@@ -103,10 +103,10 @@ def take_challenge(
     """Delete the challenge that a response answers and return it; raise `ChallengeExpired` if there is none."""
     moment = int(time.time() if now is None else now)
     user_id = None if user is None else user.id
-    found = store.take_challenge(app.database, response.challenge, purpose.value, user_id, now=moment)
-    if found is None:
+    passkey_challenge = store.take_challenge(app.database, response.challenge, purpose.value, user_id, now=moment)
+    if passkey_challenge is None:
         raise ChallengeExpired
-    return found
+    return passkey_challenge
 
 
 def verify(

@@ -52,10 +52,10 @@ def creation_options(
     """Return the options with which a browser makes a passkey of the acting user, who gave their password."""
     user = access.require_session(actor)
     access.require_password(actor)
-    known = store.list_passkeys(app.database, user)
-    if len(known) >= MOST:
+    passkeys = store.list_passkeys(app.database, user)
+    if len(passkeys) >= MOST:
         raise TooManyPasskeys(MOST)
-    handle = known[0].user_handle if known else encoded(secrets.token_bytes(32))
+    handle = passkeys[0].user_handle if passkeys else encoded(secrets.token_bytes(32))
     challenge = passkey_authentication.create_challenge(
         app, ChallengePurpose.REGISTRATION, user, address, user_handle=handle, now=now
     )
@@ -64,7 +64,7 @@ def creation_options(
         user_name=user.name,
         full_name=user.full_name,
         user_handle=handle,
-        known=[passkey.credential_id for passkey in known],
+        known=[passkey.credential_id for passkey in passkeys],
     )
 
 

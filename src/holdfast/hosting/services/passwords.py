@@ -68,7 +68,7 @@ def check(database: Database, settings: Settings, name: str, password: Secret, a
 def confirm(app: App, actor: Actor, password: Secret, address: str) -> Actor:
     """Return the user who acts as somebody who gave their password; raise `WrongPassword` for another one."""
     user = require_session(actor)
-    found = check(app.database, app.settings, user.name, password, address)
-    if found is None or found.id != user.id:
+    account = check(app.database, app.settings, user.name, password, address)
+    if account is None or account.id != user.id:
         raise WrongPassword
     return replace(actor, by_password=True)

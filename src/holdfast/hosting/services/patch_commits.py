@@ -19,7 +19,9 @@ from holdfast.hosting.store import repository_log
 __all__ = ["commit_patch"]
 
 
-def commit_patch(app: App, actor: Actor, target: RepositoryAccess, patch: str, wanted: FileCommit) -> CommitResult:
+def commit_patch(
+    app: App, actor: Actor, target: RepositoryAccess, patch: str, file_commit: FileCommit
+) -> CommitResult:
     """Apply a patch to a branch for an actor, and commit the files it changes as `file_commits.commit` does.
 
     A change of one of these files meanwhile is refused there, by the ids the patch was applied to.
@@ -28,10 +30,10 @@ def commit_patch(app: App, actor: Actor, target: RepositoryAccess, patch: str, w
     access.require_editable(target)
     access.require_login(actor)
     maintainer_edits.require_branch_write(
-        app, actor, target, wanted.new_branch or wanted.branch or target.repository.default_branch
+        app, actor, target, file_commit.new_branch or file_commit.branch or target.repository.default_branch
     )
     repo = open_latest(app, target)
-    branch = wanted.branch or target.repository.default_branch
+    branch = file_commit.branch or target.repository.default_branch
     head = repository_log.find_ref(app.database, target.repository.id, BRANCHES + branch)
     if head is None and repository_log.has_refs(app.database, target.repository.id):
         raise NoSuchBranch(target.repository.id, branch)
@@ -41,7 +43,7 @@ def commit_patch(app: App, actor: Actor, target: RepositoryAccess, patch: str, w
     if not files:
         raise FileRefused("the patch changes no file")
     changes = [change_of(file) for file in files]
-    return file_commits.commit(app, actor, target, msgspec.structs.replace(wanted, changes=changes))
+    return file_commits.commit(app, actor, target, msgspec.structs.replace(file_commit, changes=changes))
 
 
 def change_of(file: PatchedFile) -> FileChange:

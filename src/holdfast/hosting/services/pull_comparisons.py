@@ -35,14 +35,14 @@ SECONDS_PER_REPOSITORY: Final = 30.0
 MOST_REPOSITORIES: Final = 1000
 
 
-def compare(repo: Repo, base: str, head: str, known: Pull | None = None) -> PullComparison:
+def compare(repo: Repo, base: str, head: str, pull: Pull | None = None) -> PullComparison:
     """Compare a head with a base; what follows from the merge base and the head is not computed twice."""
     try:
         found = history.merge_base(repo, base, head)
         merge_base = found or base
-        is_same = known is not None and (known.merge_base, known.checked_head) == (merge_base, head)
-        if known is not None and is_same and known.mergeability != FAILED:
-            counts = (known.additions, known.deletions, known.changed_files)
+        is_same = pull is not None and (pull.merge_base, pull.checked_head) == (merge_base, head)
+        if pull is not None and is_same and pull.mergeability != FAILED:
+            counts = (pull.additions, pull.deletions, pull.changed_files)
         else:
             before, after = read_commit(repo, merge_base).tree, read_commit(repo, head).tree
             stats = tree_changes.stats_between(repo, before, after)

@@ -164,8 +164,8 @@ def dismiss_stale_approvals(
     stale = review_changes.stale_approvals(link, issue, sha)
     if not stale:
         return
-    found = branch_protection.rule_for(protections.protections_in(link, repository), issue.base_branch)
-    if found is not None and found.rule.dismiss_stale_approvals:
+    protection = branch_protection.rule_for(protections.protections_in(link, repository), issue.base_branch)
+    if protection is not None and protection.rule.dismiss_stale_approvals:
         review_changes.dismiss_approvals(link, issue, stale, actor_id=actor_id, now=now)
 
 
@@ -175,8 +175,8 @@ def objects_for(app: App, base: Repository, head: Repository, sha: str) -> list[
     with app.database.read() as connection:
         targets = set(repository_log.read_refs(connection, base.id).values())
     known = [one for one in sorted(targets)[:MOST_EXCLUDED] if repo.header(one) is not None]
-    made = pack_new(app.store, repo, [sha], known)
-    return [] if made is None else [made]
+    new_pack = pack_new(app.store, repo, [sha], known)
+    return [] if new_pack is None else [new_pack]
 
 
 def follow(app: App, issue: Issue, actor_id: int | None) -> bool:

@@ -214,11 +214,11 @@ def try_to_merge(
         if order.head_commit_id and order.head_commit_id != issue.head_sha:
             raise Outdated(f"the head of the pull request is {issue.head_sha}, not {order.head_commit_id}")
         unmet = merge_requirements.unmet_requirements(app, target, user, issue, repo=repo, base=base, style=style)
-        if unmet and order.when_checks_succeed and all(one.can_wait for one in unmet):
+        if unmet and order.when_checks_succeed and all(requirement.can_wait for requirement in unmet):
             schedule(app, user, issue, style, order)
             return False
         forced = order.force and merge_requirements.may_override(app, target, user, issue)
-        refusing = tuple(one.message for one in unmet if not (forced and one.can_wait))
+        refusing = tuple(requirement.message for requirement in unmet if not (forced and requirement.can_wait))
         if refusing:
             raise NotReadyToMerge(refusing)
         attempt = MergeAttempt(app, actor, target, user, issue, style, order, Draft(repo), base)
@@ -373,14 +373,16 @@ def delete_fork_branch(app: App, actor: Actor, issue: Issue) -> None:
 def pack_draft(app: App, draft: Draft, *, to_copy: bool) -> list[NewPack]:
     """Pack the objects of a draft; large ones are in the local copy too, and others where that is asked for."""
     objects = draft.objects()
-    is_small = sum(len(one.content) for one in objects) <= INLINE_LIMIT
+    is_small = sum(len(packed_object.content) for packed_object in objects) <= INLINE_LIMIT
     if not objects:
         return []
     if to_copy or not is_small:
         draft.add_to_copy()
     if is_small:
         return [new_pack(objects)]
-    made = pack_ids(app.store, draft.repo, [object_id(one.kind, one.content) for one in objects])
+    made = pack_ids(
+        app.store, draft.repo, [object_id(packed_object.kind, packed_object.content) for packed_object in objects]
+    )
     return [] if made is None else [made]
 
 
@@ -429,7 +431,7 @@ def land(attempt: MergeAttempt, tip: str, *, forced: bool) -> None:
             within = TransactionDatabase(app.database, connection)
             unmet = merge_requirements.changing_requirements(within, target, now)
             if unmet:
-                raise NotReadyToMerge(tuple(one.message for one in unmet))
+                raise NotReadyToMerge(tuple(requirement.message for requirement in unmet))
         pulls.set_merged(connection, now, user, sha=tip, style=style, now=change.now)
         lfs.add_links(connection, repository, sizes)
         if removed:
@@ -439,10 +441,10 @@ def land(attempt: MergeAttempt, tip: str, *, forced: bool) -> None:
             change.add_entries(now, "delete_branch", [("", {"old_ref": issue.head_branch})])
 
     try:
-        made = ActorUpdates(user.id, [*updates, *removed], commits)
-        packs = pack_draft(app, draft, to_copy=commits is None or is_shown(app, repository, made))
+        actor_updates = ActorUpdates(user.id, [*updates, *removed], commits)
+        packs = pack_draft(app, draft, to_copy=commits is None or is_shown(app, repository, actor_updates))
         ref_updates.record(
-            app, repository, [made], packs, merging=close, mentioned=mentioned, own_number=issue.number
+            app, repository, [actor_updates], packs, merging=close, mentioned=mentioned, own_number=issue.number
         )
     except StillBlocked:
         raise OpenBlockers(visible_blockers(app, attempt.actor, repository, issue)) from None
@@ -460,13 +462,13 @@ def fork_objects(attempt: MergeAttempt) -> dict[str, int]:
     return lfs_objects.brought(app, attempt.draft.repo, fork, issue.head_sha, attempt.base)
 
 
-def is_shown(app: App, repository: Repository, made: ActorUpdates) -> bool:
+def is_shown(app: App, repository: Repository, actor_updates: ActorUpdates) -> bool:
     """Return whether a webhook gets the commits of an update, which are read from the local copy."""
     return hook_subscriptions.has_push_subscribers(
         app.database,
         owner_id=repository.owner.id,
         repository_id=repository.id,
-        refs=[update.ref for update in made.updates],
+        refs=[update.ref for update in actor_updates.updates],
     )
 
 
@@ -475,12 +477,16 @@ def visible_blockers(app: App, actor: Actor, repository: Repository, issue: Issu
     with app.database.read() as connection:
         ids = dependencies.blockers_of(connection, issue)
         seen = visible_issues_by_id(connection, ids, Reader(actor.user, actor.public_only))
-    found = [one for one in seen.values() if one.is_readable and not one.issue.is_closed]
+    visible_issues = [
+        visible_issue
+        for visible_issue in seen.values()
+        if visible_issue.is_readable and not visible_issue.issue.is_closed
+    ]
     return tuple(
-        f"#{one.issue.number}"
-        if one.repository.id == repository.id
-        else f"{one.repository.full_name}#{one.issue.number}"
-        for one in found[:MOST_BLOCKERS]
+        f"#{visible_issue.issue.number}"
+        if visible_issue.repository.id == repository.id
+        else f"{visible_issue.repository.full_name}#{visible_issue.issue.number}"
+        for visible_issue in visible_issues[:MOST_BLOCKERS]
     )
 
 
@@ -506,10 +512,10 @@ def cancel_scheduled(app: App, actor: Actor, target: RepositoryAccess, issue: Is
     """Cancel a scheduled merge; whoever scheduled it may, and administrators of the repository."""
     user = access.require_login(actor)
     access.require_unarchived(target)
-    found = pulls.find_scheduled_merge(app.database, issue)
-    if found is None:
+    scheduled_merge = pulls.find_scheduled_merge(app.database, issue)
+    if scheduled_merge is None:
         raise NoSuchScheduledMerge("the pull request is not scheduled to be merged")
-    if found.user_id != user.id and not target.permissions.is_admin:
+    if scheduled_merge.user_id != user.id and not target.permissions.is_admin:
         raise Forbidden(Permission.ADMIN)
     with app.database.write() as connection:
         pulls.cancel_scheduled_merge(connection, issue)
@@ -523,7 +529,7 @@ def try_scheduled(app: App, repository_id: int, head: str) -> int:
     """
     rows = app.database.rows(SCHEDULED, repository_id=repository_id, head=head)
     waiting = [ScheduledMerge(*row) for row in rows]
-    return sum(merge_scheduled(app, repository_id, one) for one in waiting)
+    return sum(merge_scheduled(app, repository_id, scheduled_merge) for scheduled_merge in waiting)
 
 
 def retry_scheduled(app: App) -> int:

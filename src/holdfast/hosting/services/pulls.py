@@ -44,10 +44,10 @@ def find(app: App, target: RepositoryAccess, number: int) -> Issue:
 def find_between(app: App, target: RepositoryAccess, base: str, head: str) -> Issue:
     """Return the newest pull request from a head (`branch` or `owner:branch`) into a base, an open one first."""
     owner, _, branch = head.rpartition(":")
-    found = pulls.pull_between(app.database, target.repository, base, branch, owner)
-    if found is None or not target.permissions.may_read(Unit.PULLS):
+    issue = pulls.pull_between(app.database, target.repository, base, branch, owner)
+    if issue is None or not target.permissions.may_read(Unit.PULLS):
         raise NoSuchIssue(f"pull request does not exist [head_branch: {head}, base_branch: {base}]")
-    return found
+    return issue
 
 
 def find_merged(app: App, target: RepositoryAccess, sha: str) -> Issue | None:
@@ -76,13 +76,13 @@ def create(
     if asked is not None:
         reviews.check_reviewers(app, target, asked, user)
     branches = find_branches(app, actor, target, head, base, allow_maintainer_edit=allow_maintainer_edit)
-    made = issues.create(app, actor, target, draft, branches)
-    compare_at_once(app, made)
+    issue = issues.create(app, actor, target, draft, branches)
+    compare_at_once(app, issue)
     with suppress(HostingError, OSError):
-        code_owners.request_reviews(app, user, target.repository, made)
+        code_owners.request_reviews(app, user, target.repository, issue)
     if asked is not None:
-        reviews.request(app, actor, target, made, asked)
-    return made
+        reviews.request(app, actor, target, issue, asked)
+    return issue
 
 
 def edit(

@@ -106,17 +106,17 @@ class RepositoryPush:
             refused = not_commits(repo, updates)
             if pushed.atomic and refused:
                 return [PushRejection(update.ref, refused[0].reason) for update in updates]
-            names = {one.ref for one in refused}
+            names = {push_rejection.ref for push_rejection in refused}
             updates = [update for update in updates if update.ref not in names]
             if not updates:
                 return refused
             files = [repo.folder / "objects" / "pack" / name for name in pushed.packs]
             packs = [store_pack_file(app.store, path) for path in files]
-            made = [ActorUpdates(self.actor.id, updates, options=pushed.options)]
+            actor_updates = [ActorUpdates(self.actor.id, updates, options=pushed.options)]
             try:
                 targets = [update.new for update in updates if not update.deletes]
                 packs += ref_updates.pack_targets(app, repo, targets, files)
-                rejected = ref_updates.record(app, repository, made, packs, atomic=pushed.atomic)
+                rejected = ref_updates.record(app, repository, actor_updates, packs, atomic=pushed.atomic)
             except RefMoved as error:
                 return self.rejections(updates, str(error))
             except GoneMeanwhile:
@@ -126,25 +126,25 @@ class RepositoryPush:
 
     def rejections(self, rejected: Sequence[RefUpdate], reason: str) -> list[PushRejection]:
         """Reject updates for a reason, and new refs that cannot be beside another one for that."""
-        found: list[PushRejection] = []
+        push_rejections: list[PushRejection] = []
         with self.host.database.read() as connection:
-            for one in rejected:
-                other = repository_log.conflicting_ref(connection, self.repository.id, one.ref)
-                beside = f"it cannot be there beside {well_formed(other)}" if other and one.creates else ""
-                found.append(PushRejection(one.ref, beside or reason))
-        return found
+            for ref_update in rejected:
+                other = repository_log.conflicting_ref(connection, self.repository.id, ref_update.ref)
+                beside = f"it cannot be there beside {well_formed(other)}" if other and ref_update.creates else ""
+                push_rejections.append(PushRejection(ref_update.ref, beside or reason))
+        return push_rejections
 
 
 def not_commits(repo: Repo, updates: Sequence[RefUpdate]) -> list[PushRejection]:
     """Reject branches that would point to something else than a commit: git writes no such ref."""
-    found: list[PushRejection] = []
+    push_rejections: list[PushRejection] = []
     for update in updates:
         if update.deletes or not update.ref.startswith(ref_updates.BRANCHES):
             continue
         kind = (repo.header(update.new) or ("missing object", 0))[0]
         if kind != "commit":
-            found.append(PushRejection(update.ref, f"a branch points at a commit, not at a {kind}"))
-    return found
+            push_rejections.append(PushRejection(update.ref, f"a branch points at a commit, not at a {kind}"))
+    return push_rejections
 
 
 def without_missing_deletions(app: App, repository: Repository, updates: Sequence[RefUpdate]) -> list[RefUpdate]:

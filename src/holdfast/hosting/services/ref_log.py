@@ -50,18 +50,20 @@ def list_entries(
     with app.database.read() as connection:
         total = repository_log.count_log_entries(connection, repository.id, ref=ref or None)
         found = repository_log.log_entries(connection, repository.id, ref=ref or None, skip=skip, limit=limit)
-        actors = accounts.accounts_by_id(connection, {one.actor_id for one in found if one.actor_id is not None})
+        actors = accounts.accounts_by_id(
+            connection, {log_entry.actor_id for log_entry in found if log_entry.actor_id is not None}
+        )
     repo = open_git(app, target)
     entries = [
         RefLogEntry(
-            one.version,
-            one.update,
-            kind_of(repo, one.update),
-            None if one.actor_id is None else actors.get(one.actor_id),
-            one.created_at,
-            is_restorable(repo, one.update),
+            log_entry.version,
+            log_entry.update,
+            kind_of(repo, log_entry.update),
+            None if log_entry.actor_id is None else actors.get(log_entry.actor_id),
+            log_entry.created_at,
+            is_restorable(repo, log_entry.update),
         )
-        for one in found
+        for log_entry in found
     ]
     return entries, total
 

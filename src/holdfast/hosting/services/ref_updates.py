@@ -213,8 +213,10 @@ def pack_targets(app: App, repo: Repo, targets: Iterable[str], files: Sequence[P
     missing = [one for one in set(targets) if not refs.is_target(repo, one)]
     if not missing:
         return []
-    made = pack_omitted(app.store, repo, missing, files) if files else pack_unreachable(app.store, repo, missing)
-    return [] if made is None else [made]
+    new_pack = (
+        pack_omitted(app.store, repo, missing, files) if files else pack_unreachable(app.store, repo, missing)
+    )
+    return [] if new_pack is None else [new_pack]
 
 
 def record(
@@ -264,17 +266,21 @@ def record(
         deleted = [update.ref for update in landed if update.deletes and update.ref.startswith(TAGS)]
         if deleted:
             releases.withdraw_tags(link, repository, [ref.removeprefix(TAGS) for ref in deleted])
-        for one in made:
+        for actor_updates in made:
             ref_events.record_updates(
                 link,
                 repository,
-                one.actor_id,
-                [update for update in one.updates if update not in lost],
-                options=one.options,
+                actor_updates.actor_id,
+                [update for update in actor_updates.updates if update not in lost],
+                options=actor_updates.options,
                 known=known,
             )
             pull_heads.record_moves(
-                link, repository, one.actor_id, [update for update in one.updates if update not in lost], ranges
+                link,
+                repository,
+                actor_updates.actor_id,
+                [update for update in actor_updates.updates if update not in lost],
+                ranges,
             )
         if within is not None:
             within(link)
@@ -318,20 +324,20 @@ def deletes_branch(update: RefUpdate) -> bool:
 
 
 def read_ranges(
-    app: App, repository: Repository, made: Sequence[ActorUpdates]
+    app: App, repository: Repository, actor_updates: Sequence[ActorUpdates]
 ) -> dict[RefUpdate, pull_heads.PushedRange]:
     """Read the commits of updated branches that are heads of open pull requests, which show them."""
     if not repository.open_pulls:
         return {}
     moved = [
         (one, update)
-        for one in made
+        for one in actor_updates
         for update in one.updates
         if update.keeps_ref and update.ref.startswith(BRANCHES) and well_formed(update.ref) == update.ref
     ]
     return {
-        update: pull_heads.pushed_range(app, repository, update, one.commits)
-        for one, update in moved[:DETAILED_REFS]
+        update: pull_heads.pushed_range(app, repository, update, actor_updates.commits)
+        for actor_updates, update in moved[:DETAILED_REFS]
         if pulls.is_open_head(app.database, repository.id, update.ref.removeprefix(BRANCHES))
     }
 
@@ -363,19 +369,19 @@ def new_default_branch(repository: Repository, updates: Sequence[RefUpdate]) -> 
 
 
 def read_pushes(
-    app: App, repository: Repository, made: Sequence[ActorUpdates], default_branch: str
+    app: App, repository: Repository, actor_updates: Sequence[ActorUpdates], default_branch: str
 ) -> Mapping[RefUpdate, PushedCommits]:
     """Read the commits of a push where a webhook gets them, so that no transaction waits for git."""
-    names = [update.ref for one in made for update in one.updates]
+    names = [update.ref for one in actor_updates for update in one.updates]
     if not hook_subscriptions.has_push_subscribers(
         app.database, owner_id=repository.owner.id, repository_id=repository.id, refs=names
     ):
         # A hook that is added meanwhile gets what is in memory; no copy has its objects before the transaction.
-        found = [(one, in_memory(one)) for one in made]
+        found = [(one, in_memory(one)) for one in actor_updates]
         return {update: pushed for one, pushed in found if pushed is not None for update in one.updates}
     now = msgspec.structs.replace(repository, default_branch=default_branch)
     known: dict[RefUpdate, PushedCommits] = {}
-    for one in made:
+    for one in actor_updates:
         pushed = in_memory(one)
         for update in one.updates:
             brief = len(known) >= DETAILED_REFS
@@ -383,9 +389,9 @@ def read_pushes(
     return known
 
 
-def in_memory(one: ActorUpdates) -> PushedCommits | None:
+def in_memory(actor_updates: ActorUpdates) -> PushedCommits | None:
     """Return the commits of an update if nothing has to be read for it: one commit on top of the old one."""
-    if one.commits is None or one.files is None:
+    if actor_updates.commits is None or actor_updates.files is None:
         return None
-    ((commit,), (update,)) = one.commits, one.updates
-    return PushedCommits(commit, [commit], 1, update.old, {commit.id: one.files})
+    ((commit,), (update,)) = actor_updates.commits, actor_updates.updates
+    return PushedCommits(commit, [commit], 1, update.old, {commit.id: actor_updates.files})

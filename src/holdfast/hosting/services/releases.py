@@ -65,8 +65,8 @@ def find(app: App, target: RepositoryAccess, number: int) -> Release:
 def find_tagged(app: App, target: RepositoryAccess, tag_name: str) -> Release:
     """Return the release of a tag."""
     access.require_read(target, Unit.RELEASES)
-    found = releases.find_by_tag(app.database, target.repository, tag_name)
-    return visible(target, found, f"tag_name: {tag_name}")
+    release = releases.find_by_tag(app.database, target.repository, tag_name)
+    return visible(target, release, f"tag_name: {tag_name}")
 
 
 def find_latest(app: App, target: RepositoryAccess) -> Release:

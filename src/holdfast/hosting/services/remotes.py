@@ -82,12 +82,12 @@ def parse_address(address: str, field: str) -> HttpUrl:
     if len(address) > LONGEST_ADDRESS:
         raise InvalidValue(field, f"the address must have at most {LONGEST_ADDRESS} characters")
     try:
-        found = HttpUrl.parse(address)
+        url = HttpUrl.parse(address)
     except InvalidUrl as error:
         raise InvalidValue(field, str(error)) from None
-    if "?" in found.path:
+    if "?" in url.path:
         raise InvalidValue(field, "the address must not have a query")
-    return HttpUrl(found.scheme, found.host, found.port, found.path.rstrip("/"), found.credentials)
+    return HttpUrl(url.scheme, url.host, url.port, url.path.rstrip("/"), url.credentials)
 
 
 def address_error(host: str, addresses: list[Address]) -> RemoteFailed:
@@ -129,12 +129,12 @@ def open_remote(
     check_status(status)
     if not request.url.path.endswith(suffix) or kind.partition(";")[0] != f"application/x-{service}-advertisement":
         raise RemoteFailed("there is no git repository at this address")
-    found = request.url
+    http_url = request.url
     return GitRemote(
-        f"{found.scheme}://{found.authority}{found.path.removesuffix(suffix)}",
-        found.host,
-        found.port,
-        checked_addresses(app, found),
+        f"{http_url.scheme}://{http_url.authority}{http_url.path.removesuffix(suffix)}",
+        http_url.host,
+        http_url.port,
+        checked_addresses(app, http_url),
         request.headers.get("Authorization", ""),
     )
 

@@ -150,10 +150,10 @@ def create(
     if new.object_format not in OBJECT_FORMATS:
         raise Refused(f"this server does not support {new.object_format} repositories")
     author = Signature(commit_name(actor), commit_email(actor), int(time.time()), 0)
-    made = content
+    initial_content = content
     if files:
         commit, pack = initial_commit(files, author)
-        made = InitialContent(commit, (pack,))
+        initial_content = InitialContent(commit, (pack,))
     with app.database.write() as connection:
         number = store.add_repository(
             connection,
@@ -164,13 +164,15 @@ def create(
             is_template=new.is_template,
             default_branch=new.default_branch,
             object_format=new.object_format,
-            is_empty=made is None,
-            branch_count=0 if made is None else 1,
-            size=0 if made is None else sum(pack.size for pack in made.packs),
+            is_empty=initial_content is None,
+            branch_count=0 if initial_content is None else 1,
+            size=0 if initial_content is None else sum(pack.size for pack in initial_content.packs),
         )
-        if made is not None:
-            update = RefUpdate(f"refs/heads/{new.default_branch}", "0" * len(made.commit), made.commit)
-            repository_log.append(connection, number, [(actor.id, update)], made.packs)
+        if initial_content is not None:
+            update = RefUpdate(
+                f"refs/heads/{new.default_branch}", "0" * len(initial_content.commit), initial_content.commit
+            )
+            repository_log.append(connection, number, [(actor.id, update)], initial_content.packs)
         if within is not None:
             within(connection, number)
         hooks.copy_defaults(connection, number)
@@ -306,7 +308,10 @@ def initial_labels(name: str) -> list[tuple[str, str, str, bool]]:
         chosen = file_templates.label_set(name) if name else ()
     except NoSuchTemplate:
         raise InvalidValue("IssueLabels", f"there is no set of labels {name[:100]}") from None
-    return [(one.name, one.color, one.description, one.exclusive) for one in chosen]
+    return [
+        (label_template.name, label_template.color, label_template.description, label_template.exclusive)
+        for label_template in chosen
+    ]
 
 
 class RepositoryEdit(msgspec.Struct, frozen=True, kw_only=True):

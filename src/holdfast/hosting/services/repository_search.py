@@ -62,10 +62,10 @@ def list_visible(
     limit: int,
 ) -> RepositoryPage:
     """List the repositories that match all conditions and are visible to the actor."""
-    found, total = store.list_repositories(
+    repositories, total = store.list_repositories(
         app.database, [visible(actor), *conditions], sort=sort, descending=descending, skip=skip, limit=limit
     )
-    return RepositoryPage(found, total)
+    return RepositoryPage(repositories, total)
 
 
 def named_like(text: str) -> ColumnElement[bool]:

@@ -233,9 +233,9 @@ def request(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, aske
     )
 
 
-def check_reviewers(app: App, target: RepositoryAccess, asked: ReviewRequests, author: Account) -> None:
+def check_reviewers(app: App, target: RepositoryAccess, requests: ReviewRequests, author: Account) -> None:
     """Raise if users or teams cannot be asked to review a pull request that somebody is about to open."""
-    people, _ = named_reviewers(app, target, asked)
+    people, _ = named_reviewers(app, target, requests)
     refuse_author(people, author.id)
 
 
@@ -245,21 +245,23 @@ def refuse_author(people: Sequence[Account], author_id: int | None) -> None:
         raise ReviewRefused("poster of pr can't be reviewer")
 
 
-def cancel_requests(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, asked: ReviewRequests) -> None:
+def cancel_requests(
+    app: App, actor: Actor, target: RepositoryAccess, issue: Issue, requests: ReviewRequests
+) -> None:
     """Withdraw requests for reviews; the author, writers, and users who were asked themselves may."""
     user = access.require_login(actor)
-    check_length(asked.reviewers, "Reviewers", MOST_REVIEWERS)
-    only_self = [name.casefold() for name in asked.reviewers] == [user.name.casefold()]
-    if only_self and not asked.team_reviewers:
+    check_length(requests.reviewers, "Reviewers", MOST_REVIEWERS)
+    only_self = [name.casefold() for name in requests.reviewers] == [user.name.casefold()]
+    if only_self and not requests.team_reviewers:
         access.require_unarchived(target)
         access.require_read(target, Unit.PULLS)
     else:
         user = access.require_issue_edit(actor, target, issue, issue.author_id)
-    people = accounts.by_names(app.database, list(asked.reviewers))
-    for name in asked.reviewers:
+    people = accounts.by_names(app.database, list(requests.reviewers))
+    for name in requests.reviewers:
         if name.casefold() not in people:
             raise NoSuchAccount(name)
-    numbers = team_ids(app, target, asked.team_reviewers)
+    numbers = team_ids(app, target, requests.team_reviewers)
     review_changes.remove_requests(
         app.database,
         target.repository,
@@ -270,18 +272,20 @@ def cancel_requests(app: App, actor: Actor, target: RepositoryAccess, issue: Iss
     )
 
 
-def named_reviewers(app: App, target: RepositoryAccess, asked: ReviewRequests) -> tuple[list[Account], list[Team]]:
+def named_reviewers(
+    app: App, target: RepositoryAccess, requests: ReviewRequests
+) -> tuple[list[Account], list[Team]]:
     """Return the users and teams to ask; raise for those who may not read the pull request."""
-    check_length(asked.reviewers, "Reviewers", MOST_REVIEWERS)
-    found = store.reviewers_named(app.database, target.repository, asked.reviewers)
-    missing = [name for name in asked.reviewers if name.casefold() not in found]
+    check_length(requests.reviewers, "Reviewers", MOST_REVIEWERS)
+    found = store.reviewers_named(app.database, target.repository, requests.reviewers)
+    missing = [name for name in requests.reviewers if name.casefold() not in found]
     if missing:
         known = accounts.by_names(app.database, missing)
         for name in missing:
             if name.casefold() not in known:
                 raise NoSuchAccount(name)
         raise ReviewRefused(f"{missing[0]} cannot read this pull request")
-    numbers = team_ids(app, target, asked.team_reviewers)
+    numbers = team_ids(app, target, requests.team_reviewers)
     with app.database.read() as connection:
         asked_teams = teams.teams_by_id(connection, numbers)
         covering = store.teams_reading(connection, target.repository, numbers)

@@ -22,9 +22,9 @@ def open_latest(app: App, target: RepositoryAccess) -> Repo:
 
 def resolve_commit(repo: Repo, target: RepositoryAccess, revision: str) -> str:
     """Return the commit a branch, a tag or a full or abbreviated id names; empty is the default branch."""
-    found = refs.resolve(repo, revision, target.repository.default_branch)
-    if found is not None:
-        return found.commit
+    resolved = refs.resolve(repo, revision, target.repository.default_branch)
+    if resolved is not None:
+        return resolved.commit
     commit = refs.rev_parse(repo, revision) if revision and not is_id(revision) else None
     if commit is None:
         raise NoSuchRevision(revision)

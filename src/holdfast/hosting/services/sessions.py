@@ -38,6 +38,6 @@ def end(app: App, actor: Actor, key: str) -> None:
         raise NoSuchSession("not found")
 
 
-def end_others(app: App, actor: Actor, kept: Secret | None) -> None:
+def end_others(app: App, actor: Actor, secret: Secret | None) -> None:
     """End all sessions of the user who acts but one."""
-    sessions.end_others(app.database, require_session(actor), kept)
+    sessions.end_others(app.database, require_session(actor), secret)

@@ -140,10 +140,10 @@ def find(app: App, actor: Actor, user: Account, number: int) -> SshKey:
     return store.find_key(app.database, user, number)
 
 
-def add(app: App, actor: Actor, user: Account, wanted: NewSshKey) -> SshKey:
+def add(app: App, actor: Actor, user: Account, new_ssh_key: NewSshKey) -> SshKey:
     """Add a key to a user, who can then use git over SSH with it."""
     require_key_access(actor, user)
-    title, parsed = check_title(wanted.title), parse(wanted.key)
+    title, parsed = check_title(new_ssh_key.title), parse(new_ssh_key.key)
     return store.create_key(
         app.database, user, title=title, content=parsed.content, fingerprint=parsed.fingerprint
     )
@@ -177,17 +177,17 @@ def find_deploy_key(app: App, actor: Actor, target: RepositoryAccess, number: in
     return store.find_key(app.database, target.repository, number)
 
 
-def add_deploy_key(app: App, actor: Actor, target: RepositoryAccess, wanted: NewSshKey) -> SshKey:
+def add_deploy_key(app: App, actor: Actor, target: RepositoryAccess, new_ssh_key: NewSshKey) -> SshKey:
     """Add a deploy key: it gives access to this repository only, to read or to write."""
     access.require_repository_admin(actor, target)
-    title, parsed = check_title(wanted.title), parse(wanted.key)
+    title, parsed = check_title(new_ssh_key.title), parse(new_ssh_key.key)
     return store.create_key(
         app.database,
         target.repository,
         title=title,
         content=parsed.content,
         fingerprint=parsed.fingerprint,
-        is_read_only=wanted.is_read_only,
+        is_read_only=new_ssh_key.is_read_only,
     )
 
 

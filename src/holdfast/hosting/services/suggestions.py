@@ -93,8 +93,8 @@ def apply(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, commen
         content=FileContent(content),
         sha=file.blob_id,
     )
-    wanted = FileCommit(changes=[change], message=message, branch=issue.head_branch)
-    file_commits.commit(app, actor, target, wanted)
+    file_commit = FileCommit(changes=[change], message=message, branch=issue.head_branch)
+    file_commits.commit(app, actor, target, file_commit)
     if place.resolved_at == 0 and access.may_edit(
         actor, target.permissions, is_pull=True, author_id=issue.author_id
     ):

@@ -55,12 +55,12 @@ def is_allowed(
     rules: Sequence[TagProtection], tag: str, user: Account, teams: frozenset[int], *, by_deploy_key: bool = False
 ) -> bool:
     """Return whether a user may change a tag; administrators and deploy keys are not exempt."""
-    found = [rule for rule in rules if matches(rule.name_pattern, tag)]
-    if not found:
+    tag_protections = [rule for rule in rules if matches(rule.name_pattern, tag)]
+    if not tag_protections:
         return True
     if by_deploy_key:
         return False
-    return any(user.id in rule.users or not teams.isdisjoint(rule.teams) for rule in found)
+    return any(user.id in rule.users or not teams.isdisjoint(rule.teams) for rule in tag_protections)
 
 
 def list_all(app: App, actor: Actor, target: RepositoryAccess) -> list[TagProtection]:
@@ -75,13 +75,23 @@ def find(app: App, actor: Actor, target: RepositoryAccess, number: int) -> TagPr
     return store.find_tag_protection(app.database, target.repository, number)
 
 
-def create(app: App, actor: Actor, target: RepositoryAccess, wanted: TagProtectionEdit) -> TagProtection:
+def create(
+    app: App, actor: Actor, target: RepositoryAccess, tag_protection_edit: TagProtectionEdit
+) -> TagProtection:
     """Protect the tags that a pattern matches."""
     access.require_repository_admin(actor, target)
     access.require_unarchived(target)
-    pattern = check_pattern("" if wanted.name_pattern is UNSET else wanted.name_pattern)
-    users = () if wanted.whitelist_usernames is UNSET else user_ids(app, wanted.whitelist_usernames)
-    teams = () if wanted.whitelist_teams is UNSET else team_ids(app, target, wanted.whitelist_teams)
+    pattern = check_pattern("" if tag_protection_edit.name_pattern is UNSET else tag_protection_edit.name_pattern)
+    users = (
+        ()
+        if tag_protection_edit.whitelist_usernames is UNSET
+        else user_ids(app, tag_protection_edit.whitelist_usernames)
+    )
+    teams = (
+        ()
+        if tag_protection_edit.whitelist_teams is UNSET
+        else team_ids(app, target, tag_protection_edit.whitelist_teams)
+    )
     return store.add_tag_protection(app.database, target.repository, pattern, users, teams)
 
 

@@ -179,11 +179,11 @@ def list_repositories(app: App, actor: Actor, target: TeamAccess, *, skip: int, 
 
 def find_repository(app: App, actor: Actor, target: TeamAccess, name: str) -> RepositoryAccess:
     """Return a repository of the team's organization by name; raise `NoSuchRepository` for one nobody may see."""
-    found = repositories.find_repository(app.database, target.organization.account.name, name)
-    permissions = permissions_in(app, actor, found)
+    repository = repositories.find_repository(app.database, target.organization.account.name, name)
+    permissions = permissions_in(app, actor, repository)
     if permissions.mode == Mode.NONE:
         raise NoSuchRepository("")
-    return RepositoryAccess(found, permissions)
+    return RepositoryAccess(repository, permissions)
 
 
 def has_repository(app: App, actor: Actor, target: TeamAccess, repository: RepositoryAccess) -> bool:

@@ -101,18 +101,18 @@ def expand_path(path: str, known: Mapping[str, str]) -> str:
 
 def patterns_in(text: bytes) -> list[Glob]:
     """Read the globs of a template file; those that are invalid match nothing."""
-    found: list[Glob] = []
+    globs: list[Glob] = []
     for line in display_name(text).splitlines():
         pattern = line.strip()
         if not pattern or pattern.startswith("#"):
             continue
         try:
-            found.append(compile_glob(pattern.removeprefix("/"), "/"))
+            globs.append(compile_glob(pattern.removeprefix("/"), "/"))
         except PatternRefused:
             continue
-        if len(found) == MOST_PATTERNS:
+        if len(globs) == MOST_PATTERNS:
             break
-    return found
+    return globs
 
 
 def expand_tree(repo: Repo, tree: str, known: Mapping[str, str]) -> tuple[str, list[PackedObject]]:
@@ -130,7 +130,7 @@ def expand_tree(repo: Repo, tree: str, known: Mapping[str, str]) -> tuple[str, l
         name = display_name(path)
         if mode in {DIRECTORY, SUBMODULE, SYMLINK} or name == TEMPLATE_FILE or name.encode() != path:
             continue
-        if not any(one.matches(name) for one in globs):
+        if not any(glob.matches(name) for glob in globs):
             continue
         header = repo.header(at)
         new = at

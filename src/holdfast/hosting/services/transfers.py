@@ -36,8 +36,8 @@ def find(app: App, repository: Repository) -> Transfer | None:
 
 def may_accept(app: App, actor: Actor, repository: Repository) -> bool:
     """Return whether a transfer waits for the actor: for themselves, or for an organization they act for."""
-    found = store.find_transfer(app.database, repository)
-    return found is not None and may_create_for(app, actor, found.recipient)
+    transfer = store.find_transfer(app.database, repository)
+    return transfer is not None and may_create_for(app, actor, transfer.recipient)
 
 
 def list_waiting(app: App, actor: Actor) -> list[WaitingTransfer]:
@@ -81,7 +81,7 @@ def check_teams(app: App, recipient: Account, team_ids: Sequence[int]) -> None:
         raise InvalidValue("TeamIDs", f"at most {MOST_TEAMS} teams can be named")
     found = teams_of(app, Transfer(recipient, recipient, tuple(team_ids)))
     for number in team_ids:
-        if number not in {one.id for one in found}:
+        if number not in {team.id for team in found}:
             raise InvalidValue("TeamIDs", f"team {number} does not belong to {recipient.name}")
 
 
@@ -99,31 +99,31 @@ def teams_of(app: App, transfer: Transfer) -> list[Team]:
 def accept(app: App, actor: Actor, target: RepositoryAccess) -> Repository:
     """Accept the transfer that waits for the actor, who then owns the repository, or whose organization does."""
     user = access.require_login(actor)
-    found = find_transfer(app, target)
-    if not may_create_for(app, actor, found.recipient):
+    transfer = find_transfer(app, target)
+    if not may_create_for(app, actor, transfer.recipient):
         raise Forbidden(Permission.ACCEPT_TRANSFER)
     with app.database.write() as connection:
-        store.remove_transfer(connection, target.repository, found.recipient)
-        repository_rows.transfer_repository(connection, target.repository, found.recipient)
-        teams.give_transferred(connection, found.recipient, target.repository.id, found.team_ids)
-        record_transferred(connection, target.repository, found.recipient, user)
+        store.remove_transfer(connection, target.repository, transfer.recipient)
+        repository_rows.transfer_repository(connection, target.repository, transfer.recipient)
+        teams.give_transferred(connection, transfer.recipient, target.repository.id, transfer.team_ids)
+        record_transferred(connection, target.repository, transfer.recipient, user)
     return repository_rows.repository_by_id(app.database, target.repository.id)
 
 
 def reject(app: App, actor: Actor, target: RepositoryAccess) -> Repository:
     """Reject the transfer that waits, as its recipient, or take it back as an owner of the repository."""
     access.require_login(actor)
-    found = find_transfer(app, target)
-    if not may_create_for(app, actor, found.recipient) and not target.permissions.is_owner:
+    transfer = find_transfer(app, target)
+    if not may_create_for(app, actor, transfer.recipient) and not target.permissions.is_owner:
         raise Forbidden(Permission.ACCEPT_TRANSFER)
     with app.database.write() as connection:
-        store.remove_transfer(connection, target.repository, found.recipient)
+        store.remove_transfer(connection, target.repository, transfer.recipient)
     return target.repository
 
 
 def find_transfer(app: App, target: RepositoryAccess) -> Transfer:
     """Return the transfer that waits; raise `NoSuchTransfer` without one."""
-    found = store.find_transfer(app.database, target.repository)
-    if found is None:
+    transfer = store.find_transfer(app.database, target.repository)
+    if transfer is None:
         raise NoSuchTransfer("the repository has no transfer that waits")
-    return found
+    return transfer

@@ -123,10 +123,10 @@ def begin(app: App, actor: Actor, host: str) -> Enrolment:
 def enrolment_of(app: App, actor: Actor, host: str) -> Enrolment | None:
     """Return the pending secret of the acting user; None if there is none."""
     user = access.require_session(actor)
-    found = store.find(app.database, user)
-    if found is None or found.confirmed_at:
+    two_factor_secret = store.find(app.database, user)
+    if two_factor_secret is None or two_factor_secret.confirmed_at:
         return None
-    return enrolment(user, app.cipher.decrypt(found.secret), host)
+    return enrolment(user, app.cipher.decrypt(two_factor_secret.secret), host)
 
 
 def enrolment(user: Account, secret: str, host: str) -> Enrolment:
@@ -163,12 +163,12 @@ def check(app: App, user: Account, code: Secret, *, now: float | None = None) ->
     if not store.is_enabled(app.database, user):
         raise TwoFactorDisabled
     count_guess(app, user, now)
-    found = store.find(app.database, user)
+    two_factor_secret = store.find(app.database, user)
     typed = normalized(code)
     if TIME_CODE.fullmatch(typed):
-        if found is None or not found.confirmed_at:
+        if two_factor_secret is None or not two_factor_secret.confirmed_at:
             raise WrongCode
-        step = matching_step(app.cipher.decrypt(found.secret), typed, now)
+        step = matching_step(app.cipher.decrypt(two_factor_secret.secret), typed, now)
         is_right = step is not None and store.use_step(app.database, user, step)
     else:
         is_right = store.use_code(app.database, user, Secret(typed))
@@ -206,8 +206,8 @@ def disable(app: App, actor: Actor, proof: Secret | PasskeyProof, *, now: float 
     """
     user = access.require_session(actor)
     access.require_password(actor)
-    found = store.find(app.database, user)
-    if found is None or not found.confirmed_at:
+    secret = store.find(app.database, user)
+    if secret is None or not secret.confirmed_at:
         raise TwoFactorDisabled
     check_proof(app, user, proof, now=now)
     return store.remove_secret(app.database, user)

@@ -135,25 +135,25 @@ def search(app: App, actor: Actor, text: str, *, skip: int, limit: int) -> tuple
     )
 
 
-def create(app: App, actor: Actor, wanted: NewUser) -> Account:
+def create(app: App, actor: Actor, new_user: NewUser) -> Account:
     """Create a user; only a command on the server may leave the e-mail address out."""
     require_site_admin(actor)
-    check_required(wanted.name, "Username")
+    check_required(new_user.name, "Username")
     if not actor.is_operator:
-        check_required(wanted.email, "Email")
-    visibility = wanted.visibility or "public"
-    check_profile({"email": wanted.email, "full_name": wanted.full_name, "visibility": visibility})
-    accounts.check_name(wanted.name)
+        check_required(new_user.email, "Email")
+    visibility = new_user.visibility or "public"
+    check_profile({"email": new_user.email, "full_name": new_user.full_name, "visibility": visibility})
+    accounts.check_name(new_user.name)
     return account_administration.register(
         app.database,
-        wanted.name,
-        wanted.password,
-        email=wanted.email,
-        full_name=wanted.full_name,
+        new_user.name,
+        new_user.password,
+        email=new_user.email,
+        full_name=new_user.full_name,
         visibility=visibility,
-        is_restricted=wanted.is_restricted,
-        must_change_password=wanted.must_change_password,
-        is_admin=wanted.is_admin,
+        is_restricted=new_user.is_restricted,
+        must_change_password=new_user.must_change_password,
+        is_admin=new_user.is_admin,
     )
 
 

@@ -42,23 +42,23 @@ def list_deliveries(
 
 def find(app: App, actor: Actor, owner: WebhookOwner, webhook_id: int, key: str) -> SentDelivery:
     """Return a delivery by id or UUID."""
-    found = of_webhook(app, webhooks.find(app, actor, owner, webhook_id), key)
-    return SentDelivery(found, "" if found.body else deliveries.payload_of(app.database, found))
+    delivery = of_webhook(app, webhooks.find(app, actor, owner, webhook_id), key)
+    return SentDelivery(delivery, "" if delivery.body else deliveries.payload_of(app.database, delivery))
 
 
 def cancel(app: App, actor: Actor, owner: WebhookOwner, webhook_id: int, key: str) -> None:
     """Cancel a pending delivery; raise `NotWaiting` for any other."""
     user = require_webhook_admin(actor, owner)
-    found = of_webhook(app, webhooks.find(app, actor, owner, webhook_id), key)
-    deliveries.cancel(app.database, found, f"cancelled by {user.name}")
+    delivery = of_webhook(app, webhooks.find(app, actor, owner, webhook_id), key)
+    deliveries.cancel(app.database, delivery, f"cancelled by {user.name}")
 
 
 def redeliver(app: App, actor: Actor, owner: WebhookOwner, webhook_id: int, key: str) -> Delivery:
     """Queue a delivery again, behind the pending ones; raise `WebhookInactive` if it is inactive."""
     hook = webhooks.find(app, actor, owner, webhook_id)
-    found = of_webhook(app, hook, key)
+    delivery = of_webhook(app, hook, key)
     check_active(hook)
-    return deliveries.redeliver(app.database, found)
+    return deliveries.redeliver(app.database, delivery)
 
 
 def redeliver_all(app: App, actor: Actor, owner: WebhookOwner, webhook_id: int, filters: DeliveryFilter) -> int:

@@ -181,10 +181,10 @@ def send_test(
     target = repository_for_test(app, stored, repository)
     if target.is_empty:
         raise RepositoryEmpty
-    found = refs.resolve(app.copies.open(target), ref, target.default_branch)
-    if found is None:
+    resolved = refs.resolve(app.copies.open(target), ref, target.default_branch)
+    if resolved is None:
         raise NoSuchRef(f"ref does not exist: {ref or target.default_branch}")
-    full_name = {"branch": "refs/heads/", "tag": "refs/tags/", "commit": ""}[found.kind] + found.name
+    full_name = {"branch": "refs/heads/", "tag": "refs/tags/", "commit": ""}[resolved.kind] + resolved.name
     deliveries.record_for_hook(
         app.database,
         hook.id,
@@ -195,11 +195,11 @@ def send_test(
         actor_id=user.id,
         details={
             "ref": full_name,
-            "before": found.commit,
-            "after": found.commit,
-            "ref_type": "tag" if found.kind == "tag" else "branch",
+            "before": resolved.commit,
+            "after": resolved.commit,
+            "ref_type": "tag" if resolved.kind == "tag" else "branch",
         },
-        known=read_push(app, target, RefUpdate(full_name, found.commit, found.commit)),
+        known=read_push(app, target, RefUpdate(full_name, resolved.commit, resolved.commit)),
     )
 
 

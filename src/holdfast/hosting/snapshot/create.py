@@ -155,12 +155,12 @@ def pack_keys(packs: Path) -> Iterator[str]:
 def bucket_keys(store: ObjectStore, packs: Path) -> Iterator[str]:
     """Yield the keys of a bucket that a backup needs: packs, LFS objects, attached files, chat backups."""
     yield from pack_keys(packs)
-    for one in store.list(lfs_store.PREFIX):
-        if one.key != LEGACY_MARK:
-            yield one.key
+    for file in store.list(lfs_store.PREFIX):
+        if file.key != LEGACY_MARK:
+            yield file.key
     for prefix in (ATTACHMENTS, CHATS):
-        for one in store.list(prefix):
-            yield one.key
+        for file in store.list(prefix):
+            yield file.key
 
 
 def add_object(writer: SnapshotWriter, store: ObjectStore, key: str, spool: Path) -> None:

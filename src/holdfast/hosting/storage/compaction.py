@@ -41,10 +41,10 @@ GEOMETRIC_FACTOR: Final = 2
 log = structlog.get_logger(__name__)
 
 
-def choose(found: Sequence[PackRow]) -> list[PackRow]:
+def choose(pack_rows: Sequence[PackRow]) -> list[PackRow]:
     """Return the packs to be merged: all inline ones, and the smallest stored ones up to the progression."""
-    stored = sorted((pack for pack in found if pack.store_key), key=lambda pack: pack.size)
-    chosen = [pack for pack in found if not pack.store_key] or stored[:1]
+    stored = sorted((pack for pack in pack_rows if pack.store_key), key=lambda pack: pack.size)
+    chosen = [pack for pack in pack_rows if not pack.store_key] or stored[:1]
     total = sum(pack.size for pack in chosen)
     for pack in stored:
         if pack not in chosen:
@@ -91,12 +91,12 @@ class Compactor:
         """
         with self._database.snapshot() as connection:
             version = repository_log.current_version_in(connection, repository_id)
-            found = repository_log.live_packs(connection, repository_id, 0)
+            pack_rows = repository_log.live_packs(connection, repository_id, 0)
             targets = set(repository_log.read_refs(connection, repository_id).values())
             former = repository_log.former_targets(connection, repository_id, int(time.time()) - retention_seconds)
         return self._replace(
             repository_id,
-            found,
+            pack_rows,
             lambda _folder: self._pack_reachable(repository_id, targets, former - targets),
             expected=version,
         )
@@ -144,7 +144,7 @@ class Compactor:
     def delete_orphans(self, *, now: float | None = None) -> int:
         """Delete packs of the store that no row names: of writes that failed, and of deleted repositories."""
         before = (time.time() if now is None else now) - ORPHAN_SECONDS
-        old = {pack_key(one.key) for one in self._store.list("packs/") if one.written_at < before}
+        old = {pack_key(file.key) for file in self._store.list("packs/") if file.written_at < before}
         with self._database.read() as connection:
             used = repository_log.used_keys(connection, list(old))
         orphans = sorted(old - used)
@@ -169,20 +169,20 @@ class Compactor:
             return False
         try:
             with self._copies.folders.incoming() as folder:
-                made = make(folder)
-                return self._record(repository_id, old, made, expected)
+                new_pack = make(folder)
+                return self._record(repository_id, old, new_pack, expected)
         finally:
             release_lease(self._database, lease, self._holder)
 
     def _record(
-        self, repository_id: int, old: Sequence[PackRow], made: NewPack | None, expected: int | None
+        self, repository_id: int, old: Sequence[PackRow], new_pack: NewPack | None, expected: int | None
     ) -> bool:
         """Replace rows of packs by a new one, unless one of them was replaced or a ref was updated meanwhile."""
         with self._database.write() as connection:
             changed = update(repositories).where(repositories.c.id == repository_id)
             if expected is not None:
                 changed = changed.where(repositories.c.version == expected)
-            change = (made.size if made else 0) - sum(pack.size for pack in old)
+            change = (new_pack.size if new_pack else 0) - sum(pack.size for pack in old)
             values = {"compaction": repositories.c.compaction + 1, "size": repositories.c.size + change}
             if not connection.execute(changed.values(values)).rowcount:
                 return False
@@ -193,10 +193,13 @@ class Compactor:
             )
             if superseded.rowcount != len(old):
                 raise GoneMeanwhile("packs were replaced meanwhile")
-            if made is not None:
-                repository_log.add_packs(connection, repository_id, max(pack.version for pack in old), [made])
+            if new_pack is not None:
+                repository_log.add_packs(connection, repository_id, max(pack.version for pack in old), [new_pack])
         log.info(
-            "repository compacted", repository_id=repository_id, packs=len(old), bytes=made.size if made else 0
+            "repository compacted",
+            repository_id=repository_id,
+            packs=len(old),
+            bytes=new_pack.size if new_pack else 0,
         )
         return True
 

@@ -118,24 +118,28 @@ def establish(database: Database, settings: Settings) -> None:
     with database.write() as connection:
         migrate.lock(connection)
         row = connection.execute(select(instance.c.instance_id, instance.c.key_fingerprint)).first()
-        known = None if row is None else InstanceIdentity(*row)
-        kept = read_file(settings.data)
+        identity = None if row is None else InstanceIdentity(*row)
+        instance_identity = read_file(settings.data)
         contents = read_contents(connection, settings.data)
-        if known is None:
+        if identity is None:
             refuse_strange(database, settings, contents)
-            known = InstanceIdentity(secrets.token_hex(16) if kept is None else kept.instance_id)
-        elif kept is not None or (settings.s3_bucket is None and (not database.is_sqlite or contents.has_rows)):
+            identity = InstanceIdentity(
+                secrets.token_hex(16) if instance_identity is None else instance_identity.instance_id
+            )
+        elif instance_identity is not None or (
+            settings.s3_bucket is None and (not database.is_sqlite or contents.has_rows)
+        ):
             # Otherwise the folder is that of the database itself, or that of a new machine.
-            refuse_different(database, settings, known, kept)
-        if not known.key_fingerprint and settings.secret_key is None and not has_sealed(connection):
+            refuse_different(database, settings, identity, instance_identity)
+        if not identity.key_fingerprint and settings.secret_key is None and not has_sealed(connection):
             refuse_local_key(database, settings)
             make_key_file(settings.data / KEY_FILE)
-        fingerprint = check_key(settings, known)
-        now = InstanceIdentity(known.instance_id, fingerprint)
+        fingerprint = check_key(settings, identity)
+        now = InstanceIdentity(identity.instance_id, fingerprint)
         # The file first: with the row alone, the folder would be taken for the wrong one.
-        if kept != now:
+        if instance_identity != now:
             write_file(settings.data, now)
-        if row is None or known != now:
+        if row is None or identity != now:
             write_row(connection, now)
 
 
@@ -172,8 +176,8 @@ def owns_store(database: Database, store: ObjectStore) -> bool:
     """Return whether the object store belongs to this installation, so that unknown objects in it are garbage."""
     if store.folder is not None:
         return True
-    known = read_row(database)
-    return known is not None and bucket_owner(store) == known.instance_id
+    identity = read_row(database)
+    return identity is not None and bucket_owner(store) == identity.instance_id
 
 
 def foreign_bucket(store: ObjectStore) -> str:
@@ -197,14 +201,14 @@ def mismatch(database: Database, settings: Settings) -> str:
     Also empty where no service of this version was started yet.
     """
     try:
-        known = read_row(database)
-        if known is None:
+        identity = read_row(database)
+        if identity is None:
             return ""
-        kept = read_file(settings.data)
-        if kept is not None or settings.s3_bucket is None:
-            refuse_different(database, settings, known, kept)
-        if known.key_fingerprint:
-            check_key(settings, known)
+        instance_identity = read_file(settings.data)
+        if instance_identity is not None or settings.s3_bucket is None:
+            refuse_different(database, settings, identity, instance_identity)
+        if identity.key_fingerprint:
+            check_key(settings, identity)
     except WrongDataFolder as error:
         return str(error)
     return ""
@@ -216,15 +220,15 @@ def adopt(database: Database, settings: Settings) -> InstanceIdentity:
         row = connection.execute(select(instance.c.instance_id)).first()
         if settings.secret_key is None:
             make_key_file(settings.data / KEY_FILE)
-        made = InstanceIdentity(
+        identity = InstanceIdentity(
             secrets.token_hex(16) if row is None else row.instance_id, secret_cipher(settings).fingerprints()[0]
         )
         store = open_object_store(settings)
         if store.folder is None:
-            store.replace(BUCKET_MARK, made.instance_id.encode())
-        write_file(settings.data, made)
-        write_row(connection, made)
-    return made
+            store.replace(BUCKET_MARK, identity.instance_id.encode())
+        write_file(settings.data, identity)
+        write_row(connection, identity)
+    return identity
 
 
 def renew(database: Database, settings: Settings) -> None:
@@ -234,9 +238,9 @@ def renew(database: Database, settings: Settings) -> None:
     """
     with database.write() as connection:
         row = connection.execute(select(instance.c.key_fingerprint)).first()
-        made = InstanceIdentity(secrets.token_hex(16), "" if row is None else row.key_fingerprint)
-        write_file(settings.data, made)
-        write_row(connection, made)
+        identity = InstanceIdentity(secrets.token_hex(16), "" if row is None else row.key_fingerprint)
+        write_file(settings.data, identity)
+        write_row(connection, identity)
 
 
 def refuse_local_key(database: Database, settings: Settings) -> None:
@@ -285,22 +289,22 @@ def refuse_strange(database: Database, settings: Settings, contents: Contents) -
 
 
 def refuse_different(
-    database: Database, settings: Settings, known: InstanceIdentity, kept: InstanceIdentity | None
+    database: Database, settings: Settings, identity: InstanceIdentity, instance_identity: InstanceIdentity | None
 ) -> None:
     """Raise an error for a folder with another identity than the database, or with none."""
-    if kept is None:
+    if instance_identity is None:
         raise WrongDataFolder(
             f"the data folder {settings.data} is not the one of {database.name}: it has no {INSTANCE_FILE}; "
             f"{ANOTHER}; if it is the right one after all, run {ADOPT}"
         )
-    if kept.instance_id != known.instance_id:
+    if instance_identity.instance_id != identity.instance_id:
         raise WrongDataFolder(
             f"the data folder {settings.data} belongs to another database than {database.name}; "
             f"{ANOTHER}; if it is the right one after all, run {ADOPT}"
         )
 
 
-def check_key(settings: Settings, known: InstanceIdentity) -> str:
+def check_key(settings: Settings, identity: InstanceIdentity) -> str:
     """Return the fingerprint of the encrypting key; raise an error if the key in use is not among the keys."""
     try:
         found = secret_cipher(settings).fingerprints()
@@ -311,7 +315,7 @@ def check_key(settings: Settings, known: InstanceIdentity) -> str:
                 f"and run {ADOPT}"
             ) from error
         raise WrongDataFolder(str(error)) from error
-    if known.key_fingerprint and known.key_fingerprint not in found:
+    if identity.key_fingerprint and identity.key_fingerprint not in found:
         raise WrongDataFolder(
             "the secrets in the database were encrypted with another key than those in "
             f"{settings.data / KEY_FILE} and secret_key; restore that key, or, if it is lost, "

@@ -323,7 +323,7 @@ def add_packs(repo: Repo, packs: Sequence[bytes]) -> None:
     if sum(map(object_count, packs)) < UNPACK_LIMIT:
         decoded = [decode_pack(pack) for pack in packs]
         if None not in decoded:
-            for one in chain.from_iterable(filter(None, decoded)):
-                repo.write(one.kind, one.content)
+            for packed_object in chain.from_iterable(filter(None, decoded)):
+                repo.write(packed_object.kind, packed_object.content)
             return
     index_packs(repo.folder, packs)

@@ -17,10 +17,10 @@ def list_by_uuid(
     store: ObjectStore, prefix: str, key_of: Callable[[str], str]
 ) -> Iterator[tuple[str, StoredFile]]:
     """Yield the objects below a prefix with their uuids; objects with other keys are left out."""
-    for one in store.list(prefix):
-        uuid = one.key.rpartition("/")[2]
-        if one.key == key_of(uuid):
-            yield uuid, one
+    for file in store.list(prefix):
+        uuid = file.key.rpartition("/")[2]
+        if file.key == key_of(uuid):
+            yield uuid, file
 
 
 def delete_unused(
@@ -38,7 +38,7 @@ def delete_unused(
     """
     if not instance.owns_store(database, store):
         return 0
-    old = [uuid for uuid, one in list_by_uuid(store, prefix, key_of) if one.written_at < before]
+    old = [uuid for uuid, file in list_by_uuid(store, prefix, key_of) if file.written_at < before]
     deleted = 0
     for start in range(0, len(old), BATCH):
         batch = old[start : start + BATCH]

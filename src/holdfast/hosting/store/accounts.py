@@ -293,17 +293,17 @@ def by_emails(database: Database, emails: Iterable[str]) -> dict[str, Account]:
     if not addresses:
         return {}
     if isinstance(database, TransactionDatabase):
-        found = [account_from(row) for email in addresses for row in database.rows(BY_EMAIL, email=email)]
+        accounts = [account_from(row) for email in addresses for row in database.rows(BY_EMAIL, email=email)]
         found_accounts = [one for number in numbers if (one := account_by_id(database, number)) is not None]
-        found += [one for one in found_accounts if not one.is_organization]
+        accounts += [one for one in found_accounts if not one.is_organization]
     else:
         statement = select(*COLUMNS).where(
             ~users.c.is_organization, users.c.email.in_(addresses) | users.c.id.in_(list(numbers))
         )
         with database.read() as connection:
-            found = [account_from(tuple(row)) for row in connection.execute(statement)]
-    people = {account.email: account for account in found if account.email}
-    people |= {numbers[account.id]: account for account in found if account.id in numbers}
+            accounts = [account_from(tuple(row)) for row in connection.execute(statement)]
+    people = {account.email: account for account in accounts if account.email}
+    people |= {numbers[account.id]: account for account in accounts if account.id in numbers}
     return people | by_other_emails(database, [email for email in addresses if email not in people])
 
 

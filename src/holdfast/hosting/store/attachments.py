@@ -94,8 +94,8 @@ def stored_attachments(connection: Connection, column: str, ids: Collection[int]
     if ids:
         statement = select(*COLUMNS).where(attachments.c[column].in_(ids)).order_by(attachments.c.id)
         for row in connection.execute(statement):
-            one = Attachment(*row)
-            found[getattr(one, column)].append(one)
+            attachment = Attachment(*row)
+            found[getattr(attachment, column)].append(attachment)
     return found
 
 

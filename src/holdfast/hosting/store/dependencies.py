@@ -258,15 +258,17 @@ def delete_dependencies(connection: Connection, gone: Issue | Sequence[int]) -> 
     connection.execute(delete(issue_dependencies).where(leaves))
 
 
-def record_unblocked(connection: Connection, found: Sequence[UnblockedIssue], actor: Account, now: int) -> None:
+def record_unblocked(
+    connection: Connection, unblocked_issues: Sequence[UnblockedIssue], actor: Account, now: int
+) -> None:
     """Record that issues have lost their last open blocker."""
-    for one in found:
+    for unblocked_issue in unblocked_issues:
         events.record(
             connection,
             "issue_unblocked",
-            owner_id=one.owner_id,
-            repository_id=one.repository_id,
+            owner_id=unblocked_issue.owner_id,
+            repository_id=unblocked_issue.repository_id,
             actor_id=actor.id,
-            details={"issue_id": one.issue_id, "blocker_id": one.blocker_id},
+            details={"issue_id": unblocked_issue.issue_id, "blocker_id": unblocked_issue.blocker_id},
             now=now,
         )

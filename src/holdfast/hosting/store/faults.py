@@ -127,9 +127,9 @@ SQLSTATE_FAULTS: Final[dict[str, tuple[type[HostingError], str]]] = {
 def translate(error: BaseException) -> HostingError | None:
     """Return the host's error for an exception or one of its causes; None if it has another origin."""
     for link in causes(error):
-        found = translate_one(link)
-        if found is not None:
-            return found
+        hosting_error = translate_one(link)
+        if hosting_error is not None:
+            return hosting_error
     return None
 
 

@@ -114,21 +114,21 @@ class Glob:
         """Parse the alternatives up to the closing brace, or the only one up to the end."""
         if depth > DEEPEST:
             raise PatternRefused(f"the pattern {self._pattern} nests braces more than {DEEPEST} deep")
-        found = [GlobPart()]
+        glob_parts = [GlobPart()]
         while self._index < len(self._pattern):
             sign = self._pattern[self._index]
             self._index += 1
             if depth and sign == "}":
-                return found
+                return glob_parts
             if depth and sign == ",":
-                found.append(GlobPart())
+                glob_parts.append(GlobPart())
             elif sign == "{":
-                self._then(found[-1], alternation(self._alternatives(depth + 1)))
+                self._then(glob_parts[-1], alternation(self._alternatives(depth + 1)))
             else:
-                self._then(found[-1], self._single(sign))
+                self._then(glob_parts[-1], self._single(sign))
         if depth:
             raise PatternRefused(f"the pattern {self._pattern} has an unclosed {{")
-        return found
+        return glob_parts
 
     def _single(self, sign: str) -> GlobPart:
         """Parse one element of a pattern."""

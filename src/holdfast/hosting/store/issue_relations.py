@@ -245,13 +245,24 @@ def labels_by_id(connection: Connection, ids: Collection[int]) -> dict[int, Labe
 def timeline_parts(database: Database, entries: Sequence[Comment]) -> TimelineParts:
     """Load the rows that timeline entries refer to, in a constant number of queries."""
     details = [entry.happening for entry in entries]
-    people = {entry.author_id for entry in entries} | {one.assignee_id for one in details}
-    teams = {one.assignee_team_id for one in details}
-    steps = {one.milestone_id for one in details} | {one.old_milestone_id for one in details}
+    people = {entry.author_id for entry in entries} | {
+        timeline_details.assignee_id for timeline_details in details
+    }
+    teams = {timeline_details.assignee_team_id for timeline_details in details}
+    steps = {timeline_details.milestone_id for timeline_details in details} | {
+        timeline_details.old_milestone_id for timeline_details in details
+    }
     with database.read() as connection:
         return TimelineParts(
             accounts_by_id(connection, {number for number in people if number is not None}),
-            labels_by_id(connection, {one.label_id for one in details if one.label_id is not None}),
+            labels_by_id(
+                connection,
+                {
+                    timeline_details.label_id
+                    for timeline_details in details
+                    if timeline_details.label_id is not None
+                },
+            ),
             milestones_by_id(connection, {number for number in steps if number is not None}),
             teams_by_id(connection, {number for number in teams if number is not None}),
         )

@@ -147,7 +147,7 @@ def find_issues(database: Database, keys: Sequence[tuple[int, int]]) -> dict[tup
     )
     with database.read() as connection:
         found = [Issue(*row) for row in connection.execute(statement)]
-    return {(one.repository_id, one.number): one for one in found}
+    return {(issue.repository_id, issue.number): issue for issue in found}
 
 
 def no_issue(repository: Repository, number: int) -> NoSuchIssue:
@@ -230,8 +230,10 @@ def head_ref(number: int) -> str:
 def create_head_ref(change: IssueTransaction, issue: Issue, branches: Branches) -> None:
     """Create the ref of a new pull request, with the objects that come from a fork."""
     if branches.head_sha:
-        made = RefUpdate(head_ref(issue.number), "0" * len(branches.head_sha), branches.head_sha)
-        repository_log.append(change.connection, issue.repository_id, [(change.actor.id, made)], branches.packs)
+        ref_update = RefUpdate(head_ref(issue.number), "0" * len(branches.head_sha), branches.head_sha)
+        repository_log.append(
+            change.connection, issue.repository_id, [(change.actor.id, ref_update)], branches.packs
+        )
 
 
 def is_draft_title(title: str) -> bool:

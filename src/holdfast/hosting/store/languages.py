@@ -34,15 +34,15 @@ def find_statistics(database: Database, repository_id: int) -> LanguageStatistic
     return None if row is None else LanguageStatistics(row[0], msgspec.json.decode(row[1], type=dict[str, int]))
 
 
-def save_statistics(database: Database, repository: Repository, found: LanguageStatistics) -> None:
+def save_statistics(database: Database, repository: Repository, statistics: LanguageStatistics) -> None:
     """Keep the statistics of a repository at the version it was read with, and its main language."""
     row = {
         "repository_id": repository.id,
         "version": repository.version,
-        "tree": found.tree,
-        "counts": msgspec.json.encode(found.counts).decode(),
+        "tree": statistics.tree,
+        "counts": msgspec.json.encode(statistics.counts).decode(),
     }
-    main = next(iter(found.counts), "")
+    main = next(iter(statistics.counts), "")
     with database.write() as connection:
         # Locks the row of the repository, which is there then.
         mine = update(repositories).where(repositories.c.id == repository.id).values(language=main)

@@ -176,10 +176,10 @@ def locks_of(
 
 def find_lock(database: Database, repository: Repository, number: int) -> Lock:
     """Return a lock by id."""
-    found = locks_of(database, repository, number=number, limit=1)
-    if not found:
+    locks = locks_of(database, repository, number=number, limit=1)
+    if not locks:
         raise NoSuchLock("no such lock")
-    return found[0]
+    return locks[0]
 
 
 def add_lock(database: Database, repository: Repository, path: str, owner: Account) -> Lock:

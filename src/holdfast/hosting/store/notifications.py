@@ -207,12 +207,12 @@ def selection(
     depends on the kind of issue.
     """
     mine = conditions(user, which)
-    shown = selection_of_issues(connection, user, which, public_only=public_only)
+    thread_selection = selection_of_issues(connection, user, which, public_only=public_only)
     if not has_repository_threads(connection, user):
-        return ThreadSelection(shown.source, [*mine, *shown.conditions])
+        return ThreadSelection(thread_selection.source, [*mine, *thread_selection.conditions])
     waiting = waiting_transfers(connection, user, public_only=public_only) if which.with_repositories else []
-    of_issues = and_(notifications.c.issue_id.is_not(None), *shown.conditions)
-    return ThreadSelection(shown.source, [*mine, or_(of_issues, notifications.c.id.in_(waiting))])
+    of_issues = and_(notifications.c.issue_id.is_not(None), *thread_selection.conditions)
+    return ThreadSelection(thread_selection.source, [*mine, or_(of_issues, notifications.c.id.in_(waiting))])
 
 
 def selection_of_issues(

@@ -313,7 +313,7 @@ def write_results(
             UPDATE_WAITING.run_many(connection, retried)
         if pauses:
             paused: list[dict[str, Bind]] = [
-                {"hook": one.hook, "by": holder, "moment": one.at, "because": one.reason} for one in pauses
+                {"hook": pause.hook, "by": holder, "moment": pause.at, "because": pause.reason} for pause in pauses
             ]
             PAUSE.run_many(connection, paused)
         if released:

@@ -184,8 +184,8 @@ def take_challenge(
         row = connection.execute(
             statement.returning(*(columns[name] for name in PasskeyChallenge.__struct_fields__))
         ).first()
-    found = None if row is None else PasskeyChallenge(*row)
-    return None if found is None or found.expires_at <= now else found
+    passkey_challenge = None if row is None else PasskeyChallenge(*row)
+    return None if passkey_challenge is None or passkey_challenge.expires_at <= now else passkey_challenge
 
 
 def delete_expired_challenges(connection: Connection, *, now: int) -> None:

@@ -58,17 +58,17 @@ def recorded_since(database: Database, repository_id: int, since: int) -> set[Re
         events.c.kind.in_(("push", "delete")),
     )
     with database.read() as connection:
-        found = [
+        updates = [
             msgspec.json.decode(details, type=RecordedUpdate)
             for details in connection.execute(statement).scalars()
         ]
-    return {RefUpdate(one.ref, one.before, one.after) for one in found}
+    return {RefUpdate(update.ref, update.before, update.after) for update in updates}
 
 
 def delete_pending(connection: Connection, found: Sequence[PendingUpdate]) -> None:
     """Delete pending updates."""
-    for one in found:
-        connection.execute(delete(ref_updates).where(ref_updates.c.id == one.id))
+    for pending_update in found:
+        connection.execute(delete(ref_updates).where(ref_updates.c.id == pending_update.id))
 
 
 def delete_key_of(connection: Connection, pending: PendingUpdate) -> None:

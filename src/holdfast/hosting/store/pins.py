@@ -34,9 +34,9 @@ def pinned_in(connection: Connection, repository: Repository, *, is_pull: bool) 
 
 def set_order(connection: Connection, order: list[Issue]) -> None:
     """Write the positions of pinned issues, from 1 in this order."""
-    for place, one in enumerate(order, start=1):
-        if one.pin_order != place:
-            connection.execute(update(issues).where(issues.c.id == one.id).values(pin_order=place))
+    for place, issue in enumerate(order, start=1):
+        if issue.pin_order != place:
+            connection.execute(update(issues).where(issues.c.id == issue.id).values(pin_order=place))
 
 
 def pin_issue(database: Database, repository: Repository, issue: Issue, actor: Account) -> None:

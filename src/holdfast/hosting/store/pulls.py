@@ -257,10 +257,12 @@ def pull_parts(database: Database, page: Sequence[Issue], *known: Repository) ->
     already are not loaded again.
     """
     parts = PullParts(heads={repository.id: repository for repository in known})
-    others = {one.head_repository_id for one in page if one.head_repository_id is not None} - parts.heads.keys()
+    others = {
+        issue.head_repository_id for issue in page if issue.head_repository_id is not None
+    } - parts.heads.keys()
     if isinstance(database, TransactionDatabase) or len(page) == 1:
-        for one in page:
-            parts.pulls.update((row[0], Pull(*row)) for row in database.rows(BY_ID, id=one.id))
+        for issue in page:
+            parts.pulls.update((row[0], Pull(*row)) for row in database.rows(BY_ID, id=issue.id))
         for number in {pull.merged_by_id for pull in parts.pulls.values()} - {None}:
             merger = account_by_id(database, number or 0)
             parts.mergers.update({} if merger is None else {merger.id: merger})
@@ -268,7 +270,7 @@ def pull_parts(database: Database, page: Sequence[Issue], *known: Repository) ->
             head = find_by_id(database, number)
             parts.heads.update({} if head is None else {head.id: head})
         return parts
-    ids = [one.id for one in page]
+    ids = [issue.id for issue in page]
     with database.read() as connection:
         for start in range(0, len(ids), IDS_AT_ONCE):
             some = PULL.where(pull_requests.c.issue_id.in_(ids[start : start + IDS_AT_ONCE]))
@@ -378,21 +380,21 @@ def set_head(link: Link, issue: Issue, sha: str, now: int) -> None:
     SET_HEAD.run(link, issue_id=issue.id, sha=sha, now=now)
 
 
-def save_comparison(link: Link, issue_id: int, made: PullComparison) -> None:
+def save_comparison(link: Link, issue_id: int, pull_comparison: PullComparison) -> None:
     """Record what a comparison found; it says itself which commits it is of."""
     SAVE.run(
         link,
         number=issue_id,
-        new_merge_base=made.merge_base,
-        new_checked_head=made.head,
-        new_checked_base=made.base,
-        new_mergeability=made.mergeability,
-        new_conflicting_files=msgspec.json.encode(list(made.conflicts)).decode(),
-        new_additions=made.additions,
-        new_deletions=made.deletions,
-        new_changed_files=made.changed_files,
+        new_merge_base=pull_comparison.merge_base,
+        new_checked_head=pull_comparison.head,
+        new_checked_base=pull_comparison.base,
+        new_mergeability=pull_comparison.mergeability,
+        new_conflicting_files=msgspec.json.encode(list(pull_comparison.conflicts)).decode(),
+        new_additions=pull_comparison.additions,
+        new_deletions=pull_comparison.deletions,
+        new_changed_files=pull_comparison.changed_files,
     )
-    SAVE_BASE.run(link, number=issue_id, base=made.base)
+    SAVE_BASE.run(link, number=issue_id, base=pull_comparison.base)
 
 
 def outdated_pulls(database: Database, repository_id: int, limit: int) -> list[tuple[Issue, Pull]]:

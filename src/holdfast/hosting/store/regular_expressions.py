@@ -47,21 +47,21 @@ class RegularExpression(Glob):
         """Parse the alternatives up to the closing parenthesis, or up to the end."""
         if depth > DEEPEST:
             raise PatternRefused(f"the pattern {self._pattern} nests groups more than {DEEPEST} deep")
-        found = [GlobPart()]
+        glob_parts = [GlobPart()]
         while self._index < len(self._pattern):
             sign = self._pattern[self._index]
             self._index += 1
             if sign == ")":
                 if not depth:
                     raise PatternRefused(f"the pattern {self._pattern} closes a group that is not open")
-                return [alternation(found)]
+                return [alternation(glob_parts)]
             if sign == "|":
-                found.append(GlobPart())
+                glob_parts.append(GlobPart())
             else:
-                self._then(found[-1], self._quantified(self._atom(sign, depth)))
+                self._then(glob_parts[-1], self._quantified(self._atom(sign, depth)))
         if depth:
             raise PatternRefused(f"the pattern {self._pattern} has an unclosed group")
-        return [alternation(found)]
+        return [alternation(glob_parts)]
 
     def _atom(self, sign: str, depth: int) -> GlobPart:
         """Parse a character, a class or a group."""

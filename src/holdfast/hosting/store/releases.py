@@ -123,10 +123,10 @@ def release_by_id(database: Database, number: int) -> Release | None:
 
 def find_release(database: Database, repository: Repository, number: int) -> Release:
     """Return a release of a repository by id."""
-    found = release_by_id(database, number)
-    if found is None or found.repository_id != repository.id:
+    release = release_by_id(database, number)
+    if release is None or release.repository_id != repository.id:
         raise NoSuchRelease(f"release does not exist [id: {number}]")
-    return found
+    return release
 
 
 def find_by_tag(database: Database, repository: Repository, tag_name: str) -> Release | None:
@@ -232,7 +232,7 @@ def record_event(
     assets: Sequence[Attachment] | None = None,
 ) -> None:
     """Record an event of a release; `assets` are its files if they cannot be looked up any more."""
-    found = attachments_in(link, holder_of(release)) if assets is None else assets
+    attachments = attachments_in(link, holder_of(release)) if assets is None else assets
     events.record(
         link,
         "release",
@@ -241,6 +241,6 @@ def record_event(
         actor_id=actor.id,
         details={
             "action": action,
-            "release": msgspec.to_builtins(ReleaseSnapshot(release, list(found))),
+            "release": msgspec.to_builtins(ReleaseSnapshot(release, list(attachments))),
         },
     )

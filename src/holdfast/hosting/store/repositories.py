@@ -279,16 +279,16 @@ def find_repositories(database: Database, names: Collection[tuple[str, str]]) ->
     )
     with database.read() as connection:
         found = [repository_from(tuple(row)) for row in connection.execute(statement)]
-    by_name = {(one.owner.name.casefold(), one.name.casefold()): one for one in found}
-    return {key: one for key, one in by_name.items() if key in folded}
+    by_name = {(repository.owner.name.casefold(), repository.name.casefold()): repository for repository in found}
+    return {key: repository for key, repository in by_name.items() if key in folded}
 
 
 def repository_by_id(database: Database, number: int) -> Repository:
     """Return the repository with this id."""
-    found = find_by_id(database, number)
-    if found is None:
+    repository = find_by_id(database, number)
+    if repository is None:
         raise NoSuchRepository(f"repository does not exist [id: {number}, uid: 0, owner_name: , name: ]")
-    return found
+    return repository
 
 
 def find_by_id(database: Database, number: int) -> Repository | None:

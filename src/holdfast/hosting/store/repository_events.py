@@ -51,8 +51,8 @@ def record_deleted(
     """Record that a repository is about to be deleted, possibly with its owner, including its last state."""
     owner = repository.owner
     # E-mail addresses of users are not retained after their deletion.
-    shown = owner if owner.is_organization else msgspec.structs.replace(owner, email="")
-    was = msgspec.to_builtins(msgspec.structs.replace(repository, owner=shown))
+    account = owner if owner.is_organization else msgspec.structs.replace(owner, email="")
+    was = msgspec.to_builtins(msgspec.structs.replace(repository, owner=account))
     facts = {"repository": repository.id, "name": repository.full_name, "was": was}
     record_repository_event(connection, None, None if with_owner else owner, actor, "deleted", **facts)
 

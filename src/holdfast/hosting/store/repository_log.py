@@ -248,12 +248,20 @@ def append(
     is_set = [False] * len(updates)
     for index in order:
         is_set[index] = set_ref(link, repository_id, updates[index][1])
-    for index, (actor_id, one) in enumerate(updates):
+    for index, (actor_id, ref_update) in enumerate(updates):
         if not is_set[index]:
-            rejected.append(one)
+            rejected.append(ref_update)
             continue
         version = last - len(updates) + 1 + index
-        values = (repository_id, version, stored_name(one.ref), one.old, one.new, actor_id, now)
+        values = (
+            repository_id,
+            version,
+            stored_name(ref_update.ref),
+            ref_update.old,
+            ref_update.new,
+            actor_id,
+            now,
+        )
         rows.append(dict(zip(LOG_COLUMNS, values, strict=True)))
     add_rows(link, LOG, rows)
     add_packs(link, repository_id, last, new_packs)
@@ -285,16 +293,18 @@ def add_rows(link: Link, statement: Statement, rows: Sequence[dict[str, Bind]]) 
         statement.run_many(link, rows)
 
 
-def set_ref(link: Link, repository_id: int, one: RefUpdate) -> bool:
+def set_ref(link: Link, repository_id: int, ref_update: RefUpdate) -> bool:
     """Compare and set one ref; return whether it was at its old id and can have its name."""
-    name = stored_name(one.ref)
-    if one.deletes:
-        return bool(REMOVE.run(link, number=repository_id, ref=name, old=one.old))
-    if not one.creates:
-        return bool(SET.run(link, number=repository_id, ref=name, old=one.old, new=one.new))
-    if TARGET.run(link, repository_id=repository_id, name=name) or conflicting_ref(link, repository_id, one.ref):
+    name = stored_name(ref_update.ref)
+    if ref_update.deletes:
+        return bool(REMOVE.run(link, number=repository_id, ref=name, old=ref_update.old))
+    if not ref_update.creates:
+        return bool(SET.run(link, number=repository_id, ref=name, old=ref_update.old, new=ref_update.new))
+    if TARGET.run(link, repository_id=repository_id, name=name) or conflicting_ref(
+        link, repository_id, ref_update.ref
+    ):
         return False
-    ADD.run(link, repository_id=repository_id, name=name, target=one.new)
+    ADD.run(link, repository_id=repository_id, name=name, target=ref_update.new)
     return True
 
 
@@ -394,12 +404,12 @@ def live_packs(connection: Connection, repository_id: int, after: int) -> list[P
     return [PackRow(*row) for row in connection.execute(statement)]
 
 
-def pack_contents(connection: Connection, found: Iterable[PackRow]) -> list[bytes]:
+def pack_contents(connection: Connection, pack_rows: Iterable[PackRow]) -> list[bytes]:
     """Return the bytes of those packs that the database stores, in their order.
 
     Raises `GitDamaged` for one that has none: without its objects, what is made of the others is not whole.
     """
-    ids = [pack.id for pack in found if not pack.store_key]
+    ids = [pack.id for pack in pack_rows if not pack.store_key]
     contents: dict[int, bytes] = {}
     for start in range(0, len(ids), NAMES_AT_ONCE):
         some = packs.c.id.in_(ids[start : start + NAMES_AT_ONCE])

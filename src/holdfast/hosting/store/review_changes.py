@@ -203,12 +203,12 @@ def add_line_comments(
             "issue_id": issue.id,
             "kind": PENDING_KIND,
             "author_id": change.actor.id,
-            "body": one.body,
+            "body": new_line_comment.body,
             "details": details,
             "created_at": change.now,
             "updated_at": change.now,
         }
-        for one in new
+        for new_line_comment in new
     ]
     added = insert(comments).returning(comments.c.id, sort_by_parameter_order=True)
     ids = change.connection.execute(added, rows).scalars().all()
@@ -216,15 +216,15 @@ def add_line_comments(
         {
             "comment_id": number,
             "review_id": review.id,
-            "path": one.path,
-            "line": one.line,
-            "is_old_side": one.is_old_side,
-            "commit_id": one.commit_id,
-            "line_commit_id": one.line_commit_id,
-            "blob_id": one.blob_id,
-            "diff_hunk": one.diff_hunk,
+            "path": new_line_comment.path,
+            "line": new_line_comment.line,
+            "is_old_side": new_line_comment.is_old_side,
+            "commit_id": new_line_comment.commit_id,
+            "line_commit_id": new_line_comment.line_commit_id,
+            "blob_id": new_line_comment.blob_id,
+            "diff_hunk": new_line_comment.diff_hunk,
         }
-        for number, one in zip(ids, new, strict=True)
+        for number, new_line_comment in zip(ids, new, strict=True)
     ]
     change.connection.execute(insert(review_comments), places)
 

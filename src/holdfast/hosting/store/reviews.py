@@ -269,8 +269,8 @@ def reviewers_named(database: Database, repository: Repository, names: Iterable[
         return {}
     statement = select(*ACCOUNT).where(users.c.folded_name.in_(folded), may_review(repository))
     with database.read() as connection:
-        found = [account_from(tuple(row)) for row in connection.execute(statement)]
-    return {account.name.casefold(): account for account in found}
+        accounts = [account_from(tuple(row)) for row in connection.execute(statement)]
+    return {account.name.casefold(): account for account in accounts}
 
 
 def teams_reading(connection: Connection, repository: Repository, team_ids: Collection[int]) -> set[int]:

@@ -145,10 +145,10 @@ def end_session_of(database: Database, user: Account, key: str) -> bool:
     return bool(ended.rowcount)
 
 
-def end_others(database: Database, user: Account, kept: Secret | None) -> None:
+def end_others(database: Database, user: Account, secret: Secret | None) -> None:
     """Delete all sessions of a user but one."""
     others = [sessions.c.user_id == user.id]
-    if kept is not None:
-        others.append(sessions.c.token_hash != hashed(kept))
+    if secret is not None:
+        others.append(sessions.c.token_hash != hashed(secret))
     with database.write() as connection:
         connection.execute(delete(sessions).where(*others))

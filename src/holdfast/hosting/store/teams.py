@@ -202,8 +202,8 @@ def give_transferred(
     connection: Connection, organization: Account, repository_id: int, ids: Sequence[int]
 ) -> None:
     """Add a repository that an organization got to those of its teams with these ids that exist."""
-    found = [one for one in teams_by_id(connection, ids).values() if one.organization_id == organization.id]
-    rows = [{"team_id": one.id, "repository_id": repository_id} for one in found]
+    found = [team for team in teams_by_id(connection, ids).values() if team.organization_id == organization.id]
+    rows = [{"team_id": team.id, "repository_id": repository_id} for team in found]
     if rows:
         connection.execute(insert(team_repositories), rows)
 

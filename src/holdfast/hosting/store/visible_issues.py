@@ -68,7 +68,7 @@ def visible_issues_by_id(connection: Connection, ids: Collection[int], reader: R
         rows = connection.execute(
             visible_issues_query(reader).where(issues.c.id.in_(unique[start : start + MAX_IDS]))
         )
-        found |= {one.issue.id: one for one in visible_issues_from(rows)}
+        found |= {visible_issue.issue.id: visible_issue for visible_issue in visible_issues_from(rows)}
     return found
 
 

@@ -89,10 +89,10 @@ class WebhookClient:
                 return await self._follow(request, partial)
         except TimeoutError:
             waited = f"it took longer than {self._timeout:g} seconds"
-            kept = partial.kept(f"{waited}; the rest was not read")
-            if kept is None:
+            webhook_response = partial.kept(f"{waited}; the rest was not read")
+            if webhook_response is None:
                 raise DeliveryFailed(f"{waited}; the setting webhook_timeout allows more") from None
-            return kept
+            return webhook_response
         except AddressNotAllowed as error:
             raise AddressRefused(refusal(error.host, error.addresses)) from None
         except InvalidRequest as error:
@@ -111,11 +111,11 @@ class WebhookClient:
         for _ in range(MOST_REDIRECTS + 1):
             partial.response = response = await self._client.send(request)
             cut = await read_start(partial, response)
-            kept = partial.kept(cut)
-            if kept is not None:
+            webhook_response = partial.kept(cut)
+            if webhook_response is not None:
                 if not cut:
                     partial.response = None  # read completely, so the connection is idle again
-                return kept
+                return webhook_response
             request = redirected(request, response.status, response.header("location"))
             response.close()
             partial.response, partial.body = None, b""

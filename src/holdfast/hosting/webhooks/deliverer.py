@@ -65,11 +65,11 @@ class DeliveryBatch:
     waiting: list[WaitingDelivery]
     problems: dict[int, HostingError]
 
-    def payload(self, one: WaitingDelivery) -> str:
+    def payload(self, delivery: WaitingDelivery) -> str:
         """Return the payload of a delivery, or raise why there is none."""
-        if one.event_id in self.problems:
-            raise self.problems[one.event_id]
-        return one.payload
+        if delivery.event_id in self.problems:
+            raise self.problems[delivery.event_id]
+        return delivery.payload
 
 
 class Deliverer:
@@ -207,10 +207,10 @@ class Deliverer:
                 if batch is None or not batch.waiting:
                     break
                 batch_until = time.monotonic() + self._timings.batch_time
-                for one in batch.waiting:
-                    if one.due_at > self._now() or not await self._deliver(batch, one):
+                for delivery in batch.waiting:
+                    if delivery.due_at > self._now() or not await self._deliver(batch, delivery):
                         return
-                    last = one.id
+                    last = delivery.id
                     if self._stopping.is_set() or time.monotonic() >= batch_until:
                         break
         except Exception as error:
@@ -231,7 +231,7 @@ class Deliverer:
         if held is None:
             return None
         waiting = outbox.waiting_deliveries(self._database, hook, after=after, most=BATCH_SIZE)
-        missing = list({one.event_id for one in waiting if not one.payload})
+        missing = list({delivery.event_id for delivery in waiting if not delivery.payload})
         if not missing:
             return DeliveryBatch(held, waiting, {})
         made: dict[int, str] = {}
@@ -254,12 +254,12 @@ class Deliverer:
             held, outbox.waiting_deliveries(self._database, hook, after=after, most=len(waiting)), problems
         )
 
-    async def _deliver(self, batch: DeliveryBatch, one: WaitingDelivery) -> bool:
+    async def _deliver(self, batch: DeliveryBatch, delivery: WaitingDelivery) -> bool:
         """Attempt a delivery, record the result, and return whether the next one may be sent."""
         if time.monotonic() >= self._leases.get(batch.held.hook.id, 0.0):
             return False
-        attempt = DeliveryAttempt(batch.held, one, time.monotonic())
-        with traces.start_delivery(batch.held.hook.id, one.id) as span:
+        attempt = DeliveryAttempt(batch.held, delivery, time.monotonic())
+        with traces.start_delivery(batch.held.hook.id, delivery.id) as span:
             may_continue = await self._attempt(batch, attempt)
             span.set("holdfast.outcome", attempt.outcome)
             if attempt.answer is not None:
@@ -267,10 +267,10 @@ class Deliverer:
         return may_continue
 
     async def _attempt(self, batch: DeliveryBatch, attempt: DeliveryAttempt) -> bool:
-        one = attempt.one
+        waiting_delivery = attempt.one
         try:
             attempt.outgoing = build_request(
-                batch.held, one, batch.payload(one), self._open_secret, self._message_of
+                batch.held, waiting_delivery, batch.payload(waiting_delivery), self._open_secret, self._message_of
             )
             if attempt.outgoing is None:
                 return self._finish(attempt, "cancelled", "this type of webhook has no message for it")
@@ -280,7 +280,7 @@ class Deliverer:
         except HostingError as error:
             return self._schedule_retry(attempt, str(error))
         except Exception as error:
-            log.exception("webhook delivery failed", delivery=one.id)
+            log.exception("webhook delivery failed", delivery=waiting_delivery.id)
             return self._schedule_retry(
                 attempt, f"something is wrong here ({type(error).__name__}); the log says what"
             )

@@ -28,7 +28,11 @@ MessageOf = Callable[[Hook, str, str, str, Callable[[str], str]], WebhookRequest
 
 
 def build_request(
-    held: LeasedHook, one: WaitingDelivery, payload: str, open_secret: Callable[[str], str], message_of: MessageOf
+    held: LeasedHook,
+    delivery: WaitingDelivery,
+    payload: str,
+    open_secret: Callable[[str], str],
+    message_of: MessageOf,
 ) -> WebhookRequest | None:
     """Build the request of a delivery; None if the webhook's type has no message for the event."""
     hook = held.hook
@@ -39,19 +43,21 @@ def build_request(
             url=hook.url,
             content_type=hook.content_type,
             payload=payload,
-            uuid=one.uuid,
-            kind=one.kind,
+            uuid=delivery.uuid,
+            kind=delivery.kind,
             target=held.target,
             secret=secret,
             authorization=authorization,
         )
-    message = message_of(hook, one.kind, payload, one.uuid, open_secret)
+    message = message_of(hook, delivery.kind, payload, delivery.uuid, open_secret)
     if message is None:
         return None
     headers = dict(message.headers)
     if hook.type not in WITHOUT_DELIVERY_HEADERS:
         headers = (
-            delivery_headers(one.uuid, one.kind, held.target) | signature_headers(message.body, secret) | headers
+            delivery_headers(delivery.uuid, delivery.kind, held.target)
+            | signature_headers(message.body, secret)
+            | headers
         )
     if authorization:
         headers["Authorization"] = authorization

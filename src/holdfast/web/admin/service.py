@@ -176,10 +176,10 @@ def show_deliveries(request: RequestContext, page: PageParams) -> RawResponse:
     """Show the pending deliveries, and the paused, delayed or failing webhooks."""
     database = request.app.database
     queue = outbox.queue_size(database)
-    found, total = backlog.hooks_with_backlog(database, skip=page.skip, limit=page.size)
+    hook_backlogs, total = backlog.hooks_with_backlog(database, skip=page.skip, limit=page.size)
     own = request.user.name
     listed = []
-    for stuck in found:
+    for stuck in hook_backlogs:
         name, path = home_of(stuck)
         is_ours = stuck.scope != "owner" or stuck.of_organization or stuck.owner == own
         listed.append((stuck, name, path if is_ours else ""))

@@ -131,7 +131,7 @@ def new_user_page(request: RequestContext) -> RawResponse:
 def create_user_page(request: RequestContext, body: NewUserForm) -> RawResponse:
     """Create a user, and show a generated password once."""
     invented = "" if body.password else accounts.new_password().reveal()
-    wanted = users.NewUser(
+    new_user = users.NewUser(
         name=body.username.strip(),
         email=body.email.strip(),
         full_name=body.full_name.strip(),
@@ -141,7 +141,7 @@ def create_user_page(request: RequestContext, body: NewUserForm) -> RawResponse:
         is_restricted=bool(body.restricted),
     )
     try:
-        created = users.create(request.app, request.actor, wanted)
+        created = users.create(request.app, request.actor, new_user)
     except HostingError as error:
         return show_new(request, msgspec.structs.replace(body, password=""), error)
     if not invented:

@@ -23,8 +23,8 @@ FINDINGS: Final = 100
 def show_about(view: ConversationRequest) -> TemplateResult:
     """List the backups that were imported, and what was left out of them."""
     skipped = []
-    for one in view.archive.skipped():
-        skipped.append(one)
+    for skipped_record in view.archive.skipped():
+        skipped.append(skipped_record)
         if len(skipped) > SKIPPED:
             break
     snapshots = view.archive.snapshots()[-SKIPPED:]
@@ -32,7 +32,7 @@ def show_about(view: ConversationRequest) -> TemplateResult:
         "chats/about.html",
         "About",
         {
-            "snapshots": [(one, to_datetime(one.made_ms)) for one in snapshots],
+            "snapshots": [(snapshot, to_datetime(snapshot.made_ms)) for snapshot in snapshots],
             "skipped": skipped[:SKIPPED],
             "more_skipped": len(skipped) > SKIPPED,
             "has_findings": has_findings(view),
@@ -59,7 +59,7 @@ def show_findings(view: ConversationRequest) -> TemplateResult:
         "Findings",
         {
             "verdict": verdict,
-            "findings": [(one, rules.get(one.rule)) for one in findings],
+            "findings": [(finding_row, rules.get(finding_row.rule)) for finding_row in findings],
             "size": FINDINGS,
             "page": number,
             "pages_address": f"{view.address('findings')}?page=",

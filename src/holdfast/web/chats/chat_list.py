@@ -121,10 +121,10 @@ def split_into_tabs(
     tabs: list[ChatListTab] = []
     chosen: list[Chat] | None = None
     for name, query, current, takes in parts:
-        taken = [chat for chat in mine if takes(chat)]
-        tabs.append(ChatListTab(name, view.address("", account=extra, **query), current, len(taken)))
+        chats = [chat for chat in mine if takes(chat)]
+        tabs.append(ChatListTab(name, view.address("", account=extra, **query), current, len(chats)))
         if current:
-            chosen = taken
+            chosen = chats
     if chosen is None:
         raise PageNotFound
     return tabs, chosen
@@ -191,7 +191,7 @@ def preview_line(message: Message) -> str:
     if message.poll is not None:
         text = f"Poll: {message.poll.question}"
     if not text:
-        files = [one for one in message.attachments if one.role == "attachment"]
+        files = [attachment for attachment in message.attachments if attachment.role == "attachment"]
         if files:
             kind = (files[0].content_type or "").partition("/")[0]
             text = {"image": "Photo", "video": "Video", "audio": "Voice message"}.get(kind, "File")

@@ -137,7 +137,7 @@ def fit_page(view: ConversationRequest, page: Page, target: int, *, keep_last: b
     size = sum(len(piece.encode()) for piece in pieces)
     older, newer = page.older, page.newer
     while size > MOST_BYTES and len(pieces) > 1:
-        at = next((n for n, one in enumerate(messages) if one.id == target), None)
+        at = next((n for n, message in enumerate(messages) if message.id == target), None)
         from_start = keep_last if at is None else at > len(messages) // 2
         size -= len(pieces.pop(0 if from_start else -1).encode())
         messages.pop(0 if from_start else -1)
@@ -173,12 +173,14 @@ def render_messages(view: ConversationRequest, messages: list[Message]) -> list[
 def truncate_message(message: Message, links: MessageLinks) -> tuple[Message, str]:
     """Truncate a long text, with a link to the full one."""
     text = message.text or ""
-    longest = max([len(text), *(len(one.text or "") for one in message.revisions)])
+    longest = max([len(text), *(len(revision.text or "") for revision in message.revisions)])
     if longest <= LONGEST and len(message.revisions) <= MOST_REVISIONS:
         return message, ""
     revisions = tuple(
-        replace(one, text=f"{one.text[:LONGEST]}…") if one.text and len(one.text) > LONGEST else one
-        for one in message.revisions[-MOST_REVISIONS:]
+        replace(revision, text=f"{revision.text[:LONGEST]}…")
+        if revision.text and len(revision.text) > LONGEST
+        else revision
+        for revision in message.revisions[-MOST_REVISIONS:]
     )
     shorter = f"{text[:LONGEST]}…" if len(text) > LONGEST else message.text
     return replace(message, text=shorter, revisions=revisions), full_message_link(message, links)

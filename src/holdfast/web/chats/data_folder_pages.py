@@ -60,19 +60,19 @@ def list_entries(folder: Path) -> list[DataFolderEntry]:
     """List the folder by name, without the attachment folders of archives."""
     if not folder.is_dir():
         return []
-    found = []
+    data_folder_entries = []
     for path in sorted(folder.iterdir()):
         if path.name.startswith(".") or path.name.endswith(("-media", "-journal", "-wal", "-shm")):
             continue
         status = path.stat()
         kind = kind_of_path(path)
         size = None if path.is_dir() else status.st_size
-        found.append(
+        data_folder_entries.append(
             DataFolderEntry(
                 path.name, f"{ROOT}/{quote(path.name, safe='')}", WORDS[kind], size, moment(status.st_mtime), kind
             )
         )
-    return found
+    return data_folder_entries
 
 
 @endpoint("GET /-/archives", guards=(site_admin,), slow=True)

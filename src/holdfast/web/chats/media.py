@@ -102,20 +102,20 @@ def file_name(attachment: ArchivedAttachment, digest: str) -> str:
 
 def file_of(archive: Archive, attachment: ArchivedAttachment) -> KeptFile:
     """Return the file of an attachment; archives are untrusted, so it is confined to their folder."""
-    found = archive.kept_file(attachment.path or "")
-    if found is None or not found.path.resolve().is_relative_to(archive.media_folder.resolve()):
+    file = archive.kept_file(attachment.path or "")
+    if file is None or not file.path.resolve().is_relative_to(archive.media_folder.resolve()):
         raise PageNotFound
     try:
         # The end of an encrypted file is authenticated when it is opened.
-        found.open().close()
+        file.open().close()
     except (AttachmentError, OSError):
         raise PageNotFound from None
-    return found
+    return file
 
 
-def file_chunks(kept: KeptFile, start: int, stop: int) -> Iterator[bytes]:
+def file_chunks(kept_file: KeptFile, start: int, stop: int) -> Iterator[bytes]:
     """Yield a stretch of a file."""
-    with kept.open() as file:
+    with kept_file.open() as file:
         file.seek(start)
         while start < stop and (piece := file.read(min(CHUNK, stop - start))):
             start += len(piece)

@@ -96,7 +96,7 @@ def find_files(
 ) -> tuple[list[tuple[str, list[MediaTile]]], str]:
     """Find files by month, and the place the next page begins at."""
     family: FileFamily = next(one for one in get_args(FileFamily) if one == kind)
-    found = sent_files(
+    media_page = sent_files(
         view.archive,
         family,
         chat=chat,
@@ -106,10 +106,10 @@ def find_files(
     )
     links = MessageLinks(view)
     months: dict[str, list[MediaTile]] = {}
-    for one in found.files:
-        tile = make_tile(links, one)
+    for attachment in media_page.files:
+        tile = make_tile(links, attachment)
         months.setdefault("Unknown date" if tile.when is None else f"{tile.when:%B %Y}", []).append(tile)
-    return list(months.items()), "" if found.more is None else f"{found.more[0]}.{found.more[1]}"
+    return list(months.items()), "" if media_page.more is None else f"{media_page.more[0]}.{media_page.more[1]}"
 
 
 def parse_place(text: str) -> tuple[int, int] | None:
@@ -148,7 +148,9 @@ def find_links(view: ConversationRequest, chat: str | None, person: int | None) 
 def links_in(view: ConversationRequest, message: Message) -> list[SentLink]:
     """List the links of one message: those with a preview, then those that only stand in the text."""
     text = message.text or ""
-    shown = {one.url: (one.title or "", one.description or "") for one in message.links if is_address(one.url)}
+    shown = {
+        link.url: (link.title or "", link.description or "") for link in message.links if is_address(link.url)
+    }
     for start, end in links_of(text):
         shown.setdefault(text[start:end], ("", ""))
     return [
@@ -166,6 +168,6 @@ def links_in(view: ConversationRequest, message: Message) -> list[SentLink]:
 
 def people_choices(view: ConversationRequest) -> list[tuple[int, str]]:
     """List the people to choose from, those who wrote most first."""
-    people = view.opened.cached("people", lambda: [truncate_names(one) for one in view.archive.people()])
-    wrote = sorted((one for one in people if one.messages), key=lambda one: -one.messages)
-    return [(one.id, "You" if one.kind == "self" else one.name[:60]) for one in wrote[:MOST_PEOPLE]]
+    people = view.opened.cached("people", lambda: [truncate_names(person) for person in view.archive.people()])
+    wrote = sorted((person for person in people if person.messages), key=lambda one: -one.messages)
+    return [(person.id, "You" if person.kind == "self" else person.name[:60]) for person in wrote[:MOST_PEOPLE]]

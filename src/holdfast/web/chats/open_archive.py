@@ -91,8 +91,8 @@ class OpenArchive:
                 self._state = state
                 self._cache.clear()
             opened = self._idle.pop() if self._idle else None
-        for one in stale:
-            one.close()
+        for archive in stale:
+            archive.close()
         return opened or self._opens(), state
 
     def _release(self, opened: Archive, state: object) -> None:
@@ -123,8 +123,8 @@ class OpenArchive:
         with self._lock:
             self._closed = True
             idle, self._idle = self._idle, []
-        for one in idle:
-            one.close()
+        for archive in idle:
+            archive.close()
 
 
 @contextmanager

@@ -27,20 +27,22 @@ class ContactRow:
 
 def show_people(view: ConversationRequest) -> TemplateResult:
     """List the contacts, optionally those whose name, number or username contains a text."""
-    people = view.opened.cached("people", lambda: [truncate_names(one) for one in view.archive.people()])
+    people = view.opened.cached("people", lambda: [truncate_names(person) for person in view.archive.people()])
     wanted = view.query.get("q", "").strip()[:200]
     if wanted:
         text = wanted.casefold()
-        people = [one for one in people if any(text in (part or "").casefold() for part in search_fields(one))]
+        people = [
+            person for person in people if any(text in (part or "").casefold() for part in search_fields(person))
+        ]
     number = page_number(view)
-    several = len({one.account_id for one in people}) > 1
+    several = len({person.account_id for person in people}) > 1
     part = people[(number - 1) * ROWS : number * ROWS]
     address = view.address("people", q=wanted)
     return TemplateResult(
         "chats/people.html",
         "People",
         {
-            "rows": [make_row(view, one) for one in part],
+            "rows": [make_row(view, person) for person in part],
             "several": several,
             "wanted": wanted,
             "total": len(people),

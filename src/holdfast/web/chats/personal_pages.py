@@ -73,18 +73,18 @@ class ConversationSettingsForm(msgspec.Struct, frozen=True):
 
 def list_page(request: RequestContext, *, status: int = 200, problem: str = "") -> RawResponse:
     """Render the list of the user's conversations, with the form of an upload."""
-    found = chat_backups.list_visible(request.app, request.actor)
+    chat_backup_list = chat_backups.list_visible(request.app, request.actor)
     return page(
         request,
         "chats/personal.html",
         title="Conversations",
         status=status,
         problem=problem,
-        own=[one for one in found.own if one.state == "complete"],
-        unfinished=[one for one in found.own if one.state == "uploading"],
-        shared=found.shared,
-        used=found.used,
-        limit=found.limit,
+        own=[chat_backup for chat_backup in chat_backup_list.own if chat_backup.state == "complete"],
+        unfinished=[chat_backup for chat_backup in chat_backup_list.own if chat_backup.state == "uploading"],
+        shared=chat_backup_list.shared,
+        used=chat_backup_list.used,
+        limit=chat_backup_list.limit,
         words=WORDS,
         root=ROOT,
     )

@@ -79,9 +79,9 @@ def resolve_path(
     request: RequestContext, target: RepositoryAccess, kind: str
 ) -> tuple[ConversationPages, ConversationSource, str]:
     """Find the file an address begins with; nothing lies below a file, so the rest is inside the conversation."""
-    spot = spot_at(request, target, kind)
-    entry, inner = find_file(spot.repo, spot.commit, argument(spot.path))
-    source = source_of(request, target, spot, entry)
+    location = spot_at(request, target, kind)
+    entry, inner = find_file(location.repo, location.commit, argument(location.path))
+    source = source_of(request, target, location, entry)
     exposed = source.kind is not FileKind.SEALED and is_exposed(target)
 
     def draw(template: str, title: str, status: int, values: Mapping[str, object]) -> RawResponse:
@@ -95,15 +95,15 @@ def resolve_path(
             layout="chats/in_repository.html",
             # The name of the repository is the page's heading.
             top="h2",
-            ref=spot.name,
-            ref_path=f"{spot.below}/",
+            ref=location.name,
+            ref_path=f"{location.below}/",
             file_path=entry.path,
-            file_address=spot.address("src", entry.raw_path),
+            file_address=location.address("src", entry.raw_path),
             exposed=exposed,
             **values,
         )
 
-    return ConversationPages(request, spot.address("chats", entry.raw_path), draw), source, inner
+    return ConversationPages(request, location.address("chats", entry.raw_path), draw), source, inner
 
 
 def find_file(repo: Repo, commit: str, path: str) -> tuple[TreeEntry, str]:
@@ -132,21 +132,21 @@ class ConversationLink:
 
 
 def conversation_link(
-    request: RequestContext, target: RepositoryAccess, spot: CodeLocation, entry: TreeEntry
+    request: RequestContext, target: RepositoryAccess, location: CodeLocation, entry: TreeEntry
 ) -> ConversationLink | None:
     """Return whether a file page should link to the chats of the file."""
     if entry.type != "file":
         return None
-    stored = find_lfs_object(request, target, spot.repo, entry)
+    stored = find_lfs_object(request, target, location.repo, entry)
     try:
-        head = head_of(spot.repo.folder, entry.id) if stored is None else lfs_head(request.app, stored)
+        head = head_of(location.repo.folder, entry.id) if stored is None else lfs_head(request.app, stored)
     except (LfsError, ApiError):
         return None
     if not looks_like_backup(head, entry.name):
         return None
     size = entry.size if stored is None else stored.size
     exposed = is_exposed(target) and is_plain_backup(head, entry.name, size)
-    return ConversationLink(spot.address("chats"), is_archive(head), exposed)
+    return ConversationLink(location.address("chats"), is_archive(head), exposed)
 
 
 def find_lfs_object(
@@ -167,10 +167,10 @@ def is_exposed(target: RepositoryAccess) -> bool:
 
 
 def source_of(
-    request: RequestContext, target: RepositoryAccess, spot: CodeLocation, entry: TreeEntry
+    request: RequestContext, target: RepositoryAccess, location: CodeLocation, entry: TreeEntry
 ) -> ConversationSource:
     """Describe a file by its content: its own, or of a pointer what it stands for."""
-    repo = spot.repo
+    repo = location.repo
     stored = find_lfs_object(request, target, repo, entry)
     try:
         head = head_of(repo.folder, entry.id) if stored is None else lfs_head(request.app, stored)
@@ -189,7 +189,13 @@ def source_of(
         )
     repository = target.repository
     origin = FileOrigin(
-        repository.id, repository.owner.id, is_public(repository), spot.kind, spot.ref, entry.raw_path, entry.id
+        repository.id,
+        repository.owner.id,
+        is_public(repository),
+        location.kind,
+        location.ref,
+        entry.raw_path,
+        entry.id,
     )
     if stored is None:
         write = partial(write_blob, repo.folder, entry.id)

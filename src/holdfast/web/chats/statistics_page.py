@@ -41,24 +41,25 @@ def show_figures(view: ConversationRequest) -> TemplateResult:
     wanted = view.query.get("chat", "")
     chat = view.chat(wanted) if wanted else None
     number = None if chat is None else chat.id
-    found = cached_statistics(view.opened, view.archive, number)
+    statistics = cached_statistics(view.opened, view.archive, number)
     return TemplateResult(
         "chats/statistics.html",
         f"Statistics of {chat.name}" if chat else "Statistics",
         {
             "chat": chat,
-            "found": found,
-            "first": to_datetime(found.first_ms),
-            "last": to_datetime(found.last_ms),
-            "days": days_between(found),
-            "months": count_by_time(found),
-            "month_plot": month_plot(count_by_time(found)),
-            "hour_plot": hour_plot(found),
-            "busiest": busiest_hours(found),
-            "chats": chart_bars(view, found, "chat"),
-            "people": chart_bars(view, found, "person"),
+            "found": statistics,
+            "first": to_datetime(statistics.first_ms),
+            "last": to_datetime(statistics.last_ms),
+            "days": days_between(statistics),
+            "months": count_by_time(statistics),
+            "month_plot": month_plot(count_by_time(statistics)),
+            "hour_plot": hour_plot(statistics),
+            "busiest": busiest_hours(statistics),
+            "chats": chart_bars(view, statistics, "chat"),
+            "people": chart_bars(view, statistics, "person"),
             "replies": [
-                (truncate(one.name), one.answers, format_duration(one.median_s)) for one in found.replies[:LISTED]
+                (truncate(reply_time.name), reply_time.answers, format_duration(reply_time.median_s))
+                for reply_time in statistics.replies[:LISTED]
             ],
         },
     )
@@ -85,21 +86,23 @@ def read_statistics(archive: Archive, chat: int | None) -> Statistics | None:
     return msgspec.json.decode(packed, type=Statistics)
 
 
-def days_between(found: Statistics) -> int:
+def days_between(statistics: Statistics) -> int:
     """Return how many days lie between the first message and the last."""
-    return max(1, ((found.last_ms or 0) - (found.first_ms or 0)) // 86_400_000 + 1)
+    return max(1, ((statistics.last_ms or 0) - (statistics.first_ms or 0)) // 86_400_000 + 1)
 
 
-def count_by_time(found: Statistics) -> list[tuple[str, int]]:
+def count_by_time(statistics: Statistics) -> list[tuple[str, int]]:
     """Count by month without gaps, or by year where the months would be too many."""
-    if not found.months:
+    if not statistics.months:
         return []
-    by_month = dict(found.months)
-    first, last = (tuple(map(int, name.split("-"))) for name in (found.months[0][0], found.months[-1][0]))
+    by_month = dict(statistics.months)
+    first, last = (
+        tuple(map(int, name.split("-"))) for name in (statistics.months[0][0], statistics.months[-1][0])
+    )
     length = (last[0] - first[0]) * 12 + last[1] - first[1] + 1
     if length > MOST_MONTHS:
         years: dict[str, int] = {}
-        for name, count in found.months:
+        for name, count in statistics.months:
             years[name[:4]] = years.get(name[:4], 0) + count
         return sorted(years.items())[-MOST_MONTHS:]
     names = [f"{first[0] + (first[1] - 1 + n) // 12:04d}-{(first[1] - 1 + n) % 12 + 1:02d}" for n in range(length)]
@@ -132,11 +135,11 @@ def month_plot(counts: list[tuple[str, int]]) -> Markup:
     ).format(WIDTH, HEIGHT + 20, Markup("").join(parts), Markup("").join(marks[::step_of]))
 
 
-def hour_plot(found: Statistics) -> Markup:
+def hour_plot(statistics: Statistics) -> Markup:
     """Draw a square for each hour of the week."""
-    most = max((count for day in found.hours for count in day), default=0) or 1
+    most = max((count for day in statistics.hours for count in day), default=0) or 1
     parts = []
-    for row, (name, day) in enumerate(zip(DAYS, found.hours, strict=True)):
+    for row, (name, day) in enumerate(zip(DAYS, statistics.hours, strict=True)):
         y = row * ROW
         parts.append(Markup('<text x="0" y="{}">{}</text>').format(y + 14, name))
         for hour, count in enumerate(day):
@@ -158,29 +161,35 @@ def hour_plot(found: Statistics) -> Markup:
     ).format(WIDTH, 7 * ROW + 18, Markup("").join(parts))
 
 
-def busiest_hours(found: Statistics) -> list[tuple[str, int]]:
+def busiest_hours(statistics: Statistics) -> list[tuple[str, int]]:
     """Name the hours of the week with most messages."""
     hours = [
         (count, f"{DAYS[row]} {hour}:00 to {hour + 1}:00")
-        for row, day in enumerate(found.hours)
+        for row, day in enumerate(statistics.hours)
         for hour, count in enumerate(day)
         if count
     ]
     return [(name, count) for count, name in sorted(hours, key=lambda one: -one[0])[:5]]
 
 
-def chart_bars(view: ConversationRequest, found: Statistics, of: str) -> list[ChartBar]:
+def chart_bars(view: ConversationRequest, statistics: Statistics, of: str) -> list[ChartBar]:
     """Return the rows of the chats or people with most messages."""
-    listing = found.chats if of == "chat" else found.people
-    most = max((one.messages for one in listing), default=0) or 1
+    listing = statistics.chats if of == "chat" else statistics.people
+    most = max((message_count.messages for message_count in listing), default=0) or 1
     listed: list[ChartBar] = []
-    for one in listing[:LISTED]:
+    for count in listing[:LISTED]:
         if of == "chat":
-            address = view.address("statistics", chat=one.id) if one.id in view.chats() else ""
+            address = view.address("statistics", chat=count.id) if count.id in view.chats() else ""
         else:
-            address = view.address("search", **{"from": one.id})
+            address = view.address("search", **{"from": count.id})
         listed.append(
-            ChartBar(truncate(one.name), address, one.messages, 100 * one.messages / most, f"{one.words:,} words")
+            ChartBar(
+                truncate(count.name),
+                address,
+                count.messages,
+                100 * count.messages / most,
+                f"{count.words:,} words",
+            )
         )
     return listed
 

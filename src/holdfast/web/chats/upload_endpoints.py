@@ -83,10 +83,10 @@ def submit_upload(request: RequestContext, upload: Upload) -> RawResponse:
         except HostingError:
             chat_backups.delete(app, actor, begun.uuid)
             raise
-        done = complete(app, actor, begun.uuid)
+        chat_backup = complete(app, actor, begun.uuid)
     except (HostingError, ApiError) as error:
         return list_page(request, status=status_for(error), problem=message_for(error))
-    return redirect_to(f"{ROOT}/{done.uuid}/", "chat-backup-uploaded", done.name)
+    return redirect_to(f"{ROOT}/{chat_backup.uuid}/", "chat-backup-uploaded", chat_backup.name)
 
 
 def api_error(error: HostingError | ApiError) -> ApiError:
@@ -125,7 +125,7 @@ def send_chunk(request: RequestContext, uuid: str, position: int, upload: Upload
 def complete_upload(request: RequestContext, uuid: str) -> CompletedUpload:
     """End an upload all of whose bytes have arrived, and return the address of the conversation."""
     try:
-        done = complete(request.app, request.actor, uuid)
+        chat_backup = complete(request.app, request.actor, uuid)
     except (HostingError, ApiError) as error:
         raise api_error(error) from error
-    return CompletedUpload(f"{ROOT}/{done.uuid}/")
+    return CompletedUpload(f"{ROOT}/{chat_backup.uuid}/")

@@ -53,33 +53,33 @@ def page_blame(
     query: BlameQuery,
 ) -> RawResponse:
     """Show where each line of a file came from."""
-    spot = spot_at(request, target, kind)
-    entry = trees.find(spot.repo, read_commit(spot.repo, spot.commit).tree, spot.path)
+    location = spot_at(request, target, kind)
+    entry = trees.find(location.repo, read_commit(location.repo, location.commit).tree, location.path)
     if not isinstance(entry, TreeEntry) or entry.type != "file":
         raise ApiError(404)
     problem, rows = "", list[BlameRow]()
     stretch: Stretch | None = None
-    if not blob_media_type(spot.repo.folder, entry.id).startswith(TEXT):
+    if not blob_media_type(location.repo.folder, entry.id).startswith(TEXT):
         problem = "This file is not text, so it has no lines."
     elif entry.size > LARGEST_TEXT:
         problem = "This file is too large to display."
     elif entry.size:
-        stretch = text_shown(spot, entry, number(query.line), has_source=False, each=PER_LINE).stretch
+        stretch = text_shown(location, entry, number(query.line), has_source=False, each=PER_LINE).stretch
         assert stretch is not None  # noqa: S101  # a text has lines
-        origins = blame(spot.repo, spot.commit, spot.path, stretch.first, stretch.last)
+        origins = blame(location.repo, location.commit, location.path, stretch.first, stretch.last)
         if origins is None:
             problem = "It takes too long to find out who wrote these lines."
         else:
-            rows = rows_of(request, spot, stretch, origins)
+            rows = rows_of(request, location, stretch, origins)
     return show_in(
         request,
         target,
         "code/blame.html",
         tab=CODE,
-        title=f"Blame {spot.title} · {target.repository.full_name}",
-        spot=spot,
-        crumbs=spot.crumbs(),
-        switch=switcher(request.app, target.repository, spot, "blame"),
+        title=f"Blame {location.title} · {target.repository.full_name}",
+        spot=location,
+        crumbs=location.crumbs(),
+        switch=switcher(request.app, target.repository, location, "blame"),
         problem=problem,
         stretch=stretch,
         rows=rows,
@@ -87,15 +87,15 @@ def page_blame(
 
 
 def rows_of(
-    request: RequestContext, spot: CodeLocation, stretch: Stretch, origins: tuple[BlameHunk, ...]
+    request: RequestContext, location: CodeLocation, stretch: Stretch, origins: tuple[BlameHunk, ...]
 ) -> list[BlameRow]:
     """Put the lines of a page beside the commits they came from."""
-    here = [
+    blame_hunks = [
         origin
         for origin in origins
         if origin.first <= stretch.last and origin.first + origin.count > stretch.first
     ]
-    commits = {commit: read_commit(spot.repo, commit) for commit in {origin.commit for origin in here}}
+    commits = {commit: read_commit(location.repo, commit) for commit in {origin.commit for origin in blame_hunks}}
     rows_by_commit = {line.id: line for line in lines_of(request, commits.values())}
-    starts = {max(origin.first, stretch.first): rows_by_commit[origin.commit] for origin in here}
+    starts = {max(origin.first, stretch.first): rows_by_commit[origin.commit] for origin in blame_hunks}
     return [BlameRow(at, html, starts.get(at)) for at, html in enumerate(stretch.lines, stretch.first)]

@@ -57,20 +57,20 @@ class CommitForm(msgspec.Struct, frozen=True, kw_only=True):
 def branch_spot(request: RequestContext, target: RepositoryAccess) -> CodeLocation:
     """Find the branch and the path an address names; in an empty repository the default branch is to be made."""
     repo, root, rest = open_git(request.app, target), root_path(target), path_suffix(request, AFTER_WORD)
-    found = find_spot(repo, root, "branch", rest)
-    if found is not None:
-        return found
+    location = find_spot(repo, root, "branch", rest)
+    if location is not None:
+        return location
     default = target.repository.default_branch
     if refs.is_empty(repo) and rest == default:
         return CodeLocation(root, repo, "branch", default, "")
     raise ApiError(404)
 
 
-def entry_at(spot: CodeLocation, *, is_text: bool = True) -> TreeEntry:
+def entry_at(location: CodeLocation, *, is_text: bool = True) -> TreeEntry:
     """Return the file a form is about, which must have a name that is text unless told otherwise."""
     found = None
-    if spot.commit and spot.path and (not is_text or raw(spot.title) == spot.path):
-        found = trees.find(spot.repo, read_commit(spot.repo, spot.commit).tree, spot.path)
+    if location.commit and location.path and (not is_text or raw(location.title) == location.path):
+        found = trees.find(location.repo, read_commit(location.repo, location.commit).tree, location.path)
     if not isinstance(found, TreeEntry) or found.type in {"dir", "submodule"}:
         raise ApiError(404)
     return found
@@ -97,9 +97,9 @@ def free_name(repo: Repo, user: str) -> str:
     return ""
 
 
-def new_commit_form(request: RequestContext, spot: CodeLocation, problem: str) -> CommitForm:
+def new_commit_form(request: RequestContext, location: CodeLocation, problem: str) -> CommitForm:
     """Return what a form begins with; where the branch cannot be written to it begins with a new one."""
-    name = free_name(spot.repo, request.user.name)
+    name = free_name(location.repo, request.user.name)
     return CommitForm(target="new" if problem else "here", new_branch=name)
 
 
@@ -112,7 +112,7 @@ def check_branch_name(name: str) -> None:
 def commit_changes(
     request: RequestContext,
     target: RepositoryAccess,
-    spot: CodeLocation,
+    location: CodeLocation,
     form: CommitForm,
     changes: Sequence[FileChange],
 ) -> None:
@@ -120,21 +120,21 @@ def commit_changes(
     message = form.message.strip()
     if form.telling.strip():
         message = f"{message}\n\n{form.telling.strip()}" if message else form.telling.strip()
-    is_new = form.target == "new" and bool(spot.commit)
+    is_new = form.target == "new" and bool(location.commit)
     if is_new:
         check_branch_name(form.new_branch)
-    wanted = FileCommit(
+    file_commit = FileCommit(
         changes=changes,
         message=message.replace("\r\n", "\n"),
-        branch=spot.ref,
+        branch=location.ref,
         new_branch=form.new_branch.strip() if is_new else "",
     )
-    file_commits.commit(request.app, request.actor, target, wanted)
+    file_commits.commit(request.app, request.actor, target, file_commit)
 
 
-def url_after(spot: CodeLocation, form: CommitForm, path: str) -> str:
+def url_after(location: CodeLocation, form: CommitForm, path: str) -> str:
     """Return where to go when a change is made."""
-    branch = form.new_branch.strip() if form.target == "new" and spot.commit else spot.ref
+    branch = form.new_branch.strip() if form.target == "new" and location.commit else location.ref
     if not path:
-        return replace(spot, ref=branch).top("src")
-    return f"{spot.root}/src/branch/{quote(branch)}/{quote(path)}"
+        return replace(location, ref=branch).top("src")
+    return f"{location.root}/src/branch/{quote(branch)}/{quote(path)}"

@@ -93,8 +93,8 @@ class ComparedSides:
 
 def commit_for(repo: Repo, name: str) -> str | None:
     """Return the commit a branch, a tag or an id stands for."""
-    found = refs.resolve(repo, name, "") if name else None
-    return commit_by_id(repo, name) if found is None else found.commit
+    resolved = refs.resolve(repo, name, "") if name else None
+    return commit_by_id(repo, name) if resolved is None else resolved.commit
 
 
 def ref_names(request: RequestContext, target: RepositoryAccess) -> list[str]:
@@ -307,7 +307,7 @@ def submit_new_pull(
             request, target, sides, CompareQuery(), typed_form(target, sides, body, preview_of(target, body.body))
         )
     try:
-        made = pulls.create(
+        issue = pulls.create(
             request.app,
             request.actor,
             target,
@@ -320,7 +320,7 @@ def submit_new_pull(
     except HostingError as error:
         again = replace(typed_form(target, sides, body), problem=message_for(error), status=status_for(error))
         return compare_page(request, target, sides, CompareQuery(), again)
-    return redirect_to(page_path(target.repository, made), "pull-created", f"#{made.number}")
+    return redirect_to(page_path(target.repository, issue), "pull-created", f"#{issue.number}")
 
 
 def typed_form(

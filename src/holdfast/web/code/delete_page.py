@@ -39,7 +39,7 @@ class DeleteFileForm(CommitForm, frozen=True, kw_only=True):
 def delete_form(
     request: RequestContext,
     target: RepositoryAccess,
-    spot: CodeLocation,
+    location: CodeLocation,
     typed: DeleteFileForm,
     *,
     status: int = 200,
@@ -51,24 +51,24 @@ def delete_form(
         target,
         "code/delete.html",
         tab=CODE,
-        title=f"Delete {spot.title} · {target.repository.full_name}",
+        title=f"Delete {location.title} · {target.repository.full_name}",
         status=status,
-        spot=spot,
+        spot=location,
         typed=typed,
         is_first=False,
         problem=problem,
-        remark=barrier(request, target, spot.ref, spot.title),
+        remark=barrier(request, target, location.ref, location.title),
     )
 
 
 @endpoint("GET /{owner}/{repo}/_delete/{filepath...}", scope="repository", guards=CHANGING, slow=True)
 def page_delete(request: RequestContext, target: RepositoryAccess, filepath: str) -> RawResponse:  # noqa: ARG001  # part of the route; a guard reads it
     """Show the form to delete a file."""
-    spot = branch_spot(request, target)
-    entry = entry_at(spot, is_text=False)
-    form = new_commit_form(request, spot, barrier(request, target, spot.ref, spot.title))
+    location = branch_spot(request, target)
+    entry = entry_at(location, is_text=False)
+    form = new_commit_form(request, location, barrier(request, target, location.ref, location.title))
     typed = DeleteFileForm(sha=entry.id, target=form.target, new_branch=form.new_branch)
-    return delete_form(request, target, spot, typed)
+    return delete_form(request, target, location, typed)
 
 
 @endpoint("POST /{owner}/{repo}/_delete/{filepath...}", scope="repository", guards=CHANGING)
@@ -79,16 +79,16 @@ def page_deleted(
     body: DeleteFileForm,
 ) -> RawResponse:
     """Delete a file."""
-    spot = branch_spot(request, target)
-    entry_at(spot, is_text=False)
+    location = branch_spot(request, target)
+    entry_at(location, is_text=False)
     try:
-        change = FileChange(operation="delete", path=argument(spot.path), sha=body.sha)
-        commit_changes(request, target, spot, body, [change])
+        change = FileChange(operation="delete", path=argument(location.path), sha=body.sha)
+        commit_changes(request, target, location, body, [change])
     except HostingError as error:
         now = entry_at(branch_spot(request, target), is_text=False)
         changed = now.id != body.sha
         typed = msgspec.structs.replace(body, sha=now.id)
         problem = CHANGED if changed else message_for(error)
-        return delete_form(request, target, spot, typed, status=status_for(error), problem=problem)
+        return delete_form(request, target, location, typed, status=status_for(error), problem=problem)
     # The folder may have gone with its last file.
-    return redirect_to(url_after(spot, body, ""), "file-deleted", spot.title)
+    return redirect_to(url_after(location, body, ""), "file-deleted", location.title)

@@ -114,7 +114,7 @@ def number(text: str, least: int) -> int:
 
 
 def diff_shown(
-    repo: Repo, root: str, found: TreeDiff, query: DiffQuery, *, old: str, new: str, whole: str
+    repo: Repo, root: str, tree_diff: TreeDiff, query: DiffQuery, *, old: str, new: str, whole: str
 ) -> DiffShown:
     """Choose what a page shows of the difference between two commits; `whole` is the address of its first page."""
     is_split = query.view == "split"
@@ -131,12 +131,12 @@ def diff_shown(
     }
     if context != CONTEXT:
         here["context"] = context
-    wanted = [file for file in found.files if not only or file.path == only]
-    first = min(number(query.first, 1), max(1, len(wanted)))
+    file_diffs = [file for file in tree_diff.files if not only or file.path == only]
+    first = min(number(query.first, 1), max(1, len(file_diffs)))
     skip = number(query.skip, 0) if only else 0
     budget = MOST_HTML
     patches: list[PatchShown] = []
-    for position, file in enumerate(wanted[first - 1 : first - 1 + MOST_FILES], first):
+    for position, file in enumerate(file_diffs[first - 1 : first - 1 + MOST_FILES], first):
         if budget <= 0:
             break
         patch = patch_shown(
@@ -157,18 +157,18 @@ def diff_shown(
     end = first + len(patches)
     named = [
         (f"#file-{position}" if position < end else address(file=file.path), file.path, file)
-        for position, file in enumerate(wanted[first - 1 : first - 1 + MOST_NAMED], first)
+        for position, file in enumerate(file_diffs[first - 1 : first - 1 + MOST_NAMED], first)
     ]
     return DiffShown(
         patches,
         named,
-        len(wanted),
+        len(file_diffs),
         first,
-        found.additions,
-        found.deletions,
+        tree_diff.additions,
+        tree_diff.deletions,
         only,
         before="" if first == 1 else address() if first <= MOST_FILES + 1 else address(first=first - MOST_FILES),
-        after=address(first=end) if end <= len(wanted) else "",
+        after=address(first=end) if end <= len(file_diffs) else "",
         is_split=is_split,
         unified=address(in_view=False, **here),
         split=address(in_view=True, **here),
@@ -244,9 +244,9 @@ def truncate_hunks(hunks: list[Hunk], more: bool, *, budget: int) -> tuple[list[
     fitted: list[Hunk] = []
     for hunk in hunks:
         lines: list[DiffLine] = []
-        for whole in hunk.lines:
-            is_long = len(whole.text) > LONGEST_LINE
-            line = replace(whole, text=whole.text[:LONGEST_LINE] + CUT) if is_long else whole
+        for diff_line in hunk.lines:
+            is_long = len(diff_line.text) > LONGEST_LINE
+            line = replace(diff_line, text=diff_line.text[:LONGEST_LINE] + CUT) if is_long else diff_line
             budget -= cost(line)
             # The first line is shown however long it is, so that whoever goes on gets further.
             if budget < 0 and (fitted or lines):

@@ -48,26 +48,26 @@ def order(entry: TreeEntry) -> tuple[bool, bytes]:
     return entry.type != "dir", entry.raw_path.lower()
 
 
-def directory(request: RequestContext, spot: CodeLocation, tree: str, number: int) -> Directory:
+def directory(request: RequestContext, location: CodeLocation, tree: str, number: int) -> Directory:
     """Describe a directory; `number` is the page of it."""
-    nodes = trees.children(spot.repo, tree)
+    nodes = trees.children(location.repo, tree)
     total = len(nodes)
     number = max(1, min(number, (total + PER_PAGE - 1) // PER_PAGE))
-    prefix = spot.path + b"/" if spot.path else b""
-    entries = [trees.with_size(spot.repo, (mode, prefix + name, at)) for mode, name, at in nodes]
+    prefix = location.path + b"/" if location.path else b""
+    entries = [trees.with_size(location.repo, (mode, prefix + name, at)) for mode, name, at in nodes]
     entries.sort(key=order)
     shown_now = entries[(number - 1) * PER_PAGE : number * PER_PAGE]
-    commits = last_commits.of_directory(spot.repo, spot.commit, spot.path)
+    commits = last_commits.of_directory(location.repo, location.commit, location.path)
     newest = max(commits.values(), key=lambda commit: commit.committer.time, default=None)
-    rows = [row_of(spot, entry, commits.get(entry.raw_path)) for entry in shown_now]
+    rows = [row_of(location, entry, commits.get(entry.raw_path)) for entry in shown_now]
     last = None if newest is None else lines_of(request, [newest])[0]
-    readme = readme_of(spot, entries)
+    readme = readme_of(location, entries)
     return Directory(rows, total, number, PER_PAGE, last, readme)
 
 
-def row_of(spot: CodeLocation, entry: TreeEntry, commit: Commit | None) -> DirectoryRow:
+def row_of(location: CodeLocation, entry: TreeEntry, commit: Commit | None) -> DirectoryRow:
     """Describe an entry."""
-    address = "" if entry.type == "submodule" else spot.address("src", entry.raw_path)
+    address = "" if entry.type == "submodule" else location.address("src", entry.raw_path)
     name = display_name(entry.raw_path.rpartition(b"/")[2])
     if commit is None:
         return DirectoryRow(name, entry.type, entry.size, address)

@@ -100,7 +100,7 @@ def reason_not_editable(entry: TreeEntry, content: bytes) -> str:
 def form_page(
     request: RequestContext,
     target: RepositoryAccess,
-    spot: CodeLocation,
+    location: CodeLocation,
     written: EditFileForm,
     *,
     is_new: bool,
@@ -109,42 +109,42 @@ def form_page(
     preview: Preview | None = None,
 ) -> RawResponse:
     """Render the form with the typed values."""
-    remark = barrier(request, target, spot.ref, written.path)
+    remark = barrier(request, target, location.ref, written.path)
     return show_in(
         request,
         target,
         "code/edit.html",
         tab=CODE,
-        title=f"{'New file' if is_new else f'Edit {spot.title}'} · {target.repository.full_name}",
+        title=f"{'New file' if is_new else f'Edit {location.title}'} · {target.repository.full_name}",
         status=status,
-        spot=spot,
+        spot=location,
         typed=written,
         is_new=is_new,
-        is_first=not spot.commit,
-        action=spot.change("_new" if is_new else "_edit"),
-        back=spot.address("src") if spot.commit else spot.root,
+        is_first=not location.commit,
+        action=location.change("_new" if is_new else "_edit"),
+        back=location.address("src") if location.commit else location.root,
         problem=problem,
         remark=remark,
         preview=preview,
     )
 
 
-def preview_of(spot: CodeLocation, written: EditFileForm, before: bytes) -> Preview:
+def preview_of(location: CodeLocation, written: EditFileForm, before: bytes) -> Preview:
     """Show a text as its page would, or what would change."""
     content = text_of(written)
     if is_markdown(written.path):
-        return Preview(rendered(spot, raw(paths.clean(written.path)), content), [])
+        return Preview(rendered(location, raw(paths.clean(written.path)), content), [])
     return Preview(None, hunks_between(before, content, most=LINES_SHOWN)[0])
 
 
 @endpoint("GET /{owner}/{repo}/_new/{filepath...}", scope="repository", guards=CHANGING, slow=True)
 def page_new(request: RequestContext, target: RepositoryAccess, filepath: str, query: NewQuery) -> RawResponse:  # noqa: ARG001  # part of the route; a guard reads it
     """Ask for a new file."""
-    spot = branch_spot(request, target)
-    folder = f"{spot.title}/" if spot.path else ""
-    form = new_commit_form(request, spot, barrier(request, target, spot.ref, ""))
+    location = branch_spot(request, target)
+    folder = f"{location.title}/" if location.path else ""
+    form = new_commit_form(request, location, barrier(request, target, location.ref, ""))
     written = EditFileForm(path=f"{folder}{query.path}", target=form.target, new_branch=form.new_branch)
-    return form_page(request, target, spot, written, is_new=True)
+    return form_page(request, target, location, written, is_new=True)
 
 
 @endpoint("POST /{owner}/{repo}/_new/{filepath...}", scope="repository", guards=CHANGING)
@@ -155,25 +155,25 @@ def page_save_new(
     body: EditFileForm,
 ) -> RawResponse:
     """Create a file."""
-    spot = branch_spot(request, target)
+    location = branch_spot(request, target)
     if body.action == "preview":
-        return form_page(request, target, spot, body, is_new=True, preview=preview_of(spot, body, b""))
+        return form_page(request, target, location, body, is_new=True, preview=preview_of(location, body, b""))
     change = FileChange(operation="create", path=body.path, content=FileContent(text_of(body)))
     try:
-        commit_changes(request, target, spot, body, [change])
+        commit_changes(request, target, location, body, [change])
     except HostingError as error:
         problem = message_for(error)
-        return form_page(request, target, spot, body, is_new=True, status=status_for(error), problem=problem)
+        return form_page(request, target, location, body, is_new=True, status=status_for(error), problem=problem)
     path = paths.clean(body.path)
-    return redirect_to(url_after(spot, body, path), "file-created", path)
+    return redirect_to(url_after(location, body, path), "file-created", path)
 
 
 @endpoint("GET /{owner}/{repo}/_edit/{filepath...}", scope="repository", guards=CHANGING, slow=True)
 def page_edit(request: RequestContext, target: RepositoryAccess, filepath: str) -> RawResponse:  # noqa: ARG001  # part of the route; a guard reads it
     """Show the form to edit a file."""
-    spot = branch_spot(request, target)
-    entry = entry_at(spot)
-    content = trees.read_blob(spot.repo, entry.id) if entry.size <= LARGEST else b""
+    location = branch_spot(request, target)
+    entry = entry_at(location)
+    content = trees.read_blob(location.repo, entry.id) if entry.size <= LARGEST else b""
     reason = reason_not_editable(entry, content)
     if reason:
         return show_in(
@@ -181,51 +181,51 @@ def page_edit(request: RequestContext, target: RepositoryAccess, filepath: str) 
             target,
             "code/unfit.html",
             tab=CODE,
-            title=spot.title,
-            spot=spot,
+            title=location.title,
+            spot=location,
             reason=reason,
-            upload_at=spot.change("_upload", spot.path.rpartition(b"/")[0]),
+            upload_at=location.change("_upload", location.path.rpartition(b"/")[0]),
         )
-    form = new_commit_form(request, spot, barrier(request, target, spot.ref, spot.title))
+    form = new_commit_form(request, location, barrier(request, target, location.ref, location.title))
     written = EditFileForm(
-        path=spot.title,
+        path=location.title,
         content=content.decode(),
         sha=entry.id,
         lines_end=line_ends(content),
         target=form.target,
         new_branch=form.new_branch,
     )
-    return form_page(request, target, spot, written, is_new=False)
+    return form_page(request, target, location, written, is_new=False)
 
 
 @endpoint("POST /{owner}/{repo}/_edit/{filepath...}", scope="repository", guards=CHANGING)
 def page_save(request: RequestContext, target: RepositoryAccess, filepath: str, body: EditFileForm) -> RawResponse:  # noqa: ARG001  # part of the route; a guard reads it
     """Commit an edited file, or show the conflict if it changed in the meantime."""
-    spot = branch_spot(request, target)
-    if body.path == LINE_BREAK.sub("", spot.title):
+    location = branch_spot(request, target)
+    if body.path == LINE_BREAK.sub("", location.title):
         # A browser leaves line breaks out of a text field: nobody moved the file.
-        body = msgspec.structs.replace(body, path=spot.title)
+        body = msgspec.structs.replace(body, path=location.title)
     if body.action == "preview":
-        before = known_version(spot.repo, body.sha) or b""
-        return form_page(request, target, spot, body, is_new=False, preview=preview_of(spot, body, before))
+        before = known_version(location.repo, body.sha) or b""
+        return form_page(request, target, location, body, is_new=False, preview=preview_of(location, body, before))
     change = FileChange(
         operation="update",
         path=body.path,
-        from_path=spot.title,
+        from_path=location.title,
         content=FileContent(text_of(body)),
         sha=body.sha,
     )
     try:
-        commit_changes(request, target, spot, body, [change])
+        commit_changes(request, target, location, body, [change])
     except HostingError as error:
         fresh = branch_spot(request, target)
         now = trees.find(fresh.repo, read_commit(fresh.repo, fresh.commit).tree, fresh.path)
         if not isinstance(now, TreeEntry) or now.id != body.sha:
             return conflict_page(request, target, fresh, body, now if isinstance(now, TreeEntry) else None)
         problem = message_for(error)
-        return form_page(request, target, spot, body, is_new=False, status=status_for(error), problem=problem)
+        return form_page(request, target, location, body, is_new=False, status=status_for(error), problem=problem)
     path = paths.clean(body.path)
-    return redirect_to(url_after(spot, body, path), "file-saved", path)
+    return redirect_to(url_after(location, body, path), "file-saved", path)
 
 
 def known_version(repo: Repo, blob: str) -> bytes | None:
@@ -239,19 +239,19 @@ def known_version(repo: Repo, blob: str) -> bytes | None:
 def conflict_page(
     request: RequestContext,
     target: RepositoryAccess,
-    spot: CodeLocation,
+    location: CodeLocation,
     written: EditFileForm,
     now: TreeEntry | None,
 ) -> RawResponse:
     """Render an edit conflict: both changes, the typed text and the options."""
     mine = text_of(written)
-    before = known_version(spot.repo, written.sha)
-    after = None if now is None else known_version(spot.repo, now.id)
-    last = last_commits.of_path(spot.repo, spot.commit, spot.path)
+    before = known_version(location.repo, written.sha)
+    after = None if now is None else known_version(location.repo, now.id)
+    last = last_commits.of_path(location.repo, location.commit, location.path)
     last_commit: CommitRow | None = None if last is None else lines_of(request, [last])[0]
     theirs = [] if before is None or after is None else hunks_between(before, after, most=LINES_SHOWN)[0]
     ours = [] if after is None else hunks_between(after, mine, most=LINES_SHOWN)[0]
-    suggested = new_commit_form(request, spot, "").new_branch
+    suggested = new_commit_form(request, location, "").new_branch
     retained = replace_writing(
         written, sha="" if now is None else now.id, new_branch=written.new_branch or suggested
     )
@@ -260,17 +260,17 @@ def conflict_page(
         target,
         "code/conflict.html",
         tab=CODE,
-        title=f"Somebody else changed {spot.title} · {target.repository.full_name}",
+        title=f"Somebody else changed {location.title} · {target.repository.full_name}",
         status=409,
-        spot=spot,
+        spot=location,
         typed=retained,
         is_gone=now is None,
         last=last_commit,
         theirs=theirs,
         ours=ours,
-        action=spot.change("_new", b"") if now is None else spot.change("_edit"),
-        again=spot.change("_edit"),
-        remark=barrier(request, target, spot.ref, spot.title),
+        action=location.change("_new", b"") if now is None else location.change("_edit"),
+        again=location.change("_edit"),
+        remark=barrier(request, target, location.ref, location.title),
     )
 
 

@@ -99,18 +99,20 @@ def page_file_finder(
     query: FileFinderQuery,  # named in the path
 ) -> RawResponse:
     """Find files by name."""
-    spot = spot_at(request, target, kind)
+    location = spot_at(request, target, kind)
     typed = query.q.strip()[:LONGEST]
-    paths = files_of(spot.repo.folder, read_commit(spot.repo, spot.commit).tree)
+    paths = files_of(location.repo.folder, read_commit(location.repo, location.commit).tree)
     return show_in(
         request,
         target,
         "code/file_finder.html",
         tab=CODE,
         title=f"Find files · {target.repository.full_name}",
-        spot=spot,
-        switch=switcher(request.app, target.repository, spot, "find"),
+        spot=location,
+        switch=switcher(request.app, target.repository, location, "find"),
         typed=typed,
-        files=[FoundFile(display_name(path), spot.address("src", path)) for path in best_matches(paths, typed)],
+        files=[
+            FoundFile(display_name(path), location.address("src", path)) for path in best_matches(paths, typed)
+        ],
         total=len(paths),
     )

@@ -108,7 +108,7 @@ def display_kind(kind: str) -> Way:
 def file_shown(
     request: RequestContext,
     target: RepositoryAccess,
-    spot: CodeLocation,
+    location: CodeLocation,
     entry: TreeEntry,
     *,
     source: bool = False,
@@ -116,42 +116,42 @@ def file_shown(
 ) -> FileShown:
     """Decide how a file is shown; `source` asks for the text of one that could be shown rendered."""
     if entry.type == "symlink":
-        return FileShown("link", entry.size, target=display_name(trees.read_blob(spot.repo, entry.id)))
+        return FileShown("link", entry.size, target=display_name(trees.read_blob(location.repo, entry.id)))
     if entry.size <= MOST_BYTES:
-        pointer = LfsPointer.parse(trees.read_blob(spot.repo, entry.id))
+        pointer = LfsPointer.parse(trees.read_blob(location.repo, entry.id))
         if pointer is not None:
             return lfs_file(request, target, entry, pointer)
-    kind = blob_media_type(spot.repo.folder, entry.id)
+    kind = blob_media_type(location.repo.folder, entry.id)
     if kind == "image/svg+xml" and source:
-        return text_shown(spot, entry, first, has_source=True)
+        return text_shown(location, entry, first, has_source=True)
     if not kind.startswith(TEXT):
         return FileShown(display_kind(kind), entry.size, has_source=kind == "image/svg+xml")
     if is_notebook(entry.name) and not source and entry.size <= LARGEST_NOTEBOOK:
-        content = trees.read_blob(spot.repo, entry.id)
-        notebook = read_notebook(content, entry.id, markdown_context(spot, entry.raw_path))
+        content = trees.read_blob(location.repo, entry.id)
+        notebook = read_notebook(content, entry.id, markdown_context(location, entry.raw_path))
         if notebook is not None:
             is_text = entry.size <= LARGEST_TEXT
             kind = "Jupyter Notebook"
             return FileShown("notebook", entry.size, kind, notebook=notebook, has_source=True, is_text=is_text)
         if entry.size <= LARGEST_TEXT:
-            return replace(text_shown(spot, entry, first, has_source=False), remark=NO_NOTEBOOK)
+            return replace(text_shown(location, entry, first, has_source=False), remark=NO_NOTEBOOK)
     if entry.size > LARGEST_TEXT:
         return FileShown("large", entry.size, is_text=True)
     if is_markdown(entry.name) and not source:
-        html = rendered_blob(spot, entry.raw_path, entry.id, most=LONGEST_MARKDOWN)
+        html = rendered_blob(location, entry.raw_path, entry.id, most=LONGEST_MARKDOWN)
         return FileShown("rendered", entry.size, "Markdown", html=html, has_source=True, is_text=True)
     if is_diagram(entry.name) and not source and entry.size <= LARGEST_DIAGRAM:
-        html = DIAGRAM % text_of(spot, entry)
+        html = DIAGRAM % text_of(location, entry)
         return FileShown("rendered", entry.size, "Mermaid", html=html, has_source=True, is_text=True)
     if is_csv(entry.name):
-        table = None if source else read_table(entry.name, text_of(spot, entry), first)
+        table = None if source else read_table(entry.name, text_of(location, entry), first)
         if table is not None:
             kind = entry.name[-3:].upper()
             return FileShown("table", entry.size, kind, table=table, has_source=True, is_text=True)
     is_rendered = is_markdown(entry.name) or (
         source and (is_csv(entry.name) or is_diagram(entry.name) or is_notebook(entry.name))
     )
-    return text_shown(spot, entry, first, has_source=is_rendered)
+    return text_shown(location, entry, first, has_source=is_rendered)
 
 
 def is_diagram(name: str) -> bool:
@@ -159,18 +159,18 @@ def is_diagram(name: str) -> bool:
     return name.lower().endswith((".mmd", ".mermaid"))
 
 
-def text_of(spot: CodeLocation, entry: TreeEntry) -> str:
+def text_of(location: CodeLocation, entry: TreeEntry) -> str:
     """Return a text, decoded as its bytes suggest."""
-    content = trees.read_blob(spot.repo, entry.id)
-    charset = blob_media_type(spot.repo.folder, entry.id).partition("charset=")[2] or "utf-8"
+    content = trees.read_blob(location.repo, entry.id)
+    charset = blob_media_type(location.repo.folder, entry.id).partition("charset=")[2] or "utf-8"
     return content.decode(charset, "replace").removeprefix("\ufeff")
 
 
 def text_shown(
-    spot: CodeLocation, entry: TreeEntry, first: int, *, has_source: bool, each: int = PER_LINE
+    location: CodeLocation, entry: TreeEntry, first: int, *, has_source: bool, each: int = PER_LINE
 ) -> FileShown:
     """Show a text with its lines and colours."""
-    lines = coloured(entry.id, entry.name, text_of(spot, entry))
+    lines = coloured(entry.id, entry.name, text_of(location, entry))
     return FileShown(
         "text",
         entry.size,

@@ -41,7 +41,7 @@ class CommitHistoryQuery(msgspec.Struct, frozen=True):
 def by_day(lines: list[CommitRow]) -> list[Day]:
     """Put commits that follow each other on the same day together."""
     grouped = groupby(lines, key=lambda line: moment(line.time).date())
-    return [Day(moment(group[0].time), group) for _, found in grouped for group in [list(found)]]
+    return [Day(moment(group[0].time), group) for _, commit_rows in grouped for group in [list(commit_rows)]]
 
 
 @endpoint("GET /{owner}/{repo}/commits/{kind}/{filepath...}", scope="repository", guards=READING, slow=True)
@@ -53,20 +53,20 @@ def page_history(
     query: CommitHistoryQuery,  # named in the path
 ) -> RawResponse:
     """Show who changed what, newest first."""
-    spot = spot_at(request, target, kind)
+    location = spot_at(request, target, kind)
     given = int(query.page) if query.page.isascii() and query.page.isdigit() and len(query.page) < 8 else 1
     number = min(max(given, 1), LAST_PAGE)
-    span = history.commit_range(spot.repo, spot.commit, path=spot.path)
-    found = history.commits(spot.repo, span, skip=(number - 1) * PER_PAGE, limit=PER_PAGE + 1)
+    span = history.commit_range(location.repo, location.commit, path=location.path)
+    found = history.commits(location.repo, span, skip=(number - 1) * PER_PAGE, limit=PER_PAGE + 1)
     return show_in(
         request,
         target,
         "code/history.html",
         tab=COMMITS,
-        title=f"History of {spot.title or spot.name} · {target.repository.full_name}",
-        spot=spot,
-        crumbs=spot.crumbs("commits"),
-        switch=switcher(request.app, target.repository, spot, "commits"),
+        title=f"History of {location.title or location.name} · {target.repository.full_name}",
+        spot=location,
+        crumbs=location.crumbs("commits"),
+        switch=switcher(request.app, target.repository, location, "commits"),
         days=by_day(lines_of(request, found[:PER_PAGE])),
         number=number,
         has_more=len(found) > PER_PAGE,

@@ -118,10 +118,10 @@ def spot_at(
 ) -> CodeLocation:
     """Find the spot an address names; one without its ref or with a path nothing can have is not there."""
     repo = open_git(request.app, target)
-    found = find_spot(repo, root_path(target), kind, path_suffix(request, before))
-    if found is None:
+    location = find_spot(repo, root_path(target), kind, path_suffix(request, before))
+    if location is None:
         raise ApiError(404)
-    return found
+    return location
 
 
 def find_spot(repo: Repo, root: str, kind: str, joined: str) -> CodeLocation | None:
@@ -132,8 +132,8 @@ def find_spot(repo: Repo, root: str, kind: str, joined: str) -> CodeLocation | N
         return None if commit is None else at_path(CodeLocation(root, repo, "commit", name, commit), rest)
     known: Kind | None = "branch" if kind == "branch" else "tag" if kind == "tag" else None
     for name, rest in refs.split_points(joined) if known else ():
-        found = refs.branch(repo, name) if known == "branch" else refs.tag(repo, name)
-        commit = None if found is None else refs.commit_of(repo, found.id)
+        ref = refs.branch(repo, name) if known == "branch" else refs.tag(repo, name)
+        commit = None if ref is None else refs.commit_of(repo, ref.id)
         if commit is not None:
             return at_path(CodeLocation(root, repo, known or "commit", name, commit), rest)
     return None
@@ -144,9 +144,9 @@ def commit_by_id(repo: Repo, name: str) -> str | None:
     return refs.rev_parse(repo, name) if SHORTENED.fullmatch(name) else None
 
 
-def at_path(spot: CodeLocation, rest: str) -> CodeLocation | None:
+def at_path(location: CodeLocation, rest: str) -> CodeLocation | None:
     """Add a path to a spot; nothing when nothing can lie there."""
     try:
-        return replace(spot, path=raw(requested_path(rest)))
+        return replace(location, path=raw(requested_path(rest)))
     except PathRefused:
         return None

@@ -139,10 +139,10 @@ def read_notebook(content: bytes, blob: str, around: MarkdownContext) -> Noteboo
     reader = CellReader(blob, name, around)
     cells: list[NotebookCell] = []
     for number, cell in enumerate(saved.cells[:MOST_CELLS]):
-        shown = reader.cell(number, cell)
+        notebook_cell = reader.cell(number, cell)
         if reader.html_left < 0 and cells:
             break
-        cells.append(shown)
+        cells.append(notebook_cell)
     return Notebook(cells, len(saved.cells))
 
 
@@ -174,10 +174,10 @@ class CellReader:
     def _outputs(self, saved: SavedCell) -> Iterator[CellOutput]:
         """Yield the outputs of a cell, up to a number of them."""
         for output in saved.outputs[:MOST_OUTPUTS]:
-            shown = self._output(output)
-            if shown is not None:
-                self.html_left -= len(shown.html or shown.text) + PER_LINE
-                yield shown
+            cell_output = self._output(output)
+            if cell_output is not None:
+                self.html_left -= len(cell_output.html or cell_output.text) + PER_LINE
+                yield cell_output
         if len(saved.outputs) > MOST_OUTPUTS:
             yield CellOutput(is_cut=True)
 

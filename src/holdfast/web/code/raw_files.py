@@ -20,8 +20,8 @@ KINDS: Final = ("branch", "tag", "commit")
 
 def file_at(request: RequestContext, target: RepositoryAccess, kind: str) -> CommittedFile:
     """Find the file an address names."""
-    spot = spot_at(request, target, kind)
-    return find_file(request, target, spot.repo, spot.commit, argument(spot.path))
+    location = spot_at(request, target, kind)
+    return find_file(request, target, location.repo, location.commit, argument(location.path))
 
 
 @endpoint("GET /{owner}/{repo}/raw/{kind}/{filepath...}", scope="repository", guards=READING)
@@ -36,9 +36,9 @@ def redirect_to_kind(request: RequestContext, target: RepositoryAccess) -> RawRe
     """Redirect `/raw/{ref}/{path}` to the address that says whether the ref is a branch, a tag or a commit."""
     repo, joined = open_git(request.app, target), path_suffix(request, AFTER_KIND - 1)
     for kind in KINDS:
-        spot = find_spot(repo, root_path(target), kind, joined)
-        if spot is not None:
-            return RawResponse(b"", "text/plain;charset=utf-8", 303, {"Location": spot.address("raw")})
+        location = find_spot(repo, root_path(target), kind, joined)
+        if location is not None:
+            return RawResponse(b"", "text/plain;charset=utf-8", 303, {"Location": location.address("raw")})
     raise ApiError(404)
 
 

@@ -37,36 +37,42 @@ def rank(entry: TreeEntry) -> tuple[bool, str]:
     return not is_markdown(entry.name), entry.name
 
 
-def markdown_context(spot: CodeLocation, path: bytes) -> MarkdownContext:
+def markdown_context(location: CodeLocation, path: bytes) -> MarkdownContext:
     """Return the Markdown context of a file: the URLs that relative links and images resolve to."""
     return MarkdownContext(
-        repository=spot.root,
-        pages=spot.address("src", b""),
-        files=spot.address("media", b""),
+        repository=location.root,
+        pages=location.address("src", b""),
+        files=location.address("media", b""),
         folder=display_name(path.rpartition(b"/")[0]),
         deeper=1,
         anchors="text",
     )
 
 
-def rendered(spot: CodeLocation, path: bytes, content: bytes) -> Markup:
+def rendered(location: CodeLocation, path: bytes, content: bytes) -> Markup:
     """Show Markdown of a repository: its links lead to pages of the same tree, its images to files there."""
-    return markdown(content.decode("utf-8-sig", "replace"), markdown_context(spot, path), most=LONGEST_MARKDOWN)
+    return markdown(
+        content.decode("utf-8-sig", "replace"), markdown_context(location, path), most=LONGEST_MARKDOWN
+    )
 
 
-def rendered_blob(spot: CodeLocation, path: bytes, blob: str, *, most: int = LONGEST_MARKDOWN) -> Markup:
+def rendered_blob(location: CodeLocation, path: bytes, blob: str, *, most: int = LONGEST_MARKDOWN) -> Markup:
     """Show a file of Markdown."""
-    content = trees.read_blob(spot.repo, blob)
-    return markdown(content.decode("utf-8-sig", "replace"), markdown_context(spot, path), most=most)
+    content = trees.read_blob(location.repo, blob)
+    return markdown(content.decode("utf-8-sig", "replace"), markdown_context(location, path), most=most)
 
 
-def readme_of(spot: CodeLocation, entries: Iterable[TreeEntry]) -> Readme | None:
+def readme_of(location: CodeLocation, entries: Iterable[TreeEntry]) -> Readme | None:
     """Find the introduction among the entries of a directory."""
-    found = [one for one in entries if one.type == "file" and README.match(one.name) and one.size <= LARGEST]
-    if not found:
+    tree_entries = [
+        tree_entry
+        for tree_entry in entries
+        if tree_entry.type == "file" and README.match(tree_entry.name) and tree_entry.size <= LARGEST
+    ]
+    if not tree_entries:
         return None
-    entry = min(found, key=rank)
-    address = spot.address("src", entry.raw_path)
+    entry = min(tree_entries, key=rank)
+    address = location.address("src", entry.raw_path)
     if is_markdown(entry.name):
-        return Readme(entry.name, address, rendered_blob(spot, entry.raw_path, entry.id), "")
-    return Readme(entry.name, address, None, display_name(trees.read_blob(spot.repo, entry.id))[:LONGEST_TEXT])
+        return Readme(entry.name, address, rendered_blob(location, entry.raw_path, entry.id), "")
+    return Readme(entry.name, address, None, display_name(trees.read_blob(location.repo, entry.id))[:LONGEST_TEXT])

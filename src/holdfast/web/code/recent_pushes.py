@@ -67,13 +67,13 @@ def base_of(request: RequestContext, repository: Repository) -> Repository | Non
 
 def is_new(request: RequestContext, repository: Repository, repo: Repo, name: str, *, is_home: bool) -> bool:
     """Return whether a branch exists, has commits of its own, and is not the head of an open pull request."""
-    found, default = refs.branch(repo, name), refs.branch(repo, repository.default_branch)
-    if found is None or pulls.is_open_head(request.app.database, repository.id, name):
+    ref, default = refs.branch(repo, name), refs.branch(repo, repository.default_branch)
+    if ref is None or pulls.is_open_head(request.app.database, repository.id, name):
         return False
     if not is_home or default is None:
         return not is_home
     with suppress(HostingError):
-        return history.merge_base(repo, default.id, found.id) != found.id
+        return history.merge_base(repo, default.id, ref.id) != ref.id
     return False
 
 

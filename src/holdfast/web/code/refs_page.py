@@ -156,14 +156,14 @@ def list_page(
     full_name = quote(target.repository.full_name)
     rows = []
     for ref, commit in zip(found, commits, strict=True):
-        spot = CodeLocation(root, repo, "branch" if kind == "branch" else "tag", "", ref.id)
+        location = CodeLocation(root, repo, "branch" if kind == "branch" else "tag", "", ref.id)
         ours, its = quote(default, safe="/"), quote(ref.name, safe="/")
         # Of a branch people ask what it adds, of a tag what came after it.
         sides = f"{ours}...{its}" if kind == "branch" else f"{its}...{ours}"
         rows.append(
             RefRow(
                 name=ref.name,
-                address=choice_of(repo, spot, spot.kind, ref, "src").address,
+                address=choice_of(repo, location, location.kind, ref, "src").address,
                 last=None if commit is None else rows_by_commit[commit.id],
                 is_default=kind == "branch" and ref.name == default,
                 is_protected=branch_protection.rule_for(rules, ref.name) is not None,

@@ -71,13 +71,13 @@ def page_source(
     query: SourceQuery,  # named in the path
 ) -> RawResponse:
     """Show a file or a directory."""
-    spot = spot_at(request, target, kind)
-    entry = trees.find(spot.repo, read_commit(spot.repo, spot.commit).tree, spot.path)
+    location = spot_at(request, target, kind)
+    entry = trees.find(location.repo, read_commit(location.repo, location.commit).tree, location.path)
     if not isinstance(entry, TreeEntry) or entry.type == "submodule":
-        return missing_page(request, target, spot)
+        return missing_page(request, target, location)
     if entry.type == "dir":
-        return directory_page(request, target, spot, query)
-    return file_page(request, target, spot, entry, query)
+        return directory_page(request, target, location, query)
+    return file_page(request, target, location, entry, query)
 
 
 def empty_page(request: RequestContext, target: RepositoryAccess, branches: list[str]) -> RawResponse:
@@ -107,7 +107,7 @@ def may_change(target: RepositoryAccess) -> bool:
     return target.permissions.may_write(Unit.CODE) and not (repository.is_archived or repository.is_mirror)
 
 
-def missing_page(request: RequestContext, target: RepositoryAccess, spot: CodeLocation) -> RawResponse:
+def missing_page(request: RequestContext, target: RepositoryAccess, location: CodeLocation) -> RawResponse:
     """Render the 404 page of a path."""
     return show_in(
         request,
@@ -116,72 +116,72 @@ def missing_page(request: RequestContext, target: RepositoryAccess, spot: CodeLo
         tab=CODE,
         title="Nothing here",
         status=404,
-        spot=spot,
-        switch=switcher(request.app, target.repository, spot),
+        spot=location,
+        switch=switcher(request.app, target.repository, location),
     )
 
 
 def directory_page(
     request: RequestContext,
     target: RepositoryAccess,
-    spot: CodeLocation,
+    location: CodeLocation,
     query: SourceQuery,
     *,
     is_first: bool = False,
 ) -> RawResponse:
     """Show a directory."""
-    tree = read_commit(spot.repo, spot.commit).tree
-    if spot.path:
-        found = trees.find(spot.repo, tree, spot.path)
+    tree = read_commit(location.repo, location.commit).tree
+    if location.path:
+        found = trees.find(location.repo, tree, location.path)
         tree = found.id if isinstance(found, TreeEntry) else tree
-    seen = directory(request, spot, tree, number(query.page))
+    seen = directory(request, location, tree, number(query.page))
     repository = target.repository
     return show_in(
         request,
         target,
         "code/directory.html",
         tab=CODE,
-        title=f"{repository.full_name}: {spot.title}" if spot.path else repository.full_name,
-        spot=spot,
-        crumbs=spot.crumbs(),
+        title=f"{repository.full_name}: {location.title}" if location.path else repository.full_name,
+        spot=location,
+        crumbs=location.crumbs(),
         seen=seen,
-        above=spot.address("src", spot.path.rpartition(b"/")[0]) if spot.path else "",
-        switch=switcher(request.app, repository, spot),
-        commit_count=history.count(spot.repo, history.commit_range(spot.repo, spot.commit)),
+        above=location.address("src", location.path.rpartition(b"/")[0]) if location.path else "",
+        switch=switcher(request.app, repository, location),
+        commit_count=history.count(location.repo, history.commit_range(location.repo, location.commit)),
         address=clone_address(request, target),
-        may_write=may_change(target) and spot.kind == "branch",
+        may_write=may_change(target) and location.kind == "branch",
         is_first=is_first,
-        pushes=recent_pushes(request, target, spot.repo) if is_first else [],
-        side=side_column(request, target, spot) if is_first else None,
+        pushes=recent_pushes(request, target, location.repo) if is_first else [],
+        side=side_column(request, target, location) if is_first else None,
         may_release=may_change_releases(request, target),
     )
 
 
 def file_page(
-    request: RequestContext, target: RepositoryAccess, spot: CodeLocation, entry: TreeEntry, query: SourceQuery
+    request: RequestContext, target: RepositoryAccess, location: CodeLocation, entry: TreeEntry, query: SourceQuery
 ) -> RawResponse:
     """Show a file."""
-    seen = file_shown(request, target, spot, entry, source=query.view == "source", first=number(query.line))
-    last = last_commits.of_path(spot.repo, spot.commit, spot.path)
+    seen = file_shown(request, target, location, entry, source=query.view == "source", first=number(query.line))
+    last = last_commits.of_path(location.repo, location.commit, location.path)
     return show_in(
         request,
         target,
         "code/file.html",
         tab=CODE,
-        title=f"{spot.title} · {target.repository.full_name}",
-        spot=spot,
-        crumbs=spot.crumbs(),
+        title=f"{location.title} · {target.repository.full_name}",
+        spot=location,
+        crumbs=location.crumbs(),
         entry=entry,
         seen=seen,
         last=None if last is None else lines_of(request, [last])[0],
-        switch=switcher(request.app, target.repository, spot),
-        bytes_at=spot.address("media" if seen.is_stored_apart else "raw"),
-        may_write=may_change(target) and spot.kind == "branch",
-        may_edit=is_editable(spot, seen),
-        conversation=conversation_link(request, target, spot, entry),
+        switch=switcher(request.app, target.repository, location),
+        bytes_at=location.address("media" if seen.is_stored_apart else "raw"),
+        may_write=may_change(target) and location.kind == "branch",
+        may_edit=is_editable(location, seen),
+        conversation=conversation_link(request, target, location, entry),
     )
 
 
-def is_editable(spot: CodeLocation, seen: FileShown) -> bool:
+def is_editable(location: CodeLocation, seen: FileShown) -> bool:
     """Return whether a file can be edited in a form: it is text, and its name is UTF-8."""
-    return seen.is_text and seen.way != "large" and raw(spot.title) == spot.path
+    return seen.is_text and seen.way != "large" and raw(location.title) == location.path

@@ -69,29 +69,29 @@ def shares_of(sizes: dict[str, int]) -> list[LanguageShare]:
     return shares
 
 
-def contributor_rows(request: RequestContext, found: ContributorList) -> list[ContributorRow]:
+def contributor_rows(request: RequestContext, contributor_list: ContributorList) -> list[ContributorRow]:
     """Return the contributors with the most commits; their accounts are looked up at once."""
-    first = found.first[:CONTRIBUTORS_SHOWN]
+    first = contributor_list.first[:CONTRIBUTORS_SHOWN]
     people = accounts.by_emails(request.app.database, {one.email for one in first}) if first else {}
     rows = []
-    for one in first:
-        person = people.get(one.email)
+    for contributor in first:
+        person = people.get(contributor.email)
         if person is not None and not account_visible(request.actor, person):
             person = None
-        rows.append(ContributorRow(one.name, one.commits, person))
+        rows.append(ContributorRow(contributor.name, contributor.commits, person))
     return rows
 
 
-def side_column(request: RequestContext, target: RepositoryAccess, spot: CodeLocation) -> SideColumn:
+def side_column(request: RequestContext, target: RepositoryAccess, location: CodeLocation) -> SideColumn:
     """Describe a repository beside the files of its default branch."""
     reads_releases = target.permissions.may_read(Unit.RELEASES)
     shows_latest = reads_releases and target.repository.release_count > 0
-    found = contributors.list_contributors(request.app, target, spot.repo, spot.commit)
+    contributor_list = contributors.list_contributors(request.app, target, location.repo, location.commit)
     return SideColumn(
         topics=topics_of(target.repository),
         reads_releases=reads_releases,
         latest=releases.latest_release(request.app.database, target.repository) if shows_latest else None,
-        contributors=contributor_rows(request, found),
-        contributor_count=found.total,
-        languages=shares_of(languages(spot.repo, read_commit(spot.repo, spot.commit).tree)),
+        contributors=contributor_rows(request, contributor_list),
+        contributor_count=contributor_list.total,
+        languages=shares_of(languages(location.repo, read_commit(location.repo, location.commit).tree)),
     )

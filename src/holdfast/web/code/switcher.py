@@ -44,27 +44,27 @@ def is_linkable(ref: Ref) -> bool:
     return refs.is_ref_name(ref.name)
 
 
-def choice_of(repo: Repo, spot: CodeLocation, kind: Kind, ref: Ref, page: str) -> Choice:
+def choice_of(repo: Repo, location: CodeLocation, kind: Kind, ref: Ref, page: str) -> Choice:
     """Point to a branch or tag; one whose name is no text is pointed to by its commit."""
     if is_linkable(ref):
-        other = replace(spot, kind=kind, ref=ref.name)
+        other = replace(location, kind=kind, ref=ref.name)
     else:
         commit = refs.commit_of(repo, ref.id) or ref.id
-        other = replace(spot, kind="commit", ref=commit)
-    return Choice(ref.name, other.address(page), (spot.kind, spot.ref) == (kind, ref.name))
+        other = replace(location, kind="commit", ref=commit)
+    return Choice(ref.name, other.address(page), (location.kind, location.ref) == (kind, ref.name))
 
 
-def switcher(app: App, repository: Repository, spot: CodeLocation, page: str = "src") -> Switcher:
+def switcher(app: App, repository: Repository, location: CodeLocation, page: str = "src") -> Switcher:
     """Gather what the menu shows: the default branch first, then by name."""
-    repo = spot.repo
+    repo = location.repo
     branches, branch_count = ref_lists.list_branches(app, repository, limit=SHOWN)
     tags, tag_count = ref_lists.list_tags(app, repository, limit=SHOWN)
     first = refs.branch(repo, repository.default_branch)
     if first is not None:
         branches = [first, *(ref for ref in branches if ref.raw_name != first.raw_name)]
     return Switcher(
-        [choice_of(repo, spot, "branch", ref, page) for ref in branches],
+        [choice_of(repo, location, "branch", ref, page) for ref in branches],
         branch_count,
-        [choice_of(repo, spot, "tag", ref, page) for ref in tags],
+        [choice_of(repo, location, "tag", ref, page) for ref in tags],
         tag_count,
     )

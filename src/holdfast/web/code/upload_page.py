@@ -56,7 +56,7 @@ def plain_name(sent: str) -> str:
 def upload_form(
     request: RequestContext,
     target: RepositoryAccess,
-    spot: CodeLocation,
+    location: CodeLocation,
     typed: UploadForm,
     *,
     status: int = 200,
@@ -71,15 +71,15 @@ def upload_form(
         tab=CODE,
         title=f"Upload files · {target.repository.full_name}",
         status=status,
-        spot=spot,
+        spot=location,
         typed=typed,
-        is_first=not spot.commit,
-        action=spot.change("_upload"),
-        back=spot.address("src") if spot.commit else spot.root,
+        is_first=not location.commit,
+        action=location.change("_upload"),
+        back=location.address("src") if location.commit else location.root,
         problem=problem,
         exposed=exposed,
         is_public=is_public(target.repository),
-        remark=barrier(request, target, spot.ref, typed.folder),
+        remark=barrier(request, target, location.ref, typed.folder),
         megabytes=request.app.settings.max_file_mb,
     )
 
@@ -87,10 +87,10 @@ def upload_form(
 @endpoint("GET /{owner}/{repo}/_upload/{filepath...}", scope="repository", guards=CHANGING, slow=True)
 def page_upload(request: RequestContext, target: RepositoryAccess, filepath: str) -> RawResponse:  # noqa: ARG001  # part of the route; a guard reads it
     """Ask for files."""
-    spot = branch_spot(request, target)
-    form = new_commit_form(request, spot, barrier(request, target, spot.ref, ""))
-    typed = UploadForm(folder=spot.title, target=form.target, new_branch=form.new_branch)
-    return upload_form(request, target, spot, typed)
+    location = branch_spot(request, target)
+    form = new_commit_form(request, location, barrier(request, target, location.ref, ""))
+    typed = UploadForm(folder=location.title, target=form.target, new_branch=form.new_branch)
+    return upload_form(request, target, location, typed)
 
 
 @endpoint(
@@ -103,18 +103,18 @@ def page_uploaded(
     body: UploadForm,  # named in the path
 ) -> RawResponse:
     """Commit uploaded files to a folder; existing files are replaced."""
-    spot = branch_spot(request, target)
+    location = branch_spot(request, target)
     folder = paths.clean(body.folder)
     named = [(plain_name(file.name), file.content) for file in body.files]
     if not named:
-        return upload_form(request, target, spot, body, status=422, problem="Choose at least one file.")
+        return upload_form(request, target, location, body, status=422, problem="Choose at least one file.")
     if len(named) > MOST_FILES:
         problem = f"At most {MOST_FILES} files can be uploaded at once."
-        return upload_form(request, target, spot, body, status=422, problem=problem)
+        return upload_form(request, target, location, body, status=422, problem=problem)
     exposed = next((name for name, content in named if is_plain_backup(content[:LOOK], name, len(content))), "")
     if exposed and is_public(target.repository) and not body.plain:
         problem = f"{exposed} is an unencrypted chat backup, and this repository is public."
-        return upload_form(request, target, spot, body, status=422, problem=problem, exposed=exposed)
+        return upload_form(request, target, location, body, status=422, problem=problem, exposed=exposed)
     changes = [
         FileChange(
             operation="upload",
@@ -125,11 +125,11 @@ def page_uploaded(
     ]
     form = body if body.message.strip() else msgspec.structs.replace(body, message=summary(named))
     try:
-        commit_changes(request, target, spot, form, changes)
+        commit_changes(request, target, location, form, changes)
     except HostingError as error:
-        return upload_form(request, target, spot, body, status=status_for(error), problem=message_for(error))
+        return upload_form(request, target, location, body, status=status_for(error), problem=message_for(error))
     uploaded = named[0][0] if len(named) == 1 else f"{len(named)} files"
-    return redirect_to(url_after(spot, body, folder), "files-uploaded", uploaded)
+    return redirect_to(url_after(location, body, folder), "files-uploaded", uploaded)
 
 
 def summary(named: list[tuple[str, bytes]]) -> str:

@@ -149,7 +149,8 @@ def candidates(
     known = {issue.id}
     for related in (visible_issues.blockers_of, visible_issues.blocked_by):
         known |= {
-            one.issue.id for one in related(request.app.database, issue, reader(request), skip=0, limit=FOUND)[0]
+            visible_issue.issue.id
+            for visible_issue in related(request.app.database, issue, reader(request), skip=0, limit=FOUND)[0]
         }
     found, total = issue_lists.list_issues(
         request.app.database,

@@ -47,7 +47,9 @@ def page_dependency_list(
         side != BLOCKS and not target.repository.is_archived and access.may_write_issue(target.permissions, issue)
     )
     rows = [
-        related_issue(one, target.repository, writes=writes) for one in found if one.is_readable or side != BLOCKS
+        related_issue(visible_issue, target.repository, writes=writes)
+        for visible_issue in found
+        if visible_issue.is_readable or side != BLOCKS
     ]
     return show_in(
         request,

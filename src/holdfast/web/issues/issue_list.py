@@ -118,12 +118,12 @@ class IssueFilter:
 
     def filter(self, *, is_closed: bool | None) -> Filter:
         """Return the filter of the database query; labels and milestones that were not found are left in `q`."""
-        left = parse_search(self.q)
-        milestone = self.milestone or left.milestone
+        issue_search_text = parse_search(self.q)
+        milestone = self.milestone or issue_search_text.milestone
         return Filter(
             is_closed=is_closed,
-            text=left.words,
-            labels=left.labels,
+            text=issue_search_text.words,
+            labels=issue_search_text.labels,
             label_ids=self.label,
             without_label_ids=self.without,
             milestones=(milestone,) if milestone else (),
@@ -134,20 +134,20 @@ class IssueFilter:
 
     def search_text(self, kind: str, choices: Choices) -> str:
         """Return the text of the search field, which holds all filters."""
-        left = parse_search(self.q)
-        names = {one.id: one.name for one in choices.tags}
+        issue_search_text = parse_search(self.q)
+        names = {label_badge.id: label_badge.name for label_badge in choices.tags}
         titles = {str(one.id): one.title for one in choices.milestones}
         return write_search(
             IssueSearchText(
                 state=self.state,
                 kind=kind,
-                labels=(*(names.get(number, str(number)) for number in self.label), *left.labels),
-                milestone=titles.get(self.milestone, self.milestone) or left.milestone,
+                labels=(*(names.get(number, str(number)) for number in self.label), *issue_search_text.labels),
+                milestone=titles.get(self.milestone, self.milestone) or issue_search_text.milestone,
                 assignee=self.assignee,
                 author=self.author,
                 is_blocked=False if self.ready else True if self.blocked else None,
                 sort=self.sort,
-                words=left.words,
+                words=issue_search_text.words,
             )
         )
 
@@ -157,7 +157,7 @@ def parse_filter(query: IssuesQuery, choices: Choices = NOTHING, user: Account |
     search = parse_search(query.q)
     state = query.state if query.state in STATES else search.state or "open"
     label_ids = as_ids(query.label[:MOST_LABELS])
-    known = {one.name.casefold(): one.id for one in choices.tags}
+    known = {label_badge.name.casefold(): label_badge.id for label_badge in choices.tags}
     unknown = []
     for name in search.labels[:MOST_LABELS]:
         number = known.get(name.casefold())
@@ -170,7 +170,7 @@ def parse_filter(query: IssuesQuery, choices: Choices = NOTHING, user: Account |
     if not milestone and wanted:
         by_title = {one.title.casefold(): str(one.id) for one in choices.milestones}
         milestone = wanted if wanted in SPECIAL else by_title.get(wanted, "")
-    left = IssueSearchText(
+    issue_search_text = IssueSearchText(
         labels=tuple(unknown), milestone="" if milestone else search.milestone, words=search.words
     )
     # Only what is open can be blocked, or ready.
@@ -179,7 +179,7 @@ def parse_filter(query: IssuesQuery, choices: Choices = NOTHING, user: Account |
     kind = query.type if query.type in TYPES else search.kind
     return IssueFilter(
         state="open" if ready or blocked else state,
-        q=write_search(left),
+        q=write_search(issue_search_text),
         label=tuple(dict.fromkeys(label_ids)),
         milestone=milestone,
         assignee=person(query.assignee.strip() or search.assignee, user),
@@ -237,7 +237,7 @@ def list_page(
     where, kept = [issue_lists.in_repository(repository, kinds)], issue_lists.kept_in(repository, kinds)
     wanted = issue_filter.filter(is_closed=STATES[issue_filter.state])
     page_params = PageParams(page.number, SIZE)
-    found, total = issue_lists.list_issues(
+    issues, total = issue_lists.list_issues(
         database,
         where,
         wanted,
@@ -257,7 +257,7 @@ def list_page(
             kept=kept,
             repository_id=repository.id,
         )
-    known = {one.id: one for one in chosen.tags}
+    known = {label_badge.id: label_badge for label_badge in chosen.tags}
     return show_in(
         request,
         target,
@@ -268,7 +268,7 @@ def list_page(
         here_path=f"{root_path(target)}/{'pulls' if kind == 'pulls' else 'issues'}",
         wish=issue_filter,
         search_text=issue_filter.search_text(kind, chosen),
-        rows=rows_of(request, found, repository),
+        rows=rows_of(request, issues, repository),
         total=total,
         counts=counts,
         number=page_params.number,

@@ -197,8 +197,8 @@ def show(
         may=may,
         may_edit=lambda entry: edits(request, target, issue, entry),
         choices=choices(request, target) if may.write else None,
-        chosen={one.id for one in row.tags},
-        people={one.id for one in row.people},
+        chosen={label_badge.id for label_badge in row.tags},
+        people={account.id for account in row.people},
         tried=tried,
         is_subscribed=(
             request.actor.user is not None and issue_subscriptions.is_subscribed(request.app, request.actor, issue)
@@ -223,12 +223,21 @@ def dependencies(
     blockers, all_blockers = visible_issues.blockers_of(database, issue, who, skip=0, limit=RELATED)
     blocked, all_blocked = visible_issues.blocked_by(database, issue, who, skip=0, limit=RELATED)
     dependencies = Dependencies(
-        sorted((related_issue(one, here, writes=writes) for one in blockers), key=lambda one: one.is_closed),
+        sorted(
+            (related_issue(visible_issue, here, writes=writes) for visible_issue in blockers),
+            key=lambda one: one.is_closed,
+        ),
         all_blockers,
-        sorted((related_issue(one, here) for one in blocked if one.is_readable), key=lambda one: one.is_closed),
+        sorted(
+            (related_issue(visible_issue, here) for visible_issue in blocked if visible_issue.is_readable),
+            key=lambda one: one.is_closed,
+        ),
         all_blocked,
     )
-    return dependencies, ({one.issue.id for one in blockers}, {one.issue.id for one in blocked})
+    return dependencies, (
+        {visible_issue.issue.id for visible_issue in blockers},
+        {visible_issue.issue.id for visible_issue in blocked},
+    )
 
 
 def preview_of(target: RepositoryAccess, text: str) -> Markup:

@@ -145,7 +145,9 @@ def show(
         tab=ISSUES,
         title=f"Milestones · {target.repository.full_name}",
         status=status,
-        milestones=[milestone_row(one, budget, typed if one.id == changing else None) for one in found],
+        milestones=[
+            milestone_row(milestone, budget, typed if milestone.id == changing else None) for milestone in found
+        ],
         total=total,
         number=number,
         size=SIZE,

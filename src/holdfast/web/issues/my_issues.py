@@ -56,7 +56,7 @@ def your_list(request: RequestContext, query: YoursQuery, page: PageParams, *, i
     where = [issue_lists.visible_to(user, public_only=request.actor.public_only, kinds=(is_pull,))]
     wanted = with_person(wish.filter(is_closed=STATES[wish.state]), about, user.name)
     page_params = PageParams(page.number, SIZE)
-    found, total = issue_lists.list_issues(
+    issues, total = issue_lists.list_issues(
         database, where, wanted, sort=wish.sort, skip=page_params.skip, limit=SIZE
     )
     counts = {wish.state: total}
@@ -74,7 +74,7 @@ def your_list(request: RequestContext, query: YoursQuery, page: PageParams, *, i
         wish=wish,
         about=about,
         abouts=ABOUT,
-        rows=rows_of(request, found),
+        rows=rows_of(request, issues),
         total=total,
         counts=counts,
         number=page_params.number,

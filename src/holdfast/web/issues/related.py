@@ -26,15 +26,15 @@ class RelatedIssue:
     is_pull: bool = False
 
 
-def related_issue(seen: VisibleIssue, here: Repository, *, writes: bool = False) -> RelatedIssue:
+def related_issue(visible_issue: VisibleIssue, here: Repository, *, writes: bool = False) -> RelatedIssue:
     """Return a related issue; `writes` is whether the viewer may edit the issue it is related to."""
-    if not seen.is_readable and not writes:
+    if not visible_issue.is_readable and not writes:
         return RelatedIssue(is_hidden=True)
-    shape = hidden_issue(seen)
-    place = seen.repository
+    shape = hidden_issue(visible_issue)
+    place = visible_issue.repository
     return RelatedIssue(
         is_hidden=False,
-        path=page_path(place, seen.issue) if seen.is_readable else "",
+        path=page_path(place, visible_issue.issue) if visible_issue.is_readable else "",
         owner=place.owner.name,
         repository=place.name,
         number=shape.number,

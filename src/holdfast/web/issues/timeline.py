@@ -110,7 +110,7 @@ def timeline_entries(
             seen = visible_issues_by_id(
                 connection, [number for number in named if number is not None], reader(request)
             )
-        others = {number: related_issue(one, repository) for number, one in seen.items()}
+        others = {number: related_issue(issue, repository) for number, issue in seen.items()}
     timeline: list[TimelineEntry] = []
     about = about or PullTimeline()
     replies = line_comment_entries(entries, parts, budget, about)
@@ -148,8 +148,8 @@ def line_comment_entries(
     for entry in entries:
         if entry.kind == "code":
             review = entry.happening.review_id
-            made = replace(comment_entry(entry, parts, budget), remark=about.remarks.get(entry.id))
-            found.setdefault(-review if review and review in shown else entry.id, []).append(made)
+            timeline_entry = replace(comment_entry(entry, parts, budget), remark=about.remarks.get(entry.id))
+            found.setdefault(-review if review and review in shown else entry.id, []).append(timeline_entry)
     return found
 
 

@@ -56,11 +56,11 @@ def show_repository_form(
     wanted = form.owner.casefold()
     if request.actor.is_admin and wanted and wanted not in {owner.name.casefold() for owner in owners}:
         try:
-            named = accounts.find_account(request.app.database, wanted)
+            account = accounts.find_account(request.app.database, wanted)
         except NoSuchUser:
             pass
         else:
-            owners += [named] if named.is_organization else []
+            owners += [account] if account.is_organization else []
     return page(
         request,
         "people/new_repository.html",
@@ -81,7 +81,7 @@ def new_repository_page(request: RequestContext, query: NewOwnerQuery) -> RawRes
 @endpoint("POST /-/new", scope=REPOSITORY, guards=(signed_in,))
 def create_repository_page(request: RequestContext, body: RepositoryForm) -> RawResponse:
     """Create a repository."""
-    wanted = NewRepository(
+    new_repository = NewRepository(
         name=body.name.strip(),
         description=body.description.strip(),
         is_private=body.visibility == "private",
@@ -90,7 +90,7 @@ def create_repository_page(request: RequestContext, body: RepositoryForm) -> Raw
     try:
         owner = repositories.find_new_owner(request.app, request.actor, body.owner.strip() or request.user.name)
         repository = repositories.create_for(
-            request.app, request.actor, owner, wanted, auto_init=bool(body.auto_init)
+            request.app, request.actor, owner, new_repository, auto_init=bool(body.auto_init)
         )
     except HostingError as error:
         return show_repository_form(request, body, error)
@@ -121,14 +121,14 @@ def new_organization_page(request: RequestContext) -> RawResponse:
 @endpoint("POST /-/new-organization", scope="organization", guards=(signed_in,))
 def create_organization_page(request: RequestContext, body: OrganizationForm) -> RawResponse:
     """Create an organization."""
-    wanted = organizations.NewOrganization(
+    new_organization = organizations.NewOrganization(
         name=body.username.strip(),
         full_name=body.full_name.strip(),
         description=body.description.strip(),
         visibility=body.visibility.strip(),
     )
     try:
-        created = organizations.create(request.app, request.actor, request.user, wanted)
+        created = organizations.create(request.app, request.actor, request.user, new_organization)
     except HostingError as error:
         return show_organization_form(request, body, error)
     return redirect_to(f"/{quote(created.name)}", "organization-created", created.name)

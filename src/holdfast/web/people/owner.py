@@ -56,7 +56,7 @@ class OwnerTab:
 
 
 def owned(
-    request: RequestContext, owner: Account, query: OwnerPageQuery, asked: PageParams
+    request: RequestContext, owner: Account, query: OwnerPageQuery, params: PageParams
 ) -> tuple[list[Repository], int]:
     """Return one page of the owner's repositories that the viewer may see."""
     user = request.actor.user
@@ -76,8 +76,8 @@ def owned(
         conditions,
         sort="alpha" if by_name else "updated",
         descending=not by_name,
-        skip=asked.skip,
-        limit=asked.size,
+        skip=params.skip,
+        limit=params.size,
     )
 
 
@@ -92,7 +92,7 @@ def show_owner(
     return show_person(request, owner, query, page)
 
 
-def show_person(request: RequestContext, owner: Account, query: OwnerPageQuery, asked: PageParams) -> RawResponse:
+def show_person(request: RequestContext, owner: Account, query: OwnerPageQuery, params: PageParams) -> RawResponse:
     """Render the page of a user."""
     groups, total = organizations.list_of_user(request.app, request.actor, owner, skip=0, limit=SHOWN)
     email = shown_email(request.actor, owner) if request.actor.user is not None and not owner.hides_email else ""
@@ -101,7 +101,7 @@ def show_person(request: RequestContext, owner: Account, query: OwnerPageQuery, 
         request,
         owner,
         query,
-        asked,
+        params,
         tabs=[OwnerTab("repositories", "Repositories")],
         groups=[organization_schema(request, group) for group in groups],
         more_groups=total - len(groups),
@@ -112,7 +112,7 @@ def show_person(request: RequestContext, owner: Account, query: OwnerPageQuery, 
 
 
 def show_organization(
-    request: RequestContext, owner: Account, query: OwnerPageQuery, asked: PageParams
+    request: RequestContext, owner: Account, query: OwnerPageQuery, params: PageParams
 ) -> RawResponse:
     """Render the page of an organization, with teams for members."""
     organization = organizations.access_in(request.app, request.actor, owner)
@@ -121,9 +121,9 @@ def show_organization(
         raise ApiError(404)
     belongs = access.is_member_mode(mode)
     showing = query.show if query.show in {"people", "teams"} else "repositories"
-    wanted = asked if showing == "people" else PageParams(1, SHOWN)
+    page_params = params if showing == "people" else PageParams(1, SHOWN)
     people, people_total = members.list_members(
-        request.app, request.actor, organization, skip=wanted.skip, limit=wanted.size
+        request.app, request.actor, organization, skip=page_params.skip, limit=page_params.size
     )
     tabs = [OwnerTab("repositories", "Repositories"), OwnerTab("people", "People", people_total)]
     listed: list[Team] = []
@@ -131,9 +131,9 @@ def show_organization(
     sizes: dict[int, int] = {}
     mine: set[int] = set()
     if belongs:
-        wanted = asked if showing == "teams" else PageParams(1, 1)
+        page_params = params if showing == "teams" else PageParams(1, 1)
         listed, teams_total = teams.list_teams(
-            request.app, request.actor, organization, skip=wanted.skip, limit=wanted.size
+            request.app, request.actor, organization, skip=page_params.skip, limit=page_params.size
         )
         tabs.append(OwnerTab("teams", "Teams", teams_total))
     if showing == "teams" and belongs:
@@ -149,7 +149,7 @@ def show_organization(
         request,
         owner,
         msgspec.structs.replace(query, show=showing if showing != "teams" or belongs else "repositories"),
-        asked,
+        params,
         tabs=tabs,
         people=[user(request, account) for account in people],
         people_total=people_total,

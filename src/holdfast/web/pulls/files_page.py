@@ -131,7 +131,9 @@ def files_page(
         may=may,
         may_edit=lambda entry: edits(request, target, issue, entry),
         pending=reviewers.pending,
-        pending_count=sum(1 for one in entries if one.remark and one.remark.is_pending),
+        pending_count=sum(
+            1 for timeline_entry in entries if timeline_entry.remark and timeline_entry.remark.is_pending
+        ),
         is_own=request.actor.user is not None and request.actor.user.id == issue.author_id,
         may_review=may.comment and access.may_comment(target.permissions, is_pull=True, is_locked=issue.is_locked),
         may_apply=may.comment

@@ -113,8 +113,8 @@ class MergeBox:
 def merge_styles(declared: DeclaredSettings) -> list[StyleChoice]:
     """Return the merge styles of a repository, the default one first."""
     allowed = merge_requirements.allowed_styles(declared)
-    found = [StyleChoice(str(style), *words) for style, words in STYLES.items() if style in allowed]
-    return sorted(found, key=lambda one: one.value != declared.default_merge_style)
+    style_choices = [StyleChoice(str(style), *words) for style, words in STYLES.items() if style in allowed]
+    return sorted(style_choices, key=lambda one: one.value != declared.default_merge_style)
 
 
 def merge_box(request: RequestContext, target: RepositoryAccess, issue: Issue, pull: Pull) -> MergeBox:
@@ -136,16 +136,21 @@ def merge_box(request: RequestContext, target: RepositoryAccess, issue: Issue, p
         if repo is not None and base is not None:
             behind, _ = history.ahead_behind(repo, base, issue.head_sha)
         unmet = requirements(request, target, issue, repo, base, styles)
-    refused = {one.requirement for one in unmet}
+    refused = {unmet_requirement.requirement for unmet_requirement in unmet}
     is_compared = (pull.checked_head, pull.checked_base) == (issue.head_sha, base)
     scheduled = pulls.find_scheduled_merge(app.database, issue)
     may_merge = writes and MergeRequirement.PERMISSION not in refused and bool(styles)
     conflicts = pull.conflicts if is_compared and pull.mergeability == CONFLICT else []
     is_own = issue.head_repository_id == repository.id
     return MergeBox(
-        checks=[StatusShown(one.context, one.state, one.description, one.target_url) for one in statuses],
+        checks=[
+            StatusShown(
+                commit_status.context, commit_status.state, commit_status.description, commit_status.target_url
+            )
+            for commit_status in statuses
+        ],
         combined=commit_statuses.combined_state(states.values()),
-        missing=[requirement_text(request, target, issue, one, rule) for one in unmet],
+        missing=[requirement_text(request, target, issue, unmet_requirement, rule) for unmet_requirement in unmet],
         mergeability=pull.mergeability if is_compared else "",
         conflicts=conflicts[:MOST_FILES],
         more_conflicts=max(0, len(conflicts) - MOST_FILES),
@@ -157,10 +162,13 @@ def merge_box(request: RequestContext, target: RepositoryAccess, issue: Issue, p
         is_ready=not unmet and not (is_compared and pull.mergeability != CLEAN),
         may_override=may_merge
         and bool(unmet)
-        and all(one.can_wait for one in unmet)
+        and all(unmet_requirement.can_wait for unmet_requirement in unmet)
         and user is not None
         and merge_requirements.may_override(app, target, user, issue),
-        may_schedule=may_merge and bool(unmet) and scheduled is None and all(one.can_wait for one in unmet),
+        may_schedule=may_merge
+        and bool(unmet)
+        and scheduled is None
+        and all(unmet_requirement.can_wait for unmet_requirement in unmet),
         scheduled=scheduled,
         scheduler=None if scheduled is None else accounts.account_by_id(app.database, scheduled.user_id),
         may_cancel=scheduled is not None
@@ -209,7 +217,7 @@ def requirements(  # noqa: PLR0917  # all of them are needed
         found = merge_requirements.unmet_requirements(
             app, target, user, issue, repo=repo, base=base, style=MergeStyle(styles[0].value)
         )
-        if not any(one.requirement == MergeRequirement.PERMISSION for one in found):
+        if not any(unmet_requirement.requirement == MergeRequirement.PERMISSION for unmet_requirement in found):
             return found
     elif issue.is_draft:
         found = list(merge_requirements.state_requirements(issue))
@@ -256,5 +264,5 @@ def names_of(
         people = accounts.accounts_by_id(connection, users)
         named = teams.teams_by_id(connection, asked)
     owner = target.repository.owner.name
-    names = [one.name for one in people.values()] + [f"{owner}/{one.name}" for one in named.values()]
+    names = [account.name for account in people.values()] + [f"{owner}/{team.name}" for team in named.values()]
     return sorted(names)[:MOST_NAMED]

@@ -93,15 +93,15 @@ def submit_reviewers(
     owner, slash, rest = name.partition("/")
     if slash and owner.casefold() == target.repository.owner.name.casefold():
         name, team = "", rest
-    asked = ReviewRequests(reviewers=[name] if name else [], team_reviewers=[team] if team else [])
+    requests = ReviewRequests(reviewers=[name] if name else [], team_reviewers=[team] if team else [])
     subject, notice = name or team, "review-requested"
     try:
         if body.then == "remove":
-            reviews.cancel_requests(request.app, request.actor, target, issue, asked)
+            reviews.cancel_requests(request.app, request.actor, target, issue, requests)
             is_own = name.casefold() == request.user.name.casefold()
             notice = "review-declined" if is_own else "review-request-removed"
         else:
-            reviews.request(request.app, request.actor, target, issue, asked)
+            reviews.request(request.app, request.actor, target, issue, requests)
     except HostingError as error:
         return show_rejection(request, target, index, error)
     return redirect_to(page_path(target.repository, issue), notice, subject)
@@ -109,7 +109,7 @@ def submit_reviewers(
 
 def pending_of(request: RequestContext, issue: Issue) -> Review | None:
     """Return the review that the user has begun."""
-    return next((one for one in last_reviews(request, issue) if one.state == ReviewState.PENDING), None)
+    return next((review for review in last_reviews(request, issue) if review.state == ReviewState.PENDING), None)
 
 
 @endpoint("POST /{owner}/{repo}/pulls/{index}/reviews", scope="issue", guards=CHANGE_PULLS)
@@ -155,10 +155,10 @@ def submit_dismiss_review(
 ) -> RawResponse:
     """Dismiss an approval or a request for changes."""
     issue = pulls.find(request.app, target, index)
-    found = reviews.find(request.app, request.actor, issue, id)
+    review = reviews.find(request.app, request.actor, issue, id)
     try:
         reviews.dismiss(
-            request.app, request.actor, target, issue, found, message=body.message.strip(), priors=False
+            request.app, request.actor, target, issue, review, message=body.message.strip(), priors=False
         )
     except HostingError as error:
         return show_rejection(request, target, index, error)

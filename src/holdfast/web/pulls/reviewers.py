@@ -75,12 +75,14 @@ def reviewers_shown(
         people = accounts.accounts_by_id(connection, {one.reviewer_id for one in last if one.reviewer_id})
         asked = teams.teams_by_id(connection, {one.team_id for one in last if one.team_id})
     rows: list[ReviewerRow] = []
-    for one in last:
-        account, team = people.get(one.reviewer_id or 0), asked.get(one.team_id or 0)
+    for review in last:
+        account, team = people.get(review.reviewer_id or 0), asked.get(review.team_id or 0)
         if account is not None or team is not None:
             name = account.name if account is not None else f"{target.repository.owner.name}/{team.name}"  # type: ignore[union-attr]
             rows.append(
-                ReviewerRow(name, account, one.state, one.id, one.is_stale(issue.head_sha), one.is_official)
+                ReviewerRow(
+                    name, account, review.state, review.id, review.is_stale(issue.head_sha), review.is_official
+                )
             )
     offered: list[Account] = []
     if may_ask:
@@ -93,12 +95,12 @@ def reviewers_shown(
 def newest_by_reviewer(found: Sequence[Review]) -> list[Review]:
     """Return for each reviewer the request or the last decision, else the last comment; never dismissed ones."""
     best: dict[tuple[int | None, int | None], Review] = {}
-    for one in found:
-        key = (one.reviewer_id, one.team_id)
+    for review in found:
+        key = (review.reviewer_id, review.team_id)
         before = best.get(key)
-        if one.state == ReviewState.PENDING or one.is_dismissed or key == (None, None):
+        if review.state == ReviewState.PENDING or review.is_dismissed or key == (None, None):
             continue
-        is_remark = one.state == ReviewState.COMMENT
+        is_remark = review.state == ReviewState.COMMENT
         if before is None or not is_remark or before.state not in {*DECISIONS, ReviewState.REQUEST_REVIEW}:
-            best[key] = one
+            best[key] = review
     return list(best.values())

@@ -115,7 +115,9 @@ def remarks_of(
         return {}
     positions = line_comment_service.current_positions(request.app, target, issue, places, issue.head_sha)
     with request.app.database.read() as connection:
-        people = accounts.accounts_by_id(connection, {one.resolver_id for one in places if one.resolver_id})
+        people = accounts.accounts_by_id(
+            connection, {line_place.resolver_id for line_place in places if line_place.resolver_id}
+        )
     return {
         place.comment_id: remark_of(place, positions.get(place.comment_id), people.get(place.resolver_id or 0))
         for place in places

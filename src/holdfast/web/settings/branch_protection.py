@@ -217,8 +217,8 @@ def summary(rule: BranchProtection) -> str:
 @endpoint("GET /{owner}/{repo}/settings/branches", scope="repository", guards=GUARDS, slow=True)
 def list_protections_page(request: RequestContext, target: RepositoryAccess) -> RawResponse:
     """Show the rules that protect branches."""
-    found = branch_protection.list_all(request.app, request.actor, target)
-    rules = encode_protections(request, found)
+    protections = branch_protection.list_all(request.app, request.actor, target)
+    rules = encode_protections(request, protections)
     return in_repository_settings(
         request,
         "settings/protections.html",
@@ -251,8 +251,10 @@ def create_protection_page(request: RequestContext, target: RepositoryAccess, bo
 @endpoint("GET /{owner}/{repo}/settings/branches/rule", scope="repository", guards=GUARDS, slow=True)
 def show_protection_page(request: RequestContext, target: RepositoryAccess, query: RuleQuery) -> RawResponse:
     """Show a rule."""
-    found = branch_protection.find(request.app, request.actor, target, query.name)
-    return show_form(request, form_of(encode_protections(request, [found])[0]), rule_name=found.rule_name)
+    protection = branch_protection.find(request.app, request.actor, target, query.name)
+    return show_form(
+        request, form_of(encode_protections(request, [protection])[0]), rule_name=protection.rule_name
+    )
 
 
 @endpoint("POST /{owner}/{repo}/settings/branches/rule", scope="repository", guards=GUARDS)

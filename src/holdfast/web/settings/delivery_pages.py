@@ -212,8 +212,8 @@ class DeliveryPages(HookPages):
         error: HostingError | None = None,
     ) -> RawResponse:
         hook: Hook = webhooks.find(request.app, request.actor, hook_owner, webhook_id)
-        found = webhook_deliveries.find(request.app, request.actor, hook_owner, hook.id, key)
-        details = schemas.details(found.delivery, found.payload)
+        sent_delivery = webhook_deliveries.find(request.app, request.actor, hook_owner, hook.id, key)
+        details = schemas.details(sent_delivery.delivery, sent_delivery.payload)
         address = f"/api/v1{self.owner.api_path}/{hook.id}/deliveries/{details.id}"
         for name, value in request.path.items():
             address = address.replace(f"{{{name}}}", quote(value, safe=""))

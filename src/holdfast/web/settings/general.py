@@ -60,7 +60,7 @@ def show_form(
     request: RequestContext, target: RepositoryAccess, form: GeneralForm, refusal: HostingError | None = None
 ) -> RawResponse:
     """Show the form."""
-    found, total = ref_lists.list_branches(request.app, target.repository, limit=BRANCHES_OFFERED)
+    refs, total = ref_lists.list_branches(request.app, target.repository, limit=BRANCHES_OFFERED)
     return in_repository_settings(
         request,
         "settings/general.html",
@@ -68,8 +68,8 @@ def show_form(
         title="Settings",
         refusal=refusal,
         form=form,
-        branches=[ref.name for ref in found if len(ref.name) <= LONGEST_OFFERED],
-        more_branches=total - len(found),
+        branches=[ref.name for ref in refs if len(ref.name) <= LONGEST_OFFERED],
+        more_branches=total - len(refs),
     )
 
 

@@ -75,17 +75,17 @@ class HookPages:
 
     def list_page(self, request: RequestContext, hook_owner: WebhookOwner, page: PageParams) -> RawResponse:
         """List the webhooks with the state of their last delivery."""
-        found, total = webhooks.list_webhooks(
+        hook_summaries, total = webhooks.list_webhooks(
             request.app, request.actor, hook_owner, skip=page.skip, limit=page.size
         )
         return self.show(
             request,
             "hooks.html",
             title="Webhooks",
-            hooks=[schemas.hook(hook) for hook in found],
+            hooks=[schemas.hook(hook) for hook in hook_summaries],
             total=total,
             page=page,
-            last=backlog.last_deliveries(request.app.database, [hook.id for hook in found]),
+            last=backlog.last_deliveries(request.app.database, [hook.id for hook in hook_summaries]),
             events_of_owner=self.owner.events,
         )
 

@@ -124,8 +124,10 @@ def show_members(
     refusal: HostingError | None = None,
 ) -> RawResponse:
     """Render the members of an organization and the form to add one."""
-    found, total = members.list_members(request.app, request.actor, organization, skip=page.skip, limit=page.size)
-    how = memberships(request.app.database, organization.account, [person.id for person in found])
+    accounts, total = members.list_members(
+        request.app, request.actor, organization, skip=page.skip, limit=page.size
+    )
+    how = memberships(request.app.database, organization.account, [person.id for person in accounts])
     offered, _ = teams.list_teams(request.app, request.actor, organization, skip=0, limit=TEAMS_OFFERED)
     return in_organization_settings(
         request,
@@ -133,7 +135,7 @@ def show_members(
         at="Members",
         title="Members",
         refusal=refusal,
-        people=[(user(request, person), how.get(person.id)) for person in found],
+        people=[(user(request, person), how.get(person.id)) for person in accounts],
         total=total,
         page=page,
         teams=offered,

@@ -56,12 +56,12 @@ def list_sessions_page(request: RequestContext) -> RawResponse:
     """List the sessions of the user."""
     mine = session_of(request)
     own = "" if mine is None else hashed(mine)
-    found = [
+    session_rows = [
         SessionRow(session, browser_name(session.user_agent), own.startswith(session.key))
         for session in sessions.list_sessions(request.app, request.actor)
     ]
-    found.sort(key=lambda one: not one.is_this)
-    return in_account(request, "settings/sessions.html", at="Sessions", title="Sessions", sessions=found)
+    session_rows.sort(key=lambda one: not one.is_this)
+    return in_account(request, "settings/sessions.html", at="Sessions", title="Sessions", sessions=session_rows)
 
 
 @endpoint(f"POST {ACCOUNT}/sessions/end", scope="user", guards=(require_session,))

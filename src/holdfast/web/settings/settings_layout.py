@@ -101,9 +101,9 @@ def sections(root: str, named: tuple[tuple[str, str], ...], request: RequestCont
 
 def with_error_headers(response: RawResponse, refusal: HostingError | None) -> RawResponse:
     """Add the headers of an error to a page, such as Retry-After."""
-    known = refusal_for(refusal) if isinstance(refusal, HostingError) else refusal
-    if known is not None:
-        response.headers.update(known.headers)
+    error = refusal_for(refusal) if isinstance(refusal, HostingError) else refusal
+    if error is not None:
+        response.headers.update(error.headers)
     return response
 
 

@@ -199,7 +199,7 @@ def show_team(
     """Show a team with its members and repositories, and to owners the forms that change it."""
     schema = team_schema(request, target.team, target.organization.account)
     people, total = teams.list_members(request.app, request.actor, target, skip=0, limit=SHOWN)
-    found = teams.list_repositories(request.app, request.actor, target, skip=0, limit=SHOWN)
+    page = teams.list_repositories(request.app, request.actor, target, skip=0, limit=SHOWN)
     return in_organization_settings(
         request,
         "settings/team.html",
@@ -213,8 +213,8 @@ def show_team(
         permissions=PERMISSIONS,
         people=[user(request, person) for person in people],
         more_people=total - len(people),
-        repositories=found.items,
-        more_repositories=found.total - len(found.items),
+        repositories=page.items,
+        more_repositories=page.total - len(page.items),
         path=f"{organization_path(target.organization)}/teams",
     )
 

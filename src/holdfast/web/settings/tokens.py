@@ -115,10 +115,10 @@ def create_token_page(request: RequestContext, body: TokenForm) -> RawResponse:
     """Create a token, and show its value."""
     try:
         actor = passwords.confirm(request.app, request.actor, Secret(body.password), request.address)
-        wanted = access_tokens.NewToken(
+        new_token = access_tokens.NewToken(
             name=body.name.strip(), scopes=chosen_scopes(body), expires_at=end_of_day(body.expires)
         )
-        created = access_tokens.create(request.app, actor, request.user, wanted)
+        created = access_tokens.create(request.app, actor, request.user, new_token)
     except HostingError as error:
         return show_tokens(request, PageParams(1, 30), body, error=error)
     return show_tokens(request, PageParams(1, 30), TokenForm(repository="write", issue="write"), created=created)

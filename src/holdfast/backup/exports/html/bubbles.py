@@ -201,7 +201,7 @@ def bubble(
         if len(text) < SHORT and not special and not revisions and "\n" not in text:
             side += " k"
         if message.links:
-            inside += "".join([link_card(one, None, addresses) for one in message.links])
+            inside += "".join([link_card(link, None, addresses) for link in message.links])
     else:
         side += LOOKS.get(kind, "")
         inside = body(message, addresses)
@@ -218,21 +218,25 @@ def body(message: Message, addresses: Addresses) -> str:
     """Show what a message holds besides plain text."""
     parts: list[str] = []
     kind, text = message.kind, message.text
-    pictures = {one.n: one for one in message.attachments if one.role == "link_image" and not one.revision}
-    seen = [
-        one
-        for one in message.attachments
-        if one.role == "attachment" and not one.revision and show(one) in {"image", "video"}
+    pictures = {
+        archived_attachment.n: archived_attachment
+        for archived_attachment in message.attachments
+        if archived_attachment.role == "link_image" and not archived_attachment.revision
+    }
+    archived_attachments = [
+        attachment
+        for attachment in message.attachments
+        if attachment.role == "attachment" and not attachment.revision and show(attachment) in {"image", "video"}
     ]
-    if len(seen) > 1:
-        parts.append(album(seen, addresses))
-    for one in message.attachments:
-        if one.revision or (len(seen) > 1 and one in seen):
+    if len(archived_attachments) > 1:
+        parts.append(album(archived_attachments, addresses))
+    for attachment in message.attachments:
+        if attachment.revision or (len(archived_attachments) > 1 and attachment in archived_attachments):
             continue
-        if one.role == "attachment":
-            parts.append(file_block(one, addresses))
-        elif one.role == "sticker":
-            parts.append(sticker(one, message.sentence, addresses))
+        if attachment.role == "attachment":
+            parts.append(file_block(attachment, addresses))
+        elif attachment.role == "sticker":
+            parts.append(sticker(attachment, message.sentence, addresses))
     if message.poll is not None:
         parts.append(poll_block(message.poll))
     elif message.card is not None:
@@ -244,9 +248,13 @@ def body(message: Message, addresses: Addresses) -> str:
         parts.append('<p class="said">Reply to a story</p>')
     if text and kind != "poll":
         parts.append(paragraph(text, message.ranges))
-    parts += [link_card(one, pictures.get(n), addresses) for n, one in enumerate(message.links)]
+    parts += [link_card(link, pictures.get(n), addresses) for n, link in enumerate(message.links)]
     if not message.unfolded:
-        parts += [long_text(one, addresses) for one in message.attachments if one.role == "long_text"]
+        parts += [
+            long_text(attachment, addresses)
+            for attachment in message.attachments
+            if attachment.role == "long_text"
+        ]
     return "".join(parts)
 
 
@@ -267,8 +275,8 @@ def marks(message: Message, clock: TimeFormatter) -> str:
 def edits(revisions: tuple[Revision, ...], clock: TimeFormatter) -> str:
     """Show the earlier wordings of a message, folded away."""
     rows = "".join(
-        f'<li>{clock.stamp(one.sent_ms)}<p class="t" dir="auto">{rich(one.text or "")}</p></li>'
-        for one in revisions
+        f'<li>{clock.stamp(revision.sent_ms)}<p class="t" dir="auto">{rich(revision.text or "")}</p></li>'
+        for revision in revisions
     )
     return f'<details class="ed"><summary>Edited</summary><ol>{rows}</ol></details>'
 
@@ -277,10 +285,10 @@ def reaction_list(reactions: tuple[Reaction, ...], clock: TimeFormatter) -> str:
     """Show the reactions to a message: how many of each, and unfolded from whom."""
     counts: dict[str, int] = {}
     rows = ""
-    for one in reactions:
-        emoji = known_emoji(one.emoji)
+    for reaction in reactions:
+        emoji = known_emoji(reaction.emoji)
         counts[emoji] = counts.get(emoji, 0) + 1
-        rows += f"<li>{emoji} {named(one.author)} {clock.stamp(one.sent_ms)}</li>"
+        rows += f"<li>{emoji} {named(reaction.author)} {clock.stamp(reaction.sent_ms)}</li>"
     labels = [emoji if count == 1 else f"{emoji}&#8239;{count}" for emoji, count in counts.items()]
     return (
         f'<details class="re"><summary aria-label="Reactions: {" ".join(labels)}"><span>'
@@ -294,11 +302,11 @@ def quote_block(message: Message, quote: Quote, addresses: Addresses) -> str:
     name = named(quote.author)
     head = f'<a href="{escape(address)}">{name}</a>' if address else f"<b>{name}</b>"
     shown, thumbnail = "", ""
-    for one in message.attachments:
-        if one.role == "quoted" and not one.revision:
-            shown = one.file_name or label(one)
-            place = addresses.media(one) if show(one) == "image" else None
-            thumbnail = picture(one, addresses.thumbnail(one, place), ' class="th"') if place else ""
+    for attachment in message.attachments:
+        if attachment.role == "quoted" and not attachment.revision:
+            shown = attachment.file_name or label(attachment)
+            place = addresses.media(attachment) if show(attachment) == "image" else None
+            thumbnail = picture(attachment, addresses.thumbnail(attachment, place), ' class="th"') if place else ""
             break
     words = rich(quote.text, message.quote_ranges, links=False) if quote.text else ""
     what = escape(QUOTED.get(quote.type, "") or shown)
@@ -312,21 +320,22 @@ def sentence_of(sentence: str | None) -> str:
     return ISOLATED.sub(r"<bdi>\1</bdi>", escape(sentence or ""))
 
 
-def sticker(one: ArchivedAttachment, sentence: str | None, addresses: Addresses) -> str:
+def sticker(attachment: ArchivedAttachment, sentence: str | None, addresses: Addresses) -> str:
     """Show a sticker, or the emoji it stands for."""
-    place = addresses.media(one) if show(one) == "image" else None
+    place = addresses.media(attachment) if show(attachment) == "image" else None
     if place is not None:
-        return f'<div class="stick">{picture(one, place)}</div>'
-    return f'<p class="said big" dir="auto">{sentence_of(sentence) or escape(label(one))}</p>'
+        return f'<div class="stick">{picture(attachment, place)}</div>'
+    return f'<p class="said big" dir="auto">{sentence_of(sentence) or escape(label(attachment))}</p>'
 
 
-def long_text(one: ArchivedAttachment, addresses: Addresses) -> str:
+def long_text(attachment: ArchivedAttachment, addresses: Addresses) -> str:
     """Link to the whole of a text that was too long for a message."""
-    place = addresses.media(one)
-    if place is None or one.revision:
+    place = addresses.media(attachment)
+    if place is None or attachment.revision:
         return ""
-    download = save_as(one) if is_embedded(place) else ""
-    return f'<p class="said"><a href="{escape(place)}"{download}>The whole text</a>, {size_label(one.size)}</p>'
+    download = save_as(attachment) if is_embedded(place) else ""
+    size = size_label(attachment.size)
+    return f'<p class="said"><a href="{escape(place)}"{download}>The whole text</a>, {size}</p>'
 
 
 def link_card(link: Link, image: ArchivedAttachment | None, addresses: Addresses) -> str:
@@ -342,12 +351,12 @@ def link_card(link: Link, image: ArchivedAttachment | None, addresses: Addresses
 
 def poll_block(poll: Poll) -> str:
     """Show a poll with who chose what."""
-    most = max((len(one.voters) for one in poll.options), default=0) or 1
+    most = max((len(option.voters) for option in poll.options), default=0) or 1
     rows = "".join(
-        f'<li><span class="o" dir="auto">{escape(one.text)}</span> <span class="nr">{len(one.voters)}</span>'
-        f'<progress max="{most}" value="{len(one.voters)}" aria-hidden="true"></progress>'
-        f"{voters(one.voters)}</li>"
-        for one in poll.options
+        f'<li><span class="o" dir="auto">{escape(option.text)}</span> <span class="nr">{len(option.voters)}</span>'
+        f'<progress max="{most}" value="{len(option.voters)}" aria-hidden="true"></progress>'
+        f"{voters(option.voters)}</li>"
+        for option in poll.options
     )
     kind = "Several answers allowed" if poll.allow_multiple else "One answer"
     state = ", ended" if poll.has_ended else ""
@@ -365,9 +374,9 @@ def voters(names: tuple[str, ...]) -> str:
 def card_block(card: Card, attachments: tuple[ArchivedAttachment, ...], addresses: Addresses) -> str:
     """Show a contact that was sent."""
     seen = ""
-    for one in attachments:
-        if one.role == "avatar" and show(one) == "image" and (place := addresses.media(one)):
-            seen = picture(one, place, ' class="th"')
+    for attachment in attachments:
+        if attachment.role == "avatar" and show(attachment) == "image" and (place := addresses.media(attachment)):
+            seen = picture(attachment, place, ' class="th"')
     lines = "".join(
         f'<li><span aria-hidden="true">{FIELDS.get(line.field, "")}</span> <bdi>{escape(line.value)}</bdi></li>'
         for line in card.fields

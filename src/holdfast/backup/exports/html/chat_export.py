@@ -202,17 +202,17 @@ class ChatWriter:
         """Write messages that were drawn somewhere else; return how many there are."""
         context = self.context
         for name, source, identity in rendered.placed:
-            kept = None if context.folder.has(name) else context.archive.kept_file(source)
-            if kept is not None:
-                context.folder.place(name, kept, identity)
+            file = None if context.folder.has(name) else context.archive.kept_file(source)
+            if file is not None:
+                context.folder.place(name, file, identity)
         for name, content, mark in rendered.files:
             context.folder.put(name, content, mark)
         for key, value in rendered.notes:
             context.folder.remember(key, value)
         if context.index is not None:
-            for one, words in zip(rendered.listed, rendered.words, strict=True):
+            for page, words in zip(rendered.listed, rendered.words, strict=True):
                 context.index.add_words(len(context.listed), words)
-                context.listed.append(one)
+                context.listed.append(page)
         if rendered.count:
             self.count += rendered.count
             self.latest_ms, self.preview = rendered.latest_ms, rendered.preview
@@ -225,7 +225,7 @@ class ChatWriter:
         for part in drawn.parts[1:]:
             names.append(self.cuts.split(names[-1], Position(*part.start)))
         media = context.sources.attachments(requested.files)
-        files = [context.media.find(one) if context.media else None for one in media]
+        files = [context.media.find(attachment) if context.media else None for attachment in media]
         places = [f"{self.home}/{one}" for one in names]
         if self.stamp(names, rows, requested, self.addresses(requested.replies), files) != drawn.stamp or not all(
             context.folder.keep(f"{place}.html", part.page)
@@ -234,8 +234,8 @@ class ChatWriter:
         ):
             self.cuts.join(name, len(names))
             return False
-        for one in media:
-            self.links.media(one)
+        for attachment in media:
+            self.links.media(attachment)
         self.preview = drawn.preview
         if context.index is not None:
             context.listed += [
@@ -284,15 +284,17 @@ class ChatWriter:
             return None
         archive, links = self.context.archive, self.links
         with archive.names.track() as used:
-            found = archive.load_parts(whole)
+            message_parts = archive.load_parts(whole)
             # Most messages are a text and nothing else, and drawn from their rows.
-            special = {row[0]: archive.made(row, found) for row in whole if not found.is_plain(row)}
-            last = special.get(whole[-1][0]) or archive.made(whole[-1], found)
+            special = {
+                row[0]: archive.made(row, message_parts) for row in whole if not message_parts.is_plain(row)
+            }
+            last = special.get(whole[-1][0]) or archive.made(whole[-1], message_parts)
         messages = list(special.values())
         replies = [one for one in messages if one.quote is not None and one.quote.target_sent_ms is not None]
         targets = [one.quote.target_id if one.quote else None for one in replies]
         links.targets, links.requested = self.find(targets), {}
-        names, parts = self.lay_out(name, whole, found, special)
+        names, parts = self.lay_out(name, whole, message_parts, special)
         self.preview = said(last)
         requested = RequestedFacts(
             tuple(sorted(used, key=str)),
@@ -308,7 +310,7 @@ class ChatWriter:
         return RenderedMessages(stamp, requested, tuple(parts), self.preview)
 
     def lay_out(
-        self, name: str, rows: Sequence[Row], found: MessageParts, special: Mapping[int, Message]
+        self, name: str, rows: Sequence[Row], parts: MessageParts, special: Mapping[int, Message]
     ) -> tuple[list[str], list[WrittenPage]]:
         """Draw messages and write their pages; return the names of these, and what was written.
 
@@ -316,9 +318,9 @@ class ChatWriter:
         """
         clock, links, search = self.context.clock, self.links, self.context.index is not None
         days = clock.days([row[8] for row in rows])
-        called, states = found.authors, found.states
+        called, states = parts.authors, parts.states
         faces = {author: face(author, name) for author, name in called.items()}
-        names, made = [name], list[WrittenPage]()
+        names, written_pages = [name], list[WrittenPage]()
         builder, size = PageBuilder(place(rows[0]), days[0]), 0
         items, texts, authors = builder.items, builder.texts, builder.authors
         before: tuple[int, str] | None = None
@@ -328,7 +330,7 @@ class ChatWriter:
             number, author, way, text, order = row[0], row[2], row[3], row[5], row[8]
             if size > LARGEST:
                 fresh = self.cuts.split(name, place(row))
-                made.append(self.put(name, builder))
+                written_pages.append(self.put(name, builder))
                 name, builder, size, shown = fresh, PageBuilder(place(row), day), 0, None
                 items, texts, authors = builder.items, builder.texts, builder.authors
                 names.append(name)
@@ -351,8 +353,8 @@ class ChatWriter:
             items.append(item)
             size += len(item)
             before, earlier = None if row[4] == "update" else (author, way), order
-        made.append(self.put(name, builder))
-        return names, made
+        written_pages.append(self.put(name, builder))
+        return names, written_pages
 
     def find(self, wanted: Sequence[int | None]) -> dict[int, Position]:
         """Find where the messages stand that others answer to."""
@@ -396,14 +398,18 @@ class ChatWriter:
         folder, cuts, key = self.context.folder, self.cuts, f"{self.home}/index"
         last = cuts.names[-1] if self.count else None
         if last is not None:
-            days = [(day, cuts.page(one.start), one.messages) for day, one in self.days.items()]
+            days = [(day, cuts.page(chat_day.start), chat_day.messages) for day, chat_day in self.days.items()]
             stamp = digest(self.base_digest, days, self.count, cuts.names[0], last)
-            kept = recalled(folder.recall(key), ReusableFiles)
-            if kept is None or kept.stamp != stamp or not all(folder.keep(*one) for one in kept.files):
-                kept = ReusableFiles(
+            reusable_files = recalled(folder.recall(key), ReusableFiles)
+            if (
+                reusable_files is None
+                or reusable_files.stamp != stamp
+                or not all(folder.keep(*one) for one in reusable_files.files)
+            ):
+                reusable_files = ReusableFiles(
                     stamp, tuple((name, folder.put(name, text)) for name, text in self.ways(days, last))
                 )
-            folder.remember(key, msgspec.json.encode(kept))
+            folder.remember(key, msgspec.json.encode(reusable_files))
         return ChatExport(self.chat, self.home, last, self.count, self.latest_ms, self.preview, cuts)
 
     def ways(self, days: Sequence[pages.CalendarDay], last: str) -> Iterator[tuple[str, bytes]]:

@@ -80,7 +80,7 @@ def blurred(attachment: ArchivedAttachment, addresses: Addresses, kind: str = "p
 
 def album(attachments: Sequence[ArchivedAttachment], addresses: Addresses) -> str:
     """Show several pictures and films of a message as a grid."""
-    inside = "".join(f'<div class="cell">{file_block(one, addresses)}</div>' for one in attachments)
+    inside = "".join(f'<div class="cell">{file_block(attachment, addresses)}</div>' for attachment in attachments)
     return f'<div class="album a{min(len(attachments), 5)}">{inside}</div>'
 
 

@@ -20,14 +20,14 @@ def said(message: Message) -> str:
 
 def long_texts(message: Message) -> Iterator[File]:
     """Yield the files that hold texts of a message."""
-    for one in message.attachments:
-        if one.role == "long_text" and one.media_name is not None:
-            yield one.media_name, one.content_type, one.file_name
+    for attachment in message.attachments:
+        if attachment.role == "long_text" and attachment.media_name is not None:
+            yield attachment.media_name, attachment.content_type, attachment.file_name
 
 
 def mentions(message: Message) -> bool:
     """Return whether a message mentions somebody, or quotes where somebody is."""
-    return any(one.style is None for one in (*message.ranges, *message.quote_ranges))
+    return any(text_range.style is None for text_range in (*message.ranges, *message.quote_ranges))
 
 
 def searchable(message: Message) -> str:
@@ -38,9 +38,9 @@ def searchable(message: Message) -> str:
     if message.kind == "message" and not message.attachments and not message.links:
         return text or ""
     found = [part for part in (text, message.sentence) if part]
-    for one in message.attachments:
-        if one.role == "attachment" and not one.revision:
-            found += [part for part in (one.file_name, one.caption) if part]
+    for attachment in message.attachments:
+        if attachment.role == "attachment" and not attachment.revision:
+            found += [part for part in (attachment.file_name, attachment.caption) if part]
     found += [part for link in message.links for part in (link.title, link.url) if part]
     if message.poll is not None:
         found += [option.text for option in message.poll.options]

@@ -51,7 +51,7 @@ def only_emoji(text: str) -> bool:
 
 def with_names(text: str, ranges: Sequence[TextRange]) -> str:
     """Put the names of those who are mentioned into a text that has placeholders for them."""
-    names = [one.mention or "Unknown" for one in ranges if one.style is None]
+    names = [text_range.mention or "Unknown" for text_range in ranges if text_range.style is None]
     for name in names if PLACEHOLDER in text else ():
         text = text.replace(PLACEHOLDER, f"@{name}", 1)
     return text
@@ -91,15 +91,15 @@ def pieces(text: str, ranges: Sequence[TextRange], addresses: dict[int, int]) ->
     last = len(place) - 1
     changes: dict[int, list[tuple[str, int]]] = {}
     mentions: dict[int, tuple[int, str]] = {}
-    for one in ranges:
-        start, end = place[min(one.start, last)], place[min(one.start + one.length, last)]
+    for text_range in ranges:
+        start, end = place[min(text_range.start, last)], place[min(text_range.start + text_range.length, last)]
         if start >= end:
             continue
-        if one.style in STYLES:
-            changes.setdefault(start, []).append((one.style or "", 1))
-            changes.setdefault(end, []).append((one.style or "", -1))
-        elif one.style is None:
-            mentions.setdefault(start, (end, one.mention or "Unknown"))
+        if text_range.style in STYLES:
+            changes.setdefault(start, []).append((text_range.style or "", 1))
+            changes.setdefault(end, []).append((text_range.style or "", -1))
+        elif text_range.style is None:
+            mentions.setdefault(start, (end, text_range.mention or "Unknown"))
             changes.setdefault(start, [])
             changes.setdefault(end, [])
     for start, end in addresses.items():

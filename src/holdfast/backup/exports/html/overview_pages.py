@@ -46,7 +46,9 @@ class OverviewPage:
 
 def write_overview(context: ExportContext, chat_exports: Sequence[ChatExport]) -> list[tuple[str, str]]:
     """Write the pages; return the address and the title of those that the list of chats leads to."""
-    overview = Overview(context, {one.chat.id: one for one in chat_exports if one.last is not None})
+    overview = Overview(
+        context, {chat_export.chat.id: chat_export for chat_export in chat_exports if chat_export.last is not None}
+    )
     groups = [overview.media_pages(), overview.call_pages()]
     if context.choice == ChatSelection():
         groups += [[overview.people_page()], [overview.statistics_page()]]
@@ -102,20 +104,24 @@ class Overview:
 
     def address(self, chat: int, place: Position) -> str:
         """Return where a message is."""
-        found = self.chats[chat]
-        return f"{quote(found.home)}/{found.cuts.page(place)}.html#m{place.id}"
+        chat_export = self.chats[chat]
+        return f"{quote(chat_export.home)}/{chat_export.cuts.page(place)}.html#m{place.id}"
 
     def sent_files(self) -> Iterator[tuple[SentAttachment, str, str]]:
         """Yield the photos and videos in the export, the latest first: each, its file, its message."""
         media, below = self.context.media, None
         while media is not None:
             page = sent_files(self.context.archive, "media", below=below, limit=MOST)
-            places = self.positions([one.message_id for one in page.files])
-            for one in page.files:
-                if one.message_id in places and show(one.attachment) in {"image", "video"}:
-                    name = media.put(one.attachment)
+            places = self.positions([sent_attachment.message_id for sent_attachment in page.files])
+            for sent_attachment in page.files:
+                if sent_attachment.message_id in places and show(sent_attachment.attachment) in {"image", "video"}:
+                    name = media.put(sent_attachment.attachment)
                     if name is not None:
-                        yield one, name, self.address(one.chat_id, places[one.message_id])
+                        yield (
+                            sent_attachment,
+                            name,
+                            self.address(sent_attachment.chat_id, places[sent_attachment.message_id]),
+                        )
             below = page.more
             if below is None:
                 return
@@ -124,10 +130,10 @@ class Overview:
         """Draw photos and videos month by month, and the page that leads to the months."""
         clock = self.context.clock
         months: dict[str, list[str]] = {}
-        for one, name, address in self.sent_files():
-            day = clock.day(one.sent_ms)
+        for attachment, name, address in self.sent_files():
+            day = clock.day(attachment.sent_ms)
             months.setdefault(iso(day)[:7] if within(day) else BEYOND, []).append(
-                self.media_cell(one, name, address)
+                self.media_cell(attachment, name, address)
             )
         if not months:
             return []
@@ -144,14 +150,16 @@ class Overview:
         listed = main(f'<p class="sum">{total}</p>\n<ul class="lines">\n{"".join(rows)}</ul>\n')
         return [OverviewPage("media.html", "Media", listed), *pages]
 
-    def media_cell(self, one: SentAttachment, name: str, address: str) -> str:
+    def media_cell(self, sent_attachment: SentAttachment, name: str, address: str) -> str:
         """Draw a photo or video, which leads to its message."""
-        chat = self.chats[one.chat_id].chat.name
-        words = f"{one.author}, {chat}, {iso(self.context.clock.day(one.sent_ms))}"
-        if show(one.attachment) == "image":
-            shown = picture(one.attachment, quote(name))
+        chat = self.chats[sent_attachment.chat_id].chat.name
+        words = f"{sent_attachment.author}, {chat}, {iso(self.context.clock.day(sent_attachment.sent_ms))}"
+        if show(sent_attachment.attachment) == "image":
+            shown = picture(sent_attachment.attachment, quote(name))
         else:
-            shown = f'<span class="film"><span aria-hidden="true">▶ </span>{label(one.attachment)}</span>'
+            shown = (
+                f'<span class="film"><span aria-hidden="true">▶ </span>{label(sent_attachment.attachment)}</span>'
+            )
         return f'<li><a href="{address}" title="{escape(words)}">{shown}</a></li>\n'
 
     def call_pages(self) -> list[OverviewPage]:
@@ -189,16 +197,16 @@ class Overview:
     def people_page(self) -> OverviewPage:
         """Draw everybody, those who wrote most first."""
         rows: list[str] = []
-        for one in self.context.archive.people():
-            facts = [fact for fact in (one.phone, one.username) if fact]
-            facts += ["blocked"] if one.blocked else []
-            facts += ["no longer in the latest backup"] if one.vanished else []
+        for person in self.context.archive.people():
+            facts = [fact for fact in (person.phone, person.username) if fact]
+            facts += ["blocked"] if person.blocked else []
+            facts += ["no longer in the latest backup"] if person.vanished else []
             inside = (
-                f'{face(one.id, one.name)[0]}<span class="who"><b dir="auto">{escape(one.name)}</b>'
+                f'{face(person.id, person.name)[0]}<span class="who"><b dir="auto">{escape(person.name)}</b>'
                 f'<span dir="auto">{escape(", ".join(facts))}</span></span>'
-                f'<span class="facts">{amount(one.messages, "message", "messages")}</span>'
+                f'<span class="facts">{amount(person.messages, "message", "messages")}</span>'
             )
-            chat = self.chats.get(one.id)
+            chat = self.chats.get(person.id)
             rows.append(
                 f'<li><div class="line">{inside}</div></li>\n'
                 if chat is None
@@ -218,9 +226,12 @@ class Overview:
                 bars("By month", found.months),
                 bars("By weekday", days),
                 bars("By hour", hours),
-                bars("By chat", [(one.name, one.messages) for one in found.chats[:LISTED]]),
-                bars("By person", [(one.name, one.messages) for one in found.people[:LISTED]]),
-                bars("Files by type", [(one.type, one.files) for one in found.media]),
+                bars("By chat", [(count.name, count.messages) for count in found.chats[:LISTED]]),
+                bars("By person", [(count.name, count.messages) for count in found.people[:LISTED]]),
+                bars(
+                    "Files by type",
+                    [(file_type_count.type, file_type_count.files) for file_type_count in found.media],
+                ),
             )
         )
         return OverviewPage("statistics.html", "Statistics", main(inside))

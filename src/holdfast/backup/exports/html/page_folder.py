@@ -116,17 +116,24 @@ def write_search(context: ExportContext, index: WordIndex, chat_exports: list[Ch
     """Write the index of words, unless it is written."""
     folder = context.folder
     chats = [(chat_export.home, chat_export.chat.name) for chat_export in chat_exports]
-    listed = [(one.home, one.name, one.latest, one.texts) for one in context.listed]
+    listed = [
+        (indexed_page.home, indexed_page.name, indexed_page.latest, indexed_page.texts)
+        for indexed_page in context.listed
+    ]
     stamp = digest(context.sources.base_digest, chats, listed)
-    kept = recalled(folder.recall("search"), ReusableFiles)
-    if kept is None or kept.stamp != stamp or not all(folder.keep(*one) for one in kept.files):
-        for number, one in enumerate(context.listed):
-            if not one.drawn:
-                index.add(number, read_texts(folder, f"{one.home}/{one.name}.js"))
-        kept = ReusableFiles(
+    reusable_files = recalled(folder.recall("search"), ReusableFiles)
+    if (
+        reusable_files is None
+        or reusable_files.stamp != stamp
+        or not all(folder.keep(*one) for one in reusable_files.files)
+    ):
+        for number, page in enumerate(context.listed):
+            if not page.drawn:
+                index.add(number, read_texts(folder, f"{page.home}/{page.name}.js"))
+        reusable_files = ReusableFiles(
             stamp, tuple((name, folder.put(name, text)) for name, text in index_files(context, index, chats))
         )
-    folder.remember("search", msgspec.json.encode(kept))
+    folder.remember("search", msgspec.json.encode(reusable_files))
 
 
 def read_texts(folder: ExportTarget, name: str) -> list[str]:
@@ -147,6 +154,6 @@ def index_files(
         firsts.append(first)
         yield f"search/{number}.js", f"holdfast.words({number},{{\n{rows}\n}});\n".encode()
     homes = {home: n for n, (home, _name) in enumerate(chats)}
-    listed = [(homes[one.home], one.name, one.latest) for one in context.listed]
+    listed = [(homes[page.home], page.name, page.latest) for page in context.listed]
     whole = {"chats": chats, "pages": listed, "firsts": firsts}
     yield "search/index.js", b"holdfast.index(%s);\n" % msgspec.json.encode(whole)

@@ -143,7 +143,7 @@ class PageSources:
     def texts(self, requested: Sequence[File]) -> list[str | None]:
         """Answer what long texts say, as far as they are there."""
         read = self.archive.long_text
-        found = [read(one.path) if one.path else None for one in self.attachments(requested)]
+        found = [read(attachment.path) if attachment.path else None for attachment in self.attachments(requested)]
         return [None if text is None else digest(text) for text in found]
 
     def mentioned(self, requested: Sequence[int]) -> list[tuple[int, int | None]]:

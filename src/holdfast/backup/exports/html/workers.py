@@ -140,10 +140,10 @@ class RenderPool:
     def fetch(self, worker: int) -> RenderedPage | None:
         """Wait for the next page of a process."""
         try:
-            found: RenderedPage | None = receive(self.processes[worker].stdout, RenderedPage | None)
+            rendered_page: RenderedPage | None = receive(self.processes[worker].stdout, RenderedPage | None)
         except (OSError, EOFError, msgspec.DecodeError):
             return None
-        return found
+        return rendered_page
 
     def close(self) -> None:
         """Stop the processes and close their pipes."""

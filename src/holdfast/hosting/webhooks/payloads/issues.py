@@ -155,7 +155,7 @@ def pull_request_schema(
     if home is None or row is None or schema is None:
         return None
     parts = pull_parts(context.viewer.app.database, [row])
-    heads = {number: context.schema_of(one) for number, one in parts.heads.items()}
+    heads = {number: context.schema_of(repository) for number, repository in parts.heads.items()}
     return pull_request(context.viewer, home, row, schema, parts=parts, heads=heads)
 
 
@@ -176,7 +176,7 @@ def label_schemas(context: EventContext, changed_labels: Sequence[labels.Label])
     """Return the schemas of labels that were added or removed."""
     home = context.repository
     return (
-        [label_in(context.viewer, one, home) for one in changed_labels]
+        [label_in(context.viewer, label, home) for label in changed_labels]
         if changed_labels and home is not None
         else UNSET
     )
