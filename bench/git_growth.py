@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from statistics import median
 
@@ -82,7 +83,7 @@ def fill(settings: Settings) -> str:
         token = tokens.create_token(database, admin, "bench", ("all",))[1].reveal()
     with closing(App.open(settings)) as app:
         for name, commits in COMMITS.items():
-            import_repository(app, name, lambda folder, commits=commits: write_history(folder, commits))
+            import_repository(app, name, partial(write_history, commits=commits))
     return token
 
 
