@@ -7,7 +7,7 @@ import signal
 import subprocess
 import threading
 import time
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -352,6 +352,26 @@ def test_commits_take_the_advisory_lock_after_another_machine_was_faster(
     app.contended[repository.id] = 0.0
     commit_files(app, wanted(app, repository, put("d")))
     assert len(locked) == 2
+
+
+def test_commits_wait_for_a_machine_that_was_too_slow(
+    settings: Settings, app: App, repository: Repository
+) -> None:
+    """It holds the advisory lock, or would never get its turn; on SQLite there is one machine and no such lock."""
+    done = threading.Event()
+    waits = not app.database.is_sqlite
+
+    def commit() -> None:
+        commit_files(app, wanted(app, repository, put("a")))
+        done.set()
+
+    writer = threading.Thread(target=commit)
+    with closing(App.open(settings)) as slow, slow.database.advisory_lock(repository.id):
+        writer.start()
+        assert done.wait(0.5 if waits else 30) is not waits
+        assert (app.contended.get(repository.id, 0.0) > time.monotonic()) is waits
+    assert done.wait(30)
+    writer.join()
 
 
 def test_a_key_that_another_machine_uses_at_the_same_time_makes_one_commit(

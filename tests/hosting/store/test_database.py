@@ -113,12 +113,16 @@ def test_a_lock_is_held_against_everybody_who_shares_the_database(postgres_url: 
             taken.set()
 
     other = threading.Thread(target=take)
+    assert not there.is_locked(7)
     with here.advisory_lock(7):
         other.start()
         with there.advisory_lock(8):
             assert not taken.wait(0.2)
+        assert there.is_locked(7)
+        assert not there.is_locked(8)
     other.join(10)
     assert taken.is_set()
+    assert not there.is_locked(7)
     here.close()
     there.close()
 

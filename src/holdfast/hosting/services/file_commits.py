@@ -253,12 +253,17 @@ def open_batch(app: App, repository: Repository) -> CommitBatch:
 
 
 def contention_lock(app: App, repository_id: int) -> AbstractContextManager[None]:
-    """Return the advisory lock of a repository if another machine was faster lately, else no lock.
+    """Return the advisory lock of a repository if machines compete for it, else no lock.
 
     Without contention a commit compares and sets the ref, and that is all. Machines that write to one branch all
-    the time would make most of their commits in vain, and some requests would never get their turn.
+    the time would make most of their commits in vain, and some requests would never get their turn. So one that
+    was too slow takes the lock, and the others take it too as soon as they see that.
     """
-    is_contended = app.contended.get(repository_id, 0.0) > time.monotonic()
+    now = time.monotonic()
+    is_contended = app.contended.get(repository_id, 0.0) > now
+    if not is_contended and app.database.is_locked(repository_id):
+        app.contended[repository_id] = now + CONTENDED_SECONDS
+        is_contended = True
     return app.database.advisory_lock(repository_id) if is_contended else nullcontext()
 
 

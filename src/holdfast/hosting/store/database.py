@@ -233,6 +233,15 @@ class Database:
         """
         return NO_LOCK if self.is_sqlite else self._postgres_lock(number)
 
+    def is_locked(self, number: int) -> bool:
+        """Return whether another process holds an advisory lock or waits for it; on SQLite none does."""
+        if self.is_sqlite:
+            return False
+        with self._connect(self._reading) as connection:
+            # Held until the end of this transaction, if nobody else wants it.
+            statement = text("SELECT pg_try_advisory_xact_lock_shared(:key)")
+            return not connection.execute(statement, {"key": ADVISORY_KEY_SPACE | number}).scalar_one()
+
     @contextmanager
     def _postgres_lock(self, number: int) -> Iterator[None]:
         if not self._lock_slots.acquire(timeout=self._wait):
