@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import PurePosixPath
+from pathlib import PurePath
 from typing import Final, Literal
 
 from holdfast.backup.archives import Archive
@@ -93,14 +93,18 @@ class MediaFiles:
         """Choose the name in the export for an attachment that has a file."""
         if attachment.path is None:
             return None
-        # The file of an encrypted archive is not named by its content.
-        content = attachment.plaintext_hash or PurePosixPath(attachment.path).stem
+        content = self.content_hash(attachment, attachment.path)
         if len(content) < 16 or not content.isalnum() or not content.isascii():
             return None
         extension = extension_of(attachment.content_type)
         if show(attachment) == "file":
             return f"media/{content[:2]}/{content[:16]}-{file_name(attachment.file_name, extension)}"
         return f"media/{content[:2]}/{content}{extension}"
+
+    def content_hash(self, attachment: ArchivedAttachment, path: str | PurePath) -> str:
+        """Return the hash of a file's content, which names it; in an encrypted archive its name says nothing."""
+        named = PurePath(path).stem
+        return named if self.archive.key is None else attachment.plaintext_hash or named
 
     def find(self, attachment: ArchivedAttachment) -> str | None:
         """Return the name in the export of an attachment whose file is there; nothing is written."""
@@ -117,7 +121,7 @@ class MediaFiles:
         if source is None:
             return None
         try:
-            self.folder.place(name, source, attachment.plaintext_hash or source.path.stem)
+            self.folder.place(name, source, self.content_hash(attachment, source.path))
         except AttachmentError:
             # Damaged is as good as missing.
             return None
