@@ -4,6 +4,7 @@ import base64
 import json
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -67,19 +68,19 @@ def firefox() -> str:
 
 
 @pytest.fixture
-def api(site: Service) -> httpx.Client:
-    """Fill a repository, and return a client of the API."""
-    client = httpx.Client(base_url=f"{site.url}/api/v1", auth=("admin", ADMIN_PASSWORD))
-    client.post("/user/repos", json={"name": "tides", "auto_init": True, "default_branch": "main"})
-    files = {"notes.md": NOTES, "table.ipynb": json.dumps(NOTEBOOK), "plain.py": "level = 1\n"}
-    for name, text in files.items():
-        content = base64.b64encode(text.encode()).decode()
-        assert client.post(f"/repos{REPOSITORY}/contents/{name}", json={"content": content}).status_code == 201
-    change = {"content": base64.b64encode(b"x").decode(), "new_branch": "topic"}
-    assert client.post(f"/repos{REPOSITORY}/contents/topic.txt", json=change).status_code == 201
-    issue = {"title": "The tide is late", "body": "See $x^2$ and `code`."}
-    assert client.post(f"/repos{REPOSITORY}/issues", json=issue).status_code == 201
-    return client
+def api(site: Service) -> Iterator[httpx.Client]:
+    """Fill a repository, and open a client of the API."""
+    with httpx.Client(base_url=f"{site.url}/api/v1", auth=("admin", ADMIN_PASSWORD)) as client:
+        client.post("/user/repos", json={"name": "tides", "auto_init": True, "default_branch": "main"})
+        files = {"notes.md": NOTES, "table.ipynb": json.dumps(NOTEBOOK), "plain.py": "level = 1\n"}
+        for name, text in files.items():
+            content = base64.b64encode(text.encode()).decode()
+            assert client.post(f"/repos{REPOSITORY}/contents/{name}", json={"content": content}).status_code == 201
+        change = {"content": base64.b64encode(b"x").decode(), "new_branch": "topic"}
+        assert client.post(f"/repos{REPOSITORY}/contents/topic.txt", json=change).status_code == 201
+        issue = {"title": "The tide is late", "body": "See $x^2$ and `code`."}
+        assert client.post(f"/repos{REPOSITORY}/issues", json=issue).status_code == 201
+        yield client
 
 
 def test_pages_are_the_same_in_firefox(
