@@ -1,14 +1,20 @@
 """Merging pull requests: every style, what forbids it, and what comes with it."""
 
+import time
 from base64 import b64encode
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
+from typing import Any
 
 import httpx
 import pytest
 
+from holdfast.hosting.access import Actor, RepositoryAccess
 from holdfast.hosting.app import App
-from holdfast.hosting.services.pull_merges import retry_scheduled, try_scheduled
-from holdfast.hosting.store import repositories
+from holdfast.hosting.errors import RefMoved
+from holdfast.hosting.services import pull_merges, ref_updates
+from holdfast.hosting.services.pull_merges import MergeOrder, retry_scheduled, try_scheduled
+from holdfast.hosting.services.repositories import permissions_in
+from holdfast.hosting.store import accounts, issues, repositories
 from holdfast.hosting.store.commit_statuses import add_status
 from tests.hosting.api_clients import ServiceClients
 from tests.hosting.repository_helpers import READ, WRITE, let_in, recorded_events
@@ -373,6 +379,41 @@ def test_two_merges_at_once_merge_once(ada: httpx.Client, pull: str) -> None:
         answers = list(pool.map(lambda _: ada.post(MERGE, json={"do": "merge"}).status_code, range(4)))
     assert sorted(answers) == [200, 405, 405, 405]
     assert parents(ada, tip(ada, "main")) == [base, pull]
+
+
+def test_a_merge_waits_for_a_machine_that_was_too_slow(app: App, ada: httpx.Client, pull: str) -> None:
+    """It holds the advisory lock, or would never get its turn; on SQLite there is one machine and no such lock."""
+    base = tip(ada, "main")
+    repository = repositories.find_repository(app.database, "ada", "ship")
+    with ThreadPoolExecutor(1) as pool:
+        with app.database.advisory_lock(repository.id):
+            merging = pool.submit(ada.post, MERGE, json={"do": "merge"})
+            done, _ = wait([merging], timeout=30 if app.database.is_sqlite else 0.5)
+            assert bool(done) is app.database.is_sqlite
+        assert merging.result().status_code == 200
+    assert parents(ada, tip(ada, "main")) == [base, pull]
+
+
+def test_a_merge_that_was_too_slow_is_made_again_with_the_lock(
+    app: App, ada: httpx.Client, pull: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Or a machine that is faster each time would keep it from ever being merged."""
+    account = accounts.find_user(app.database, "ada")
+    repository = repositories.find_repository(app.database, "ada", "ship")
+    record, moved = ref_updates.record, [RefMoved("moved")]
+
+    def lose_once(*given: Any, **named: Any) -> Any:
+        if moved:
+            raise moved.pop()
+        assert app.contended[repository.id] > time.monotonic()
+        return record(*given, **named)
+
+    monkeypatch.setattr(ref_updates, "record", lose_once)
+    target = RepositoryAccess(repository, permissions_in(app, Actor(account), repository))
+    issue = issues.find_issue(app.database, repository, 1)
+    assert pull_merges.merge(app, Actor(account), target, issue, MergeOrder(style="merge"))
+    assert moved == []
+    assert parents(ada, tip(ada, "main"))[1] == pull
 
 
 def test_commits_and_merges_at_once_lose_nothing(ada: httpx.Client, pull: str) -> None:

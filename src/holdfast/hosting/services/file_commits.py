@@ -7,7 +7,6 @@ one on top of the other, as one pack in one transaction. When another machine or
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
@@ -38,6 +37,7 @@ from holdfast.hosting.git.tree_writer import Draft, Nowhere, Spot
 from holdfast.hosting.git.trees import SYMLINK, TreeEntry, type_of
 from holdfast.hosting.lfs.pointer import LfsPointer
 from holdfast.hosting.services import branch_protection, file_changes, maintainer_edits, ref_updates
+from holdfast.hosting.services.contention import contention_lock, note_contention
 from holdfast.hosting.services.fields import check_ref_field, check_required
 from holdfast.hosting.services.file_changes import AppliedChanges, Base, FileChange
 from holdfast.hosting.services.file_contents import FileContent, inflated, is_large
@@ -57,8 +57,6 @@ __all__ = ["CommitRequest", "CommitResult", "FileCommit", "FileResult", "commit"
 
 # How often another writer may update a branch between our reading and our update, before we give up.
 ATTEMPTS: Final = 20
-# How long commits take an advisory lock after one was made in vain.
-CONTENDED_SECONDS: Final = 60.0
 
 
 class CommitRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -252,21 +250,6 @@ def open_batch(app: App, repository: Repository) -> CommitBatch:
     return CommitBatch(app, repository, draft, protections.protections_of(app.database, repository))
 
 
-def contention_lock(app: App, repository_id: int) -> AbstractContextManager[None]:
-    """Return the advisory lock of a repository if machines compete for it, else no lock.
-
-    Without contention a commit compares and sets the ref, and that is all. Machines that write to one branch all
-    the time would make most of their commits in vain, and some requests would never get their turn. So one that
-    was too slow takes the lock, and the others take it too as soon as they see that.
-    """
-    now = time.monotonic()
-    is_contended = app.contended.get(repository_id, 0.0) > now
-    if not is_contended and app.database.is_locked(repository_id):
-        app.contended[repository_id] = now + CONTENDED_SECONDS
-        is_contended = True
-    return app.database.advisory_lock(repository_id) if is_contended else nullcontext()
-
-
 def commit_all(app: App, jobs: Sequence[Waiting]) -> None:
     """Make the commits of all requests that wait for a repository."""
     repository = jobs[0].request.repository
@@ -277,7 +260,7 @@ def commit_all(app: App, jobs: Sequence[Waiting]) -> None:
         queued_requests = [job for job in queued_requests if not job.is_done]
         if not queued_requests:
             return
-        app.contended[repository.id] = time.monotonic() + CONTENDED_SECONDS
+        note_contention(app, repository.id)
     for job in queued_requests:
         job.error = RefBusy(f"{BRANCHES}{job.request.target} is updated by others all the time; try again")
 

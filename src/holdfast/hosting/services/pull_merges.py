@@ -56,6 +56,7 @@ from holdfast.hosting.services import (
 )
 from holdfast.hosting.services.closing_keywords import parse_keywords
 from holdfast.hosting.services.commit_references import CommitReference
+from holdfast.hosting.services.contention import contention_lock, note_contention
 from holdfast.hosting.services.fields import check_length
 from holdfast.hosting.services.merge_requirements import MergeStyle
 from holdfast.hosting.services.ref_updates import BRANCHES, ActorUpdates
@@ -173,7 +174,9 @@ def merge(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, order:
     style = style_of(order.style)
     check_length(order.title, "MergeTitleField", TITLE_LENGTH)
     check_length(order.message, "MergeMessageField", MESSAGE_LENGTH)
-    merged = keep_trying(lambda: try_to_merge(app, actor, target, issue, (user, style, order)))
+    merged = keep_trying(
+        app, target.repository, lambda: try_to_merge(app, actor, target, issue, (user, style, order))
+    )
     if merged:
         app.pushed.add(target.repository.id)
         if wants_deletion(target.repository, order):
@@ -181,11 +184,12 @@ def merge(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, order:
     return merged
 
 
-def keep_trying(attempt: Callable[[], bool]) -> bool:
+def keep_trying(app: App, repository: Repository, attempt: Callable[[], bool]) -> bool:
     """Try again on the new commit when another writer moved the base branch meanwhile."""
     for _ in range(ATTEMPTS - 1):
         with suppress(RefMoved):
             return attempt()
+        note_contention(app, repository.id)
     return attempt()
 
 
@@ -208,7 +212,13 @@ def try_to_merge(
 ) -> bool:
     """Merge on the branches as they are now; raise `RefMoved` if one of them moves meanwhile."""
     repository, (user, style, order) = target.repository, wanted
-    with app.copies.writing(repository.id) as repo:
+    repository_id = repository.id
+    # The copy is brought up to date once the writers that were there first are done.
+    with (
+        app.copies.locked(repository_id),
+        contention_lock(app, repository_id),
+        app.copies.writing(repository_id) as repo,
+    ):
         issue = issues.find_issue(app.database, repository, issue.number)
         base = branch_tip(app, repository, issue.base_branch)
         if order.head_commit_id and order.head_commit_id != issue.head_sha:
