@@ -48,6 +48,12 @@ CASES = (
     ("tree", "/git/trees/main?recursive=true", 0),
     ("comparison", "/compare/main~20...main", 0),
 )
+# Names and bodies of writes, and where they are posted; `{}` is a number.
+WRITES = (
+    ("new branch", "/branches", {"new_branch_name": "new-{}", "old_ref_name": "main~{}"}),
+    ("new tag", "/tags", {"tag_name": "new-{}", "target": "main~{}"}),
+    ("new file", "/contents/new-{}.txt", {"content": "bmV3Cg==", "branch": "main"}),
+)
 
 
 def stream(commits: int) -> Iterator[bytes]:
@@ -119,6 +125,17 @@ async def measure(settings: Settings, token: str) -> list[Figure]:
                 ratio = median(taken["many"]) / median(taken["few"])
                 label = f"{name}, {page} page" if page else name
                 measured.append(Figure(label, ratio, "times", most=MOST))
+        for name, path, body in WRITES:
+            taken = {repository: [] for repository in COMMITS}
+            for number, (repository, seconds) in itertools.product(range(1, ROUNDS + 1), taken.items()):
+                numbered = {field: text.format(number) for field, text in body.items()}
+                at = f"/api/v1/repos/admin/{repository}{path.format(number)}"
+                headers = {"Authorization": f"token {token}"}
+                began = time.perf_counter()
+                answer = await client.post(at, json=numbered, headers=headers)
+                seconds.append(time.perf_counter() - began)
+                assert answer.status_code == 201, answer.text
+            measured.append(Figure(name, median(taken["many"]) / median(taken["few"]), "times", most=MOST))
     return measured
 
 

@@ -169,7 +169,7 @@ def test_a_head_is_expected_where_there_is_no_branch(app: App, repository: Repos
         with pytest.raises(Outdated, match="the branch main is at"):
             request = wanted(app, repository, put("a"), new_branch="x", expected_head="1" * 40, dry_run=dry_run)
             commit_files(app, request)
-    assert refs.is_empty(app.copies.update(empty.id))
+    assert refs.all_refs(app.copies.update(empty.id)) == []
     assert pushes(app) == []
     commit_files(app, wanted(app, repository, put("a"), new_branch="x", expected_head=seen))
     commit_files(app, wanted(app, empty, put("a")))

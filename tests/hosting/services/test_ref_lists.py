@@ -18,6 +18,7 @@ from holdfast.hosting.services.file_contents import FileContent
 from holdfast.hosting.services.repositories import NewRepository
 from holdfast.hosting.store import accounts, repository_log
 from holdfast.hosting.store import repositories as store
+from holdfast.hosting.store.ref_updates import RefUpdate
 from holdfast.hosting.store.repositories import Repository
 
 ADA = Signature("Ada", "ada@example.org", 1_700_000_000)
@@ -83,6 +84,20 @@ def test_other_refs_and_repositories_are_not_listed(app: App, owner: Actor, note
         for name in ("refs/headsman", "refs/heads0", "refs/pull/1/head"):
             repository_log.set_refs(connection, other.id, {name: head})
     assert ref_lists.list_branches(app, other, limit=9) == ([], 0)
+
+
+def test_a_repository_has_refs_if_it_has_a_branch_or_a_tag(app: App, owner: Actor, notes: Repository) -> None:
+    """Others, as those of pull requests, do not count."""
+    assert owner.user is not None
+    empty = repositories.create(app, owner.user, owner.user, NewRepository(name="empty"))
+    assert ref_lists.has_refs(app, notes)
+    assert not ref_lists.has_refs(app, empty)
+    with app.database.write() as connection:
+        repository_log.append(connection, empty.id, [(None, RefUpdate("refs/pull/1/head", "0" * 40, "1" * 40))])
+    assert not ref_lists.has_refs(app, empty)
+    with app.database.write() as connection:
+        repository_log.append(connection, empty.id, [(None, RefUpdate("refs/tags/v1", "0" * 40, "1" * 40))])
+    assert ref_lists.has_refs(app, empty)
 
 
 def test_a_name_that_is_no_text_is_listed(app: App, notes: Repository) -> None:

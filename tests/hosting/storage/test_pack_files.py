@@ -101,6 +101,23 @@ def test_only_what_no_ref_leads_to_is_packed(ship: LogRepository, tmp_path: Path
     tag = repo.write("tag", f"object {commit}\ntype commit\ntag v2\ntagger {who}\n\nnew\n".encode())
     packed = pack_unreachable(ship.app.store, repo, [tag, head])
     assert contents(ship, packed, tmp_path) == {tag, commit, tree, blob}
+    # The default branch leads to what a tag points to, but not to the tag.
+    alone = repo.write("tag", f"object {first}\ntype commit\ntag v3\ntagger {who}\n\nnew\n".encode())
+    packed = pack_unreachable(ship.app.store, repo, [first, alone])
+    assert contents(ship, packed, tmp_path) == {alone}
+
+
+def test_what_another_branch_leads_to_is_not_packed(ship: LogRepository) -> None:
+    """Nor what was committed to it before."""
+    repo = ship.app.copies.update(ship.id)
+    tree = run(repo.folder, "rev-parse", "main^{tree}").decode().strip()
+    who = "Ada <ada@example.org> 1 +0000"
+    older = repo.write("commit", f"tree {tree}\nauthor {who}\ncommitter {who}\n\nolder\n".encode())
+    newer = repo.write("commit", f"tree {tree}\nparent {older}\nauthor {who}\ncommitter {who}\n\nnewer\n".encode())
+    assert pack_unreachable(ship.app.store, repo, [newer]) is not None
+    run(repo.folder, "update-ref", "refs/heads/side", newer)
+    for known in ([newer], [older], [older, newer]):
+        assert pack_unreachable(ship.app.store, repo, known) is None
 
 
 def test_what_a_pack_omits_is_packed(ship: LogRepository, tmp_path: Path) -> None:

@@ -93,6 +93,20 @@ def test_names_that_are_no_text_are_stored(database: Database, repository: Repos
     assert repository_log.find_ref(database, repository.id, name) == ONE
 
 
+def test_which_objects_refs_point_to_is_known(
+    database: Database, repository: Repository, ada: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of branches, tags and other refs alike, of this repository alone, for more objects than one query takes."""
+    monkeypatch.setattr(repository_log, "NAMES_AT_ONCE", 2)
+    other = make_repository(database, ada, "other")
+    append(database, repository, RefUpdate("refs/heads/a", NONE, ONE), RefUpdate("refs/heads/b", NONE, ONE))
+    append(database, repository, RefUpdate("refs/pull/1/head", NONE, THREE))
+    append(database, other, RefUpdate("refs/heads/main", NONE, TWO))
+    with database.read() as connection:
+        assert repository_log.known_targets(connection, repository.id, [NONE, ONE, TWO, THREE]) == {ONE, THREE}
+        assert repository_log.known_targets(connection, repository.id, []) == set()
+
+
 def test_what_changed_after_a_version_is_known(database: Database, repository: Repository) -> None:
     """With deletions, and as it is now."""
     append(database, repository, RefUpdate("refs/heads/a", NONE, ONE), RefUpdate("refs/heads/b", NONE, ONE))

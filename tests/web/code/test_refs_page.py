@@ -3,9 +3,11 @@
 import httpx
 import pytest
 
+from holdfast.hosting.store import accounts
 from holdfast.web.code import refs_page
 from tests.hosting.api_clients import ServiceClients
 from tests.hosting.git_client import Git
+from tests.hosting.repository_helpers import make_repository
 from tests.web.browser import visitor
 
 AT = "/ada/Notes"
@@ -48,6 +50,15 @@ def test_a_writer_makes_and_deletes_branches(clients: ServiceClients, git: Git, 
     assert (gone.status_code, gone.headers["location"]) == (303, f"{AT}/branches")
     assert ada.post(f"{AT}/branches/delete", data={"name": "main"}).status_code == 403
     assert ada.post(f"{AT}/branches/delete", data={"name": "nothing"}).status_code == 404
+
+
+def test_a_branch_needs_a_commit_to_start_at(clients: ServiceClients, git: Git, ada: httpx.Client) -> None:
+    """There is no form for it in an empty repository."""
+    make_repository(clients.database, accounts.find_user(clients.database, "ada"), "empty")
+    assert "New branch" in ada.get(f"{AT}/branches").text
+    empty = ada.get("/ada/empty/branches")
+    assert empty.status_code == 200
+    assert "New branch" not in empty.text
 
 
 def test_others_do_not(clients: ServiceClients, git: Git) -> None:

@@ -25,9 +25,7 @@ __all__ = [
     "check_ref_name",
     "commit_of",
     "head",
-    "is_empty",
     "is_ref_name",
-    "is_target",
     "resolve",
     "rev_parse",
     "split_ref_path",
@@ -136,16 +134,6 @@ def all_refs(repo: Repo) -> list[bytes]:
         return repo.git.raw_listall_references()
     except (pygit2.GitError, OSError, ValueError) as error:
         raise GitDamaged(f"the refs of {repo.folder.name} cannot be read") from error
-
-
-def is_target(repo: Repo, object_id: str) -> bool:
-    """Return whether a branch or tag points to an object."""
-    return any(target(repo, name) == object_id for name in all_refs(repo))
-
-
-def is_empty(repo: Repo) -> bool:
-    """Return whether a repository has neither branches nor tags."""
-    return not any(name.startswith((BRANCHES, TAGS)) for name in all_refs(repo))
 
 
 def head(repo: Repo) -> str | None:

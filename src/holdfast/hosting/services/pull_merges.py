@@ -636,7 +636,7 @@ def update_head(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, 
             return
         packs = pack_draft(app, draft, to_copy=True)
         if is_fork:
-            packs += ref_updates.pack_targets(app, repo, [base])
+            packs += ref_updates.pack_targets(app, home, repo, [base])
         described = ref_updates.branch_change_of(repo, update, home.default_branch)
         refused = ref_updates.check_rules(app, home, user, [update], lambda _: described)
         if refused:

@@ -115,7 +115,7 @@ class RepositoryPush:
             actor_updates = [ActorUpdates(self.actor.id, updates, options=pushed.options)]
             try:
                 targets = [update.new for update in updates if not update.deletes]
-                packs += ref_updates.pack_targets(app, repo, targets, files)
+                packs += ref_updates.pack_targets(app, repository, repo, targets, files)
                 rejected = ref_updates.record(app, repository, actor_updates, packs, atomic=pushed.atomic)
             except RefMoved as error:
                 return self.rejections(updates, str(error))

@@ -10,10 +10,15 @@ from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.store import repository_log
 from holdfast.hosting.store.repositories import Repository
 
-__all__ = ["list_branches", "list_tags", "open_with"]
+__all__ = ["has_refs", "list_branches", "list_tags", "open_with"]
 
 BRANCHES: Final = "refs/heads"
 TAGS: Final = "refs/tags"
+
+
+def has_refs(app: App, repository: Repository) -> bool:
+    """Return whether a repository has a branch or a tag."""
+    return repository_log.has_refs(app.database, repository.id)
 
 
 def list_branches(app: App, repository: Repository, *, skip: int = 0, limit: int) -> tuple[list[Ref], int]:

@@ -185,7 +185,7 @@ def update_refs(
             return
         check_names(app, repository, updates)
         targets = parents if packs else [update.new for update in updates if not update.deletes]
-        packs = [*packs, *pack_targets(app, repo, targets)]
+        packs = [*packs, *pack_targets(app, repository, repo, targets)]
         record(app, repository, [ActorUpdates(actor.id, updates)], packs, within=within)
         # The caller answers with the ref, which it reads from the copy.
         app.copies.update(repository.id)
@@ -208,9 +208,14 @@ def name_conflict(ref: str, other: str) -> RefRefused:
     return RefRefused(f"{well_formed(ref)} cannot be there beside {well_formed(other)}")
 
 
-def pack_targets(app: App, repo: Repo, targets: Iterable[str], files: Sequence[Path] = ()) -> list[NewPack]:
+def pack_targets(
+    app: App, repository: Repository, repo: Repo, targets: Iterable[str], files: Sequence[Path] = ()
+) -> list[NewPack]:
     """Pack what refs are about to lead to and neither the log nor some packs have: what no ref leads to yet."""
-    missing = [one for one in set(targets) if not refs.is_target(repo, one)]
+    objects = sorted(set(targets))
+    with app.database.read() as connection:
+        known = repository_log.known_targets(connection, repository.id, objects)
+    missing = [object_id for object_id in objects if object_id not in known]
     if not missing:
         return []
     new_pack = (

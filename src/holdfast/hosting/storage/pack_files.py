@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from holdfast.hosting.errors import GitFailed
-from holdfast.hosting.git import packs
+from holdfast.hosting.git import packs, refs
 from holdfast.hosting.git.packs import PackedObject
 from holdfast.hosting.git.program import run
 from holdfast.hosting.git.repository import Repo
@@ -72,7 +72,19 @@ def pack_unreachable(store: ObjectStore, repo: Repo, ids: Iterable[str]) -> NewP
     A ref may only point to what the log has, and what is reachable from a ref is in the log. Objects a copy has
     besides (of a push that failed) need not be.
     """
-    return pack_objects(store, repo, not_reachable(repo, ids), "--revs")
+    wanted = list(ids)
+    # A new branch mostly starts at a commit of the default branch, which is cheaper to see than to ask all refs.
+    default = refs.target(repo, "HEAD")
+    if default is not None and leads_to(repo, default, wanted):
+        return None
+    return pack_objects(store, repo, not_reachable(repo, wanted), "--revs")
+
+
+def leads_to(repo: Repo, commit: str, ids: Iterable[str]) -> bool:
+    """Return whether a commit or one of its ancestors has all of some objects."""
+    given = "".join([*(f"{one}\n" for one in ids), f"^{commit}\n"]).encode()
+    listing = ("rev-list", "--objects", "--no-object-names", "--max-count=1", "--stdin")
+    return not run(repo.folder, *listing, input=given, timeout=SECONDS)
 
 
 def pack_omitted(store: ObjectStore, repo: Repo, ids: Iterable[str], files: Iterable[Path]) -> NewPack | None:

@@ -51,6 +51,7 @@ __all__ = [
     "former_targets",
     "has_refs",
     "import_refs",
+    "known_targets",
     "last_actor",
     "list_refs",
     "live_packs",
@@ -369,6 +370,17 @@ def list_refs(
     # Of a page behind the last one nothing is returned, not even the total.
     total = rows[0][2] if rows else database.rows(COUNT, **below)[0][0]
     return [(ref_name(name), target) for name, target, _ in rows], int(total)
+
+
+def known_targets(connection: Connection, repository_id: int, targets: Sequence[str]) -> set[str]:
+    """Return which of some objects a ref of a repository points to."""
+    known: set[str] = set()
+    for start in range(0, len(targets), NAMES_AT_ONCE):
+        some = refs.c.target.in_(targets[start : start + NAMES_AT_ONCE])
+        known.update(
+            connection.execute(select(refs.c.target).where(refs.c.repository_id == repository_id, some)).scalars()
+        )
+    return known
 
 
 def changed_refs(connection: Connection, repository_id: int, after: int) -> RefState | None:

@@ -17,7 +17,7 @@ from holdfast.hosting.git.trees import TreeEntry
 from holdfast.hosting.guards import editable, in_repository, reads, signed_in, writes
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.request_context import RequestContext
-from holdfast.hosting.services import branch_protection, file_commits, ref_updates
+from holdfast.hosting.services import branch_protection, file_commits, ref_lists, ref_updates
 from holdfast.hosting.services.fields import required_text
 from holdfast.hosting.services.file_changes import FileChange
 from holdfast.hosting.services.file_commits import FileCommit
@@ -61,7 +61,7 @@ def branch_spot(request: RequestContext, target: RepositoryAccess) -> CodeLocati
     if location is not None:
         return location
     default = target.repository.default_branch
-    if refs.is_empty(repo) and rest == default:
+    if rest == default and not ref_lists.has_refs(request.app, target.repository):
         return CodeLocation(root, repo, "branch", default, "")
     raise ApiError(404)
 

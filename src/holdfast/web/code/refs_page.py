@@ -190,7 +190,7 @@ def list_page(
         + (f"{urlencode({'q': query.q})}&" if query.q else "")
         + "page=",
         reads_releases=target.permissions.may_read(Unit.RELEASES),
-        may_write=may_change(target) and kind == "branch" and not refs.is_empty(repo),
+        may_write=may_change(target) and kind == "branch" and ref_lists.has_refs(request.app, target.repository),
         problem=problem,
         typed=typed or NewBranch(start=default),
     )
