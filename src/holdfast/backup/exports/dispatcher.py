@@ -4,7 +4,7 @@ import json
 import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from datetime import UTC, tzinfo
 from os import PathLike
 from pathlib import Path
@@ -67,10 +67,12 @@ def export(
     68
     """
     folder = Path(target)
-    if not isinstance(source, Archive) and is_archive(source):
-        with open_archive(source, passphrase=passphrase) as archive:
+    if isinstance(source, Archive) or is_archive(source):
+        opened_archive = source if isinstance(source, Archive) else open_archive(source, passphrase=passphrase)
+        # One that was given open stays open.
+        with nullcontext() if opened_archive is source else opened_archive:
             return export_archive(
-                archive,
+                opened_archive,
                 folder,
                 form,
                 choice,
@@ -81,19 +83,6 @@ def export(
                 zone=zone,
                 progress=progress,
             )
-    if isinstance(source, Archive):
-        return export_archive(
-            source,
-            folder,
-            form,
-            choice,
-            media=media,
-            search=search,
-            plain=plain,
-            single_file=single_file,
-            zone=zone,
-            progress=progress,
-        )
     with opened(source, key) as backup:
         return export_backup(
             backup,

@@ -118,6 +118,6 @@ def report(
         console().print(f"{printable(str(archive_file))} {what}{files}.", markup=False, soft_wrap=True)
         if encryption_change.damaged:
             print_note(
-                f"note: {counted(encryption_change.damaged, 'file')} could not be decrypted, and is missing now"
+                f"note: {counted(encryption_change.damaged, 'file')} could not be decrypted: missing from now on"
             )
     return ExitCode.NO if encryption_change.damaged else ExitCode.FINE

@@ -43,31 +43,24 @@ def inline_formula(state: StateInline, silent: bool) -> bool:  # noqa: FBT001  #
     return True
 
 
-def render_inline(
+def render_formula(
     renderer: RendererProtocol,  # noqa: ARG001  # called by the renderer
     tokens: Sequence[Token],
     index: int,
     options: OptionsDict,  # noqa: ARG001  # called by the renderer
     env: EnvType,  # noqa: ARG001  # called by the renderer
 ) -> str:
-    """Return a formula of a paragraph as it was written."""
-    return f'<span class="math">{escapeHtml(tokens[index].content)}</span>'
-
-
-def render_block(
-    renderer: RendererProtocol,  # noqa: ARG001  # called by the renderer
-    tokens: Sequence[Token],
-    index: int,
-    options: OptionsDict,  # noqa: ARG001  # called by the renderer
-    env: EnvType,  # noqa: ARG001  # called by the renderer
-) -> str:
-    """Return a formula on lines of its own."""
-    return f'<div class="math">$${escapeHtml(tokens[index].content)}$$</div>\n'
+    """Return a formula as it was written."""
+    token = tokens[index]
+    content = escapeHtml(token.content)
+    if token.type == "math_inline":
+        return f'<span class="math">{content}</span>'
+    return f'<div class="math">$${content}$$</div>\n'
 
 
 def formulas_plugin(markdown_it: MarkdownIt) -> None:
     """Add formulas to a parser; those on lines of their own are the plugin's, those in paragraphs are ours."""
     markdown_it.use(dollarmath_plugin, allow_labels=False, allow_blank_lines=False)
     markdown_it.inline.ruler.at("math_inline", inline_formula)
-    markdown_it.add_render_rule("math_inline", render_inline)
-    markdown_it.add_render_rule("math_block", render_block)
+    markdown_it.add_render_rule("math_inline", render_formula)
+    markdown_it.add_render_rule("math_block", render_formula)
