@@ -40,7 +40,7 @@ def open_archive(
     try:
         return archives.open(archive, create=create, passphrase=passphrase)
     except WrongPassphrase:
-        if given_passphrase(passphrase_file) is None and load_passphrase(archive) == passphrase:
+        if load_passphrase(archive) == passphrase:
             raise WrongPassphrase(
                 f"the passphrase in the system's keyring does not fit {archive}; "
                 "`holdfast archive passphrase --forget` removes it"

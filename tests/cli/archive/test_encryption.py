@@ -5,12 +5,15 @@ from pathlib import Path
 
 import pytest
 
+from holdfast import backup
 from holdfast.backup import archives
 from holdfast.backup.archives.archive_file import is_archive
 from holdfast.cli import key_store
 from holdfast.cli.exit_codes import ExitCode
 from holdfast.cli.passphrases import VARIABLE
 from tests.backup.archives.histories import PASSPHRASE, imported
+from tests.backup.phone_folders import phone
+from tests.backup.streams import KEYS
 from tests.cli.conftest import Run
 
 pytest.importorskip("sqlcipher3", reason="the extra `encryption` is not installed")
@@ -48,6 +51,33 @@ def test_an_archive_is_encrypted_changed_and_decrypted(run: Run, place: str, tmp
         refused = run("archive", command, place, *other)
         assert refused.status == ExitCode.UNREADABLE
         assert "is not encrypted" in refused.err
+
+
+def test_a_new_passphrase_is_not_that_of_the_environment(
+    run: Run, place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which is the one the archive has: it would be changed to itself."""
+    run("archive", "encrypt", place, "--passphrase-file", str(tmp_path / "one"))
+    monkeypatch.setenv(VARIABLE, PASSPHRASE)
+    refused = run("archive", "passphrase", place)
+    assert refused.status == ExitCode.USAGE
+    assert "a passphrase is needed" in refused.err
+    assert run("archive", "passphrase", place, "--new-passphrase-file", str(tmp_path / "other")).status == 0
+    assert run("archive", "chats", place).status == ExitCode.WRONG_KEY
+
+
+def test_damaged_files_are_counted(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The archive is decrypted without them, and the status says that something is missing."""
+    place = tmp_path / "kept" / "a.db"
+    backup.keep(phone(tmp_path), place, KEYS)
+    backup.encrypt_archive(place, PASSPHRASE)
+    broken = next(path for path in place.with_name("a.db-media").rglob("*") if path.is_file())
+    broken.write_bytes(broken.read_bytes()[:-1])
+    monkeypatch.setenv(VARIABLE, PASSPHRASE)
+    ran = run("archive", "decrypt", str(place))
+    assert ran.status == ExitCode.NO
+    assert ran.out.startswith(f"{place} is not encrypted any more, with ")
+    assert "note: 1 file could not be decrypted: missing from now on" in ran.err
 
 
 def test_what_cannot_be_encrypted_is_refused(run: Run, place: str, tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """The passkeys and challenges in the database."""
 
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 
 import msgspec
 import pytest
@@ -11,7 +11,7 @@ from holdfast.hosting.store import accounts, passkeys, two_factor
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.passkeys import NewPasskey, PasskeyChallenge
-from holdfast.hosting.store.tables import passkey_challenges
+from holdfast.hosting.store.tables import passkey_challenges, users
 from holdfast.hosting.store.tables import passkeys as table
 from holdfast.secret import Secret
 
@@ -71,6 +71,18 @@ def test_one_of_those_that_are_added_at_once_is_the_first(database: Database, ad
     with ThreadPoolExecutor(4) as pool:
         assert sum(pool.map(lambda number: add(database, ada, f"key{number}"), range(8))) == 1
     assert two_factor.count_codes(database, ada) == 2
+
+
+def test_one_waits_for_another_that_is_being_added(database: Database, ada: Account) -> None:
+    """That holds the row of the user, or both could see that there is no second factor yet."""
+    with ThreadPoolExecutor(1) as pool:
+        with database.write() as connection:
+            # What a foreign key needs does not conflict with this.
+            held = select(users.c.id).where(users.c.id == ada.id).with_for_update(key_share=True)
+            connection.execute(held)
+            adding = pool.submit(add, database, ada, "phone")
+            assert wait([adding], timeout=0.5).not_done == {adding}
+        assert adding.result(timeout=30)
 
 
 def test_there_are_not_too_many_and_each_is_there_once(database: Database, ada: Account) -> None:
