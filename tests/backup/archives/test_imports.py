@@ -196,3 +196,19 @@ def test_what_a_reader_skips_and_defaults_is_listed(tmp_path: Path) -> None:
         (4, "skipped", "SimpleChatUpdate.type UNKNOWN"),
     }
     assert (hit.message.chat, hit.message.author) == ("Unknown", "Unknown")
+
+
+def test_a_field_that_is_new_to_a_frame_is_passed_over(tmp_path: Path) -> None:
+    """The message beside it is imported."""
+    header, frames = copies()
+    records = [frame.SerializeToString() for frame in frames]
+    place = next(n for n, frame in enumerate(frames) if frame.chatItem.HasField("incoming"))
+    # Field 127, a number.
+    records[place] += b"\xf8\x07\x05"
+    path = tmp_path / "one"
+    path.write_bytes(stream_of([header.SerializeToString(), *records]))
+    imported(tmp_path / "new.db", path)
+    imported(tmp_path / "known.db", write(tmp_path / "other", header, frames))
+    with archives.open(tmp_path / "new.db") as new, archives.open(tmp_path / "known.db") as known:
+        query = "SELECT id, sent_ms, kind, text FROM message ORDER BY id"
+        assert list(new.connection.execute(query)) == list(known.connection.execute(query))

@@ -158,6 +158,21 @@ def test_a_message_with_two_directions_is_read_as_protobuf_reads_it(tmp_path: Pa
     assert len(found) == sum(frame.HasField("chatItem") for frame in frames)
 
 
+def test_a_field_that_is_new_to_a_frame_is_passed_over(tmp_path: Path) -> None:
+    """The message beside it is read."""
+    header, frames = copies(60)
+    records = [frame.SerializeToString() for frame in frames]
+    place = next(n for n, frame in enumerate(frames) if frame.chatItem.HasField("incoming"))
+    path = tmp_path / "known"
+    path.write_bytes(stream_of([header.SerializeToString(), *records]))
+    expected = read(path)["messages"]
+    # Field 127, a number.
+    records[place] += b"\xf8\x07\x05"
+    path.write_bytes(stream_of([header.SerializeToString(), *records]))
+    found = read(path)["messages"]
+    assert sorted(found, key=lambda row: row["message_id"]) == expected
+
+
 def test_damage_is_an_error(tmp_path: Path) -> None:
     """A stream that ends early, and a record that cannot be read."""
     path = tmp_path / "cut"

@@ -33,7 +33,7 @@ from holdfast.backup.errors import ArchiveBusy, ArchiveError
 from holdfast.backup.names import account_name
 from holdfast.backup.public import public
 from holdfast.backup.schema import BackupInfo, Frame
-from holdfast.backup.schema.backup_pb2 import AccountData
+from holdfast.backup.schema.backup_pb2 import AccountData, ChatItem
 from holdfast.backup.wire import Block, FrameStream, walk
 from holdfast.backup.wire.stream import NO_CAP
 from holdfast.backup.wire.varint import encode_varint
@@ -317,7 +317,7 @@ class Importer:
         places = [before for before, _start, _end in others]
         entries: list[Entry] = []
         for n in range(len(items) + 1):
-            entries += [self.anew(frame, index) for index, frame in odd.get(n, ())]
+            entries += [self.anew(frame.chatItem, index) for index, frame in odd.get(n, ())]
             if n < len(items):
                 entries.append(self.entry(data, items[n], block.index + n + bisect_right(places, n)))
         self.messages.add_each(entries)
@@ -340,16 +340,14 @@ class Importer:
         raw = data[item[0] : item[1]]
         if not item[WHAT] & ODD:
             return item, raw, frame
-        whole = Frame()
-        whole.chatItem.ParseFromString(raw)
-        return self.anew(whole, frame)
+        return self.anew(ChatItem.FromString(raw), frame)
 
-    def anew(self, frame: Frame, index: int) -> Entry:
-        """Read a message again as protobuf would write it."""
-        raw = frame.SerializeToString()
+    def anew(self, chat_item: ChatItem, index: int) -> Entry:
+        """Read a message again as protobuf would write it, alone in its frame."""
+        raw = Frame(chatItem=chat_item).SerializeToString()
         data = encode_varint(len(raw)) + raw
         items, *_rest = self.read(data)
-        return items[0], frame.chatItem.SerializeToString(), index
+        return items[0], chat_item.SerializeToString(), index
 
     def tolerate_account(self) -> None:
         """Note what of the account's own settings is read as something else."""

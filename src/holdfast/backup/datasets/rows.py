@@ -159,11 +159,11 @@ class TableReader:
                 rows[begin + n] = self._complete(begin + n, item, data, parts)
         for number, frame in extra:
             self._ids.append(number)
-            rows.append(self._complete(len(rows), *self._read_again(frame)))
+            rows.append(self._complete(len(rows), *self._read_again(frame.chatItem)))
 
-    def _read_again(self, frame: Frame) -> tuple[Item, bytes, PartReader]:
-        """Read a message of which the core is not sure as protobuf writes it."""
-        raw = frame.SerializeToString()
+    def _read_again(self, chat_item: pb.ChatItem) -> tuple[Item, bytes, PartReader]:
+        """Read a message of which the core is not sure as protobuf writes it, alone in its frame."""
+        raw = Frame(chatItem=chat_item).SerializeToString()
         data = encode_varint(len(raw)) + raw
         return self._read(data)[0][0], data, PartReader(data, self._people, self._by_service_id)
 
@@ -175,9 +175,7 @@ class TableReader:
         what, number = item[WHAT], self._ids[place]
         row: Row = item[ROW]
         if what & ODD:
-            frame = Frame()
-            frame.chatItem.ParseFromString(data[item[0] : item[1]])
-            again = self._read_again(frame)
+            again = self._read_again(pb.ChatItem.FromString(data[item[0] : item[1]]))
             return self._complete_rich(place, again[0], again[1])
         if what & RICH or (what & PARTS and not parts.read(number, item[PART_PLACES])):
             return self._complete_rich(place, item, data)
