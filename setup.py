@@ -39,6 +39,7 @@ CORE = [
     "holdfast.backup.archives.item_rows",
     "holdfast.backup.archives.part_rows",
     "holdfast.backup.archives.plain_rows",
+    "holdfast.backup.datasets.message_columns",
     *generator.compiled_modules(SOURCE),
 ]
 # What Cython would otherwise put into every module: the code of memory views, three quarters of each.

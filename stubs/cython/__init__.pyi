@@ -18,6 +18,7 @@ int: TypeAlias = _int  # noqa: A001
 uint: TypeAlias = _int
 uchar: TypeAlias = _int
 p_uchar: TypeAlias = builtins.bytes
+longlong: TypeAlias = _int
 ulonglong: TypeAlias = Any  # also written as the item of a memory view, which has no Python type
 bint: TypeAlias = bool
 void: TypeAlias = None

@@ -8,10 +8,12 @@ import pyarrow as pa
 import pytest
 
 import holdfast.backup as hb
+from holdfast.backup.datasets import rows
 from holdfast.backup.datasets.rows import TableReader
 from holdfast.backup.datasets.schema import TABLES, dataset_schema
 from holdfast.backup.errors import DamagedBackup
 from holdfast.backup.schema import Frame
+from holdfast.backup.wire import Block
 from tests.backup.archives.histories import copies, items, write
 from tests.backup.streams import message_stream, sample, stream_of
 
@@ -110,6 +112,7 @@ def test_rows_of_tables_belong_together(tables: Any, source: Path) -> None:
     assert {row["group_id"] for row in tables["members"]} == groups
     assert {row["event"] for row in tables["messages"] if row["kind"] != "update"} == {None}
     assert all(row["event"] for row in tables["messages"] if row["kind"] == "update")
+    assert {row["direction"] for row in tables["messages"] if row["read"] is not None} == {"incoming"}
 
 
 def test_findings_are_those_of_validate(tmp_path: Path) -> None:
@@ -125,6 +128,43 @@ def test_findings_are_those_of_validate(tmp_path: Path) -> None:
     assert [(row["frame"], row["rule"], row["severity"], row["path"]) for row in found["findings"]] == told
     lost = [row for row in found["messages"] if row["chat_id"] is None]
     assert len(lost) == len(broken)
+
+
+def test_the_core_reads_what_protobuf_reads(source: Path, tables: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every message by way of protobuf gives the same rows; of one message's files the order may differ."""
+
+    def read_by_protobuf(data: bytes, first: int, *places: Any) -> tuple[int, int, int]:
+        *_tables, special = places
+        frames = list(Block(first, 0, data))
+        for frame in frames:
+            if frame.message.HasField("chatItem"):
+                # The chat item stands last in its frame, and alone.
+                end = frame.body + len(frame.raw)
+                special(frame.index, end - frame.message.chatItem.ByteSize(), end)
+        return 0, len(frames), 0
+
+    monkeypatch.setattr(rows, "read_messages", read_by_protobuf)
+    found = read(source)
+    for table in (found["attachments"], tables["attachments"]):
+        table.sort(key=lambda row: (row["message_id"], row["revision"], row["role"], row["n"]))
+    assert found == tables
+
+
+def test_long_texts_end_a_batch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that their column does not outgrow what Arrow can hold."""
+    frame = Frame()
+    frame.chatItem.incoming.SetInParent()
+    frame.chatItem.standardMessage.text.body = "long" * 200_000
+    path = tmp_path / "long"
+    path.write_bytes(message_stream(*[frame] * 5))
+
+    def sizes() -> list[int]:
+        return [batch.num_rows for batch in hb.dataset_batches(path)]
+
+    assert sizes() == [5]
+    monkeypatch.setattr(rows, "BATCH_BYTES", 1_500_000)
+    assert len(sizes()) > 1
+    assert sum(sizes()) == 5
 
 
 def test_the_size_of_a_batch_changes_no_row(source: Path, tables: Any) -> None:
@@ -183,6 +223,10 @@ def test_damage_is_an_error(tmp_path: Path) -> None:
     path.write_bytes(bad)
     with pytest.raises(DamagedBackup):
         read(path)
+    # A receipt, of which a dataset has nothing.
+    path.write_bytes(message_stream() + b"\x07\x22\x05\x4a\x03\x0a\x01\xff")
+    with pytest.raises(DamagedBackup):
+        read(path)
 
 
 def test_a_stream_of_messages_alone_is_read(tmp_path: Path) -> None:
@@ -196,5 +240,6 @@ def test_a_stream_of_messages_alone_is_read(tmp_path: Path) -> None:
     found = read(path)
     (row,), (reaction,) = found["messages"], found["reactions"]
     assert (row["chat_id"], row["author_id"], row["reactions"], row["text"]) == (None, None, 1, None)
+    assert (row["received"], row["read"]) == (None, False)
     assert (reaction["message_id"], reaction["author_id"], reaction["emoji"]) == (1, None, "x")
     assert not found["people"]

@@ -5,7 +5,7 @@ import sys
 import pyarrow as pa
 import pytest
 
-from holdfast.backup.datasets.schema import SCHEMA_VERSION, TABLES, check_extra, dataset_schema
+from holdfast.backup.datasets.schema import SCHEMA_VERSION, TABLES, check_extra, dataset_schema, parquet_options
 from holdfast.backup.errors import ExtraMissing
 
 # What programs rely on; a change that they would misread needs another version.
@@ -45,3 +45,13 @@ def test_a_missing_extra_is_named(module: str, extra: str, monkeypatch: pytest.M
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(ExtraMissing, match=rf"holdfast\[{extra}\]"):
         check_extra(module)
+
+
+def test_each_column_has_at_most_one_encoding() -> None:
+    """A dictionary or differences: pyarrow refuses both."""
+    for table in TABLES.values():
+        options = parquet_options(table)
+        assert not set(options["use_dictionary"]) & set(options["column_encoding"])
+    options = parquet_options(TABLES["reactions"])
+    assert options["use_dictionary"] == ["chat_id", "author_id", "emoji"]
+    assert options["column_encoding"] == {"message_id": "DELTA_BINARY_PACKED", "reacted": "DELTA_BINARY_PACKED"}

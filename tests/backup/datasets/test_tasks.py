@@ -2,10 +2,12 @@
 
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
 from holdfast.backup.datasets import tasks
+from holdfast.backup.datasets.schema import TABLES, dataset_schema
 from holdfast.backup.datasets.sources import DatasetSource
 from holdfast.backup.datasets.targets import BackupRecord, FailedBackup
 from holdfast.backup.datasets.tasks import BuildTask, build_backup
@@ -26,6 +28,46 @@ def test_a_record_says_what_was_written(tmp_path: Path, monkeypatch: pytest.Monk
         assert file.schema_arrow.metadata[b"holdfast.dataset"] == b"1"
     assert record.messages == record.rows["messages"] > 0
     assert record.findings == {}
+
+
+def test_columns_are_encoded_by_what_they_hold(tmp_path: Path) -> None:
+    """Values that repeat have a dictionary, those that grow are written as differences."""
+    (tmp_path / "a").write_bytes(stream_of(sample(100)))
+    build_backup(BuildTask(DatasetSource("a", str(tmp_path / "a")), str(tmp_path / "out")))
+    group = parquet.ParquetFile(tmp_path / "out" / "messages" / "backup=a" / "data.parquet").metadata.row_group(0)
+    encodings = {
+        column.path_in_schema: set(column.encodings) for column in map(group.column, range(group.num_columns))
+    }
+    for name in ("direction", "kind", "chat_id", "author_id"):
+        assert "RLE_DICTIONARY" in encodings[name]
+    for name in ("message_id", "sent", "sent_ms", "received"):
+        assert "DELTA_BINARY_PACKED" in encodings[name]
+    assert "RLE_DICTIONARY" not in encodings["text"]
+
+
+def test_labels_keep_their_dictionary_in_a_row_group_of_many_batches(tmp_path: Path) -> None:
+    """Also where each batch has other labels."""
+    schema = dataset_schema(TABLES["reactions"])
+    names = ["a" * 50, "b" * 50]
+    with tasks.table_writer(tmp_path, "reactions") as writer:
+        for emoji in names:
+            writer.add(pa.RecordBatch.from_pylist([{"message_id": 1, "emoji": emoji}] * 1000, schema))
+    file = parquet.ParquetFile(tmp_path / "reactions.parquet")
+    assert file.read()["emoji"].to_pylist() == [names[0]] * 1000 + [names[1]] * 1000
+    assert file.metadata.num_row_groups == 1
+    assert file.metadata.row_group(0).column(schema.get_field_index("emoji")).total_uncompressed_size < 1000
+
+
+def test_a_row_group_ends_where_texts_are_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before they take too much memory."""
+    monkeypatch.setattr(tasks, "ROW_GROUP_BYTES", 500)
+    schema = dataset_schema(TABLES["findings"])
+    with tasks.table_writer(tmp_path, "findings") as writer:
+        for size in (1000, 1, 1):
+            writer.add(pa.RecordBatch.from_pylist([{"detail": "x" * size}], schema))
+    metadata = parquet.ParquetFile(tmp_path / "findings.parquet").metadata
+    assert [metadata.row_group(n).num_rows for n in range(metadata.num_row_groups)] == [1, 2]
+    assert writer.rows == 3
 
 
 def test_what_is_no_backup_is_told(tmp_path: Path) -> None:

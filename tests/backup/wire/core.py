@@ -47,6 +47,7 @@ class Core:
     item_rows: ModuleType
     part_rows: ModuleType
     plain_rows: ModuleType
+    message_columns: ModuleType
 
     def new_checker(self) -> Checker:
         """Make a checker of this core."""
@@ -72,6 +73,7 @@ def gather(name: str, modules: dict[str, ModuleType]) -> Core:
         "item_rows",
         "part_rows",
         "plain_rows",
+        "message_columns",
     )
     return Core(name, **{module: short[module] for module in names})
 

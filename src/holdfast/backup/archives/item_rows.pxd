@@ -25,8 +25,11 @@ cdef class ItemReader(Cursor):
     cdef list statuses
     cdef list reactions
     cdef list parts
-    cdef object text
+    cdef list revisions
+    cdef Py_ssize_t text_start
+    cdef Py_ssize_t text_end
     cdef bint has_text
+    cdef bint with_receipts
     cdef unsigned long long chat
     cdef unsigned long long author
     cdef unsigned long long sent
@@ -64,6 +67,7 @@ cdef class ItemReader(Cursor):
     cdef void standard(self) except *
     cdef void sticker(self) except *
     cdef void body(self) except *
+    cdef str text(self)
     cdef void reaction(self) except *
     cdef void update(self) noexcept nogil
     cdef object person(self, unsigned long long local)

@@ -166,7 +166,7 @@ def spread(value: cython.ulonglong) -> cython.ulonglong:
 
 
 class ItemReader(Cursor):
-    """A cursor that makes rows of chat items."""
+    """A cursor that reads chat items, one after the other; receipts only with `with_receipts`."""
 
     def __init__(
         self,
@@ -182,11 +182,12 @@ class ItemReader(Cursor):
         self.chats = chats
         self.aliases = aliases
         self.chat_aliases = chat_aliases
+        self.with_receipts = True
         self.rows: list[Item] = []
-        self.text: str = ""
         self.statuses: list[Row] | None = None
         self.reactions: list[Row] | None = None
         self.parts: list[Part] | None = None
+        self.revisions: list[tuple[int, int]] | None = None
         self.others: list[tuple[int, int, int]] = []
 
     def bytes_digest(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.ulonglong:
@@ -264,7 +265,6 @@ class ItemReader(Cursor):
         number: cython.uint
         directions: cython.int = 0
         kinds: cython.int = 0
-        revisions: cython.int = 0
         self.chat = self.author = self.sent = self.received = self.server_sent = self.slot = 0
         self.expire_start = self.expires_in = self.first_sent = 0
         self.delivery = 0
@@ -272,10 +272,11 @@ class ItemReader(Cursor):
         self.read = self.sealed = self.sms = self.rich = self.odd = self.link = self.unsure = self.stranger = False
         self.direction = self.kind = 0
         self.has_text = False
-        self.text = ""
+        self.text_start = self.text_end = 0
         self.statuses = None
         self.reactions = None
         self.parts = None
+        self.revisions = None
         while self.pos < outer:
             tag = self.step()
             if self.fault:
@@ -297,10 +298,10 @@ class ItemReader(Cursor):
                 self.sms = self.varint() != 0
             elif tag & 7 == 2 and 6 <= number <= 22 and number != 7:
                 if number == 6:
-                    revisions += 1
-                    if revisions == 1:
+                    if self.revisions is None:
+                        self.revisions = []
                         self.first_sent = self.sent_of()
-                    self.rich = True
+                    self.revisions.append((self.pos, self.end))
                 elif number <= 10:
                     directions += 1
                     self.direction = number
@@ -335,7 +336,7 @@ class ItemReader(Cursor):
                 return
         if directions > 1 or kinds > 1:
             self.odd = True
-        if not revisions:
+        if self.revisions is None:
             self.first_sent = self.sent
 
     def sent_of(self) -> cython.ulonglong:
@@ -387,7 +388,7 @@ class ItemReader(Cursor):
             if tag == (2 << 3):
                 self.received = self.varint()
             elif tag & 7 == 2:
-                if tag >> 3 == 1 and not self.fault:
+                if tag >> 3 == 1 and self.with_receipts and not self.fault:
                     self.status()
                 self.pos = self.end
                 self.end = outer
@@ -524,7 +525,7 @@ class ItemReader(Cursor):
         """Read a text; one with styles or mentions is rich."""
         outer: cython.Py_ssize_t = self.end
         tag: cython.uint
-        self.text = ""
+        self.text_start = self.text_end = 0
         self.has_text = True
         while self.pos < outer:
             tag = self.step()
@@ -532,12 +533,12 @@ class ItemReader(Cursor):
                 return
             if tag & 7 == 2:
                 if tag >> 3 == 1:
-                    try:
-                        self.text = self.raw[self.pos : self.end].decode("utf-8")
-                    except UnicodeDecodeError:
-                        self.fault = BAD_TEXT
+                    self.text_start = self.pos
+                    self.text_end = self.end
+                    self.utf8(self.end)
+                    if self.fault:
                         return
-                    self.link = self.has_link(self.pos, self.end)
+                    self.link = self.has_link(self.text_start, self.end)
                 elif tag >> 3 == 2:
                     self.part(2)
                 else:
@@ -548,6 +549,10 @@ class ItemReader(Cursor):
                 self.skip(tag, 3)
                 if self.fault:
                     return
+
+    def text(self) -> str:
+        """Return the text that was read."""
+        return self.raw[self.text_start : self.text_end].decode("utf-8")
 
     def part(self, kind: cython.uint) -> cython.void:
         """Remember where a quote, a style or an attachment stands."""
@@ -778,7 +783,7 @@ def read_items(  # noqa: PLR0915, PLR0917  # a cdef class could not take them by
         else:
             place += 1
         what = 0
-        if reader.rich:
+        if reader.rich or reader.revisions is not None:
             what |= IS_RICH
         if reader.odd:
             what |= IS_ODD
@@ -809,7 +814,7 @@ def read_items(  # noqa: PLR0915, PLR0917  # a cdef class could not take them by
                     latest,
                     place,
                     reader.look(),
-                    reader.text,
+                    reader.text(),
                     "",
                     min(reader.expire_start, LATEST) if reader.has_expire_start else -1,
                     min(reader.expires_in, LATEST) if reader.has_expires_in else -1,

@@ -1,42 +1,36 @@
 """Reads a backup once, frame by frame, into the tables of a dataset.
 
-Messages are read by the compiled core that also fills archives; columns are made of its rows by Arrow, so that no
-Python code runs for a plain message. What a message has besides text goes through `PartReader`, and what is rare
-through protobuf. Memory does not grow with the number of messages.
+The compiled core reads messages into columns (`message_columns`), of which Arrow makes record batches, so that no
+Python code runs for most messages; what is rare goes through protobuf. Memory does not grow with the number of
+messages.
 """
 
 import gc
-from bisect import bisect_right
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from google.protobuf.message import DecodeError
 
 from holdfast.backup.archives.identity import group_id, service_id, uuid_text
-from holdfast.backup.archives.item_rows import (
-    DIRECTIONS,
-    HAS_LINK,
-    HAS_TEXT,
-    IS_READ,
-    IS_SMS,
-    KINDS,
-    ODD,
-    PARTS,
-    RICH,
-    Item,
-    read_items,
-)
-from holdfast.backup.archives.part_rows import PartReader
+from holdfast.backup.archives.item_rows import DIRECTIONS, HAS_LINK, HAS_TEXT, IS_READ, IS_SMS, KINDS, read_items
 from holdfast.backup.archives.rows import ROW, Rows
 from holdfast.backup.archives.tolerance import Notes
 from holdfast.backup.backup_reader import Backup
+from holdfast.backup.datasets.message_columns import (
+    MessageColumns,
+    attachment_rows,
+    other_frames,
+    reaction_rows,
+    read_messages,
+)
 from holdfast.backup.datasets.schema import TABLES, dataset_schema
 from holdfast.backup.errors import DamagedBackup
 from holdfast.backup.exports.periods import END
 from holdfast.backup.names import account_name, joined, recipient_name
 from holdfast.backup.rules.checker import Checker
 from holdfast.backup.rules.finding import Finding
+from holdfast.backup.rules.raw_findings import READABLE
 from holdfast.backup.rules.validator import Validator, examine, merge
 from holdfast.backup.schema import Frame
 from holdfast.backup.schema import backup_pb2 as pb
@@ -49,13 +43,10 @@ __all__ = ["TableReader"]
 Row = tuple[Any, ...]
 # Rows of a record batch: fewer cost time for each batch, more cost memory.
 BATCH_ROWS: Final = 20_000
+# A batch ends earlier where texts are long; the texts of one column of Arrow end at 2 GB.
+BATCH_BYTES: Final = 1 << 26
 LATEST: Final = (1 << 63) - 1
-WHAT, REACTIONS, PART_PLACES = 2, 4, 5
-CHAT, AUTHOR, SENT, RECEIVED, LOOK, TEXT, EXPIRES_IN, PINNED = 1, 2, 3, 5, 9, 10, 13, 14
-# Where a quote has when and by whom what it quotes was sent, and what that said.
-QUOTED_SENT, QUOTED_AUTHOR, QUOTED_TEXT = 2, 3, 5
-# What makes a message more than its text.
-SPECIAL: Final = RICH | ODD | PARTS
+CHAT: Final = 1
 PERSON_KINDS: Final = {"contact": "contact", "self": "self", "releaseNotes": "release_notes"}
 CHAT_KINDS: Final = {**PERSON_KINDS, "group": "group", "distributionList": "distribution_list", "": "unknown"}
 
@@ -76,11 +67,9 @@ class TableReader:
         self._chat_records: dict[int, pb.Chat] = {}
         self._chat_messages: Counter[int] = Counter()
         self._members: list[Row] = []
-        self._waiting: dict[str, list[Row]] = {name: [] for name in TABLES}
-        self._ids: list[int] = []
-        self._quotes: dict[int, Row] = {}
-        self._events: dict[int, str] = {}
-        self._counts: dict[str, dict[int, int]] = defaultdict(dict)
+        self._waiting: dict[str, list[Row]] = {name: [] for name in TABLES if name != "messages"}
+        self._columns = MessageColumns(0)
+        self._message_batches: list[Any] = []
         self._notes = Notes()
         self._rich = Rows(self._people, {}, self._notes, lambda: 0)
         self._schemas = {name: dataset_schema(table) for name, table in TABLES.items()}
@@ -95,7 +84,10 @@ class TableReader:
             for block in self._backup.blocks():
                 found = validator.scan(block)
                 items, newer = examine(checker, validator.state.reference_tables(), block)
-                self._add_findings(validator.emit(merge(found, items), newer=newer or validator.newer))
+                found = merge(found, items)
+                if any(raw.rule == READABLE for raw in found):
+                    check_frames(block)
+                self._add_findings(validator.emit(found, newer=newer or validator.newer))
                 self._add_block(block)
                 yield from self._filled(self._size)
             self._add_findings(validator.end())
@@ -106,9 +98,17 @@ class TableReader:
                 gc.enable()
 
     def _filled(self, size: int) -> Iterator[tuple[str, Any]]:
+        import pyarrow as pa  # noqa: PLC0415  # an extra, imported on first use
+
+        rows = self._columns.rows + sum(batch.num_rows for batch in self._message_batches)
+        texts = len(self._columns.texts) + sum(batch.nbytes for batch in self._message_batches)
+        if rows >= size or texts >= BATCH_BYTES:
+            self._flush_columns(0)
+            yield "messages", pa.concat_batches(self._message_batches)
+            self._message_batches.clear()
         for name, rows in self._waiting.items():
             if len(rows) >= size:
-                yield name, self._message_batch(rows) if name == "messages" else self._batch(name, rows)
+                yield name, self._batch(name, rows)
                 rows.clear()
 
     def _add_findings(self, findings: Iterator[Finding]) -> None:
@@ -129,121 +129,71 @@ class TableReader:
     def _add_block(self, block: Block) -> None:
         """Take in the frames of a block: those that messages refer to first."""
         data = block.data
-        walked = walk.walk(data, 0, NO_CAP)
-        if walked.fault:
-            raise block.damaged(walked.fault, walked.frames, walked.at)
-        items, others, frames, fault, at, *_place = self._read(data)
+        alone: list[tuple[int, pb.ChatItem]] = []
+        for n, start, end in other_frames(data):
+            number = block.index + n
+            frame = parse_frame(data[start:end], number, block.offset + start)
+            if frame.WhichOneof("item") == "chatItem":
+                alone.append((number, frame.chatItem))
+            else:
+                self._add_other(frame, number)
+        count = block.count
+        if self._columns.rows + count > self._columns.capacity:
+            self._flush_columns(max(count, BATCH_ROWS))
+        columns = self._columns
+
+        def add_special(number: int, start: int, end: int) -> None:
+            self._add_message(columns, number, pb.ChatItem.FromString(data[start:end]))
+
+        fault, frames, at = read_messages(
+            data,
+            block.index,
+            self._people,
+            self._chats,
+            self._by_service_id,
+            columns,
+            self._waiting["reactions"],
+            self._waiting["attachments"],
+            add_special,
+        )
         if fault:
             raise block.damaged(fault, frames, at)
-        extra: list[tuple[int, Frame]] = []
-        if others:
-            for n, (before, start, end) in enumerate(others):
-                number = block.index + before + n
-                frame = parse_frame(data[start:end], number, block.offset + start)
-                if frame.WhichOneof("item") == "chatItem":
-                    extra.append((number, frame))
-                else:
-                    self._add_other(frame, number)
-            items = self._read(data)[0]
-        places = [before for before, _start, _end in others]
-        begin = len(self._ids)
-        if others:
-            self._ids += [block.index + n + bisect_right(places, n) for n in range(len(items))]
-        else:
-            self._ids += range(block.index, block.index + len(items))
-        rows = self._waiting["messages"]
-        rows += [item[ROW] for item in items]
-        parts = PartReader(data, self._people, self._by_service_id)
-        for n, item in enumerate(items):
-            if item[WHAT] & SPECIAL or item[REACTIONS] is not None:
-                rows[begin + n] = self._complete(begin + n, item, data, parts)
-        for number, frame in extra:
-            self._ids.append(number)
-            rows.append(self._complete(len(rows), *self._read_again(frame.chatItem)))
+        for number, chat_item in alone:
+            self._add_message(columns, number, chat_item)
 
-    def _read_again(self, chat_item: pb.ChatItem) -> tuple[Item, bytes, PartReader]:
-        """Read a message of which the core is not sure as protobuf writes it, alone in its frame."""
+    def _flush_columns(self, capacity: int) -> None:
+        """Make a record batch of the messages read so far, and go on with columns for so many."""
+        if self._columns.rows:
+            self._message_batches.append(self._message_batch(self._columns))
+        self._columns = MessageColumns(capacity)
+
+    def _add_message(self, columns: MessageColumns, number: int, chat_item: pb.ChatItem) -> None:
+        """Add a message that protobuf has to read, with all that hangs on it."""
         raw = Frame(chatItem=chat_item).SerializeToString()
-        data = encode_varint(len(raw)) + raw
-        return self._read(data)[0][0], data, PartReader(data, self._people, self._by_service_id)
-
-    def _read(self, data: bytes) -> tuple[list[Item], list[tuple[int, int, int]], int, int, int, int, int]:
-        return read_items(data, NO_CAP, self._people, self._chats, 0, -1, LATEST, {}, {})
-
-    def _complete(self, place: int, item: Item, data: bytes, parts: PartReader) -> Row:
-        """Add what a message has besides text, and return its row; `place` is that in the batch."""
-        what, number = item[WHAT], self._ids[place]
-        row: Row = item[ROW]
-        if what & ODD:
-            again = self._read_again(pb.ChatItem.FromString(data[item[0] : item[1]]))
-            return self._complete_rich(place, again[0], again[1])
-        if what & RICH or (what & PARTS and not parts.read(number, item[PART_PLACES])):
-            return self._complete_rich(place, item, data)
-        if what & PARTS:
-            for quote in parts.quotes:
-                self._quotes[place] = quote
-            self._add_attachments(place, row[CHAT], parts.attachments)
-            if parts.links:
-                row = (*row[:LOOK], row[LOOK] | HAS_LINK, *row[LOOK + 1 :])
-        if item[REACTIONS] is not None:
-            self._add_reactions(place, row[CHAT], item[REACTIONS])
-        return row
-
-    def _complete_rich(self, place: int, item: Item, data: bytes) -> Row:
-        """Add what protobuf has to read of a message, and return its row."""
-        rich, number = self._rich, self._ids[place]
-        row = (number, *item[ROW][1:])
+        (item,), *_rest = read_items(
+            encode_varint(len(raw)) + raw, NO_CAP, self._people, self._chats, 0, -1, LATEST, {}, {}
+        )
+        rich, tables = self._rich, self._rich.tables
         self._notes.found.clear()
-        rich.add((*item[:ROW], row), pb.ChatItem.FromString(data[item[0] : item[1]]), ())
-        # A dataset has no receipts, which stand last.
-        row, tables, chat = rich.messages[0][:-1], rich.tables, row[CHAT]
+        rich.add((*item[:ROW], (number, *item[ROW][1:])), chat_item, ())
+        (row,) = rich.messages
+        place, chat = columns.add_row(number, row), row[CHAT]
         for quote in tables["quote"]:
             if quote[1] == 0:
-                self._quotes[place] = quote
-        self._add_attachments(place, chat, tables["attachment"])
-        self._add_reactions(place, chat, tables["reaction"])
-        if tables["revision"]:
-            self._counts["revisions"][place] = len(tables["revision"])
+                columns.add_quote(place, quote)
+        columns.attachments[place] = len(tables["attachment"])
+        self._waiting["attachments"] += attachment_rows(number, chat, tables["attachment"])
+        columns.reactions[place] = len(tables["reaction"])
+        self._waiting["reactions"] += reaction_rows(number, chat, tables["reaction"])
+        columns.revisions[place] = len(tables["revision"])
         for event in tables["update_event"][:1]:
-            self._events[place] = event[2]
+            columns.events[place] = event[2]
         for _n, kind, _id, media, direction, state, started, ended, ringer, starter, read in tables["call"]:
             times, people = (started, ended), (ringer or None, starter or None)
             self._waiting["calls"].append(
                 (number, chat or None, kind, media, direction, state, *times, *people, bool(read), None)
             )
         rich.clear()
-        return row
-
-    def _add_reactions(self, place: int, chat: int, rows: Sequence[Row]) -> None:
-        if rows:
-            number = self._ids[place]
-            self._counts["reactions"][place] = len(rows)
-            self._waiting["reactions"] += [(number, chat or None, one[2] or None, one[3], one[4]) for one in rows]
-
-    def _add_attachments(self, place: int, chat: int, rows: Sequence[Row]) -> None:
-        if not rows:
-            return
-        number = self._ids[place]
-        self._counts["attachments"][place] = len(rows)
-        self._waiting["attachments"] += [
-            (
-                number,
-                chat or None,
-                one[1],
-                one[2],
-                one[3],
-                one[4] or None,
-                one[5] or None,
-                one[6],
-                one[7] if one[7] >= 0 else None,
-                one[8] if one[8] >= 0 else None,
-                one[9] or None,
-                one[11] or None,
-                one[12] or None,
-                one[13] or None,
-            )
-            for one in rows
-        ]
 
     def _add_other(self, frame: Frame, number: int) -> None:
         """Take in a frame that is not a message."""
@@ -320,7 +270,7 @@ class TableReader:
 
     def _add_people_and_chats(self) -> None:
         """Take in what is complete at the end of a backup only."""
-        self._chat_messages.update(row[CHAT] for row in self._waiting["messages"])
+        self._flush_columns(0)
         for group, recipient, raw, *rest in self._members:
             known = service_id(raw)
             self._waiting["members"].append((group, recipient, self._by_service_id.get(known), known, *rest))
@@ -342,73 +292,79 @@ class TableReader:
                 )
             )
 
-    def _message_batch(self, rows: Sequence[Row]) -> Any:
+    def _message_batch(self, columns: MessageColumns) -> Any:
         """Make a record batch of messages, a column at a time."""
         import pyarrow as pa  # noqa: PLC0415  # an extra, imported on first use
         import pyarrow.compute as pc  # noqa: PLC0415  # an extra, imported on first use
 
-        self.messages += len(rows)
-        ids = self._ids
-        cells = list(zip(*rows, strict=True))
-        self._chat_messages.update(cells[CHAT])
-        look = pa.array(cells[LOOK], pa.int64())
+        rows = columns.rows
+        self.messages += rows
+
+        def numbers(column: Any, kind: Any) -> Any:
+            return pa.Array.from_buffers(kind, rows, [None, pa.py_buffer(column)])
+
+        look = numbers(columns.look, pa.int32())
 
         def flag(bit: int) -> Any:
             return pc.not_equal(pc.bit_wise_and(look, bit), 0)
 
-        def label(shift: int, names: Sequence[str]) -> Any:
-            places = pc.bit_wise_and(pc.shift_right(look, shift), 15 if not shift else 31)
-            names = [*names, *[""] * (32 - len(names))]
-            return pa.array([name or None for name in names]).take(places).dictionary_encode()
+        def label(shift: int, mask: int, names: Sequence[str]) -> Any:
+            # The same dictionary in every batch, whatever occurs in it, so that a row group has one as well.
+            known = [name for name in names if name]
+            places = [known.index(name) if name else None for name in names]
+            places += [None] * (mask + 1 - len(names))
+            found = pa.array(places, pa.int32()).take(pc.bit_wise_and(pc.shift_right(look, shift), mask))
+            return pa.DictionaryArray.from_arrays(found, known)
 
-        def known(column: int, least: int = 0) -> Any:
-            values = pa.array(cells[column], pa.int64())
+        def known(column: Any, least: int = 0) -> Any:
+            values = numbers(column, pa.int64())
             return pc.if_else(pc.greater_equal(values, least), values, None)
 
         def moment(values: Any) -> Any:
             # Readers refuse a whole file for a time that no calendar has.
             return pc.if_else(pc.less(values, END), values, None).cast(pa.timestamp("ms", tz="UTC"))
 
-        def sparse(found: Mapping[int, Any], kind: Any, default: int | None = None) -> Any:
-            values: list[Any] = [default] * len(ids)
-            for place, value in found.items():
-                values[place] = value
-            return pa.array(values, kind)
+        def sparse(found: dict[int, str]) -> Any:
+            places: list[int | None] = [None] * rows
+            for n, row in enumerate(found):
+                places[row] = n
+            return pa.array(list(found.values()), pa.string()).take(pa.array(places, pa.int32()))
 
-        def quoted(column: int) -> dict[int, Any]:
-            return {place: quote[column] for place, quote in self._quotes.items()}
-
+        chats = known(columns.chat_id, 1)
+        counted, counts = pc.value_counts(chats).flatten()
+        self._chat_messages.update(dict(zip(counted.to_pylist(), counts.to_pylist(), strict=True)))
+        # The bits that say which messages have a text are Arrow's own for those that are not null.
+        _none, has_text = flag(HAS_TEXT).buffers()
         incoming = pc.equal(pc.bit_wise_and(look, 15), DIRECTIONS.index("incoming"))
-        sent = known(SENT)
-        schema = self._schemas["messages"]
+        sent = known(columns.sent)
         arrays = [
-            pa.array(ids, pa.int64()),
-            known(CHAT, 1),
-            known(AUTHOR, 1),
-            label(0, DIRECTIONS),
-            label(4, KINDS),
-            sparse(self._events, pa.string()).dictionary_encode(),
+            numbers(columns.message_id, pa.int64()),
+            chats,
+            known(columns.author_id, 1),
+            label(0, 15, DIRECTIONS),
+            label(4, 31, KINDS),
+            sparse(columns.events).dictionary_encode(),
             moment(sent),
             sent,
-            moment(known(RECEIVED, 1)),
-            pc.if_else(flag(HAS_TEXT), pa.array(cells[TEXT], pa.string()), None),
-            moment(sparse(quoted(QUOTED_SENT), pa.int64())),
-            sparse({place: who or None for place, who in quoted(QUOTED_AUTHOR).items()}, pa.int64()),
-            sparse(quoted(QUOTED_TEXT), pa.string()),
-            *(sparse(self._counts[name], pa.int64(), 0) for name in ("attachments", "reactions", "revisions")),
+            moment(known(columns.received, 1)),
+            pa.Array.from_buffers(
+                pa.string(), rows, [has_text, pa.py_buffer(columns.text_ends), pa.py_buffer(columns.texts)]
+            ),
+            moment(known(columns.quoted_sent)),
+            known(columns.quoted_author, 1),
+            sparse(columns.quoted_texts),
+            *(
+                numbers(counts, pa.int32()).cast(pa.int64())
+                for counts in (columns.attachments, columns.reactions, columns.revisions)
+            ),
             flag(HAS_LINK),
             pc.if_else(incoming, flag(IS_READ), None),
             flag(IS_SMS),
-            known(EXPIRES_IN),
-            moment(known(PINNED)),
+            known(columns.expires_in),
+            moment(known(columns.pinned)),
         ]
-        self._ids = []
-        self._quotes.clear()
-        self._events.clear()
-        self._counts.clear()
-        return pa.record_batch(
-            [one.cast(field.type) for one, field in zip(arrays, schema, strict=True)], schema=schema
-        )
+        schema = self._schemas["messages"]
+        return pa.record_batch(arrays, schema=schema)
 
     def _batch(self, name: str, rows: Sequence[Row]) -> Any:
         """Make a record batch of rows of any other table."""
@@ -427,6 +383,13 @@ class TableReader:
 def time_of(value: int) -> int | None:
     """Return a time, None for one that is not set."""
     return min(value, LATEST) or None
+
+
+def check_frames(block: Block) -> None:
+    """Raise `DamagedBackup` for the first frame that cannot be read."""
+    walked = walk.walk(block.data, 0, NO_CAP)
+    if walked.fault:
+        raise block.damaged(walked.fault, walked.frames, walked.at)
 
 
 def parse_frame(raw: bytes, number: int, offset: int) -> Frame:

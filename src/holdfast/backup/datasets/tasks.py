@@ -11,7 +11,7 @@ import msgspec
 
 from holdfast.backup import backup_reader
 from holdfast.backup.datasets.rows import TableReader
-from holdfast.backup.datasets.schema import SCHEMA_VERSION, TABLES, dataset_schema
+from holdfast.backup.datasets.schema import SCHEMA_VERSION, TABLES, dataset_schema, parquet_options
 from holdfast.backup.datasets.sources import DatasetSource
 from holdfast.backup.datasets.targets import BackupRecord, DatasetTarget, FailedBackup, open_target
 from holdfast.backup.errors import KeyIncomplete, UnwritableBackup
@@ -22,6 +22,8 @@ __all__ = ["BuildTask", "build_backup"]
 
 # As many rows as DuckDB reads at once by default.
 ROW_GROUP: Final = 122_880
+# A row group ends earlier where texts are long: it is in memory until it is written.
+ROW_GROUP_BYTES: Final = 1 << 28
 # What is wrong with the place that is written to, not with the backup that is read.
 DISK_FAULTS: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS})
 
@@ -87,13 +89,15 @@ class TableWriter:
         self._writer = writer
         self._waiting: list[Any] = []
         self._held = 0
+        self._held_bytes = 0
 
     def add(self, batch: Any) -> None:
         """Add a batch."""
         self._waiting.append(batch)
         self._held += batch.num_rows
+        self._held_bytes += batch.nbytes
         self.rows += batch.num_rows
-        if self._held >= ROW_GROUP:
+        if self._held >= ROW_GROUP or self._held_bytes >= ROW_GROUP_BYTES:
             self.flush()
 
     def flush(self) -> None:
@@ -101,9 +105,11 @@ class TableWriter:
         import pyarrow as pa  # noqa: PLC0415  # an extra, imported on first use
 
         if self._waiting:
-            self._writer.write_table(pa.Table.from_batches(self._waiting), row_group_size=2 * ROW_GROUP)
+            # Labels whose dictionaries differ from batch to batch would be written without one.
+            table = pa.Table.from_batches(self._waiting).unify_dictionaries()
+            self._writer.write_table(table, row_group_size=2 * ROW_GROUP)
             self._waiting.clear()
-            self._held = 0
+            self._held = self._held_bytes = 0
 
 
 @contextmanager
@@ -111,8 +117,8 @@ def table_writer(folder: Path, name: str) -> Iterator[TableWriter]:
     """Open a Parquet file for a table; it is whole when the context ends without an error."""
     from pyarrow import parquet  # noqa: PLC0415  # an extra, imported on first use
 
-    path = folder / f"{name}.parquet"
-    with parquet.ParquetWriter(path, dataset_schema(TABLES[name]), compression="zstd", version="2.6") as writer:
+    path, table = folder / f"{name}.parquet", TABLES[name]
+    with parquet.ParquetWriter(path, dataset_schema(table), **parquet_options(table)) as writer:
         made = TableWriter(path, writer)
         yield made
         made.flush()
