@@ -164,6 +164,17 @@ def test_progress_counts_backups(backups: Path, tmp_path: Path) -> None:
     assert told == [(1, 3), (2, 3), (3, 3)]
 
 
+def test_the_largest_backup_is_built_first(tmp_path: Path) -> None:
+    """So that several processes end at about the same time."""
+    folder = tmp_path / "backups"
+    folder.mkdir()
+    for name, messages in (("a", 20), ("b", 200), ("c", 80)):
+        (folder / name).write_bytes(stream_of(sample(messages)))
+    hb.build_dataset([folder], tmp_path / "out", workers=1)
+    records = sorted((tmp_path / "out" / "_backups").iterdir(), key=lambda path: path.stat().st_mtime_ns)
+    assert [path.stem for path in records] == ["b", "c", "a"]
+
+
 def test_batches_have_the_schema_of_a_dataset(backups: Path) -> None:
     """An unknown table is refused before anything is read."""
     batches = list(hb.dataset_batches(backups / "1.binproto", size=10))

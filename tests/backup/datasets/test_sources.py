@@ -116,3 +116,16 @@ def test_a_stamp_changes_with_the_file(tmp_path: Path) -> None:
     assert len({first, second, source.stamp()}) == 3
     path.unlink()
     assert not source.stamp()
+
+
+def test_the_size_is_that_of_all_files(tmp_path: Path) -> None:
+    """Of a snapshot those that are read; what is not there has none."""
+    (tmp_path / "a").write_bytes(b"12345")
+    assert DatasetSource("a", str(tmp_path / "a")).size() == 5
+    snapshot = tmp_path / "snapshot"
+    snapshot.mkdir()
+    (snapshot / "main").write_bytes(b"123")
+    (snapshot / "metadata").write_bytes(b"12")
+    (snapshot / "other").write_bytes(b"1")
+    assert DatasetSource("s", str(snapshot)).size() == 5
+    assert DatasetSource("g", str(tmp_path / "gone")).size() == 0

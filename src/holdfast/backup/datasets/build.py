@@ -102,6 +102,8 @@ def build_dataset(
             for dataset_source in dataset_sources
             if rebuild or not is_current(dataset_source, known.get(dataset_source.name))
         ]
+        # The largest first, so that no process works on one when the others have nothing left to do.
+        stale.sort(key=DatasetSource.size, reverse=True)
         tasks = [BuildTask(dataset_source, absolute(place)) for dataset_source in stale]
         results = run_ray(tasks, address) if engine == "ray" else run_processes(tasks, workers or core_count())
         built: dict[str, BackupRecord] = {}

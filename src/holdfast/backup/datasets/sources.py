@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from os import PathLike
 from pathlib import Path
 from typing import Final
@@ -39,16 +40,18 @@ class DatasetSource(msgspec.Struct, frozen=True):
 
     def stamp(self) -> str:
         """Say which state of its files this is, by their sizes and times; empty where they cannot be read."""
+        return " ".join(f"{name}:{known.st_size}:{known.st_mtime_ns}" for name, known in self._files())
+
+    def size(self) -> int:
+        """Return how many bytes its files have; 0 where they cannot be read."""
+        return sum(known.st_size for _name, known in self._files())
+
+    def _files(self) -> Iterator[tuple[str, os.stat_result]]:
         path = Path(self.path)
         files = [path / part for part in (MAIN, METADATA, LINES)] if path.is_dir() else [path]
-        found = []
         for file in files:
-            try:
-                known = file.stat()
-            except OSError:
-                continue
-            found.append(f"{file.name}:{known.st_size}:{known.st_mtime_ns}")
-        return " ".join(found)
+            with suppress(OSError):
+                yield file.name, file.stat()
 
     def keys(self) -> KeyMaterial | None:
         """Read the key file."""
