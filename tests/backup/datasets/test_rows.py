@@ -198,6 +198,19 @@ def test_a_message_with_two_directions_is_read_as_protobuf_reads_it(tmp_path: Pa
     assert len(found) == sum(frame.HasField("chatItem") for frame in frames)
 
 
+def test_a_pinned_message_without_content_is_a_row(tmp_path: Path) -> None:
+    """Protobuf reads the pin; what is missing is a finding."""
+    header, frames = copies(60)
+    item = next(item for item in items(frames) if item.HasField("incoming"))
+    item.ClearField(item.WhichOneof("item") or "standardMessage")
+    item.pinDetails.pinnedAtTimestamp = 5
+    found = read(write(tmp_path / "empty", header, frames))
+    (row,) = (row for row in found["messages"] if row["kind"] is None)
+    assert (row["sent_ms"], row["text"], row["reactions"]) == (item.dateSent, None, 0)
+    assert row["pinned"].timestamp() == 0.005
+    assert found["findings"]
+
+
 def test_a_field_that_is_new_to_a_frame_is_passed_over(tmp_path: Path) -> None:
     """The message beside it is read."""
     header, frames = copies(60)

@@ -208,7 +208,8 @@ class Rows:
 
     def reactions_of(self, number: int, item: pb.ChatItem) -> list[Row]:
         """Make the rows of the reactions to a message that is not an ordinary one."""
-        content = getattr(item, item.WhichOneof("item") or "")
+        kind = item.WhichOneof("item")
+        content = None if kind is None else getattr(item, kind)
         found = sorted(
             (ms(one.sortOrder), ms(one.sentTimestamp), self.who(one.authorId), one.emoji)
             for one in getattr(content, "reactions", ())
