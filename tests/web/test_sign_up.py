@@ -15,7 +15,7 @@ def test_nobody_signs_up_by_default(service: Service) -> None:
     with service.client() as client:
         assert client.get("/sign-up").status_code == 404
         assert client.post("/sign-up", data=NEW).status_code == 404
-        assert "/sign-up" not in client.get("/login").text
+        assert "/sign-up" not in client.get("/login").text + client.get("/").text
         assert client.get("/api/v1/users/ada").status_code == 404
 
 
@@ -24,7 +24,7 @@ def test_where_people_may_they_make_an_account_and_are_in(settings: Settings, da
     open_to_all = msgspec.structs.replace(settings, sign_up=True)
     for service in run_service(open_to_all, database):
         with service.client() as client:
-            assert "/sign-up" in client.get("/login").text
+            assert all("/sign-up" in client.get(path).text for path in ("/login", "/"))
             response = client.post("/sign-up", data=NEW)
             assert (response.status_code, response.headers["location"]) == (303, "/")
             assert client.get("/api/v1/user").json()["login"] == "ada"

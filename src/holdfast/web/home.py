@@ -60,7 +60,8 @@ def home_page(request: RequestContext, error: HostingError | None = None) -> Raw
     user, database = request.actor.user, request.app.database
     if user is None:
         public, total = list_lines(request, [], limit=SHOWN_TO_STRANGERS)
-        return page(request, "home.html", title="Holdfast", public=public, total=total)
+        sign_up = request.app.settings.sign_up
+        return page(request, "home.html", title="Holdfast", public=public, total=total, sign_up=sign_up)
     mine, my_total = list_lines(request, [repositories.belongs_to(user)], limit=SHOWN)
     others, other_total = list_lines(request, [not_(repositories.belongs_to(user))], limit=OTHERS_SHOWN)
     groups, group_total = organizations.organizations_of(

@@ -6,8 +6,16 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 from holdfast.backup.archives import Statistics
+from holdfast.backup.archives.item_rows import KINDS
 from holdfast.web.chats.open_archive import OpenArchive, open_archive_file
-from holdfast.web.chats.statistics_page import count_by_time, format_duration, hour_plot, month_plot
+from holdfast.web.chats.statistics_page import (
+    KIND_WORDS,
+    count_by_time,
+    format_duration,
+    hour_plot,
+    month_plot,
+    name_kinds,
+)
 from tests.backup.archives.histories import imported
 from tests.web.chats.conftest import EVIL, drawn_in, shown_in
 
@@ -31,6 +39,19 @@ def test_plots_show_all_messages(opened: OpenArchive) -> None:
     assert f"{counted.messages:,}" in page
     assert " style=" not in page
     assert "<style" not in page
+
+
+def test_kinds_are_named_in_words(opened: OpenArchive) -> None:
+    """One or several of them; every kind that an archive has, but for plain messages and what it does not know."""
+    assert KIND_WORDS.keys() == set(KINDS) - {"", "message"}
+    counted = replace(
+        found(opened), kinds=(("message", 9), ("update", 8), ("story_reply", 3), ("new", 2), ("poll", 1))
+    )
+    assert name_kinds(counted) == [("updates", 8), ("story replies", 3), ("poll", 1)]
+    many = replace(counted, kinds=tuple((kind, 2) for kind in KIND_WORDS))
+    assert len(name_kinds(many)) == 4
+    page = drawn_in(opened, "statistics")
+    assert all(f"<dt>{words}</dt>" in page for words, _ in name_kinds(found(opened)))
 
 
 def test_one_chat_is_counted_alone(opened: OpenArchive) -> None:

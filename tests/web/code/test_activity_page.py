@@ -44,6 +44,17 @@ def test_a_writer_restores_a_deleted_branch(clients: ServiceClients, git: Git, a
     assert clients.anonymous.get("/repos/ada/Notes/branches/feature/x").json()["commit"]["id"] == before
 
 
+def test_the_head_of_a_pull_request_has_its_number(clients: ServiceClients, git: Git) -> None:
+    """Nobody knows it by its ref; the releases are one click away, as they are from branches and tags."""
+    pull = {"head": "feature/x", "base": "main", "title": "Add x"}
+    number = clients.admin.post("/repos/ada/Notes/pulls", json=pull).json()["number"]
+    page = visitor(clients).get(f"{AT}/activity").text
+    assert f"<bdi>pull request #{number}</bdi>" in page
+    assert f'href="{AT}/releases"' in page
+    assert activity_page.short_name("refs/pull/x/head") == "refs/pull/x/head"
+    assert activity_page.short_name("refs/tags/v1") == "v1"
+
+
 @pytest.mark.parametrize("version", ["", "x", "1", "999999"])
 def test_what_cannot_be_restored_is_said(
     clients: ServiceClients, git: Git, ada: httpx.Client, version: str

@@ -21,6 +21,20 @@ LABELS: Final = 34
 CELL: Final = (WIDTH - LABELS) / 24
 ROW: Final = 20
 LISTED: Final = 15
+MOST_KINDS: Final = 4
+# What the archive calls one message of a kind, and what people call one and several.
+KIND_WORDS: Final = {
+    "contact": ("contact", "contacts"),
+    "sticker": ("sticker", "stickers"),
+    "deleted": ("deleted", "deleted"),
+    "update": ("update", "updates"),
+    "payment": ("payment", "payments"),
+    "gift_badge": ("donation badge", "donation badges"),
+    "view_once": ("view-once media", "view-once media"),
+    "story_reply": ("story reply", "story replies"),
+    "poll": ("poll", "polls"),
+    "deleted_by_admin": ("deleted by an admin", "deleted by an admin"),
+}
 # Beyond this, bars are years.
 MOST_MONTHS: Final = 240
 
@@ -48,6 +62,7 @@ def show_figures(view: ConversationRequest) -> TemplateResult:
         {
             "chat": chat,
             "found": statistics,
+            "kinds": name_kinds(statistics),
             "first": to_datetime(statistics.first_ms),
             "last": to_datetime(statistics.last_ms),
             "days": days_between(statistics),
@@ -63,6 +78,12 @@ def show_figures(view: ConversationRequest) -> TemplateResult:
             ],
         },
     )
+
+
+def name_kinds(statistics: Statistics) -> list[tuple[str, int]]:
+    """Return the most frequent kinds beside plain messages, in words, with their counts."""
+    known = [(KIND_WORDS[kind], count) for kind, count in statistics.kinds if kind in KIND_WORDS]
+    return [(one if count == 1 else several, count) for (one, several), count in known[:MOST_KINDS]]
 
 
 def cached_statistics(opened: OpenArchive, archive: Archive, chat: int | None = None) -> Statistics:

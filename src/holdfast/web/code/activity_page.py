@@ -1,12 +1,13 @@
 """The activity of a repository: every update of a branch or tag, and restoring an earlier state."""
 
+import re
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlencode
 
 import msgspec
 
-from holdfast.hosting.access import RepositoryAccess
+from holdfast.hosting.access import RepositoryAccess, Unit
 from holdfast.hosting.errors import HostingError
 from holdfast.hosting.git.encoding import well_formed
 from holdfast.hosting.guards import signed_in
@@ -24,6 +25,7 @@ from holdfast.web.repository_frame import CODE, root_path, show_in
 __all__ = ["ActivityRow", "page_activity", "page_restore"]
 
 PER_PAGE: Final = 30
+PULL_HEAD: Final = re.compile(r"refs/pull/(\d+)/head")
 ACTIONS: Final = {
     "create": "created",
     "update": "pushed to",
@@ -53,7 +55,7 @@ class ActivityRow:
     action: str
     ref: str
     name: str
-    """The name without `refs/heads/` or `refs/tags/`."""
+    """The name without `refs/heads/` or `refs/tags/`; the head of a pull request by its number."""
     is_tag: bool
     actor: Account | None
     time: int
@@ -64,6 +66,13 @@ class ActivityRow:
     is_restorable: bool
 
 
+def short_name(ref: str) -> str:
+    """Return what people call a ref."""
+    if found := PULL_HEAD.fullmatch(ref):
+        return f"pull request #{found[1]}"
+    return ref.removeprefix("refs/heads/").removeprefix("refs/tags/")
+
+
 def row_of(entry: RefLogEntry, root: str) -> ActivityRow:
     """Return an entry as the list shows it."""
     update, ref = entry.update, well_formed(entry.update.ref)
@@ -72,7 +81,7 @@ def row_of(entry: RefLogEntry, root: str) -> ActivityRow:
         version=entry.version,
         action=ACTIONS[entry.kind],
         ref=ref,
-        name=ref.removeprefix("refs/heads/").removeprefix("refs/tags/"),
+        name=short_name(ref),
         is_tag=ref.startswith("refs/tags/"),
         actor=entry.actor,
         time=entry.created_at,
@@ -112,6 +121,7 @@ def list_page(
         ref=query.ref,
         list_at=f"{root}/activity?" + (f"{urlencode({'ref': query.ref})}&" if query.ref else "") + "page=",
         may_write=may_change(target),
+        reads_releases=target.permissions.may_read(Unit.RELEASES),
         retention_days=request.app.settings.ref_retention_days,
         problem=problem,
     )
