@@ -12,7 +12,9 @@ import httpx
 import pytest
 
 from holdfast.web.bundles import BUNDLES
+from holdfast_demo.conversation import add_conversation
 from tests.browser.conftest import LEVELS
+from tests.browser.demo_site import ARCHIVE, find_messages
 from tests.conftest import ADMIN_PASSWORD, Service
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(300)]
@@ -52,7 +54,17 @@ PATHS = [
     f"{REPOSITORY}/issues/board",
     f"{REPOSITORY}/issues/new",
     f"{REPOSITORY}/compare/main...topic",
+    f"{REPOSITORY}/pulls",
+    f"{REPOSITORY}/pulls/2",
+    f"{REPOSITORY}/pulls/2/commits",
+    f"{REPOSITORY}/pulls/2/files",
     f"{REPOSITORY}/settings",
+    f"{ARCHIVE}/",
+    f"{ARCHIVE}/to/{{message}}",
+    f"{ARCHIVE}/chat/{{chat}}/dates",
+    f"{ARCHIVE}/media",
+    f"{ARCHIVE}/search?q=bread",
+    f"{ARCHIVE}/people",
 ]
 
 
@@ -68,6 +80,12 @@ def firefox() -> str:
 
 
 @pytest.fixture
+def programs(firefox: str, axe: str) -> tuple[str, str]:
+    """Find the browser, and the script that looks for what keeps people out."""
+    return firefox, axe
+
+
+@pytest.fixture
 def api(site: Service) -> Iterator[httpx.Client]:
     """Fill a repository, and open a client of the API."""
     with httpx.Client(base_url=f"{site.url}/api/v1", auth=("admin", ADMIN_PASSWORD)) as client:
@@ -80,13 +98,25 @@ def api(site: Service) -> Iterator[httpx.Client]:
         assert client.post(f"/repos{REPOSITORY}/contents/topic.txt", json=change).status_code == 201
         issue = {"title": "The tide is late", "body": "See $x^2$ and `code`."}
         assert client.post(f"/repos{REPOSITORY}/issues", json=issue).status_code == 201
+        pull = {"head": "topic", "base": "main", "title": "Add a topic", "body": "For the **board**."}
+        assert client.post(f"/repos{REPOSITORY}/pulls", json=pull).status_code == 201
         yield client
 
 
+@pytest.fixture
+def paths(site: Service) -> list[str]:
+    """Put an archive of conversations into the data folder; return the addresses of all pages to visit."""
+    add_conversation(site.settings)
+    with site.logged_in() as client:
+        ids = find_messages(client)
+    return [path.format_map(ids) for path in PATHS]
+
+
 def test_pages_are_the_same_in_firefox(
-    site: Service, api: httpx.Client, firefox: str, axe: str, tmp_path: Path
+    site: Service, api: httpx.Client, paths: list[str], programs: tuple[str, str], tmp_path: Path
 ) -> None:
-    """At the width of a phone and of a desk; a formula and a diagram are drawn, and an edit is committed."""
+    """At the width of a phone and of a desk; what scripts draw is there, and forms and buttons work."""
+    firefox, axe = programs
     job: dict[str, Any] = {
         "firefox": firefox,
         "url": site.url,
@@ -95,8 +125,9 @@ def test_pages_are_the_same_in_firefox(
         "axe": axe,
         "levels": LEVELS,
         "widths": [390, 1280],
-        "paths": PATHS,
+        "paths": paths,
         "editor": f"{REPOSITORY}/_edit/main/plain.py",
+        "pull": f"{REPOSITORY}/pulls/2",
     }
     if not BUNDLES.address("editor"):
         pytest.skip("the editor is not built: run `make assets`")
@@ -107,7 +138,8 @@ def test_pages_are_the_same_in_firefox(
     )
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout)
-    assert len(result["visits"]) == 2 * len(PATHS) + 1
+    # Once before logging in, and the pull request again with a comment.
+    assert len(result["visits"]) == 2 * len(PATHS) + 3
     complaints = [
         (visit["path"], visit["width"], visit["status"], visit["problems"], visit["violations"], visit["fits"])
         for visit in result["visits"]
@@ -122,3 +154,20 @@ def test_pages_are_the_same_in_firefox(
     assert result["edited"].endswith("/src/branch/main/plain.py")
     raw = api.get(f"/repos{REPOSITORY}/raw/plain.py").text
     assert raw.strip() == "written with Firefox"
+    check_conversations(result["visits"])
+    check_review(api, result["reviewed"])
+
+
+def check_conversations(visits: list[dict[str, Any]]) -> None:
+    """Look for pictures in the chat and on the media page, days in the calendar and marked words in a search."""
+    for ending, what in (("/media", "pictures"), ("/dates", "days"), ("?q=bread", "hits")):
+        assert [visit[what] > 0 for visit in visits if visit["path"].endswith(ending)] == [True, True], what
+    in_chat = [visit for visit in visits if "/to/" in visit["path"]]
+    assert [(visit["messages"] > 0, visit["pictures"] > 0) for visit in in_chat] == [(True, True), (True, True)]
+
+
+def check_review(api: httpx.Client, reviewed: dict[str, Any]) -> None:
+    """Hold the review to its comment on a line, which is in the conversation, and to the merge."""
+    assert any("Why not two?" in comment for comment in reviewed["comments"])
+    assert "merged" in reviewed["notice"]
+    assert api.get(f"/repos{REPOSITORY}/pulls/2").json()["merged"] is True

@@ -1,6 +1,6 @@
 // Visits pages with Firefox, over WebDriver BiDi, and prints what it found as JSON.
 //   node firefox.mjs job.json
-// The job: {"firefox", "url", "user", "password", "axe", "levels", "widths", "paths", "editor"}.
+// The job: {"firefox", "url", "user", "password", "axe", "levels", "widths", "paths", "editor", "pull"}.
 import { readFileSync } from "node:fs";
 import puppeteer from "puppeteer-core";
 
@@ -37,6 +37,10 @@ async function visit(page, path) {
         fits: document.documentElement.scrollWidth <= window.innerWidth,
         formulas: document.querySelectorAll("math").length,
         diagrams: [...document.querySelectorAll("iframe")].map((frame) => frame.clientHeight),
+        pictures: [...document.querySelectorAll(".log img, .tiles img")].filter((one) => one.naturalWidth > 0).length,
+        days: document.querySelectorAll(".calendar a").length,
+        messages: document.querySelectorAll(".log > .m").length,
+        hits: document.querySelectorAll("mark").length,
       };
     },
     job.levels,
@@ -57,6 +61,23 @@ async function edit(page) {
   return page.url();
 }
 
+async function press(page, selector) {
+  await page.focus(selector);
+  await Promise.all([page.waitForNavigation(), page.keyboard.press("Enter")]);
+}
+
+// Comments on a line of a pull request, looks at the comment, and merges.
+async function review(page) {
+  await page.goto(`${job.url}${job.pull}/files`, { waitUntil: "networkidle0" });
+  await press(page, 'button[aria-label="Comment on line 1"]');
+  await page.type("#line-comment", "Why not two?");
+  await press(page, "form:has(#line-comment) button[value=single]");
+  for (const path of [`${job.pull}/files`, job.pull]) visits.push({ width: page.viewport().width, ...(await visit(page, path)) });
+  const comments = await page.$$eval(".line-comment, .comment", (found) => found.map((one) => one.textContent));
+  await press(page, 'button[name=then][value=merge]');
+  return { comments, notice: await page.$eval("[role=status]", (one) => one.textContent.trim()) };
+}
+
 try {
   const page = await browser.newPage();
   await page.setViewport({ width: 1280, height: 800 });
@@ -68,7 +89,8 @@ try {
     for (const path of job.paths) visits.push({ width, ...(await visit(page, path)) });
   }
   const edited = job.editor ? await edit(page) : null;
-  console.log(JSON.stringify({ visits, edited }));
+  const reviewed = job.pull ? await review(page) : null;
+  console.log(JSON.stringify({ visits, edited, reviewed }));
 } finally {
   await browser.close();
 }
