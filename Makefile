@@ -124,7 +124,7 @@ coverage: $(VENV)/.dev clients $(BUNDLES) ## run the tests and report the branch
 test-postgres: $(VENV)/.dev clients ## run the tests that need PostgreSQL: those of both databases once more, and those of nodes
 	$(TESTS) -n $(JOBS) --dist worksteal -m "postgres and not long" $(PYTEST_ARGS)
 
-test-long: $(VENV)/.dev clients $(BUNDLES) ## run the tests that take minutes each
+test-long: $(VENV)/.dev clients $(BUNDLES) ## run the tests that take long: browsers, processes that are killed, builds, loads
 	$(TESTS) -n $(JOBS) --dist loadgroup --maxschedchunk 1 -m long $(PYTEST_ARGS)
 
 test-properties: $(VENV)/.dev ## run the property tests on four times the examples

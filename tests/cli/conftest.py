@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.backup.archives import passphrases
 from holdfast.cli import main
 from tests.backup.container.vectors import SET_A, SET_B
 from tests.backup.streams import KEY_FILE
@@ -37,6 +38,12 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
         return Ran(status, captured.out, captured.err)
 
     return call
+
+
+@pytest.fixture
+def quick_passphrases(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Derive the keys of archives at little cost, in this process: a test may need dozens."""
+    monkeypatch.setattr(passphrases, "ITERATIONS", 1000)
 
 
 @pytest.fixture

@@ -92,6 +92,7 @@ def test_without_a_terminal_nothing_is_asked(encrypted: Path, monkeypatch: pytes
         new_passphrase(None, environment=False)
 
 
+@pytest.mark.usefixtures("quick_passphrases")
 def test_every_command_recognises_an_encrypted_archive(
     run: Run, tmp_path: Path, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

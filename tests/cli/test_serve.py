@@ -96,6 +96,7 @@ def test_an_address_that_is_not_ours_is_said_in_one_line(run: Run, tmp_path: Pat
     assert ran.err.startswith(f"error: cannot listen on {host}")
 
 
+@pytest.mark.long
 def test_the_settings_can_give_the_password(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Then it is not printed."""
     monkeypatch.setenv("HOLDFAST_ADMIN_PASSWORD", "hunter2hunter2")

@@ -60,6 +60,7 @@ def test_a_whole_file_becomes_lines_and_comes_back(path: Path) -> None:
     assert [frame_from_json(line) for line in lines.text.splitlines()] == raws
 
 
+@pytest.mark.long
 def test_damaged_frames_are_judged_as_protobuf_judges_them(core: Core) -> None:
     """Frames of the corpus, mutated; they were not all written by protobuf, so it writes them first."""
     frames = chain.from_iterable(read(path)[1] for path in FILES)

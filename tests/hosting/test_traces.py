@@ -156,6 +156,7 @@ def test_without_a_collector_there_are_no_spans(settings: Settings, database: Da
         assert traces.span("database read") is traces.start_request("GET") is traces.start_delivery(1, 2)
 
 
+@pytest.mark.long
 def test_without_a_collector_nothing_of_opentelemetry_is_imported() -> None:
     """A server without traces needs neither the memory nor the extra."""
     code = "import sys, holdfast.server.worker, holdfast.server.delivery_process, holdfast.server.ssh_process;"

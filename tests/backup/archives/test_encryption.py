@@ -369,6 +369,7 @@ def form_of(place: Path, keys: tuple[ArchiveKey | None, ...]) -> int:
     return only
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.parametrize("what", ["encrypt", "decrypt", "passphrase"])
 def test_one_whole_archive_is_left_wherever_it_is_killed(kept: Path, tmp_path: Path, what: str) -> None:

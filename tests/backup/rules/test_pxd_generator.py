@@ -56,6 +56,7 @@ def edit(source: Path, name: str, old: str, new: str) -> None:
     path.write_text(text.replace(old, new, 1))
 
 
+@pytest.mark.long
 def test_a_rule_is_added_in_one_file(source: Path) -> None:
     """Its number, its function and the call of the function are generated; other families stay as they are."""
     before = declarations(source)
@@ -69,6 +70,7 @@ def test_a_rule_is_added_in_one_file(source: Path) -> None:
     assert "    elif message == Poll_PollOption:\n        poll_check_ended(context, depth)\n" in after["dispatch"]
 
 
+@pytest.mark.long
 def test_a_limit_is_changed_in_one_file(source: Path) -> None:
     """The tables of the core get it from the declaration of the rule."""
     before = declarations(source)
@@ -78,6 +80,7 @@ def test_a_limit_is_changed_in_one_file(source: Path) -> None:
     assert f"{2 << 32 | 64}ULL" in after["check_tables"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "old", "new", "problem"),
     [

@@ -17,6 +17,7 @@ from tests.backup.streams import KEYS
 from tests.cli.conftest import Run
 
 pytest.importorskip("sqlcipher3", reason="the extra `encryption` is not installed")
+pytestmark = pytest.mark.usefixtures("quick_passphrases")
 
 OTHER = "six words that nobody else knows"
 

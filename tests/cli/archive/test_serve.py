@@ -40,6 +40,7 @@ def test_the_printed_address_opens_the_archive_once_and_ctrl_c_ends_it(chats_db:
         process.communicate()
 
 
+@pytest.mark.long
 def test_an_encrypted_archive_is_served_with_its_passphrase(chats_db: str, tmp_path: Path) -> None:
     """From a file."""
     pytest.importorskip("sqlcipher3", reason="the extra `encryption` is not installed")

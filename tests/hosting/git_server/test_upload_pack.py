@@ -162,6 +162,7 @@ def test_a_client_that_leaves_takes_its_process_along(work: Client, served: Serv
     wait_for(lambda: not served.processes())
 
 
+@pytest.mark.long
 def test_a_client_that_does_not_read_is_not_waited_for_for_ever(work: Client, served: Served) -> None:
     """When nobody reads what git prints, it times out; memory holds only a few pieces of it."""
     served.idle_timeout = 0.5

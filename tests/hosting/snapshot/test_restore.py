@@ -133,6 +133,7 @@ def test_nothing_is_restored_over_something(app: App, backup: Path, other: Setti
             restore(other, backup)
 
 
+@pytest.mark.long
 def test_a_restore_that_was_killed_can_be_done_again(app: App, backup: Path, other: Settings) -> None:
     """What it left is in a folder of its own."""
     other.data.mkdir(mode=0o700)
@@ -347,6 +348,7 @@ def with_deleted(source: Path, deleted: tuple[int, ...]) -> Path:
     return target
 
 
+@pytest.mark.long
 def test_a_backup_of_an_earlier_version_is_adopted(old: OldDataFolder, tmp_path: Path, other: Settings) -> None:
     """Refs and objects are those of its folders; counts and sizes are those of what was adopted."""
     before = {number: refs_of(folder) for number, folder in ((1, old.loose), (2, old.packed), (3, old.empty))}
@@ -359,6 +361,7 @@ def test_a_backup_of_an_earlier_version_is_adopted(old: OldDataFolder, tmp_path:
     restored.close()
 
 
+@pytest.mark.long
 def test_repositories_that_were_deleted_while_an_earlier_version_made_it_are_not_restored(
     old: OldDataFolder, tmp_path: Path
 ) -> None:
@@ -394,6 +397,7 @@ def attached(app: App) -> list[bytes]:
     return sorted(app.store.read_bytes(key) for key in keys)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 def test_a_backup_goes_from_a_folder_to_a_bucket_and_back(
     app: App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
