@@ -14,7 +14,6 @@ Not seen: what a test runs in another process, and statements outside of functio
 import argparse
 import contextlib
 import gc
-import importlib
 import multiprocessing
 import os
 import random
@@ -26,6 +25,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
+from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from types import CodeType, FrameType, FunctionType
 from typing import Final
@@ -252,8 +252,8 @@ def in_child(work: Callable[[], int], timeout: float, *, after_fork: Callable[[]
 def run(name: str, seconds: float) -> Result:
     """Judge the tests of one module by its mutants."""
     path = file_of(name)
-    module = importlib.import_module(name)
-    if not (module.__file__ or "").endswith(".py"):
+    # It is not imported before pytest is there, which warns of modules whose assertions it can rewrite no more.
+    if any(path.with_suffix(suffix).exists() for suffix in EXTENSION_SUFFIXES):
         return Result(name, problem="it is compiled, and a compiled function cannot be replaced")
     tests = find_tests(path.relative_to(SOURCE))
     plugin = Plugin(name, path, seconds=seconds)

@@ -1,10 +1,12 @@
 """The mutation tool: it makes every kind of mutant, and tells tests that notice them from tests that do not."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from tools.mutants import mutants
 from tools.mutation import module_names, run
 
@@ -125,3 +127,12 @@ print(plugin.result.noticed, plugin.result.not_run, *plugin.result.survivors, se
         "small.py:8 forgotten: 1 becomes 2",
         "small.py:8 forgotten: None is returned",
     ]
+
+
+@pytest.mark.long
+def test_the_command_judges_a_module_of_the_package() -> None:
+    """With its tests as `make test` runs them, which turns warnings into errors."""
+    command = [sys.executable, "-m", "tools.mutation", "holdfast.hosting.services", "--module", "boards"]
+    ran = subprocess.run([*command, "--seconds", "60"], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    assert re.search(r"holdfast.hosting.services.boards: \d+% of [1-9]\d* mutants noticed", ran.stdout)
