@@ -11,13 +11,19 @@ from holdfast.hosting.errors import RefMoved, RefRefused
 from holdfast.hosting.git.packs import decode_pack
 from holdfast.hosting.git.quarantine import AcceptedPush
 from holdfast.hosting.services import ref_updates, repositories
+from holdfast.hosting.services.file_changes import FileChange
+from holdfast.hosting.services.file_commits import CommitRequest, commit_files
+from holdfast.hosting.services.file_contents import FileContent
 from holdfast.hosting.services.pushes import RepositoryPush
 from holdfast.hosting.services.ref_updates import ActorUpdates
 from holdfast.hosting.services.repositories import NewRepository, initial_commit
-from holdfast.hosting.store import accounts, repository_log
+from holdfast.hosting.store import accounts, protections, repository_log, tag_protections
+from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.prepared_statements import Link
+from holdfast.hosting.store.protections import ProtectionRule
 from holdfast.hosting.store.ref_updates import RefUpdate
 from holdfast.hosting.store.repositories import Repository, repository_by_id
+from holdfast.secret import Secret
 from tests.hosting.storage.log_helpers import ADA
 from tests.hosting.webhooks.event_helpers import add_hook, last
 
@@ -191,3 +197,85 @@ def test_a_webhook_gets_the_commits_of_an_update(app: App, repository: Repositor
     )
     payload = msgspec.json.decode(last(app.database, "push").payload)
     assert [one["id"] for one in payload["commits"]] == [commit]
+
+
+def rules(app: App, repository: Repository, *updates: RefUpdate, actor: Account | None = None) -> list[str]:
+    """Return why updates are rejected."""
+    repo = app.copies.update(repository.id)
+    rejected = ref_updates.check_rules(
+        app,
+        repository,
+        actor or repository.owner,
+        updates,
+        lambda update: ref_updates.branch_change_of(repo, update, repository.default_branch),
+    )
+    return [reason for _, reason in rejected]
+
+
+def next_commit(app: App, repository: Repository, path: str) -> tuple[str, str]:
+    """Commit a file to main, and return where it was and is."""
+    before = head_of(app, repository)
+    change = FileChange(path=path, operation="upload", content=FileContent(b"new"))
+    request = CommitRequest(
+        repository=repository, actor=repository.owner, changes=[change], author=ADA, committer=ADA
+    )
+    return before, commit_files(app, request).commit.id
+
+
+def test_branch_rules_reject_what_they_are_about(app: App, repository: Repository) -> None:
+    """Deletions, rewritten history, unsigned commits and files by name; other branches are free."""
+    first, second = next_commit(app, repository, "docs/b.txt")
+    forward, back = RefUpdate(MAIN, first, second), RefUpdate(MAIN, second, first)
+    gone, other = RefUpdate(MAIN, second, ZERO), RefUpdate("refs/heads/other", second, first)
+    assert rules(app, repository, forward, back, gone) == []
+    free = ProtectionRule(enable_push=True)
+    protection = protections.create_protection(app.database, repository, "main", free)
+    assert rules(app, repository, forward, other) == []
+    assert rules(app, repository, back) == ["Branch main is protected from force push"]
+    assert rules(app, repository, other, gone) == ["Branch main is protected from deletion"]
+    for rule, reason in (
+        (ProtectionRule(), "Not allowed to push to protected branch main"),
+        (ProtectionRule(enable_push=True, require_signed_commits=True), f"unverified commit {second}"),
+        (ProtectionRule(enable_push=True, protected_file_patterns="docs/**"), "changing file docs/b.txt"),
+    ):
+        protections.change_protection(app.database, repository, protection, rule)
+        (told,) = rules(app, repository, forward)
+        assert told.endswith(reason)
+    # A new branch is compared with what it has in common with the default branch.
+    protections.delete_protection(app.database, protection)
+    protections.create_protection(
+        app.database, repository, "new", ProtectionRule(enable_push=True, protected_file_patterns="docs/**")
+    )
+    assert rules(app, repository, RefUpdate("refs/heads/new", ZERO, second)) == []
+    commit, pack = initial_commit({"docs/x": b"x"}, ADA)
+    repo = app.copies.open(repository)
+    for one in decode_pack(pack.content or b"") or ():
+        repo.write(one.kind, one.content)
+    (told,) = rules(app, repository, RefUpdate("refs/heads/new", ZERO, commit))
+    assert told.endswith("changing file docs/x")
+
+
+def test_tag_rules_reject_whom_they_do_not_name(app: App, repository: Repository) -> None:
+    """For every tag that the pattern fits, and for none else."""
+    head, owner = head_of(app, repository), repository.owner
+    bea = accounts.create_user(app.database, "bea", Secret("a-password-for-tests"))
+    tags = [RefUpdate(f"refs/tags/{name}", ZERO, head) for name in ("v1", "beta")]
+    assert rules(app, repository, *tags, actor=bea) == []
+    tag_protections.add_tag_protection(app.database, repository, "v*", (owner.id,), ())
+    assert rules(app, repository, *tags) == []
+    assert rules(app, repository, *tags, actor=bea) == ["Tag v1 is protected"]
+    assert rules(app, repository, RefUpdate("refs/heads/v1", ZERO, head), actor=bea) == []
+
+
+def test_deleted_branches_are_told_from_other_updates() -> None:
+    """Names that are no text belong to no pull request."""
+    odd = os.fsdecode(b"refs/heads/caf\xe9")
+    head = "1" * 40
+    assert ref_updates.deletes_branch(RefUpdate(MAIN, head, ZERO)) is True
+    for update in (
+        RefUpdate(MAIN, ZERO, head),
+        RefUpdate(MAIN, ZERO, ZERO),
+        RefUpdate("refs/tags/v1", head, ZERO),
+        RefUpdate(odd, head, ZERO),
+    ):
+        assert ref_updates.deletes_branch(update) is False

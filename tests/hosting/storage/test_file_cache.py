@@ -2,6 +2,9 @@
 
 import asyncio
 import os
+import shutil
+import stat
+import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from pathlib import Path
@@ -180,3 +183,49 @@ def test_an_archive_that_is_asked_for_counts_as_used(tmp_path: Path) -> None:
     assert (tmp_path / "old").stat().st_mtime == 1_000
     cache.evict()
     assert [path.name for path in tmp_path.iterdir()] == ["old"]
+
+
+def test_a_new_file_evicts_older_ones(tmp_path: Path) -> None:
+    """As soon as it is whole; up to the limit they stay."""
+
+    async def test() -> None:
+        whole = Maker()
+        whole.go_on.set()
+        for limit, left in ((33, {"new", "old"}), (32, {"new"})):
+            cache = FileCache(tmp_path / "deep" / str(limit), limit)
+            assert cache.free_bytes() > 0
+            (cache.folder / "old").write_bytes(b"x" * 20)
+            os.utime(cache.folder / "old", (time.time() - 100,) * 2)
+            assert await read(cache.stream("new", whole)) == b"one two three"
+            # The task that made it goes on with the eviction.
+            await asyncio.gather(*(task for task in asyncio.all_tasks() if task is not asyncio.current_task()))
+            assert {path.name for path in cache.folder.iterdir()} == left
+
+    run(test)
+
+
+def test_the_folder_is_made_when_it_is_needed(tmp_path: Path) -> None:
+    """For this account only; a limit of 0 keeps nothing."""
+    cache = FileCache(tmp_path / "a" / "b", 0)
+    assert not cache.enabled
+    assert FileCache(tmp_path, 1).enabled
+    for _ in range(2):
+        assert cache.free_bytes() == pytest.approx(shutil.disk_usage(tmp_path).free, rel=0.2)
+        assert stat.S_IMODE(cache.folder.stat().st_mode) == 0o700
+
+    async def test() -> None:
+        whole = Maker()
+        whole.go_on.set()
+        deeper = FileCache(tmp_path / "c" / "d", MEGABYTE)
+        assert await read(deeper.stream("key", whole)) == b"one two three"
+        assert stat.S_IMODE(deeper.folder.stat().st_mode) == 0o700
+
+    run(test)
+
+
+def test_what_is_being_made_is_not_evicted_for_its_size(tmp_path: Path) -> None:
+    """It is read by whoever waits for it."""
+    (tmp_path / f"key{file_cache.PART}").write_bytes(b"x" * 100)
+    (tmp_path / "old").write_bytes(b"x" * 100)
+    assert FileCache(tmp_path, 50).evict() == 1
+    assert [path.name for path in tmp_path.iterdir()] == [f"key{file_cache.PART}"]

@@ -6,14 +6,18 @@ from pathlib import Path
 import pytest
 
 from holdfast.hosting.app import App
+from holdfast.hosting.errors import GitDamaged
 from holdfast.hosting.git.packs import PackedObject, decode_pack, object_count, object_id, pack_name
 from holdfast.hosting.git.program import run
+from holdfast.hosting.services.repositories import initial_commit
 from holdfast.hosting.storage.pack_files import (
     INLINE_LIMIT,
     index_key,
+    index_packs,
     new_pack,
     pack_ids,
     pack_key,
+    pack_new,
     pack_omitted,
     pack_unreachable,
     store_pack_file,
@@ -21,7 +25,7 @@ from holdfast.hosting.storage.pack_files import (
 from holdfast.hosting.store.ref_updates import RefUpdate
 from holdfast.hosting.store.repository_log import NewPack
 from tests.hosting.repository_helpers import make_people
-from tests.hosting.storage.log_helpers import MAIN, ZERO, LogRepository, snapshot
+from tests.hosting.storage.log_helpers import ADA, MAIN, ZERO, LogRepository, snapshot
 
 
 @pytest.fixture
@@ -105,6 +109,32 @@ def test_only_what_no_ref_leads_to_is_packed(ship: LogRepository, tmp_path: Path
     alone = repo.write("tag", f"object {first}\ntype commit\ntag v3\ntagger {who}\n\nnew\n".encode())
     packed = pack_unreachable(ship.app.store, repo, [first, alone])
     assert contents(ship, packed, tmp_path) == {alone}
+
+
+def test_what_known_objects_do_not_lead_to_is_packed(ship: LogRepository, tmp_path: Path) -> None:
+    """Nothing, if they lead to all of it."""
+    repo = ship.app.copies.update(ship.id)
+    first, head = run(repo.folder, "rev-parse", "main~1", "main").decode().split()
+    packed = pack_new(ship.app.store, repo, [head], [first])
+    listed = run(repo.folder, "rev-list", "--objects", "--no-object-names", head, f"^{first}").decode().split()
+    assert head in listed
+    assert contents(ship, packed, tmp_path) == set(listed)
+    assert pack_new(ship.app.store, repo, [head], [head]) is None
+
+
+def test_packs_in_memory_become_one_in_a_repository(tmp_path: Path) -> None:
+    """With all of their objects; the names are those of the files."""
+    folder = tmp_path / "a.git"
+    run(None, "init", "--quiet", "--bare", str(folder))
+    _, one = initial_commit({"a": b"a"}, ADA)
+    _, other = initial_commit({"b": b"b"}, ADA)
+    given = [pack.content or b"" for pack in (one, other, one)]
+    (name,) = index_packs(folder, given)
+    assert [path.name for path in (folder / "objects" / "pack").glob("*.pack")] == [f"pack-{name}.pack"]
+    listed = run(folder, "cat-file", "--batch-all-objects", "--batch-check").splitlines()
+    assert len(listed) == one.object_count + other.object_count
+    with pytest.raises(GitDamaged):
+        index_packs(folder, [b"PACK no pack"])
 
 
 def test_what_another_branch_leads_to_is_not_packed(ship: LogRepository) -> None:
