@@ -50,6 +50,13 @@ REPORT_VIOLATIONS = """addEventListener("securitypolicyviolation", event => {
 });"""
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave whatever needs a browser to `make test-long`."""
+    for item in items:
+        if isinstance(item, pytest.Function) and "chromium" in item.fixturenames:
+            item.add_marker(pytest.mark.long)
+
+
 @pytest.fixture(scope="module")
 def browser(chromium: str) -> Iterator[Browser]:
     """Start the distribution's Chromium."""
@@ -59,13 +66,13 @@ def browser(chromium: str) -> Iterator[Browser]:
         browser.close()
 
 
-@pytest.fixture(params=["light", pytest.param("dark", marks=pytest.mark.long)])
+@pytest.fixture(params=["light", "dark"])
 def scheme(request: pytest.FixtureRequest) -> str:
-    """Look at pages in both colour schemes; `make test-long` looks at them in the dark."""
+    """Look at pages in both colour schemes."""
     return str(request.param)
 
 
-@pytest.fixture(params=["desktop", pytest.param("phone", marks=pytest.mark.long)])
+@pytest.fixture(params=["desktop", "phone"])
 def page(browser: Browser, request: pytest.FixtureRequest, scheme: str) -> Iterator[Page]:
     """Open a page; afterwards the console must be silent and nothing wider than the window."""
     context = browser.new_context(

@@ -24,7 +24,6 @@ def green_square() -> bytes:
     )
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(("scheme", "page"), [("light", "desktop"), ("dark", "phone")], indirect=True)
 def test_a_person_uploads_a_picture(site: Service, page: Page, keep: Callable[[Page, str], None]) -> None:
     """Of themselves and of a repository, whose first page shows it and who contributed."""

@@ -40,7 +40,6 @@ def column(page: Page, name: str) -> Locator:
     return page.get_by_role("region", name=name)
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(("scheme", "page"), [("light", "desktop"), ("dark", "phone")], indirect=True)
 def test_a_person_moves_cards(site: Service, ship: str, page: Page, keep: Keep) -> None:
     """With the menu by the keyboard, and by dragging where there is a mouse; the columns scroll in their box."""
@@ -73,7 +72,6 @@ def test_a_person_moves_cards(site: Service, ship: str, page: Page, keep: Keep) 
     keep(page, "board-choose")
 
 
-@pytest.mark.long
 def test_a_card_is_moved_without_a_script(site: Service, ship: str, browser: Browser) -> None:
     """By the menu of the card."""
     context = browser.new_context(java_script_enabled=False)

@@ -108,7 +108,6 @@ def meet_somebody_faster(site: Service, page: Page, api: httpx.Client, keep: Kee
     expect(page.get_by_text("# mine")).to_be_visible()
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(("page", "scheme"), [("desktop", "light"), ("phone", "dark")], indirect=True)
 def test_a_person_looks_around_and_changes_files(site: Service, page: Page, keep: Keep, accessible: Check) -> None:
     """Everything people do with a repository, and a way out of an edit that came too late."""

@@ -51,7 +51,6 @@ def scroll_far_back(page: Page) -> None:
     expect(page).to_have_url(re.compile(r"before="))
 
 
-@pytest.mark.long
 @pytest.mark.timeout(600)
 def test_a_person_reads_searches_and_opens_what_is_sealed(
     site: Service, page: Page, keep: Callable[[Page, str], None], shelf: Path

@@ -10,8 +10,6 @@ from playwright.sync_api import Browser, Page, Request, expect
 from holdfast.web.bundles import BUNDLES
 from tests.conftest import ADMIN_PASSWORD, Service
 
-pytestmark = pytest.mark.long
-
 README = """# Tides
 
 The level is $h(t) = h_0 + a \\sin(\\omega t)$, for $5 or $6 a day.

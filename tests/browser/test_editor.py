@@ -11,8 +11,6 @@ from playwright.sync_api import Browser, Locator, Page, Response, Route, expect
 from holdfast.web.bundles import BUNDLES
 from tests.conftest import ADMIN_PASSWORD, Service
 
-pytestmark = pytest.mark.long
-
 CODE = 'def level(hour: int) -> float:\n\treturn hour / 2  # rising\n\n\nPORT = "Sund"\n'
 EDIT = "/admin/tides/_edit/main/src/tides.py"
 Keep = Callable[[Page, str], None]

@@ -312,7 +312,6 @@ def addresses(examples: dict[str, list[str]], ids: dict[str, str]) -> list[str]:
     return [address.format_map(ids) for group in examples.values() for address in group]
 
 
-@pytest.mark.long
 @pytest.mark.timeout(600)
 def test_every_page_fits_every_screen(
     demo: Service, ids: dict[str, str], browser: Browser, accessible: Callable[[Page], None]

@@ -112,7 +112,6 @@ def test_it_looks_like_a_messenger(exported: Path, page: Page, keep: Callable[[P
     keep(page, "export-search")
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("name", ["calls", "people", "statistics"])
 def test_pages_beside_the_chats_fit_and_are_accessible(
     exported: Path, page: Page, keep: Callable[[Page, str], None], accessible: Callable[[Page], None], name: str

@@ -12,7 +12,6 @@ HOSTILE = '<script>alert("1")</script> \u202e ' + "unbroken" * 24
 Keep = Callable[[Page, str], None]
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(("page", "scheme"), [("desktop", "light"), ("phone", "dark")], indirect=True)
 def test_a_person_works_with_issues(site: Service, page: Page, keep: Keep) -> None:
     """From the empty list to a drawing of what waits for what, at the size of a desk and of a phone."""

@@ -24,7 +24,7 @@ def prepare(site: Service) -> None:
 
 @pytest.mark.parametrize(
     ("page", "scheme"),
-    [("desktop", "light"), pytest.param("phone", "dark", marks=pytest.mark.long)],
+    [("desktop", "light"), ("phone", "dark")],
     indirect=True,
 )
 def test_a_person_moves_around_by_keyboard(site: Service, page: Page, keep: Keep) -> None:

@@ -7,7 +7,6 @@ import zlib
 from collections.abc import Callable
 
 import httpx
-import pytest
 from playwright.sync_api import Page, expect
 
 from tests.conftest import ADMIN_PASSWORD, Service
@@ -72,7 +71,6 @@ NOTEBOOK = {
 }
 
 
-@pytest.mark.long
 def test_a_notebook_is_shown_with_its_outputs(site: Service, page: Page, keep: Keep) -> None:
     """Text, code, tables, images and tracebacks; nothing is wider than the page, and nothing runs."""
     with httpx.Client(base_url=f"{site.url}/api/v1", auth=("admin", ADMIN_PASSWORD), timeout=60) as api:

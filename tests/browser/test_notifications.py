@@ -13,7 +13,6 @@ from tests.conftest import ADMIN_PASSWORD, Service
 TITLES = ("The gauge shows the tide of yesterday, every day after midnight", "Replace the mooring rope", "Leak")
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(("scheme", "page"), [("light", "desktop"), ("dark", "phone")], indirect=True)
 def test_a_person_reads_pins_and_unsubscribes(
     site: Service, page: Page, keep: Callable[[Page, str], None]

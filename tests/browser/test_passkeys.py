@@ -60,7 +60,6 @@ def problem(page: Page) -> Locator:
     return page.locator("[data-passkey-problem]:not([hidden])")
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(("scheme", "page"), [("light", "desktop"), ("dark", "phone")], indirect=True)
 def test_a_person_adds_a_passkey_and_logs_in(site: Service, page: Page, keep: Callable[[Page, str], None]) -> None:
     """With the passkey alone, then with it after the password; then they remove it with itself."""
@@ -105,7 +104,6 @@ def test_a_person_adds_a_passkey_and_logs_in(site: Service, page: Page, keep: Ca
     expect(page.get_by_role("status")).to_contain_text("It was the last second factor")
 
 
-@pytest.mark.long
 def test_a_wrong_password_is_told(site: Service, browser: Browser) -> None:
     """Beside the button, and it can be tried again; a browser that has no passkeys says so."""
     context = browser.new_context()
@@ -124,7 +122,6 @@ def test_a_wrong_password_is_told(site: Service, browser: Browser) -> None:
     context.close()
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(("scheme", "page"), [("light", "desktop")], indirect=True)
 def test_an_address_without_passkeys_is_told(site: Service, page: Page) -> None:
     """At an IP address the page says so, and the app can be set up."""
@@ -137,7 +134,6 @@ def test_an_address_without_passkeys_is_told(site: Service, page: Page) -> None:
     expect(page.get_by_role("button", name="Set up authenticator app")).to_be_visible()
 
 
-@pytest.mark.long
 def test_without_a_script_the_other_ways_stay(site: Service, browser: Browser) -> None:
     """And the pages say that passkeys need JavaScript."""
     context = browser.new_context(java_script_enabled=False)

@@ -43,7 +43,6 @@ def prepare(site: Service) -> None:
         api.post("/repos/admin/tides/branch_protections", json=rule)
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(("page", "scheme"), [("desktop", "light"), ("phone", "dark")], indirect=True)
 def test_a_person_works_with_pull_requests(site: Service, page: Page, keep: Keep) -> None:
     """From the hint on the first page to the merge, at the size of a desk and of a phone."""

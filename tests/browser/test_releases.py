@@ -23,7 +23,6 @@ def prepare(site: Service) -> None:
             assert api.post(f"/repos/admin/tides/contents/{path}", json=body).status_code == 201
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(("page", "scheme"), [("desktop", "light"), ("phone", "dark")], indirect=True)
 def test_a_person_publishes_a_release(site: Service, page: Page, keep: Keep) -> None:
     """From the side column to a published release with a file."""

@@ -83,7 +83,6 @@ def make_token(delivering: Service, page: Page) -> None:
     expect(page.get_by_role("status")).to_contain_text("it is not shown again")
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(("scheme", "page"), [("light", "desktop"), ("dark", "phone")], indirect=True)
 def test_a_person_makes_an_organization_a_webhook_and_a_token(
     delivering: Service,

@@ -17,7 +17,6 @@ def log_in(site: Service, page: Page, wanted: str) -> None:
     page.keyboard.press("Enter")
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(("scheme", "page"), [("light", "desktop"), ("dark", "phone")], indirect=True)
 def test_a_person_sets_it_up_and_logs_in(site: Service, page: Page, keep: Callable[[Page, str], None]) -> None:
     """With a code, then with a recovery code, and disables it with another one."""

@@ -33,7 +33,6 @@ def log_in(page: Page, site: Service, name: str) -> None:
     expect(page.get_by_role("heading", name="Conversations")).to_be_visible()
 
 
-@pytest.mark.long
 def test_a_person_uploads_a_folder_opens_it_with_its_key_and_shares_it(
     site: Service, page: Page, keep: Callable[[Page, str], None], tmp_path: Path
 ) -> None:
@@ -70,7 +69,6 @@ def test_a_person_uploads_a_folder_opens_it_with_its_key_and_shares_it(
     keep(page, "conversations")
 
 
-@pytest.mark.long
 def test_an_upload_goes_on_after_an_interruption(
     site: Service,
     browser: Browser,
