@@ -33,15 +33,16 @@ def show_explore(request: RequestContext, query: ExploreQuery) -> RawResponse:
     params = page_of(request)
     page_params = PageParams(params.number, PER_PAGE)
     text = query.q.strip()[:LONGEST]
-    conditions = [named_like(text)] if text else []
+    matches = [named_like(request.app, text)] if text else []
     topic = query.topic.strip().lower()[:LONGEST]
     if topic:
-        conditions.append(has_topic(topic))
+        matches.append(has_topic(request.app, topic))
     user = request.actor.user
     only_mine = bool(query.mine) and user is not None
-    if user is not None and only_mine:
-        conditions.append(belongs_to(user))
-    repository_lines, total = list_lines(request, conditions, skip=page_params.skip, limit=PER_PAGE)
+    conditions = [belongs_to(user)] if user is not None and only_mine else []
+    repository_lines, total = list_lines(
+        request, conditions, matches=matches, skip=page_params.skip, limit=PER_PAGE
+    )
     parameters = {"q": text} if text else {}
     if topic:
         parameters["topic"] = topic

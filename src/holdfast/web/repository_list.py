@@ -1,5 +1,6 @@
 """Rows of the lists of repositories on pages."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
@@ -8,6 +9,7 @@ from sqlalchemy import ColumnElement
 from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.services import repository_search
 from holdfast.hosting.store.repositories import Repository
+from holdfast.hosting.store.substring_search import SubstringMatch
 
 __all__ = ["RepositoryLine", "list_lines"]
 
@@ -43,10 +45,22 @@ def line_of(repository: Repository) -> RepositoryLine:
 
 
 def list_lines(
-    request: RequestContext, conditions: list[ColumnElement[bool]], *, skip: int = 0, limit: int
+    request: RequestContext,
+    conditions: list[ColumnElement[bool]],
+    *,
+    matches: Sequence[SubstringMatch] = (),
+    skip: int = 0,
+    limit: int,
 ) -> tuple[list[RepositoryLine], int]:
     """Return one page of the visible repositories that meet the conditions, latest first, and their number."""
     page = repository_search.list_visible(
-        request.app, request.actor, conditions, sort="updated", descending=True, skip=skip, limit=limit
+        request.app,
+        request.actor,
+        conditions,
+        matches=matches,
+        sort="updated",
+        descending=True,
+        skip=skip,
+        limit=limit,
     )
     return [line_of(repository) for repository in page.items], page.total

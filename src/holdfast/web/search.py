@@ -133,7 +133,7 @@ def show_search(request: RequestContext, query: WantedQuery) -> RawResponse:
     repository_lines: list[RepositoryLine]
     at = params if current in {"", "repositories"} else first
     repository_lines, repository_total = list_lines(
-        request, [repository_search.named_like(text)], skip=at.skip, limit=PER_PAGE
+        request, [], matches=[repository_search.named_like(request.app, text)], skip=at.skip, limit=PER_PAGE
     )
     issues, issue_total = search_issues(request, text, params if current == "issues" else first)
     files = search_files(request, text)

@@ -10,6 +10,7 @@ from holdfast.hosting.services import repositories, repository_search
 from holdfast.hosting.services.repositories import NewRepository
 from holdfast.hosting.services.repository_search import RepositorySearch
 from holdfast.hosting.store import accounts
+from holdfast.hosting.store.repositories import change_repository
 from holdfast.secret import Secret
 
 
@@ -17,7 +18,9 @@ from holdfast.secret import Secret
 def owner(app: App) -> Actor:
     """Create a public repository and a private one, and return their owner."""
     ada = accounts.create_user(app.database, "ada", Secret("a long password"))
-    repositories.create(app, ada, ada, NewRepository(name="tides", description="What the gauge says"))
+    tides = repositories.create(app, ada, ada, NewRepository(name="tides", description="What the gauge says"))
+    with app.database.write() as connection:
+        change_repository(connection, tides, topics='["water"]')
     repositories.create(app, ada, ada, NewRepository(name="tide-keys", is_private=True))
     return Actor(ada)
 
@@ -42,6 +45,9 @@ def test_private_repositories_are_found_by_those_who_may_see_them(app: App, owne
     [
         ({"text": "gauge"}, []),
         ({"text": "gauge", "in_descriptions": True}, ["tides"]),
+        ({"text": "Water", "in_topics": True}, ["tides"]),
+        ({"text": "wat", "in_topics": True}, []),
+        ({"text": "tide-", "in_descriptions": True}, ["tide-keys"]),
         ({"is_private": True}, ["tide-keys"]),
         ({"include_private": False}, ["tides"]),
         ({"is_archived": True}, []),
@@ -56,6 +62,6 @@ def test_a_search_is_narrowed(app: App, owner: Actor, wanted: dict[str, Any], fo
 
 def test_a_name_may_be_written_with_its_owner(app: App, owner: Actor) -> None:
     """As it is in addresses."""
-    for text, total in (("ada/tides", 1), ("eve/tides", 0), ("ada", 2)):
-        condition = repository_search.named_like(text)
-        assert repository_search.list_visible(app, owner, [condition], limit=10).total == total
+    for text, total in (("ada/tides", 1), ("eve/tides", 0), ("ada/a", 0), ("ada", 2), ("GAUGE", 1)):
+        match = repository_search.named_like(app, text)
+        assert repository_search.list_visible(app, owner, [], matches=[match], limit=10).total == total

@@ -9,7 +9,8 @@ from sqlalchemy import ColumnElement, exists, or_
 from holdfast.hosting.access import Actor
 from holdfast.hosting.app import App
 from holdfast.hosting.store import repositories as store
-from holdfast.hosting.store.tables import collaborators, users
+from holdfast.hosting.store.substring_search import SubstringMatch
+from holdfast.hosting.store.tables import collaborators
 from holdfast.hosting.store.tables import repositories as table
 
 __all__ = ["RepositoryPage", "RepositorySearch", "has_topic", "list_visible", "named_like", "search", "visible"]
@@ -56,49 +57,58 @@ def list_visible(
     actor: Actor,
     conditions: Sequence[ColumnElement[bool]],
     *,
+    matches: Sequence[SubstringMatch] = (),
     sort: Sort = "alpha",
     descending: bool = False,
     skip: int = 0,
     limit: int,
 ) -> RepositoryPage:
-    """List the repositories that match all conditions and are visible to the actor."""
+    """List the repositories for which all conditions and matches hold and which are visible to the actor."""
     repositories, total = store.list_repositories(
-        app.database, [visible(actor), *conditions], sort=sort, descending=descending, skip=skip, limit=limit
+        app.database,
+        [visible(actor), *conditions],
+        matches=matches,
+        sort=sort,
+        descending=descending,
+        skip=skip,
+        limit=limit,
     )
     return RepositoryPage(repositories, total)
 
 
-def named_like(text: str) -> ColumnElement[bool]:
-    """Return the SQL condition that a repository's name, owner or description contains a text, or `owner/name`."""
-    words = [word for word in text.casefold().split("/") if word.strip()]
+def named_like(app: App, text: str) -> SubstringMatch:
+    """Return the match of repositories whose name, owner or description contains a text, or `owner/name`."""
+    sqlite = app.database.is_sqlite
+    described = store.description_contains(text, sqlite=sqlite)
+    words = [word.strip() for word in text.split("/") if word.strip()]
     if len(words) == 2:
-        owner, name = (word.strip() for word in words)
-        both = users.c.folded_name.contains(owner, autoescape=True) & table.c.folded_name.contains(
-            name, autoescape=True
-        )
-        return or_(both, table.c.description.icontains(text, autoescape=True))
-    return or_(
-        table.c.folded_name.contains(text.casefold(), autoescape=True),
-        users.c.folded_name.contains(text.casefold(), autoescape=True),
-        table.c.description.icontains(text, autoescape=True),
-    )
+        owner, name = (store.owner_contains(words[0], sqlite=sqlite), store.name_contains(words[1], sqlite=sqlite))
+        # The candidates of one of the two are enough.
+        both = SubstringMatch(owner.condition & name.condition, name.candidates)
+        return store.any_of(both, described)
+    named = store.name_contains(text, sqlite=sqlite)
+    return store.any_of(named, described, store.owner_contains(text, sqlite=sqlite))
 
 
-def has_topic(topic: str) -> ColumnElement[bool]:
-    """Return the SQL condition that a repository has a topic, which is in lower case."""
-    return table.c.topics.contains(f'"{topic}"', autoescape=True)
+def has_topic(app: App, topic: str) -> SubstringMatch:
+    """Return the match of repositories that have a topic, which is in lower case."""
+    return store.has_topic(topic, sqlite=app.database.is_sqlite)
+
+
+def text_match(app: App, filters: RepositorySearch) -> SubstringMatch:
+    """Return the match of the repositories with the text of a search."""
+    sqlite = app.database.is_sqlite
+    if filters.in_topics:
+        return store.has_topic(filters.text.lower(), sqlite=sqlite)
+    named = store.name_contains(filters.text, sqlite=sqlite)
+    if filters.in_descriptions:
+        return store.any_of(named, store.description_contains(filters.text, sqlite=sqlite))
+    return named
 
 
 def search(app: App, actor: Actor, filters: RepositorySearch, *, skip: int, limit: int) -> RepositoryPage:
     """Search the repositories visible to an actor by name, and by description or topic."""
     conditions: list[ColumnElement[bool]] = []
-    if filters.text:
-        matches = table.c.folded_name.contains(filters.text.casefold(), autoescape=True)
-        if filters.in_topics:
-            matches = has_topic(filters.text.lower())
-        elif filters.in_descriptions:
-            matches = or_(matches, table.c.description.icontains(filters.text, autoescape=True))
-        conditions.append(matches)
     if filters.owner_id:
         mine = table.c.owner_id == filters.owner_id
         shared = exists().where(
@@ -120,5 +130,12 @@ def search(app: App, actor: Actor, filters: RepositorySearch, *, skip: int, limi
     elif filters.mode == "source":
         conditions.append(~table.c.is_mirror & table.c.fork_of.is_(None))
     return list_visible(
-        app, actor, conditions, sort=filters.sort, descending=filters.descending, skip=skip, limit=limit
+        app,
+        actor,
+        conditions,
+        matches=[text_match(app, filters)] if filters.text else [],
+        sort=filters.sort,
+        descending=filters.descending,
+        skip=skip,
+        limit=limit,
     )

@@ -26,7 +26,7 @@ Numbers = dict[str, int]
 def described(connection: Connection) -> MetaData:
     """Return the tables of the database, which may be of another version than the code.
 
-    The tables of full-text search are left out: triggers fill them.
+    The tables of searches are left out: triggers fill them.
     """
     found = MetaData()
     found.reflect(connection, only=lambda name, _: not name.startswith(SEARCH_TABLES))
@@ -65,9 +65,8 @@ def is_blank(database: Database) -> bool:
 def wipe(database: Database) -> None:
     """Drop all tables of a database that was blank before."""
     with database.write() as connection:
-        if database.is_sqlite:
-            for name in SEARCH_TABLES:
-                connection.execute(text(f"DROP TABLE IF EXISTS {name}"))
+        for name in SEARCH_TABLES:
+            connection.execute(text(f"DROP TABLE IF EXISTS {name}"))
         described(connection).drop_all(connection)
 
 

@@ -15,8 +15,8 @@ from sqlalchemy.exc import IntegrityError
 from holdfast.hosting.errors import EmailRefused, NameRefused, NameTaken, NoSuchUser, PasswordRefused
 from holdfast.hosting.store.database import Database, TransactionDatabase
 from holdfast.hosting.store.hash_limit import HashLimiter
-from holdfast.hosting.store.list_pages import page_ids
 from holdfast.hosting.store.prepared_statements import Statement
+from holdfast.hosting.store.substring_search import SubstringMatch, page_matching, rows_containing
 from holdfast.hosting.store.tables import email_addresses, name_redirects, sessions, users
 from holdfast.secret import Secret
 
@@ -261,25 +261,31 @@ def search_accounts(
     database: Database, text: str, *, organizations: bool, visibilities: tuple[str, ...], skip: int, limit: int
 ) -> tuple[list[Account], int]:
     """Return one page of users, or organizations, whose name contains a text, and the total."""
-    found = (
-        users.c.is_organization == organizations,
-        users.c.visibility.in_(visibilities),
-        users.c.folded_name.contains(text.casefold(), autoescape=True)
-        | func.lower(users.c.full_name).contains(text.lower(), autoescape=True),
-    )
+    conditions = [users.c.is_organization == organizations, users.c.visibility.in_(visibilities)]
+    matches = [named(text, sqlite=database.is_sqlite)] if text else []
     with database.read() as connection:
-        total: int = connection.execute(select(func.count()).select_from(users).where(*found)).scalar_one()
-        ids = page_ids(
+        ids, total = page_matching(
             connection,
-            select(users.c.id).where(*found),
-            users.c.folded_name,
+            users,
             users.c.id,
+            conditions=conditions,
+            matches=matches,
+            key=users.c.folded_name,
             skip=skip,
             limit=limit,
-            total=total,
         )
         rows = accounts_by_id(connection, ids)
     return [rows[number] for number in ids if number in rows], total
+
+
+def named(text: str, *, sqlite: bool) -> SubstringMatch:
+    """Return the match of accounts whose name or full name contains a text."""
+    condition = users.c.folded_name.contains(text.casefold(), autoescape=True) | func.lower(
+        users.c.full_name
+    ).contains(text.lower(), autoescape=True)
+    texts = dict.fromkeys((text.casefold(), text.lower()))
+    candidates = (rows_containing("account_search", one, sqlite=sqlite) for one in texts)
+    return SubstringMatch(condition, tuple(candidates))
 
 
 def by_emails(database: Database, emails: Iterable[str]) -> dict[str, Account]:

@@ -11,6 +11,7 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, CompoundSelect, Select, column, func, literal_column, select, table, union
 from sqlalchemy.dialects.postgresql import REGCONFIG
 
+from holdfast.hosting.store.substring_search import SUBSTRING_TABLES
 from holdfast.hosting.store.tables import comments, issues
 
 __all__ = ["SEARCH_TABLES", "issues_matching", "words_of"]
@@ -20,8 +21,8 @@ __all__ = ["SEARCH_TABLES", "issues_matching", "words_of"]
 ALPHABETS: Final = re.compile("[\x00-\u02ff\u0370-\u058f\u1e00-\u206f]*")
 WORD: Final = re.compile(r"[^\W_]+")
 MOST_WORDS: Final = 16
-# What the triggers of SQLite keep: virtual tables, which have tables of their own behind them.
-SEARCH_TABLES: Final = ("issue_search", "comment_search")
+# What triggers fill: on SQLite virtual tables, which have tables of their own behind them.
+SEARCH_TABLES: Final = ("issue_search", "comment_search", *SUBSTRING_TABLES)
 # As in the definition of the indexes: PostgreSQL uses one for exactly this expression.
 ISSUE_VECTOR: Final[ColumnElement[Any]] = literal_column(
     "to_tsvector('simple', 'repository' || issues.repository_id::text || ' ' || "

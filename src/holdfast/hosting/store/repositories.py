@@ -31,9 +31,9 @@ from sqlalchemy.exc import IntegrityError
 from holdfast.hosting.errors import NameRefused, NoSuchRepository, RepositoryTaken
 from holdfast.hosting.store.accounts import COLUMNS, WIDTH, Account, account_from
 from holdfast.hosting.store.database import Database
-from holdfast.hosting.store.list_pages import page_ids
 from holdfast.hosting.store.notification_writes import end_transfer
 from holdfast.hosting.store.prepared_statements import Link, Statement
+from holdfast.hosting.store.substring_search import SubstringMatch, page_matching, rows_containing
 from holdfast.hosting.store.tables import (
     collaborators,
     issue_labels,
@@ -57,17 +57,22 @@ __all__ = [
     "Grant",
     "Repository",
     "add_repository",
+    "any_of",
     "belongs_to",
     "change_repository",
     "check_repository_name",
+    "description_contains",
     "find_by_id",
     "find_repositories",
     "find_repository",
     "grants_in",
     "grants_of",
+    "has_topic",
     "list_repositories",
     "lock_row",
+    "name_contains",
     "owned_by_name",
+    "owner_contains",
     "readable_by",
     "redirected_repository",
     "remove_row",
@@ -197,15 +202,16 @@ BY_NAME = Statement(
     JOINED.where(users.c.folded_name == bindparam("owner"), repositories.c.folded_name == bindparam("name"))
 )
 BY_ID = Statement(JOINED.where(repositories.c.id == bindparam("id")))
-former = users.alias("former")
+other = users.alias("other")
 BY_OLD_NAME = Statement(
     JOINED.join(repository_redirects, repository_redirects.c.repository_id == repositories.c.id).where(
         repository_redirects.c.owner_id
-        == select(former.c.id).where(former.c.folded_name == bindparam("owner")).scalar_subquery(),
+        == select(other.c.id).where(other.c.folded_name == bindparam("owner")).scalar_subquery(),
         repository_redirects.c.folded_name == bindparam("name"),
     )
 )
 contributed = repositories.alias("contributed")
+owned = repositories.alias("owned")
 # Of a statement; SQLite allows 32,766.
 MOST_PARAMETERS: Final = 10_000
 # A team with mode admin or above has every unit, regardless of its rows.
@@ -572,6 +578,43 @@ def owned_by_name(owner: str) -> ColumnElement[bool]:
     return users.c.folded_name == owner.casefold()
 
 
+def name_contains(text: str, *, sqlite: bool) -> SubstringMatch:
+    """Return the match of repositories whose name contains a text."""
+    condition = repositories.c.folded_name.contains(text.casefold(), autoescape=True)
+    candidates = rows_containing("repository_name_search", text.casefold(), sqlite=sqlite)
+    return SubstringMatch(condition, (candidates,))
+
+
+def description_contains(text: str, *, sqlite: bool) -> SubstringMatch:
+    """Return the match of repositories whose description contains a text."""
+    condition = repositories.c.description.icontains(text, autoescape=True)
+    return SubstringMatch(condition, (rows_containing("repository_text_search", text, sqlite=sqlite),))
+
+
+def has_topic(topic: str, *, sqlite: bool) -> SubstringMatch:
+    """Return the match of repositories that have a topic, which is in lower case."""
+    condition = repositories.c.topics.contains(f'"{topic}"', autoescape=True)
+    candidates = rows_containing("repository_text_search", f'"{topic}"', sqlite=sqlite)
+    return SubstringMatch(condition, (candidates,))
+
+
+def owner_contains(text: str, *, sqlite: bool) -> SubstringMatch:
+    """Return the match of repositories whose owner's name contains a text, for statements over `JOINED`."""
+    condition = users.c.folded_name.contains(text.casefold(), autoescape=True)
+    # The index has full names too.
+    owners = select(other.c.id).where(
+        other.c.id.in_(rows_containing("account_search", text.casefold(), sqlite=sqlite)),
+        other.c.folded_name.contains(text.casefold(), autoescape=True),
+    )
+    return SubstringMatch(condition, (select(owned.c.id).where(owned.c.owner_id.in_(owners)),))
+
+
+def any_of(*matches: SubstringMatch) -> SubstringMatch:
+    """Return the match of repositories for which one of several holds."""
+    condition = or_(*(match.condition for match in matches))
+    return SubstringMatch(condition, tuple(query for match in matches for query in match.candidates))
+
+
 # Each order has an index.
 ORDERS: Final[dict[str, ColumnElement[Any]]] = {
     "alpha": repositories.c.folded_name,
@@ -585,29 +628,30 @@ ORDERS: Final[dict[str, ColumnElement[Any]]] = {
 
 def list_repositories(
     database: Database,
-    conditions: list[ColumnElement[bool]],
+    conditions: Sequence[ColumnElement[bool]],
     *,
+    matches: Sequence[SubstringMatch] = (),
     sort: str = "id",
     descending: bool = False,
     skip: int,
     limit: int,
 ) -> tuple[list[Repository], int]:
-    """Return one page of the repositories matching all conditions, and the total."""
+    """Return one page of the repositories for which all conditions and matches hold, and the total."""
     order = ORDERS.get(sort, repositories.c.id)
-    about_owners = users in select(repositories.c.id).where(*conditions).get_final_froms()
+    holds = (*conditions, *(match.condition for match in matches))
+    about_owners = users in select(repositories.c.id).where(*holds).get_final_froms()
     source = repositories.join(users, repositories.c.owner_id == users.c.id) if about_owners else repositories
     with database.read() as connection:
-        counted = select(func.count()).select_from(source).where(*conditions)
-        total: int = connection.execute(counted).scalar_one()
-        ids = page_ids(
+        ids, total = page_matching(
             connection,
-            select(repositories.c.id).select_from(source).where(*conditions),
-            order,
+            source,
             repositories.c.id,
+            conditions=conditions,
+            matches=matches,
+            key=order,
             descending=descending,
             skip=skip,
             limit=limit,
-            total=total,
         )
         rows = repositories_by_id(connection, ids)
     return [rows[number] for number in ids if number in rows], total

@@ -1,0 +1,127 @@
+"""Substring search of names, descriptions and topics, by an index of trigrams that each database keeps.
+
+SQLite has a contentless FTS5 table with the trigram tokenizer, PostgreSQL a table of text search vectors whose
+words are trigrams, with a GIN index; triggers write them in the transaction that writes the row. The index yields
+candidates: the rows that have all trigrams of a text, or one that begins with a shorter text. Which of them
+contain the text is decided by the same `LIKE` as without an index.
+
+A text with more than `MOST_CANDIDATES` is not worth looking up: a page of a list that is read in its order is full
+soon, and each row has to be counted anyway.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from string import ascii_lowercase, ascii_uppercase
+from typing import Any, Final, Literal
+
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Connection,
+    FromClause,
+    Select,
+    TableClause,
+    column,
+    func,
+    literal_column,
+    select,
+    table,
+)
+
+from holdfast.hosting.store.list_pages import page_ids
+
+__all__ = ["SUBSTRING_TABLES", "SubstringMatch", "page_matching", "rows_containing"]
+
+SearchTable = Literal["repository_name_search", "repository_text_search", "account_search"]
+NAMES: Final[tuple[SearchTable, ...]] = ("repository_name_search", "repository_text_search", "account_search")
+# What triggers fill, and the virtual tables of SQLite with the terms of the index.
+SUBSTRING_TABLES: Final = (*(f"{name}_terms" for name in NAMES), *NAMES)
+MOST_CANDIDATES: Final = 1000
+TRIGRAM: Final = 3
+# So many characters of a text are looked up; `LIKE` compares the others.
+MOST_CHARACTERS: Final = 32
+# As SQLite's lower() does it.
+ASCII_LOWER: Final = str.maketrans(ascii_uppercase, ascii_lowercase)
+LAST_CHARACTER: Final = "\U0010ffff"
+
+
+@dataclass(frozen=True, slots=True)
+class SubstringMatch:
+    """A condition that texts of a row contain another, and queries for the ids of rows for which it may hold."""
+
+    condition: ColumnElement[bool]
+    candidates: tuple[Select[Any], ...]
+
+
+def rows_containing(name: SearchTable, text: str, *, sqlite: bool) -> Select[Any]:
+    """Return the query for the ids of rows that may contain a text, which is not empty, in any case."""
+    if not sqlite:
+        vectors = table(name, column("id"), column("trigrams"))
+        wanted = func.trigram_query(func.left(func.lower(text), MOST_CHARACTERS))
+        return select(vectors.c.id).where(vectors.c.trigrams.op("@@")(wanted))
+    lowered = text.translate(ASCII_LOWER)[:MOST_CHARACTERS]
+    if len(lowered) < TRIGRAM:
+        terms = table(f"{name}_terms", column("doc"), column("term"))
+        last = lowered + LAST_CHARACTER * TRIGRAM
+        return select(terms.c.doc.label("id")).where(terms.c.term >= lowered, terms.c.term <= last)
+    trigrams = dict.fromkeys(lowered[at : at + TRIGRAM] for at in range(len(lowered) - TRIGRAM + 1))
+    query = " AND ".join('"' + trigram.replace('"', '""') + '"' for trigram in trigrams)
+    index: TableClause = table(name, column("rowid"))
+    return select(index.c.rowid.label("id")).where(literal_column(name).op("MATCH")(query))
+
+
+def find_candidates(connection: Connection, matches: Sequence[SubstringMatch]) -> set[int] | None:
+    """Return the ids of rows for which all matches may hold; None if each of them has too many."""
+    found: set[int] | None = None
+    for match in matches:
+        ids = candidates_of(connection, match)
+        if ids is not None:
+            found = ids if found is None else found & ids
+    return found
+
+
+def candidates_of(connection: Connection, match: SubstringMatch) -> set[int] | None:
+    """Return the ids of rows for which a match may hold; None if there are too many."""
+    found: set[int] = set()
+    for query in match.candidates:
+        ids = connection.execute(query.limit(MOST_CANDIDATES + 1)).scalars().all()
+        found.update(ids)
+        if len(ids) > MOST_CANDIDATES or len(found) > MOST_CANDIDATES:
+            return None
+    return found
+
+
+def page_matching(
+    connection: Connection,
+    source: FromClause,
+    row_id: Column[Any],
+    *,
+    conditions: Sequence[ColumnElement[bool]],
+    matches: Sequence[SubstringMatch],
+    key: ColumnElement[Any],
+    descending: bool = False,
+    skip: int,
+    limit: int,
+) -> tuple[list[int], int]:
+    """Return the ids of one page of the rows for which all matches and conditions hold, and their number.
+
+    The list is sorted by the key, and by the id in the same direction.
+    """
+    holds = [*(match.condition for match in matches), *conditions]
+    candidates = find_candidates(connection, matches)
+    if candidates is None:
+        ids = select(row_id).select_from(source).where(*holds)
+        counted = select(func.count()).select_from(source).where(*holds)
+        total: int = connection.execute(counted).scalar_one()
+        page = page_ids(connection, ids, key, row_id, descending=descending, skip=skip, limit=limit, total=total)
+        return page, total
+    if not candidates:
+        return [], 0
+    # All of them: a query with a limit might be answered by reading the list in its order. SQLite, which expects
+    # few rows of a kind of account or of an owner, is told that the other conditions exclude little.
+    if connection.dialect.name == "sqlite":
+        holds = [func.likely(condition) for condition in holds]
+    ids = select(row_id).select_from(source).where(row_id.in_(candidates), *holds)
+    order = (key.desc(), row_id.desc()) if descending else (key, row_id)
+    found = list(connection.execute(ids.order_by(*order)).scalars())
+    return found[skip : skip + limit], len(found)
