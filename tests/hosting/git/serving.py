@@ -25,7 +25,7 @@ from holdfast.hosting.git_server.request_body import inflate
 from holdfast.hosting.store.ref_updates import RefUpdate
 from tests.conftest import wait_for
 
-__all__ = ["Client", "Served", "pkt", "serve"]
+__all__ = ["Client", "Served", "pkt", "running", "serve"]
 
 
 def pkt(line: bytes) -> bytes:
@@ -148,6 +148,13 @@ def serve(root: Path) -> Iterator[Served]:
     """Serve repositories on a free port of loopback."""
     root.mkdir(exist_ok=True)
     served = Served(Folders(root / "repositories"))
+    with running(served):
+        yield served
+
+
+@contextmanager
+def running(served: Served) -> Iterator[None]:
+    """Listen on a free port of loopback, and stop in the end."""
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
@@ -164,7 +171,7 @@ def serve(root: Path) -> Iterator[Served]:
     thread.start()
     wait_for(lambda: server.started)
     served.url = f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
-    yield served
+    yield
     server.should_exit = True
     thread.join(20)
     assert not thread.is_alive()

@@ -1,8 +1,11 @@
 """The repository log of two machines, held against a plain git repository that has done the same."""
 
 import dataclasses
+import hashlib
 import shutil
 import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,7 +20,7 @@ from holdfast.hosting.errors import HostingError
 from holdfast.hosting.git.commits import Signature, build_tree, commit_content
 from holdfast.hosting.git.folders import Folders
 from holdfast.hosting.git.program import run
-from holdfast.hosting.git.quarantine import AcceptedPush
+from holdfast.hosting.git.quarantine import AcceptedPush, PushRejection
 from holdfast.hosting.git.repository import Repo, open_repository
 from holdfast.hosting.services import branches, repositories
 from holdfast.hosting.services.branches import NewTag
@@ -35,6 +38,7 @@ from holdfast.hosting.store.ref_updates import RefUpdate
 from holdfast.hosting.store.repositories import Repository, repository_by_id
 from tests.examples import examples
 from tests.hosting.git.oracle import new_repository
+from tests.hosting.git.serving import Client, Served, running
 
 WHO = Signature("Ada", "ada@example.org", 1_700_000_000)
 ZERO = "0" * 40
@@ -43,6 +47,8 @@ NODES = st.sampled_from([0, 1])
 NAMES = st.sampled_from(["main", "a", "a/b", "c"])
 PATHS = st.sampled_from(["x", "d/y", "d/e/z"])
 SIZES = st.sampled_from([1, 100, 5000])
+# How many lines the file has that pushes edit: enough that a delta is much smaller.
+LINES = 400
 
 pytestmark = pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 
@@ -55,10 +61,36 @@ def second_node(app: App, folder: Path) -> App:
     return dataclasses.replace(app, copies=copies, compactor=compactor, commit_queue=BatchQueue())
 
 
+@dataclasses.dataclass
+class ServedNode(Served):
+    """A machine to which git pushes over HTTP, into its local copies and the log."""
+
+    app: App | None = None
+    deltas: int = 0
+    """How many objects were received as deltas."""
+
+    def pushing(self, folder: Path) -> RepositoryPush:
+        """Return the service that takes a push to a repository."""
+        assert self.app is not None
+        database = self.app.database
+        return RepositoryPush(
+            self.app, repository_by_id(database, int(folder.stem)), accounts.find_user(database, "admin")
+        )
+
+    def update(self, folder: Path, pushed: AcceptedPush) -> Sequence[PushRejection]:
+        """Record a push, and count its deltas: of those, `git verify-pack` names the base too."""
+        for name in pushed.packs:
+            index = folder / "objects" / "pack" / f"{name.removesuffix('.pack')}.idx"
+            rows = run(folder, "verify-pack", "-v", str(index)).decode().splitlines()
+            self.deltas += sum(len(row.split()) == 7 for row in rows if "chain length" not in row)
+        return self.pushing(folder).update(pushed)
+
+
 class Storage(RuleBasedStateMachine):
     """Everything that writes to a repository or clears it up, done on either machine and to the model."""
 
     nodes: tuple[App, App]
+    served: tuple[ServedNode, ServedNode]
     folder: Path
     count = 0
 
@@ -78,6 +110,7 @@ class Storage(RuleBasedStateMachine):
         new = NewRepository(name=f"r{self.count}")
         self.id = repositories.create(self.nodes[0], self.owner, self.owner, new).id
         self.commit(0, "main", "x", 1)
+        self.commit_file(0, "main", "large", self.edited(None))
 
     @property
     def row(self) -> Repository:
@@ -135,7 +168,11 @@ class Storage(RuleBasedStateMachine):
     @rule(node=NODES, name=NAMES, path=PATHS, size=SIZES)
     def commit(self, node: int, name: str, path: str, size: int) -> None:
         """Commit a file through the API, on a branch or on a new one."""
-        ref, content, message = f"refs/heads/{name}", self.content(size), f"{self.step}\n"
+        self.commit_file(node, name, path, self.content(size))
+
+    def commit_file(self, node: int, name: str, path: str, content: bytes) -> None:
+        """Commit a file with some content."""
+        ref, message = f"refs/heads/{name}", f"{self.step}\n"
         change = FileChange(operation="upload", path=path, content=FileContent(content))
         is_first = not self.refs
         if ref not in self.refs and not is_first and "refs/heads/main" not in self.refs:
@@ -204,6 +241,81 @@ class Storage(RuleBasedStateMachine):
             assert rejected == refused
             for update in updates if atomic else ():
                 self.set_ref(update.ref, update.new)
+
+    def edited(self, parent: str | None) -> bytes:
+        """Return a large file with another line than it has in a commit."""
+        known = {} if parent is None else self.files_of(parent)
+        new = "\n".join(hashlib.sha256(b"%d" % number).hexdigest() for number in range(LINES))
+        lines = known.get("large", new.encode()).split(b"\n")
+        self.step += 1
+        lines[self.step * 37 % LINES] = b"%d %d" % (self.count, self.step)
+        return b"\n".join(lines)
+
+    @rule(
+        node=NODES,
+        names=st.lists(NAMES, max_size=3, unique=True),
+        kind=st.sampled_from(["on top", "over history", "back"]),
+        tag=st.sampled_from(["", "lightweight", "annotated"]),
+        refused=st.sampled_from(["", "", "refs/holdfast/x", "refs/heads/main/below"]),
+        deletes=st.booleans(),
+        atomic=st.booleans(),
+        data=st.data(),
+    )
+    def push_with_git(
+        self,
+        node: int,
+        names: list[str],
+        data: st.DataObject,
+        *,
+        kind: Literal["on top", "over history", "back"],
+        tag: Literal["", "lightweight", "annotated"],
+        refused: str,
+        deletes: bool,
+        atomic: bool,
+    ) -> None:
+        """Push as people do: edits of a large file, of which git sends deltas against what the service has.
+
+        Several refs at once, tags and deletions among them, and one that is refused: alone, or with all others if
+        the push is atomic.
+        """
+        wanted: dict[str, str | None] = {}
+        for ref in (f"refs/heads/{name}" for name in names):
+            beside = any(f"{one}/".startswith(f"{ref}/") or f"{ref}/".startswith(f"{one}/") for one in wanted)
+            if beside or (ref not in self.refs and not self.room_for(ref)):
+                continue
+            if kind == "back":
+                wanted[ref] = data.draw(st.sampled_from(self.reachable()))
+                continue
+            parent = self.refs.get(ref) or self.refs["refs/heads/main"]
+            if kind == "over history":
+                parent = data.draw(st.sampled_from(self.commits))
+            wanted[ref] = self.model_commit(parent, "large", self.edited(parent), "edited\n")
+        at = data.draw(st.sampled_from(self.reachable()))
+        if tag and self.room_for("refs/tags/t"):
+            who = f"Ada <ada@example.org> 1700000000 +0000\n\n{self.step}\n"
+            content = f"object {at}\ntype commit\ntag t\ntagger {who}".encode()
+            wanted["refs/tags/t"] = self.model.write("tag", content) if tag == "annotated" else at
+        others = sorted(self.refs.keys() - wanted.keys() - {"refs/heads/main"})
+        if deletes and others:
+            wanted[data.draw(st.sampled_from(others))] = None
+        if wanted or refused:
+            self.push_refs(node, wanted, {refused: at} if refused else {}, atomic=atomic)
+
+    def push_refs(
+        self, node: int, wanted: dict[str, str | None], refused: dict[str, str], *, atomic: bool = False
+    ) -> None:
+        """Run `git push`, and hold the copy that received it and one made anew from the log against the model."""
+        specs = [f"+{new or ''}:{ref}" for ref, new in {**wanted, **refused}.items()]
+        self.nodes[node].copies.update(self.id)
+        options = ("--quiet", "--atomic") if atomic else ("--quiet",)
+        client, address = Client(self.model.folder), self.served[node].address(self.id)
+        client.git("push", *options, address, *specs, fails=bool(refused))
+        if not (atomic and refused):
+            for ref, new in wanted.items():
+                self.set_ref(ref, new)
+        self.nodes[1 - node].copies.discard(self.id)
+        for app in self.nodes:
+            self.check(app.copies.open(self.row))
 
     @rule(node=NODES, name=NAMES, data=st.data(), kind=st.sampled_from(["branch", "tag", "annotated"]))
     def create_ref(
@@ -291,7 +403,7 @@ class Storage(RuleBasedStateMachine):
             assert repository_log.read_refs(connection, self.id) == self.refs
         listed = run(repo.folder, "for-each-ref", "--format=%(refname) %(objectname)").decode().splitlines()
         assert dict(line.split() for line in listed) == self.refs
-        run(repo.folder, "fsck", "--full", "--strict", "--connectivity-only")
+        run(repo.folder, "fsck", "--full", "--strict")
         both = [run(one.folder, "rev-list", "--objects", "--all") for one in (repo, self.model)]
         assert sorted(both[0].splitlines()) == sorted(both[1].splitlines())
 
@@ -313,8 +425,41 @@ def nodes(app: App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Ap
     return app, second_node(app, tmp_path / "second")
 
 
-def test_two_machines_are_one_repository(nodes: tuple[App, App], tmp_path: Path) -> None:
+@pytest.fixture
+def served(nodes: tuple[App, App]) -> Iterator[tuple[ServedNode, ServedNode]]:
+    """Let git push to both machines."""
+    both = (serve_node(nodes[0]), serve_node(nodes[1]))
+    with ExitStack() as stack:
+        for one in both:
+            stack.enter_context(running(one))
+        yield both
+
+
+def serve_node(app: App) -> ServedNode:
+    """Return the service of a machine."""
+    served = ServedNode(app.folders, app=app)
+    served.judge = lambda push: served.pushing(push.folder).judge(push)
+    return served
+
+
+def test_two_machines_are_one_repository(
+    nodes: tuple[App, App], served: tuple[ServedNode, ServedNode], tmp_path: Path
+) -> None:
     """Whatever is written, deleted, compacted, collected or lost, on whichever of them."""
-    machine = type("Storage", (Storage,), {"nodes": nodes, "folder": tmp_path})
+    machine = type("Storage", (Storage,), {"nodes": nodes, "served": served, "folder": tmp_path})
     steps = configuration(max_examples=examples(32), stateful_step_count=12)
     run_state_machine_as_test(machine, settings=steps)
+
+
+def test_an_edit_is_pushed_as_a_delta(
+    nodes: tuple[App, App], served: tuple[ServedNode, ServedNode], tmp_path: Path
+) -> None:
+    """Against a file that the service has: otherwise the pushes above would not be about deltas."""
+    machine = type("Storage", (Storage,), {"nodes": nodes, "served": served, "folder": tmp_path})()
+    machine.create()
+    for node in (0, 1):
+        main = machine.refs["refs/heads/main"]
+        made = machine.model_commit(main, "large", machine.edited(main), "edited\n")
+        machine.push_refs(node, {"refs/heads/main": made}, {})
+        assert served[node].deltas > 0
+    machine.teardown()
