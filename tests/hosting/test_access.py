@@ -1,5 +1,6 @@
 """Who may do what: every role in every kind of repository, by a table written by hand, and what always holds."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import pytest
@@ -9,10 +10,34 @@ from msgspec.structs import replace
 from sqlalchemy import delete, insert, select
 
 from holdfast.hosting import access
-from holdfast.hosting.access import ANONYMOUS, Actor, Mode, Permissions, Unit
+from holdfast.hosting.access import (
+    ANONYMOUS,
+    NOTHING,
+    Actor,
+    Mode,
+    OrganizationAccess,
+    Permissions,
+    RepositoryAccess,
+    Unit,
+    WebhookOwner,
+)
+from holdfast.hosting.errors import (
+    Forbidden,
+    HostingError,
+    IssueLocked,
+    LoginRequired,
+    NoSuchOrganization,
+    PasswordRequired,
+    Permission,
+    RepositoryArchived,
+    RepositoryReadOnly,
+    SessionRequired,
+)
 from holdfast.hosting.store import accounts, members, organizations, repositories
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.hooks import HookOwner
+from holdfast.hosting.store.issue_transactions import Issue
 from holdfast.hosting.store.repositories import Grant, Repository
 from holdfast.hosting.store.tables import collaborators, team_members, team_repositories, team_units, teams, users
 from holdfast.hosting.store.tables import members as members_table
@@ -552,3 +577,227 @@ def check_organizations(database: Database, actor: Actor, known: list[Account]) 
     with database.read() as connection:
         found = set(connection.execute(select(users.c.id).where(users.c.is_organization, shown)).scalars())
     assert found == visible
+
+
+def issue(*, is_pull: bool = False, is_locked: bool = False) -> Issue:
+    """Make an issue that is in no database."""
+    values = dict.fromkeys(Issue.__dataclass_fields__, 0)
+    return Issue(**{**values, "is_pull": is_pull, "is_locked": is_locked})  # type: ignore[arg-type]
+
+
+def target(mode: Mode, *, only: Unit | None = None, **columns: int) -> RepositoryAccess:
+    """Make a repository with a mode in every unit, or in one alone, and a reader's in the others."""
+    units = {unit: mode if only in {None, unit} else min(mode, Mode.READ) for unit in Unit}
+    return RepositoryAccess(replace(repository(account(OWNER_ID)), **columns), Permissions(mode, units))
+
+
+def refused(error: type[HostingError] | Permission, ask: Callable[..., object], *arguments: object) -> None:
+    """Expect an error, or that a permission is missing."""
+    with pytest.raises(Forbidden if isinstance(error, Permission) else error) as caught:
+        ask(*arguments)
+    if isinstance(error, Permission):
+        assert isinstance(caught.value, Forbidden)
+        assert caught.value.permission is error
+
+
+SOMEBODY = Actor(PLAIN)
+WITH_TOKEN = Actor(PLAIN, Token(1, SOMEBODY_ID, "t", "", ("all",), 0, 0))
+
+
+def test_only_users_are_returned() -> None:
+    """Whatever is required, nobody known is asked to log in, and a user is returned."""
+    asked: list[Callable[[Actor], object]] = [
+        access.require_login,
+        lambda actor: access.require_repository_admin(actor, target(Mode.ADMIN)),
+        lambda actor: access.require_repository_owner(actor, target(Mode.OWNER)),
+        lambda actor: access.require_issue_management(actor, target(Mode.WRITE)),
+        lambda actor: access.require_issue_write(actor, target(Mode.WRITE), issue()),
+        lambda actor: access.require_issue_edit(actor, target(Mode.WRITE), issue(), None),
+        lambda actor: access.require_comment(actor, target(Mode.READ), issue()),
+        lambda actor: access.require_organization_member(actor, OrganizationAccess(PLAIN, Mode.WRITE)),
+        lambda actor: access.require_organization_owner(actor, OrganizationAccess(PLAIN, Mode.OWNER)),
+        lambda actor: access.require_self(actor, PLAIN),
+        access.require_session,
+        lambda actor: access.require_webhook_admin(actor, WebhookOwner(target(Mode.ADMIN))),
+        lambda actor: access.require_webhook_admin(actor, WebhookOwner(OrganizationAccess(PLAIN, Mode.OWNER))),
+        lambda actor: access.require_webhook_admin(actor, WebhookOwner(PLAIN)),
+    ]
+    for ask in asked:
+        assert ask(SOMEBODY) is PLAIN
+        refused(LoginRequired, ask, ANONYMOUS)
+    refused(LoginRequired, access.require_site_admin, ANONYMOUS)
+    refused(LoginRequired, access.require_token_access, ANONYMOUS, PLAIN)
+
+
+@pytest.mark.parametrize(
+    ("least", "permission", "ask"),
+    [
+        (Mode.READ, Permission.READ, lambda kept: access.require_read(kept, Unit.CODE)),
+        (Mode.WRITE, Permission.WRITE, lambda kept: access.require_write(kept, Unit.CODE)),
+        (Mode.WRITE, Permission.WRITE_BRANCH, access.require_branch_write),
+        (Mode.ADMIN, Permission.ADMIN, lambda kept: access.require_repository_admin(SOMEBODY, kept)),
+        (Mode.OWNER, Permission.OWNER, lambda kept: access.require_repository_owner(SOMEBODY, kept)),
+        (Mode.WRITE, Permission.WRITE, lambda kept: access.require_issue_management(SOMEBODY, kept)),
+        (Mode.WRITE, Permission.WRITE, lambda kept: access.require_issue_write(SOMEBODY, kept, issue())),
+        (Mode.WRITE, Permission.AUTHOR, lambda kept: access.require_issue_edit(SOMEBODY, kept, issue(), 9)),
+        (Mode.READ, Permission.READ, lambda kept: access.require_comment(SOMEBODY, kept, issue())),
+    ],
+)
+def test_a_mode_below_the_least_is_refused(
+    least: Mode, permission: Permission, ask: Callable[[RepositoryAccess], object]
+) -> None:
+    """And any from there on is enough."""
+    for mode in Mode:
+        if mode >= least:
+            ask(target(mode))
+        else:
+            refused(permission, ask, target(mode))
+
+
+@pytest.mark.parametrize("only", [Unit.ISSUES, Unit.PULLS, Unit.CODE])
+def test_issues_and_pull_requests_are_units_of_their_own(only: Unit) -> None:
+    """To manage labels, one of the two is enough; to write to one of them, the other is not."""
+    kept = target(Mode.WRITE, only=only)
+    is_enough = only is not Unit.CODE
+    assert access.may_manage_issues(SOMEBODY, kept) is is_enough
+    assert access.may_manage_issues(ANONYMOUS, kept) is False
+    for is_pull in (False, True):
+        is_its_unit = only is (Unit.PULLS if is_pull else Unit.ISSUES)
+        assert access.may_write_issue(kept.permissions, issue(is_pull=is_pull)) is is_its_unit
+        for is_locked in (False, True):
+            may = access.may_comment(kept.permissions, is_pull=is_pull, is_locked=is_locked)
+            assert may is (is_its_unit or not is_locked)
+            talk = issue(is_pull=is_pull, is_locked=is_locked)
+            if may:
+                assert access.require_comment(SOMEBODY, kept, talk) is PLAIN
+            else:
+                refused(IssueLocked, access.require_comment, SOMEBODY, kept, talk)
+        for actor, author, expected in (
+            (SOMEBODY, SOMEBODY_ID, True),
+            (SOMEBODY, OWNER_ID, is_its_unit),
+            (SOMEBODY, None, is_its_unit),
+            (ANONYMOUS, None, is_its_unit),
+        ):
+            assert access.may_edit(actor, kept.permissions, is_pull=is_pull, author_id=author) is expected
+
+
+def test_kinds_of_issues_are_those_that_can_be_read() -> None:
+    """All, or those of one kind."""
+    none, both = target(Mode.NONE).permissions, target(Mode.READ).permissions
+    pulls = Permissions(Mode.READ, {**NOTHING.units, Unit.PULLS: Mode.READ})
+    for kind, of_both, of_pulls in (
+        ("all", (False, True), (True,)),
+        ("issues", (False,), ()),
+        ("pulls", (True,), (True,)),
+    ):
+        assert access.issue_kinds(both, kind) == of_both
+        assert access.issue_kinds(pulls, kind) == of_pulls
+        assert access.issue_kinds(none, kind) == ()
+
+
+def test_archived_repositories_and_mirrors_are_not_changed() -> None:
+    """Neither is any issue in an archived one; one in a mirror is."""
+    plain, archived, mirror = (
+        target(Mode.OWNER),
+        target(Mode.OWNER, archived_at=1),
+        target(Mode.OWNER, is_mirror=True),
+    )
+    access.require_editable(plain)
+    for kept in (archived, mirror):
+        refused(RepositoryReadOnly, access.require_editable, kept)
+    for ask in (
+        access.require_unarchived,
+        lambda kept: access.require_issue_management(SOMEBODY, kept),
+        lambda kept: access.require_issue_write(SOMEBODY, kept, issue()),
+        lambda kept: access.require_issue_edit(SOMEBODY, kept, issue(), SOMEBODY_ID),
+        lambda kept: access.require_comment(SOMEBODY, kept, issue()),
+    ):
+        ask(plain)
+        ask(mirror)
+        refused(RepositoryArchived, ask, archived)
+
+
+def test_organizations_are_read_run_and_created() -> None:
+    """By members, owners and administrators of the service, who see each."""
+    for mode in Mode:
+        kept = OrganizationAccess(account(9), mode)
+        if mode < Mode.READ:
+            refused(NoSuchOrganization, access.require_organization_read, SOMEBODY, kept)
+        else:
+            access.require_organization_read(SOMEBODY, kept)
+        access.require_organization_read(Actor(ADMIN), kept)
+        if mode < Mode.WRITE:
+            refused(Permission.ORGANIZATION_MEMBER, access.require_organization_member, SOMEBODY, kept)
+        if mode < Mode.OWNER:
+            refused(Permission.ORGANIZATION_OWNER, access.require_organization_owner, SOMEBODY, kept)
+    access.require_organization_creator(SOMEBODY, PLAIN)
+    access.require_organization_creator(Actor(ADMIN), account(9))
+    refused(Permission.SITE_ADMIN, access.require_organization_creator, SOMEBODY, account(9))
+    barred = Actor(replace(PLAIN, may_create_organizations=False))
+    refused(Permission.CREATE_ORGANIZATIONS, access.require_organization_creator, barred, PLAIN)
+    access.require_own_membership(SOMEBODY, PLAIN)
+    refused(Permission.OWN_MEMBERSHIP, access.require_own_membership, SOMEBODY, account(9))
+
+
+def test_webhooks_are_managed_by_who_runs_their_owner() -> None:
+    """They are stored with the repository, the account, or the service."""
+    notes = target(Mode.WRITE)
+    organization = OrganizationAccess(account(9), Mode.WRITE)
+    for owner, stored, permission in (
+        (notes, HookOwner("repository", notes.repository.id), Permission.ADMIN),
+        (organization, HookOwner("owner", 9), Permission.ORGANIZATION_OWNER),
+        (account(9), HookOwner("owner", 9), Permission.SELF),
+        (None, HookOwner("service"), Permission.SITE_ADMIN),
+    ):
+        kept = WebhookOwner(owner)
+        assert kept.stored == stored
+        refused(permission, access.require_webhook_admin, SOMEBODY, kept)
+    assert access.require_webhook_admin(Actor(ADMIN), WebhookOwner(None)) is ADMIN
+
+
+def test_passwords_sessions_and_tokens_are_for_their_own_user() -> None:
+    """A token makes no token, and who acts as somebody else does not change how they log in."""
+    access.require_password(Actor(PLAIN, by_password=True))
+    refused(PasswordRequired, access.require_password, SOMEBODY)
+    for actor in (WITH_TOKEN, Actor(PLAIN, impersonated_by=ADMIN)):
+        refused(SessionRequired, access.require_session, actor)
+    access.require_token_access(SOMEBODY, PLAIN)
+    access.require_token_access(Actor(ADMIN), account(9))
+    refused(Permission.TOKENS, access.require_token_access, SOMEBODY, account(9))
+    refused(PasswordRequired, access.require_token_access, WITH_TOKEN, PLAIN)
+    access.require_site_admin(Actor(ADMIN))
+    access.require_site_admin(access.OPERATOR)
+    refused(Permission.SITE_ADMIN, access.require_site_admin, SOMEBODY)
+
+
+@pytest.mark.parametrize(
+    ("scopes", "reads", "writes"),
+    [
+        (("all",), True, True),
+        ((), False, False),
+        (("read:issue",), False, False),
+        (("read:issue", "read:repository"), True, False),
+        (("write:issue", "read:repository"), True, False),
+        (("write:issue", "write:repository"), True, True),
+        (("write:user",), False, False),
+    ],
+)
+def test_a_token_needs_every_scope(scopes: tuple[str, ...], *, reads: bool, writes: bool) -> None:
+    """Writing includes reading; whoever has no token needs none."""
+    actor = Actor(PLAIN, Token(1, SOMEBODY_ID, "t", "", scopes, 0, 0))
+    assert access.allows(actor, ("issue", "repository"), write=False) is reads
+    assert access.allows(actor, ("issue", "repository"), write=True) is writes
+    assert access.allows(SOMEBODY, ("issue", "repository"), write=True) is True
+
+
+@pytest.mark.parametrize("writes", [False, True])
+def test_a_deploy_key_is_for_the_code_alone(*, writes: bool) -> None:
+    """To read it, or to write to it; if the code is off, it is for nothing."""
+    mode = Mode.WRITE if writes else Mode.READ
+    notes = repository(account(OWNER_ID))
+    assert access.deploy_key_access(notes, writes=writes) == Permissions(
+        mode, {unit: mode if unit is Unit.CODE else Mode.NONE for unit in Unit}
+    )
+    without = repository(account(OWNER_ID), without=frozenset({Unit.CODE}))
+    assert access.deploy_key_access(without, writes=writes).units == NOTHING.units
+    assert (Mode.READ.word, Mode.OWNER.word) == ("read", "owner")
