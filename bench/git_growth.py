@@ -39,6 +39,8 @@ CASES = (
     ("repository", "", 0),
     ("branches", "/branches?limit=30", SHARE),
     ("tags", "/tags?limit=30", SHARE),
+    ("refs", "/git/refs?limit=30", SHARE),
+    ("refs that begin alike", "/git/refs/heads/topic-0001?limit=30", 0),
     ("one branch", "/branches/main", 0),
     ("commits", "/commits?limit=30&stat=false&files=false&verification=false", 1),
     ("commits of one file", "/commits?limit=30&path=d7/f7.txt", FILES),

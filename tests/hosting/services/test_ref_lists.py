@@ -1,5 +1,6 @@
 """Pages of branches and tags: by name, as many as are asked for, with objects that can be read."""
 
+import os
 import shutil
 from contextlib import closing
 from pathlib import Path
@@ -72,6 +73,57 @@ def test_pages_are_in_the_order_of_git(app: App, notes: Repository) -> None:
         assert [(ref.raw_name, ref.id) for ref in page] == expected[2:5]
         assert total == len(expected)
         assert listed(app, notes, skip=100, limit=3) == ([], len(expected))
+
+
+@pytest.mark.parametrize(
+    "beginning",
+    [
+        "refs/",
+        "refs/h",
+        "refs/heads",
+        "refs/heads/",
+        "refs/heads/a",
+        "refs/heads/a/c",
+        "refs/tags/v",
+        "refs/tags/va-",
+        "refs/x",
+        "refs/pull",
+        "refs/heads/zzz",
+        "refs/heads/\N{SLICE OF PIZZA}",
+        "refs/heads/caf\\",
+        "refs/heads/\0",
+        "refs/heads/\udce9",
+        "other",
+    ],
+)
+def test_full_names_are_found_by_their_beginnings(app: App, notes: Repository, beginning: str) -> None:
+    """Branches before tags, in pages of any size; neither other refs nor what is no text."""
+    raw = os.fsencode("refs/heads/caf\udce9")
+    with app.database.write() as connection:
+        repository_log.append(
+            connection,
+            notes.id,
+            [
+                (None, RefUpdate("refs/pull/1/head", "0" * 40, "1" * 40)),
+                (None, RefUpdate(os.fsdecode(raw), "0" * 40, "1" * 40)),
+            ],
+        )
+    expected = [
+        name
+        for kind in ("refs/heads", "refs/tags")
+        for name in sorted(
+            [f"{kind}/".encode() + name for name, _ in from_git(app, notes, kind)] + [raw][: kind == "refs/heads"]
+        )
+        if name.decode(errors="replace").startswith(beginning)
+    ]
+    listed, total = ref_lists.list_full_names(app, notes, beginning, limit=100)
+    assert ([ref.raw_name for ref in listed], total) == (expected, len(expected))
+    for size in (1, 3):
+        pages = [
+            ref_lists.list_full_names(app, notes, beginning, skip=skip, limit=size) for skip in range(0, 20, size)
+        ]
+        assert [ref.raw_name for page, _ in pages for ref in page] == expected
+        assert {count for _, count in pages} == {len(expected)}
 
 
 def test_other_refs_and_repositories_are_not_listed(app: App, owner: Actor, notes: Repository) -> None:

@@ -9,7 +9,7 @@ from msgspec import UNSET, Meta, UnsetType
 from holdfast.hosting.access import RepositoryAccess, Unit
 from holdfast.hosting.git import refs, trees
 from holdfast.hosting.git.commits import read_commit
-from holdfast.hosting.git.encoding import display_name, is_id
+from holdfast.hosting.git.encoding import is_id
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.guards import in_repository, reads
 from holdfast.hosting.http.endpoints import endpoint
@@ -17,6 +17,7 @@ from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.pagination import LAST_PAGE, PagedList, PageParams, count_headers
 from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas.git import repository_api
+from holdfast.hosting.services import ref_lists
 from holdfast.hosting.services.revisions import open_git
 
 __all__ = ["list_refs", "list_refs_below", "show_blob", "show_tree"]
@@ -85,31 +86,24 @@ class TreeQuery(msgspec.Struct, frozen=True):
     per_page: Annotated[int, Meta(ge=0, le=2**31)] = 0
 
 
-def reference(request: RequestContext, target: RepositoryAccess, repo: Repo, name: bytes) -> Reference | None:
-    """Encode a ref; None if it was deleted concurrently."""
-    at = refs.target(repo, name)
-    kind = None if at is None else repo.header(at)
-    if at is None or kind is None:
-        return None
-    api = repository_api(request, target.repository)
-    return Reference(
-        display_name(name), f"{api}/git/{display_name(name)}", GitObject(kind[0], at, f"{api}/git/{kind[0]}s/{at}")
-    )
-
-
 def references(
-    request: RequestContext, target: RepositoryAccess, prefix: str, page: PageParams
+    request: RequestContext, target: RepositoryAccess, beginning: str, page: PageParams
 ) -> PagedList[Reference]:
-    """List the refs with a prefix."""
-    repo = open_git(request.app, target)
-    names = sorted(
-        name
-        for name in refs.all_refs(repo)
-        if display_name(name).startswith(prefix) and name.startswith((refs.BRANCHES, refs.TAGS))
+    """List the refs whose names begin with a text."""
+    listed, total = ref_lists.list_full_names(
+        request.app, target.repository, beginning, skip=page.skip, limit=page.size
     )
-    page_names = names[page.skip : page.skip + page.size]
-    found = [encoded for name in page_names if (encoded := reference(request, target, repo, name)) is not None]
-    return PagedList(found, len(names))
+    repo = ref_lists.open_with(request.app, target.repository, listed)
+    api = repository_api(request, target.repository)
+    found = []
+    for ref in listed:
+        # None if it was deleted in the meantime, and its objects too.
+        header = repo.header(ref.id)
+        if header is not None:
+            kind = header[0]
+            git_object = GitObject(kind, ref.id, f"{api}/git/{kind}s/{ref.id}")
+            found.append(Reference(ref.name, f"{api}/git/{ref.name}", git_object))
+    return PagedList(found, total)
 
 
 @endpoint("GET /repos/{owner}/{repo}/git/refs", scope="repository", guards=READING, slow=True)

@@ -5,15 +5,18 @@ from collections.abc import Sequence
 from typing import Final
 
 from holdfast.hosting.app import App
+from holdfast.hosting.git.encoding import well_formed
 from holdfast.hosting.git.refs import Ref
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.store import repository_log
 from holdfast.hosting.store.repositories import Repository
 
-__all__ = ["has_refs", "list_branches", "list_tags", "open_with"]
+__all__ = ["has_refs", "list_branches", "list_full_names", "list_tags", "open_with"]
 
 BRANCHES: Final = "refs/heads"
 TAGS: Final = "refs/tags"
+# Behind whatever else can follow the beginning of a name.
+LAST_CHARACTER: Final = "\U0010ffff"
 
 
 def has_refs(app: App, repository: Repository) -> bool:
@@ -33,8 +36,34 @@ def list_tags(app: App, repository: Repository, *, skip: int = 0, limit: int) ->
 
 def list_refs(app: App, repository: Repository, prefix: str, skip: int, limit: int) -> tuple[list[Ref], int]:
     """Return a page of the refs with a prefix, and the total."""
-    rows, total = repository_log.list_refs(app.database, repository.id, prefix, skip=skip, limit=limit)
+    rows, total = repository_log.list_refs(
+        app.database, repository.id, f"{prefix}/", f"{prefix}0", skip=skip, limit=limit
+    )
     return [Ref(os.fsencode(name)[len(prefix) + 1 :], target) for name, target in rows], total
+
+
+def list_full_names(
+    app: App, repository: Repository, beginning: str, *, skip: int = 0, limit: int
+) -> tuple[list[Ref], int]:
+    """Return a page of the branches and tags whose full names begin with a text, by name, and the total."""
+    listed: list[Ref] = []
+    total = 0
+    # No ref has a backslash, which stands for bytes that are no text in the database.
+    if "\\" in beginning or "\0" in beginning or well_formed(beginning) != beginning:
+        return listed, total
+    for prefix in (BRANCHES, TAGS):
+        if f"{prefix}/".startswith(beginning):
+            first, last = f"{prefix}/", f"{prefix}0"
+        elif beginning.startswith(f"{prefix}/"):
+            first, last = beginning, beginning + LAST_CHARACTER
+        else:
+            continue
+        rows, count = repository_log.list_refs(
+            app.database, repository.id, first, last, skip=max(skip - total, 0), limit=limit - len(listed)
+        )
+        listed += [Ref(os.fsencode(name), target) for name, target in rows]
+        total += count
+    return listed, total
 
 
 def open_with(app: App, repository: Repository, listed: Sequence[Ref]) -> Repo:

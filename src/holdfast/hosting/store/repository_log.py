@@ -362,13 +362,13 @@ def read_refs(connection: Connection, repository_id: int) -> dict[str, str]:
 
 
 def list_refs(
-    database: Database, repository_id: int, prefix: str, *, skip: int, limit: int
+    database: Database, repository_id: int, first: str, last: str, *, skip: int, limit: int
 ) -> tuple[list[tuple[str, str]], int]:
-    """Return a page of the refs with a prefix (`refs/tags`) and their targets, by name, and the total."""
-    below: dict[str, Bind] = {"repository_id": repository_id, "first": f"{prefix}/", "last": f"{prefix}0"}
-    rows = database.rows(PAGE, **below, most=limit, skip=skip)
+    """Return a page of the refs from one name up to another, without it, and their targets, and the total."""
+    names: dict[str, Bind] = {"repository_id": repository_id, "first": first, "last": last}
+    rows = database.rows(PAGE, **names, most=limit, skip=skip)
     # Of a page behind the last one nothing is returned, not even the total.
-    total = rows[0][2] if rows else database.rows(COUNT, **below)[0][0]
+    total = rows[0][2] if rows else database.rows(COUNT, **names)[0][0]
     return [(ref_name(name), target) for name, target, _ in rows], int(total)
 
 
