@@ -18,6 +18,7 @@ from tests.backup.container.vectors import SET_B
 from tests.backup.streams import KEYS
 from tests.conftest import Service, wait_for
 from tests.web.chats.test_data_folder_pages import FORM, check_picture
+from tests.web.chats.test_zipped_folder import zip_of
 from tests.web.chats.upload_helpers import begin, files_below, log_in, upload_all
 
 LIST = "/-/conversations"
@@ -140,6 +141,32 @@ def test_a_folder_stays_encrypted_and_its_pictures_are_read_from_the_store(
     wait_for(lambda: len(list(sealed.rglob("sealed"))) == 1)
     assert ada.post(f"{address}/-forget", headers=FORM).status_code == 303
     assert "This backup is encrypted" in ada.get(f"{address}/").text
+
+
+@pytest.mark.parametrize("damaged", [False, True])
+def test_a_zipped_folder_is_uploaded_with_a_form(
+    people: dict[str, httpx.Client], tmp_path: Path, *, damaged: bool
+) -> None:
+    """Without a script, and from phones that cannot choose folders; damage is said in words."""
+    ada = people["ada"]
+    write_sample(sample_records(60, 1), tmp_path / "SignalBackups", OutputFormat.FOLDER, seed=1, keys=KEYS)
+    files = files_below(tmp_path / "SignalBackups")
+    content = bytearray(zip_of(files))
+    if damaged:
+        (main,) = (body for path, body in files.items() if path.endswith("/main"))
+        content[content.index(main) + len(main) // 2] ^= 0xFF
+    sent = ada.post(LIST, files={"file": ("SignalBackups.zip", bytes(content))})
+    assert sent.status_code == 303
+    address = sent.headers["location"].rstrip("/")
+    assert "This backup is encrypted" in ada.get(f"{address}/").text
+    answer = ada.post(f"{address}/-key", data={"key": str(SET_B.pool), "account": str(SET_B.aci)})
+    if damaged:
+        said = "This backup cannot be read: main in the ZIP archive is damaged."
+        # It is said once, here or on the next page.
+        wait_for(lambda: said in answer.text or said in ada.get(f"{address}/").text, 60)
+    else:
+        assert "Forget key" in imported(ada, address)
+        check_picture(ada, address)
 
 
 def test_readers_export_what_they_can_read(people: dict[str, httpx.Client], plain: bytes, tmp_path: Path) -> None:

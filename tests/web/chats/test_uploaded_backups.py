@@ -1,8 +1,10 @@
 """What an uploaded file or folder is, and how it is brought to the import."""
 
 import hashlib
+import zipfile
 from collections.abc import Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -28,6 +30,7 @@ from holdfast_demo.sample_writer import write_sample
 from tests.backup.archives.histories import copies, write
 from tests.backup.streams import KEYS
 from tests.hosting.repository_helpers import make_people
+from tests.web.chats.test_zipped_folder import zip_of
 from tests.web.chats.upload_helpers import files_below
 
 SNAPSHOT = "signal-backup-2026-01-31-23-59-59"
@@ -97,7 +100,8 @@ def test_a_file_is_known_by_its_content(app: App, admin: Actor, tmp_path: Path) 
         made = upload(app, admin, {"x": content}, is_folder=False)
         assert check_kind(app, admin, made) is kind
         source = make_source(app, admin, chat_uploads.complete(app, admin, made.uuid, kind=kind.value))
-        assert (source.name, source.kind, source.path, source.media) == ("backup", kind, None, None)
+        assert (source.name, source.kind, source.path) == ("backup", kind, None)
+        assert source.media is None or source.media() is None
         assert source.origin == UploadOrigin(made.id, made.owner_id)
         assert source.write is not None
         source.write(tmp_path / f"copy of {kind}")
@@ -128,11 +132,45 @@ def test_the_attachments_of_an_encrypted_folder_stay_in_the_store(app: App, admi
     assert media is not None
     assert all(media.has(name.rpartition("/")[2]) for name in attachments)
     assert not media.has("0" * 64)
-    stored = StoredAttachments(chat_backups.content_of(app, admin, done))
+    content = chat_backups.content_of(app, admin, done)
+    stored = StoredAttachments({path: partial(content.open, file) for path, file in content.files.items()})
     with stored.open_encrypted(KEY) as file:
         assert file.read() == b"encrypted"
     with pytest.raises(AttachmentMissing):
         stored.open_encrypted(AttachmentKey(LocalKey(bytes(64)), hashlib.sha256(b"y").digest(), 1))
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_a_zipped_folder_is_read_in_place(app: App, admin: Actor, tmp_path: Path, method: int) -> None:
+    """Only what the import reads is written to this machine; attachments are opened inside of the ZIP archive."""
+    write_sample(sample_records(60, 1), tmp_path / "SignalBackups", OutputFormat.FOLDER, seed=1, keys=KEYS)
+    files = files_below(tmp_path / "SignalBackups")
+    made = upload(app, admin, {"phone.zip": zip_of(files, method)}, is_folder=False)
+    assert check_kind(app, admin, made) is FileKind.SEALED
+    source = make_source(app, admin, chat_uploads.complete(app, admin, made.uuid, kind="sealed"))
+    assert source.write is not None
+    source.write(tmp_path / "copy")
+    attachments = {path for path in files if path.startswith("SignalBackups/files/")}
+    copied = files_below(tmp_path / "copy")
+    assert {path.partition("/")[2]: content for path, content in copied.items()} == {
+        path.partition("/")[2]: content for path, content in files.items() if path not in attachments
+    }
+    assert source.media is not None
+    media = source.media()
+    assert media is not None
+    assert attachments
+    assert all(media.has(path.rpartition("/")[2]) for path in attachments)
+
+
+def test_other_zip_archives_are_what_they_were(app: App, admin: Actor) -> None:
+    """An export is read by the import; so is what is none, which says what it is. A bomb is refused at once."""
+    for files in ({"export/main.jsonl": b"{}"}, {"photos/a.jpg": b"x"}):
+        made = upload(app, admin, {"x.zip": zip_of(files)}, is_folder=False)
+        assert check_kind(app, admin, made) is FileKind.PLAIN
+    bomb = zip_of({"signal-backup-1/main": bytes(10_000_000)}, zipfile.ZIP_DEFLATED)
+    with pytest.raises(ApiError, match="compressed more") as refused:
+        check_kind(app, admin, upload(app, admin, {"x.zip": bomb}, is_folder=False))
+    assert refused.value.status == 422
 
 
 def test_all_files_of_an_export_are_written_for_the_import(app: App, admin: Actor, tmp_path: Path) -> None:

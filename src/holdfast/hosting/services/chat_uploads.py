@@ -46,6 +46,7 @@ __all__ = [
     "add_chunk",
     "add_file",
     "begin",
+    "check_path",
     "collect_garbage",
     "complete",
     "expire",

@@ -24,7 +24,7 @@ import structlog
 
 from holdfast.backup.archives import Archive
 from holdfast.backup.archives.schema import VERSION
-from holdfast.backup.errors import ArchiveError
+from holdfast.backup.errors import ArchiveError, BackupError
 from holdfast.secret import Secret
 from holdfast.settings import Settings
 from holdfast.web.chats.cache_entries import (
@@ -403,7 +403,10 @@ class ConversationCache:
         spooled = entry / SPOOLED
         path = source.path
         if path is None and source.write is not None:
-            source.write(spooled)
+            try:
+                source.write(spooled)
+            except BackupError as error:
+                return ImportProblem(f"This backup cannot be read: {error}.")
             path = spooled
         limits = self.limits.imports
         status, ended = run(ImportTask(str(path), str(entry), source.name, limits, job.keys, job.key), entry)

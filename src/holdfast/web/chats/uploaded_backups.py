@@ -1,6 +1,8 @@
 """Uploaded chat backups as sources of conversations: what they are, and their files in the object store."""
 
 import re
+import shutil
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -8,7 +10,7 @@ from typing import BinaryIO, Final
 from holdfast.backup.container.attachments import AttachmentKey
 from holdfast.backup.container.folder import MAIN, MANIFEST, METADATA, STORE
 from holdfast.backup.container.takeout import LINES
-from holdfast.backup.errors import AttachmentMissing
+from holdfast.backup.errors import AttachmentMissing, BackupError
 from holdfast.hosting.access import Actor
 from holdfast.hosting.app import App
 from holdfast.hosting.http.errors import ApiError
@@ -19,6 +21,7 @@ from holdfast.web.chats.cache_entries import ConversationSource, UploadOrigin
 from holdfast.web.chats.encrypted_media import EncryptedMedia
 from holdfast.web.chats.file_kinds import LOOK, FileKind, kind_of_file, kind_of_path
 from holdfast.web.chats.locks import open_private
+from holdfast.web.chats.zipped_folder import ZIP_MAGIC, zipped_files
 
 __all__ = ["check_kind", "make_source"]
 
@@ -32,7 +35,7 @@ ATTACHMENT: Final = re.compile(rf"(?:.*/)?{STORE}/([0-9a-f]{{2}})/(\1[0-9a-f]{{6
 def check_kind(app: App, actor: Actor, backup: ChatBackup) -> FileKind:
     """Return the kind of what was uploaded; raise `ApiError` unless it is a chat backup that can be shown."""
     content = chat_backups.content_of(app, actor, backup)
-    kind = kind_of_folder(app, content) if backup.is_folder else kind_of_upload(content)
+    kind = kind_of_folder(app, content.files) if backup.is_folder else kind_of_upload(app, content)
     if kind is FileKind.ARCHIVE:
         raise ApiError(
             422,
@@ -45,17 +48,30 @@ def check_kind(app: App, actor: Actor, backup: ChatBackup) -> FileKind:
     return kind
 
 
-def kind_of_upload(content: ChatBackupContent) -> FileKind | None:
-    """Return the kind of the only file, by how it begins."""
+def kind_of_upload(app: App, content: ChatBackupContent) -> FileKind | None:
+    """Return the kind of the only file, by how it begins, and of a ZIP archive by what is in it."""
     (file,) = content.files.values()
     with content.open(file) as source:
-        return kind_of_file(source.read(LOOK), file.size)
+        kind = kind_of_file(source.read(LOOK), file.size)
+        if kind is FileKind.PLAIN and is_zip(source):
+            try:
+                is_folder = kind_of_folder(app, zipped_files(source)) is FileKind.SEALED
+            except BackupError as error:
+                raise ApiError(422, f"{error}") from error
+            return FileKind.SEALED if is_folder else kind
+        return kind
 
 
-def kind_of_folder(app: App, content: ChatBackupContent) -> FileKind | None:
+def is_zip(source: BinaryIO) -> bool:
+    """Return whether a file begins as ZIP archives do."""
+    source.seek(0)
+    return source.read(len(ZIP_MAGIC)) == ZIP_MAGIC
+
+
+def kind_of_folder(app: App, paths: Iterable[str]) -> FileKind | None:
     """Return the kind of a folder, by the names of its files: they are laid out without their content."""
     with app.folders.incoming() as folder:
-        for path in content.files:
+        for path in paths:
             target = folder / inner_path(path)
             if ATTACHMENT.fullmatch(path):
                 target.parent.parent.mkdir(parents=True, exist_ok=True)
@@ -71,17 +87,27 @@ def inner_path(path: str) -> str:
     return path if chosen.startswith(SNAPSHOT) or not inner else inner
 
 
+def files_of(content: ChatBackupContent, backup: ChatBackup) -> Mapping[str, Callable[[], BinaryIO]] | None:
+    """Return what opens each file of an uploaded folder, which may have been zipped; None for a single file."""
+    if backup.is_folder:
+        return {path: partial(content.open, file) for path, file in content.files.items()}
+    if backup.kind != FileKind.SEALED.value:
+        return None
+    (file,) = content.files.values()
+    source = content.open(file)
+    return zipped_files(source) if is_zip(source) else None
+
+
 def make_source(app: App, actor: Actor, backup: ChatBackup) -> ConversationSource:
     """Return an uploaded backup as the source of a conversation."""
     kind = FileKind(backup.kind)
-    in_parts = backup.is_folder and kind is FileKind.SEALED
     return ConversationSource(
         f"upload {backup.uuid}",
         backup.name,
         kind,
         write=partial(write_backup, app, actor, backup),
         origin=UploadOrigin(backup.id, backup.owner_id),
-        media=partial(stored_media, app, actor, backup) if in_parts else None,
+        media=partial(stored_media, app, actor, backup) if kind is FileKind.SEALED else None,
     )
 
 
@@ -91,28 +117,29 @@ def write_backup(app: App, actor: Actor, backup: ChatBackup, target: Path) -> No
     The encrypted attachments of a folder stay in the object store, where they are read when they are shown.
     """
     content = chat_backups.content_of(app, actor, backup)
-    if not backup.is_folder:
+    files = files_of(content, backup)
+    if files is None:
         (file,) = content.files.values()
         open_private(target).close()
         content.copy(file, target)
         return
     target.mkdir(mode=0o700)
-    for path, file in content.files.items():
+    for path, open_file in files.items():
         place = target / inner_path(path)
         if backup.kind == FileKind.SEALED.value and ATTACHMENT.fullmatch(path):
             place.parent.parent.mkdir(parents=True, exist_ok=True)
         else:
             place.parent.mkdir(parents=True, exist_ok=True)
-            content.copy(file, place)
+            with open_file() as source, place.open("wb") as out:
+                shutil.copyfileobj(source, out)
 
 
 class StoredAttachments:
     """The encrypted attachments of an uploaded folder, in the object store."""
 
-    def __init__(self, content: ChatBackupContent) -> None:
-        self._content = content
+    def __init__(self, files: Mapping[str, Callable[[], BinaryIO]]) -> None:
         self._files = {
-            found[2]: file for path, file in content.files.items() if (found := ATTACHMENT.fullmatch(path))
+            found[2]: open_file for path, open_file in files.items() if (found := ATTACHMENT.fullmatch(path))
         }
 
     def has(self, media_name: str) -> bool:
@@ -121,12 +148,13 @@ class StoredAttachments:
 
     def open_encrypted(self, attachment: AttachmentKey) -> BinaryIO:
         """Open the encrypted file of an attachment."""
-        file = self._files.get(attachment.name)
-        if file is None:
+        open_file = self._files.get(attachment.name)
+        if open_file is None:
             raise AttachmentMissing(f"attachment {attachment.name} is not in the content store")
-        return self._content.open(file)
+        return open_file()
 
 
-def stored_media(app: App, actor: Actor, backup: ChatBackup) -> EncryptedMedia:
-    """Return the attachments of an uploaded folder."""
-    return EncryptedMedia(StoredAttachments(chat_backups.content_of(app, actor, backup)))
+def stored_media(app: App, actor: Actor, backup: ChatBackup) -> EncryptedMedia | None:
+    """Return the attachments of an uploaded folder; None for a single file."""
+    files = files_of(chat_backups.content_of(app, actor, backup), backup)
+    return None if files is None else EncryptedMedia(StoredAttachments(files))

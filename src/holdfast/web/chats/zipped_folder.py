@@ -1,0 +1,136 @@
+"""The folder that a phone wrote, uploaded as a ZIP archive: its files are read in place, never unpacked."""
+
+import io
+import os
+import zipfile
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, BinaryIO, Final, cast
+
+from holdfast.backup.container.takeout import ZIP_ERRORS
+from holdfast.backup.errors import AttachmentDamaged, OversizedBackup, UnreadableBackup
+from holdfast.hosting.errors import InvalidValue
+from holdfast.hosting.services.chat_uploads import MOST_FILES, check_path
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+__all__ = ["ZIP_MAGIC", "zipped_files"]
+
+ZIP_MAGIC: Final = b"PK\x03\x04"
+# The list of as many files as an upload may have; a larger one is not read.
+LARGEST_LIST: Final = 4 * 2**20
+ENCRYPTED: Final = 0x1
+# Encrypted files cannot be compressed; one that unpacks to more than twice its size is none of a phone.
+EXPANSION: Final = 2
+SLACK: Final = 64 * 2**10
+TOP: Final = "zip"
+
+
+class ListReader:
+    """A file for `zipfile`, which would read a list of files of any size at once."""
+
+    def __init__(self, source: BinaryIO) -> None:
+        self._source = source
+        self.seek, self.tell, self.seekable = source.seek, source.tell, source.seekable
+        self.limit: int | None = LARGEST_LIST
+
+    def read(self, size: int = -1) -> bytes:
+        """Read, and raise an error instead of reading more than the limit."""
+        if self.limit is None:
+            return self._source.read(size)
+        content = self._source.read(min(size, self.limit + 1) if size >= 0 else self.limit + 1)
+        if len(content) > self.limit:
+            raise zipfile.BadZipFile("the list of files is too large")
+        return content
+
+
+class ZippedFile(io.RawIOBase):
+    """A file of a ZIP archive that can be read from any position; a damaged one raises `AttachmentDamaged`."""
+
+    def __init__(self, archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> None:
+        super().__init__()
+        self._entry = entry
+        try:
+            self._source = archive.open(entry)
+        except ZIP_ERRORS as error:
+            raise self._damaged() from error
+
+    def _damaged(self) -> AttachmentDamaged:
+        return AttachmentDamaged(f"{self._entry.filename.rpartition('/')[2]} in the ZIP archive is damaged")
+
+    def readable(self) -> bool:
+        """Return true."""
+        return True
+
+    def seekable(self) -> bool:
+        """Return true."""
+        return True
+
+    def tell(self) -> int:
+        """Return the position."""
+        return self._source.tell()
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        """Change the position; what is compressed is read up to there."""
+        try:
+            return self._source.seek(offset, whence)
+        except ZIP_ERRORS as error:
+            raise self._damaged() from error
+
+    def readinto(self, buffer: "WriteableBuffer") -> int:
+        """Read from the position."""
+        view = memoryview(buffer).cast("B")
+        try:
+            piece = self._source.read(len(view))
+        except ZIP_ERRORS as error:
+            raise self._damaged() from error
+        view[: len(piece)] = piece
+        return len(piece)
+
+    def close(self) -> None:
+        """Close the file; the archive stays open for others."""
+        if not self.closed:
+            self._source.close()
+        super().close()
+
+
+def zipped_files(source: BinaryIO) -> dict[str, Callable[[], BinaryIO]]:
+    """Return what opens each file of a ZIP archive, by paths that begin with the folder that was zipped.
+
+    Entries with paths that lead elsewhere, or that no folder can have, are left out.
+    """
+    reader = ListReader(source)
+    try:
+        archive = zipfile.ZipFile(cast("BinaryIO", reader))
+    except ZIP_ERRORS as error:
+        raise UnreadableBackup("the list of files of this ZIP archive cannot be read") from error
+    reader.limit = None
+    entries = [entry for entry in archive.infolist() if not entry.is_dir() and is_inside(entry.filename)]
+    if len(entries) > MOST_FILES:
+        raise OversizedBackup(f"there are more than {MOST_FILES:,} files in this ZIP archive")
+    for entry in entries:
+        if entry.flag_bits & ENCRYPTED:
+            raise UnreadableBackup("this ZIP archive has a password; make one without")
+        if entry.file_size > EXPANSION * entry.compress_size + SLACK:
+            raise OversizedBackup("a file of this ZIP archive is compressed more than an encrypted one can be")
+    if sum(entry.compress_size for entry in entries) > source.seek(0, os.SEEK_END):
+        raise OversizedBackup("files of this ZIP archive overlap")
+    folders = {entry.filename.partition("/")[0] if "/" in entry.filename else "" for entry in entries}
+    # A folder's files may have been zipped without it.
+    prefix = f"{TOP}/" if len(folders) > 1 or "" in folders else ""
+    return {f"{prefix}{entry.filename}": partial(open_zipped, archive, entry) for entry in entries}
+
+
+def open_zipped(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> BinaryIO:
+    """Open a file of a ZIP archive, with a buffer."""
+    return cast("BinaryIO", io.BufferedReader(ZippedFile(archive, entry)))
+
+
+def is_inside(path: str) -> bool:
+    """Return whether a path stays inside of the folder that was zipped."""
+    try:
+        check_path(path, is_folder=True)
+    except InvalidValue:
+        return False
+    return True
