@@ -24,7 +24,7 @@ A snapshot of a phone, brought up to date now and then with
 
     holdfast backup push {FILE} maren/conversations
 
-Open [{FILE}]({FILE}) and choose *Read them*: the conversations are shown as they were on the phone, those of an
+Open [{FILE}]({FILE}) and choose *Browse chats*: the conversations are shown as they were on the phone, those of an
 earlier snapshot at an earlier commit. Only those who may see this repository may read any of it.
 """
 

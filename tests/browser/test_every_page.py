@@ -216,6 +216,21 @@ FIND_OVERFLOW = """() => {
     return [...found, ...opened];
 }"""
 
+# Which current tabs are not in view, and which numbers of rows are broken into lines.
+FIND_HIDDEN = """async () => {
+    await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+    const hidden = [...document.querySelectorAll(".tabs [aria-current]")].filter((tab) => {
+        const box = tab.getBoundingClientRect(), row = tab.closest(".tabs").getBoundingClientRect();
+        return box.left < row.left - 1 || box.right > row.right + 1;
+    });
+    const broken = [...document.querySelectorAll(".values td:first-child")].filter((cell) => {
+        const range = document.createRange();
+        range.selectNodeContents(cell);
+        return new Set([...range.getClientRects()].map((box) => box.top)).size > 1;
+    });
+    return [...hidden, ...broken].map((node) => `not whole: ${node.outerHTML.slice(0, 120)}`);
+}"""
+
 
 def test_every_route_of_a_page_has_an_example() -> None:
     """A page that the test below does not visit is a failure, and so is an example of a page that is no more."""
@@ -287,6 +302,7 @@ class Visitor:
             self.page.emulate_media(color_scheme=scheme)
             self.page.set_viewport_size(ViewportSize(width=width, height=HEIGHT))
             self.problems += [f"{address} at {width}: {one}" for one in self.page.evaluate(FIND_OVERFLOW)]
+            self.problems += [f"{address} at {width}: {one}" for one in self.page.evaluate(FIND_HIDDEN)]
             if width in WITH_AXE:
                 try:
                     self._accessible(self.page)

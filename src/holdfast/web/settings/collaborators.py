@@ -21,9 +21,9 @@ __all__ = ["change_collaborator_page", "list_collaborators_page", "remove_collab
 
 GUARDS: Final = (in_repository, administers)
 MODES: Final = (
-    ("read", "Read: view, clone and open issues"),
-    ("write", "Write: also push and manage issues"),
-    ("admin", "Admin: also manage settings"),
+    ("read", "view, clone and open issues"),
+    ("write", "also push and manage issues"),
+    ("admin", "also manage settings"),
 )
 
 

@@ -1,4 +1,4 @@
-// What every page has beside its links and forms: menus that close, copy buttons and keyboard shortcuts.
+// What every page has beside its links and forms: menus that close, tabs in view, copy buttons and keyboard shortcuts.
 "use strict";
 (() => {
   // One menu is open at a time; Escape and a click outside close it.
@@ -19,6 +19,20 @@
       if (held) menu.querySelector("summary").focus();
     }
   });
+
+  // On a phone the current tab may lie outside of its row.
+  const showTabs = () => {
+    for (const tab of document.querySelectorAll(".tabs [aria-current]")) {
+      const row = tab.closest(".tabs");
+      const box = tab.getBoundingClientRect();
+      const around = row.getBoundingClientRect();
+      if (box.left < around.left || box.right > around.right) {
+        row.scrollLeft += box.left + box.width / 2 - around.left - around.width / 2;
+      }
+    }
+  };
+  showTabs();
+  window.addEventListener("resize", showTabs);
 
   // Copy buttons: those in the page, and one for every code block of a text.
   const copy = async (text) => {
