@@ -142,3 +142,16 @@ def test_the_form_works_without_a_script(site: Service, browser: Browser, tmp_pa
         page.get_by_role("button", name="Upload", exact=True).click()
         expect(page).to_have_url(re.compile(rf"{LIST}/[0-9a-f-]{{36}}/"))
         expect(page.locator(".entries a").first).to_be_visible(timeout=60_000)
+
+
+def test_the_progress_of_an_import_is_shown_until_it_is_done(
+    site: Service, page: Page, accessible: Callable[[Page], None], tmp_path: Path
+) -> None:
+    """The page reloads by a script, and without one by what is in its head; it keeps nobody out."""
+    write_sample(sample_records(20_000, 1), tmp_path / "phone.binproto", OutputFormat.STREAM, seed=1)
+    log_in(page, site, "ada")
+    page.get_by_label("Backup file").set_input_files(tmp_path / "phone.binproto")
+    page.get_by_role("button", name="Upload", exact=True).click()
+    expect(page.get_by_role("heading", name="Importing the backup")).to_be_visible()
+    accessible(page)
+    expect(page.locator(".entries a").first).to_be_visible(timeout=60_000)

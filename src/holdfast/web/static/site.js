@@ -72,6 +72,10 @@
     prepare(button, () => block.textContent);
   }
 
+  // Pages that show progress; without this they say so in their head.
+  const progress = document.querySelector("[data-reload-after]");
+  if (progress) setTimeout(() => location.reload(), Number(progress.dataset.reloadAfter));
+
   // Formulas and diagrams: what shows them is loaded on pages that have some, and where it was built.
   const { formulas, diagrams } = document.currentScript.dataset;
   if (formulas && document.querySelector(".prose :is(.math, code.language-math)")) import(formulas);
