@@ -49,12 +49,12 @@ def test_files_are_limited_one_by_one_and_together(inside: App, tmp_path: Path) 
     with http_stub({"/large": (200, large), "/small": (200, small)}) as stub:
         client = opened(inside, stub.url)
         with pytest.raises(RemoteFailed, match="the film is larger than the setting max_lfs_mb allows"):
-            client.download(f"{stub.url}/large", tmp_path / "large", what="the film", headers={})
+            client.download(f"{stub.url}/large", tmp_path / "large", subject="the film", headers={})
         for name in ("first", "second"):
-            size = client.download(f"{stub.url}/small", tmp_path / name, what="the film", headers={})
+            size = client.download(f"{stub.url}/small", tmp_path / name, subject="the film", headers={})
             assert (size, (tmp_path / name).read_bytes()) == (len(small), small)
         with pytest.raises(RemoteFailed, match="migration_max_mb"):
-            client.download(f"{stub.url}/small", tmp_path / "third", what="the film", headers={})
+            client.download(f"{stub.url}/small", tmp_path / "third", subject="the film", headers={})
 
 
 def test_answers_time_and_redirects_are_limited(inside: App, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,6 +82,6 @@ def test_no_other_address_is_reached(app: App, inside: App, tmp_path: Path) -> N
         stub.redirects["/away"] = "http://127.0.0.2/x"
         for host, url in ((app, f"{stub.url}/a"), (inside, f"{stub.url}/away")):
             with pytest.raises(RemoteFailed, match="migration_allowed_hosts"):
-                opened(host, stub.url).download(url, tmp_path / "file", what="the film", headers={})
+                opened(host, stub.url).download(url, tmp_path / "file", subject="the film", headers={})
         assert len(stub.seen) == 1
     assert not (tmp_path / "file").exists()

@@ -39,10 +39,10 @@ def adopt(app: App, progress: Callable[[int, int], None] = lambda *_: None) -> N
 
 def record_pending_updates(app: App) -> int:
     """Record the pending updates of adopted repositories that happened, forget the others; return the number."""
-    found = pending_ref_updates.pending_updates(app.database)
+    pending_updates = pending_ref_updates.pending_updates(app.database)
     return sum(
         record_pending_in(app, repository_id, list(its))
-        for repository_id, its in groupby(found, key=lambda pending: pending.repository_id)
+        for repository_id, its in groupby(pending_updates, key=lambda pending: pending.repository_id)
     )
 
 
@@ -65,19 +65,19 @@ def record_pending_in(app: App, repository_id: int, pending_updates: Sequence[Pe
     ]
     references = [
         reference
-        for one in actor_updates
-        if one.actor_id is not None
-        for update in one.updates
-        for reference in commit_references.find_references(app, repository, one.actor_id, update, None)
+        for batch in actor_updates
+        if batch.actor_id is not None
+        for update in batch.updates
+        for reference in commit_references.find_references(app, repository, batch.actor_id, update, None)
     ]
     references = commit_references.newest(references) if references else references
-    known = ref_updates.read_pushes(app, repository, actor_updates, repository.default_branch)
+    pushes = ref_updates.read_pushes(app, repository, actor_updates, repository.default_branch)
     with app.database.write() as connection:
         locked = commit_references.lock_repositories(app.database, connection, repository, references)
         if any(not pending.update.deletes for pending in new):
             repositories.set_refs_changed(connection, repository, branch_change=0, pushed=True, bytes_added=0)
-        for one in actor_updates:
-            ref_events.record_updates(connection, repository, one.actor_id, one.updates, known=known)
+        for batch in actor_updates:
+            ref_events.record_updates(connection, repository, batch.actor_id, batch.updates, known=pushes)
         if references:
             commit_references.apply(app.database, connection, repository, locked, references)
         for pending in pending_updates:

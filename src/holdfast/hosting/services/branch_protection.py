@@ -302,18 +302,18 @@ def check_pattern(field: str, pattern: str, separators: str) -> None:
 
 def user_ids(app: App, names: list[str]) -> tuple[int, ...]:
     """Return the ids of users by name."""
-    found = accounts.by_names(app.database, names)
+    users = accounts.by_names(app.database, names)
     for name in names:
-        if name.casefold() not in found:
+        if name.casefold() not in users:
             raise UnknownName("user", name, f"user does not exist [uid: 0, name: {name}]")
-    return tuple(found[name.casefold()].id for name in names)
+    return tuple(users[name.casefold()].id for name in names)
 
 
 def team_ids(app: App, target: RepositoryAccess, names: list[str]) -> tuple[int, ...]:
     """Return the ids of teams of the repository's organization by name."""
     owner = target.repository.owner
-    found = organizations.teams_by_names(app.database, owner, names)
+    ids_by_name = organizations.teams_by_names(app.database, owner, names)
     for name in names:
-        if name.casefold() not in found:
+        if name.casefold() not in ids_by_name:
             raise UnknownName("team", name, f"team does not exist [org_id: {owner.id}, name: {name}]")
-    return tuple(found[name.casefold()] for name in names)
+    return tuple(ids_by_name[name.casefold()] for name in names)

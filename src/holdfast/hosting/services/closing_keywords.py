@@ -43,28 +43,28 @@ def parse_keywords(message: str) -> list[MessageReference]:
     # Most messages have none.
     if "#" not in message:
         return []
-    found: dict[MessageReference, None] = {}
+    references: dict[MessageReference, None] = {}
     for match in KEYWORD_LIST.finditer(message, 0, LONGEST_READ):
         closes = not match[1].lower().startswith("reopen")
         for owner, name, number in LISTED.findall(match[2]):
             if int(number):
-                found[MessageReference(int(number), closes, owner, name)] = None
-        if len(found) >= MOST_REFERENCES:
+                references[MessageReference(int(number), closes, owner, name)] = None
+        if len(references) >= MOST_REFERENCES:
             break
-    return list(found)[:MOST_REFERENCES]
+    return list(references)[:MOST_REFERENCES]
 
 
 def parse_references(message: str) -> list[MessageReference]:
     """Return all issues that a message refers to, with or without a keyword, each once and in its order."""
     if "#" not in message:
         return []
-    found: dict[MessageReference, None] = {}
+    references: dict[MessageReference, None] = {}
     for match in REFERENCE.finditer(message, 0, LONGEST_READ):
         if int(match[3]):
-            found[MessageReference(int(match[3]), None, match[1] or "", match[2] or "")] = None
-        if len(found) >= MOST_REFERENCES:
+            references[MessageReference(int(match[3]), None, match[1] or "", match[2] or "")] = None
+        if len(references) >= MOST_REFERENCES:
             break
-    return list(found)
+    return list(references)
 
 
 def parse_message(message: str) -> Sequence[MessageReference]:

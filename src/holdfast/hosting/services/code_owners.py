@@ -58,12 +58,12 @@ def parse(text: str, *, is_github: bool) -> list[OwnerRule]:
     """Return the rules of a file; lines that cannot be read are left out."""
     rules: list[OwnerRule] = []
     for line in text.splitlines():
-        words = line.partition("#")[0].split() if not line.lstrip().startswith("#") else []
-        owners = tuple(word.removeprefix("@") for word in words[1:] if word.startswith("@"))
-        if not words or len(rules) == MOST_RULES or (not owners and not is_github):
+        fields = line.partition("#")[0].split() if not line.lstrip().startswith("#") else []
+        owners = tuple(field.removeprefix("@") for field in fields[1:] if field.startswith("@"))
+        if not fields or len(rules) == MOST_RULES or (not owners and not is_github):
             continue
         try:
-            rules.append(OwnerRule((gitignore_test if is_github else regular_test)(words[0]), owners))
+            rules.append(OwnerRule((gitignore_test if is_github else regular_test)(fields[0]), owners))
         except PatternRefused:
             continue
     return rules
@@ -92,22 +92,22 @@ def rules_for(rules: Sequence[OwnerRule], paths: Sequence[str], *, last_counts: 
     if not last_counts:
         return [rule for rule in rules if any(rule.matches(path) for path in paths)]
     backwards = list(reversed(rules))
-    found: dict[int, OwnerRule] = {}
+    rules_by_id: dict[int, OwnerRule] = {}
     for path in paths:
         last = next((rule for rule in backwards if rule.matches(path)), None)
         if last is not None and last.owners:
-            found[id(last)] = last
-    return list(found.values())
+            rules_by_id[id(last)] = last
+    return list(rules_by_id.values())
 
 
 def read_rules(repo: Repo, commit: str) -> tuple[list[OwnerRule], bool]:
     """Return the rules of a commit's file, and whether the last that matches counts."""
     tree = read_commit(repo, commit).tree
     for path in FILES:
-        found = find(repo, tree, path)
-        if not isinstance(found, MissingPath) and found.type == "file" and found.size <= LARGEST:
+        entry = find(repo, tree, path)
+        if not isinstance(entry, MissingPath) and entry.type == "file" and entry.size <= LARGEST:
             is_github = path == GITHUB
-            return parse(display_name(read_blob(repo, found.id)), is_github=is_github), is_github
+            return parse(display_name(read_blob(repo, entry.id)), is_github=is_github), is_github
     return [], False
 
 
@@ -134,13 +134,13 @@ def owners_of(app: App, repository: Repository, rules: Sequence[OwnerRule]) -> l
     prefix = f"{repository.owner.name.casefold()}/"
     people = store.reviewers_named(app.database, repository, [name for name in names if "/" not in name])
     team_names = [name.removeprefix(prefix) for name in names if name.startswith(prefix)]
-    found = organizations.teams_by_names(app.database, repository.owner, team_names) if team_names else {}
+    team_ids = organizations.teams_by_names(app.database, repository.owner, team_names) if team_names else {}
     with app.database.read() as connection:
-        reading = store.teams_reading(connection, repository, list(found.values()))
+        reading = store.teams_reading(connection, repository, list(team_ids.values()))
     owners = []
     for rule in rules:
         folded = [name.casefold() for name in rule.owners]
-        asked = {found[name.removeprefix(prefix)] for name in folded if name.removeprefix(prefix) in found}
+        asked = {team_ids[name.removeprefix(prefix)] for name in folded if name.removeprefix(prefix) in team_ids}
         code_owners = CodeOwners(
             frozenset(people[name].id for name in folded if name in people), frozenset(asked & reading)
         )

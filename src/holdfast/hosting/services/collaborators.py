@@ -43,8 +43,8 @@ def find_person(app: App, name: str) -> Account:
 def list_all(app: App, actor: Actor, target: RepositoryAccess, *, skip: int, limit: int) -> CollaboratorPage:
     """List the collaborators of a repository by name."""
     access.require_repository_admin(actor, target)
-    found, total = store.collaborators_of(app.database, target.repository, skip=skip, limit=limit)
-    return CollaboratorPage(found, total)
+    collaborators, total = store.collaborators_of(app.database, target.repository, skip=skip, limit=limit)
+    return CollaboratorPage(collaborators, total)
 
 
 def is_collaborator(app: App, actor: Actor, target: RepositoryAccess, name: str) -> bool:

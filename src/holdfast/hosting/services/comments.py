@@ -27,17 +27,19 @@ def create(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, body:
     return comments.add_comment(app.database, target.repository, issue, user, body)
 
 
-def edit(app: App, actor: Actor, target: RepositoryAccess, found: tuple[Comment, Issue], body: str) -> Comment:
+def edit(
+    app: App, actor: Actor, target: RepositoryAccess, comment_with_issue: tuple[Comment, Issue], body: str
+) -> Comment:
     """Change the body of a comment; its author and people with write access may."""
-    comment, issue = found
+    comment, issue = comment_with_issue
     user = access.require_issue_edit(actor, target, issue, comment.author_id)
     require_body(body)
     return comments.edit_comment(app.database, target.repository, issue, comment, actor=user, body=body)
 
 
-def delete(app: App, actor: Actor, target: RepositoryAccess, found: tuple[Comment, Issue]) -> None:
+def delete(app: App, actor: Actor, target: RepositoryAccess, comment_with_issue: tuple[Comment, Issue]) -> None:
     """Delete a comment; its author and people with write access may."""
-    comment, issue = found
+    comment, issue = comment_with_issue
     user = access.require_issue_edit(actor, target, issue, comment.author_id)
     first = before_deleting(app, DeletedEntity(comment_id=comment.id))
     comments.delete_comment(app.database, target.repository, issue, comment, actor=user, first=first)

@@ -70,20 +70,20 @@ class StateChange:
 
 
 def find_references(
-    app: App, repository: Repository, actor_id: int, move: RefUpdate, known: Sequence[Commit] | None
+    app: App, repository: Repository, actor_id: int, move: RefUpdate, pushed_commits: Sequence[Commit] | None
 ) -> list[CommitReference]:
-    """Return the references in the commits of a ref update, oldest first; `known` are its commits if loaded.
+    """Return the references in the commits of a ref update, oldest first; `pushed_commits` are they, if loaded.
 
     A new branch has none: its history comes from elsewhere, where the numbers mean other issues.
     """
     if move.ref != f"refs/heads/{repository.default_branch}" or not move.keeps_ref:
         return []
     try:
-        commits = read_added(app, repository, move) if known is None else known
+        commits = read_added(app, repository, move) if pushed_commits is None else pushed_commits
         references = [
-            CommitReference(actor_id, one.id, reference)
-            for one in commits
-            for reference in parse_message(one.message)
+            CommitReference(actor_id, commit.id, reference)
+            for commit in commits
+            for reference in parse_message(commit.message)
         ]
         return newest(references) if references else references
     except GitError as error:
@@ -97,7 +97,7 @@ def read_added(app: App, repository: Repository, move: RefUpdate) -> Iterable[Co
     """Read the newest commits a ref update has added, oldest first."""
     repo = app.copies.open(repository)
     added = history.new_commits(repo, move.old, move.new, limit=MOST_COMMITS)
-    return (read_commit(repo, one) for one in reversed(added))
+    return (read_commit(repo, oid) for oid in reversed(added))
 
 
 def newest(references: Sequence[CommitReference]) -> list[CommitReference]:
@@ -118,8 +118,8 @@ def lock_repositories(
         lock_graph(connection)
     ids = {("", ""): repository.id}
     if names:
-        found = repositories.find_repositories(TransactionDatabase(database, connection), names)
-        ids |= {name: one.id for name, one in found.items()}
+        repositories_by_name = repositories.find_repositories(TransactionDatabase(database, connection), names)
+        ids |= {name: named_repository.id for name, named_repository in repositories_by_name.items()}
     lock_repository_rows(connection, set(ids.values()))
     now = repositories.repositories_by_id(connection, set(ids.values()))
     return {name: now[number] for name, number in ids.items() if number in now}
@@ -191,19 +191,20 @@ def state_changes(
     users = accounts_by_id(connection, {commit_reference.actor_id for commit_reference in references})
     writable = {number: writable_by(database, user, locked) for number, user in users.items()}
     allowed = [
-        (one, locked[one.repository])
-        for one in references
-        if one.repository in locked and locked[one.repository].id in writable.get(one.actor_id, ())
+        (reference, locked[reference.repository])
+        for reference in references
+        if reference.repository in locked
+        and locked[reference.repository].id in writable.get(reference.actor_id, ())
     ]
     if not allowed:
         return []
     now = int(time.time())
-    found = issues.find_issues(
+    issues_by_number = issues.find_issues(
         database, [(place.id, commit_reference.reference.number) for commit_reference, place in allowed]
     )
     changes: dict[int, StateChange] = {}
     for commit_reference, place in allowed:
-        issue = found.get((place.id, commit_reference.reference.number))
+        issue = issues_by_number.get((place.id, commit_reference.reference.number))
         if issue is None or issue.is_pull:
             continue
         before = changes.get(issue.id)
@@ -238,19 +239,25 @@ def note_commits(
     if not references:
         return
     within = TransactionDatabase(database, connection)
-    known = [
+    located_references = [
         (commit_reference, locked[commit_reference.repository])
         for commit_reference in references
         if commit_reference.repository in locked
     ]
-    found = issues.find_issues(within, [(place.id, one.reference.number) for one, place in known]) if known else {}
-    if not found:
+    issues_by_number = (
+        issues.find_issues(
+            within, [(place.id, reference.reference.number) for reference, place in located_references]
+        )
+        if located_references
+        else {}
+    )
+    if not issues_by_number:
         return
     users = accounts_by_id(connection, {commit_reference.actor_id for commit_reference in references})
     permissions = {number: permissions_of(within, user, locked) for number, user in users.items()}
     named: dict[int, dict[str, tuple[CommitReference, Repository]]] = {}
-    for commit_reference, place in known:
-        issue = found.get((place.id, commit_reference.reference.number))
+    for commit_reference, place in located_references:
+        issue = issues_by_number.get((place.id, commit_reference.reference.number))
         if issue is None or commit_reference.actor_id not in users:
             continue
         if may_note(permissions[commit_reference.actor_id][place.id], issue, place, repository):

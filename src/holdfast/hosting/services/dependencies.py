@@ -169,16 +169,16 @@ def naming_cycle(app: App, actor: Actor) -> Iterator[None]:
             # The number of omitted issues is not revealed: some may be hidden.
             path[CYCLE_LENGTH - 1 : -1] = [None]
         with app.database.read() as connection:
-            ids = {one for one in path if one is not None}
-            seen = visible_issues_by_id(connection, ids, Reader(actor.user, actor.public_only))
+            ids = {issue_id for issue_id in path if issue_id is not None}
+            visible_issues = visible_issues_by_id(connection, ids, Reader(actor.user, actor.public_only))
         names: list[str] = []
         for number in path:
             if number is None:
                 names.append("...")
                 continue
-            name = full_name(seen.get(number))
+            name = full_name(visible_issues.get(number))
             # Nor is the number of consecutive hidden ones.
-            if not names or names[-1] != name or seen[number].is_readable:
+            if not names or names[-1] != name or visible_issues[number].is_readable:
                 names.append(name)
         raise DependencyCycle(error.path, tuple(names)) from error
 
@@ -193,7 +193,10 @@ def locate(
         raise CrossRepositoryDependency
     places = dict.fromkeys(same_repository, target) | find_repositories(app, actor, elsewhere)
     keys = [
-        (found.repository.id if (found := places.get(issue_reference.repository)) else 0, issue_reference.number)
+        (
+            place_access.repository.id if (place_access := places.get(issue_reference.repository)) else 0,
+            issue_reference.number,
+        )
         for issue_reference in references
     ]
     issues = find_issues(app.database, keys)
@@ -215,11 +218,11 @@ def find_repositories(
     """Return the existing repositories with these names, with the actor's permissions."""
     if not names:
         return {}
-    found = repositories.find_repositories(app.database, names)
-    grants = repositories.grants_in(app.database, access.require_login(actor), list(found.values()))
+    repositories_by_name = repositories.find_repositories(app.database, names)
+    grants = repositories.grants_in(app.database, access.require_login(actor), list(repositories_by_name.values()))
     by_name: dict[tuple[str, str], RepositoryAccess] = {}
     for owner, name in names:
-        repository = found.get((owner.casefold(), name.casefold()))
+        repository = repositories_by_name.get((owner.casefold(), name.casefold()))
         if repository is not None:
             by_name[owner, name] = RepositoryAccess(
                 repository, access.repository_access(actor, repository, grants[repository.id])
@@ -237,20 +240,26 @@ def graph(viewer: Viewer, target: RepositoryAccess, issue: Issue, depth: int | N
     with viewer.app.database.read() as connection:
         edges = edges_around(connection, issue.id, most=GRAPH_NODES)
         around = sorted(distances(issue.id, edges).items(), key=lambda item: abs(item[1]))
-        seen = visible_issues_by_id(connection, [number for number, _ in around[:GRAPH_NODES]], reader(viewer))
-    hidden = {number for number, visible_issue in seen.items() if not visible_issue.is_readable}
+        visible_issues = visible_issues_by_id(
+            connection, [number for number, _ in around[:GRAPH_NODES]], reader(viewer)
+        )
+    hidden = {number for number, visible_issue in visible_issues.items() if not visible_issue.is_readable}
     depths = {
-        number: distance for number, distance in distances(issue.id, edges, hidden).items() if number in seen
+        number: distance
+        for number, distance in distances(issue.id, edges, hidden).items()
+        if number in visible_issues
     }
     farthest = depth or max(map(abs, depths.values()))
     near = [(abs(distance), number) for number, distance in depths.items() if abs(distance) <= farthest]
     keys = {number: key for key, (_, number) in enumerate(sorted(near))}
     return DependencyGraph(
-        nodes=[node(viewer, seen[number], key=key, depth=depths[number]) for number, key in keys.items()],
+        nodes=[
+            node(viewer, visible_issues[number], key=key, depth=depths[number]) for number, key in keys.items()
+        ],
         edges=[
-            DependencyEdge(keys[one], keys[other])
-            for one, other in sorted(edges)
-            if one in keys and other in keys and not (one in hidden and other in hidden)
+            DependencyEdge(keys[issue_id], keys[blocker_id])
+            for issue_id, blocker_id in sorted(edges)
+            if issue_id in keys and blocker_id in keys and not (issue_id in hidden and blocker_id in hidden)
         ],
         truncated=len(near) < len(depths) or len(around) > GRAPH_NODES,
     )

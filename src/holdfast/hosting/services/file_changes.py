@@ -148,15 +148,15 @@ def quoted(path: str) -> str:
     if not CONTROL.search(path):
         return path
     escaped = path.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t")
-    return '"' + CONTROL.sub(lambda found: f"\\{ord(found[0]):03o}", escaped) + '"'
+    return '"' + CONTROL.sub(lambda match: f"\\{ord(match[0]):03o}", escaped) + '"'
 
 
 def default_message(changes: Sequence[FileChange]) -> str:
     """Return the default commit message, which names the changed files."""
-    words: dict[str, list[str]] = {"Add": [], "Update": [], "Delete": []}
+    paths_by_verb: dict[str, list[str]] = {"Add": [], "Update": [], "Delete": []}
     for change in changes:
-        words[WORDS.get(change.operation, "Update")].append(quoted(well_formed(change.path)))
-    return "\n".join([f"{word} {', '.join(named)}" for word, named in words.items() if named])
+        paths_by_verb[WORDS.get(change.operation, "Update")].append(quoted(well_formed(change.path)))
+    return "\n".join([f"{verb} {', '.join(named)}" for verb, named in paths_by_verb.items() if named])
 
 
 def apply(
@@ -172,47 +172,47 @@ def apply(
             if change.operation != "delete":
                 check_target(draft, base.root, change)
     applied = AppliedChanges(base.root)
-    seen: set[str] = set()
+    changed_paths: set[str] = set()
     for change in changes:
         if change.operation != "delete" and applied.root is not base.root:
             check_target(draft, applied.root, change)
-        make(draft, applied, change, keep, again=change.path in seen)
-        seen.add(change.path)
+        make(draft, applied, change, keep, again=change.path in changed_paths)
+        changed_paths.add(change.path)
     return applied
 
 
 def file_at(draft: Draft, root: Folder, path: str) -> str | None:
     """Return the blob of the file at a path; None if there is none."""
-    found = draft.find(root, path)
-    return None if isinstance(found, Nowhere) or found.mode in {DIRECTORY, SUBMODULE} else found.id
+    entry = draft.find(root, path)
+    return None if isinstance(entry, Nowhere) or entry.mode in {DIRECTORY, SUBMODULE} else entry.id
 
 
 def check_source(draft: Draft, base: Base, change: FileChange) -> None:
     """Raise an error unless the file to change exists and is the version the client has seen."""
     if change.operation == "create":
         return
-    found = draft.find(base.root, change.from_path)
-    if isinstance(found, Nowhere):
+    entry = draft.find(base.root, change.from_path)
+    if isinstance(entry, Nowhere):
         if change.operation != "upload":
-            raise missing_path(found)
+            raise missing_path(entry)
         if change.sha:
             raise mismatch(change.sha, "")
         return
     if change.sha:
-        if change.sha != found.id:
-            raise mismatch(change.sha, found.id)
+        if change.sha != entry.id:
+            raise mismatch(change.sha, entry.id)
     elif change.last_commit_id:
-        check_unchanged(draft, base, change, found)
+        check_unchanged(draft, base, change, entry)
     elif change.operation != "upload":
         raise FileRefused("a SHA or commit ID must be proved when updating a file")
-    if found.mode == DIRECTORY and (change.operation == "delete" or change.moves):
+    if entry.mode == DIRECTORY and (change.operation == "delete" or change.moves):
         raise FileRefused(f"path is a directory, and only files can be changed [path: {change.from_path}]")
 
 
 def check_unchanged(draft: Draft, base: Base, change: FileChange, spot: Spot) -> None:
     """Raise `ShaMismatch` unless a path is unchanged since the commit the client knows."""
-    known = find_commit(draft.repo, change.last_commit_id) if is_id(change.last_commit_id) else None
-    before = None if known is None else draft.find(draft.folder(known.tree), change.from_path)
+    last_commit = find_commit(draft.repo, change.last_commit_id) if is_id(change.last_commit_id) else None
+    before = None if last_commit is None else draft.find(draft.folder(last_commit.tree), change.from_path)
     if before != spot:
         raise ShaMismatch(f"commit id does not match [given: {change.last_commit_id}, expected: {base.commit}]")
 

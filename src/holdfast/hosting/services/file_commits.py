@@ -166,10 +166,12 @@ class CommitBatch(msgspec.Struct):
         """Raise `RefRefused` for a new branch that git does not allow beside another one."""
         ref = BRANCHES + branch
         with self.host.database.read() as connection:
-            other = repository_log.conflicting_ref(connection, self.repository.id, ref)
-        made = (BRANCHES + name for name, head in self.heads.items() if head is not None)
-        beside = (name for name in made if f"{name}/".startswith(f"{ref}/") or f"{ref}/".startswith(f"{name}/"))
-        conflict = other or next(beside, None)
+            existing_ref = repository_log.conflicting_ref(connection, self.repository.id, ref)
+        new_refs = (BRANCHES + name for name, head in self.heads.items() if head is not None)
+        beside = (
+            name for name in new_refs if f"{name}/".startswith(f"{ref}/") or f"{ref}/".startswith(f"{name}/")
+        )
+        conflict = existing_ref or next(beside, None)
         if conflict is not None:
             raise ref_updates.name_conflict(ref, conflict)
 
@@ -240,8 +242,8 @@ def pack_ahead(batch: CommitBatch, request: CommitRequest, large: Sequence[FileC
             content.pointer(batch.host)
         else:
             blobs.append(content.add_to_copy(batch.repo))
-    made = pack_ids(batch.host.store, batch.repo, blobs) if blobs else None
-    return [] if made is None else [made]
+    pack = pack_ids(batch.host.store, batch.repo, blobs) if blobs else None
+    return [] if pack is None else [pack]
 
 
 def open_batch(app: App, repository: Repository) -> CommitBatch:
@@ -341,7 +343,7 @@ def prepare(batch: CommitBatch, request: CommitRequest) -> PreparedCommit:
         None if spot is None else result_of(batch, before, change.path, spot)
         for change, spot in zip(request.changes, applied.spots, strict=True)
     ]
-    made = draft.commit(
+    commit_id = draft.commit(
         draft.tree(applied.root),
         () if base.commit is None else (base.commit,),
         author=request.author,
@@ -349,10 +351,10 @@ def prepare(batch: CommitBatch, request: CommitRequest) -> PreparedCommit:
         message=full_message(request),
     )
     target = request.target
-    update = RefUpdate(BRANCHES + target, current or ref_updates.zero_id(request.repository), made)
+    update = RefUpdate(BRANCHES + target, current or ref_updates.zero_id(request.repository), commit_id)
     if batch.rules:
         check_rules(batch, request, update, base, current)
-    commit = parse_commit(made, draft.content(made))
+    commit = parse_commit(commit_id, draft.content(commit_id))
     committed = CommitResult(commit, target, tuple(files), batch.known, is_made=not request.dry_run)
     return PreparedCommit(update, committed, tuple(pointers))
 
@@ -476,11 +478,11 @@ def replay(batch: CommitBatch, request: CommitRequest, key: IdempotencyKey) -> C
     before = None if not commit.parents else batch.draft.folder(read_commit(batch.repo, commit.parents[0]).tree)
     files: list[FileResult | None] = []
     for change in request.changes:
-        found = None if change.operation == "delete" else batch.draft.find(root, change.path)
-        if found is None or isinstance(found, Nowhere):
+        entry = None if change.operation == "delete" else batch.draft.find(root, change.path)
+        if entry is None or isinstance(entry, Nowhere):
             files.append(None)
         else:
-            files.append(result_of(batch, before, change.path, found))
+            files.append(result_of(batch, before, change.path, entry))
     return CommitResult(commit, used.ref.removeprefix(BRANCHES), tuple(files))
 
 

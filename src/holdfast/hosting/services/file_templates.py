@@ -143,15 +143,19 @@ def licenses() -> tuple[LicenseTemplate, ...]:
     folder = license_folder()
     if folder is None:
         return ()
-    known = json.loads(folder.joinpath("db.json").read_text("utf-8"))["licenses"]
+    entries = json.loads(folder.joinpath("db.json").read_text("utf-8"))["licenses"]
     texts = {file.name for file in folder.iterdir()}
-    license_templates = [LicenseTemplate(one["id"], one["name"]) for one in known if f"{one['id']}.txt" in texts]
-    return tuple(sorted(license_templates, key=lambda one: one.key.casefold()))
+    license_templates = [
+        LicenseTemplate(entry["id"], entry["name"]) for entry in entries if f"{entry['id']}.txt" in texts
+    ]
+    return tuple(sorted(license_templates, key=lambda template: template.key.casefold()))
 
 
 def license_text(key: str) -> tuple[LicenseTemplate, str]:
     """Return a license and its text; raise `NoSuchTemplate`."""
-    license_template = next((one for one in licenses() if one.key.casefold() == key.casefold()), None)
+    license_template = next(
+        (template for template in licenses() if template.key.casefold() == key.casefold()), None
+    )
     folder = license_folder()
     if license_template is None or folder is None:
         raise NoSuchTemplate(key)

@@ -96,8 +96,8 @@ def find_owner(app: App, actor: Actor, organization: str) -> Account:
 
 def list_forks(app: App, actor: Actor, target: RepositoryAccess, *, skip: int, limit: int) -> RepositoryPage:
     """List the forks of a repository that the actor may see."""
-    mine = table.c.fork_of == target.repository.id
-    return repository_search.list_visible(app, actor, (mine,), skip=skip, limit=limit)
+    is_fork = table.c.fork_of == target.repository.id
+    return repository_search.list_visible(app, actor, (is_fork,), skip=skip, limit=limit)
 
 
 def merge_upstream(
@@ -111,22 +111,22 @@ def merge_upstream(
     user = access.require_login(actor)
     access.require_editable(target)
     access.require_branch_write(target)
-    mine = target.repository
-    if mine.fork_of is None:
-        raise NotAFork(mine.full_name)
-    upstream = repositories.show(app, actor, mine.fork_of)
+    repository = target.repository
+    if repository.fork_of is None:
+        raise NotAFork(repository.full_name)
+    upstream = repositories.show(app, actor, repository.fork_of)
     access.require_read(upstream, Unit.CODE)
-    branch = branch or mine.default_branch
+    branch = branch or repository.default_branch
     parent = app.copies.open(upstream.repository)
     ref = refs.branch(parent, branch)
-    if ref is None and branch == mine.default_branch:
+    if ref is None and branch == repository.default_branch:
         ref = refs.branch(parent, upstream.repository.default_branch)
     if ref is None:
         raise NoSuchBranch(upstream.repository.id, branch)
-    with app.copies.writing(mine.id) as copy:
+    with app.copies.writing(repository.id) as copy:
         current = refs.branch(copy, branch)
         if current is None:
-            raise NoSuchBranch(mine.id, branch)
+            raise NoSuchBranch(repository.id, branch)
         repo = add_objects(copy, parent, ref.id)
         base = merge_base(repo, current.id, ref.id)
         if base == ref.id:
@@ -142,14 +142,14 @@ def merge_upstream(
             new = add_merge_commit(draft, current.id, ref.id, author=author, committer=author, message=message)
             packs = [new_pack(draft.objects())]
         update = RefUpdate(f"refs/heads/{branch}", current.id, new)
-        ref_updates.update_refs(app, mine, user, [update], packs=packs, parents=[ref.id])
-    app.pushed.add(mine.id)
+        ref_updates.update_refs(app, repository, user, [update], packs=packs, parents=[ref.id])
+    app.pushed.add(repository.id)
     return "merge" if is_merge else "fast-forward"
 
 
-def add_objects(repo: Repo, other: Repo, commit: str) -> Repo:
+def add_objects(repo: Repo, source: Repo, commit: str) -> Repo:
     """Add what a commit of another repository leads to, to a local copy, as far as its refs do not lead to it."""
-    known = run(repo.folder, "for-each-ref", "--format=%(objectname)")
+    existing_ids = run(repo.folder, "for-each-ref", "--format=%(objectname)")
     folder = repo.folder / "objects" / "pack"
     folder.mkdir(exist_ok=True)
     run(
@@ -157,8 +157,8 @@ def add_objects(repo: Repo, other: Repo, commit: str) -> Repo:
         "pack-objects",
         *("-q", "--non-empty", "--revs", "--delta-base-offset"),
         str(folder / "pack"),
-        input=f"{commit}\n--not\n".encode() + known,
+        input=f"{commit}\n--not\n".encode() + existing_ids,
         timeout=PACK_SECONDS,
-        variables={"GIT_ALTERNATE_OBJECT_DIRECTORIES": str(other.folder / "objects")},
+        variables={"GIT_ALTERNATE_OBJECT_DIRECTORIES": str(source.folder / "objects")},
     )
     return open_repository(repo.folder)

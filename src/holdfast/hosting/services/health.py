@@ -28,20 +28,22 @@ def expected_revision() -> str:
 
 def problems(app: App) -> dict[str, str]:
     """Return the problems by part (`database`, `migrations`, `data`); empty if healthy."""
-    found = {}
+    problems_by_part = {}
     try:
         revision = migrate.revision(app.database)
     except (SQLAlchemyError, DatabaseError):
-        found["database"] = "does not answer"
+        problems_by_part["database"] = "does not answer"
     else:
         if revision != expected_revision():
-            found["migrations"] = f"at {revision or 'nothing'}, but this version expects {expected_revision()}"
+            problems_by_part["migrations"] = (
+                f"at {revision or 'nothing'}, but this version expects {expected_revision()}"
+            )
     problem = folder_problem(app.settings.data)
-    if not problem and not found:
+    if not problem and not problems_by_part:
         problem = instance_problem(app)
     if problem:
-        found["data"] = problem
-    return found
+        problems_by_part["data"] = problem
+    return problems_by_part
 
 
 def instance_problem(app: App) -> str:

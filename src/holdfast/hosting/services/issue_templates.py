@@ -110,10 +110,10 @@ def tree_of(app: App, target: RepositoryAccess) -> tuple[Repo, str] | None:
 
 def templates_of(app: App, target: RepositoryAccess) -> list[IssueTemplate]:
     """Return the templates of a repository, by file name."""
-    found = tree_of(app, target)
-    if found is None:
+    repo_and_tree = tree_of(app, target)
+    if repo_and_tree is None:
         return []
-    repo, root = found
+    repo, root = repo_and_tree
     for folder in FOLDERS:
         entry = find(repo, root, folder)
         if isinstance(entry, TreeEntry) and entry.type == "dir":
@@ -241,10 +241,10 @@ def names_of(fields: dict[str, YamlValue], name: str) -> list[str]:
     """Return a field that is a list of names, or names with commas between them."""
     value = fields.get(name)
     if isinstance(value, list):
-        if any(isinstance(one, list | dict) for one in value):
+        if any(isinstance(item, list | dict) for item in value):
             raise InvalidYaml(f"'{name}' must be a list of names")
-        return [str(one) for one in value if one is not None]
-    return [one.strip() for one in text_of(fields, name).split(",") if one.strip()]
+        return [str(item) for item in value if item is not None]
+    return [item.strip() for item in text_of(fields, name).split(",") if item.strip()]
 
 
 def config_of(app: App, target: RepositoryAccess) -> IssueConfig:
@@ -257,10 +257,10 @@ def config_of(app: App, target: RepositoryAccess) -> IssueConfig:
 
 def validated_config(app: App, target: RepositoryAccess) -> IssueConfig:
     """Return the settings of a repository's templates. Raise `InvalidYaml` if the file is invalid."""
-    found = tree_of(app, target)
-    if found is None:
+    repo_and_tree = tree_of(app, target)
+    if repo_and_tree is None:
         return IssueConfig()
-    repo, root = found
+    repo, root = repo_and_tree
     for path in CONFIGS:
         entry = find(repo, root, path)
         if isinstance(entry, TreeEntry) and entry.type == "file":
@@ -284,14 +284,14 @@ def parse_config(content: bytes) -> IssueConfig:
 
 def contact_link(number: int, fields: dict[str, YamlValue]) -> ContactLink:
     """Return a contact link, of which every part is required and the URL is absolute."""
-    made = ContactLink(text_of(fields, "name"), text_of(fields, "url"), text_of(fields, "about"))
+    link = ContactLink(text_of(fields, "name"), text_of(fields, "url"), text_of(fields, "about"))
     for name in ("name", "url", "about"):
-        if not getattr(made, name):
+        if not getattr(link, name):
             raise InvalidYaml(f"contact_links at position {number}: '{name}' is required")
     try:
-        parts = urlsplit(made.url)
+        parts = urlsplit(link.url)
     except ValueError:
         parts = urlsplit("")
     if parts.scheme not in {"http", "https", "mailto"} or not (parts.netloc or parts.path):
         raise InvalidYaml(f"contact_links at position {number}: the url is not a valid address")
-    return made
+    return link

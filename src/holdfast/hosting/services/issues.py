@@ -78,8 +78,8 @@ class IssueEdit(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def needs_write_access(self) -> bool:
         """Whether it changes something that an author without write access may not."""
-        given = (self.labels, self.assignees, self.milestone_id, self.due_date)
-        return self.remove_due_date or any(one is not None for one in given)
+        values = (self.labels, self.assignees, self.milestone_id, self.due_date)
+        return self.remove_due_date or any(value is not None for value in values)
 
 
 def find(app: App, target: RepositoryAccess, number: int) -> Issue:

@@ -51,28 +51,28 @@ async def add_object(app: App, oid: str, size: int, chunks: AsyncIterator[bytes]
     await app.lfs.write(oid, size, chunks)
 
 
-def brought(app: App, repo: Repo, source: Repository, new: str, known: str) -> dict[str, int]:
+def brought(app: App, repo: Repo, source: Repository, new: str, old: str) -> dict[str, int]:
     """Return the objects, with their sizes, that a commit leads to, another does not, and a repository has."""
     if not lfs.has_links(app.database, source):
         return {}
-    listed = run(
+    object_names = run(
         repo.folder,
         *("rev-list", "--objects", "--no-object-names", f"--filter=blob:limit={MOST_BYTES + 1}", "--stdin"),
-        input=f"{new}\n^{known}\n".encode(),
+        input=f"{new}\n^{old}\n".encode(),
         timeout=LIST_SECONDS,
     )
     pointers: set[str] = set()
-    for name in listed.decode().split()[:MOST_READ]:
+    for name in object_names.decode().split()[:MOST_READ]:
         header = repo.header(name)
         if header is not None and header[0] == "blob" and header[1] <= MOST_BYTES:
             pointer = LfsPointer.parse(repo.read(name, "blob"))
             if pointer is not None:
                 pointers.add(pointer.oid)
     oids = sorted(pointers)
-    found: dict[str, int] = {}
+    sizes: dict[str, int] = {}
     for start in range(0, len(oids), AT_ONCE):
-        found |= lfs.linked_sizes(app.database, source, oids[start : start + AT_ONCE])
-    return found
+        sizes |= lfs.linked_sizes(app.database, source, oids[start : start + AT_ONCE])
+    return sizes
 
 
 def stored_objects(app: App) -> dict[str, StoredLfsObject]:
@@ -91,7 +91,7 @@ def collect_garbage(app: App, *, now: float) -> int:
 
 async def remove_garbage(app: App, now: float) -> int:
     """Remove unlinked objects after the grace period."""
-    before, begun = now - GRACE, time.monotonic()
+    before, started = now - GRACE, time.monotonic()
     if not await asyncio.to_thread(instance.owns_store, app.database, app.store):
         return 0
     old = await asyncio.to_thread(
@@ -100,7 +100,7 @@ async def remove_garbage(app: App, now: float) -> int:
     removed = 0
     for start in range(0, len(old), BATCH):
         # The current time, not that of the start: a scan may take longer than a lease.
-        moment = now + time.monotonic() - begun
+        moment = now + time.monotonic() - started
         removed += await remove_unlinked(app, old[start : start + BATCH], moment)
     return removed
 

@@ -89,11 +89,11 @@ def new_line_comment(
         return files[key]
 
     old, new = read(base), read(commit)
-    mine = old if is_old_side else new
-    if mine is None:
+    file_version = old if is_old_side else new
+    if file_version is None:
         side = "before the change" if is_old_side else "after the change"
         raise InvalidReference("Path", f"there is no file {draft.path} {side}")
-    if not mine.has_line(line):
+    if not file_version.has_line(line):
         raise InvalidReference("Position", f"{draft.path} has no line {line}")
     sides = [b"" if file is None else file.content for file in (old, new)]
     hunk = ""
@@ -106,7 +106,7 @@ def new_line_comment(
         is_old_side=is_old_side,
         commit_id=commit,
         line_commit_id=base if is_old_side else commit,
-        blob_id=mine.blob_id,
+        blob_id=file_version.blob_id,
         diff_hunk=hunk,
     )
 
@@ -126,20 +126,20 @@ def current_positions(
     A line is followed through the difference of the file it was in and the file as it is now, which is computed
     once per file. What takes too long, or cannot be read, stays where the comment was made.
     """
-    found = {
+    positions = {
         place.comment_id: CurrentPosition(place.path, place.line, place.commit_id)
         for place in places
         if place.commit_id == head
     }
-    if len(found) == len(places) or not target.permissions.may_read(Unit.CODE):
-        return found
+    if len(positions) == len(places) or not target.permissions.may_read(Unit.CODE):
+        return positions
     until = time.monotonic() + TIME_LIMIT_SECONDS
     files: dict[tuple[str, str, str], FileAt | None] = {}
     with suppress(NoSuchFolder, NoSuchObject, GitDamaged, GitFailed):
         repo = open_git(app, target)
         base = merge_base_of(repo, issue, head)
         for place in places:
-            if place.comment_id in found:
+            if place.comment_id in positions:
                 continue
             if time.monotonic() > until:
                 break
@@ -148,8 +148,8 @@ def current_positions(
                 key = (place.line_commit_id, at, place.path)
                 if key not in files:
                     files[key] = moved_file(repo, place.line_commit_id, at, place.path)
-                found[place.comment_id] = position_in(repo, place, files[key], head)
-    return found
+                positions[place.comment_id] = position_in(repo, place, files[key], head)
+    return positions
 
 
 def position_in(repo: Repo, place: LinePlace, file: FileAt | None, head: str) -> CurrentPosition:

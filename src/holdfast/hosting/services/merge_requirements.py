@@ -208,8 +208,8 @@ def status_requirements(
         ("pending", checked.pending),
         ("failing", checked.failing),
     )
-    listed = "; ".join(f"{name}: {', '.join(contexts[:10])}" for name, contexts in parts if contexts)
-    text = f"required statuses have not succeeded ({listed})"
+    summary = "; ".join(f"{name}: {', '.join(contexts[:10])}" for name, contexts in parts if contexts)
+    text = f"required statuses have not succeeded ({summary})"
     return [UnmetRequirement(MergeRequirement.STATUSES, text, can_wait=True)]
 
 

@@ -54,14 +54,14 @@ class MigrationClient:
         self, method: str, url: HttpUrl, headers: Mapping[str, str], body: bytes | None = None
     ) -> HttpRequest:
         """Return a request, with the credentials if they belong to where it goes."""
-        given = dict(headers)
-        has_own = any(name.lower() == "authorization" for name in given)
+        all_headers = dict(headers)
+        has_own = any(name.lower() == "authorization" for name in all_headers)
         if self.authorization and not has_own and url.origin == self.home.origin:
-            given["Authorization"] = self.authorization
-        return HttpRequest(method, HttpUrl(url.scheme, url.host, url.port, url.path), given, body)
+            all_headers["Authorization"] = self.authorization
+        return HttpRequest(method, HttpUrl(url.scheme, url.host, url.port, url.path), all_headers, body)
 
     @contextmanager
-    def send(self, request: HttpRequest, what: str) -> Iterator[sync.SyncResponse]:
+    def send(self, request: HttpRequest, subject: str) -> Iterator[sync.SyncResponse]:
         """Send a request, follow its redirects, and yield the successful response; raise `RemoteFailed`."""
         policy = remotes.allowed_hosts(self.app).allows
         for _ in range(MOST_REDIRECTS + 1):
@@ -69,15 +69,15 @@ class MigrationClient:
             try:
                 with sync.send(request, read_timeout=READ_SECONDS, policy=policy) as response:
                     if not response.is_redirect:
-                        check_status(response.status, what)
+                        check_status(response.status, subject)
                         yield response
                         return
                     request = redirected(request, response.status, response.header("location"))
             except AddressNotAllowed as error:
                 raise remotes.address_error(error.host, list(error.addresses)) from None
             except HttpClientError as error:
-                raise RemoteFailed(f"{what} cannot be read: {error}") from None
-        raise RemoteFailed(f"{what} redirects more than {MOST_REDIRECTS} times")
+                raise RemoteFailed(f"{subject} cannot be read: {error}") from None
+        raise RemoteFailed(f"{subject} redirects more than {MOST_REDIRECTS} times")
 
     def check_time(self) -> None:
         """Raise `RemoteFailed` when the time is over."""
@@ -94,35 +94,35 @@ class MigrationClient:
                     raise RemoteFailed(f"{API} answered with too much, or too slowly")
         return bytes(content)
 
-    def check_size(self, size: int, what: str) -> None:
+    def check_size(self, size: int, subject: str) -> None:
         """Raise `RemoteFailed` for a file that is larger than one may be, or than what all may still have."""
         if size > self.app.settings.max_lfs_mb * MEBIBYTE:
-            raise RemoteFailed(f"{what} is larger than the setting max_lfs_mb allows")
+            raise RemoteFailed(f"{subject} is larger than the setting max_lfs_mb allows")
         if size > self.bytes_left:
             raise RemoteFailed(
                 "the release files and LFS objects together are larger than the setting migration_max_mb allows"
             )
 
-    def download(self, url: str, path: Path, *, what: str, headers: Mapping[str, str]) -> int:
+    def download(self, url: str, path: Path, *, subject: str, headers: Mapping[str, str]) -> int:
         """Write a file from elsewhere to a new file, and return its size."""
         try:
             request = self.request("GET", HttpUrl.parse(url), headers)
         except InvalidUrl as error:
-            raise RemoteFailed(f"{what} has an invalid address: {error}") from None
+            raise RemoteFailed(f"{subject} has an invalid address: {error}") from None
         size = 0
-        with self.send(request, what) as response, path.open("xb") as file:
+        with self.send(request, subject) as response, path.open("xb") as file:
             while chunk := response.read(CHUNK):
                 size += len(chunk)
-                self.check_size(size, what)
+                self.check_size(size, subject)
                 self.check_time()
                 file.write(chunk)
         self.bytes_left -= size
         return size
 
 
-def check_status(status: int, what: str) -> None:
+def check_status(status: int, subject: str) -> None:
     """Raise `RemoteFailed` for a status other than 200."""
     if status in {401, 403, 429}:
-        raise RemoteFailed(f"{what} was refused, or the rate is limited (status {status})")
+        raise RemoteFailed(f"{subject} was refused, or the rate is limited (status {status})")
     if status != 200:
-        raise RemoteFailed(f"{what} was answered with the status {status}")
+        raise RemoteFailed(f"{subject} was answered with the status {status}")

@@ -70,15 +70,15 @@ def fetch_release_file(
         name = attachments.check_file_name(asset.name)
     except (InvalidField, InvalidValue):
         raise RemoteFailed("a release has a file whose name cannot be used here") from None
-    what = f"the release file {name}"
-    client.check_size(asset.size, what)
+    subject = f"the release file {name}"
+    client.check_size(asset.size, subject)
     # The API of GitHub answers with the file to who asks for its bytes; that works for private repositories too.
     is_api = bool(asset.url) and asset.state != ""
     headers = {"Accept": "application/octet-stream"}
     number = str(uuid.uuid4())
     with app.store.incoming_path() as path:
         size = client.download(
-            asset.url if is_api else asset.browser_download_url, path, what=what, headers=headers
+            asset.url if is_api else asset.browser_download_url, path, subject=subject, headers=headers
         )
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
@@ -101,11 +101,11 @@ def fetch_lfs_objects(app: App, client: MigrationClient, repository: Repository,
     Those that the other service does not have are left out, as git leaves their pointers.
     """
     pointers: dict[str, LfsPointer] = {}
-    for found in stored_pointers(app.copies.update(repository.id).folder):
-        pointers.update((lfs_pointer.oid, lfs_pointer) for lfs_pointer in found.values())
+    for batch in stored_pointers(app.copies.update(repository.id).folder):
+        pointers.update((lfs_pointer.oid, lfs_pointer) for lfs_pointer in batch.values())
     for pointer in pointers.values():
         client.check_size(pointer.size, f"the LFS object {pointer.oid}")
-    lfs_pointers, done = list(pointers.values()), 0
+    lfs_pointers, fetched = list(pointers.values()), 0
     for start in range(0, len(lfs_pointers), BATCH):
         some = {lfs_pointer.oid: lfs_pointer for lfs_pointer in lfs_pointers[start : start + BATCH]}
         sizes: dict[str, int] = {}
@@ -113,11 +113,11 @@ def fetch_lfs_objects(app: App, client: MigrationClient, repository: Repository,
             if oid in some and oid not in sizes:
                 fetch_object(app, client, some[oid], action)
                 sizes[oid] = some[oid].size
-        done += len(sizes)
+        fetched += len(sizes)
         with app.database.write() as connection:
             lfs.add_links(connection, repository, sizes)
-            mirrors.set_progress(connection, repository.id, phase="LFS objects", done=done)
-    return done
+            mirrors.set_progress(connection, repository.id, phase="LFS objects", done=fetched)
+    return fetched
 
 
 def download_actions(
@@ -143,14 +143,14 @@ def download_actions(
 
 def fetch_object(app: App, client: MigrationClient, pointer: LfsPointer, action: SourceLfsAction) -> None:
     """Download an object, and store it if it is what the pointer says."""
-    what = f"the LFS object {pointer.oid}"
-    client.check_size(pointer.size, what)
+    subject = f"the LFS object {pointer.oid}"
+    client.check_size(pointer.size, subject)
     with app.store.incoming_path() as path:
-        client.download(action.href, path, what=what, headers=action.header)
+        client.download(action.href, path, subject=subject, headers=action.header)
         try:
             asyncio.run(lfs_objects.add_object(app, pointer.oid, pointer.size, chunks_of(path)))
         except LfsMismatch:
-            raise RemoteFailed(f"{what} is not what its pointer says") from None
+            raise RemoteFailed(f"{subject} is not what its pointer says") from None
 
 
 async def chunks_of(path: Path) -> AsyncIterator[bytes]:

@@ -129,17 +129,17 @@ class Import:
         }
 
         def work(link: Connection) -> None:
-            made = imports.add_issues(link, [self.issue_row(issue) for issue in new.values()])
-            self.issues.update(made)
+            issue_ids = imports.add_issues(link, [self.issue_row(issue) for issue in new.values()])
+            self.issues.update(issue_ids)
             pairs = {
-                (made[number], self.labels[plain(label.name)])
+                (issue_ids[number], self.labels[plain(label.name)])
                 for number, issue in new.items()
                 for label in issue.labels or ()
                 if plain(label.name) in self.labels
             }
             imports.add_issue_labels(link, sorted(pairs))
             assigned = {
-                (made[number], self.people[person.login.casefold()])
+                (issue_ids[number], self.people[person.login.casefold()])
                 for number, issue in new.items()
                 for person in issue.assignees or ()
                 if person.login.casefold() in self.people
@@ -190,33 +190,33 @@ class Import:
 
     def add_blockers(self, number: int, page: list[int]) -> None:
         """Import the blockers of an issue, but for those that would close a cycle."""
-        mine = self.blockers.setdefault(number, set())
+        blockers = self.blockers.setdefault(number, set())
         new = []
-        for other in page:
-            if other in self.issues and other not in mine and not self.leads_to(other, number):
-                mine.add(other)
-                new.append(other)
+        for blocker in page:
+            if blocker in self.issues and blocker not in blockers and not self.leads_to(blocker, number):
+                blockers.add(blocker)
+                new.append(blocker)
         rows = [
             {
                 "issue_id": self.issues[number],
-                "blocker_id": self.issues[other],
+                "blocker_id": self.issues[blocker],
                 "actor_id": self.user.id,
                 "created_at": self.repository.created_at,
             }
-            for other in new
+            for blocker in new
         ]
         self.write("dependencies", len(page), lambda link: imports.add_dependencies(link, rows))
 
     def leads_to(self, start: int, target: int) -> bool:
         """Return whether an issue is, or is blocked by, another one, directly or not."""
-        seen, waiting = {start}, [start]
+        visited, waiting = {start}, [start]
         while waiting:
             current = waiting.pop()
             if current == target:
                 return True
-            found = self.blockers.get(current, set()) - seen
-            seen |= found
-            waiting += found
+            unvisited = self.blockers.get(current, set()) - visited
+            visited |= unvisited
+            waiting += unvisited
         return False
 
     def add_releases(self, page: list[SourceRelease]) -> None:
@@ -267,31 +267,31 @@ class Import:
 
 def import_parts(app: App, repository: Repository, user: Account, source: ApiSource, parts: ImportParts) -> None:
     """Import the parts that are asked for; raise `RemoteFailed` if one cannot be read."""
-    made = Import(app, repository, user, source)
+    new_import = Import(app, repository, user, source)
     if parts.labels:
-        each(made, source.labels(), made.add_labels)
+        each(new_import, source.labels(), new_import.add_labels)
     if parts.milestones:
-        each(made, source.milestones(), made.add_milestones)
+        each(new_import, source.milestones(), new_import.add_milestones)
     if parts.issues or parts.pull_requests:
         people, _ = assignees.assignable(app.database, repository, skip=0, limit=MOST_PEOPLE)
-        made.people = {person.name.casefold(): person.id for person in people}
-        each(made, source.issues(with_pulls=parts.pull_requests), made.add_issues)
-        each(made, source.comments(), made.add_comments)
-        made.done = 0
-        for number in made.blocked:
+        new_import.people = {person.name.casefold(): person.id for person in people}
+        each(new_import, source.issues(with_pulls=parts.pull_requests), new_import.add_issues)
+        each(new_import, source.comments(), new_import.add_comments)
+        new_import.done = 0
+        for number in new_import.blocked:
             for page in source.blockers(number):
-                made.add_blockers(number, page)
+                new_import.add_blockers(number, page)
     if parts.releases:
         with app.database.read() as connection:
-            made.refs = repository_log.read_refs(connection, repository.id)
-        each(made, source.releases(), made.add_releases)
+            new_import.refs = repository_log.read_refs(connection, repository.id)
+        each(new_import, source.releases(), new_import.add_releases)
     with app.database.write() as connection:
         imports.recount(connection, repository.id)
 
 
-def each(made: Import, pages: Iterator[list[T]], add: Callable[[list[T]], None]) -> None:
+def each(new_import: Import, pages: Iterator[list[T]], add: Callable[[list[T]], None]) -> None:
     """Import page by page, counting from the beginning."""
-    made.done = 0
+    new_import.done = 0
     for page in pages:
         add(page)
 

@@ -189,15 +189,15 @@ def fetch_content(app: App, user: Account, repository: Repository, remote: GitRe
     with app.folders.incoming() as aside:
         folder = aside / "repository.git"
         create_repository(folder, repository.default_branch)
-        listed = git_remotes.list_refs(folder, remote, limits)
-        if any(len(target) != 40 for target in listed.targets.values()):
+        remote_refs = git_remotes.list_refs(folder, remote, limits)
+        if any(len(target) != 40 for target in remote_refs.targets.values()):
             raise RemoteFailed("the remote repository has SHA-256 ids, which are not supported")
-        if not listed.targets:
+        if not remote_refs.targets:
             return
         git_remotes.fetch(folder, remote, limits)
         targets = mirrors.fetched_refs(folder)
         packs = [store_pack_file(app.store, path) for path in pack_files(folder)]
-    head = listed.default_branch
+    head = remote_refs.default_branch
     current = head if f"refs/heads/{head}" in targets else repository.default_branch
     with app.database.write() as connection:
         repository_log.import_refs(connection, repository.id, user.id, targets, packs)
@@ -241,12 +241,12 @@ def remove_abandoned(app: App, *, now: float | None = None) -> int:
     """Delete the repositories of migrations that a stop of the server has interrupted; return how many."""
     # Each command of git, the import and the LFS objects may take the timeout without a sign of progress.
     longest = 4 * app.settings.migration_timeout + 3600
-    found = store.abandoned_migrations(app.database, int(time.time() if now is None else now) - longest)
-    for number in found:
+    abandoned_ids = store.abandoned_migrations(app.database, int(time.time() if now is None else now) - longest)
+    for number in abandoned_ids:
         with suppress(NoSuchRepository):
             repository = repository_by_id(app.database, number)
             repositories.remove(app, repository, repository.owner)
-    return len(found)
+    return len(abandoned_ids)
 
 
 def show_progress(app: App, target: RepositoryAccess) -> Migration:

@@ -98,19 +98,19 @@ def fetch_changes(app: App, repository: Repository, mirror: Mirror) -> None:
     with app.folders.incoming() as aside:
         folder = aside / "repository.git"
         create_repository(folder, repository.default_branch)
-        listed = git_remotes.list_refs(folder, remote, limits)
-        if not listed.targets and not repository.is_empty:
+        remote_refs = git_remotes.list_refs(folder, remote, limits)
+        if not remote_refs.targets and not repository.is_empty:
             raise RemoteFailed("the remote repository is empty; the mirror stays as it is")
-        if listed.targets == mirrored_refs(app, repository):
+        if remote_refs.targets == mirrored_refs(app, repository):
             return
         copy = app.copies.open(repository)
         (folder / "objects" / "info").mkdir(exist_ok=True)
         (folder / "objects" / "info" / "alternates").write_bytes(os.fsencode(copy.folder / "objects") + b"\n")
         git_remotes.fetch(folder, remote, limits)
-        apply(app, repository, fetched_refs(folder), listed, folder)
+        apply(app, repository, fetched_refs(folder), remote_refs, folder)
 
 
-def apply(app: App, repository: Repository, new: dict[str, str], listed: RemoteRefs, folder: Path) -> None:
+def apply(app: App, repository: Repository, new: dict[str, str], remote_refs: RemoteRefs, folder: Path) -> None:
     """Update the refs of a mirror to those of the folder that was fetched."""
     with app.copies.writing(repository.id) as copy:
         old = mirrored_refs(app, repository)
@@ -120,7 +120,7 @@ def apply(app: App, repository: Repository, new: dict[str, str], listed: RemoteR
         updates = [update for update in updates if update.has_effect]
         if not updates:
             return
-        branch = choose_default_branch(new, listed.default_branch, repository.default_branch)
+        branch = choose_default_branch(new, remote_refs.default_branch, repository.default_branch)
         if branch != repository.default_branch:
             with app.database.write() as connection:
                 change_repository(connection, repository, default_branch=branch)
@@ -135,15 +135,15 @@ def apply(app: App, repository: Repository, new: dict[str, str], listed: RemoteR
 
 def add_objects(app: App, copy: Repo, folder: Path, ids: set[str]) -> NewPack | None:
     """Add what some objects of a folder lead to, and no ref of a local copy does, to the copy and to the store."""
-    known = run(copy.folder, "for-each-ref", "--format=%(objectname)")
+    existing_ids = run(copy.folder, "for-each-ref", "--format=%(objectname)")
     packs = copy.folder / "objects" / "pack"
     packs.mkdir(exist_ok=True)
-    given = "".join(f"{one}\n" for one in sorted(ids)).encode() + b"--not\n" + known
+    revisions = "".join(f"{oid}\n" for oid in sorted(ids)).encode() + b"--not\n" + existing_ids
     name = run(
         copy.folder,
         "pack-objects",
         *("-q", "--non-empty", "--revs", "--delta-base-offset", str(packs / "pack")),
-        input=given,
+        input=revisions,
         timeout=PACK_SECONDS,
         variables={"GIT_ALTERNATE_OBJECT_DIRECTORIES": str(folder / "objects")},
     )
@@ -153,15 +153,15 @@ def add_objects(app: App, copy: Repo, folder: Path, ids: set[str]) -> NewPack | 
 def mirrored_refs(app: App, repository: Repository) -> dict[str, str]:
     """Return those refs of a mirror that come from elsewhere."""
     with app.database.read() as connection:
-        found = repository_log.read_refs(connection, repository.id)
-    return {ref: target for ref, target in found.items() if ref.startswith(MIRRORED)}
+        refs = repository_log.read_refs(connection, repository.id)
+    return {ref: target for ref, target in refs.items() if ref.startswith(MIRRORED)}
 
 
 def fetched_refs(folder: Path) -> dict[str, str]:
     """Return the refs of a folder, without those that a repository cannot have here."""
-    listed = run(folder, "for-each-ref", "--format=%(objectname) %(refname)")
-    found = (os.fsdecode(line).partition(" ") for line in listed.splitlines())
-    return {ref: target for target, _, ref in found if refused_name(ref, deletes=False) is None}
+    output = run(folder, "for-each-ref", "--format=%(objectname) %(refname)")
+    lines = (os.fsdecode(line).partition(" ") for line in output.splitlines())
+    return {ref: target for target, _, ref in lines if refused_name(ref, deletes=False) is None}
 
 
 def choose_default_branch(targets: dict[str, str], head: str, current: str) -> str:

@@ -59,11 +59,13 @@ def request_options(
 
     Without a user, the passkey has to verify whoever uses it: it is all that is asked for.
     """
-    known = [] if user is None else [passkey.credential_id for passkey in store.list_passkeys(app.database, user)]
-    if user is not None and not known:
+    credential_ids = (
+        [] if user is None else [passkey.credential_id for passkey in store.list_passkeys(app.database, user)]
+    )
+    if user is not None and not credential_ids:
         raise PasskeyRefused
     passkey_challenge = create_challenge(app, purpose, user, address, now=now)
-    return party.request_options(passkey_challenge.challenge, known=known, verify_user=user is None)
+    return party.request_options(passkey_challenge.challenge, known=credential_ids, verify_user=user is None)
 
 
 def create_challenge(
@@ -125,10 +127,10 @@ def verify(
     """
     response = PasskeyResponse.read(answer)
     challenge = take_challenge(app, response, purpose, user, now=now)
-    found = store.find_credential(app.database, response.id)
-    if found is None or (user is not None and found[0].id != user.id):
+    credential = store.find_credential(app.database, response.id)
+    if credential is None or (user is not None and credential[0].id != user.id):
         raise PasskeyRefused
-    owner, passkey = found
+    owner, passkey = credential
     handle = response.response.user_handle
     if handle is None and user is None:
         raise PasskeyRefused

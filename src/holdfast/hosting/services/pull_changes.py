@@ -48,8 +48,8 @@ def open_span(app: App, target: RepositoryAccess, issue: Issue) -> PullSpan:
 
 def commits(span: PullSpan, *, skip: int, limit: int) -> tuple[list[Commit], int]:
     """Return one page of the commits of a pull request, newest first, and how many there are."""
-    found = history.commit_range(span.repo, span.head, exclude=[span.base])
-    return history.commits(span.repo, found, skip=skip, limit=limit), history.count(span.repo, found)
+    commit_range = history.commit_range(span.repo, span.head, exclude=[span.base])
+    return history.commits(span.repo, commit_range, skip=skip, limit=limit), history.count(span.repo, commit_range)
 
 
 def changed_files(span: PullSpan, *, whitespace: Whitespace = "show-all", skip_to: str = "") -> Sequence[FileDiff]:

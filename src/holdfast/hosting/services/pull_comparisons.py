@@ -38,8 +38,8 @@ MOST_REPOSITORIES: Final = 1000
 def compare(repo: Repo, base: str, head: str, pull: Pull | None = None) -> PullComparison:
     """Compare a head with a base; what follows from the merge base and the head is not computed twice."""
     try:
-        found = history.merge_base(repo, base, head)
-        merge_base = found or base
+        common_ancestor = history.merge_base(repo, base, head)
+        merge_base = common_ancestor or base
         is_same = pull is not None and (pull.merge_base, pull.checked_head) == (merge_base, head)
         if pull is not None and is_same and pull.mergeability != FAILED:
             counts = (pull.additions, pull.deletions, pull.changed_files)
@@ -75,17 +75,17 @@ def compare_outdated(app: App, repository_id: int) -> int:
     """Compare the open pull requests of a repository whose branches moved, and return how many those were."""
     until = time.monotonic() + SECONDS_PER_REPOSITORY
     count = 0
-    while found := pulls.outdated_pulls(app.database, repository_id, BATCH):
+    while outdated := pulls.outdated_pulls(app.database, repository_id, BATCH):
         repo = app.copies.update(repository_id)
-        made = []
-        for issue, pull in found:
-            made.append((issue, compare(repo, pull.base_tip or "", issue.head_sha, pull)))
+        comparisons = []
+        for issue, pull in outdated:
+            comparisons.append((issue, compare(repo, pull.base_tip or "", issue.head_sha, pull)))
             if time.monotonic() > until:
                 break
-        save(app, made)
-        known = {issue.id: pull.checked_head for issue, pull in found}
-        ask_owners(app, [issue for issue, _ in made if known[issue.id] not in {"", issue.head_sha}])
-        count += len(made)
+        save(app, comparisons)
+        checked_heads = {issue.id: pull.checked_head for issue, pull in outdated}
+        ask_owners(app, [issue for issue, _ in comparisons if checked_heads[issue.id] not in {"", issue.head_sha}])
+        count += len(comparisons)
         if time.monotonic() > until:
             app.moved.add(repository_id)
             break
@@ -103,10 +103,10 @@ def ask_owners(app: App, moved: Sequence[Issue]) -> None:
                 code_owners.request_reviews(app, author, repository, issue)
 
 
-def save(app: App, made: Sequence[tuple[Issue, PullComparison]]) -> None:
+def save(app: App, comparisons: Sequence[tuple[Issue, PullComparison]]) -> None:
     """Record comparisons in one transaction."""
     with app.database.quick_write(durable=False) as link:
-        for issue, comparison in made:
+        for issue, comparison in comparisons:
             pulls.save_comparison(link, issue.id, comparison)
 
 

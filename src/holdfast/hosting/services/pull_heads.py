@@ -72,11 +72,11 @@ def pushed_range(
         repo = app.copies.open_any(repository.id)
         if history.merge_base(repo, update.old, update.new) != update.old:
             return PushedRange(is_force_push=True, commit_ids=[update.old, update.new])
-        found = history.new_commits(repo, update.old, update.new, limit=MOST_COMMITS)
+        commit_ids = history.new_commits(repo, update.old, update.new, limit=MOST_COMMITS)
     except (NoSuchObject, GitDamaged, GitFailed, GitTimedOut):
         # No copy has the objects of a pack that is recorded with the update.
-        found = (update.new,)
-    return PushedRange(is_force_push=False, commit_ids=found[::-1])
+        commit_ids = (update.new,)
+    return PushedRange(is_force_push=False, commit_ids=commit_ids[::-1])
 
 
 def record_moves(
@@ -84,7 +84,7 @@ def record_moves(
     repository: Repository,
     actor_id: int | None,
     updates: Sequence[RefUpdate],
-    known: Mapping[RefUpdate, PushedRange],
+    pushed_ranges: Mapping[RefUpdate, PushedRange],
 ) -> None:
     """Move the refs of open pull requests whose head is one of the updated branches, and record that."""
     # A name that is no text cannot be the head of a pull request.
@@ -98,14 +98,14 @@ def record_moves(
         open_pulls = pulls.open_with_head(link, repository.id)
     else:
         open_pulls = [
-            one
+            open_pull
             for update in last
-            for one in pulls.open_with_head(link, repository.id, update.ref.removeprefix(BRANCHES))
+            for open_pull in pulls.open_with_head(link, repository.id, update.ref.removeprefix(BRANCHES))
         ]
     for issue in open_pulls:
         update = moved.get(f"{BRANCHES}{issue.head_branch}")
         if update is not None and not update.deletes and issue.repository_id == repository.id:
-            move_head(link, repository, issue, update.new, actor_id=actor_id, pushed=known.get(update))
+            move_head(link, repository, issue, update.new, actor_id=actor_id, pushed=pushed_ranges.get(update))
 
 
 def move_head(
@@ -174,8 +174,8 @@ def objects_for(app: App, base: Repository, head: Repository, sha: str) -> list[
     repo = app.copies.update(head.id)
     with app.database.read() as connection:
         targets = set(repository_log.read_refs(connection, base.id).values())
-    known = [one for one in sorted(targets)[:MOST_EXCLUDED] if repo.header(one) is not None]
-    new_pack = pack_new(app.store, repo, [sha], known)
+    existing_ids = [target for target in sorted(targets)[:MOST_EXCLUDED] if repo.header(target) is not None]
+    new_pack = pack_new(app.store, repo, [sha], existing_ids)
     return [] if new_pack is None else [new_pack]
 
 
@@ -192,7 +192,7 @@ def follow(app: App, issue: Issue, actor_id: int | None) -> bool:
     pushed = pushed_range(app, head, old, None)
     with app.database.write() as link:
         # Another process may have been faster.
-        now = [one for one in pulls.open_with_head(link, head.id, issue.head_branch) if one.id == issue.id]
+        now = [pull for pull in pulls.open_with_head(link, head.id, issue.head_branch) if pull.id == issue.id]
         if not now or now[0].head_sha != issue.head_sha:
             return False
         move_head(link, base, issue, tip, actor_id=actor_id, pushed=pushed, packs=packs)

@@ -238,10 +238,10 @@ def try_to_merge(
 
 def branch_tip(app: App, repository: Repository, branch: str) -> str:
     """Return the commit of a branch; raise `NoSuchRef` if it was deleted."""
-    found = repository_log.find_ref(app.database, repository.id, BRANCHES + branch)
-    if found is None:
+    tip = repository_log.find_ref(app.database, repository.id, BRANCHES + branch)
+    if tip is None:
         raise NoSuchRef(f"branch does not exist [repo_id: {repository.id} name: {branch}]")
-    return found
+    return tip
 
 
 def make_tip(attempt: MergeAttempt) -> str:
@@ -278,7 +278,7 @@ def make_tip(attempt: MergeAttempt) -> str:
 
 def manual_commit(repo: Repo, base: str, commit: str) -> str:
     """Return the commit that a pull request was merged with by hand; it must be in the base branch."""
-    if not is_id(commit) or (found := repo.header(commit)) is None or found[0] != "commit":
+    if not is_id(commit) or (header := repo.header(commit)) is None or header[0] != "commit":
         raise MergeRefused("merge_commit_id must be a commit of the base branch")
     if not merges.is_ancestor(repo, commit, base):
         raise MergeRefused("merge_commit_id is not in the base branch")
@@ -311,7 +311,7 @@ def commits_between(repo: Repo, base: str, head: str) -> list[Commit]:
     line = history.linear_commits(repo, bases[0], head) if len(bases) == 1 else None
     if line is None:
         line = history.commit_ids(repo, history.commit_range(repo, head, exclude=[base]), limit=MOST_COMMITS)
-    return [read_commit(repo, one) for one in line]
+    return [read_commit(repo, oid) for oid in line]
 
 
 def squash_message(issue: Issue, order: MergeOrder, commits: Sequence[Commit], author: Signature) -> str:
@@ -323,7 +323,7 @@ def squash_message(issue: Issue, order: MergeOrder, commits: Sequence[Commit], a
             others.setdefault(
                 commit.author.email.casefold(), f"{plain(commit.author.name)} <{commit.author.email}>"
             )
-    trailers = [f"Co-authored-by: {plain_line(one)}\n" for one in list(others.values())[:MOST_AUTHORS]]
+    trailers = [f"Co-authored-by: {plain_line(identity)}\n" for identity in list(others.values())[:MOST_AUTHORS]]
     new = [line for line in trailers if line not in message]
     if not new:
         return message
@@ -355,7 +355,7 @@ def deleted_branch(attempt: MergeAttempt) -> list[RefUpdate]:
     if repository_log.find_ref(app.database, repository.id, update.ref) != issue.head_sha:
         return []
     with app.database.read() as connection:
-        others = [one for one in pulls.open_with_head(connection, repository.id, name) if one.id != issue.id]
+        others = [pull for pull in pulls.open_with_head(connection, repository.id, name) if pull.id != issue.id]
     described = ref_updates.branch_change_of(attempt.draft.repo, update, repository.default_branch)
     refused = ref_updates.check_rules(app, repository, attempt.user, [update], lambda _: described)
     return [] if others or refused else [update]
@@ -390,10 +390,10 @@ def pack_draft(app: App, draft: Draft, *, to_copy: bool) -> list[NewPack]:
         draft.add_to_copy()
     if is_small:
         return [new_pack(objects)]
-    made = pack_ids(
+    pack = pack_ids(
         app.store, draft.repo, [object_id(packed_object.kind, packed_object.content) for packed_object in objects]
     )
-    return [] if made is None else [made]
+    return [] if pack is None else [pack]
 
 
 def brought_commits(draft: Draft, base: str, tip: str) -> list[Commit] | None:
@@ -486,10 +486,10 @@ def visible_blockers(app: App, actor: Actor, repository: Repository, issue: Issu
     """Return the names of the open blockers of a pull request that the actor may read."""
     with app.database.read() as connection:
         ids = dependencies.blockers_of(connection, issue)
-        seen = visible_issues_by_id(connection, ids, Reader(actor.user, actor.public_only))
+        issues_by_id = visible_issues_by_id(connection, ids, Reader(actor.user, actor.public_only))
     visible_issues = [
         visible_issue
-        for visible_issue in seen.values()
+        for visible_issue in issues_by_id.values()
         if visible_issue.is_readable and not visible_issue.issue.is_closed
     ]
     return tuple(

@@ -171,9 +171,9 @@ def open_head(app: App, actor: Actor, target: RepositoryAccess, head: str) -> tu
         access.require_login(actor)
         if source.is_private:
             raise InvalidReference("Head", "the branches of a private fork cannot be compared here")
-        other = app.copies.update(source.id)
+        source_copy = app.copies.update(source.id)
         with app.copies.writing(target.repository.id) as copy:
-            repo = forks.add_objects(copy, other, sha)
+            repo = forks.add_objects(copy, source_copy, sha)
     return repo, sha
 
 
@@ -184,17 +184,17 @@ def head_repository(app: App, actor: Actor, target: RepositoryAccess, named: str
     is_own = owner.casefold() == own.owner.name.casefold() and name.casefold() in {"", own.name.casefold()}
     if not named or is_own:
         return own
-    found = pulls.find_head_repository(app.database, own, owner, name)
-    if found is not None:
-        grants = () if actor.user is None else repository_rows.grants_of(app.database, actor.user, found)
-        if access.repository_access(actor, found, grants).may_read(Unit.CODE):
-            return found
+    repository = pulls.find_head_repository(app.database, own, owner, name)
+    if repository is not None:
+        grants = () if actor.user is None else repository_rows.grants_of(app.database, actor.user, repository)
+        if access.repository_access(actor, repository, grants).may_read(Unit.CODE):
+            return repository
     raise InvalidReference("Head", f"must be a branch of {own.full_name} or of a fork")
 
 
 def branch_tip(app: App, repository: Repository, branch: str) -> str:
     """Return the commit of a branch; raise `NoSuchRef` if it does not exist."""
-    found = repository_log.find_ref(app.database, repository.id, f"refs/heads/{branch}")
-    if found is None:
+    tip = repository_log.find_ref(app.database, repository.id, f"refs/heads/{branch}")
+    if tip is None:
         raise NoSuchRef(f"branch does not exist [repo_id: {repository.id} name: {branch}]")
-    return found
+    return tip

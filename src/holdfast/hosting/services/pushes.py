@@ -129,8 +129,12 @@ class RepositoryPush:
         push_rejections: list[PushRejection] = []
         with self.host.database.read() as connection:
             for ref_update in rejected:
-                other = repository_log.conflicting_ref(connection, self.repository.id, ref_update.ref)
-                beside = f"it cannot be there beside {well_formed(other)}" if other and ref_update.creates else ""
+                existing_ref = repository_log.conflicting_ref(connection, self.repository.id, ref_update.ref)
+                beside = (
+                    f"it cannot be there beside {well_formed(existing_ref)}"
+                    if existing_ref and ref_update.creates
+                    else ""
+                )
                 push_rejections.append(PushRejection(ref_update.ref, beside or reason))
         return push_rejections
 
@@ -152,5 +156,5 @@ def without_missing_deletions(app: App, repository: Repository, updates: Sequenc
     if not any(update.deletes for update in updates):
         return [update for update in updates if update.has_effect]
     with app.database.read() as connection:
-        known = repository_log.read_refs(connection, repository.id)
-    return [update for update in updates if update.has_effect and not (update.deletes and update.ref not in known)]
+        refs = repository_log.read_refs(connection, repository.id)
+    return [update for update in updates if update.has_effect and not (update.deletes and update.ref not in refs)]

@@ -46,11 +46,11 @@ def list_full_names(
     app: App, repository: Repository, beginning: str, *, skip: int = 0, limit: int
 ) -> tuple[list[Ref], int]:
     """Return a page of the branches and tags whose full names begin with a text, by name, and the total."""
-    listed: list[Ref] = []
+    refs: list[Ref] = []
     total = 0
     # No ref has a backslash, which stands for bytes that are no text in the database.
     if "\\" in beginning or "\0" in beginning or well_formed(beginning) != beginning:
-        return listed, total
+        return refs, total
     for prefix in (BRANCHES, TAGS):
         if f"{prefix}/".startswith(beginning):
             first, last = f"{prefix}/", f"{prefix}0"
@@ -59,17 +59,17 @@ def list_full_names(
         else:
             continue
         rows, count = repository_log.list_refs(
-            app.database, repository.id, first, last, skip=max(skip - total, 0), limit=limit - len(listed)
+            app.database, repository.id, first, last, skip=max(skip - total, 0), limit=limit - len(refs)
         )
-        listed += [Ref(os.fsencode(name), target) for name, target in rows]
+        refs += [Ref(os.fsencode(name), target) for name, target in rows]
         total += count
-    return listed, total
+    return refs, total
 
 
-def open_with(app: App, repository: Repository, listed: Sequence[Ref]) -> Repo:
+def open_with(app: App, repository: Repository, refs: Sequence[Ref]) -> Repo:
     """Open the local copy of a repository, with the objects that listed refs point to."""
     repo = app.copies.open(repository)
-    if any(repo.header(ref.id) is None for ref in listed):
+    if any(repo.header(ref.id) is None for ref in refs):
         # A ref was updated after the repository was read.
         repo = app.copies.update(repository.id)
     return repo

@@ -49,9 +49,11 @@ def list_entries(
     repository = target.repository
     with app.database.read() as connection:
         total = repository_log.count_log_entries(connection, repository.id, ref=ref or None)
-        found = repository_log.log_entries(connection, repository.id, ref=ref or None, skip=skip, limit=limit)
+        log_entries = repository_log.log_entries(
+            connection, repository.id, ref=ref or None, skip=skip, limit=limit
+        )
         actors = accounts.accounts_by_id(
-            connection, {log_entry.actor_id for log_entry in found if log_entry.actor_id is not None}
+            connection, {log_entry.actor_id for log_entry in log_entries if log_entry.actor_id is not None}
         )
     repo = open_git(app, target)
     entries = [
@@ -63,7 +65,7 @@ def list_entries(
             log_entry.created_at,
             is_restorable(repo, log_entry.update),
         )
-        for log_entry in found
+        for log_entry in log_entries
     ]
     return entries, total
 
@@ -74,7 +76,7 @@ def kind_of(repo: Repo, update: RefUpdate) -> Kind:
         return "create"
     if update.deletes:
         return "delete"
-    is_kept = all(repo.header(one) is not None for one in (update.old, update.new))
+    is_kept = all(repo.header(oid) is not None for oid in (update.old, update.new))
     is_branch = update.ref.startswith(BRANCHES)
     is_forward = is_branch and is_kept and history.merge_base(repo, update.old, update.new) == update.old
     return "update" if is_forward else "force-update"

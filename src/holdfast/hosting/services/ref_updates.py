@@ -196,16 +196,16 @@ def check_names(app: App, repository: Repository, updates: Sequence[RefUpdate]) 
     deleted = {update.ref for update in updates if update.deletes}
     with app.database.read() as connection:
         for update in updates:
-            other = (
+            existing_ref = (
                 repository_log.conflicting_ref(connection, repository.id, update.ref) if update.creates else None
             )
-            if other is not None and other not in deleted:
-                raise name_conflict(update.ref, other)
+            if existing_ref is not None and existing_ref not in deleted:
+                raise name_conflict(update.ref, existing_ref)
 
 
-def name_conflict(ref: str, other: str) -> RefRefused:
+def name_conflict(ref: str, existing_ref: str) -> RefRefused:
     """Return the error for a ref that git does not allow beside another one."""
-    return RefRefused(f"{well_formed(ref)} cannot be there beside {well_formed(other)}")
+    return RefRefused(f"{well_formed(ref)} cannot be there beside {well_formed(existing_ref)}")
 
 
 def pack_targets(
@@ -214,8 +214,8 @@ def pack_targets(
     """Pack what refs are about to lead to and neither the log nor some packs have: what no ref leads to yet."""
     objects = sorted(set(targets))
     with app.database.read() as connection:
-        known = repository_log.known_targets(connection, repository.id, objects)
-    missing = [object_id for object_id in objects if object_id not in known]
+        recorded_targets = repository_log.known_targets(connection, repository.id, objects)
+    missing = [object_id for object_id in objects if object_id not in recorded_targets]
     if not missing:
         return []
     new_pack = (
@@ -227,7 +227,7 @@ def pack_targets(
 def record(
     app: App,
     repository: Repository,
-    made: Sequence[ActorUpdates],
+    batches: Sequence[ActorUpdates],
     packs: Sequence[NewPack],
     *,
     atomic: bool = True,
@@ -244,23 +244,23 @@ def record(
     same transaction like `within`, with the dependency graph and the repository locked; `mentioned` are references
     besides those of the commits, and `own_number` is that of the pull request, which its merge commit names.
     """
-    updates = [update for one in made for update in one.updates]
+    updates = [update for batch in batches for update in batch.updates]
     references = [
         (update, reference)
-        for one in made
-        if one.actor_id is not None
-        for update in one.updates
-        for reference in commit_references.find_references(app, repository, one.actor_id, update, one.commits)
+        for batch in batches
+        if batch.actor_id is not None
+        for update in batch.updates
+        for reference in commit_references.find_references(app, repository, batch.actor_id, update, batch.commits)
         if not own_number or (reference.repository, reference.reference.number) != (("", ""), own_number)
     ]
     default_branch = new_default_branch(repository, updates)
-    known = read_pushes(app, repository, made, default_branch)
-    ranges = read_ranges(app, repository, made)
+    pushes = read_pushes(app, repository, batches, default_branch)
+    ranges = read_ranges(app, repository, batches)
     rejected: list[RefUpdate] = []
 
     def write(link: Link) -> None:
         nonlocal rejected
-        rows = [(one.actor_id, update) for one in made for update in one.updates]
+        rows = [(batch.actor_id, update) for batch in batches for update in batch.updates]
         _, rejected = repository_log.append(link, repository.id, rows, packs)
         if rejected and atomic:
             raise RefMoved(f"{well_formed(rejected[0].ref)} was updated by another request")
@@ -271,14 +271,14 @@ def record(
         deleted = [update.ref for update in landed if update.deletes and update.ref.startswith(TAGS)]
         if deleted:
             releases.withdraw_tags(link, repository, [ref.removeprefix(TAGS) for ref in deleted])
-        for actor_updates in made:
+        for actor_updates in batches:
             ref_events.record_updates(
                 link,
                 repository,
                 actor_updates.actor_id,
                 [update for update in actor_updates.updates if update not in lost],
                 options=actor_updates.options,
-                known=known,
+                known=pushes,
             )
             pull_heads.record_moves(
                 link,
@@ -315,10 +315,10 @@ def record(
         with app.database.quick_write(durable=durable) as link:
             write(link)
     app.moved.add(repository.id)
-    for one in made:
-        deleted = [update.ref.removeprefix(BRANCHES) for update in one.updates if deletes_branch(update)]
+    for batch in batches:
+        deleted = [update.ref.removeprefix(BRANCHES) for update in batch.updates if deletes_branch(update)]
         if deleted:
-            pull_heads.close_orphans(app, repository, one.actor_id, deleted)
+            pull_heads.close_orphans(app, repository, batch.actor_id, deleted)
     return rejected
 
 
@@ -335,9 +335,9 @@ def read_ranges(
     if not repository.open_pulls:
         return {}
     moved = [
-        (one, update)
-        for one in actor_updates
-        for update in one.updates
+        (batch, update)
+        for batch in actor_updates
+        for update in batch.updates
         if update.keeps_ref and update.ref.startswith(BRANCHES) and well_formed(update.ref) == update.ref
     ]
     return {
@@ -364,34 +364,38 @@ def new_default_branch(repository: Repository, updates: Sequence[RefUpdate]) -> 
     """Return the default branch after an update: the first branch pushed to an empty repository becomes it."""
     if not repository.is_empty:
         return repository.default_branch
-    made = [
+    new_branches = [
         update.ref.removeprefix(BRANCHES)
         for update in updates
         # A name that is no text cannot be the default branch.
         if update.ref.startswith(BRANCHES) and not update.deletes and well_formed(update.ref) == update.ref
     ]
-    return made[0] if made and repository.default_branch not in made else repository.default_branch
+    return (
+        new_branches[0]
+        if new_branches and repository.default_branch not in new_branches
+        else repository.default_branch
+    )
 
 
 def read_pushes(
     app: App, repository: Repository, actor_updates: Sequence[ActorUpdates], default_branch: str
 ) -> Mapping[RefUpdate, PushedCommits]:
     """Read the commits of a push where a webhook gets them, so that no transaction waits for git."""
-    names = [update.ref for one in actor_updates for update in one.updates]
+    names = [update.ref for batch in actor_updates for update in batch.updates]
     if not hook_subscriptions.has_push_subscribers(
         app.database, owner_id=repository.owner.id, repository_id=repository.id, refs=names
     ):
         # A hook that is added meanwhile gets what is in memory; no copy has its objects before the transaction.
-        found = [(one, in_memory(one)) for one in actor_updates]
-        return {update: pushed for one, pushed in found if pushed is not None for update in one.updates}
+        batches = [(batch, in_memory(batch)) for batch in actor_updates]
+        return {update: pushed for batch, pushed in batches if pushed is not None for update in batch.updates}
     now = msgspec.structs.replace(repository, default_branch=default_branch)
-    known: dict[RefUpdate, PushedCommits] = {}
-    for one in actor_updates:
-        pushed = in_memory(one)
-        for update in one.updates:
-            brief = len(known) >= DETAILED_REFS
-            known[update] = read_push(app, now, update, briefly=brief) if pushed is None else pushed
-    return known
+    pushes: dict[RefUpdate, PushedCommits] = {}
+    for batch in actor_updates:
+        pushed = in_memory(batch)
+        for update in batch.updates:
+            brief = len(pushes) >= DETAILED_REFS
+            pushes[update] = read_push(app, now, update, briefly=brief) if pushed is None else pushed
+    return pushes
 
 
 def in_memory(actor_updates: ActorUpdates) -> PushedCommits | None:

@@ -49,10 +49,10 @@ def may_see_drafts(target: RepositoryAccess) -> bool:
     return target.permissions.may_write(Unit.RELEASES)
 
 
-def visible(target: RepositoryAccess, release: Release | None, what: str) -> Release:
+def visible(target: RepositoryAccess, release: Release | None, name: str) -> Release:
     """Return a release that the actor may see; otherwise it does not exist."""
     if release is None or (release.is_draft and not may_see_drafts(target)):
-        raise NoSuchRelease(f"release does not exist [{what}]")
+        raise NoSuchRelease(f"release does not exist [{name}]")
     return release
 
 
@@ -148,10 +148,10 @@ def with_tag(  # noqa: PLR0917  # both callers name them in this order
     write: Callable[[Link], Release],
 ) -> Release:
     """Write a release, in one transaction with its tag where that is missing."""
-    made: list[Release] = []
+    written: list[Release] = []
 
     def write_release(link: Link) -> None:
-        made.append(write(link))
+        written.append(write(link))
 
     repository = target.repository
     try:
@@ -175,4 +175,4 @@ def with_tag(  # noqa: PLR0917  # both callers name them in this order
     except IntegrityError as error:
         # Two requests at once, on PostgreSQL.
         raise ReleaseTaken(f"release tag already exists [tag_name: {fields.tag_name}]") from error
-    return made[0]
+    return written[0]

@@ -58,10 +58,10 @@ class Credentials:
         return f"Basic {base64.b64encode(pair.encode()).decode()}"
 
 
-def credentials_for(url: HttpUrl, given: Credentials) -> Credentials:
+def credentials_for(url: HttpUrl, credentials: Credentials) -> Credentials:
     """Return the given credentials, or else those of the URL."""
-    if given.authorization or not url.credentials:
-        return given
+    if credentials.authorization or not url.credentials:
+        return credentials
     pair = base64.b64decode(url.credentials.removeprefix("Basic ")).decode(errors="replace")
     username, _, password = pair.partition(":")
     return Credentials(username, password)
@@ -92,8 +92,8 @@ def parse_address(address: str, field: str) -> HttpUrl:
 
 def address_error(host: str, addresses: list[Address]) -> RemoteFailed:
     """Return the error for addresses that may not be connected to."""
-    what = "repositories may not be migrated or mirrored with"
-    return RemoteFailed(refusal(host, addresses, what=what, setting="migration_allowed_hosts"))
+    action = "repositories may not be migrated or mirrored with"
+    return RemoteFailed(refusal(host, addresses, what=action, setting="migration_allowed_hosts"))
 
 
 def open_remote(
@@ -155,13 +155,13 @@ def checked_addresses(app: App, url: HttpUrl) -> tuple[str, ...]:
     """Resolve the host of a URL, and return those of its addresses that may be connected to."""
     allowed = allowed_hosts(app)
     try:
-        found = [ipaddress.ip_address(url.host)]
+        addresses = [ipaddress.ip_address(url.host)]
     except ValueError:
         try:
-            found = look_up(url.host, url.port)
+            addresses = look_up(url.host, url.port)
         except (OSError, UnicodeError, socket.gaierror):
             raise RemoteFailed(f"the host {url.host} cannot be found") from None
-    chosen = [one for one in found if allowed.allows(url.host, one) and "%" not in str(one)]
+    chosen = [address for address in addresses if allowed.allows(url.host, address) and "%" not in str(address)]
     if not chosen:
-        raise address_error(url.host, found)
-    return tuple(str(one) for one in chosen[:MOST_ADDRESSES])
+        raise address_error(url.host, addresses)
+    return tuple(str(address) for address in chosen[:MOST_ADDRESSES])

@@ -481,4 +481,4 @@ def remove_topic(app: App, actor: Actor, target: RepositoryAccess, topic: str) -
     topics = topics_of(target.repository)
     if topic.lower() not in topics:
         raise NoSuchTopic
-    set_topics(app, actor, target, [other for other in topics if other != topic.lower()])
+    set_topics(app, actor, target, [name for name in topics if name != topic.lower()])

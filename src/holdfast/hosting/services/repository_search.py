@@ -80,9 +80,9 @@ def named_like(app: App, text: str) -> SubstringMatch:
     """Return the match of repositories whose name, owner or description contains a text, or `owner/name`."""
     sqlite = app.database.is_sqlite
     described = store.description_contains(text, sqlite=sqlite)
-    words = [word.strip() for word in text.split("/") if word.strip()]
-    if len(words) == 2:
-        owner, name = (store.owner_contains(words[0], sqlite=sqlite), store.name_contains(words[1], sqlite=sqlite))
+    parts = [part.strip() for part in text.split("/") if part.strip()]
+    if len(parts) == 2:
+        owner, name = (store.owner_contains(parts[0], sqlite=sqlite), store.name_contains(parts[1], sqlite=sqlite))
         # The candidates of one of the two are enough.
         both = SubstringMatch(owner.condition & name.condition, name.candidates)
         return store.any_of(both, described)
@@ -110,11 +110,11 @@ def search(app: App, actor: Actor, filters: RepositorySearch, *, skip: int, limi
     """Search the repositories visible to an actor by name, and by description or topic."""
     conditions: list[ColumnElement[bool]] = []
     if filters.owner_id:
-        mine = table.c.owner_id == filters.owner_id
+        is_owned = table.c.owner_id == filters.owner_id
         shared = exists().where(
             collaborators.c.repository_id == table.c.id, collaborators.c.user_id == filters.owner_id
         )
-        conditions.append(mine if filters.only_owned else or_(mine, shared))
+        conditions.append(is_owned if filters.only_owned else or_(is_owned, shared))
     if not filters.include_private:
         conditions.append(~table.c.is_private)
     if filters.is_private is not None:

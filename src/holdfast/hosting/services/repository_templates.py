@@ -72,7 +72,7 @@ def generate(
     check_length(new.name, "Name", repositories.LONGEST_NAME)
     check_length(new.description, "Description", repositories.LONGEST_DESCRIPTION)
     check_ref_field(new.default_branch, "DefaultBranch")
-    known = {
+    values = {
         **variables(
             "TEMPLATE",
             name=source.name,
@@ -88,7 +88,7 @@ def generate(
             addresses=addresses(f"{owner.name}/{new.name}"),
         ),
     }
-    content = initial_content(app, source, user, known) if parts.git_content else None
+    content = initial_content(app, source, user, values) if parts.git_content else None
 
     def copy_parts(connection: Connection, number: int) -> None:
         if content is not None:
@@ -102,14 +102,14 @@ def generate(
         if parts.avatar and source.avatar:
             avatars.copy_avatar(connection, source, number)
         if parts.topics:
-            made = repositories_by_id(connection, [number])[number]
-            change_repository(connection, made, topics=source.topics)
+            repository = repositories_by_id(connection, [number])[number]
+            change_repository(connection, repository, topics=source.topics)
 
     return repositories.create(app, owner, user, new, content=content, within=copy_parts)
 
 
 def initial_content(
-    app: App, source: Repository, user: Account, known: Mapping[str, str]
+    app: App, source: Repository, user: Account, values: Mapping[str, str]
 ) -> InitialContent | None:
     """Return one commit of the files of a repository's default branch; None if it has no commit."""
     repo = app.copies.open(source)
@@ -117,7 +117,7 @@ def initial_content(
     if branch is None:
         return None
     old = read_commit(repo, branch.id).tree
-    tree, expanded = expand_tree(repo, old, known)
+    tree, expanded = expand_tree(repo, old, values)
     author = Signature(commit_name(user), commit_email(user), int(time.time()), 0)
     commit = commit_content(tree, (), author, author, "Initial commit\n")
     files = pack_tree(app.store, repo, old)

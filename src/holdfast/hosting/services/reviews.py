@@ -145,9 +145,9 @@ def submit(
         commit_id=review.commit_id or head_of(app, issue),
         is_official=is_official(app, target, issue, user, state),
     )
-    done = review_changes.submit_review(app.database, target.repository, issue, user, review=review, new=new)
+    submitted = review_changes.submit_review(app.database, target.repository, issue, user, review=review, new=new)
     pull_merges.try_scheduled(app, target.repository.id, issue.head_sha)
-    return done
+    return submitted
 
 
 def reviewed_commit(app: App, target: RepositoryAccess, issue: Issue, commit: str) -> str:
@@ -277,12 +277,12 @@ def named_reviewers(
 ) -> tuple[list[Account], list[Team]]:
     """Return the users and teams to ask; raise for those who may not read the pull request."""
     check_length(requests.reviewers, "Reviewers", MOST_REVIEWERS)
-    found = store.reviewers_named(app.database, target.repository, requests.reviewers)
-    missing = [name for name in requests.reviewers if name.casefold() not in found]
+    reviewers = store.reviewers_named(app.database, target.repository, requests.reviewers)
+    missing = [name for name in requests.reviewers if name.casefold() not in reviewers]
     if missing:
-        known = accounts.by_names(app.database, missing)
+        existing_users = accounts.by_names(app.database, missing)
         for name in missing:
-            if name.casefold() not in known:
+            if name.casefold() not in existing_users:
                 raise NoSuchAccount(name)
         raise ReviewRefused(f"{missing[0]} cannot read this pull request")
     numbers = team_ids(app, target, requests.team_reviewers)
@@ -292,7 +292,7 @@ def named_reviewers(
     for team in asked_teams.values():
         if team.id not in covering:
             raise ReviewRefused(f"the team {team.name} cannot read this pull request")
-    return list(found.values()), list(asked_teams.values())
+    return list(reviewers.values()), list(asked_teams.values())
 
 
 def team_ids(app: App, target: RepositoryAccess, names: Sequence[str]) -> list[int]:
@@ -303,8 +303,8 @@ def team_ids(app: App, target: RepositoryAccess, names: Sequence[str]) -> list[i
     owner = target.repository.owner
     if not owner.is_organization:
         raise ReviewRefused("only repositories of an organization have teams")
-    found = organizations.teams_by_names(app.database, owner, names)
+    ids_by_name = organizations.teams_by_names(app.database, owner, names)
     for name in names:
-        if name.casefold() not in found:
+        if name.casefold() not in ids_by_name:
             raise NoSuchTeam(f"team does not exist [org_id: {owner.id}, name: {name}]")
-    return list(found.values())
+    return list(ids_by_name.values())

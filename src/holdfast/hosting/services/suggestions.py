@@ -29,8 +29,8 @@ LONGEST: Final = 65_536
 
 def suggestion_in(body: str) -> str | None:
     """Return the text that a comment suggests for its line, with a line break at its end; None without one."""
-    found = FENCE.search(body[:LONGEST].replace("\r\n", "\n"))
-    return None if found is None else found["text"]
+    match = FENCE.search(body[:LONGEST].replace("\r\n", "\n"))
+    return None if match is None else match["text"]
 
 
 def with_line(content: bytes, line: int, text: str) -> bytes:
@@ -57,8 +57,8 @@ def apply(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, commen
     user = access.require_login(actor)
     access.require_unarchived(target)
     access.require_read(target, Unit.CODE)
-    place, found = find_line_comment(app.database, target.repository, comment_id)
-    if found.id != issue.id:
+    place, comment_issue = find_line_comment(app.database, target.repository, comment_id)
+    if comment_issue.id != issue.id:
         raise NoSuchComment("not found")
     comment, _ = comments.find(app, target, comment_id)
     text = suggestion_in(comment.body)

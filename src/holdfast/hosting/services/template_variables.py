@@ -68,33 +68,33 @@ def variables(
     side: str, *, name: str, owner: str, description: str, addresses: RepositoryAddresses
 ) -> dict[str, str]:
     """Return the variables of one side, `REPO` or `TEMPLATE`; names are also there in other cases of letters."""
-    found = {
+    values = {
         f"{side}_DESCRIPTION": description,
         f"{side}_LINK": addresses.link,
         f"{side}_HTTPS_URL": addresses.https,
         f"{side}_SSH_URL": addresses.ssh,
     }
     for key, value in ((f"{side}_NAME", name), (f"{side}_OWNER", owner)):
-        found[key] = value
-        found |= {f"{key}_{suffix}": change(value) for suffix, change in TRANSFORMERS.items()}
-    return found
+        values[key] = value
+        values |= {f"{key}_{suffix}": change(value) for suffix, change in TRANSFORMERS.items()}
+    return values
 
 
-def expand_text(text: bytes, known: Mapping[str, str]) -> bytes:
+def expand_text(text: bytes, values: Mapping[str, str]) -> bytes:
     """Replace the variables of a text; a name that is none stays as it is."""
 
     def replaced(match: re.Match[bytes]) -> bytes:
         if match[1]:
             return b"$"
-        value = known.get((match[2] or match[3]).decode())
+        value = values.get((match[2] or match[3]).decode())
         return match[0] if value is None else value.encode()
 
     return VARIABLE.sub(replaced, text)
 
 
-def expand_path(path: str, known: Mapping[str, str]) -> str:
+def expand_path(path: str, values: Mapping[str, str]) -> str:
     """Replace the variables of a path, with values that are valid in every file system; the path if that fails."""
-    safe = {name: UNSAFE.sub("_", value).strip(" .") or "_" for name, value in known.items()}
+    safe = {name: UNSAFE.sub("_", value).strip(" .") or "_" for name, value in values.items()}
     expanded = clean(expand_text(path.encode(), safe).decode())
     return expanded if may_hold_file(expanded) else path
 
@@ -115,7 +115,7 @@ def patterns_in(text: bytes) -> list[Glob]:
     return globs
 
 
-def expand_tree(repo: Repo, tree: str, known: Mapping[str, str]) -> tuple[str, list[PackedObject]]:
+def expand_tree(repo: Repo, tree: str, values: Mapping[str, str]) -> tuple[str, list[PackedObject]]:
     """Return the tree with the variables expanded, and the objects it has that the repository has not."""
     draft = Draft(repo)
     root = draft.folder(tree)
@@ -137,11 +137,11 @@ def expand_tree(repo: Repo, tree: str, known: Mapping[str, str]) -> tuple[str, l
         if header is not None and header[1] <= min(LARGEST_FILE, left):
             content = repo.read(at, "blob")
             left -= len(content)
-            expanded = expand_text(content, known)
+            expanded = expand_text(content, values)
             new = at if expanded == content else draft.blob(expanded)
         if new != at:
             root = draft.put(root, name, mode, new)
-        target = expand_path(name, known)
+        target = expand_path(name, values)
         # A file that is there already is not replaced.
         if target != name and isinstance(draft.find(root, target), Nowhere):
             with suppress(GitDamaged):

@@ -79,20 +79,20 @@ def check_teams(app: App, recipient: Account, team_ids: Sequence[int]) -> None:
         raise InvalidValue("TeamIDs", "only an organization has teams")
     if len(team_ids) > MOST_TEAMS:
         raise InvalidValue("TeamIDs", f"at most {MOST_TEAMS} teams can be named")
-    found = teams_of(app, Transfer(recipient, recipient, tuple(team_ids)))
+    allowed_teams = teams_of(app, Transfer(recipient, recipient, tuple(team_ids)))
     for number in team_ids:
-        if number not in {team.id for team in found}:
+        if number not in {team.id for team in allowed_teams}:
             raise InvalidValue("TeamIDs", f"team {number} does not belong to {recipient.name}")
 
 
 def teams_of(app: App, transfer: Transfer) -> list[Team]:
     """Return the teams that a transfer gives access, as far as they still exist."""
     with app.database.read() as connection:
-        found = teams.teams_by_id(connection, transfer.team_ids)
+        teams_by_id = teams.teams_by_id(connection, transfer.team_ids)
     return [
-        one
+        team
         for number in transfer.team_ids
-        if (one := found.get(number)) is not None and one.organization_id == transfer.recipient.id
+        if (team := teams_by_id.get(number)) is not None and team.organization_id == transfer.recipient.id
     ]
 
 

@@ -217,14 +217,14 @@ def repository_for_test(app: App, owner: HookOwner, name: str) -> Repository:
             raise InvalidValue("Repository", "must be an owner and a name, such as ada/notes")
     else:
         conditions.append(~table.c.is_empty)
-    found, _ = repositories.list_repositories(
+    owned_repositories, _ = repositories.list_repositories(
         app.database, conditions, sort="pushed", descending=True, skip=0, limit=1
     )
-    if not found:
+    if not owned_repositories:
         if name:
             raise NoSuchRepository(f"repository does not exist: {name}")
         raise NoSuchRepository("there is no repository with commits to try it with")
-    return found[0]
+    return owned_repositories[0]
 
 
 def new_columns(new: NewWebhook, cipher: SecretCipher) -> Columns:
