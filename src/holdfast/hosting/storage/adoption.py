@@ -43,12 +43,12 @@ def adopt_all(
     with database.read() as connection:
         statement = select(repositories.c.id).where(repositories.c.version == NOT_ADOPTED)
         numbers = list(connection.execute(statement.order_by(repositories.c.id)).scalars())
-    for done, number in enumerate(numbers, 1):
+    for count, number in enumerate(numbers, 1):
         try:
             adopt_repository(database, store, copies, number)
         except GitError as error:
             log.error("repository not adopted", repository_id=number, reason=str(error))  # noqa: TRY400  # no bug
-        progress(done, len(numbers))
+        progress(count, len(numbers))
     return len(numbers)
 
 
@@ -85,13 +85,15 @@ def record(
         "is_empty": not branches and not any(ref.startswith(TAGS) for ref in targets),
         "size": sum(pack.size for pack in packs),
     }
-    mine = update(repositories).where(repositories.c.id == repository_id)
-    if not connection.execute(mine.where(repositories.c.version == NOT_ADOPTED).values(**values)).rowcount:
+    update_statement = update(repositories).where(repositories.c.id == repository_id)
+    if not connection.execute(
+        update_statement.where(repositories.c.version == NOT_ADOPTED).values(**values)
+    ).rowcount:
         return False
     statement = select(repositories.c.default_branch).where(repositories.c.id == repository_id)
     default_branch = connection.execute(statement).scalar_one()
     if BRANCHES + default_branch not in targets and head in branches:
-        connection.execute(mine.values(default_branch=head))
+        connection.execute(update_statement.values(default_branch=head))
     repository_log.set_refs(connection, repository_id, targets)
     repository_log.add_packs(connection, repository_id, 1, packs)
     return True
@@ -112,5 +114,5 @@ def all_targets(repo: Repo) -> Iterator[tuple[str, str]]:
 
 def pack_files(folder: Path) -> list[Path]:
     """Return the packs of a folder that have an index."""
-    found = sorted((folder / "objects" / "pack").glob("pack-*.pack"))
-    return [path for path in found if path.with_suffix(".idx").exists()]
+    packs = sorted((folder / "objects" / "pack").glob("pack-*.pack"))
+    return [path for path in packs if path.with_suffix(".idx").exists()]

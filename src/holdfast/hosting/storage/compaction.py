@@ -113,17 +113,19 @@ class Compactor:
         if not former - targets:
             return False
         repo = self._copies.update(repository_id)
-        present = [one for one in former - targets if repo.header(one) is not None]
-        targets = {one for one in targets if repo.header(one) is not None}
-        found = run(
+        present = [oid for oid in former - targets if repo.header(oid) is not None]
+        targets = {oid for oid in targets if repo.header(oid) is not None}
+        output = run(
             repo.folder,
             "rev-list",
             "--max-count=1",
             "--stdin",
-            input="".join(f"{one}\n" for one in [*present, *(f"^{target}" for target in targets)]).encode(),
+            input="".join(
+                f"{revision}\n" for revision in [*present, *(f"^{target}" for target in targets)]
+            ).encode(),
             timeout=SECONDS,
         )
-        return bool(found.strip())
+        return bool(output.strip())
 
     def delete_superseded(self, *, now: float | None = None) -> int:
         """Delete packs that were replaced before the grace period; return how many."""
@@ -226,11 +228,11 @@ class Compactor:
     def _pack_reachable(self, repository_id: int, targets: set[str], former: set[str]) -> NewPack | None:
         """Pack everything that targets of refs lead to, and former ones as far as they are there."""
         repo = self._copies.update(repository_id)
-        missing = [one for one in targets if repo.header(one) is None]
+        missing = [target for target in targets if repo.header(target) is None]
         if missing:
             # A damaged copy must not decide what is garbage.
             raise GitDamaged(f"the local copy of repository {repository_id} lacks {missing[0]}")
-        present = [*targets, *(one for one in former if repo.header(one) is not None)]
+        present = [*targets, *(oid for oid in former if repo.header(oid) is not None)]
         with self._copies.folders.incoming() as folder:
             output = run(
                 repo.folder,
@@ -240,7 +242,7 @@ class Compactor:
                 "--delta-base-offset",
                 "-q",
                 str(folder / "pack"),
-                input="".join(f"{one}\n" for one in present).encode(),
+                input="".join(f"{oid}\n" for oid in present).encode(),
                 timeout=SECONDS,
                 configuration=[("pack.threads", "1")],
             )

@@ -159,16 +159,16 @@ class FileCache:
 
     def evict(self) -> int:
         """Delete files until the rest is small enough, those used least recently first; return how many."""
-        found = []
+        cached_files = []
         with suppress(OSError), os.scandir(self.folder) as entries:
             for entry in entries:
                 with suppress(OSError):
                     status = entry.stat()
-                    found.append((status.st_atime, status.st_size, entry.path))
-        found.sort(reverse=True)
+                    cached_files.append((status.st_atime, status.st_size, entry.path))
+        cached_files.sort(reverse=True)
         oldest = time.time() - UNUSED_SECONDS
         size = deleted = 0
-        for number, (used, bytes_used, path) in enumerate(found):
+        for number, (used, bytes_used, path) in enumerate(cached_files):
             size += bytes_used
             if number >= MOST_FILES or used < oldest or (size > self.most_bytes and not path.endswith(PART)):
                 Path(path).unlink(missing_ok=True)

@@ -154,10 +154,10 @@ def claim_bucket(store: ObjectStore, settings: Settings, instance_id: str) -> No
     if store.size(LEGACY_MARK) is not None and store.size(BUCKET_MARK) is None:
         # The mark of earlier versions; its other half is in the data folder.
         try:
-            mine = (settings.data / LEGACY_MARK_FILE).read_bytes()
+            mark = (settings.data / LEGACY_MARK_FILE).read_bytes()
         except OSError:
-            mine = b""
-        if store.read_bytes(LEGACY_MARK) != mine:
+            mark = b""
+        if store.read_bytes(LEGACY_MARK) != mark:
             raise WrongDataFolder(foreign_bucket(store))
     store.put(BUCKET_MARK, instance_id.encode())
     if bucket_owner(store) != instance_id:
@@ -307,7 +307,7 @@ def refuse_different(
 def check_key(settings: Settings, identity: InstanceIdentity) -> str:
     """Return the fingerprint of the encrypting key; raise an error if the key in use is not among the keys."""
     try:
-        found = secret_cipher(settings).fingerprints()
+        fingerprints = secret_cipher(settings).fingerprints()
     except EncryptionError as error:
         if isinstance(error, KeyMissing):
             raise WrongDataFolder(
@@ -315,13 +315,13 @@ def check_key(settings: Settings, identity: InstanceIdentity) -> str:
                 f"and run {ADOPT}"
             ) from error
         raise WrongDataFolder(str(error)) from error
-    if identity.key_fingerprint and identity.key_fingerprint not in found:
+    if identity.key_fingerprint and identity.key_fingerprint not in fingerprints:
         raise WrongDataFolder(
             "the secrets in the database were encrypted with another key than those in "
             f"{settings.data / KEY_FILE} and secret_key; restore that key, or, if it is lost, "
             f"run {ADOPT} and set the secrets of the webhooks again"
         )
-    return found[0]
+    return fingerprints[0]
 
 
 def secret_cipher(settings: Settings) -> SecretCipher:

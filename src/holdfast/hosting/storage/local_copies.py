@@ -146,15 +146,15 @@ class LocalCopies:
 
         One that was used in the last minutes stays, for a request may still read it.
         """
-        found = []
+        copies = []
         for number in self.folders.all_ids():
             with suppress(OSError, NoSuchFolder):
                 path = self.folders.path(number) / STATE_FILE
-                found.append((path.stat().st_atime, number, self.folders.size(number)))
-        total = sum(size for _, _, size in found)
+                copies.append((path.stat().st_atime, number, self.folders.size(number)))
+        total = sum(size for _, _, size in copies)
         latest = time.time() - BUSY_SECONDS
         evicted = 0
-        for used, number, size in sorted(found):
+        for used, number, size in sorted(copies):
             if total <= most_bytes or used > latest:
                 break
             self.discard(number)
@@ -187,8 +187,8 @@ class LocalCopies:
     @contextmanager
     def locked(self, repository_id: int) -> Iterator[None]:
         """Hold the lock of a copy between processes; reentrant within a thread."""
-        mine: set[int] = held.__dict__.setdefault("repositories", set())
-        if repository_id in mine:
+        held_ids: set[int] = held.__dict__.setdefault("repositories", set())
+        if repository_id in held_ids:
             yield
             return
         path = self.folders.path(repository_id).with_suffix(".lock")
@@ -200,10 +200,10 @@ class LocalCopies:
             descriptor = os.open(path, flags, 0o600)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
-            mine.add(repository_id)
+            held_ids.add(repository_id)
             yield
         finally:
-            mine.discard(repository_id)
+            held_ids.discard(repository_id)
             os.close(descriptor)
 
     def _update(self, repository_id: int) -> Repo:

@@ -130,17 +130,17 @@ class MultipartUploads:
 
 def child_elements(element: ET.Element, name: str) -> Iterator[ET.Element]:
     """Yield the child elements with a name, in any namespace."""
-    return (one for one in element if one.tag.rpartition("}")[2] == name)
+    return (child for child in element if child.tag.rpartition("}")[2] == name)
 
 
 def element_text(element: ET.Element, name: str) -> str:
     """Return the text of the first element with a name; empty if there is none."""
-    return next(((one.text or "").strip() for one in child_elements(element, name)), "")
+    return next(((child.text or "").strip() for child in child_elements(element, name)), "")
 
 
 def parse_upload(element: ET.Element) -> MultipartUpload:
     """Parse one upload of a list."""
-    begun = datetime.fromisoformat(element_text(element, "Initiated"))
+    initiated = datetime.fromisoformat(element_text(element, "Initiated"))
     return MultipartUpload(
-        element_text(element, "Key"), element_text(element, "UploadId"), begun.astimezone(UTC).timestamp()
+        element_text(element, "Key"), element_text(element, "UploadId"), initiated.astimezone(UTC).timestamp()
     )

@@ -222,9 +222,9 @@ class ObjectStore:
         """Yield the objects whose keys begin with a prefix, in no order."""
         with self._errors(prefix):
             for page in obstore.list(self._store, prefix, chunk_size=PAGE):
-                for one in page:
-                    modified: datetime = one["last_modified"]
-                    yield StoredFile(one["path"], one["size"], modified.timestamp())
+                for entry in page:
+                    modified: datetime = entry["last_modified"]
+                    yield StoredFile(entry["path"], entry["size"], modified.timestamp())
 
     def check(self) -> None:
         """Refuse a store that overwrites a key it was told to create: two writers could lose a file there."""

@@ -63,7 +63,7 @@ def new_pack(objects: Iterable[PackedObject]) -> NewPack:
 
 def pack_ids(store: ObjectStore, repo: Repo, ids: Iterable[str]) -> NewPack | None:
     """Make a pack of objects that a local copy has."""
-    return pack_objects(store, repo, "".join(f"{one}\n" for one in ids).encode())
+    return pack_objects(store, repo, "".join(f"{oid}\n" for oid in ids).encode())
 
 
 def pack_unreachable(store: ObjectStore, repo: Repo, ids: Iterable[str]) -> NewPack | None:
@@ -82,9 +82,9 @@ def pack_unreachable(store: ObjectStore, repo: Repo, ids: Iterable[str]) -> NewP
 
 def leads_to(repo: Repo, commit: str, ids: Iterable[str]) -> bool:
     """Return whether a commit or one of its ancestors has all of some objects."""
-    given = "".join([*(f"{one}\n" for one in ids), f"^{commit}\n"]).encode()
+    revisions = "".join([*(f"{oid}\n" for oid in ids), f"^{commit}\n"]).encode()
     listing = ("rev-list", "--objects", "--no-object-names", "--max-count=1", "--stdin")
-    return not run(repo.folder, *listing, input=given, timeout=SECONDS)
+    return not run(repo.folder, *listing, input=revisions, timeout=SECONDS)
 
 
 def pack_omitted(store: ObjectStore, repo: Repo, ids: Iterable[str], files: Iterable[Path]) -> NewPack | None:
@@ -98,19 +98,19 @@ def pack_omitted(store: ObjectStore, repo: Repo, ids: Iterable[str], files: Iter
     for file in files:
         index = run(repo.folder, "show-index", input=file.with_suffix(".idx").read_bytes())
         omitted.difference_update(line.split()[1] for line in index.splitlines())
-    return pack_objects(store, repo, b"".join(b"%b\n" % one for one in omitted)) if omitted else None
+    return pack_objects(store, repo, b"".join(b"%b\n" % oid for oid in omitted)) if omitted else None
 
 
 def not_reachable(repo: Repo, ids: Iterable[str]) -> bytes:
     """Return the revisions, for standard input, of what some objects lead to and no ref does."""
-    given = "".join(f"{one}\n" for one in ids).encode()
-    return given + run(repo.folder, "for-each-ref", "--format=^%(objectname)")
+    revisions = "".join(f"{oid}\n" for oid in ids).encode()
+    return revisions + run(repo.folder, "for-each-ref", "--format=^%(objectname)")
 
 
-def pack_new(store: ObjectStore, repo: Repo, ids: Iterable[str], known: Iterable[str]) -> NewPack | None:
+def pack_new(store: ObjectStore, repo: Repo, ids: Iterable[str], existing_ids: Iterable[str]) -> NewPack | None:
     """Make a pack of everything that some objects lead to and known ones do not; None when that is nothing."""
-    given = "".join([*(f"{one}\n" for one in ids), "--not\n", *(f"{one}\n" for one in known)])
-    return pack_objects(store, repo, given.encode(), "--revs")
+    revisions = "".join([*(f"{oid}\n" for oid in ids), "--not\n", *(f"{oid}\n" for oid in existing_ids)])
+    return pack_objects(store, repo, revisions.encode(), "--revs")
 
 
 def pack_tree(store: ObjectStore, repo: Repo, tree: str) -> NewPack | None:
@@ -118,12 +118,12 @@ def pack_tree(store: ObjectStore, repo: Repo, tree: str) -> NewPack | None:
     return pack_objects(store, repo, f"{tree}\n".encode(), "--revs")
 
 
-def pack_objects(store: ObjectStore, repo: Repo, given: bytes, *options: str) -> NewPack | None:
+def pack_objects(store: ObjectStore, repo: Repo, objects: bytes, *options: str) -> NewPack | None:
     """Run `git pack-objects` in a local copy."""
     folder = repo.folder / "objects" / "pack"
     folder.mkdir(exist_ok=True)
     arguments = ("-q", "--non-empty", *options, str(folder / "pack"))
-    name = run(repo.folder, "pack-objects", *arguments, input=given, timeout=SECONDS).decode().strip()
+    name = run(repo.folder, "pack-objects", *arguments, input=objects, timeout=SECONDS).decode().strip()
     return store_pack_file(store, folder / f"pack-{name}.pack") if name else None
 
 
