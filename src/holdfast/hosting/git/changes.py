@@ -133,7 +133,7 @@ def differing_entries(
     """Return the entries that differ between two directories, in reverse order."""
     before = entries_by_name(repo, left_tree)
     after = entries_by_name(repo, right_tree)
-    found: list[tuple[bytes, TreeChange | tuple[bytes, str | None, str | None]]] = []
+    differences: list[tuple[bytes, TreeChange | tuple[bytes, str | None, str | None]]] = []
     for name in before.keys() | after.keys():
         left, right = before.get(name, NOTHING), after.get(name, NOTHING)
         if left == right:
@@ -142,14 +142,14 @@ def differing_entries(
         below = [at if mode == DIRECTORY else None for mode, at in (left, right)]
         if any(below):
             # git sorts a directory as if its name ended with a slash.
-            found.append((path + b"/", (path + b"/", below[0], below[1])))
+            differences.append((path + b"/", (path + b"/", below[0], below[1])))
         # A file that replaces a directory is an addition, besides the deletions below it.
         before_mode, before_id = NOTHING if below[0] else left
         after_mode, after_id = NOTHING if below[1] else right
         if before_mode or after_mode:
             status: Status = "added" if not before_mode else "modified" if after_mode else "removed"
-            found.append((path, TreeChange(path, status, before_mode, after_mode, before_id, after_id)))
-    return [step for _, step in sorted(found, key=itemgetter(0), reverse=True)]
+            differences.append((path, TreeChange(path, status, before_mode, after_mode, before_id, after_id)))
+    return [step for _, step in sorted(differences, key=itemgetter(0), reverse=True)]
 
 
 def entries_by_name(repo: Repo, tree: str | None) -> dict[bytes, tuple[int, str]]:
@@ -171,8 +171,8 @@ def stats_between(repo: Repo, old: str | None, new: str | None) -> DiffStats:
 def stats_of(repo: Repo, commits: Iterable[Commit]) -> dict[str, DiffStats]:
     """Return the line counts of commits against their first parents, by commit id."""
     pairs = {commit.id: (parent_tree(repo, commit) or EMPTY_TREE, commit.tree) for commit in commits}
-    known = kept.of(repo.folder, set(pairs.values()))
-    return {commit: known[pair] for commit, pair in pairs.items()}
+    stats_by_pair = kept.of(repo.folder, set(pairs.values()))
+    return {commit: stats_by_pair[pair] for commit, pair in pairs.items()}
 
 
 class DiffStatsCache:
@@ -187,53 +187,53 @@ class DiffStatsCache:
 
     def of(self, folder: Path, pairs: set[Pair]) -> dict[Pair, DiffStats]:
         """Return the line counts of pairs of trees; missing ones are counted in one process."""
-        found = self._known(folder, pairs)
-        if pairs - found.keys():
+        stats_by_pair = self._known(folder, pairs)
+        if pairs - stats_by_pair.keys():
             with self._counting[hash(folder) % COUNTING]:
-                found |= self._known(folder, pairs - found.keys())
-                missing = pairs - found.keys()
+                stats_by_pair |= self._known(folder, pairs - stats_by_pair.keys())
+                missing = pairs - stats_by_pair.keys()
                 if missing:
-                    found |= self._count(folder, missing)
-        return found
+                    stats_by_pair |= self._count(folder, missing)
+        return stats_by_pair
 
     def _known(self, folder: Path, pairs: set[Pair]) -> dict[Pair, DiffStats]:
-        found: dict[Pair, DiffStats] = {}
+        stats_by_pair: dict[Pair, DiffStats] = {}
         with self._lock:
             for pair in pairs:
                 diff_stats = self._kept.get((folder, pair))
                 if diff_stats is not None:
                     self._kept.move_to_end((folder, pair))
-                    found[pair] = diff_stats
-        return found
+                    stats_by_pair[pair] = diff_stats
+        return stats_by_pair
 
     def _count(self, folder: Path, pairs: set[Pair]) -> dict[Pair, DiffStats]:
-        found = {pair: DiffStats(*counts) for pair, counts in stats_cache.load(folder, pairs).items()}
-        missing = pairs - found.keys()
+        stats_by_pair = {pair: DiffStats(*counts) for pair, counts in stats_cache.load(folder, pairs).items()}
+        missing = pairs - stats_by_pair.keys()
         if missing:
             counted = count_lines(folder, missing)
-            found |= counted
+            stats_by_pair |= counted
             stats_cache.save(folder, {pair: astuple(stats) for pair, stats in counted.items()})
         with self._lock:
-            self._kept.update({(folder, pair): stats for pair, stats in found.items()})
+            self._kept.update({(folder, pair): stats for pair, stats in stats_by_pair.items()})
             while len(self._kept) > self._most:
                 self._kept.popitem(last=False)
-        return found
+        return stats_by_pair
 
 
 def count_lines(folder: Path, pairs: set[Pair]) -> dict[Pair, DiffStats]:
     """Count lines with one git process for all pairs of trees, outside of this process."""
     lines = "".join(f"{old} {new}\n" for old, new in sorted(pairs))
     how = ("--stdin", "-r", "--no-renames", "--no-ext-diff", "--no-textconv", "--shortstat")
-    found = dict.fromkeys(pairs, DiffStats())
+    stats_by_pair = dict.fromkeys(pairs, DiffStats())
     pair = ("", "")
     for line in git_output(folder, "diff-tree", *how, input=lines.encode()).decode().splitlines():
         old, _, new = line.partition(" ")
-        if (old, new) in found:
+        if (old, new) in stats_by_pair:
             pair = (old, new)
         elif line.strip():
-            counts = {word[:3]: int(number) for number, word in SHORTSTAT.findall(line)}
-            found[pair] = DiffStats(counts.get("ins", 0), counts.get("del", 0), counts.get("fil", 0))
-    return found
+            counts = {unit[:3]: int(number) for number, unit in SHORTSTAT.findall(line)}
+            stats_by_pair[pair] = DiffStats(counts.get("ins", 0), counts.get("del", 0), counts.get("fil", 0))
+    return stats_by_pair
 
 
 kept = DiffStatsCache(KEPT)

@@ -86,8 +86,8 @@ Headers = list[tuple[bytes, bytes]]
 
 def find_commit(repo: Repo, commit: str) -> Commit | None:
     """Return a commit by full id; raise `NoSuchObject` if it does not exist."""
-    found = repo.find(commit)
-    return parse_commit(commit, found[1]) if found is not None and found[0] == "commit" else None
+    git_object = repo.find(commit)
+    return parse_commit(commit, git_object[1]) if git_object is not None and git_object[0] == "commit" else None
 
 
 def read_commit(repo: Repo, commit: str) -> Commit:
@@ -97,10 +97,10 @@ def read_commit(repo: Repo, commit: str) -> Commit:
 
 def read_tag(repo: Repo, tag: str) -> TagObject:
     """Return an annotated tag by the id of its object."""
-    found = repo.find(tag)
-    if found is None or found[0] != "tag":
+    git_object = repo.find(tag)
+    if git_object is None or git_object[0] != "tag":
         raise NoSuchObject(f"there is no tag {tag}")
-    return parse_tag(tag, found[1])
+    return parse_tag(tag, git_object[1])
 
 
 def split_headers(content: bytes) -> tuple[Headers, bytes]:
@@ -200,7 +200,7 @@ def parse_tag(tag: str, content: bytes) -> TagObject:
     headers = first_headers(every)
     tagger = headers.get(b"tagger")
     encoding = headers.get(b"encoding")
-    starts = [found for armour in ARMOUR if (found := (b"\n" + message).find(b"\n" + armour)) >= 0]
+    starts = [start for armour in ARMOUR if (start := (b"\n" + message).find(b"\n" + armour)) >= 0]
     end = min(starts, default=len(message))
     signed = message[end:]
     return TagObject(

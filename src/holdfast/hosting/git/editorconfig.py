@@ -63,12 +63,12 @@ def definition_for(text: str, path: str, keys: tuple[str, ...]) -> dict[str, str
     fitting = [pairs for selector, pairs in sections(text) if fits(selector, path, steps)]
     if not fitting:
         return None
-    found: dict[str, str] = {}
+    definition: dict[str, str] = {}
     for pairs in reversed(fitting):
         for key in keys:
-            if pairs.get(key) and key not in found:
-                found[key] = pairs[key].lower() if key in LOWERED else pairs[key]
-    return {key: found[key] for key in keys if found.get(key, UNSET).lower() != UNSET}
+            if pairs.get(key) and key not in definition:
+                definition[key] = pairs[key].lower() if key in LOWERED else pairs[key]
+    return {key: definition[key] for key in keys if definition.get(key, UNSET).lower() != UNSET}
 
 
 def matches(selector: str, path: str) -> bool:
@@ -166,8 +166,8 @@ class GlobMatcher:
         span = RANGE.fullmatch(self.selector, at, close + 1)
         if span is not None:
             low, high = sorted((int(span[1]), int(span[2])))
-            found = [match for place in starts if (match := NUMBER.match(self.path, place)) is not None]
-            return {match.end() for match in found if low <= int(match[0]) <= high}
+            number_matches = [match for place in starts if (match := NUMBER.match(self.path, place)) is not None]
+            return {match.end() for match in number_matches if low <= int(match[0]) <= high}
         cuts = list(self.commas(at + 1, close))
         if not cuts:
             # Braces without alternatives are literal.
@@ -198,13 +198,13 @@ def in_class(letter: str, inside: str) -> bool:
     """Return whether a character is in a character class; a slash never is."""
     negated = inside[:1] in {"!", "^"}
     choices = inside[negated:]
-    found = False
+    is_member = False
     at = 0
     while at < len(choices):
         if choices[at + 1 : at + 2] == "-" and at + 2 < len(choices):
-            found |= choices[at] <= letter <= choices[at + 2]
+            is_member |= choices[at] <= letter <= choices[at + 2]
             at += 3
         else:
-            found |= choices[at] == letter
+            is_member |= choices[at] == letter
             at += 1
-    return letter != "/" and found != negated
+    return letter != "/" and is_member != negated

@@ -27,12 +27,12 @@ class FileNames:
 
     def holding(self, words: list[str]) -> list[bytes]:
         """Return the paths that contain all words; those with a match in the file name come first."""
-        found = [
+        ranked_paths = [
             (not any(word in folded.rpartition("/")[2] for word in words), len(folded), folded, path)
             for path, folded in zip(self.paths, self.folded, strict=True)
             if all(word in folded for word in words)
         ]
-        return [path for *_, path in sorted(found)]
+        return [path for *_, path in sorted(ranked_paths)]
 
 
 def file_names(repo: Repo, commit: str) -> FileNames:

@@ -139,8 +139,8 @@ def file_sizes(folder: Path) -> Iterator[int]:
 def list_folder(folder: Path) -> list[os.DirEntry[str]]:
     """List a folder; one that vanished meanwhile is empty."""
     try:
-        with os.scandir(folder) as found:
-            return list(found)
+        with os.scandir(folder) as entries:
+            return list(entries)
     except FileNotFoundError:
         return []
 

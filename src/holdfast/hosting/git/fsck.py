@@ -42,12 +42,12 @@ def fsck(folder: Path) -> FsckResult:
     ) as process:
         # A HEAD without a commit and the like are notices, not problems.
         for line in process.stdout or ():
-            told = line.decode(errors="replace").strip()
-            if told.startswith(("notice:", "warning in ")):
+            message = line.decode(errors="replace").strip()
+            if message.startswith(("notice:", "warning in ")):
                 continue
             count += 1
             if len(problems) < PROBLEMS_KEPT:
-                problems.append(told)
+                problems.append(message)
     if process.returncode and not count:
         count, problems = 1, [f"git fsck ended with exit code {process.returncode}"]
     return FsckResult(tuple(problems), count)

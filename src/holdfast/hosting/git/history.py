@@ -120,8 +120,8 @@ def count_range(folder: Path, span: CommitRange) -> int:
 
 def last_commit(repo: Repo, start: str, path: str | bytes) -> str | None:
     """Return the newest commit that changed a path."""
-    found = commit_ids(repo, commit_range(repo, start, path=path), limit=1)
-    return found[0] if found else None
+    ids = commit_ids(repo, commit_range(repo, start, path=path), limit=1)
+    return ids[0] if ids else None
 
 
 def only_on_branch(repo: Repo, branch: str | bytes, start: str, *, limit: int) -> tuple[str, ...]:
@@ -154,32 +154,34 @@ def linear_commits(repo: Repo, old: str, new: str) -> tuple[str, ...] | None:
     return tuple(line) if at == old else None
 
 
-def ahead_behind(repo: Repo, one: str, other: str) -> tuple[int, int]:
+def ahead_behind(repo: Repo, left: str, right: str) -> tuple[int, int]:
     """Return how many commits are only reachable from the one, and only from the other."""
-    repo.require(one, "commit")
-    repo.require(other, "commit")
-    return count_ahead_behind(repo.folder, one, other)
+    repo.require(left, "commit")
+    repo.require(right, "commit")
+    return count_ahead_behind(repo.folder, left, right)
 
 
 @lru_cache(maxsize=KEPT)
-def count_ahead_behind(folder: Path, one: str, other: str) -> tuple[int, int]:
+def count_ahead_behind(folder: Path, left_id: str, right_id: str) -> tuple[int, int]:
     """Count with `git rev-list --left-right`."""
-    left, right = git_output(folder, "rev-list", "--left-right", "--count", f"{one}...{other}", "--").split()
+    left, right = git_output(
+        folder, "rev-list", "--left-right", "--count", f"{left_id}...{right_id}", "--"
+    ).split()
     return int(left), int(right)
 
 
-def merge_base(repo: Repo, one: str, other: str) -> str | None:
+def merge_base(repo: Repo, left: str, right: str) -> str | None:
     """Return the best common ancestor of two commits; None if there is none."""
-    repo.require(one, "commit")
-    repo.require(other, "commit")
-    return find_merge_base(repo.folder, one, other)
+    repo.require(left, "commit")
+    repo.require(right, "commit")
+    return find_merge_base(repo.folder, left, right)
 
 
 @lru_cache(maxsize=KEPT)
-def find_merge_base(folder: Path, one: str, other: str) -> str | None:
+def find_merge_base(folder: Path, left: str, right: str) -> str | None:
     """Run `git merge-base`."""
     try:
-        return run(folder, "merge-base", one, other).decode().strip()
+        return run(folder, "merge-base", left, right).decode().strip()
     except GitTimedOut:
         raise
     except GitFailed as error:

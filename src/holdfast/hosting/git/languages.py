@@ -148,10 +148,10 @@ def languages(repo: Repo, tree: str) -> dict[str, int]:
 def counted(folder: Path, tree: str) -> tuple[tuple[str, int], ...]:
     """Sum up the sizes of a tree's files."""
     repo = open_repository(folder)
-    found: dict[str, int] = {}
+    sizes: dict[str, int] = {}
     for mode, path, at in islice(walk(repo, tree), MOST_FILES):
         language = None if mode in {DIRECTORY, SUBMODULE, SYMLINK} else language_of(path)
         header = None if language is None else repo.header(at)
         if language is not None and header is not None:
-            found[language] = found.get(language, 0) + header[1]
-    return tuple(sorted(found.items(), key=lambda pair: (-pair[1], pair[0])))
+            sizes[language] = sizes.get(language, 0) + header[1]
+    return tuple(sorted(sizes.items(), key=lambda pair: (-pair[1], pair[0])))

@@ -55,8 +55,8 @@ class LastCommitCache:
 
     def get(self, key: Key, start: str) -> Answers | None:
         """Return the results for a commit."""
-        found = self._kept.get(key)
-        return None if found is None else found.get(start)
+        answers_by_commit = self._kept.get(key)
+        return None if answers_by_commit is None else answers_by_commit.get(start)
 
     def around(self, key: Key) -> dict[str, Answers]:
         """Return all results for a directory or path."""
@@ -66,13 +66,13 @@ class LastCommitCache:
     def put(self, key: Key, start: str, answers: Answers) -> None:
         """Store results, evicting the oldest."""
         with self._lock:
-            mine = self._kept.setdefault(key, OrderedDict())
+            answers_by_commit = self._kept.setdefault(key, OrderedDict())
             self._kept.move_to_end(key)
-            if start not in mine:
+            if start not in answers_by_commit:
                 self._size += len(answers) + 1
-            mine[start] = answers
-            if len(mine) > history_cache.KEPT_PER_PATH:
-                self._size -= len(mine.popitem(last=False)[1]) + 1
+            answers_by_commit[start] = answers
+            if len(answers_by_commit) > history_cache.KEPT_PER_PATH:
+                self._size -= len(answers_by_commit.popitem(last=False)[1]) + 1
             while self._size > self._most and len(self._kept) > 1:
                 _, gone = self._kept.popitem(last=False)
                 self._size -= sum(len(old) + 1 for old in gone.values())
@@ -91,8 +91,8 @@ def split(path: bytes) -> tuple[bytes, bytes]:
 def in_memory(folder: Path, start: str, path: bytes) -> str | None:
     """Return the result for a path if it is cached in memory."""
     directory, name = split(path)
-    found = directories.get((folder, directory), start) or paths.get((folder, path), start)
-    return None if found is None else found.get(name)
+    answers = directories.get((folder, directory), start) or paths.get((folder, path), start)
+    return None if answers is None else answers.get(name)
 
 
 def knows_path(repo: Repo, start: str, path: bytes) -> bool:
@@ -113,8 +113,8 @@ def cached_commit(folder: Path, commit: str) -> Commit:
 
 def cached_answer(repo: Repo, start: str, path: bytes) -> Commit | None:
     """Return the result for a path if it is cached."""
-    found = in_memory(repo.folder, start, path)
-    return None if found is None else cached_commit(repo.folder, found)
+    oid = in_memory(repo.folder, start, path)
+    return None if oid is None else cached_commit(repo.folder, oid)
 
 
 def of_path(repo: Repo, start: str, path: bytes) -> Commit | None:
@@ -124,27 +124,27 @@ def of_path(repo: Repo, start: str, path: bytes) -> Commit | None:
     """
     if not path:
         return cached_commit(repo.folder, start)
-    found = in_memory(repo.folder, start, path)
-    if found is None:
-        found = path_answer(repo, start, path)
-    return None if found is None else cached_commit(repo.folder, found)
+    oid = in_memory(repo.folder, start, path)
+    if oid is None:
+        oid = path_answer(repo, start, path)
+    return None if oid is None else cached_commit(repo.folder, oid)
 
 
 def path_answer(repo: Repo, start: str, path: bytes) -> str | None:
     """Return the result for a path: from the cache, from a nearby commit, or from git."""
     directory, name = split(path)
     key = (repo.folder, path)
-    known = paths.around(key) | directories.around((repo.folder, directory))
+    cached_answers = paths.around(key) | directories.around((repo.folder, directory))
     stored = {commit: {name: answer.decode()} for commit, answer in history_cache.load(repo.folder, path).items()}
-    known = stored | known
-    found = search_nearby(repo, start, directory, {name}, known).get(name)
-    if found is None:
-        found = history.last_commit(repo, start, path)
-    if found is not None:
-        paths.put(key, start, {name: found})
+    cached_answers = stored | cached_answers
+    oid = search_nearby(repo, start, directory, {name}, cached_answers).get(name)
+    if oid is None:
+        oid = history.last_commit(repo, start, path)
+    if oid is not None:
+        paths.put(key, start, {name: oid})
         if start not in stored:
-            history_cache.save(repo.folder, path, start, found.encode())
-    return found
+            history_cache.save(repo.folder, path, start, oid.encode())
+    return oid
 
 
 def of_directory(repo: Repo, start: str, path: bytes) -> dict[bytes, Commit]:
@@ -169,9 +169,9 @@ def directory_answers(repo: Repo, start: str, path: bytes) -> Answers:
             continue
     if start in stored:
         return stored[start]
-    known = stored | directories.around((repo.folder, path))
+    cached_answers = stored | directories.around((repo.folder, path))
     names = set(content_at(repo, start, path))
-    answers = search_nearby(repo, start, path, names, known)
+    answers = search_nearby(repo, start, path, names, cached_answers)
     if len(answers) < len(names):
         answers = walk_history(repo, start, path, names) if path else walk_root_history(repo, start, names)
     history_cache.save(repo.folder, key, start, encoder.encode(list(answers.items())))
@@ -185,10 +185,10 @@ def content_at(repo: Repo, commit: str, path: bytes) -> Content:
 
 def content_of(repo: Repo, tree: str, path: bytes) -> Content:
     """Return the entries of a directory below a tree."""
-    found = find(repo, tree, path)
-    if isinstance(found, MissingPath) or found.type != "dir":
+    entry = find(repo, tree, path)
+    if isinstance(entry, MissingPath) or entry.type != "dir":
         return {}
-    return {name: (mode, at) for mode, name, at in children(repo, found.id)}
+    return {name: (mode, at) for mode, name, at in children(repo, entry.id)}
 
 
 class PendingEntries:
@@ -211,16 +211,18 @@ class PendingEntries:
                 self.waiting.setdefault(onward, set()).add(name)
 
 
-def search_nearby(repo: Repo, start: str, path: bytes, names: set[bytes], known: dict[str, Answers]) -> Answers:
+def search_nearby(
+    repo: Repo, start: str, path: bytes, names: set[bytes], cached_answers: dict[str, Answers]
+) -> Answers:
     """Follow the histories a few commits to ones with cached results; return the results found."""
-    if not known:
+    if not cached_answers:
         return {}
     lines = PendingEntries(start, set(names))
     for _ in range(NEAR):
         if not lines.waiting:
             break
         commit = next(iter(lines.waiting))
-        answers = known.get(commit)
+        answers = cached_answers.get(commit)
         if answers is not None and lines.waiting[commit] <= answers.keys():
             for name in lines.waiting.pop(commit):
                 lines.answers[name] = answers[name]
@@ -233,11 +235,11 @@ def search_nearby(repo: Repo, start: str, path: bytes, names: set[bytes], known:
 def changed_entries(repo: Repo, commit: Commit, path: bytes) -> list[tuple[str, set[bytes] | None]]:
     """Return in which entries of a directory a commit differs from each of its parents."""
     entries = content_of(repo, commit.tree, path)
-    found: list[tuple[str, set[bytes] | None]] = []
+    changes_by_parent: list[tuple[str, set[bytes] | None]] = []
     for parent in commit.parents:
         before = content_at(repo, parent, path)
-        found.append((parent, {name for name, entry in entries.items() if before.get(name) != entry}))
-    return found
+        changes_by_parent.append((parent, {name for name, entry in entries.items() if before.get(name) != entry}))
+    return changes_by_parent
 
 
 def walk_history(repo: Repo, start: str, path: bytes, names: set[bytes]) -> Answers:
@@ -246,17 +248,17 @@ def walk_history(repo: Repo, start: str, path: bytes, names: set[bytes]) -> Answ
     git omits commits that change nothing there and rewrites parents; merges are compared here, each with all its
     parents.
     """
-    seen: dict[str, tuple[tuple[str, ...], set[bytes]]] = {}
+    visited: dict[str, tuple[tuple[str, ...], set[bytes]]] = {}
     lines: PendingEntries | None = None
     for commit, parents, changed in log_changes(repo, start, path, names):
         if lines is None:
             # The first commit printed replaces the start, if that changed nothing itself.
             lines = PendingEntries(commit, set(names))
-        seen[commit] = parents, changed
+        visited[commit] = parents, changed
         step = commit
         # With skewed clocks a parent can be printed before its child: it is known already.
-        while step in lines.waiting and step in seen:
-            behind, touched = seen[step]
+        while step in lines.waiting and step in visited:
+            behind, touched = visited[step]
             if len(behind) > 1:
                 entries = content_at(repo, step, path)
                 contents = [(parent, content_at(repo, parent, path)) for parent in behind]
@@ -267,7 +269,7 @@ def walk_history(repo: Repo, start: str, path: bytes, names: set[bytes]) -> Answ
                 lines.settle(step, differing)
             else:
                 lines.settle(step, [(parent, touched) for parent in behind])
-            step = next((ready for ready in lines.waiting if ready in seen), step)
+            step = next((ready for ready in lines.waiting if ready in visited), step)
         if not lines.waiting:
             break
     return {} if lines is None else lines.answers
@@ -284,12 +286,12 @@ def walk_root_history(repo: Repo, start: str, names: set[bytes]) -> Answers:
 
     def content(commit: str) -> Content:
         tree = parents_of[commit][0]
-        found = contents.get(tree)
-        if found is None:
-            found = contents[tree] = content_of(repo, tree, b"")
+        root_entries = contents.get(tree)
+        if root_entries is None:
+            root_entries = contents[tree] = content_of(repo, tree, b"")
             if len(contents) > CONTENTS_KEPT:
                 contents.popitem(last=False)
-        return found
+        return root_entries
 
     lines = PendingEntries(start, set(names))
     steps = 0
@@ -297,7 +299,7 @@ def walk_root_history(repo: Repo, start: str, names: set[bytes]) -> Answers:
         commit, tree, *parents = token.decode().split()
         parents_of[commit] = tree, parents
         while (
-            ready := next((one for one in lines.waiting if has_known_parents(parents_of, one)), None)
+            ready := next((oid for oid in lines.waiting if has_known_parents(parents_of, oid)), None)
         ) is not None:
             entries, behind = content(ready), [(parent, content(parent)) for parent in parents_of[ready][1]]
             differing: list[tuple[str, set[bytes] | None]] = [
@@ -321,8 +323,8 @@ def has_known_parents(parents_of: dict[str, tuple[str, list[str]]], commit: str)
 
 def last_commit_of_each(repo: Repo, start: str, names: set[bytes]) -> Answers:
     """Run git for each of these paths."""
-    found = {name: history.last_commit(repo, start, name) for name in names}
-    return {name: commit for name, commit in found.items() if commit is not None}
+    commits_by_name = {name: history.last_commit(repo, start, name) for name in names}
+    return {name: commit for name, commit in commits_by_name.items() if commit is not None}
 
 
 def split_log(output: Iterator[bytes], separator: bytes) -> Iterator[bytes]:

@@ -37,10 +37,10 @@ class FileAt:
 
 def file_at(repo: Repo, commit: str, path: str) -> FileAt | None:
     """Return a file of a commit; None if the commit has none at that path."""
-    found = find(repo, read_commit(repo, commit).tree, raw(path))
-    if isinstance(found, MissingPath) or found.type not in {"file", "symlink"}:
+    entry = find(repo, read_commit(repo, commit).tree, raw(path))
+    if isinstance(entry, MissingPath) or entry.type not in {"file", "symlink"}:
         return None
-    return FileAt(path, found.id, read_blob(repo, found.id) if found.size <= LARGEST else None)
+    return FileAt(path, entry.id, read_blob(repo, entry.id) if entry.size <= LARGEST else None)
 
 
 def moved_file(repo: Repo, old_commit: str, new_commit: str, path: str) -> FileAt | None:
@@ -63,13 +63,15 @@ def map_line(old: bytes, new: bytes, line: int) -> int | None:
     """Return the number of a line after a change, or None if the line was deleted or changed."""
     offset = 0
     for hunk in hunks_between(old, new, most=MOST_LINES)[0]:
-        numbered = [one for one in hunk.lines if one.old is not None]
+        numbered = [hunk_line for hunk_line in hunk.lines if hunk_line.old is not None]
         if numbered and numbered[0].old is not None and line < numbered[0].old:
             return line + offset
         for diff_line in numbered:
             if diff_line.old == line:
                 return diff_line.new
-        offset += sum(one.sign == "+" for one in hunk.lines) - sum(one.sign == "-" for one in hunk.lines)
+        offset += sum(hunk_line.sign == "+" for hunk_line in hunk.lines) - sum(
+            hunk_line.sign == "-" for hunk_line in hunk.lines
+        )
     return line + offset
 
 
@@ -82,9 +84,9 @@ def hunk_around(old: bytes, new: bytes, line: int, *, is_old_side: bool) -> str:
     # Not changed, and not next to a change: both sides have it.
     before, after = (old, new) if is_old_side else (new, old)
     first = max(line - CONTEXT, 1)
-    other = map_line(before, after, first)
+    mapped = map_line(before, after, first)
     texts = before.split(b"\n")[first - 1 : line]
-    start, other_start = first, first if other is None else other
+    start, other_start = first, first if mapped is None else mapped
     lines = tuple(
         DiffLine(" ", number, number, display_name(text).rstrip("\r")) for number, text in enumerate(texts, start)
     )

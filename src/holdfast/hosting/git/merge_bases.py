@@ -22,34 +22,34 @@ MOST_COMMITS: Final = 500
 PARENT: Final = re.compile(rb"parent ([0-9a-f]{40}(?:[0-9a-f]{24})?)\n")
 COMMITTED_AT: Final = re.compile(rb"\ncommitter [^\n]*> (\d{1,12})(?: |\n)")
 
-ONE: Final = 1
-OTHER: Final = 2
+LEFT: Final = 1
+RIGHT: Final = 2
 STALE: Final = 4
 
 
-def merge_bases(repo: Repo, one: str, other: str) -> tuple[str, ...]:
+def merge_bases(repo: Repo, left: str, right: str) -> tuple[str, ...]:
     """Return the best common ancestors of two commits; two or more after criss-cross merges."""
-    repo.require(one, "commit")
-    repo.require(other, "commit")
-    if one == other:
-        return (one,)
-    return cached_bases(repo.folder, one, other)
+    repo.require(left, "commit")
+    repo.require(right, "commit")
+    if left == right:
+        return (left,)
+    return cached_bases(repo.folder, left, right)
 
 
 @lru_cache(maxsize=KEPT)
-def cached_bases(folder: Path, one: str, other: str) -> tuple[str, ...]:
+def cached_bases(folder: Path, left: str, right: str) -> tuple[str, ...]:
     """Find the merge bases; those of given commits never change, and a merge asks for them several times."""
-    near = search(open_repository(folder), one, other)
-    return ask_git(folder, one, other) if near is None else near
+    near = search(open_repository(folder), left, right)
+    return ask_git(folder, left, right) if near is None else near
 
 
-def search(repo: Repo, one: str, other: str) -> tuple[str, ...] | None:
+def search(repo: Repo, left: str, right: str) -> tuple[str, ...] | None:
     """Return the best common ancestor if there is at most one and it is near, else None.
 
     The commits reachable from each side are visited newest first, until all that is left to visit is reachable
     from a common ancestor. Wrong commit times cost visits but never a common ancestor.
     """
-    flags: dict[str, int] = {one: ONE, other: OTHER}
+    flags: dict[str, int] = {left: LEFT, right: RIGHT}
     parents: dict[str, tuple[str, ...]] = {}
     # Of commits of the same second the one found first is visited first: a child before its parents.
     queue: list[tuple[int, int, str]] = []
@@ -59,19 +59,19 @@ def search(repo: Repo, one: str, other: str) -> tuple[str, ...] | None:
         time, parents[commit] = read_links(repo, commit)
         heappush(queue, (-time, len(parents), commit))
 
-    push(one)
-    push(other)
+    push(left)
+    push(right)
     while any(not flags[commit] & STALE for _, _, commit in queue):
         commit = heappop(queue)[2]
         inherited = flags[commit]
-        if inherited & (ONE | OTHER) == ONE | OTHER and not inherited & STALE:
+        if inherited & (LEFT | RIGHT) == LEFT | RIGHT and not inherited & STALE:
             common.add(commit)
             inherited |= STALE
         for parent in parents[commit]:
-            known = flags.get(parent, 0)
-            if known | inherited == known:
+            parent_flags = flags.get(parent, 0)
+            if parent_flags | inherited == parent_flags:
                 continue
-            flags[parent] = known | inherited
+            flags[parent] = parent_flags | inherited
             if len(parents) >= MOST_COMMITS:
                 return None
             push(parent)
@@ -84,8 +84,8 @@ def read_links(repo: Repo, commit: str) -> tuple[int, tuple[str, ...]]:
     content = repo.read(commit, "commit")
     head, _, _ = content.partition(b"\n\n")
     time = COMMITTED_AT.search(head + b"\n")
-    found = tuple(parent.decode() for parent in leading_parents(commit, head))
-    return (0 if time is None else int(time[1])), found
+    parents = tuple(parent.decode() for parent in leading_parents(commit, head))
+    return (0 if time is None else int(time[1])), parents
 
 
 def leading_parents(commit: str, head: bytes) -> Iterator[bytes]:
@@ -98,10 +98,10 @@ def leading_parents(commit: str, head: bytes) -> Iterator[bytes]:
         position = match.end()
 
 
-def ask_git(folder: Path, one: str, other: str) -> tuple[str, ...]:
+def ask_git(folder: Path, left: str, right: str) -> tuple[str, ...]:
     """Run `git merge-base --all`."""
     try:
-        return tuple(run(folder, "merge-base", "--all", one, other).decode().split())
+        return tuple(run(folder, "merge-base", "--all", left, right).decode().split())
     except GitTimedOut:
         raise
     except GitFailed as error:

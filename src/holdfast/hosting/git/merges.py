@@ -169,16 +169,16 @@ def commits_to_replay(repo: Repo, bases: tuple[str, ...], base: str, head: str) 
     arguments = ("--reverse", "--topo-order", "--no-merges", "--cherry-mark", "--right-only", f"{base}...{head}")
     marked = git_output(repo.folder, "rev-list", *arguments, "--").decode().split()
     # A commit without changes equals every other one of these, and stays.
-    found = tuple(one[1:] for one in marked if one[0] != "=" or is_empty(repo, one[1:]))
-    if len(found) > MOST_REPLAYED:
+    oids = tuple(marked_oid[1:] for marked_oid in marked if marked_oid[0] != "=" or is_empty(repo, marked_oid[1:]))
+    if len(oids) > MOST_REPLAYED:
         raise MergeTooLarge(f"more than {MOST_REPLAYED} commits cannot be rebased; merge or squash them")
-    return found
+    return oids
 
 
 def is_empty(repo: Repo, commit: str) -> bool:
     """Return whether a commit changes nothing."""
-    found = read_commit(repo, commit)
-    return bool(found.parents) and read_commit(repo, found.parents[0]).tree == found.tree
+    commit_object = read_commit(repo, commit)
+    return bool(commit_object.parents) and read_commit(repo, commit_object.parents[0]).tree == commit_object.tree
 
 
 def replay(merger: TreeMerger, commit: str, tip: str, committer: Signature) -> str:

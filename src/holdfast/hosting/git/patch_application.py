@@ -62,8 +62,8 @@ def apply_patch(repo: Repo, tree: str | None, patch: bytes, *, most_bytes: int) 
             written = run(repo.folder, "hash-object", "-t", "tree", "-w", "--stdin", variables=variables)
             tree = written.decode().strip()
         options = ("--cached", "--raw", "-z", "--no-renames", "--no-abbrev")
-        listed = run(repo.folder, "diff-index", *options, tree, variables=variables)
-        return list(changed_files(repo, listed, variables, most_bytes))
+        output = run(repo.folder, "diff-index", *options, tree, variables=variables)
+        return list(changed_files(repo, output, variables, most_bytes))
 
 
 def require_bounded(patch: bytes, most_bytes: int) -> None:
@@ -94,9 +94,9 @@ def reason_of(error: GitFailed) -> str:
     return "; ".join([line for line in lines if line][:REASONS]) or "git could not read it"
 
 
-def changed_files(repo: Repo, listed: bytes, variables: dict[str, str], most_bytes: int) -> Iterator[PatchedFile]:
+def changed_files(repo: Repo, output: bytes, variables: dict[str, str], most_bytes: int) -> Iterator[PatchedFile]:
     """Read the changed files, deleted ones first."""
-    records = sorted(RECORD.findall(listed), key=lambda record: record[4] != b"D")
+    records = sorted(RECORD.findall(output), key=lambda record: record[4] != b"D")
     if len(records) > MOST_FILES:
         raise FileTooLarge(f"a patch may change {MOST_FILES} files")
     if any(int(mode, 8) == SUBMODULE for record in records for mode in record[:2]):
@@ -111,15 +111,15 @@ def changed_files(repo: Repo, listed: bytes, variables: dict[str, str], most_byt
 
 def read_blobs(repo: Repo, ids: list[bytes], variables: dict[str, str], most_bytes: int) -> list[bytes]:
     """Return the contents of blobs, in order."""
-    given = b"".join(one + b"\n" for one in ids)
-    described = run(repo.folder, "cat-file", "--batch-check=%(objectsize)", input=given, variables=variables)
+    names = b"".join(oid + b"\n" for oid in ids)
+    described = run(repo.folder, "cat-file", "--batch-check=%(objectsize)", input=names, variables=variables)
     sizes = [int(size) for size in described.split()]
     if sum(sizes) > most_bytes:
         raise FileTooLarge(f"the files of a patch may have {most_bytes} bytes")
-    output = run(repo.folder, "cat-file", "--batch=%(objectsize)", input=given, variables=variables)
-    found, at = [], 0
+    output = run(repo.folder, "cat-file", "--batch=%(objectsize)", input=names, variables=variables)
+    blobs, at = [], 0
     for size in sizes:
         start = output.index(b"\n", at) + 1
-        found.append(output[start : start + size])
+        blobs.append(output[start : start + size])
         at = start + size + 1
-    return found
+    return blobs

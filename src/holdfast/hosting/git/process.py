@@ -243,10 +243,10 @@ async def start(
             for transport in transports:
                 transport.close()
             raise
-    for what, most in (limits or {}).items():
+    for limit, most in (limits or {}).items():
         # It may have exited already.
         with suppress(ProcessLookupError):
-            resource.prlimit(pid, what, (most, most))
+            resource.prlimit(pid, limit, (most, most))
     return GitProcess(arguments[0], pid, stdin=writer, stdout=reader, complaint=complaint, transports=transports)
 
 

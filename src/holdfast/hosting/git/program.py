@@ -55,17 +55,17 @@ CONFIGURATION: Final = (
 @lru_cache(maxsize=1)
 def find_git() -> str:
     """Return the path of `git`, cached; raise `GitMissing` if it is not installed or too old."""
-    found = shutil.which("git")
-    if found is None:
+    path = shutil.which("git")
+    if path is None:
         raise GitMissing("the git program is not installed, or not in PATH")
-    version = re.match(rb"git version (\d+)\.(\d+)", ask_version(found))
+    version = re.match(rb"git version (\d+)\.(\d+)", ask_version(path))
     required = ".".join(map(str, OLDEST))
     if version is None:
-        raise GitMissing(f"{found} is not the git program; version {required} or newer is needed")
+        raise GitMissing(f"{path} is not the git program; version {required} or newer is needed")
     if (int(version[1]), int(version[2])) < OLDEST:
         had = version[0].decode().removeprefix("git version ")
-        raise GitMissing(f"{found} is git {had}; version {required} or newer is needed")
-    return found
+        raise GitMissing(f"{path} is git {had}; version {required} or newer is needed")
+    return path
 
 
 @lru_cache(maxsize=1)

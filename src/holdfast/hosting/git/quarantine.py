@@ -70,9 +70,9 @@ class Push:
         folder = self.variables.get("GIT_OBJECT_DIRECTORY")
         return () if folder is None else tuple(path.name for path in Path(folder, "pack").glob("*.pack"))
 
-    def git(self, *arguments: str, given: bytes = b"") -> bytes:
+    def git(self, *arguments: str, stdin: bytes = b"") -> bytes:
         """Run a git command that sees what was pushed."""
-        return run(self.folder, *arguments, input=given, variables=self.variables)
+        return run(self.folder, *arguments, input=stdin, variables=self.variables)
 
     def is_fast_forward(self, change: RefUpdate) -> bool:
         """Return whether a change keeps all history there was: what is new does, what is deleted does not."""
@@ -99,10 +99,10 @@ class Push:
         if change.creates and old is not None:
             old = self.merge_base(old, new)
         if old is None:
-            listed = self.git("ls-tree", "-r", "-z", "--name-only", "--full-tree", new)
+            output = self.git("ls-tree", "-r", "-z", "--name-only", "--full-tree", new)
         else:
-            listed = self.git("diff-tree", "-r", "-z", "--name-only", "--no-renames", old, new)
-        return {path.decode(errors="surrogateescape") for path in listed.split(b"\0") if path}
+            output = self.git("diff-tree", "-r", "-z", "--name-only", "--no-renames", old, new)
+        return {path.decode(errors="surrogateescape") for path in output.split(b"\0") if path}
 
     def commits(self, change: RefUpdate, *, most: int | None = None) -> list[str]:
         """Return the commits a change adds, the newest first; for a new reference, those no other one had."""
@@ -123,10 +123,10 @@ class Push:
         except GitFailed:
             return None
 
-    def merge_base(self, one: str, other: str) -> str | None:
+    def merge_base(self, left: str, right: str) -> str | None:
         """Return where two histories part, or None when they have nothing in common."""
         try:
-            return self.git("merge-base", one, other).decode().strip()
+            return self.git("merge-base", left, right).decode().strip()
         except GitFailed as error:
             if error.code != 1:
                 raise
@@ -135,8 +135,8 @@ class Push:
 
 def refused_names(changes: Iterable[RefUpdate]) -> list[PushRejection]:
     """Refuse refs whose names are the service's own, belong to one working copy, or would be taken for another."""
-    found = ((change.ref, refused_name(change.ref, deletes=change.deletes)) for change in changes)
-    return [PushRejection(ref, reason, alone=True) for ref, reason in found if reason is not None]
+    reasons = ((change.ref, refused_name(change.ref, deletes=change.deletes)) for change in changes)
+    return [PushRejection(ref, reason, alone=True) for ref, reason in reasons if reason is not None]
 
 
 def refused_name(ref: str, *, deletes: bool) -> str | None:

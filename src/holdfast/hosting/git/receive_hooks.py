@@ -72,10 +72,10 @@ def install(folder: Path) -> None:
             if place.read_text() == text and os.access(place, os.X_OK):
                 continue
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        made = folder / f".{name}-{secrets.token_hex(8)}"
-        made.write_text(text)
-        made.chmod(0o700)
-        made.rename(place)
+        temporary = folder / f".{name}-{secrets.token_hex(8)}"
+        temporary.write_text(text)
+        temporary.chmod(0o700)
+        temporary.rename(place)
         if not os.access(place, os.X_OK):
             raise GitError(
                 f"no program can run in {folder}, but git must run its hooks there; it is mounted noexec"
@@ -141,8 +141,8 @@ async def read_line(pipe: asyncio.StreamReader) -> str:
 
 def verdict(refusals: Sequence[PushRejection]) -> bytes:
     """Write the service's word on a push."""
-    said = "".join(f"{plain(refusal.ref)}: {plain(refusal.reason)}\n" for refusal in refusals)
-    text = said.encode(errors="replace")
+    message = "".join(f"{plain(refusal.ref)}: {plain(refusal.reason)}\n" for refusal in refusals)
+    text = message.encode(errors="replace")
     if len(text) > MOST_SAID:
         text = text[:MOST_SAID].rpartition(b"\n")[0] + b"\n...\n"
     return (b"1\n" if refusals else b"0\n") + text + b".\n"

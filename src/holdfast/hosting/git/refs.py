@@ -103,9 +103,9 @@ def target(repo: Repo, ref: str | bytes) -> str | None:
     if "\0" in name or len(full) > LONGEST:
         return None
     try:
-        found = repo.git.lookup_reference(name)
-        if not isinstance(found.raw_target, pygit2.Oid):
-            found = found.resolve()
+        reference = repo.git.lookup_reference(name)
+        if not isinstance(reference.raw_target, pygit2.Oid):
+            reference = reference.resolve()
     except (KeyError, ValueError):
         return None
     except (pygit2.GitError, OSError) as error:
@@ -113,19 +113,19 @@ def target(repo: Repo, ref: str | bytes) -> str | None:
         if "directory" in str(error):
             return None
         raise GitDamaged(f"the ref {display_name(raw(ref))} cannot be read") from error
-    return str(found.target)
+    return str(reference.target)
 
 
 def branch(repo: Repo, name: str | bytes) -> Ref | None:
     """Return a branch by short name."""
-    found = target(repo, BRANCHES + raw(name))
-    return None if found is None else Ref(raw(name), found)
+    oid = target(repo, BRANCHES + raw(name))
+    return None if oid is None else Ref(raw(name), oid)
 
 
 def tag(repo: Repo, name: str | bytes) -> Ref | None:
     """Return a tag by short name; for an annotated one, with the id of the tag object."""
-    found = target(repo, TAGS + raw(name))
-    return None if found is None else Ref(raw(name), found)
+    oid = target(repo, TAGS + raw(name))
+    return None if oid is None else Ref(raw(name), oid)
 
 
 def all_refs(repo: Repo) -> list[bytes]:
@@ -139,23 +139,23 @@ def all_refs(repo: Repo) -> list[bytes]:
 def head(repo: Repo) -> str | None:
     """Return the branch HEAD points to, whether or not it exists."""
     try:
-        found = repo.git.lookup_reference("HEAD").raw_target
+        raw_target = repo.git.lookup_reference("HEAD").raw_target
     except (pygit2.GitError, KeyError, ValueError) as error:
         raise GitDamaged(f"the HEAD of {repo.folder.name} cannot be read") from error
-    if isinstance(found, bytes) and found.startswith(BRANCHES):
-        return display_name(found.removeprefix(BRANCHES))
+    if isinstance(raw_target, bytes) and raw_target.startswith(BRANCHES):
+        return display_name(raw_target.removeprefix(BRANCHES))
     return None
 
 
 def commit_of(repo: Repo, object_id: str) -> str | None:
     """Peel tag objects to a commit; None if they lead to another object."""
     for _ in range(TAGS_DEEP):
-        found = repo.header(object_id)
-        if found is None:
+        header = repo.header(object_id)
+        if header is None:
             return None
-        if found[0] == "commit":
+        if header[0] == "commit":
             return object_id
-        if found[0] != "tag":
+        if header[0] != "tag":
             return None
         line = repo.read(object_id, "tag").partition(b"\n")[0]
         if not line.startswith(b"object "):
@@ -191,8 +191,8 @@ def resolve_name(repo: Repo, kind: Literal["branch", "tag"], name: str) -> Resol
 
 def is_commit(repo: Repo, name: str) -> bool:
     """Return whether a name is the full id of an existing commit."""
-    found = repo.header(name)
-    return found is not None and found[0] == "commit"
+    header = repo.header(name)
+    return header is not None and header[0] == "commit"
 
 
 def split_ref_path(
@@ -208,24 +208,24 @@ def split_ref_path(
     first, _, rest_of_first = joined.partition("/")
     maybe_branch, maybe_tag = possible_prefixes(repo, first)
     for name, rest in cuts if maybe_branch else ():
-        found = branch(repo, name)
-        if found is not None:
-            return RefPath("branch", name, commit_of(repo, found.id), rest)
+        git_ref = branch(repo, name)
+        if git_ref is not None:
+            return RefPath("branch", name, commit_of(repo, git_ref.id), rest)
     if first == "HEAD":
-        found = branch(repo, default_branch)
-        commit = None if found is None else commit_of(repo, found.id)
+        git_ref = branch(repo, default_branch)
+        commit = None if git_ref is None else commit_of(repo, git_ref.id)
         return RefPath("branch", default_branch, commit, rest_of_first)
     for name, tail in cuts:
         if name in renamed:
             return RefPath("renamed", name, None, tail)
     for name, tail in cuts if maybe_tag else ():
-        found = tag(repo, name)
-        if found is not None:
-            return RefPath("tag", name, commit_of(repo, found.id), tail)
+        git_ref = tag(repo, name)
+        if git_ref is not None:
+            return RefPath("tag", name, commit_of(repo, git_ref.id), tail)
     if is_id(first):
         return RefPath("commit", first, first if is_commit(repo, first) else None, rest_of_first)
-    found = branch(repo, default_branch)
-    return None if found is None else RefPath("branch", default_branch, commit_of(repo, found.id), path, True)
+    git_ref = branch(repo, default_branch)
+    return None if git_ref is None else RefPath("branch", default_branch, commit_of(repo, git_ref.id), path, True)
 
 
 def possible_prefixes(repo: Repo, part: str) -> tuple[bool, bool]:
@@ -241,11 +241,11 @@ def possible_prefixes(repo: Repo, part: str) -> tuple[bool, bool]:
     branch_there = os.path.lexists(b"%s/%s%s" % (folder, BRANCHES, first))
     tag_there = os.path.lexists(b"%s/%s%s" % (folder, TAGS, first))
     try:
-        found = os.stat(folder + b"/packed-refs")  # noqa: PTH116  # on every read of a file
+        status = os.stat(folder + b"/packed-refs")  # noqa: PTH116  # on every read of a file
     except OSError:
         return branch_there, tag_there
-    known = packed_prefixes(repo.folder, (found.st_ino, found.st_mtime_ns, found.st_size))
-    return branch_there or BRANCHES + first in known, tag_there or TAGS + first in known
+    prefixes = packed_prefixes(repo.folder, (status.st_ino, status.st_mtime_ns, status.st_size))
+    return branch_there or BRANCHES + first in prefixes, tag_there or TAGS + first in prefixes
 
 
 @lru_cache(maxsize=64)
@@ -280,13 +280,13 @@ def rev_parse(repo: Repo, expression: str) -> str | None:
     """
     if not expression or len(expression) > LONGEST or re.search(r"[:\x00-\x1f]|\^\{/|^-", expression):
         return None
-    known = commit_of(repo, expression) if is_id(expression) else None
-    if known is not None:
-        return known
+    commit_id = commit_of(repo, expression) if is_id(expression) else None
+    if commit_id is not None:
+        return commit_id
     for prefix in (TAGS, BRANCHES):
-        found = target(repo, prefix + raw(expression)) if is_ref_name(expression) else None
-        if found is not None:
-            return commit_of(repo, found)
+        oid = target(repo, prefix + raw(expression)) if is_ref_name(expression) else None
+        if oid is not None:
+            return commit_of(repo, oid)
     revision = argument(raw(f"{expression}^{{commit}}"))
     try:
         answer = run(repo.folder, "rev-parse", "--verify", "--quiet", "--end-of-options", revision)

@@ -87,10 +87,10 @@ class RemoteRefs:
 
 def list_refs(folder: Path, remote: GitRemote, limits: RemoteLimits) -> RemoteRefs:
     """Return the branches, tags and notes of a repository elsewhere."""
-    listed = run_remote(folder, remote, limits, "ls-remote", "--quiet", "--symref", remote.url, *PATTERNS)
+    output = run_remote(folder, remote, limits, "ls-remote", "--quiet", "--symref", remote.url, *PATTERNS)
     targets: dict[str, str] = {}
     head = ""
-    for line in os.fsdecode(listed).splitlines():
+    for line in os.fsdecode(output).splitlines():
         target, _, name = line.partition("\t")
         if target.startswith("ref: refs/heads/") and name == "HEAD":
             head = target.removeprefix("ref: refs/heads/")
@@ -130,12 +130,12 @@ def run_remote(
     with (
         traces.span(f"git {arguments[0]}") as span,
         output.open("wb") as written,
-        complaint.open("wb") as said,
+        complaint.open("wb") as stderr,
         subprocess.Popen(  # noqa: S603  # a list of arguments: no shell reads them
             [find_git(), *arguments],
             stdin=subprocess.DEVNULL,
             stdout=written,
-            stderr=said,
+            stderr=stderr,
             env=variables,
             cwd=folder,
             process_group=0,  # so that child processes are killed with it
@@ -186,13 +186,13 @@ def folder_size(folder: Path) -> int:
 
 def configuration_for(remote: GitRemote) -> list[tuple[str, str]]:
     """Return the configuration for one remote: where to connect to, and the credentials."""
-    written = [f"[{one}]" if ":" in one else one for one in remote.addresses]
-    found = []
+    written = [f"[{address}]" if ":" in address else address for address in remote.addresses]
+    configuration = []
     if remote.host not in remote.addresses:
-        found.append(("http.curloptResolve", f"{remote.host}:{remote.port}:{','.join(written)}"))
+        configuration.append(("http.curloptResolve", f"{remote.host}:{remote.port}:{','.join(written)}"))
     if remote.authorization:
-        found.append(("http.extraHeader", f"Authorization: {remote.authorization}"))
-    return found
+        configuration.append(("http.extraHeader", f"Authorization: {remote.authorization}"))
+    return configuration
 
 
 @lru_cache(maxsize=1)
@@ -205,7 +205,7 @@ def require_resolve() -> None:
 
 def reason_of(complaint: bytes, command: str) -> str:
     """Say why a command failed, in words of ours: what git says may quote paths of this machine."""
-    said = complaint.decode(errors="replace").lower()
+    message = complaint.decode(errors="replace").lower()
     for sign, reason in (
         ("authentication failed", "the remote repository needs other credentials"),
         ("could not read username", "the remote repository needs credentials"),
@@ -216,6 +216,6 @@ def reason_of(complaint: bytes, command: str) -> str:
         ("unable to access", "the remote repository cannot be reached"),
         ("rejected", "the remote repository refused the update"),
     ):
-        if sign in said:
+        if sign in message:
             return reason
     return f"git {command} failed"

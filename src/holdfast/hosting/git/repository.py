@@ -90,12 +90,12 @@ class Repo:
 
     def read(self, object_id: str, kind: Kind) -> bytes:
         """Return the content of an object; raise `GitDamaged` if it is missing or of another type."""
-        found = self.find(object_id)
-        if found is None:
+        git_object = self.find(object_id)
+        if git_object is None:
             raise damaged_error(object_id, "is missing")
-        if found[0] != kind:
-            raise damaged_error(object_id, f"is a {found[0]}, not a {kind}")
-        return found[1]
+        if git_object[0] != kind:
+            raise damaged_error(object_id, f"is a {git_object[0]}, not a {kind}")
+        return git_object[1]
 
     def header(self, object_id: str) -> tuple[Kind, int] | None:
         """Return an object's type and size without its content, or None."""
@@ -111,10 +111,10 @@ class Repo:
 
     def require(self, object_id: str, kind: Kind) -> int:
         """Return the size of an object; raise `NoSuchObject` if it does not exist."""
-        found = self.header(object_id)
-        if found is None or found[0] != kind:
+        header = self.header(object_id)
+        if header is None or header[0] != kind:
             raise NoSuchObject(f"there is no {kind} {object_id}")
-        return found[1]
+        return header[1]
 
     def write(self, kind: Kind, content: bytes) -> str:
         """Write an object and return its id; an existing one is freshened against pruning."""
@@ -191,15 +191,15 @@ def open_repository(folder: Path) -> Repo:
         cache = opened.repositories = OrderedDict()
     try:
         # An inode number can be reused at once; with the time it is unique.
-        found = os.stat(f"{place}/config")  # noqa: PTH116  # a text, not a Path: on a hot path
+        status = os.stat(f"{place}/config")  # noqa: PTH116  # a text, not a Path: on a hot path
     except OSError as error:
         cache.pop(place, None)
         raise NoSuchFolder(f"there is no repository in {folder.name}") from error
-    identity = (found.st_dev, found.st_ino, found.st_mtime_ns)
-    known = cache.get(place)
-    if known is not None and known[0] == identity:
+    identity = (status.st_dev, status.st_ino, status.st_mtime_ns)
+    cached = cache.get(place)
+    if cached is not None and cached[0] == identity:
         cache.move_to_end(place)
-        return known[1]
+        return cached[1]
     check_packs(folder)
     try:
         repo = Repo(folder, pygit2.Repository(place, pygit2.enums.RepositoryOpenFlag.NO_SEARCH))

@@ -33,19 +33,19 @@ KEEP: Final = "INSERT OR REPLACE INTO counts (old, new, additions, deletions, fi
 def load(folder: Path, pairs: Collection[Pair]) -> dict[Pair, Counts]:
     """Return the counts that are cached."""
     file = folder / PLACE
-    found: dict[Pair, Counts] = {}
+    counts_by_pair: dict[Pair, Counts] = {}
     try:
         with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True, timeout=SECONDS)) as connection:
             for pair in pairs:
                 row = connection.execute(FIND, pair).fetchone()
                 if row is not None:
-                    found[pair] = row
+                    counts_by_pair[pair] = row
     except sqlite3.OperationalError:
         return {}
     except sqlite3.Error:
         forget(file)
         return {}
-    return found
+    return counts_by_pair
 
 
 def save(folder: Path, counted: Mapping[Pair, Counts]) -> None:

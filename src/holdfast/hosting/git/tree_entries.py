@@ -102,8 +102,8 @@ class Folder:
 
 def parse(tree: str, content: bytes) -> Folder:
     """Parse a tree object."""
-    found = ROWS[len(tree) // 2].findall(content)
-    rows, modes, names = map(list, zip(*found, strict=True)) if found else ([], [], [])
+    matches = ROWS[len(tree) // 2].findall(content)
+    rows, modes, names = map(list, zip(*matches, strict=True)) if matches else ([], [], [])
     if sum(map(len, rows)) != len(content):
         raise damaged_error(tree)
     of_directories = {mode for mode in set(modes) if canonical_mode(int(mode, 8)) == DIRECTORY}
@@ -131,10 +131,10 @@ class TreeCache:
         """Return a cached directory."""
         key = (repo.place, tree)
         with self._guard:
-            found = self._folders.get(key)
-            if found is not None:
+            folder = self._folders.get(key)
+            if folder is not None:
                 self._folders.move_to_end(key)
-            return found
+            return folder
 
     def keep_folder(self, repo: Repo, folder: Folder) -> None:
         """Cache a directory."""

@@ -102,7 +102,7 @@ class MemoryMerge:
         if base == theirs:
             self._note(base, ours, self._ours, depth)
             return ours
-        directories = [one is None or one[0] == DIRECTORY for one in (base, ours, theirs)]
+        directories = [entry is None or entry[0] == DIRECTORY for entry in (base, ours, theirs)]
         if not all(directories):
             # Both sides changed a file, or one has a file where the other has a directory.
             raise NeedsGit
@@ -154,10 +154,10 @@ def name_of(row: bytes) -> bytes:
 
 def entry_of(folder: Folder, name: bytes) -> Entry | None:
     """Return the entry of a directory that was read."""
-    found = folder.get(name)
-    if found is None:
+    entry = folder.get(name)
+    if entry is None:
         return None
-    mode, at = found
+    mode, at = entry
     # What was read or added has no changed directories that are not written.
     return mode, at if isinstance(at, bytes) else bytes.fromhex(str(at.id))
 
@@ -281,23 +281,23 @@ class TreeMerger:
 
     def _take(self, tree: str) -> None:
         """Add what git has written for a tree to the draft, and nothing it wrote on the way."""
-        found: dict[str, tuple[Kind, bytes]] = {}
+        contents: dict[str, tuple[Kind, bytes]] = {}
         size = 0
         left = [tree]
         while left:
             at = left.pop()
             path = self._path(at)
-            if at in found or not path.exists():
+            if at in contents or not path.exists():
                 continue
             size += path.stat().st_size
             if size > LARGEST_MERGE:
                 raise MergeTooLarge(f"the merged files have more than {LARGEST_MERGE} bytes")
             head, _, content = zlib.decompress(path.read_bytes()).partition(b"\0")
             kind = BY_NAME[head.partition(b" ")[0]]
-            found[at] = kind, content
+            contents[at] = kind, content
             if kind == "tree":
                 left += tree_links(content, len(at) // 2)
-        for kind, content in found.values():
+        for kind, content in contents.values():
             self.draft.add(kind, content)
         self._written = len(self.draft.objects())
 

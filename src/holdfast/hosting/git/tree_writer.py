@@ -83,12 +83,12 @@ class Draft:
 
     def folder(self, tree: str) -> Folder:
         """Read a directory, or return the one that was read or made before."""
-        known = self._folders.get(tree) or recent.folder(self.repo, tree)
-        if known is None:
-            known = parse(tree, self.read(tree, "tree"))
-            recent.keep_folder(self.repo, known)
-        self._folders[tree] = known
-        return known
+        folder = self._folders.get(tree) or recent.folder(self.repo, tree)
+        if folder is None:
+            folder = parse(tree, self.read(tree, "tree"))
+            recent.keep_folder(self.repo, folder)
+        self._folders[tree] = folder
+        return folder
 
     def root(self, commit: str) -> Folder:
         """Return the directory of a commit, which may be one that was added here."""
@@ -192,25 +192,25 @@ class Draft:
         self, tree: str, parents: tuple[str, ...], *, author: Signature, committer: Signature, message: str
     ) -> str:
         """Add a commit and return its id; the message is written as it is."""
-        made = self._add("commit", commit_content(tree, parents, author, committer, message))
-        self._trees[made] = tree
-        return made
+        commit_id = self._add("commit", commit_content(tree, parents, author, committer, message))
+        self._trees[commit_id] = tree
+        return commit_id
 
     def add(self, kind: Kind, content: bytes) -> str:
         """Add an object that git or a caller has made, and return its id."""
-        made = self._add(kind, content)
+        new_id = self._add(kind, content)
         if kind == "commit":
-            self._trees[made] = parse_commit(made, content).tree
-        return made
+            self._trees[new_id] = parse_commit(new_id, content).tree
+        return new_id
 
-    def content(self, made: str) -> bytes:
+    def content(self, oid: str) -> bytes:
         """Return an object that was added."""
-        return self._objects[made].content
+        return self._objects[oid].content
 
     def _add(self, kind: Kind, content: bytes) -> str:
-        made = object_id(kind, content)
-        self._objects[made] = PackedObject(kind, content)
-        return made
+        new_id = object_id(kind, content)
+        self._objects[new_id] = PackedObject(kind, content)
+        return new_id
 
     def objects(self) -> list[PackedObject]:
         """Return all objects that were added."""
@@ -227,8 +227,8 @@ class Draft:
 
     def keep_recent(self) -> None:
         """Keep the trees that were added in memory, for the next commit on top of them; they are recorded now."""
-        for made, packed_object in self._objects.items():
+        for oid, packed_object in self._objects.items():
             if packed_object.kind == "tree":
-                recent.keep_folder(self.repo, self.folder(made))
+                recent.keep_folder(self.repo, self.folder(oid))
             elif packed_object.kind == "commit":
-                recent.keep_tree(self.repo, made, self._trees[made])
+                recent.keep_tree(self.repo, oid, self._trees[oid])

@@ -104,10 +104,10 @@ def canonical_mode(mode: int) -> int:
 def children(repo: Repo, tree: str) -> list[Node]:
     """Return a tree's entries in git's order."""
     content = repo.read(tree, "tree")
-    found = LINES[len(tree) // 2].findall(content)
-    if sum(len(mode) + len(name) + 2 for mode, name, _ in found) + len(found) * len(tree) // 2 != len(content):
+    matches = LINES[len(tree) // 2].findall(content)
+    if sum(len(mode) + len(name) + 2 for mode, name, _ in matches) + len(matches) * len(tree) // 2 != len(content):
         raise damaged_error(tree)
-    return [(canonical_mode(int(mode, 8)), name, at.hex()) for mode, name, at in found]
+    return [(canonical_mode(int(mode, 8)), name, at.hex()) for mode, name, at in matches]
 
 
 def with_size(repo: Repo, node: Node) -> TreeEntry:
@@ -115,10 +115,10 @@ def with_size(repo: Repo, node: Node) -> TreeEntry:
     mode, path, at = node
     if mode in (DIRECTORY, SUBMODULE):
         return TreeEntry(path, mode, at, 0)
-    found = repo.header(at)
-    if found is None:
+    header = repo.header(at)
+    if header is None:
         raise damaged_error(at, "is missing")
-    return TreeEntry(path, mode, at, found[1])
+    return TreeEntry(path, mode, at, header[1])
 
 
 def directory(repo: Repo, tree: str, path: bytes = b"") -> list[TreeEntry]:
@@ -244,12 +244,12 @@ def inflate_packed(repo: Repo, blob: str) -> Iterator[bytes]:
 
 def submodule_urls(repo: Repo, tree: str) -> dict[bytes, str]:
     """Return the URLs of submodules by path, from `.gitmodules`; a broken file has none."""
-    found = find(repo, tree, b".gitmodules")
-    if isinstance(found, MissingPath) or found.type != "file" or found.size > MODULES_LARGEST:
+    entry = find(repo, tree, b".gitmodules")
+    if isinstance(entry, MissingPath) or entry.type != "file" or entry.size > MODULES_LARGEST:
         return {}
     try:
         answer = run(
-            repo.folder, "config", "--blob", found.id, "-z", "--get-regexp", r"^submodule\..*\.(path|url)$"
+            repo.folder, "config", "--blob", entry.id, "-z", "--get-regexp", r"^submodule\..*\.(path|url)$"
         )
     except GitFailed:
         return {}

@@ -29,7 +29,7 @@ def new_pointers(push: Push) -> Iterator[dict[str, LfsPointer]]:
         return
     alone = {QUARANTINE: push.variables[QUARANTINE]}
     candidates = islice(small_blobs(push.folder, alone), MOST_READ)
-    yield from pointers_among(candidates, lambda given: push.git("cat-file", "--batch", given=given))
+    yield from pointers_among(candidates, lambda given: push.git("cat-file", "--batch", stdin=given))
 
 
 def stored_pointers(folder: Path) -> Iterator[dict[str, LfsPointer]]:
@@ -73,7 +73,7 @@ def paths_of(push: Push, blobs: Collection[str], *, most: int) -> list[str]:
     remaining = set(blobs)
     tips = dict.fromkeys(change.new for change in push.changes if not change.deletes)
     stdin = "".join(f"{new}\n" for new in tips).encode()
-    listed = push.git("rev-list", "--objects", "--filter=blob:limit=2k", "--stdin", "--not", "--all", given=stdin)
+    listed = push.git("rev-list", "--objects", "--filter=blob:limit=2k", "--stdin", "--not", "--all", stdin=stdin)
     found: list[str] = []
     for line in listed.split(b"\n"):
         name, _, path = line.partition(b" ")
