@@ -27,7 +27,7 @@ def hook(database: Database, ada: Account) -> Hook:
 def record(link: Link, repository: Repository, kind: str = "push", **details: str) -> int:
     """Record an event of a repository."""
     about = {"owner_id": repository.owner.id, "repository_id": repository.id, "actor_id": repository.owner.id}
-    return events.record(link, kind, **about, details={**PUSH, **details}, now=1000, known="read before")
+    return events.record(link, kind, **about, details={**PUSH, **details}, now=1000, preloaded="read before")
 
 
 def delivered(database: Database) -> list[tuple[int, int]]:

@@ -67,5 +67,5 @@ def test_webhooks_are_told_of_each_of_many_updates(
     add_hook(database, ada)
     updates = [RefUpdate(f"refs/tags/v{number}", NONE, ONE) for number in range(MANY)]
     with database.quick_write() as link:
-        record_updates(link, repository, None, updates, known={updates[0]: "read before"})
+        record_updates(link, repository, None, updates, preloaded={updates[0]: "read before"})
     assert list(stored_payloads(database).values()) == ["push read before", *["push None"] * (MANY - 1)]

@@ -77,7 +77,7 @@ def record_pending_in(app: App, repository_id: int, pending_updates: Sequence[Pe
         if any(not pending.update.deletes for pending in new):
             repositories.set_refs_changed(connection, repository, branch_change=0, pushed=True, bytes_added=0)
         for batch in actor_updates:
-            ref_events.record_updates(connection, repository, batch.actor_id, batch.updates, known=pushes)
+            ref_events.record_updates(connection, repository, batch.actor_id, batch.updates, preloaded=pushes)
         if references:
             commit_references.apply(app.database, connection, repository, locked, references)
         for pending in pending_updates:

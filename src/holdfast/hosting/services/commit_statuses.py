@@ -71,7 +71,7 @@ def create(app: App, actor: Actor, target: RepositoryAccess, revision: str, new:
             actor_id=user.id,
             details={"status": msgspec.to_builtins(status)},
             now=now,
-            known=commit,
+            preloaded=commit,
         )
     pull_merges.try_scheduled(app, repository.id, commit.id)
     return status

@@ -278,7 +278,7 @@ def record(
                 actor_updates.actor_id,
                 [update for update in actor_updates.updates if update not in lost],
                 options=actor_updates.options,
-                known=pushes,
+                preloaded=pushes,
             )
             pull_heads.record_moves(
                 link,

@@ -199,7 +199,7 @@ def send_test(
             "after": resolved.commit,
             "ref_type": "tag" if resolved.kind == "tag" else "branch",
         },
-        known=read_push(app, target, RefUpdate(full_name, resolved.commit, resolved.commit)),
+        preloaded=read_push(app, target, RefUpdate(full_name, resolved.commit, resolved.commit)),
     )
 
 

@@ -284,7 +284,7 @@ def named(text: str, *, sqlite: bool) -> SubstringMatch:
         users.c.full_name
     ).contains(text.lower(), autoescape=True)
     texts = dict.fromkeys((text.casefold(), text.lower()))
-    candidates = (rows_containing("account_search", one, sqlite=sqlite) for one in texts)
+    candidates = (rows_containing("account_search", name_part, sqlite=sqlite) for name_part in texts)
     return SubstringMatch(condition, tuple(candidates))
 
 
@@ -300,8 +300,10 @@ def by_emails(database: Database, emails: Iterable[str]) -> dict[str, Account]:
         return {}
     if isinstance(database, TransactionDatabase):
         accounts = [account_from(row) for email in addresses for row in database.rows(BY_EMAIL, email=email)]
-        found_accounts = [one for number in numbers if (one := account_by_id(database, number)) is not None]
-        accounts += [one for one in found_accounts if not one.is_organization]
+        found_accounts = [
+            account for number in numbers if (account := account_by_id(database, number)) is not None
+        ]
+        accounts += [account for account in found_accounts if not account.is_organization]
     else:
         statement = select(*COLUMNS).where(
             ~users.c.is_organization, users.c.email.in_(addresses) | users.c.id.in_(list(numbers))
@@ -338,8 +340,8 @@ def by_other_emails(database: Database, emails: Collection[str]) -> dict[str, Ac
         .where(email_addresses.c.folded_email.in_({email.lower() for email in emails}))
     )
     with database.read() as connection:
-        found = {row[WIDTH]: account_from(tuple(row)) for row in connection.execute(statement)}
-    return {email: found[email.lower()] for email in emails if email.lower() in found}
+        accounts_by_email = {row[WIDTH]: account_from(tuple(row)) for row in connection.execute(statement)}
+    return {email: accounts_by_email[email.lower()] for email in emails if email.lower() in accounts_by_email}
 
 
 def by_names(database: Database, names: Iterable[str], *, organizations: bool = False) -> dict[str, Account]:
@@ -348,8 +350,8 @@ def by_names(database: Database, names: Iterable[str], *, organizations: bool = 
     if not organizations:
         statement = statement.where(~users.c.is_organization)
     with database.read() as connection:
-        found = (account_from(tuple(row)) for row in connection.execute(statement))
-        return {account.name.casefold(): account for account in found}
+        accounts = (account_from(tuple(row)) for row in connection.execute(statement))
+        return {account.name.casefold(): account for account in accounts}
 
 
 def names_of(database: Database, numbers: Iterable[int]) -> dict[int, str]:
@@ -385,8 +387,8 @@ def verify(password_hash: str, password: Secret) -> bool:
 def check_password(database: Database, name: str, password: Secret) -> Account | None:
     """Return the user if the password is right; takes as long for an unknown user."""
     row = by_name(database, name)
-    known = row is not None and bool(row[WIDTH])
-    right = verify(row[WIDTH] if row is not None and known else NOBODY, password)
+    has_password = row is not None and bool(row[WIDTH])
+    right = verify(row[WIDTH] if row is not None and has_password else NOBODY, password)
     return account_from(row) if row is not None and right else None
 
 

@@ -88,15 +88,15 @@ def assignable_users(database: Database, repository: Repository, names: Sequence
         return ()
     statement = select(*COLUMNS).where(users.c.folded_name.in_(list(folded)), can_be_assigned(repository))
     with database.read() as connection:
-        found = {
+        users_by_name = {
             account.name.casefold(): account
             for row in connection.execute(statement)
             for account in [account_from(tuple(row))]
         }
     for name in names:
-        if name.casefold() not in found:
+        if name.casefold() not in users_by_name:
             raise InvalidReference("Assignees", f"{name} is not a user with write access to this repository")
-    return tuple(found[name] for name in folded)
+    return tuple(users_by_name[name] for name in folded)
 
 
 def assignee_ids(change: IssueTransaction, issue: Issue) -> list[int]:

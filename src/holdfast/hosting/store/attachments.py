@@ -90,19 +90,19 @@ def attachments_in(link: Link, holder: AttachmentHolder) -> list[Attachment]:
 
 def stored_attachments(connection: Connection, column: str, ids: Collection[int]) -> dict[int, list[Attachment]]:
     """Return the files of several releases, issues or comments by their ids, in one query."""
-    found: dict[int, list[Attachment]] = {number: [] for number in ids}
+    attachments_by_holder: dict[int, list[Attachment]] = {number: [] for number in ids}
     if ids:
         statement = select(*COLUMNS).where(attachments.c[column].in_(ids)).order_by(attachments.c.id)
         for row in connection.execute(statement):
             attachment = Attachment(*row)
-            found[getattr(attachment, column)].append(attachment)
-    return found
+            attachments_by_holder[getattr(attachment, column)].append(attachment)
+    return attachments_by_holder
 
 
 def count_attachments(connection: Connection, holder: AttachmentHolder) -> int:
     """Return how many files a release, an issue or a comment has."""
-    mine = attachments.c[holder.column] == holder.id
-    return connection.execute(select(func.count()).select_from(attachments).where(mine)).scalar_one()
+    of_holder = attachments.c[holder.column] == holder.id
+    return connection.execute(select(func.count()).select_from(attachments).where(of_holder)).scalar_one()
 
 
 def find_attachment(database: Database, holder: AttachmentHolder, number: int) -> Attachment:

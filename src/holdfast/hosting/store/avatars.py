@@ -57,8 +57,8 @@ def set_account_avatar(database: Database, account: Account, avatar: Avatar | No
     """Replace the avatar of a user or an organization, or remove it."""
     with database.write() as connection:
         # Locks the row of the account against another replacement.
-        mine = update(users).where(users.c.id == account.id).values(name=users.c.name)
-        if not connection.execute(mine).rowcount:
+        statement = update(users).where(users.c.id == account.id).values(name=users.c.name)
+        if not connection.execute(statement).rowcount:
             return
         connection.execute(delete(account_avatars).where(account_avatars.c.account_id == account.id))
         if avatar is not None:
@@ -70,8 +70,8 @@ def set_repository_avatar(connection: Connection, repository: Repository, avatar
     """Replace the avatar of a repository, or remove it."""
     digest = "" if avatar is None else hashlib.sha256(avatar.content).hexdigest()[:32]
     # Locks the row of the repository, which is there then.
-    mine = update(repositories).where(repositories.c.id == repository.id).values(avatar=digest)
-    if not connection.execute(mine).rowcount:
+    statement = update(repositories).where(repositories.c.id == repository.id).values(avatar=digest)
+    if not connection.execute(statement).rowcount:
         return
     connection.execute(delete(repository_avatars).where(repository_avatars.c.repository_id == repository.id))
     if avatar is not None:

@@ -122,5 +122,5 @@ def last_deliveries(database: Database, hook_ids: Collection[int]) -> dict[int, 
     with database.read() as connection:
         rows = connection.execute(select(*newest).where(hooks.c.id.in_(hook_ids))).all()
         ids = [max(number for number in row if number is not None) for row in rows if any(row)]
-        found = connection.execute(select(*LISTED).where(deliveries.c.id.in_(ids))).all() if ids else []
-    return {delivery.hook_id: delivery for delivery in (Delivery(*row) for row in found)}
+        delivery_rows = connection.execute(select(*LISTED).where(deliveries.c.id.in_(ids))).all() if ids else []
+    return {delivery.hook_id: delivery for delivery in (Delivery(*row) for row in delivery_rows)}

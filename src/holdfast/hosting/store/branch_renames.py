@@ -47,7 +47,7 @@ class FormerBranches:
 
 def add_branch_rename(connection: Connection, repository: Repository, old: str, new: str) -> None:
     """Record the former name of a renamed branch."""
-    mine = branch_renames.c.repository_id == repository.id
-    connection.execute(delete(branch_renames).where(mine, branch_renames.c.old_name.in_((old, new))))
+    of_repository = branch_renames.c.repository_id == repository.id
+    connection.execute(delete(branch_renames).where(of_repository, branch_renames.c.old_name.in_((old, new))))
     row = {"repository_id": repository.id, "old_name": old, "new_name": new, "created_at": int(time.time())}
     connection.execute(insert(branch_renames), row)

@@ -107,15 +107,15 @@ def find_by_id(database: Database, number: int) -> ChatBackup:
 
 def list_owned(database: Database, owner: Account) -> list[ChatBackup]:
     """Return the backups of a user, newest first."""
-    mine = select(*COLUMNS).where(chat_backups.c.owner_id == owner.id)
+    query = select(*COLUMNS).where(chat_backups.c.owner_id == owner.id)
     with database.read() as connection:
-        found = connection.execute(mine.order_by(chat_backups.c.id.desc()).limit(LONGEST_LIST))
-        return [ChatBackup(*row) for row in found]
+        rows = connection.execute(query.order_by(chat_backups.c.id.desc()).limit(LONGEST_LIST))
+        return [ChatBackup(*row) for row in rows]
 
 
 def list_shared(database: Database, user: Account) -> list[tuple[ChatBackup, Account]]:
     """Return the backups that others share with a user, and their owners, newest first."""
-    found = (
+    query = (
         select(*COLUMNS, *ACCOUNT)
         .join_from(chat_backup_shares, chat_backups, chat_backups.c.id == chat_backup_shares.c.backup_id)
         .join(users, users.c.id == chat_backups.c.owner_id)
@@ -124,12 +124,12 @@ def list_shared(database: Database, user: Account) -> list[tuple[ChatBackup, Acc
         .limit(LONGEST_LIST)
     )
     with database.read() as connection:
-        return [with_owner(tuple(row)) for row in connection.execute(found)]
+        return [with_owner(tuple(row)) for row in connection.execute(query)]
 
 
 def list_all(database: Database, *, skip: int, limit: int) -> tuple[list[tuple[ChatBackup, Account]], int, int]:
     """Return one page of all backups with their owners, newest first; their number, and their total size."""
-    found = (
+    query = (
         select(*COLUMNS, *ACCOUNT)
         .join_from(chat_backups, users, users.c.id == chat_backups.c.owner_id)
         .order_by(chat_backups.c.id.desc())
@@ -138,7 +138,7 @@ def list_all(database: Database, *, skip: int, limit: int) -> tuple[list[tuple[C
     )
     totals = select(func.count(), func.coalesce(func.sum(chat_backups.c.size), 0)).select_from(chat_backups)
     with database.read() as connection:
-        rows = [with_owner(tuple(row)) for row in connection.execute(found)]
+        rows = [with_owner(tuple(row)) for row in connection.execute(query)]
         count, size = connection.execute(totals).one()
     return rows, int(count), int(size)
 
@@ -150,8 +150,8 @@ def with_owner(row: tuple[Any, ...]) -> tuple[ChatBackup, Account]:
 
 def used_by(connection: Connection, owner: Account) -> tuple[int, int]:
     """Return how many backups a user has, those being uploaded included, and how many bytes they have."""
-    mine = select(func.count(), func.coalesce(func.sum(chat_backups.c.size), 0))
-    count, size = connection.execute(mine.where(chat_backups.c.owner_id == owner.id)).one()
+    query = select(func.count(), func.coalesce(func.sum(chat_backups.c.size), 0))
+    count, size = connection.execute(query.where(chat_backups.c.owner_id == owner.id)).one()
     return int(count), int(size)
 
 
@@ -184,25 +184,25 @@ def delete_backup(database: Database, backup: ChatBackup) -> list[str]:
 
 def files_of(database: Database, backup: ChatBackup) -> list[ChatBackupFile]:
     """Return the files of a backup, in the order in which they were named."""
-    mine = select(*FILE_COLUMNS).where(chat_backup_files.c.backup_id == backup.id)
+    query = select(*FILE_COLUMNS).where(chat_backup_files.c.backup_id == backup.id)
     with database.read() as connection:
-        return [ChatBackupFile(*row) for row in connection.execute(mine.order_by(chat_backup_files.c.position))]
+        return [ChatBackupFile(*row) for row in connection.execute(query.order_by(chat_backup_files.c.position))]
 
 
 def parts_of(database: Database, backup: ChatBackup) -> dict[int, list[ChatBackupPart]]:
     """Return the parts of all files of a backup by the ids of the files, each in order."""
-    mine = (
+    query = (
         select(*PART_COLUMNS)
         .join(chat_backup_files, chat_backup_files.c.id == chat_backup_parts.c.file_id)
         .where(chat_backup_files.c.backup_id == backup.id)
         .order_by(chat_backup_parts.c.file_id, chat_backup_parts.c.start)
     )
-    found: dict[int, list[ChatBackupPart]] = {}
+    parts_by_file: dict[int, list[ChatBackupPart]] = {}
     with database.read() as connection:
-        for row in connection.execute(mine):
+        for row in connection.execute(query):
             part = ChatBackupPart(*row)
-            found.setdefault(part.file_id, []).append(part)
-    return found
+            parts_by_file.setdefault(part.file_id, []).append(part)
+    return parts_by_file
 
 
 def existing_parts(database: Database, uuids: Iterable[str]) -> set[str]:
@@ -214,22 +214,22 @@ def existing_parts(database: Database, uuids: Iterable[str]) -> set[str]:
 
 def shares_of(database: Database, backup: ChatBackup) -> list[Account]:
     """Return the users that a backup is shared with, by name."""
-    found = (
+    query = (
         select(*ACCOUNT)
         .join(chat_backup_shares, chat_backup_shares.c.user_id == users.c.id)
         .where(chat_backup_shares.c.backup_id == backup.id)
         .order_by(users.c.folded_name)
     )
     with database.read() as connection:
-        return [account_from(tuple(row)) for row in connection.execute(found)]
+        return [account_from(tuple(row)) for row in connection.execute(query)]
 
 
 def is_shared_with(database: Database, backup: ChatBackup, user_id: int) -> bool:
     """Return whether a backup is shared with a user."""
     shares = chat_backup_shares.c
-    found = select(shares.user_id).where(shares.backup_id == backup.id, shares.user_id == user_id)
+    query = select(shares.user_id).where(shares.backup_id == backup.id, shares.user_id == user_id)
     with database.read() as connection:
-        return connection.execute(found).first() is not None
+        return connection.execute(query).first() is not None
 
 
 def add_share(database: Database, backup: ChatBackup, user: Account, *, most: int) -> None:

@@ -75,7 +75,7 @@ def add_upload(
         "created_at": now,
         "updated_at": now,
     }
-    begun = select(*COLUMNS).where(
+    query = select(*COLUMNS).where(
         chat_backups.c.owner_id == owner.id,
         chat_backups.c.state == "uploading",
         chat_backups.c.fingerprint == new.fingerprint,
@@ -85,7 +85,7 @@ def add_upload(
         locked = update(users).where(users.c.id == owner.id).values(name=users.c.name)
         if not connection.execute(locked).rowcount:
             raise GoneMeanwhile("the user was deleted in the meantime")
-        existing = connection.execute(begun.order_by(chat_backups.c.id).limit(1)).one_or_none()
+        existing = connection.execute(query.order_by(chat_backups.c.id).limit(1)).one_or_none()
         if existing is not None:
             return ChatBackup(*existing)
         count, used = used_by(connection, owner)
@@ -106,9 +106,9 @@ def add_upload(
 def find_file(database: Database, upload: ChatBackup, position: int) -> ChatBackupFile:
     """Return a file of an upload by its position."""
     files = chat_backup_files.c
-    found = select(*FILE_COLUMNS).where(files.backup_id == upload.id, files.position == position)
+    query = select(*FILE_COLUMNS).where(files.backup_id == upload.id, files.position == position)
     with database.read() as connection:
-        row = connection.execute(found).one_or_none()
+        row = connection.execute(query).one_or_none()
     if row is None:
         raise NoSuchChatBackup
     return ChatBackupFile(*row)
@@ -128,14 +128,14 @@ def add_part(
         .values(received=start + size)
         .returning(files.received)
     )
-    seen = (
+    statement = (
         update(chat_backups)
         .where(chat_backups.c.id == upload.id, chat_backups.c.state == "uploading")
         .values(updated_at=int(time.time()))
     )
     try:
         with database.write() as connection:
-            if not connection.execute(seen).rowcount:
+            if not connection.execute(statement).rowcount:
                 raise NoSuchChatBackup
             received = connection.execute(moved).scalar_one_or_none()
             if received is None:
@@ -152,14 +152,14 @@ def complete_upload(database: Database, upload: ChatBackup, *, kind: str) -> Cha
     """End an upload all of whose bytes have arrived; raise `UploadIncomplete` for another."""
     files = chat_backup_files.c
     missing = select(files.id).where(files.backup_id == upload.id, files.received < files.size).limit(1)
-    done = (
+    statement = (
         update(chat_backups)
         .where(chat_backups.c.id == upload.id, chat_backups.c.state == "uploading")
         .values(state="complete", kind=kind, updated_at=int(time.time()))
         .returning(*COLUMNS)
     )
     with database.write() as connection:
-        row = connection.execute(done).one_or_none()
+        row = connection.execute(statement).one_or_none()
         if row is None:
             raise NoSuchChatBackup
         if connection.execute(missing).first() is not None:

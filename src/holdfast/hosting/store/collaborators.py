@@ -16,17 +16,19 @@ def collaborators_of(
     database: Database, repository: Repository, *, skip: int, limit: int
 ) -> tuple[list[Account], int]:
     """Return one page of a repository's collaborators by name, and the total."""
-    mine = collaborators.c.repository_id == repository.id
+    of_repository = collaborators.c.repository_id == repository.id
     with database.read() as connection:
         rows = connection.execute(
             select(*COLUMNS)
             .join(collaborators, collaborators.c.user_id == users.c.id)
-            .where(mine)
+            .where(of_repository)
             .order_by(users.c.folded_name)
             .offset(skip)
             .limit(limit)
         ).all()
-        total = connection.execute(select(func.count()).select_from(collaborators).where(mine)).scalar_one()
+        total = connection.execute(
+            select(func.count()).select_from(collaborators).where(of_repository)
+        ).scalar_one()
     return [account_from(tuple(row)) for row in rows], total
 
 

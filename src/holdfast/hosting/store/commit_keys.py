@@ -47,14 +47,14 @@ class UsedKey:
     commit_id: str
 
 
-def add_keys(link: Link, repository: Repository, made: Sequence[tuple[IdempotencyKey, RefUpdate]]) -> None:
+def add_keys(link: Link, repository: Repository, key_updates: Sequence[tuple[IdempotencyKey, RefUpdate]]) -> None:
     """Record keys with the commits that were made under them.
 
     Raises `RefMoved` if another machine made a commit under one of them since it was looked up. The transaction
     has taken a version of the repository, so no other writer adds the same key at the same time.
     """
     now = int(time.time())
-    for key, update in made:
+    for key, update in key_updates:
         if FIND.run(link, repository_id=repository.id, user_id=key.user_id, key=key.name):
             raise RefMoved("the Idempotency-Key was used by another request meanwhile")
         values: tuple[Bind, ...] = (

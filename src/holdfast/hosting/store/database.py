@@ -279,8 +279,8 @@ class Database:
 
     def row(self, statement: Statement, **binds: Bind) -> tuple[Any, ...] | None:
         """Run a prepared statement that returns one row or None."""
-        found = self.rows(statement, **binds)
-        return found[0] if found else None
+        rows = self.rows(statement, **binds)
+        return rows[0] if rows else None
 
     def version(self) -> tuple[int, int] | None:
         """Return the version of the database as this thread sees it; None in a transaction and on PostgreSQL.

@@ -82,16 +82,16 @@ class DeliveryFilter:
 
     def conditions(self, hook_id: int) -> list[ColumnElement[bool]]:
         """Return the SQL conditions."""
-        found = [deliveries.c.hook_id == hook_id]
+        conditions = [deliveries.c.hook_id == hook_id]
         if self.state is not None:
-            found.append(deliveries.c.state == self.state)
+            conditions.append(deliveries.c.state == self.state)
         if self.kind is not None:
-            found.append(deliveries.c.kind == self.kind)
+            conditions.append(deliveries.c.kind == self.kind)
         if self.since is not None:
-            found.append(deliveries.c.created_at >= self.since)
+            conditions.append(deliveries.c.created_at >= self.since)
         if self.before is not None:
-            found.append(deliveries.c.created_at < self.before)
-        return found
+            conditions.append(deliveries.c.created_at < self.before)
+        return conditions
 
 
 DELIVERY: Final = tuple(deliveries.c[name] for name in Delivery.__dataclass_fields__)
@@ -153,13 +153,13 @@ def deliveries_of(
 
 def find_delivery(database: Database, hook_id: int, key: str) -> Delivery:
     """Return a delivery of a webhook by id or UUID."""
-    mine = select(*DELIVERY).where(deliveries.c.hook_id == hook_id)
+    query = select(*DELIVERY).where(deliveries.c.hook_id == hook_id)
     if key.isascii() and key.isdigit() and len(key) < 19:
-        mine = mine.where(deliveries.c.id == int(key))
+        query = query.where(deliveries.c.id == int(key))
     else:
-        mine = mine.where(deliveries.c.uuid == key.lower())
+        query = query.where(deliveries.c.uuid == key.lower())
     with database.read() as connection:
-        row = connection.execute(mine).one_or_none()
+        row = connection.execute(query).one_or_none()
     if row is None:
         raise NoSuchDelivery("not found")
     return Delivery(*row)
@@ -221,26 +221,29 @@ def redeliver_all(database: Database, hook_id: int, filters: DeliveryFilter) -> 
     held = select(hooks.c.id).where(hooks.c.id == hook_id).with_for_update(key_share=True)
     with deleted_in_the_meantime(), database.write() as connection:
         connection.execute(held)  # serializes concurrent calls, which would both find nothing waiting
-        found = connection.execute(statement).all()
-        if len(found) > MOST_AGAIN:
+        matching_rows = connection.execute(statement).all()
+        if len(matching_rows) > MOST_AGAIN:
             raise TooManyAtOnce(
                 f"these filters match more than {MOST_AGAIN} deliveries; filter by a shorter time range"
             )
-        if found:
-            rows = [new_delivery_row(hook_id, row.event_id, row.kind, now=now, again_of=row.id) for row in found]
+        if matching_rows:
+            rows = [
+                new_delivery_row(hook_id, row.event_id, row.kind, now=now, again_of=row.id)
+                for row in matching_rows
+            ]
             connection.execute(ADD, rows)
-    return len(found)
+    return len(matching_rows)
 
 
 def cancel(database: Database, delivery: Delivery, reason: str) -> None:
     """Cancel a waiting delivery."""
     with database.write() as connection:
-        done = connection.execute(
+        result = connection.execute(
             update(deliveries)
             .where(deliveries.c.id == delivery.id, deliveries.c.state == "waiting")
             .values(state="cancelled", ended_at=int(time.time()), error=reason)
         )
-        if not done.rowcount:
+        if not result.rowcount:
             raise NotWaiting("only a waiting delivery can be cancelled")
 
 
@@ -272,7 +275,7 @@ def record_for_hook(
     repository_id: int,
     actor_id: int,
     details: dict[str, object],
-    known: object = None,
+    preloaded: object = None,
 ) -> None:
     """Record an event for a single webhook, regardless of its event filter.
 
@@ -282,7 +285,7 @@ def record_for_hook(
     now = int(time.time())
     event = Event(0, kind, owner_id, repository_id, actor_id, msgspec.json.encode(details).decode(), now, "")
     with deleted_in_the_meantime(), database.write() as connection:
-        row = {**asdict(event), "payload": render_payload(connection, event, known)}
+        row = {**asdict(event), "payload": render_payload(connection, event, preloaded)}
         del row["id"]
         event_id: int = connection.execute(insert(events).returning(events.c.id), row).scalar_one()
         delivery = new_delivery_row(hook_id, event_id, kind, now=now)

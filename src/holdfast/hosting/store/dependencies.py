@@ -106,7 +106,7 @@ def set_dependencies(
         check_allowed(change)
         had = blockers_of(change.connection, issue)
         may_go = blockers_of(change.connection, issue, removable)
-        ids = list(dict.fromkeys(one.id for one in blocker_ids))
+        ids = list(dict.fromkeys(blocker.id for blocker in blocker_ids))
         remove(change, issue, [number for number in may_go if number not in ids])
         add(change, issue, [number for number in ids if number not in had])
 

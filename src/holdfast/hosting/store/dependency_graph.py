@@ -22,20 +22,20 @@ EDGE: Final = select(waiting, blocking)
 def reachable(starts: Select[int], *, blockers: bool) -> CTE:
     """Return the recursive query for all transitive blockers of some issues, or all they block."""
     behind, ahead = (waiting, blocking) if blockers else (blocking, waiting)
-    found = starts.cte("reachable", recursive=True)
-    return found.union(select(ahead).join(found, behind == found.c.id))
+    reached = starts.cte("reachable", recursive=True)
+    return reached.union(select(ahead).join(reached, behind == reached.c.id))
 
 
 def find_cycle(connection: Connection, issue_id: int, blocker_ids: Collection[int]) -> tuple[int, ...]:
     """Return the shortest cycle that these blockers would close; empty if there is none."""
     if issue_id in blocker_ids:
         return (issue_id, issue_id)
-    found = reachable(select(issues.c.id).where(issues.c.id.in_(blocker_ids)), blockers=True)
-    closes = select(found.c.id).where(found.c.id == issue_id).limit(1)
+    reached = reachable(select(issues.c.id).where(issues.c.id.in_(blocker_ids)), blockers=True)
+    closes = select(reached.c.id).where(reached.c.id == issue_id).limit(1)
     if connection.execute(closes).one_or_none() is None:
         return ()
     edges: dict[int, list[int]] = {issue_id: sorted(blocker_ids)}
-    for behind, ahead in connection.execute(EDGE.join(found, waiting == found.c.id)):
+    for behind, ahead in connection.execute(EDGE.join(reached, waiting == reached.c.id)):
         if behind != issue_id:
             edges.setdefault(behind, []).append(ahead)
     return (issue_id, *shortest_cycle(edges, issue_id))
@@ -64,12 +64,12 @@ def edges_around(connection: Connection, issue_id: int, *, most: int) -> list[Ed
     more.
     """
     start = select(issues.c.id).where(issues.c.id == issue_id)
-    found: dict[Edge, None] = {}
+    edges: dict[Edge, None] = {}
     for blockers in (True, False):
         near = select(reachable(start, blockers=blockers).c.id).limit(most + 1).subquery()
         rows = connection.execute(EDGE.join(near, waiting == near.c.id))
-        found.update(dict.fromkeys((one, other) for one, other in rows))
-    return list(found)
+        edges.update(dict.fromkeys((issue, blocker) for issue, blocker in rows))
+    return list(edges)
 
 
 def distances(start: int, edges: Sequence[Edge], closed: Collection[int] = ()) -> dict[int, int]:
@@ -77,17 +77,17 @@ def distances(start: int, edges: Sequence[Edge], closed: Collection[int] = ()) -
 
     Issues in `closed` are not expanded.
     """
-    found = {start: 0}
+    distance_by_id = {start: 0}
     for sign in (1, -1):
         neighbours: dict[int, list[int]] = {}
-        for one, other in edges:
-            behind, ahead = (one, other) if sign > 0 else (other, one)
+        for issue, blocker in edges:
+            behind, ahead = (issue, blocker) if sign > 0 else (blocker, issue)
             neighbours.setdefault(behind, []).append(ahead)
         queue = deque([start])
         while queue:
             current = queue.popleft()
             for ahead in () if current in closed else neighbours.get(current, ()):
-                if ahead not in found:
-                    found[ahead] = found[current] + sign
+                if ahead not in distance_by_id:
+                    distance_by_id[ahead] = distance_by_id[current] + sign
                     queue.append(ahead)
-    return found
+    return distance_by_id

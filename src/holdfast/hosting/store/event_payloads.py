@@ -41,11 +41,11 @@ EVENT: Final = tuple(events.c[name] for name in Event.__dataclass_fields__)
 class PayloadRenderer(Protocol):
     """Renders the payload of an event in the transaction that records it."""
 
-    def __call__(self, link: Link, event: Event, known: object) -> str:
-        """Return the payload; `known` is what was read for it before the transaction began, or None."""
+    def __call__(self, link: Link, event: Event, preloaded: object) -> str:
+        """Return the payload; `preloaded` is what was read for it before the transaction began, or None."""
 
 
-def render_payload(link: Link, event: Event, known: object = None) -> str:
+def render_payload(link: Link, event: Event, preloaded: object = None) -> str:
     """Return the payload of an event as of the transaction.
 
     Empty if there is no renderer, or if rendering failed unexpectedly: then it is rendered when it is first sent,
@@ -57,7 +57,7 @@ def render_payload(link: Link, event: Event, known: object = None) -> str:
     if renderer is None:
         return ""
     try:
-        return renderer(link, event, known)
+        return renderer(link, event, preloaded)
     except (SQLAlchemyError, sqlite3.Error):
         raise
     except Exception:

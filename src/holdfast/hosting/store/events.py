@@ -29,12 +29,12 @@ def record(
     actor_id: int | None,
     details: Mapping[str, object],
     now: int | None = None,
-    known: object = None,
+    preloaded: object = None,
 ) -> int:
     """Record an event with the deliveries of the subscribed webhooks, and return its id.
 
     Call it after everything the event is about has been written: the payload shows what the transaction sees.
-    `details` holds what cannot be looked up later; `known` is what the payload renderer has read already.
+    `details` holds what cannot be looked up later; `preloaded` is what the payload renderer has read already.
     """
     moment = int(time.time()) if now is None else now
     written = msgspec.json.encode(details).decode()
@@ -44,7 +44,7 @@ def record(
     payload = ""
     if hook_ids:
         event = Event(0, kind, owner_id, repository_id, actor_id, written, moment, "")
-        payload = render_payload(connection, event, known)
+        payload = render_payload(connection, event, preloaded)
     ((event_id,),) = ADD.run(
         connection,
         kind=kind,

@@ -60,10 +60,10 @@ def count_fork(connection: Connection, parent: Repository) -> None:
 
 def find_fork(connection: Connection, parent: Repository, owner: Account) -> str | None:
     """Return the name of an owner's fork of a repository; None if there is none."""
-    found = select(repositories.c.name).where(
+    query = select(repositories.c.name).where(
         repositories.c.fork_of == parent.id, repositories.c.owner_id == owner.id
     )
-    return connection.execute(found.limit(1)).scalar_one_or_none()
+    return connection.execute(query.limit(1)).scalar_one_or_none()
 
 
 def copy_content(connection: Connection, parent: Repository, fork_id: int, actor: Account) -> None:
@@ -108,11 +108,11 @@ def copy_lfs_links(connection: Connection, source: Repository, target_id: int) -
 def copy_collaborators(connection: Connection, parent: Repository, fork_id: int, owner: Account) -> None:
     """Give those who have access to a private repository the same access to its fork."""
     columns = (collaborators.c.repository_id, collaborators.c.user_id, collaborators.c.mode)
-    given = select(literal(fork_id), collaborators.c.user_id, collaborators.c.mode).where(
+    query = select(literal(fork_id), collaborators.c.user_id, collaborators.c.mode).where(
         collaborators.c.repository_id == parent.id,
         collaborators.c.user_id.not_in([owner.id, parent.owner.id]),
     )
-    connection.execute(insert(collaborators).from_select(columns, given))
+    connection.execute(insert(collaborators).from_select(columns, query))
     if not parent.owner.is_organization and parent.owner.id != owner.id:
         row = {"repository_id": fork_id, "user_id": parent.owner.id, "mode": ADMIN}
         connection.execute(insert(collaborators), row)

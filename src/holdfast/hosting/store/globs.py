@@ -77,13 +77,13 @@ class Glob:
         """Return whether the pattern matches the whole name."""
         at, steps = self._start, self._steps
         for sign in name:
-            known = steps.get((at, sign))
-            if known is None:
-                known = self._step(at, sign)
+            step = steps.get((at, sign))
+            if step is None:
+                step = self._step(at, sign)
                 if len(steps) >= KEPT_STEPS:
                     steps.clear()
-                steps[at, sign] = known
-            at = known
+                steps[at, sign] = step
+            at = step
             if not at:
                 return False
         return bool(at & self._ends)
@@ -190,9 +190,9 @@ def any_character(_sign: str) -> bool:
 
 def bits(number: int) -> list[int]:
     """Yield the positions of the bits that are set."""
-    found = []
+    positions = []
     while number:
         lowest = number & -number
-        found.append(lowest.bit_length() - 1)
+        positions.append(lowest.bit_length() - 1)
         number ^= lowest
-    return found
+    return positions

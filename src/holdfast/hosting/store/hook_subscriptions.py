@@ -85,16 +85,16 @@ def subscribed_hooks(
     """Return the ids of the active webhooks subscribed to an event, in delivery order."""
     if webhooks_disabled(connection):
         return []
-    found = SUBSCRIBED.read(connection, repository_id=repository_id, owner_id=owner_id)
-    return matching_hooks(found, kind, str(details.get("ref", ""))) if found else []
+    rows = SUBSCRIBED.read(connection, repository_id=repository_id, owner_id=owner_id)
+    return matching_hooks(rows, kind, str(details.get("ref", ""))) if rows else []
 
 
-def matching_hooks(found: Sequence[tuple[Any, ...]], kind: str, ref: str) -> list[int]:
+def matching_hooks(rows: Sequence[tuple[Any, ...]], kind: str, ref: str) -> list[int]:
     """Return which of these webhooks are subscribed to an event."""
     is_sifted, option = kind in REF_EVENTS, OPTIONS.get(kind, kind)
     return [
         number
-        for _, number, names, branch_filter in found
+        for _, number, names, branch_filter in rows
         if option in names.split(",") and (not is_sifted or matches_branch_filter(branch_filter, ref))
     ]
 
@@ -103,8 +103,8 @@ def has_push_subscribers(database: Database, *, owner_id: int, repository_id: in
     """Return whether any webhook is subscribed to pushes to one of these refs."""
     if database.webhooks_disabled:
         return False
-    found = database.rows(SUBSCRIBED, repository_id=repository_id, owner_id=owner_id)
-    return bool(found) and any(matching_hooks(found, "push", ref) for ref in refs)
+    rows = database.rows(SUBSCRIBED, repository_id=repository_id, owner_id=owner_id)
+    return bool(rows) and any(matching_hooks(rows, "push", ref) for ref in refs)
 
 
 def queue_deliveries(connection: Link, hook_ids: list[int], event_id: int, kind: str, *, now: int) -> None:

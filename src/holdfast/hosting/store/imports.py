@@ -99,14 +99,14 @@ def recount(connection: Connection, repository_id: int) -> None:
         .where(comments.c.issue_id == issues.c.id, comments.c.kind == "comment")
         .scalar_subquery()
     )
-    mine = issues.c.repository_id == repository_id
-    connection.execute(update(issues).where(mine).values(comment_count=written))
-    here = comments.c.issue_id.in_(select(issues.c.id).where(mine))
+    in_repository = issues.c.repository_id == repository_id
+    connection.execute(update(issues).where(in_repository).values(comment_count=written))
+    here = comments.c.issue_id.in_(select(issues.c.id).where(in_repository))
     connection.execute(
         update(comments).where(here, comments.c.kind == "comment").values(repository_id=repository_id)
     )
-    counted = select(func.count()).select_from(issues).where(mine, ~issues.c.is_pull)
-    last = select(func.coalesce(func.max(issues.c.number), 0)).where(mine)
+    counted = select(func.count()).select_from(issues).where(in_repository, ~issues.c.is_pull)
+    last = select(func.coalesce(func.max(issues.c.number), 0)).where(in_repository)
     published = (
         select(func.count())
         .select_from(releases)

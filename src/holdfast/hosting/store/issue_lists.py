@@ -124,14 +124,17 @@ def contains(text: str, *, sqlite: bool, repository_id: int | None) -> ColumnEle
     separate them, is looked for as it is in title and body.
     """
     words = words_of(text)
-    found: list[ColumnElement[bool]]
+    alternatives: list[ColumnElement[bool]]
     if words:
-        found = [issues.c.id.in_(issues_matching(words, sqlite=sqlite, repository_id=repository_id))]
+        alternatives = [issues.c.id.in_(issues_matching(words, sqlite=sqlite, repository_id=repository_id))]
     else:
-        found = [issues.c.title.icontains(text, autoescape=True), issues.c.body.icontains(text, autoescape=True)]
+        alternatives = [
+            issues.c.title.icontains(text, autoescape=True),
+            issues.c.body.icontains(text, autoescape=True),
+        ]
     if is_number(text):
-        found.append(issues.c.number == int(text.removeprefix("#")))
-    return or_(*found)
+        alternatives.append(issues.c.number == int(text.removeprefix("#")))
+    return or_(*alternatives)
 
 
 def is_number(text: str) -> bool:
@@ -176,12 +179,12 @@ def in_milestone(milestone_id: int) -> Select[int]:
 
 def has_milestone(keys: Sequence[str]) -> ColumnElement[bool]:
     """Return the condition that an issue belongs to one of these milestones."""
-    found: list[ColumnElement[bool]] = [issues.c.id.in_(having_milestone(keys))]
+    alternatives: list[ColumnElement[bool]] = [issues.c.id.in_(having_milestone(keys))]
     if NONE in keys:
-        found.append(issues.c.milestone_id.is_(None))
+        alternatives.append(issues.c.milestone_id.is_(None))
     if ANY in keys:
-        found.append(issues.c.milestone_id.is_not(None))
-    return or_(*found)
+        alternatives.append(issues.c.milestone_id.is_not(None))
+    return or_(*alternatives)
 
 
 def assigned_to(name: str) -> Select[int]:
@@ -201,22 +204,22 @@ def is_assigned(name: str) -> ColumnElement[bool]:
 
 def selections_of(filters: Filter, repository_id: int | None) -> list[Select[Any]]:
     """Return the queries of SQLite for the ids that single filters select by an index of their own."""
-    found: list[Select[Any]] = []
+    selections: list[Select[Any]] = []
     words = words_of(filters.text)
     if words and not is_number(filters.text):
         matching = issues_matching(words, sqlite=True, repository_id=repository_id)
-        found.append(select(matching.subquery()))
+        selections.append(select(matching.subquery()))
     if filters.labels:
-        found.append(having_labels(filters.labels))
+        selections.append(having_labels(filters.labels))
     if filters.label_ids:
-        found.append(having_label_ids(filters.label_ids))
+        selections.append(having_label_ids(filters.label_ids))
     if filters.milestones and not {NONE, ANY} & set(filters.milestones):
-        found.append(having_milestone(filters.milestones))
+        selections.append(having_milestone(filters.milestones))
     if filters.milestone_id:
-        found.append(in_milestone(filters.milestone_id))
+        selections.append(in_milestone(filters.milestone_id))
     if filters.assignee not in {"", NONE, ANY}:
-        found.append(assigned_to(filters.assignee))
-    return found
+        selections.append(assigned_to(filters.assignee))
+    return selections
 
 
 def are_few(connection: Connection, filters: Filter, repository_id: int | None) -> bool:
@@ -262,37 +265,37 @@ def mentions(name: str, *, sqlite: bool, repository_id: int | None) -> ColumnEle
 
 def conditions_of(filters: Filter, *, sqlite: bool, repository_id: int | None) -> list[ColumnElement[bool]]:
     """Return the SQL conditions of a filter, in a repository or in all."""
-    found: list[ColumnElement[bool]] = []
+    conditions: list[ColumnElement[bool]] = []
     if filters.is_closed is not None:
-        found.append(issues.c.is_closed == filters.is_closed)
+        conditions.append(issues.c.is_closed == filters.is_closed)
     if filters.text:
-        found.append(contains(filters.text, sqlite=sqlite, repository_id=repository_id))
+        conditions.append(contains(filters.text, sqlite=sqlite, repository_id=repository_id))
     if filters.labels:
-        found.append(issues.c.id.in_(having_labels(filters.labels)))
+        conditions.append(issues.c.id.in_(having_labels(filters.labels)))
     if filters.label_ids:
-        found.append(issues.c.id.in_(having_label_ids(filters.label_ids)))
+        conditions.append(issues.c.id.in_(having_label_ids(filters.label_ids)))
     if filters.milestones:
-        found.append(has_milestone(filters.milestones))
+        conditions.append(has_milestone(filters.milestones))
     if filters.milestone_id is not None:
         wanted = filters.milestone_id
-        found.append(issues.c.id.in_(in_milestone(wanted)) if wanted else issues.c.milestone_id.is_(None))
+        conditions.append(issues.c.id.in_(in_milestone(wanted)) if wanted else issues.c.milestone_id.is_(None))
     if filters.without_label_ids:
         unwanted = issue_labels.c.label_id.in_(set(filters.without_label_ids))
-        found.append(~exists().where(issue_labels.c.issue_id == issues.c.id, unwanted))
+        conditions.append(~exists().where(issue_labels.c.issue_id == issues.c.id, unwanted))
     if filters.since is not None:
-        found.append(issues.c.updated_at >= filters.since)
+        conditions.append(issues.c.updated_at >= filters.since)
     if filters.before is not None:
-        found.append(issues.c.updated_at <= filters.before)
+        conditions.append(issues.c.updated_at <= filters.before)
     if filters.author:
-        found.append(issues.c.author_id == user_id(filters.author))
+        conditions.append(issues.c.author_id == user_id(filters.author))
     if filters.assignee:
-        found.append(is_assigned(filters.assignee))
+        conditions.append(is_assigned(filters.assignee))
     if filters.mentioned:
-        found.append(mentions(filters.mentioned, sqlite=sqlite, repository_id=repository_id))
+        conditions.append(mentions(filters.mentioned, sqlite=sqlite, repository_id=repository_id))
     if filters.is_ready is not None:
         ready = and_(~issues.c.is_closed, ~HAS_OPEN_BLOCKER)
-        found.append(ready if filters.is_ready else ~ready)
-    return found
+        conditions.append(ready if filters.is_ready else ~ready)
+    return conditions
 
 
 def in_repository(repository: Repository, kinds: Sequence[bool]) -> ColumnElement[bool]:
@@ -304,12 +307,12 @@ def in_repository(repository: Repository, kinds: Sequence[bool]) -> ColumnElemen
 
 def between_branches(head: str, base: str) -> list[ColumnElement[bool]]:
     """Return the conditions on a pull request's branches; an empty name matches any."""
-    found = []
+    conditions = []
     if head:
-        found.append(issues.c.head_branch == head)
+        conditions.append(issues.c.head_branch == head)
     if base:
-        found.append(issues.c.base_branch == base)
-    return found
+        conditions.append(issues.c.base_branch == base)
+    return conditions
 
 
 def visible_to(
@@ -510,14 +513,14 @@ def ids_in_parts(
     """Return the ids of one page of a list that consists of parts."""
     key, descending = order
     wanted = min(limit, total - skip)
-    found: list[int] = []
+    ids: list[int] = []
     size = total
     for part in parts:
-        missing = wanted - len(found)
+        missing = wanted - len(ids)
         if missing <= 0:
             break
         inside = [*conditions, part]
-        found += page_ids(
+        ids += page_ids(
             connection,
             select(issues.c.id).select_from(source).where(*inside),
             key,
@@ -527,9 +530,9 @@ def ids_in_parts(
             limit=missing,
             total=size if part is parts[-1] else None,
         )
-        if found:
+        if ids:
             skip = 0
         elif part is not parts[-1]:
             passed = connection.execute(count_statement(source, inside)).scalar_one()
             skip, size = skip - passed, size - passed
-    return found
+    return ids

@@ -97,21 +97,24 @@ def relation_columns(
         number.label("number"),
         (literal(0) if count is None else count).label("count"),
         *(
-            (nothing if one is None else one).label(name)
-            for one, name in ((label, "label_id"), (user, "user_id"), (milestone, "milestone_id"))
+            (nothing if column is None else column).label(name)
+            for column, name in ((label, "label_id"), (user, "user_id"), (milestone, "milestone_id"))
         ),
     )
 
 
 def count_open(
-    kind: str, mine: ColumnElement[int], other: ColumnElement[int], is_wanted: Select[*tuple[Any, ...]]
+    kind: str,
+    issue_column: ColumnElement[int],
+    related_column: ColumnElement[int],
+    is_wanted: Select[*tuple[Any, ...]],
 ) -> Select[*tuple[Any, ...]]:
     """Return the statement that counts the open issues on the other side of an issue's dependencies."""
     return (
-        relation_columns(kind, mine, count=func.count())
-        .join(others, others.c.id == other)
-        .where(mine.in_(is_wanted), ~others.c.is_closed)
-        .group_by(mine)
+        relation_columns(kind, issue_column, count=func.count())
+        .join(others, others.c.id == related_column)
+        .where(issue_column.in_(is_wanted), ~others.c.is_closed)
+        .group_by(issue_column)
     )
 
 
@@ -122,7 +125,7 @@ def relations_query(condition: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
     """
     page = select(issues.c.id, issues.c.author_id, issues.c.milestone_id).where(condition).cte("wanted")
     is_wanted = select(page.c.id)
-    things = union_all(
+    relations = union_all(
         relation_columns("author", page.c.author_id, user=page.c.author_id).distinct(),
         relation_columns("milestone", page.c.milestone_id, milestone=page.c.milestone_id).distinct(),
         relation_columns("label", issue_labels.c.issue_id, label=issue_labels.c.label_id).where(
@@ -138,13 +141,13 @@ def relations_query(condition: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
         count_open("blocked", issue_dependencies.c.blocker_id, issue_dependencies.c.issue_id, is_wanted),
     ).subquery("things")
     return (
-        select(things.c.kind, things.c.number, things.c.count, *LABEL, *ACCOUNT, *WHOLE.selected_columns)
+        select(relations.c.kind, relations.c.number, relations.c.count, *LABEL, *ACCOUNT, *WHOLE.selected_columns)
         .select_from(
-            things.outerjoin(labels, labels.c.id == things.c.label_id)
-            .outerjoin(users, users.c.id == things.c.user_id)
-            .outerjoin(milestones, milestones.c.id == things.c.milestone_id)
+            relations.outerjoin(labels, labels.c.id == relations.c.label_id)
+            .outerjoin(users, users.c.id == relations.c.user_id)
+            .outerjoin(milestones, milestones.c.id == relations.c.milestone_id)
         )
-        .where(things.c.number.is_not(None))
+        .where(relations.c.number.is_not(None))
         .order_by(labels.c.name, labels.c.id, users.c.folded_name)
     )
 
@@ -156,8 +159,8 @@ RELATIONS_OF_ONE: Final = Statement(relations_query(issues.c.id == bindparam("id
 
 def issue_parts(
     database: Database,
-    listed: Sequence[Issue],
-    *known: Repository,
+    page: Sequence[Issue],
+    *loaded_repositories: Repository,
     readable: Callable[[], ColumnElement[bool]] | None = None,
 ) -> IssueParts:
     """Load the related rows of issues in a constant number of queries.
@@ -167,10 +170,10 @@ def issue_parts(
     as they are `readable`, if given; a webhook payload counts all. That condition is expensive to build, so it is
     built only if something is blocked.
     """
-    parts = IssueParts({repository.id: repository for repository in known})
+    parts = IssueParts({repository.id: repository for repository in loaded_repositories})
     with_files: list[int] = []
-    if isinstance(database, TransactionDatabase) or len(listed) == 1:
-        for issue in listed:
+    if isinstance(database, TransactionDatabase) or len(page) == 1:
+        for issue in page:
             if issue.repository_id not in parts.repositories:
                 home = find_by_id(database, issue.repository_id)
                 parts.repositories.update({} if home is None else {home.id: home})
@@ -179,9 +182,9 @@ def issue_parts(
         for number in with_files:
             parts.attachments[number] = attachments_of(database, AttachmentHolder("issue_id", number))
     else:
-        ids = [issue.id for issue in listed]
+        ids = [issue.id for issue in page]
         with database.read() as connection:
-            missing = {issue.repository_id for issue in listed} - parts.repositories.keys()
+            missing = {issue.repository_id for issue in page} - parts.repositories.keys()
             parts.repositories.update(repositories_by_id(connection, missing))
             for start in range(0, len(ids), MAX_IDS):
                 for row in connection.execute(RELATIONS, {"ids": ids[start : start + MAX_IDS]}):
@@ -199,7 +202,7 @@ def issue_parts(
 
 def blocked_among(connection: Connection, ids: list[int], readable: ColumnElement[bool]) -> dict[int, int]:
     """Count the open issues blocked by each of these, among those matching a condition."""
-    found: dict[int, int] = {}
+    blocker_counts: dict[int, int] = {}
     blocker = issue_dependencies.c.blocker_id
     for start in range(0, len(ids), MAX_IDS):
         statement = (
@@ -210,8 +213,8 @@ def blocked_among(connection: Connection, ids: list[int], readable: ColumnElemen
             .where(blocker.in_(ids[start : start + MAX_IDS]), ~issues.c.is_closed, readable)
             .group_by(blocker)
         )
-        found.update((number, count) for number, count in connection.execute(statement))
-    return found
+        blocker_counts.update((number, count) for number, count in connection.execute(statement))
+    return blocker_counts
 
 
 def add_row(parts: IssueParts, row: tuple[Any, ...], with_files: list[int]) -> None:

@@ -68,8 +68,8 @@ IS_SUBSCRIBED: Final = Statement(
 
 def is_subscribed(database: Database, issue: Issue, user: Account) -> bool:
     """Return whether a user is subscribed: what they chose, or else whether they take part or watch."""
-    found = database.row(IS_SUBSCRIBED, issue=issue.id, user=user.id, repository=issue.repository_id)
-    return found is not None and bool(found[0])
+    row = database.row(IS_SUBSCRIBED, issue=issue.id, user=user.id, repository=issue.repository_id)
+    return row is not None and bool(row[0])
 
 
 def subscribers(

@@ -146,8 +146,8 @@ def find_issues(database: Database, keys: Sequence[tuple[int, int]]) -> dict[tup
         issues.c.number.in_({number for _, number in keys}),
     )
     with database.read() as connection:
-        found = [Issue(*row) for row in connection.execute(statement)]
-    return {(issue.repository_id, issue.number): issue for issue in found}
+        matching_issues = [Issue(*row) for row in connection.execute(statement)]
+    return {(issue.repository_id, issue.number): issue for issue in matching_issues}
 
 
 def no_issue(repository: Repository, number: int) -> NoSuchIssue:
@@ -157,10 +157,10 @@ def no_issue(repository: Repository, number: int) -> NoSuchIssue:
 
 def refresh_issue(connection: Connection, repository: Repository, issue: Issue) -> Issue:
     """Return the current state of an issue, in a transaction."""
-    found = BY_ID.read(connection, id=issue.id)
-    if not found:
+    rows = BY_ID.read(connection, id=issue.id)
+    if not rows:
         raise no_issue(repository, issue.number)
-    return Issue(*found[0])
+    return Issue(*rows[0])
 
 
 def count(change: IssueTransaction, issue: Issue, by: int, *, closed: bool = False) -> None:

@@ -80,11 +80,11 @@ def labels_of(
     database: Database, keeper: Repository | Account, *, skip: int, limit: int
 ) -> tuple[list[Label], int]:
     """Return one page of the labels of a repository or an organization, by name, and the total."""
-    mine = belongs_to_owner(keeper)
-    statement = select(*COLUMNS).where(mine).order_by(labels.c.name, labels.c.id).offset(skip).limit(limit)
+    of_owner = belongs_to_owner(keeper)
+    statement = select(*COLUMNS).where(of_owner).order_by(labels.c.name, labels.c.id).offset(skip).limit(limit)
     with database.read() as connection:
         rows = connection.execute(statement).all()
-        total = connection.execute(select(func.count()).select_from(labels).where(mine)).scalar_one()
+        total = connection.execute(select(func.count()).select_from(labels).where(of_owner)).scalar_one()
     return [Label(*row) for row in rows], total
 
 
@@ -119,8 +119,8 @@ def labels_named(database: Database, repository: Repository, keys: Sequence[int 
     )
     ordered = statement.order_by(labels.c.repository_id.is_(None).desc(), labels.c.id.desc())
     with database.read() as connection:
-        found = [Label(*row) for row in connection.execute(ordered)]
-    by_id, by_name = {label.id: label for label in found}, {label.name: label for label in found}
+        candidates = [Label(*row) for row in connection.execute(ordered)]
+    by_id, by_name = {label.id: label for label in candidates}, {label.name: label for label in candidates}
     chosen: list[Label] = []
     for key in keys:
         label = by_name.get(key) if isinstance(key, str) else None
@@ -179,7 +179,7 @@ def add_label(
 def add_labels_to(connection: Connection, repository_id: int, new: Iterable[tuple[str, str, str, bool]]) -> None:
     """Add labels to a new repository: of each the name, the colour, the description, whether it is exclusive."""
     columns = ("name", "color", "description", "is_exclusive")
-    rows = [{"repository_id": repository_id, **dict(zip(columns, one, strict=True))} for one in new]
+    rows = [{"repository_id": repository_id, **dict(zip(columns, values, strict=True))} for values in new]
     if rows:
         connection.execute(insert(labels), rows)
 

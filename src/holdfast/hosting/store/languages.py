@@ -45,8 +45,8 @@ def save_statistics(database: Database, repository: Repository, statistics: Lang
     main = next(iter(statistics.counts), "")
     with database.write() as connection:
         # Locks the row of the repository, which is there then.
-        mine = update(repositories).where(repositories.c.id == repository.id).values(language=main)
-        if not connection.execute(mine).rowcount:
+        statement = update(repositories).where(repositories.c.id == repository.id).values(language=main)
+        if not connection.execute(statement).rowcount:
             return
         connection.execute(
             delete(repository_languages).where(repository_languages.c.repository_id == repository.id)

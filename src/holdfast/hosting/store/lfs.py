@@ -113,8 +113,8 @@ def add_links(link: Link, repository: Repository, sizes: Mapping[str, int]) -> N
 
 def remove_links(connection: Connection, repository: Repository, oids: Iterable[str]) -> None:
     """Unlink objects from a repository."""
-    mine = lfs_links.c.repository_id == repository.id
-    connection.execute(delete(lfs_links).where(mine, lfs_links.c.oid.in_(list(oids))))
+    of_repository = lfs_links.c.repository_id == repository.id
+    connection.execute(delete(lfs_links).where(of_repository, lfs_links.c.oid.in_(list(oids))))
 
 
 def claim_upload(database: Database, oid: str, *, seconds: float) -> bool:

@@ -70,13 +70,13 @@ def places_of(database: Database, comment_ids: Collection[int]) -> dict[int, Lin
 
 def find_line_comment(database: Database, repository: Repository, number: int) -> tuple[LinePlace, Issue]:
     """Return the place of a line comment that was submitted, and its pull request."""
-    found = (
+    query = (
         select(comments.c.kind, *ISSUE)
         .join_from(comments, issues, issues.c.id == comments.c.issue_id)
         .where(comments.c.id == number, issues.c.repository_id == repository.id, comments.c.kind != PENDING_KIND)
     )
     with database.read() as connection:
-        row = connection.execute(found).one_or_none()
+        row = connection.execute(query).one_or_none()
         if row is None or not Issue(*row[1:]).is_pull:
             raise NoSuchComment(f"comment does not exist [id: {number}, issue_id: 0]")
         place = connection.execute(select(*PLACE).where(review_comments.c.comment_id == number)).one_or_none()

@@ -29,5 +29,5 @@ def page_ids(
             return []
         skip = total - skip - limit
     order = (key.desc(), tie_breaker.desc()) if descending != from_end else (key, tie_breaker)
-    found = list(connection.execute(ids.order_by(*order).offset(skip).limit(limit)).scalars())
-    return found[::-1] if from_end else found
+    page = list(connection.execute(ids.order_by(*order).offset(skip).limit(limit)).scalars())
+    return page[::-1] if from_end else page

@@ -191,7 +191,7 @@ def succeed(database: Database, name: str, address: str, *, now: float | None = 
     """Subtract what was counted for this name and address, and mark the address as known."""
     moment = int(time.time() if now is None else now)
     sources = Sources(name, address)
-    known = upsert(database, login_failures).on_conflict_do_update(
+    statement = upsert(database, login_failures).on_conflict_do_update(
         index_elements=["source"], set_={"first_at": moment}
     )
     with database.write() as connection:
@@ -203,7 +203,7 @@ def succeed(database: Database, name: str, address: str, *, now: float | None = 
         # Nothing is left to subtract when a concurrent attempt of this name and address succeeded first.
         if counted:
             subtract_from_totals(connection, sources, counted, moment)
-        connection.execute(known, {"source": sources.known, "failures": 0, "first_at": moment})
+        connection.execute(statement, {"source": sources.known, "failures": 0, "first_at": moment})
 
 
 def count_wrong_token(

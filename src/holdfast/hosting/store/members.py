@@ -87,11 +87,11 @@ def members_of(
     database: Database, organization: Account, *, publicly: bool, skip: int, limit: int
 ) -> tuple[list[Account], int]:
     """Return one page of an organization's members by name, and the total."""
-    found = [members.c.organization_id == organization.id]
+    conditions = [members.c.organization_id == organization.id]
     if publicly:
-        found.append(members.c.is_public)
-    joined = select(*COLUMNS).join(members, members.c.user_id == users.c.id).where(*found)
-    counted = select(func.count()).select_from(members).where(*found)
+        conditions.append(members.c.is_public)
+    joined = select(*COLUMNS).join(members, members.c.user_id == users.c.id).where(*conditions)
+    counted = select(func.count()).select_from(members).where(*conditions)
     return page_of_people(database, joined, counted, skip, limit)
 
 
@@ -105,7 +105,7 @@ class Membership:
 
 def memberships(database: Database, organization: Account, people: Collection[int]) -> dict[int, Membership]:
     """Return memberships in an organization by user id; the owners' team comes first."""
-    known = select(members.c.user_id, members.c.is_public).where(
+    query = select(members.c.user_id, members.c.is_public).where(
         members.c.organization_id == organization.id, members.c.user_id.in_(people)
     )
     through = (
@@ -115,7 +115,7 @@ def memberships(database: Database, organization: Account, people: Collection[in
         .order_by((teams.c.mode == OWNER).desc(), teams.c.folded_name)
     )
     with database.read() as connection:
-        public = {row.user_id: row.is_public for row in connection.execute(known)}
+        public = {row.user_id: row.is_public for row in connection.execute(query)}
         names: dict[int, list[str]] = {number: [] for number in public}
         for number, name in connection.execute(through):
             names.setdefault(number, []).append(name)
@@ -144,9 +144,9 @@ def teams_among(database: Database, team_ids: Collection[int], user: Account) ->
 
 def team_members_of(database: Database, team_id: int, *, skip: int, limit: int) -> tuple[list[Account], int]:
     """Return one page of a team's members by name, and the total."""
-    found = team_members.c.team_id == team_id
-    joined = select(*COLUMNS).join(team_members, team_members.c.user_id == users.c.id).where(found)
-    counted = select(func.count()).select_from(team_members).where(found)
+    of_team = team_members.c.team_id == team_id
+    joined = select(*COLUMNS).join(team_members, team_members.c.user_id == users.c.id).where(of_team)
+    counted = select(func.count()).select_from(team_members).where(of_team)
     return page_of_people(database, joined, counted, skip, limit)
 
 

@@ -54,12 +54,12 @@ def revision(database: Database) -> str | None:
 def upgrade(database: Database, to: str = "head") -> bool:
     """Run the missing migrations up to a revision; return whether there were any."""
     config = script()
-    known = {item.revision for item in directory().walk_revisions()}
+    known_revisions = {item.revision for item in directory().walk_revisions()}
     try:
         with database.write() as connection:
             lock(connection)
             before = MigrationContext.configure(connection).get_current_revision()
-            if before is not None and before not in known:
+            if before is not None and before not in known_revisions:
                 raise DatabaseTooNew(
                     f"{database.name} was written by a newer Holdfast; upgrade this one to open it"
                 )

@@ -119,16 +119,16 @@ def find_mirror(database: Database, repository_id: int) -> Mirror | None:
 
 def request_sync(database: Database, repository_id: int) -> bool:
     """Make a mirror due at once; return False if the repository is no mirror."""
-    mine = update(mirrors).where(mirrors.c.repository_id == repository_id)
+    statement = update(mirrors).where(mirrors.c.repository_id == repository_id)
     with database.write() as connection:
-        return connection.execute(mine.values(next_sync_at=int(time.time()))).rowcount > 0
+        return connection.execute(statement.values(next_sync_at=int(time.time()))).rowcount > 0
 
 
 def set_interval(connection: Connection, repository_id: int, interval: int) -> None:
     """Change how often a mirror is updated."""
     after = int(time.time()) + interval if interval else None
-    mine = update(mirrors).where(mirrors.c.repository_id == repository_id)
-    connection.execute(mine.values(interval=interval, next_sync_at=after))
+    statement = update(mirrors).where(mirrors.c.repository_id == repository_id)
+    connection.execute(statement.values(interval=interval, next_sync_at=after))
 
 
 def claim_due(database: Database, *, seconds: int, now: int) -> Mirror | None:
@@ -157,12 +157,12 @@ def end_sync(database: Database, mirror: Mirror, *, error: str, retry_after: int
     One that somebody asked for meanwhile stays due.
     """
     wait = max(mirror.interval, retry_after) if error else mirror.interval
-    mine = mirrors.c.repository_id == mirror.repository_id
+    of_repository = mirrors.c.repository_id == mirror.repository_id
     with database.write() as connection:
-        connection.execute(update(mirrors).where(mine).values(last_error=error))
+        connection.execute(update(mirrors).where(of_repository).values(last_error=error))
         connection.execute(
             update(mirrors)
-            .where(mine, mirrors.c.next_sync_at == mirror.next_sync_at)
+            .where(of_repository, mirrors.c.next_sync_at == mirror.next_sync_at)
             .values(next_sync_at=now + wait if mirror.interval else None)
         )
         if not error:
@@ -171,5 +171,5 @@ def end_sync(database: Database, mirror: Mirror, *, error: str, retry_after: int
 
 def set_mirrored(connection: Connection, repository_id: int) -> None:
     """Record that a mirror is up to date."""
-    mine = update(repositories).where(repositories.c.id == repository_id)
-    connection.execute(mine.values(mirrored_at=int(time.time())))
+    statement = update(repositories).where(repositories.c.id == repository_id)
+    connection.execute(statement.values(mirrored_at=int(time.time())))

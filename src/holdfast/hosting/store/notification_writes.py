@@ -175,8 +175,8 @@ def notify_of_transfer(
 
 def end_transfer(connection: Connection, repository_id: int) -> None:
     """Delete the notifications of a transfer that no longer waits."""
-    mine = (notifications.c.repository_id == repository_id, notifications.c.issue_id.is_(None))
-    connection.execute(delete(notifications).where(*mine))
+    conditions = (notifications.c.repository_id == repository_id, notifications.c.issue_id.is_(None))
+    connection.execute(delete(notifications).where(*conditions))
 
 
 def may_act_for(recipient_id: ColumnElement[int], user_id: ColumnElement[int]) -> ColumnElement[bool]:
@@ -200,7 +200,9 @@ def named_users(
     """Return who hears of an event even without being subscribed: mentioned, assigned, or asked for a review."""
     if event == ("assign", "assigned"):
         assigned = details.get("assignee_ids")
-        return {one for one in assigned if isinstance(one, int)} if isinstance(assigned, list) else set()
+        return (
+            {user_id for user_id in assigned if isinstance(user_id, int)} if isinstance(assigned, list) else set()
+        )
     if event == ("review_request", "review_requested"):
         reviewer, team = details.get("reviewer_id"), details.get("team_id")
         if isinstance(team, int):
@@ -225,5 +227,5 @@ def named_users(
 
 def mentions(text: str) -> list[str]:
     """Return the names that a text mentions, folded; of very many the first."""
-    found = dict.fromkeys(name.casefold() for name in MENTION.findall(text[:LONGEST_TEXT]))
-    return list(found)[:MOST_MENTIONS]
+    names = dict.fromkeys(name.casefold() for name in MENTION.findall(text[:LONGEST_TEXT]))
+    return list(names)[:MOST_MENTIONS]

@@ -126,46 +126,46 @@ class ThreadSelection:
 
 def conditions(user: Account, which: NotificationFilter) -> list[ColumnElement[bool]]:
     """Return the conditions of the threads of a user that match a filter, whether or not they may be read."""
-    mine = [notifications.c.user_id == user.id]
+    clauses = [notifications.c.user_id == user.id]
     if set(which.statuses) != set(STATUSES):
-        mine.append(notifications.c.status.in_(which.statuses))
+        clauses.append(notifications.c.status.in_(which.statuses))
     if READ not in which.statuses:
         # As in the definition of the index that has only these.
-        mine.append(notifications.c.status != literal_column("'read'"))
+        clauses.append(notifications.c.status != literal_column("'read'"))
     if which.since is not None:
-        mine.append(notifications.c.updated_at >= which.since)
+        clauses.append(notifications.c.updated_at >= which.since)
     if which.before is not None:
-        mine.append(notifications.c.updated_at <= which.before)
+        clauses.append(notifications.c.updated_at <= which.before)
     if which.repository_id is not None:
-        mine.append(notifications.c.repository_id == which.repository_id)
-    return mine
+        clauses.append(notifications.c.repository_id == which.repository_id)
+    return clauses
 
 
 def repositories_of(user: Account) -> CTE:
     """Return the query for the repositories that a user has threads of; it reads one index row for each."""
     first = select(func.min(notifications.c.repository_id).label("id")).where(notifications.c.user_id == user.id)
-    found = first.cte("places", recursive=True)
+    places = first.cte("places", recursive=True)
     later = notifications.alias("later")
     following = (
         select(func.min(later.c.repository_id))
-        .where(later.c.user_id == user.id, later.c.repository_id > found.c.id)
-        .correlate(found)
+        .where(later.c.user_id == user.id, later.c.repository_id > places.c.id)
+        .correlate(places)
         .scalar_subquery()
     )
-    return found.union_all(select(following).where(found.c.id.is_not(None)))
+    return places.union_all(select(following).where(places.c.id.is_not(None)))
 
 
 def hidden_from(connection: Connection, user: Account, *, public_only: bool) -> dict[bool, set[int]]:
     """Return of which repositories a user has threads but may not read the issues, or the pull requests (True)."""
     places = repositories_of(user)
-    seen = {
+    is_readable = {
         False: and_(repositories.c.has_issues, readable_by(user, public_only=public_only, unit="repo.issues")),
         True: and_(repositories.c.has_pulls, readable_by(user, public_only=public_only, unit="repo.pulls")),
     }
     statement = (
-        select(repositories.c.id, seen[False], seen[True])
+        select(repositories.c.id, is_readable[False], is_readable[True])
         .join_from(repositories, users, users.c.id == repositories.c.owner_id)
-        .where(repositories.c.id.in_(select(places.c.id)), ~and_(*seen.values()))
+        .where(repositories.c.id.in_(select(places.c.id)), ~and_(*is_readable.values()))
         .limit(MOST_HIDDEN + 1)
     )
     rows = connection.execute(statement).all()
@@ -194,8 +194,8 @@ def waiting_transfers(connection: Connection, user: Account, *, public_only: boo
 
 def has_repository_threads(connection: Connection, user: Account) -> bool:
     """Return whether a user has threads about repositories, which few have."""
-    mine = (notifications.c.user_id == user.id, text("notifications.issue_id IS NULL"))
-    return connection.execute(select(notifications.c.id).where(*mine).limit(1)).first() is not None
+    clauses = (notifications.c.user_id == user.id, text("notifications.issue_id IS NULL"))
+    return connection.execute(select(notifications.c.id).where(*clauses).limit(1)).first() is not None
 
 
 def selection(
@@ -206,13 +206,13 @@ def selection(
     Who may read what is asked once for each repository. Threads are joined with their issues only where that
     depends on the kind of issue.
     """
-    mine = conditions(user, which)
+    clauses = conditions(user, which)
     thread_selection = selection_of_issues(connection, user, which, public_only=public_only)
     if not has_repository_threads(connection, user):
-        return ThreadSelection(thread_selection.source, [*mine, *thread_selection.conditions])
+        return ThreadSelection(thread_selection.source, [*clauses, *thread_selection.conditions])
     waiting = waiting_transfers(connection, user, public_only=public_only) if which.with_repositories else []
     of_issues = and_(notifications.c.issue_id.is_not(None), *thread_selection.conditions)
-    return ThreadSelection(thread_selection.source, [*mine, or_(of_issues, notifications.c.id.in_(waiting))])
+    return ThreadSelection(thread_selection.source, [*clauses, or_(of_issues, notifications.c.id.in_(waiting))])
 
 
 def selection_of_issues(
@@ -225,18 +225,18 @@ def selection_of_issues(
     hidden = hidden_from(connection, user, public_only=public_only)
     if max(map(len, hidden.values())) > MOST_HIDDEN:
         return ThreadSelection(JOINED, [visible_to(user, public_only=public_only, kinds=tuple(kinds))])
-    found: list[ColumnElement[bool]] = []
+    clauses: list[ColumnElement[bool]] = []
     of_all = set.intersection(*(hidden[kind] for kind in sorted(kinds)))
     if of_all:
-        found.append(notifications.c.repository_id.not_in(sorted(of_all)))
+        clauses.append(notifications.c.repository_id.not_in(sorted(of_all)))
     if kinds == {False, True} and hidden[False] == hidden[True]:
-        return ThreadSelection(notifications, found)
+        return ThreadSelection(notifications, clauses)
     allowed = [
         and_(issues.c.is_pull == kind, notifications.c.repository_id.not_in(sorted(hidden[kind])))
         for kind in sorted(kinds)
     ]
     joined = notifications.outerjoin(issues, issues.c.id == notifications.c.issue_id)
-    return ThreadSelection(joined, [*found, or_(false(), *allowed)])
+    return ThreadSelection(joined, [*clauses, or_(false(), *allowed)])
 
 
 def thread_from(row: Sequence[object]) -> NotificationThread:
@@ -294,10 +294,10 @@ def count_for_badge(database: Database, user: Account, *, public_only: bool) -> 
 def load_badge(database: Database, key: tuple[Account, bool]) -> int:
     """Count the unread threads among the latest, up to `MOST_COUNTED`, in one statement."""
     user, public_only = key
-    mine = conditions(user, NotificationFilter(statuses=(UNREAD,)))
+    clauses = conditions(user, NotificationFilter(statuses=(UNREAD,)))
     latest = (
         select(notifications.c.id, notifications.c.repository_id, notifications.c.issue_id)
-        .where(*mine)
+        .where(*clauses)
         .order_by(notifications.c.updated_at.desc(), notifications.c.id.desc())
         .limit(MOST_EXAMINED)
         .subquery("latest")
@@ -327,8 +327,8 @@ def find_notification(database: Database, user: Account, number: int, *, public_
     with database.read() as connection:
         waiting = waiting_transfers(connection, user, public_only=public_only)
         shown = or_(visible_to(user, public_only=public_only), notifications.c.id.in_(waiting))
-        mine = (notifications.c.id == number, notifications.c.user_id == user.id, shown)
-        row = connection.execute(select(*COLUMNS, *ISSUE).select_from(JOINED).where(*mine)).one_or_none()
+        clauses = (notifications.c.id == number, notifications.c.user_id == user.id, shown)
+        row = connection.execute(select(*COLUMNS, *ISSUE).select_from(JOINED).where(*clauses)).one_or_none()
     if row is None:
         raise NoSuchNotification(f"notification does not exist [id: {number}]")
     return thread_from(row)
@@ -336,9 +336,9 @@ def find_notification(database: Database, user: Account, number: int, *, public_
 
 def mark_one(database: Database, user: Account, number: int, status: str) -> None:
     """Change the status of a thread of a user."""
-    mine = (notifications.c.id == number, notifications.c.user_id == user.id)
+    clauses = (notifications.c.id == number, notifications.c.user_id == user.id)
     with database.write() as connection:
-        connection.execute(update(notifications).where(*mine).values(status=status))
+        connection.execute(update(notifications).where(*clauses).values(status=status))
 
 
 def mark_issue_read(database: Database, user: Account, issue: Issue) -> None:

@@ -95,8 +95,10 @@ def delete_organization(database: Database, organization: Account) -> None:
             select(func.count()).select_from(repositories).where(repositories.c.owner_id == organization.id)
         ).scalar_one()
         if owned:
-            what = "a repository" if owned == 1 else f"{owned} repositories"
-            raise OrganizationInUse(f"{organization.name} still owns {what}; delete or transfer them first")
+            owned_repositories = "a repository" if owned == 1 else f"{owned} repositories"
+            raise OrganizationInUse(
+                f"{organization.name} still owns {owned_repositories}; delete or transfer them first"
+            )
         connection.execute(delete(users).where(users.c.id == organization.id))
 
 
@@ -118,11 +120,11 @@ def list_organizations(
     database: Database, shown: ColumnElement[bool], *, skip: int, limit: int
 ) -> tuple[list[Account], int]:
     """Return one page of the visible organizations, by name, and the total."""
-    found = (users.c.is_organization, shown)
-    statement = select(*COLUMNS).where(*found).order_by(users.c.folded_name).offset(skip).limit(limit)
+    conditions = (users.c.is_organization, shown)
+    statement = select(*COLUMNS).where(*conditions).order_by(users.c.folded_name).offset(skip).limit(limit)
     with database.read() as connection:
         rows = connection.execute(statement).all()
-        total = connection.execute(select(func.count()).select_from(users).where(*found)).scalar_one()
+        total = connection.execute(select(func.count()).select_from(users).where(*conditions)).scalar_one()
     return [account_from(tuple(row)) for row in rows], total
 
 
@@ -138,14 +140,17 @@ def organizations_of(
     """Return one page of a user's organizations as far as `asking` may see them, and the total."""
     joined = select(members.c.organization_id).where(members.c.user_id == user.id)
     if asking is None or not (asking.is_admin or asking.id == user.id):
-        known: ColumnElement[bool] = members.c.is_public
+        is_visible: ColumnElement[bool] = members.c.is_public
         if asking is not None:
-            other = members.alias("other")
-            known = or_(
-                known,
-                exists().where(other.c.organization_id == members.c.organization_id, other.c.user_id == asking.id),
+            other_members = members.alias("other")
+            is_visible = or_(
+                is_visible,
+                exists().where(
+                    other_members.c.organization_id == members.c.organization_id,
+                    other_members.c.user_id == asking.id,
+                ),
             )
-        joined = joined.where(known)
+        joined = joined.where(is_visible)
     return list_organizations(database, users.c.id.in_(joined) & shown, skip=skip, limit=limit)
 
 

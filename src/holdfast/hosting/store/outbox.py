@@ -252,12 +252,12 @@ def clock_skew(database: Database) -> int:
 
 def claim_hooks(database: Database, holder: str, *, most: int, until: int, now: int) -> list[int]:
     """Take leases on webhooks with due deliveries; return their ids, the least recently served first."""
-    found = [row[0] for row in database.rows(DUE, now=now, most=most)]
-    if not found:
+    due_ids = [row[0] for row in database.rows(DUE, now=now, most=most)]
+    if not due_ids:
         return []
     with database.write() as connection:
-        free = set(connection.execute(CHOSEN, {"found": found, "now": now}).scalars())
-        chosen = [number for number in found if number in free]
+        free = set(connection.execute(CHOSEN, {"found": due_ids, "now": now}).scalars())
+        chosen = [number for number in due_ids if number in free]
         if chosen:
             connection.execute(HOLD, {"chosen": chosen, "by": holder, "until": until})
     return chosen
@@ -269,9 +269,9 @@ def leased_hook(database: Database, holder: str, hook: int, *, now: int) -> Leas
     if row is None:
         return None
     *columns, is_organization = row
-    found = Hook(*columns)
+    leased = Hook(*columns)
     owner = "organization" if is_organization else "user"
-    return LeasedHook(found, owner if found.scope == "owner" else found.scope)
+    return LeasedHook(leased, owner if leased.scope == "owner" else leased.scope)
 
 
 def waiting_deliveries(database: Database, hook: int, *, after: int, most: int) -> list[WaitingDelivery]:
@@ -375,8 +375,8 @@ def delete_old_events(database: Database, *, before: int) -> None:
         if end is not None:
             older = older.where(events.c.id < end)
         with database.write() as connection:
-            found = list(connection.execute(older.order_by(events.c.id).limit(DELETE_BATCH)).scalars())
-            if not found:
+            event_ids = list(connection.execute(older.order_by(events.c.id).limit(DELETE_BATCH)).scalars())
+            if not event_ids:
                 return
-            connection.execute(delete(events).where(events.c.id.in_(found)))
-        last = found[-1]
+            connection.execute(delete(events).where(events.c.id.in_(event_ids)))
+        last = event_ids[-1]

@@ -65,9 +65,9 @@ def recorded_since(database: Database, repository_id: int, since: int) -> set[Re
     return {RefUpdate(update.ref, update.before, update.after) for update in updates}
 
 
-def delete_pending(connection: Connection, found: Sequence[PendingUpdate]) -> None:
+def delete_pending(connection: Connection, updates: Sequence[PendingUpdate]) -> None:
     """Delete pending updates."""
-    for pending_update in found:
+    for pending_update in updates:
         connection.execute(delete(ref_updates).where(ref_updates.c.id == pending_update.id))
 
 

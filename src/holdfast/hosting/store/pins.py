@@ -60,7 +60,7 @@ def unpin_issue(database: Database, repository: Repository, issue: Issue, actor:
             return
         order = pinned_in(change.connection, repository, is_pull=issue.is_pull)
         change.connection.execute(update(issues).where(issues.c.id == issue.id).values(pin_order=0))
-        set_order(change.connection, [one for one in order if one.id != issue.id])
+        set_order(change.connection, [pinned for pinned in order if pinned.id != issue.id])
         change.add_entries(issue, "unpin")
 
 
@@ -71,6 +71,6 @@ def move_pin(database: Database, repository: Repository, issue: Issue, actor: Ac
         if not issue.pin_order:
             return
         order = pinned_in(change.connection, repository, is_pull=issue.is_pull)
-        others = [one for one in order if one.id != issue.id]
+        others = [pinned for pinned in order if pinned.id != issue.id]
         others.insert(position - 1, issue)
         set_order(change.connection, others)

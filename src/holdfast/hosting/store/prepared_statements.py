@@ -68,10 +68,10 @@ class Statement:
         """Return the SQL for a dialect."""
         return self._texts[dialect]
 
-    def binds(self, dialect: str, given: dict[str, Bind]) -> dict[str, Bind]:
+    def binds(self, dialect: str, parameters: dict[str, Bind]) -> dict[str, Bind]:
         """Return all bind values: those given, and the constants of the statement."""
         constants = self._constants[dialect]
-        return {**constants, **given} if constants else given
+        return {**constants, **parameters} if constants else parameters
 
     def typed(self, row: tuple[Any, ...]) -> tuple[Any, ...]:
         """Convert a row of SQLite to the declared column types."""
@@ -111,10 +111,10 @@ class Statement:
         driver: Any = link.connection.driver_connection
         return self.run_bare(driver, binds)
 
-    def run_bare(self, link: sqlite3.Connection, given: dict[str, Bind]) -> list[tuple[Any, ...]]:
+    def run_bare(self, link: sqlite3.Connection, parameters: dict[str, Bind]) -> list[tuple[Any, ...]]:
         """Run it on a raw SQLite connection."""
         constants = self._sqlite_constants
-        rows = link.execute(self._sqlite, {**constants, **given} if constants else given).fetchall()
+        rows = link.execute(self._sqlite, {**constants, **parameters} if constants else parameters).fetchall()
         return [self.typed(row) for row in rows] if self._flags and rows else rows
 
     def run_many(self, link: Link, rows: Sequence[dict[str, Bind]]) -> None:

@@ -250,13 +250,13 @@ def find_pull(database: Database, issue: Issue) -> Pull:
     return Pull(*row)
 
 
-def pull_parts(database: Database, page: Sequence[Issue], *known: Repository) -> PullParts:
+def pull_parts(database: Database, page: Sequence[Issue], *loaded_repositories: Repository) -> PullParts:
     """Load the related rows of pull requests in a constant number of queries.
 
     A single one, and those inside a transaction, are loaded by prepared statements. Repositories that are known
     already are not loaded again.
     """
-    parts = PullParts(heads={repository.id: repository for repository in known})
+    parts = PullParts(heads={repository.id: repository for repository in loaded_repositories})
     others = {
         issue.head_repository_id for issue in page if issue.head_repository_id is not None
     } - parts.heads.keys()
@@ -348,13 +348,13 @@ def open_without_branch(database: Database, repository_id: int, branches: Sequen
     into_them = and_(
         issues.c.repository_id == repository_id, issues.c.base_branch.in_(branches), bases.c.target.is_(None)
     )
-    found: dict[int, Issue] = {}
+    issues_by_id: dict[int, Issue] = {}
     with database.read() as connection:
         # Two statements, each with its index.
         for condition in (from_them, into_them):
             statement = select(*ISSUE).select_from(JOINED).where(IS_OPEN, condition).order_by(issues.c.id)
-            found.update((row[0], Issue(*row)) for row in map(tuple, connection.execute(statement)))
-    return list(found.values())
+            issues_by_id.update((row[0], Issue(*row)) for row in map(tuple, connection.execute(statement)))
+    return list(issues_by_id.values())
 
 
 def find_head_repository(database: Database, base: Repository, owner: str, name: str = "") -> Repository | None:
@@ -526,8 +526,8 @@ def schedule_merge(connection: Connection, new: ScheduledMerge) -> None:
 def find_scheduled_merge(database: Database, issue: Issue) -> ScheduledMerge | None:
     """Return the scheduled merge of a pull request."""
     with database.read() as connection:
-        found = scheduled_merges_of(connection, [issue.id])
-    return found.get(issue.id)
+        merges_by_issue = scheduled_merges_of(connection, [issue.id])
+    return merges_by_issue.get(issue.id)
 
 
 def scheduled_merges_of(connection: Connection, ids: Collection[int]) -> dict[int, ScheduledMerge]:

@@ -52,8 +52,8 @@ def add_push_mirror(database: Database, repository: Repository, **columns: str |
     now = int(time.time())
     row = {"repository_id": repository.id, "next_sync_at": now, "created_at": now, **columns}
     with database.write() as connection:
-        made = connection.execute(insert(push_mirrors).returning(*COLUMNS), row).one()
-    return PushMirror(*made)
+        new_row = connection.execute(insert(push_mirrors).returning(*COLUMNS), row).one()
+    return PushMirror(*new_row)
 
 
 def count_push_mirrors(database: Database, repository: Repository) -> int:
@@ -69,15 +69,15 @@ def list_push_mirrors(
     """Return a page of the push mirrors of a repository, oldest first, and how many there are."""
     statement = select(*COLUMNS).where(push_mirrors.c.repository_id == repository.id).order_by(push_mirrors.c.id)
     with database.read() as connection:
-        found = [PushMirror(*row) for row in connection.execute(statement.offset(skip).limit(limit))]
-    return found, count_push_mirrors(database, repository)
+        mirrors = [PushMirror(*row) for row in connection.execute(statement.offset(skip).limit(limit))]
+    return mirrors, count_push_mirrors(database, repository)
 
 
 def find_push_mirror(database: Database, repository: Repository, name: str) -> PushMirror:
     """Return a push mirror by name; raise `NoSuchPushMirror`."""
-    mine = and_(push_mirrors.c.repository_id == repository.id, push_mirrors.c.name == name)
+    condition = and_(push_mirrors.c.repository_id == repository.id, push_mirrors.c.name == name)
     with database.read() as connection:
-        row = connection.execute(select(*COLUMNS).where(mine)).one_or_none()
+        row = connection.execute(select(*COLUMNS).where(condition)).one_or_none()
     if row is None:
         raise NoSuchPushMirror
     return PushMirror(*row)
@@ -91,9 +91,9 @@ def remove_push_mirror(database: Database, mirror: PushMirror) -> None:
 
 def request_push(database: Database, repository: Repository) -> int:
     """Make the push mirrors of a repository due at once; return how many there are."""
-    mine = update(push_mirrors).where(push_mirrors.c.repository_id == repository.id)
+    statement = update(push_mirrors).where(push_mirrors.c.repository_id == repository.id)
     with database.write() as connection:
-        return connection.execute(mine.values(next_sync_at=int(time.time()))).rowcount
+        return connection.execute(statement.values(next_sync_at=int(time.time()))).rowcount
 
 
 def claim_due(database: Database, *, seconds: int, now: int) -> PushMirror | None:
@@ -132,11 +132,13 @@ def end_push(database: Database, mirror: PushMirror, *, error: str, version: int
     One that somebody asked for meanwhile stays due.
     """
     now = int(time.time())
-    mine = update(push_mirrors).where(push_mirrors.c.id == mirror.id)
+    statement = update(push_mirrors).where(push_mirrors.c.id == mirror.id)
     values: dict[str, str | int] = {"claimed_until": 0, "last_error": error}
     if not error:
         values |= {"last_update": now, "pushed_version": version}
     with database.write() as connection:
-        connection.execute(mine.values(**values))
+        connection.execute(statement.values(**values))
         if wait:
-            connection.execute(mine.where(push_mirrors.c.next_sync_at.is_(None)).values(next_sync_at=now + wait))
+            connection.execute(
+                statement.where(push_mirrors.c.next_sync_at.is_(None)).values(next_sync_at=now + wait)
+            )

@@ -39,18 +39,18 @@ def list_reactions(
     database: Database, to: ReactionTarget, *, skip: int, limit: int
 ) -> tuple[Sequence[IssueReaction], int]:
     """Return one page of the reactions to an issue or a comment, oldest first, and the total."""
-    mine = reactions.c[to.column] == to.id
-    found = (
+    of_target = reactions.c[to.column] == to.id
+    query = (
         select(*PLAIN, *ACCOUNT)
         .join_from(reactions, users, users.c.id == reactions.c.user_id)
-        .where(mine)
+        .where(of_target)
         .order_by(reactions.c.id)
         .offset(skip)
         .limit(limit)
     )
     with database.read() as connection:
-        rows = [tuple(row) for row in connection.execute(found)]
-        total = connection.execute(select(func.count()).select_from(reactions).where(mine)).scalar_one()
+        rows = [tuple(row) for row in connection.execute(query)]
+        total = connection.execute(select(func.count()).select_from(reactions).where(of_target)).scalar_one()
     return [IssueReaction(row[0], row[1], account_from(row, len(PLAIN))) for row in rows], total
 
 

@@ -26,24 +26,24 @@ def record_updates(
     updates: Sequence[RefUpdate],
     *,
     options: Sequence[str] = (),
-    known: Mapping[RefUpdate, object] = NOTHING_KNOWN,
+    preloaded: Mapping[RefUpdate, object] = NOTHING_KNOWN,
 ) -> None:
     """Record the events of updated refs: creating comes before pushing; deleting a branch is no push.
 
     Refs that are neither branches nor tags have no events. The options of a push are part of its push events.
-    `known` is what the renderer of payloads has read of updates already.
+    `preloaded` is what the renderer of payloads has read of updates already.
     """
     recorded = [(update, kind, event) for update in updates for kind, event in events_of(update)]
     about = {"owner_id": repository.owner.id, "repository_id": repository.id, "actor_id": actor_id}
     if len(recorded) >= MANY and not hook_subscriptions.has_subscribers(
         connection, owner_id=repository.owner.id, repository_id=repository.id
     ):
-        made = [(event, details_of(update, kind, event, options)) for update, kind, event in recorded]
-        events.record_without_deliveries(connection, made, **about)
+        event_details = [(event, details_of(update, kind, event, options)) for update, kind, event in recorded]
+        events.record_without_deliveries(connection, event_details, **about)
         return
     for update, kind, event in recorded:
         details = details_of(update, kind, event, options)
-        events.record(connection, event, **about, details=details, known=known.get(update))
+        events.record(connection, event, **about, details=details, preloaded=preloaded.get(update))
 
 
 def events_of(update: RefUpdate) -> list[tuple[str, str]]:

@@ -113,7 +113,7 @@ class RegularExpression(Glob):
                 raise PatternRefused(f"the pattern {self._pattern} has an unclosed [")
             self._index += 1
             if sign == "]" and accepted:
-                return lambda one: negated != any(accepts(one) for accepts in accepted)
+                return lambda character: negated != any(accepts(character) for accepts in accepted)
             last = self._pattern[self._index + 1 : self._index + 2]
             if sign == "\\":
                 accepted.append(self._escaped())

@@ -202,11 +202,11 @@ BY_NAME = Statement(
     JOINED.where(users.c.folded_name == bindparam("owner"), repositories.c.folded_name == bindparam("name"))
 )
 BY_ID = Statement(JOINED.where(repositories.c.id == bindparam("id")))
-other = users.alias("other")
+owner_accounts = users.alias("other")
 BY_OLD_NAME = Statement(
     JOINED.join(repository_redirects, repository_redirects.c.repository_id == repositories.c.id).where(
         repository_redirects.c.owner_id
-        == select(other.c.id).where(other.c.folded_name == bindparam("owner")).scalar_subquery(),
+        == select(owner_accounts.c.id).where(owner_accounts.c.folded_name == bindparam("owner")).scalar_subquery(),
         repository_redirects.c.folded_name == bindparam("name"),
     )
 )
@@ -284,8 +284,11 @@ def find_repositories(database: Database, names: Collection[tuple[str, str]]) ->
         repositories.c.folded_name.in_({name for _, name in folded}),
     )
     with database.read() as connection:
-        found = [repository_from(tuple(row)) for row in connection.execute(statement)]
-    by_name = {(repository.owner.name.casefold(), repository.name.casefold()): repository for repository in found}
+        matching_repositories = [repository_from(tuple(row)) for row in connection.execute(statement)]
+    by_name = {
+        (repository.owner.name.casefold(), repository.name.casefold()): repository
+        for repository in matching_repositories
+    }
     return {key: repository for key, repository in by_name.items() if key in folded}
 
 
@@ -305,14 +308,14 @@ def find_by_id(database: Database, number: int) -> Repository | None:
 
 def repositories_by_id(connection: Connection, ids: Collection[int]) -> dict[int, Repository]:
     """Return the repositories with these ids; missing ones are left out."""
-    found = {}
+    by_id = {}
     remaining = list(ids)
     while remaining:
         some, remaining = remaining[:MOST_PARAMETERS], remaining[MOST_PARAMETERS:]
         for row in connection.execute(JOINED.where(repositories.c.id.in_(some))):
             repository = repository_from(tuple(row))
-            found[repository.id] = repository
-    return found
+            by_id[repository.id] = repository
+    return by_id
 
 
 def redirected_repository(database: Database, owner: str, name: str) -> Repository | None:
@@ -327,10 +330,10 @@ def grants_of(database: Database, user: Account, repository: Repository) -> tupl
     return tuple(Grant(mode, team_id, bool(covers), unit) for mode, team_id, covers, unit in rows)
 
 
-def grants_in(database: Database, user: Account, listed: Sequence[Repository]) -> dict[int, tuple[Grant, ...]]:
+def grants_in(database: Database, user: Account, page: Sequence[Repository]) -> dict[int, tuple[Grant, ...]]:
     """Return the grants of a user in each of several repositories, in one query."""
-    ids = [repository.id for repository in listed]
-    found: dict[int, list[Grant]] = {number: [] for number in ids}
+    ids = [repository.id for repository in page]
+    grants_by_repository: dict[int, list[Grant]] = {number: [] for number in ids}
     collaborations = select(
         collaborators.c.repository_id,
         collaborators.c.mode,
@@ -362,8 +365,8 @@ def grants_in(database: Database, user: Account, listed: Sequence[Repository]) -
     )
     with database.read() as connection:
         for number, mode, team_id, covers, unit in connection.execute(union_all(collaborations, in_teams)):
-            found[number].append(Grant(mode, team_id, bool(covers), unit))
-    return {number: tuple(grants) for number, grants in found.items()}
+            grants_by_repository[number].append(Grant(mode, team_id, bool(covers), unit))
+    return {number: tuple(grants) for number, grants in grants_by_repository.items()}
 
 
 def add_repository(connection: Connection, owner: Account, name: str, **columns: str | bool | int | None) -> int:
@@ -531,7 +534,7 @@ def readable_by(
     if user.is_admin:
         return true()
     this_unit = true() if unit is None else team_units.c.unit == unit
-    mine = repositories.c.owner_id == user.id
+    is_owner = repositories.c.owner_id == user.id
     shared = exists().where(collaborators.c.repository_id == repositories.c.id, collaborators.c.user_id == user.id)
     in_team = exists().where(
         team_members.c.user_id == user.id,
@@ -544,31 +547,31 @@ def readable_by(
         ),
     )
     if user.is_restricted:
-        return or_(mine, shared, in_team)
+        return or_(is_owner, shared, in_team)
     member = exists().where(
         team_members.c.user_id == user.id,
         team_members.c.team_id == teams.c.id,
         teams.c.organization_id == repositories.c.owner_id,
     )
     visible = and_(~repositories.c.is_private, or_(users.c.visibility.in_(("public", "limited")), member))
-    return or_(mine, visible, shared, in_team)
+    return or_(is_owner, visible, shared, in_team)
 
 
 def belongs_to(user: Account) -> ColumnElement[bool]:
     """Return the condition that a repository is a user's own, or that they contribute to it."""
     own = select(contributed.c.id).where(contributed.c.owner_id == user.id)
     shared = select(collaborators.c.repository_id).where(collaborators.c.user_id == user.id)
-    mine = team_members.c.user_id == user.id
+    of_user = team_members.c.user_id == user.id
     in_teams = (
         select(team_repositories.c.repository_id)
         .join(team_members, team_members.c.team_id == team_repositories.c.team_id)
-        .where(mine)
+        .where(of_user)
     )
     in_teams_for_all = (
         select(contributed.c.id)
         .join(teams, teams.c.organization_id == contributed.c.owner_id)
         .join(team_members, team_members.c.team_id == teams.c.id)
-        .where(mine, teams.c.includes_all_repositories)
+        .where(of_user, teams.c.includes_all_repositories)
     )
     return repositories.c.id.in_(union(own, shared, in_teams, in_teams_for_all))
 
@@ -602,9 +605,9 @@ def owner_contains(text: str, *, sqlite: bool) -> SubstringMatch:
     """Return the match of repositories whose owner's name contains a text, for statements over `JOINED`."""
     condition = users.c.folded_name.contains(text.casefold(), autoescape=True)
     # The index has full names too.
-    owners = select(other.c.id).where(
-        other.c.id.in_(rows_containing("account_search", text.casefold(), sqlite=sqlite)),
-        other.c.folded_name.contains(text.casefold(), autoescape=True),
+    owners = select(owner_accounts.c.id).where(
+        owner_accounts.c.id.in_(rows_containing("account_search", text.casefold(), sqlite=sqlite)),
+        owner_accounts.c.folded_name.contains(text.casefold(), autoescape=True),
     )
     return SubstringMatch(condition, (select(owned.c.id).where(owned.c.owner_id.in_(owners)),))
 

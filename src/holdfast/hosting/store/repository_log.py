@@ -187,7 +187,7 @@ def stored_name(ref: str) -> str:
 
 def ref_name(stored: str) -> str:
     """Return a ref that the database has stored."""
-    return ESCAPED.sub(lambda found: os.fsdecode(bytes.fromhex(found[1])), stored) if "\\" in stored else stored
+    return ESCAPED.sub(lambda match: os.fsdecode(bytes.fromhex(match[1])), stored) if "\\" in stored else stored
 
 
 def current_version(database: Database, repository_id: int) -> int:
@@ -211,8 +211,8 @@ def target_of(link: Link, repository_id: int, ref: str) -> str | None:
 def last_actor(database: Database, repository_id: int, ref: str) -> int | None:
     """Return who updated a ref last, if they still exist."""
     with database.read() as connection:
-        found = log_entries(connection, repository_id, ref=ref, limit=1)
-    return found[0].actor_id if found else None
+        entries = log_entries(connection, repository_id, ref=ref, limit=1)
+    return entries[0].actor_id if entries else None
 
 
 def has_refs(database: Database, repository_id: int) -> bool:
@@ -374,13 +374,13 @@ def list_refs(
 
 def known_targets(connection: Connection, repository_id: int, targets: Sequence[str]) -> set[str]:
     """Return which of some objects a ref of a repository points to."""
-    known: set[str] = set()
+    recorded: set[str] = set()
     for start in range(0, len(targets), NAMES_AT_ONCE):
         some = refs.c.target.in_(targets[start : start + NAMES_AT_ONCE])
-        known.update(
+        recorded.update(
             connection.execute(select(refs.c.target).where(refs.c.repository_id == repository_id, some)).scalars()
         )
-    return known
+    return recorded
 
 
 def changed_refs(connection: Connection, repository_id: int, after: int) -> RefState | None:
@@ -391,8 +391,8 @@ def changed_refs(connection: Connection, repository_id: int, after: int) -> RefS
     if row is None:
         return None
     if after <= 0:
-        found: dict[str, str | None] = {**read_refs(connection, repository_id)}
-        return RefState(row.version, row.default_branch, found)
+        targets: dict[str, str | None] = {**read_refs(connection, repository_id)}
+        return RefState(row.version, row.default_branch, targets)
     changed = (
         select(ref_log.c.ref)
         .where(ref_log.c.repository_id == repository_id, ref_log.c.version > after)
@@ -402,8 +402,8 @@ def changed_refs(connection: Connection, repository_id: int, after: int) -> RefS
     statement = select(changed.c.ref, refs.c.target).select_from(
         changed.outerjoin(refs, and_(refs.c.repository_id == literal(repository_id), refs.c.name == changed.c.ref))
     )
-    found = {ref_name(name): target for name, target in connection.execute(statement)}
-    return RefState(row.version, row.default_branch, found)
+    targets = {ref_name(name): target for name, target in connection.execute(statement)}
+    return RefState(row.version, row.default_branch, targets)
 
 
 def live_packs(connection: Connection, repository_id: int, after: int) -> list[PackRow]:
@@ -509,8 +509,8 @@ def count_log_entries(connection: Connection, repository_id: int, *, ref: str | 
 
 def of_ref(repository_id: int, ref: str | None) -> ColumnElement[bool]:
     """Return the condition of the entries of a repository, and of one ref if one is named."""
-    mine = ref_log.c.repository_id == repository_id
-    return mine if ref is None else and_(mine, ref_log.c.ref == stored_name(ref))
+    of_repository = ref_log.c.repository_id == repository_id
+    return of_repository if ref is None else and_(of_repository, ref_log.c.ref == stored_name(ref))
 
 
 def log_row(row: Row[tuple[Any, ...]]) -> LogEntry:

@@ -139,10 +139,10 @@ def current_head(database: Database, issue: Issue) -> str:
     """Return the commit that a pull request would merge."""
     pull_ref, branch_ref = f"refs/pull/{issue.number}/head", f"refs/heads/{issue.head_branch}"
     rows = database.rows(HEADS, repository_id=issue.repository_id, pull_ref=pull_ref, branch_ref=branch_ref)
-    found: dict[str, str] = dict(rows)
-    if pull_ref in found:
-        return found[pull_ref]
-    return issue.head_sha if issue.is_closed else found.get(branch_ref, issue.head_sha)
+    targets: dict[str, str] = dict(rows)
+    if pull_ref in targets:
+        return targets[pull_ref]
+    return issue.head_sha if issue.is_closed else targets.get(branch_ref, issue.head_sha)
 
 
 def save_review(database: Database, repository: Repository, issue: Issue, user: Account, new: NewReview) -> Review:
@@ -170,12 +170,12 @@ def submit_review(
 
 def pending_review(change: IssueTransaction, issue: Issue, new: NewReview) -> Review:
     """Return the acting user's pending review of a pull request, which is created if there is none."""
-    mine = select(*REVIEW).where(
+    query = select(*REVIEW).where(
         reviews.c.issue_id == issue.id,
         reviews.c.reviewer_id == change.actor.id,
         reviews.c.state == ReviewState.PENDING,
     )
-    row = change.connection.execute(mine).one_or_none()
+    row = change.connection.execute(query).one_or_none()
     if row is None:
         values = {
             "issue_id": issue.id,
@@ -232,8 +232,8 @@ def add_line_comments(
 def comment_count(connection: Connection, review: Review) -> int:
     """Return the number of a review's line comments."""
     statement = select(func.count()).select_from(review_comments).where(review_comments.c.review_id == review.id)
-    found: int = connection.execute(statement).scalar_one()
-    return found
+    count: int = connection.execute(statement).scalar_one()
+    return count
 
 
 def submit(change: IssueTransaction, issue: Issue, review: Review, new: NewReview) -> Review:
@@ -423,9 +423,9 @@ def request_reviews(
             {**about, "reviewer_id": None, "team_id": number, "is_official": teams[number]} for number in new_teams
         ]
         added = insert(reviews).returning(*REVIEW, sort_by_parameter_order=True)
-        made = [Review(*row) for row in change.connection.execute(added, rows)]
+        requested = [Review(*row) for row in change.connection.execute(added, rows)]
         record_requests(change, issue, new_users, new_teams, removed=False)
-        return made
+        return requested
 
 
 def remove_requests(

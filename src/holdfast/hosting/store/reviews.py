@@ -155,23 +155,23 @@ def official_reviews(
     A stale approval does not count if the rule dismisses or ignores stale approvals. With an approvals allowlist,
     only approvals of those who are on it now count.
     """
-    found: dict[str, set[int]] = {}
+    reviewers_by_state: dict[str, set[int]] = {}
     asked_teams: set[int] = set()
     needs_head = rule is not None and (rule.ignore_stale_approvals or rule.dismiss_stale_approvals)
     for reviewer_id, team_id, state, commit_id in OFFICIAL.read(connection, issue_id=issue.id):
         if state == ReviewState.APPROVED and needs_head and commit_id != head:
             continue
         if reviewer_id is not None:
-            found.setdefault(state, set()).add(reviewer_id)
+            reviewers_by_state.setdefault(state, set()).add(reviewer_id)
         elif team_id is not None:
             asked_teams.add(team_id)
-    approved = found.get(ReviewState.APPROVED, set())
+    approved = reviewers_by_state.get(ReviewState.APPROVED, set())
     if approved and rule is not None and rule.enable_approvals_whitelist:
         approved &= {*rule.approvals_users, *team_members_of(connection, rule.approvals_teams, approved)}
     return OfficialReviews(
         frozenset(approved),
-        frozenset(found.get(ReviewState.REQUEST_CHANGES, set())),
-        frozenset(found.get(ReviewState.REQUEST_REVIEW, set())),
+        frozenset(reviewers_by_state.get(ReviewState.REQUEST_CHANGES, set())),
+        frozenset(reviewers_by_state.get(ReviewState.REQUEST_REVIEW, set())),
         frozenset(asked_teams),
     )
 
@@ -279,13 +279,13 @@ def teams_reading(connection: Connection, repository: Repository, team_ids: Coll
         return set()
     by_unit = exists().where(UNITS_COUNT, team_units.c.unit.in_(PULLS), team_units.c.mode >= READ)
     as_a_whole = and_(teams.c.mode >= READ, ~exists().where(UNITS_COUNT))
-    given = exists().where(
+    is_granted = exists().where(
         team_repositories.c.team_id == teams.c.id, team_repositories.c.repository_id == repository.id
     )
     statement = select(teams.c.id).where(
         teams.c.id.in_(team_ids),
         teams.c.organization_id == repository.owner.id,
-        or_(teams.c.includes_all_repositories, given),
+        or_(teams.c.includes_all_repositories, is_granted),
         or_(as_a_whole, by_unit),
     )
     return set(connection.execute(statement).scalars())

@@ -94,8 +94,8 @@ def start_session(
 
 def user_of(database: Database, token: Secret, *, now: int | None = None) -> Account | None:
     """Return the user of a session token, or None if it is unknown or expired."""
-    found = seen_as(database, token, now=now)
-    return None if found is None else found[0]
+    session = seen_as(database, token, now=now)
+    return None if session is None else session[0]
 
 
 def seen_as(database: Database, token: Secret, *, now: int | None = None) -> tuple[Account, int] | None:
@@ -105,10 +105,10 @@ def seen_as(database: Database, token: Secret, *, now: int | None = None) -> tup
     return None if row is None else (account_from(row), row[WIDTH])
 
 
-def note_seen(database: Database, seen: Mapping[str, int]) -> None:
+def note_seen(database: Database, moments: Mapping[str, int]) -> None:
     """Update when sessions were last used, keyed by token hash, in one transaction."""
     with database.write() as connection:
-        connection.execute(SEEN, [{"session": session, "moment": moment} for session, moment in seen.items()])
+        connection.execute(SEEN, [{"session": session, "moment": moment} for session, moment in moments.items()])
 
 
 def sessions_of(database: Database, user: Account, *, now: int | None = None) -> list[Session]:

@@ -99,9 +99,9 @@ def keys_of(
         wanted.append(ssh_keys.c.id == number)
     with database.read() as connection:
         rows = connection.execute(select(*KEY).where(*wanted).order_by(ssh_keys.c.id).offset(skip).limit(limit))
-        found = [SshKey(*row) for row in rows]
+        keys = [SshKey(*row) for row in rows]
         total = connection.execute(select(func.count()).select_from(ssh_keys).where(*wanted)).scalar_one()
-    return found, total
+    return keys, total
 
 
 def find_key(database: Database, owner: Account | Repository, number: int) -> SshKey:

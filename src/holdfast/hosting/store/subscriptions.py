@@ -93,7 +93,7 @@ def lock(connection: Connection, repository: Repository, user: Account) -> None:
     """
     kept = select(users.c.id).where(users.c.id == user.id).with_for_update(read=True, key_share=True)
     locked = select(repositories.c.id).where(repositories.c.id == repository.id).with_for_update()
-    if any(connection.execute(one).one_or_none() is None for one in (kept, locked)):
+    if any(connection.execute(statement).one_or_none() is None for statement in (kept, locked)):
         raise GoneMeanwhile("the user or the repository was deleted")
 
 
@@ -114,10 +114,10 @@ def since(database: Database, kind: Kind, repository: Repository, user: Account)
     """Return when a user starred a repository, or began to watch it; None if they do not."""
     table = TABLES[kind]
     with database.read() as connection:
-        found = select(table.c.created_at).where(
+        query = select(table.c.created_at).where(
             table.c.repository_id == repository.id, table.c.user_id == user.id
         )
-        moment: int | None = connection.execute(found).scalar_one_or_none()
+        moment: int | None = connection.execute(query).scalar_one_or_none()
     return moment
 
 
@@ -161,8 +161,8 @@ def subscribers(
             limit=limit,
             total=total,
         )
-        found = accounts_by_id(connection, ids)
-    return [found[number] for number in ids if number in found], total
+        accounts = accounts_by_id(connection, ids)
+    return [accounts[number] for number in ids if number in accounts], total
 
 
 def visible_to(viewer: Account | None) -> ColumnElement[bool]:

@@ -72,23 +72,23 @@ def rows_containing(name: SearchTable, text: str, *, sqlite: bool) -> Select[Any
 
 def find_candidates(connection: Connection, matches: Sequence[SubstringMatch]) -> set[int] | None:
     """Return the ids of rows for which all matches may hold; None if each of them has too many."""
-    found: set[int] | None = None
+    candidate_ids: set[int] | None = None
     for match in matches:
         ids = candidates_of(connection, match)
         if ids is not None:
-            found = ids if found is None else found & ids
-    return found
+            candidate_ids = ids if candidate_ids is None else candidate_ids & ids
+    return candidate_ids
 
 
 def candidates_of(connection: Connection, match: SubstringMatch) -> set[int] | None:
     """Return the ids of rows for which a match may hold; None if there are too many."""
-    found: set[int] = set()
+    candidate_ids: set[int] = set()
     for query in match.candidates:
         ids = connection.execute(query.limit(MOST_CANDIDATES + 1)).scalars().all()
-        found.update(ids)
-        if len(ids) > MOST_CANDIDATES or len(found) > MOST_CANDIDATES:
+        candidate_ids.update(ids)
+        if len(ids) > MOST_CANDIDATES or len(candidate_ids) > MOST_CANDIDATES:
             return None
-    return found
+    return candidate_ids
 
 
 def page_matching(
@@ -123,5 +123,5 @@ def page_matching(
         holds = [func.likely(condition) for condition in holds]
     ids = select(row_id).select_from(source).where(row_id.in_(candidates), *holds)
     order = (key.desc(), row_id.desc()) if descending else (key, row_id)
-    found = list(connection.execute(ids.order_by(*order)).scalars())
-    return found[skip : skip + limit], len(found)
+    matching_ids = list(connection.execute(ids.order_by(*order)).scalars())
+    return matching_ids[skip : skip + limit], len(matching_ids)

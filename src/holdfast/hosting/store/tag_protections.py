@@ -90,10 +90,12 @@ def add_tag_protection(
             its = select(func.count()).where(tag_protections.c.repository_id == repository.id)
             if connection.execute(its).scalar_one() >= MOST_RULES:
                 raise InvalidValue("NamePattern", f"a repository has at most {MOST_RULES} rules")
-            made = connection.execute(insert(tag_protections).returning(tag_protections.c.id), row).scalar_one()
+            protection_id = connection.execute(
+                insert(tag_protections).returning(tag_protections.c.id), row
+            ).scalar_one()
     except IntegrityError:
         raise ProtectionTaken(TAKEN) from None
-    return find_tag_protection(database, repository, made)
+    return find_tag_protection(database, repository, protection_id)
 
 
 def change_tag_protection(

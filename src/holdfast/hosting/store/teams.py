@@ -139,8 +139,8 @@ def create_team(database: Database, organization: Account, team: NewTeam) -> Tea
     check_team_name(team.name)
     with database.write() as connection:
         members.lock_organization(connection, organization.id)
-        made = add_team(connection, organization.id, team)
-    return find_team(database, made)
+        team_id = add_team(connection, organization.id, team)
+    return find_team(database, team_id)
 
 
 def change_team(database: Database, team: Team, new: NewTeam) -> Team:
@@ -202,8 +202,10 @@ def give_transferred(
     connection: Connection, organization: Account, repository_id: int, ids: Sequence[int]
 ) -> None:
     """Add a repository that an organization got to those of its teams with these ids that exist."""
-    found = [team for team in teams_by_id(connection, ids).values() if team.organization_id == organization.id]
-    rows = [{"team_id": team.id, "repository_id": repository_id} for team in found]
+    recipients = [
+        team for team in teams_by_id(connection, ids).values() if team.organization_id == organization.id
+    ]
+    rows = [{"team_id": team.id, "repository_id": repository_id} for team in recipients]
     if rows:
         connection.execute(insert(team_repositories), rows)
 
@@ -262,11 +264,13 @@ def teams_of_organization(
     matches: ColumnElement[bool] = teams.c.folded_name.contains(text.casefold(), autoescape=True)
     if in_description:
         matches = or_(matches, func.lower(teams.c.description).contains(text.lower(), autoescape=True))
-    found = (teams.c.organization_id == organization.id, matches)
+    conditions = (teams.c.organization_id == organization.id, matches)
     order = ((teams.c.mode == OWNER).desc(), teams.c.folded_name)
     with database.read() as connection:
-        rows = connection.execute(select(*TEAM).where(*found).order_by(*order).offset(skip).limit(limit)).all()
-        total = connection.execute(select(func.count()).select_from(teams).where(*found)).scalar_one()
+        rows = connection.execute(
+            select(*TEAM).where(*conditions).order_by(*order).offset(skip).limit(limit)
+        ).all()
+        total = connection.execute(select(func.count()).select_from(teams).where(*conditions)).scalar_one()
         return with_units(connection, rows), total
 
 
@@ -274,47 +278,49 @@ def teams_with_repository(
     database: Database, organization: Account, repository_id: int, *, skip: int, limit: int
 ) -> tuple[list[Team], int]:
     """Return one page of the teams of an organization that have a repository, and the total; the owners first."""
-    given = exists().where(
+    is_granted = exists().where(
         team_repositories.c.team_id == teams.c.id, team_repositories.c.repository_id == repository_id
     )
-    found = (teams.c.organization_id == organization.id, or_(teams.c.includes_all_repositories, given))
+    conditions = (teams.c.organization_id == organization.id, or_(teams.c.includes_all_repositories, is_granted))
     order = ((teams.c.mode == OWNER).desc(), teams.c.folded_name)
     with database.read() as connection:
-        rows = connection.execute(select(*TEAM).where(*found).order_by(*order).offset(skip).limit(limit)).all()
-        total = connection.execute(select(func.count()).select_from(teams).where(*found)).scalar_one()
+        rows = connection.execute(
+            select(*TEAM).where(*conditions).order_by(*order).offset(skip).limit(limit)
+        ).all()
+        total = connection.execute(select(func.count()).select_from(teams).where(*conditions)).scalar_one()
         return with_units(connection, rows), total
 
 
 def team_named(database: Database, organization: Account, name: str) -> Team:
     """Return the team of an organization with this name, in any case."""
-    mine = (teams.c.organization_id == organization.id, teams.c.folded_name == name.casefold())
+    conditions = (teams.c.organization_id == organization.id, teams.c.folded_name == name.casefold())
     with database.read() as connection:
-        found = with_units(connection, connection.execute(select(*TEAM).where(*mine)).all())
-    if not found:
+        named_teams = with_units(connection, connection.execute(select(*TEAM).where(*conditions)).all())
+    if not named_teams:
         raise NoSuchTeam(f"team does not exist [name: {name}]")
-    return found[0]
+    return named_teams[0]
 
 
 def teams_of_user(
     database: Database, user: Account, *, publicly: bool, skip: int, limit: int
 ) -> tuple[list[tuple[Team, Account]], int]:
     """Return one page of a user's teams with their organizations, and the total."""
-    found = [team_members.c.user_id == user.id]
+    conditions = [team_members.c.user_id == user.id]
     if publicly:
-        found.append(users.c.visibility == "public")
+        conditions.append(users.c.visibility == "public")
     joined = team_members.join(teams, teams.c.id == team_members.c.team_id).join(
         users, users.c.id == teams.c.organization_id
     )
     statement = (
         select(*COLUMNS, *TEAM)
         .select_from(joined)
-        .where(*found)
+        .where(*conditions)
         .order_by(users.c.folded_name, teams.c.folded_name)
         .offset(skip)
         .limit(limit)
     )
     with database.read() as connection:
         rows = connection.execute(statement).all()
-        total = connection.execute(select(func.count()).select_from(joined).where(*found)).scalar_one()
-        listed = with_units(connection, [tuple(row)[WIDTH:] for row in rows])
-    return [(team, account_from(tuple(row))) for team, row in zip(listed, rows, strict=True)], total
+        total = connection.execute(select(func.count()).select_from(joined).where(*conditions)).scalar_one()
+        page = with_units(connection, [tuple(row)[WIDTH:] for row in rows])
+    return [(team, account_from(tuple(row))) for team, row in zip(page, rows, strict=True)], total

@@ -121,12 +121,12 @@ def tokens_of(database: Database, user: Account, *, skip: int, limit: int) -> tu
 def find_token(database: Database, user: Account, key: str) -> Token:
     """Return a user's token by id or name."""
     with database.read() as connection:
-        mine = select(*TOKEN).where(tokens.c.user_id == user.id)
+        query = select(*TOKEN).where(tokens.c.user_id == user.id)
         row = None
         if key.isascii() and key.isdigit() and len(key) < 19:
-            row = connection.execute(mine.where(tokens.c.id == int(key))).one_or_none()
+            row = connection.execute(query.where(tokens.c.id == int(key))).one_or_none()
         if row is None:
-            row = connection.execute(mine.where(tokens.c.name == key)).one_or_none()
+            row = connection.execute(query.where(tokens.c.name == key)).one_or_none()
     if row is None:
         raise NoSuchToken("access token does not exist")
     return token_from(tuple(row))

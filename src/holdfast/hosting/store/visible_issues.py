@@ -62,14 +62,14 @@ def visible_issues_from(rows: Iterable[Row[*tuple[Any, ...]]]) -> Iterator[Visib
 
 def visible_issues_by_id(connection: Connection, ids: Collection[int], reader: Reader) -> dict[int, VisibleIssue]:
     """Return issues by id; missing ones are left out."""
-    found: dict[int, VisibleIssue] = {}
+    visible_issues: dict[int, VisibleIssue] = {}
     unique = list(ids)
     for start in range(0, len(unique), MAX_IDS):
         rows = connection.execute(
             visible_issues_query(reader).where(issues.c.id.in_(unique[start : start + MAX_IDS]))
         )
-        found |= {visible_issue.issue.id: visible_issue for visible_issue in visible_issues_from(rows)}
-    return found
+        visible_issues |= {visible_issue.issue.id: visible_issue for visible_issue in visible_issues_from(rows)}
+    return visible_issues
 
 
 def blockers_of(
@@ -94,12 +94,16 @@ def related(
     Unreadable blockers are listed and counted; unreadable blocked issues are not.
     """
     columns = issue_dependencies.c
-    mine, others = (columns.issue_id, columns.blocker_id) if blockers else (columns.blocker_id, columns.issue_id)
-    shown = true() if blockers else visible_to(reader.user, public_only=reader.public_only)
-    found = (
-        visible_issues_query(reader).join(issue_dependencies, others == issues.c.id).where(mine == issue.id, shown)
+    issue_column, others = (
+        (columns.issue_id, columns.blocker_id) if blockers else (columns.blocker_id, columns.issue_id)
     )
-    statement = found.add_columns(func.count().over()).order_by(
+    shown = true() if blockers else visible_to(reader.user, public_only=reader.public_only)
+    query = (
+        visible_issues_query(reader)
+        .join(issue_dependencies, others == issues.c.id)
+        .where(issue_column == issue.id, shown)
+    )
+    statement = query.add_columns(func.count().over()).order_by(
         case((issues.c.repository_id == issue.repository_id, 0), else_=1),
         issues.c.repository_id,
         issues.c.created_at.desc(),
@@ -110,5 +114,5 @@ def related(
         if rows:
             return list(visible_issues_from(rows)), rows[0][-1]
         # An empty page has no row with the total.
-        counted = found.with_only_columns(func.count())
+        counted = query.with_only_columns(func.count())
         return [], connection.execute(counted).scalar_one() if skip else 0
