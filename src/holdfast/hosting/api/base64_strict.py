@@ -27,10 +27,10 @@ def decode(text: str) -> bytes:
 
 def first_wrong(data: bytes) -> int | None:
     """Return the offset of the first invalid byte, counted as Gitea does."""
-    found = FOREIGN.search(data)
-    end = len(data) if found is None else found.start()
+    match = FOREIGN.search(data)
+    end = len(data) if match is None else match.start()
     left = (end - data.count(b"\n", 0, end) - data.count(b"\r", 0, end)) % 4
-    if found is None:
+    if match is None:
         return None if left == 0 else end - left
     if data[end : end + 1] != b"=" or left < 2:
         return end

@@ -62,7 +62,7 @@ def list_comments(
     """List the comments on an issue, oldest first; not paged by default."""
     issue = issues.find(request.app, target, index)
     page = page_or_all(request, page)
-    found, total = comments.entries_of(
+    entries, total = comments.entries_of(
         request.app.database,
         issue,
         plain=True,
@@ -72,7 +72,7 @@ def list_comments(
         limit=page.size,
     )
     request.response_headers |= paging_headers(request, page, total)
-    return comment_list(request, target.repository, [(comment, issue) for comment in found])
+    return comment_list(request, target.repository, [(comment, issue) for comment in entries])
 
 
 @endpoint(
@@ -82,7 +82,7 @@ def list_repository_comments(
     request: RequestContext, target: RepositoryAccess, query: CommentsQuery, page: PageParams
 ) -> PagedList[CommentSchema]:
     """List the comments on all issues of a repository, oldest first."""
-    found, total = comments.comments_in(
+    comments_with_issues, total = comments.comments_in(
         request.app.database,
         target.repository,
         kinds=access.issue_kinds(target.permissions),
@@ -91,7 +91,7 @@ def list_repository_comments(
         skip=page.skip,
         limit=page.size,
     )
-    return PagedList(comment_list(request, target.repository, found), total)
+    return PagedList(comment_list(request, target.repository, comments_with_issues), total)
 
 
 @endpoint(
@@ -120,9 +120,9 @@ def show_comment(request: RequestContext, target: RepositoryAccess, id: int) -> 
 @endpoint("PATCH /repos/{owner}/{repo}/issues/comments/{id}", scope="issue", guards=CHANGE_ISSUES, refuses=(423,))
 def edit_comment(request: RequestContext, target: RepositoryAccess, id: int, body: CommentOption) -> CommentSchema:  # noqa: A002  # the path parameter's name
     """Change the body of a comment."""
-    found = service.find(request.app, target, id)
-    changed = service.edit(request.app, request.actor, target, found, body.body)
-    return one_comment(request, target.repository, found[1], changed)
+    comment_with_issue = service.find(request.app, target, id)
+    changed = service.edit(request.app, request.actor, target, comment_with_issue, body.body)
+    return one_comment(request, target.repository, comment_with_issue[1], changed)
 
 
 @endpoint("DELETE /repos/{owner}/{repo}/issues/comments/{id}", scope="issue", guards=CHANGE_ISSUES, refuses=(423,))
@@ -137,7 +137,7 @@ def show_timeline(
 ) -> PagedList[TimelineComment]:
     """List the timeline of an issue, oldest first."""
     issue = issues.find(request.app, target, index)
-    found, total = comments.entries_of(
+    entries, total = comments.entries_of(
         request.app.database,
         issue,
         plain=False,
@@ -146,4 +146,4 @@ def show_timeline(
         skip=page.skip,
         limit=page.size,
     )
-    return PagedList(timeline(request, target.repository, issue, found), total)
+    return PagedList(timeline(request, target.repository, issue, entries), total)

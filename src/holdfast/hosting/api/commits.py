@@ -107,25 +107,25 @@ def several(
     place = (repo.folder, repository_api(request, target.repository), stat)
     stats: dict[str, DiffStats] | None = None if stat else {}
     remaining = MOST_FILES_LISTED
-    found: list[msgspec.Raw] = []
+    encoded: list[msgspec.Raw] = []
     for commit in commits:
         most = min(MOST_FILES_EACH, remaining) if files else 0
         # What is shown of the accounts depends on who asks, and on what is in their profiles now.
         key = (*place, commit.id, most, shown.get(commit.author.email), shown.get(commit.committer.email))
-        known = encoded_commits.get(key)
-        if known is None:
+        cached = encoded_commits.get(key)
+        if cached is None:
             if stats is None:
                 stats = differences.stats_of(repo, commits)
             changes = differences.changed_files(repo, commit, most=most) if most else None
             schema = commit_shape(
                 request, target.repository, commit, people, changes=changes, stats=stats.get(commit.id)
             )
-            known = b"%d\n%s" % (0 if changes is None else len(changes.files), encoder.encode(schema))
-            encoded_commits.put(key, known)
-        counted, _, content = known.partition(b"\n")
+            cached = b"%d\n%s" % (0 if changes is None else len(changes.files), encoder.encode(schema))
+            encoded_commits.put(key, cached)
+        counted, _, content = cached.partition(b"\n")
         remaining -= int(counted)
-        found.append(msgspec.Raw(content))
-    return cast("list[CommitSchema]", found)
+        encoded.append(msgspec.Raw(content))
+    return cast("list[CommitSchema]", encoded)
 
 
 @endpoint(
@@ -151,8 +151,8 @@ def list_commits(
     total = history.count(repo, span)
     if query.path and not total:
         raise ApiError(404, f"object does not exist [id: {start}, rel_path: {query.path}]")
-    found = history.commits(repo, span, skip=page.skip, limit=page.size)
-    schemas = several(request, target, repo, found, files=query.files, stat=query.stat)
+    commits = history.commits(repo, span, skip=page.skip, limit=page.size)
+    schemas = several(request, target, repo, commits, files=query.files, stat=query.stat)
     pages = -(-total // page.size)
     request.response_headers |= {
         "X-Page": str(page.number),
@@ -211,8 +211,8 @@ def show_commit(request: RequestContext, target: RepositoryAccess, sha: str, que
 def compare_commits(request: RequestContext, target: RepositoryAccess, basehead: str) -> Compare:
     """Compare two commits: `base...head` from their merge base, `base..head` directly."""
     dots: Literal["...", ".."] = "..." if "..." in basehead else ".."
-    base, found, head = basehead.partition(dots)
-    if not found:
+    base, separator, head = basehead.partition(dots)
+    if not separator:
         base, head = target.repository.default_branch, basehead
     repo = open_git(request.app, target)
     ends = []

@@ -156,12 +156,12 @@ def cached(  # noqa: PLR0917  # what a cache key consists of
         repository.owner.name,
         repository.name,
     )
-    known = responses.get(key)
-    if known is None:
+    response = responses.get(key)
+    if response is None:
         encoded, total = make(entry_at(view, normalized))
-        known = b"%s\n%s" % (b"" if total is None else b"%d" % total, encoder.encode(encoded))
-        responses.put(key, known)
-    counted, _, content = known.partition(b"\n")
+        response = b"%s\n%s" % (b"" if total is None else b"%d" % total, encoder.encode(encoded))
+        responses.put(key, response)
+    counted, _, content = response.partition(b"\n")
     if counted:
         request.response_headers |= paging_headers(request, page, int(counted))
     return cast("T", msgspec.Raw(content))

@@ -77,11 +77,11 @@ def list_dependencies(
     """List the blockers of an issue; unreadable ones are listed without details."""
     dependencies.require_dependencies(target)
     issue = issues.find(request.app, target, index)
-    found, total = visible_issues.blockers_of(
+    blockers, total = visible_issues.blockers_of(
         request.app.database, issue, reader(request), skip=page.skip, limit=page.size
     )
     return PagedList(
-        dependent_issues(request, found, writes=access.may_write_issue(target.permissions, issue)), total
+        dependent_issues(request, blockers, writes=access.may_write_issue(target.permissions, issue)), total
     )
 
 
@@ -140,8 +140,8 @@ def remove_dependency(
 
 def unbounded_page(request: RequestContext) -> PageParams:
     """Return the requested page of a list whose pages may have any size but one."""
-    given = dict(request.query_pairs())
-    size = whole_number(given.get("limit") or given.get("per_page"))
+    parameters = dict(request.query_pairs())
+    size = whole_number(parameters.get("limit") or parameters.get("per_page"))
     return PageParams(page_of(request).number, DEFAULT_SIZE if size <= 1 else min(size, MAX_SIZE))
 
 
@@ -154,10 +154,10 @@ def list_blocks(
     """List the issues an issue blocks; unreadable ones are neither listed nor counted."""
     issue = issues.find(request.app, target, index)
     page = unbounded_page(request)
-    found, total = visible_issues.blocked_by(
+    blocked, total = visible_issues.blocked_by(
         request.app.database, issue, reader(request), skip=page.skip, limit=page.size
     )
-    return PagedList(dependent_issues(request, found), total, page)
+    return PagedList(dependent_issues(request, blocked), total, page)
 
 
 @endpoint(

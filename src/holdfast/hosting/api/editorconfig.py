@@ -54,7 +54,7 @@ def show_editorconfig(
     if not isinstance(entry, TreeEntry) or entry.type != "file" or entry.size >= LARGEST:
         raise ApiError(404, NONE)
     text = trees.read_blob(repo, entry.id).decode(errors="replace")
-    found = editorconfig.definition_for(text, filepath, EditorConfigDefinition.__struct_fields__)
-    if found is None:
+    definition = editorconfig.definition_for(text, filepath, EditorConfigDefinition.__struct_fields__)
+    if definition is None:
         raise ApiError(404, f"the {NAME} has no section about {filepath}")
-    return EditorConfigDefinition(**found)
+    return EditorConfigDefinition(**definition)

@@ -57,7 +57,7 @@ def list_issue_attachments(
 ) -> list[AttachmentSchema]:
     """List the files of an issue or a pull request."""
     owner = service.of_issue(request.app, target, index)
-    return [attachment(request, one) for one in service.list_files(request.app, owner)]
+    return [attachment(request, stored) for stored in service.list_files(request.app, owner)]
 
 
 @endpoint(
@@ -121,7 +121,7 @@ def delete_issue_attachment(
 def list_comment_attachments(request: RequestContext, target: RepositoryAccess, id: int) -> list[AttachmentSchema]:  # noqa: A002  # the name in the path
     """List the files of a comment."""
     owner = service.of_comment(request.app, target, id)
-    return [attachment(request, one) for one in service.list_files(request.app, owner)]
+    return [attachment(request, stored) for stored in service.list_files(request.app, owner)]
 
 
 @endpoint(

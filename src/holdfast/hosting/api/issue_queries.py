@@ -60,10 +60,10 @@ def closed(state: State) -> bool | None:
 
 def words(text: str, field: str) -> tuple[str, ...]:
     """Split a comma-separated list."""
-    found = tuple(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))
-    if len(found) > MOST:
+    names = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+    if len(names) > MOST:
         raise FieldError(field, f"names more than {MOST}")
-    return found
+    return names
 
 
 def order_of(query: ListQuery) -> str:

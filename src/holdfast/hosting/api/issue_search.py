@@ -34,18 +34,18 @@ class SearchIssuesQuery(ListQuery, frozen=True, kw_only=True):
 
 def places_of(request: RequestContext, query: SearchIssuesQuery) -> list[ColumnElement[bool]]:
     """Return the conditions on repositories and owners."""
-    found: list[ColumnElement[bool]] = []
+    conditions: list[ColumnElement[bool]] = []
     if query.owner:
-        found.append(issue_lists.owned_by(query.owner))
+        conditions.append(issue_lists.owned_by(query.owner))
     if query.team:
         if not query.owner:
             raise ApiError(400, "team requires the organization as owner")
-        found.append(issue_lists.in_team(query.team))
+        conditions.append(issue_lists.in_team(query.team))
     about_caller = query.created or query.assigned or query.mentioned
     # Reviews are not implemented, and anonymous callers have created nothing.
     if query.review_requested or query.reviewed or (about_caller and request.actor.user is None):
-        found.append(false())
-    return found
+        conditions.append(false())
+    return conditions
 
 
 @endpoint("GET /repos/issues/search", scope="issue", slow=True, refuses=(400,), cacheable=True)

@@ -94,7 +94,7 @@ def list_issues(
         mentioned=query.mentioned_by or query.mentioned,
     )
     kinds = access.issue_kinds(target.permissions, query.type)
-    found, total = issue_lists.list_issues(
+    stored_issues, total = issue_lists.list_issues(
         request.app.database,
         [issue_lists.in_repository(target.repository, kinds)],
         filters,
@@ -104,7 +104,7 @@ def list_issues(
         skip=page.skip,
         limit=page.size,
     )
-    return PagedList(issue_list(request, found, target.repository), total)
+    return PagedList(issue_list(request, stored_issues, target.repository), total)
 
 
 @endpoint(

@@ -86,8 +86,8 @@ def label_schema(request: RequestContext, owner: LabelOwner, label: labels.Label
 def label_page(request: RequestContext, owner: LabelOwner, page: PageParams) -> PagedList[LabelSchema]:
     """List the labels of a repository or of an organization."""
     keeper = owner.repository if isinstance(owner, RepositoryAccess) else owner.account
-    found, total = labels.labels_of(request.app.database, keeper, skip=page.skip, limit=page.size)
-    return PagedList([label_schema(request, owner, label) for label in found], total)
+    stored_labels, total = labels.labels_of(request.app.database, keeper, skip=page.skip, limit=page.size)
+    return PagedList([label_schema(request, owner, label) for label in stored_labels], total)
 
 
 @endpoint("GET /repos/{owner}/{repo}/labels", scope="issue", guards=READ_ISSUES, cacheable=True)

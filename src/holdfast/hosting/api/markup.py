@@ -41,8 +41,8 @@ def context_of(request: RequestContext, body: MarkdownOption) -> MarkdownContext
     """Return what references in a text are resolved against: the repository that the context names."""
     if body.mode not in {"gfm", "comment", "file", "wiki"}:
         return NOWHERE
-    found = IN_REPOSITORY.fullmatch(body.context.removeprefix(request.root))
-    return NOWHERE if found is None else MarkdownContext(repository=f"/{found[1]}/{found[2]}")
+    match = IN_REPOSITORY.fullmatch(body.context.removeprefix(request.root))
+    return NOWHERE if match is None else MarkdownContext(repository=f"/{match[1]}/{match[2]}")
 
 
 def respond(request: RequestContext, text: str, around: MarkdownContext) -> RawResponse:

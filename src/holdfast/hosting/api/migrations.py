@@ -91,10 +91,10 @@ def service_of(body: MigrateRepoOptions, parts: ImportParts) -> SourceService | 
     """Return the kind of API to import from; plain git has none, and some are not supported."""
     if body.service in {"", "git"} or parts == ImportParts():
         return None
-    found = SERVICES.get(body.service)
-    if found is None:
+    source_service = SERVICES.get(body.service)
+    if source_service is None:
         raise InvalidValue("Service", f"issues and releases cannot be migrated from {body.service}")
-    return found
+    return source_service
 
 
 @endpoint(

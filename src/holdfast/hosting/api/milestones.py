@@ -73,7 +73,7 @@ def list_milestones(
     request: RequestContext, target: RepositoryAccess, query: MilestonesQuery, page: PageParams
 ) -> PagedList[MilestoneSchema]:
     """List the milestones of a repository by due date."""
-    found, total = milestones.milestones_of(
+    stored_milestones, total = milestones.milestones_of(
         request.app.database,
         target.repository,
         is_closed=closed(query.state),
@@ -81,7 +81,7 @@ def list_milestones(
         skip=page.skip,
         limit=page.size,
     )
-    return PagedList([milestone(stored) for stored in found], total)
+    return PagedList([milestone(stored) for stored in stored_milestones], total)
 
 
 @endpoint("POST /repos/{owner}/{repo}/milestones", scope="issue", guards=MANAGE_ISSUES, status=201, refuses=(423,))

@@ -90,20 +90,20 @@ def references(
     request: RequestContext, target: RepositoryAccess, beginning: str, page: PageParams
 ) -> PagedList[Reference]:
     """List the refs whose names begin with a text."""
-    listed, total = ref_lists.list_full_names(
+    listed_refs, total = ref_lists.list_full_names(
         request.app, target.repository, beginning, skip=page.skip, limit=page.size
     )
-    repo = ref_lists.open_with(request.app, target.repository, listed)
+    repo = ref_lists.open_with(request.app, target.repository, listed_refs)
     api = repository_api(request, target.repository)
-    found = []
-    for ref in listed:
+    schemas = []
+    for ref in listed_refs:
         # None if it was deleted in the meantime, and its objects too.
         header = repo.header(ref.id)
         if header is not None:
             kind = header[0]
             git_object = GitObject(kind, ref.id, f"{api}/git/{kind}s/{ref.id}")
-            found.append(Reference(ref.name, f"{api}/git/{ref.name}", git_object))
-    return PagedList(found, total)
+            schemas.append(Reference(ref.name, f"{api}/git/{ref.name}", git_object))
+    return PagedList(schemas, total)
 
 
 @endpoint("GET /repos/{owner}/{repo}/git/refs", scope="repository", guards=READING, slow=True)

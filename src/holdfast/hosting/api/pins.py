@@ -48,8 +48,8 @@ def list_pinned_issues(request: RequestContext, target: RepositoryAccess) -> lis
 @endpoint("GET /repos/{owner}/{repo}/pulls/pinned", scope="issue", guards=(in_repository, sees_pulls), slow=True)
 def list_pinned_pulls(request: RequestContext, target: RepositoryAccess) -> list[PullRequest]:
     """List the pinned pull requests of a repository, in their order."""
-    found = pins.list_pinned(request.app, target, is_pull=True)
-    return pull_list(request, target.repository, target.permissions, found)
+    pulls = pins.list_pinned(request.app, target, is_pull=True)
+    return pull_list(request, target.repository, target.permissions, pulls)
 
 
 @endpoint("GET /repos/{owner}/{repo}/new_pin_allowed", scope="issue", guards=(in_repository, reads_issues))

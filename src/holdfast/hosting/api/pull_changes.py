@@ -89,8 +89,8 @@ def list_pull_commits(
 ) -> PagedList[CommitSchema]:
     """List the commits of a pull request, newest first."""
     span = pull_changes.open_span(request.app, target, pulls.find(request.app, target, index))
-    found, total = pull_changes.commits(span, skip=page.skip, limit=page.size)
-    return PagedList(several(request, target, span.repo, found, files=query.files, stat=True), total)
+    commits, total = pull_changes.commits(span, skip=page.skip, limit=page.size)
+    return PagedList(several(request, target, span.repo, commits, files=query.files, stat=True), total)
 
 
 @endpoint("GET /repos/{owner}/{repo}/commits/{sha}/pull", scope="repository", guards=READING)

@@ -73,10 +73,10 @@ def list_push_mirrors(
     request: RequestContext, target: RepositoryAccess, page: PageParams
 ) -> PagedList[PushMirrorSchema]:
     """List the push mirrors of a repository."""
-    found, total = push_mirrors.list_push_mirrors(
+    mirrors, total = push_mirrors.list_push_mirrors(
         request.app, request.actor, target, skip=page.skip, limit=page.size
     )
-    return PagedList([encode(target.repository, push_mirror) for push_mirror in found], total)
+    return PagedList([encode(target.repository, push_mirror) for push_mirror in mirrors], total)
 
 
 @endpoint(

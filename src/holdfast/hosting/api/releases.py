@@ -95,19 +95,24 @@ class EditReleaseOption(msgspec.Struct, frozen=True):
         )
 
 
-def encoded(request: RequestContext, target: RepositoryAccess, found: Sequence[Release]) -> list[ReleaseSchema]:
+def encoded(
+    request: RequestContext, target: RepositoryAccess, stored_releases: Sequence[Release]
+) -> list[ReleaseSchema]:
     """Encode releases; their authors and files are one query each."""
     with request.app.database.read() as connection:
-        authors = accounts_by_id(connection, {one.author_id for one in found if one.author_id is not None})
-        assets = stored_attachments(connection, "release_id", [one.id for one in found])
+        authors = accounts_by_id(
+            connection, {stored.author_id for stored in stored_releases if stored.author_id is not None}
+        )
+        assets = stored_attachments(connection, "release_id", [stored.id for stored in stored_releases])
     return [
-        release(request, target.repository, one, authors.get(one.author_id or 0), assets[one.id]) for one in found
+        release(request, target.repository, stored, authors.get(stored.author_id or 0), assets[stored.id])
+        for stored in stored_releases
     ]
 
 
-def encoded_one(request: RequestContext, target: RepositoryAccess, found: Release) -> ReleaseSchema:
+def encoded_one(request: RequestContext, target: RepositoryAccess, stored: Release) -> ReleaseSchema:
     """Encode one release."""
-    return encoded(request, target, [found])[0]
+    return encoded(request, target, [stored])[0]
 
 
 @endpoint("GET /repos/{owner}/{repo}/releases", scope="repository", guards=READING, cacheable=True)
@@ -120,7 +125,7 @@ def list_releases(
         if is_draft:
             return PagedList([], 0)
         is_draft = False
-    found, total = releases.releases_of(
+    stored_releases, total = releases.releases_of(
         request.app.database,
         target.repository,
         is_draft=is_draft,
@@ -128,7 +133,7 @@ def list_releases(
         skip=page.skip,
         limit=page.size,
     )
-    return PagedList(encoded(request, target, found), total)
+    return PagedList(encoded(request, target, stored_releases), total)
 
 
 @endpoint(
@@ -185,8 +190,8 @@ def edit_release(
     body: EditReleaseOption,
 ) -> ReleaseSchema:
     """Change a release; a draft is published by it."""
-    found = service.find(request.app, target, id)
-    return encoded_one(request, target, service.edit(request.app, request.actor, target, found, body.changes))
+    stored = service.find(request.app, target, id)
+    return encoded_one(request, target, service.edit(request.app, request.actor, target, stored, body.changes))
 
 
 @endpoint("DELETE /repos/{owner}/{repo}/releases/{id}", scope="repository", guards=WRITING, refuses=(423,))

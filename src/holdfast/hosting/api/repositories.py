@@ -269,11 +269,16 @@ def with_transfer(
     request: RequestContext, repository_schema: RepositorySchema, stored: Repository
 ) -> RepositorySchema:
     """Add the transfer that waits for the new owner, if one does."""
-    found = transfers.find(request.app, stored)
-    if found is None:
+    waiting_transfer = transfers.find(request.app, stored)
+    if waiting_transfer is None:
         return repository_schema
-    team_schemas = [team(request, one, found.recipient) for one in transfers.teams_of(request.app, found)]
-    waiting = RepoTransfer(user(request, found.actor), user(request, found.recipient), team_schemas)
+    team_schemas = [
+        team(request, stored_team, waiting_transfer.recipient)
+        for stored_team in transfers.teams_of(request.app, waiting_transfer)
+    ]
+    waiting = RepoTransfer(
+        user(request, waiting_transfer.actor), user(request, waiting_transfer.recipient), team_schemas
+    )
     return msgspec.structs.replace(repository_schema, repo_transfer=waiting)
 
 
@@ -335,9 +340,9 @@ def search(request: RequestContext, query: RepositorySearchQuery, page: PagePara
     repository_page = repository_search.search(
         request.app, request.actor, filters, skip=page.skip, limit=page.size
     )
-    listed = encode_page(request, repository_page)
-    request.response_headers |= paging_headers(request, page, listed.total)
-    return SearchResults(True, listed.items)
+    schema_page = encode_page(request, repository_page)
+    request.response_headers |= paging_headers(request, page, schema_page.total)
+    return SearchResults(True, schema_page.items)
 
 
 @endpoint("GET /user/repos", scope=("user", "repository"), guards=(signed_in,), refuses=(401,), slow=True)

@@ -64,7 +64,7 @@ def generate(request: RequestContext, target: RepositoryAccess, body: GenerateRe
         avatar=body.avatar,
         unsupported=body.git_hooks,
     )
-    made = repository_templates.generate(
+    repository = repository_templates.generate(
         request.app,
         request.actor,
         target,
@@ -73,7 +73,7 @@ def generate(request: RequestContext, target: RepositoryAccess, body: GenerateRe
         parts=parts,
         addresses=lambda full_name: addresses(request, full_name),
     )
-    return encode(request, made)
+    return encode(request, repository)
 
 
 def addresses(request: RequestContext, full_name: str) -> RepositoryAddresses:

@@ -91,11 +91,11 @@ class PullReviewRequestOptions(msgspec.Struct, frozen=True):
 
 
 def schemas_of(
-    request: RequestContext, target: RepositoryAccess, issue: Issue, found: Sequence[Review]
+    request: RequestContext, target: RepositoryAccess, issue: Issue, page: Sequence[Review]
 ) -> list[PullReview]:
     """Encode reviews of a pull request."""
     head = reviews.head_of(request.app, issue)
-    return review_list(request, target.repository, issue, found, head=head)
+    return review_list(request, target.repository, issue, page, head=head)
 
 
 @endpoint("GET /repos/{owner}/{repo}/reviewers", scope="repository", guards=READING, slow=True)
@@ -115,8 +115,8 @@ def list_reviews(
 ) -> PagedList[PullReview]:
     """List the reviews of a pull request and the open requests for them, oldest first."""
     issue = pulls.find(request.app, target, index)
-    found, total = reviews.list_all(request.app, request.actor, issue, skip=page.skip, limit=page.size)
-    return PagedList(schemas_of(request, target, issue, found), total)
+    page_reviews, total = reviews.list_all(request.app, request.actor, issue, skip=page.skip, limit=page.size)
+    return PagedList(schemas_of(request, target, issue, page_reviews), total)
 
 
 @endpoint(
@@ -167,8 +167,8 @@ def submit_review(
     """Submit a pending review."""
     issue = pulls.find(request.app, target, index)
     review = reviews.find(request.app, request.actor, issue, id)
-    done = reviews.submit(request.app, request.actor, target, issue, review, event=body.event, body=body.body)
-    return schemas_of(request, target, issue, [done])[0]
+    submitted = reviews.submit(request.app, request.actor, target, issue, review, event=body.event, body=body.body)
+    return schemas_of(request, target, issue, [submitted])[0]
 
 
 @endpoint(
@@ -198,13 +198,15 @@ def list_review_comments(
     issue = pulls.find(request.app, target, index)
     review = reviews.find(request.app, request.actor, issue, id)
     page = page_or_all(request, page)
-    found, total = stored_comments.line_comments_of(request.app.database, review, skip=page.skip, limit=page.size)
+    comments, total = stored_comments.line_comments_of(
+        request.app.database, review, skip=page.skip, limit=page.size
+    )
     request.response_headers |= paging_headers(request, page, total)
     head = reviews.head_of(request.app, issue)
-    places = [place for _, place in found]
+    places = [place for _, place in comments]
     current = line_comments.current_positions(request.app, target, issue, places, head)
     positions = {number: (at.path, at.line, at.commit_id) for number, at in current.items()}
-    return line_comment_list(request, target.repository, issue, found, positions)
+    return line_comment_list(request, target.repository, issue, comments, positions)
 
 
 @endpoint(
@@ -224,10 +226,10 @@ def dismiss_review(
     """Dismiss an approval or a request for changes, so that it no longer counts."""
     issue = pulls.find(request.app, target, index)
     review = reviews.find(request.app, request.actor, issue, id)
-    done = reviews.dismiss(
+    dismissed = reviews.dismiss(
         request.app, request.actor, target, issue, review, message=body.message, priors=body.priors
     )
-    return schemas_of(request, target, issue, [done])[0]
+    return schemas_of(request, target, issue, [dismissed])[0]
 
 
 @endpoint(
@@ -241,8 +243,8 @@ def undismiss_review(request: RequestContext, target: RepositoryAccess, index: i
     """Let a dismissed review count again."""
     issue = pulls.find(request.app, target, index)
     review = reviews.find(request.app, request.actor, issue, id)
-    done = reviews.undismiss(request.app, request.actor, target, issue, review)
-    return schemas_of(request, target, issue, [done])[0]
+    restored = reviews.undismiss(request.app, request.actor, target, issue, review)
+    return schemas_of(request, target, issue, [restored])[0]
 
 
 @endpoint(
@@ -257,8 +259,8 @@ def request_reviews(
 ) -> list[PullReview]:
     """Ask users and teams for a review; the new requests are returned."""
     issue = pulls.find(request.app, target, index)
-    made = reviews.request(request.app, request.actor, target, issue, body.requests())
-    return schemas_of(request, target, issue, made)
+    requested = reviews.request(request.app, request.actor, target, issue, body.requests())
+    return schemas_of(request, target, issue, requested)
 
 
 @endpoint(

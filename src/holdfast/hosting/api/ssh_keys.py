@@ -133,10 +133,10 @@ def new_key_from(body: CreateKeyOption) -> ssh_keys.NewSshKey:
 
 def list_of(request: RequestContext, owner: Account, query: KeyQuery, page: PageParams) -> PagedList[PublicKey]:
     """List the keys of a user."""
-    found, total = ssh_keys.list_keys(
+    keys, total = ssh_keys.list_keys(
         request.app, request.actor, owner, skip=page.skip, limit=page.size, fingerprint=query.fingerprint
     )
-    return PagedList([public_key(request, key, owner) for key in found], total)
+    return PagedList([public_key(request, key, owner) for key in keys], total)
 
 
 @endpoint("GET /user/keys", scope="user", guards=(signed_in,), refuses=(401, 403))
@@ -202,7 +202,7 @@ def list_deploy_keys(
     request: RequestContext, target: RepositoryAccess, query: DeployKeyQuery, page: PageParams
 ) -> PagedList[DeployKey]:
     """List the deploy keys of a repository."""
-    found, total = ssh_keys.list_deploy_keys(
+    keys, total = ssh_keys.list_deploy_keys(
         request.app,
         request.actor,
         target,
@@ -211,7 +211,7 @@ def list_deploy_keys(
         fingerprint=query.fingerprint,
         number=query.key_id,
     )
-    return PagedList([deploy_key(request, key, target) for key in found], total)
+    return PagedList([deploy_key(request, key, target) for key in keys], total)
 
 
 @endpoint(

@@ -55,13 +55,16 @@ class CreateStatusOption(msgspec.Struct, frozen=True):
 
 
 def encode_statuses(
-    request: RequestContext, target: RepositoryAccess, found: Sequence[CommitStatus]
+    request: RequestContext, target: RepositoryAccess, statuses: Sequence[CommitStatus]
 ) -> list[CommitStatusSchema]:
     """Encode statuses with their creators, which are one query."""
-    creators = {one.creator_id for one in found if one.creator_id is not None}
+    creators = {status.creator_id for status in statuses if status.creator_id is not None}
     with request.app.database.read() as connection:
         accounts = accounts_by_id(connection, creators)
-    return [commit_status(request, target.repository, one, accounts.get(one.creator_id or 0)) for one in found]
+    return [
+        commit_status(request, target.repository, status, accounts.get(status.creator_id or 0))
+        for status in statuses
+    ]
 
 
 def statuses_of(
@@ -72,7 +75,7 @@ def statuses_of(
     for name, value, allowed in (("sort", query.sort, ORDERS), ("state", query.state, STATES)):
         if value and value not in allowed:
             raise ApiError(400, f"{name} must be one of {', '.join(allowed)}")
-    found, total = commit_statuses.statuses_of(
+    statuses, total = commit_statuses.statuses_of(
         request.app.database,
         target.repository,
         sha,
@@ -81,7 +84,7 @@ def statuses_of(
         skip=page.skip,
         limit=page.size,
     )
-    return PagedList(encode_statuses(request, target, found), total)
+    return PagedList(encode_statuses(request, target, statuses), total)
 
 
 @endpoint(
@@ -138,14 +141,16 @@ def show_combined_status(
     sha = resolve_commit(open_git(request.app, target), target, ref)
     database, home = request.app.database, target.repository
     states = commit_statuses.context_states(database, home, sha)
-    found = commit_statuses.latest_statuses(database, home, sha, skip=page.skip, limit=page.size) if states else []
+    statuses = (
+        commit_statuses.latest_statuses(database, home, sha, skip=page.skip, limit=page.size) if states else []
+    )
     api = repository_api(request, home)
     request.response_headers |= paging_headers(request, page, len(states))
     return CombinedStatus(
         state=commit_statuses.combined_state(states.values()),
         sha=sha,
         total_count=len(states),
-        statuses=encode_statuses(request, target, found),
+        statuses=encode_statuses(request, target, statuses),
         repository=repository(request, home, target.permissions),
         commit_url=f"{api}/commits/{sha}",
         url=f"{api}/commits/{sha}/status",

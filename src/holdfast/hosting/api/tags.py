@@ -97,9 +97,9 @@ def tag_shape(request: RequestContext, target: RepositoryAccess, repo: Repo, ref
 @endpoint("GET /repos/{owner}/{repo}/tags", scope="repository", guards=READING, slow=True, cacheable=True)
 def list_tags(request: RequestContext, target: RepositoryAccess, page: PageParams) -> PagedList[Tag]:
     """List the tags by name."""
-    found, total = ref_lists.list_tags(request.app, target.repository, skip=page.skip, limit=page.size)
-    repo = ref_lists.open_with(request.app, target.repository, found)
-    return PagedList([tag_shape(request, target, repo, ref) for ref in found], total)
+    tag_refs, total = ref_lists.list_tags(request.app, target.repository, skip=page.skip, limit=page.size)
+    repo = ref_lists.open_with(request.app, target.repository, tag_refs)
+    return PagedList([tag_shape(request, target, repo, ref) for ref in tag_refs], total)
 
 
 @endpoint("GET /repos/{owner}/{repo}/tags/{tag...}", scope="repository", guards=READING)

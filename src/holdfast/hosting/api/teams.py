@@ -107,8 +107,10 @@ def list_teams(
     request: RequestContext, organization: OrganizationAccess, page: PageParams
 ) -> PagedList[TeamSchema]:
     """List the teams of an organization, for those who belong to it."""
-    found, total = teams.list_teams(request.app, request.actor, organization, skip=page.skip, limit=page.size)
-    return PagedList([team(request, kept, organization.account) for kept in found], total)
+    stored_teams, total = teams.list_teams(
+        request.app, request.actor, organization, skip=page.skip, limit=page.size
+    )
+    return PagedList([team(request, kept, organization.account) for kept in stored_teams], total)
 
 
 @endpoint(
@@ -122,7 +124,7 @@ def search_teams(
     request: RequestContext, organization: OrganizationAccess, query: TeamSearchQuery, page: PageParams
 ) -> TeamSearchResults:
     """Search for teams by a part of their name or description."""
-    found, total = teams.list_teams(
+    stored_teams, total = teams.list_teams(
         request.app,
         request.actor,
         organization,
@@ -132,19 +134,19 @@ def search_teams(
         limit=page.size,
     )
     request.response_headers |= paging_headers(request, page, total)
-    return TeamSearchResults(True, [team(request, kept, organization.account) for kept in found])
+    return TeamSearchResults(True, [team(request, kept, organization.account) for kept in stored_teams])
 
 
 @endpoint("GET /user/teams", scope=("user", "organization"), guards=(signed_in,), refuses=(401,), slow=True)
 def list_my_teams(request: RequestContext, page: PageParams) -> PagedList[TeamSchema]:
     """List the teams the caller is in."""
-    found, total = teams.list_own(request.app, request.actor, skip=page.skip, limit=page.size)
-    return PagedList([team(request, kept, account) for kept, account in found], total)
+    teams_with_owners, total = teams.list_own(request.app, request.actor, skip=page.skip, limit=page.size)
+    return PagedList([team(request, kept, account) for kept, account in teams_with_owners], total)
 
 
-def mode_of(word: str | UnsetType) -> Mode | UnsetType:
+def mode_of(name: str | UnsetType) -> Mode | UnsetType:
     """Return the mode a word names; an empty one names none."""
-    return Mode[word.upper()] if word else UNSET
+    return Mode[name.upper()] if name else UNSET
 
 
 def settings_of(body: CreateTeamOption | EditTeamOption, current: int = Mode.READ) -> teams.TeamSettings:
@@ -152,7 +154,7 @@ def settings_of(body: CreateTeamOption | EditTeamOption, current: int = Mode.REA
     mode = mode_of(body.permission)
     units = dict.fromkeys(body.units or (), Mode(current) if mode is UNSET else mode)
     if body.units_map:
-        units = {unit: Mode[word.upper()] for unit, word in body.units_map.items()}
+        units = {unit: Mode[mode_name.upper()] for unit, mode_name in body.units_map.items()}
     return teams.TeamSettings(
         name=body.name,
         description=body.description,

@@ -215,7 +215,7 @@ def list_deliveries(
     deliveries, total = webhook_deliveries.list_deliveries(
         request.app, request.actor, hook_owner, id, delivery_filter(query), skip=page.skip, limit=page.size
     )
-    return PagedList([schemas.delivery(one) for one in deliveries], total)
+    return PagedList([schemas.delivery(stored) for stored in deliveries], total)
 
 
 def show_delivery(
@@ -262,7 +262,7 @@ def delivery_filter(query: DeliveryQuery | RedeliverOption) -> DeliveryFilter:
 
 
 def declare(
-    word: str,
+    prefix: str,
     path: str,
     *,
     scope: str,
@@ -270,28 +270,28 @@ def declare(
     list_all: Callable[..., object] = list_hooks,
 ) -> tuple[Endpoint, ...]:
     """Declare the endpoints for one kind of owner, which the last of the guards returns."""
-    one, history = f"{path}/{{id}}", f"{path}/{{id}}/deliveries"
+    hook_path, history = f"{path}/{{id}}", f"{path}/{{id}}/deliveries"
     entry = f"{history}/{{delivery}}"
     missing = (401, 403, 404)
     conflict = {"status": 202, "refuses": (*missing, 409)}
 
     def route(run: Callable[..., object], address: str, name: str, **more: Any) -> Endpoint:
         options = {"refuses": missing, **more}
-        return endpoint(address, scope=scope, guards=guards, tag=f"{word}_hooks", name=name, **options)(run)
+        return endpoint(address, scope=scope, guards=guards, tag=f"{prefix}_hooks", name=name, **options)(run)
 
     return (
-        route(list_all, f"GET {path}", f"list_{word}_hooks", cacheable=True),
-        route(create_hook, f"POST {path}", f"create_{word}_hook", status=201, refuses=(400, *missing, 422)),
-        route(show_hook, f"GET {one}", f"show_{word}_hook"),
-        route(edit_hook, f"PATCH {one}", f"edit_{word}_hook", refuses=(400, *missing, 422)),
-        route(delete_hook, f"DELETE {one}", f"delete_{word}_hook"),
-        route(test_hook, f"POST {one}/tests", f"test_{word}_hook"),
-        route(resume_hook, f"POST {one}/resume", f"resume_{word}_hook"),
-        route(redeliver_all, f"POST {one}/redeliver", f"redeliver_{word}_hook", **conflict),
-        route(list_deliveries, f"GET {history}", f"list_{word}_hook_deliveries", slow=True),
-        route(show_delivery, f"GET {entry}", f"show_{word}_hook_delivery", slow=True),
-        route(cancel_delivery, f"DELETE {entry}", f"cancel_{word}_hook_delivery", refuses=(*missing, 409)),
-        route(redeliver, f"POST {entry}/redeliver", f"redeliver_{word}_hook_delivery", **conflict),
+        route(list_all, f"GET {path}", f"list_{prefix}_hooks", cacheable=True),
+        route(create_hook, f"POST {path}", f"create_{prefix}_hook", status=201, refuses=(400, *missing, 422)),
+        route(show_hook, f"GET {hook_path}", f"show_{prefix}_hook"),
+        route(edit_hook, f"PATCH {hook_path}", f"edit_{prefix}_hook", refuses=(400, *missing, 422)),
+        route(delete_hook, f"DELETE {hook_path}", f"delete_{prefix}_hook"),
+        route(test_hook, f"POST {hook_path}/tests", f"test_{prefix}_hook"),
+        route(resume_hook, f"POST {hook_path}/resume", f"resume_{prefix}_hook"),
+        route(redeliver_all, f"POST {hook_path}/redeliver", f"redeliver_{prefix}_hook", **conflict),
+        route(list_deliveries, f"GET {history}", f"list_{prefix}_hook_deliveries", slow=True),
+        route(show_delivery, f"GET {entry}", f"show_{prefix}_hook_delivery", slow=True),
+        route(cancel_delivery, f"DELETE {entry}", f"cancel_{prefix}_hook_delivery", refuses=(*missing, 409)),
+        route(redeliver, f"POST {entry}/redeliver", f"redeliver_{prefix}_hook_delivery", **conflict),
     )
 
 
