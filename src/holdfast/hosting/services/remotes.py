@@ -93,7 +93,7 @@ def parse_address(address: str, field: str) -> HttpUrl:
 def address_error(host: str, addresses: list[Address]) -> RemoteFailed:
     """Return the error for addresses that may not be connected to."""
     action = "repositories may not be migrated or mirrored with"
-    return RemoteFailed(refusal(host, addresses, what=action, setting="migration_allowed_hosts"))
+    return RemoteFailed(refusal(host, addresses, action=action, setting="migration_allowed_hosts"))
 
 
 def open_remote(

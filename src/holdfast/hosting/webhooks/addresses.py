@@ -124,15 +124,15 @@ def refusal(
     host: str,
     addresses: Sequence[Address],
     *,
-    what: str = "webhooks may not be sent to",
+    action: str = "webhooks may not be sent to",
     setting: str = "webhook_allowed_hosts",
 ) -> str:
     """Return the message that names the refused addresses and the setting that would allow them."""
-    seen = list(dict.fromkeys(addresses))
-    which = ", ".join(f"{address} ({kind_of(address)})" for address in seen[:4])
-    words = {kind_of(address) for address in seen} & {PRIVATE, LOOPBACK}
-    hints = [*sorted(words), str(seen[0]).partition("%")[0]]
-    if host.strip("[]") not in {str(address) for address in seen}:
+    distinct = list(dict.fromkeys(addresses))
+    which = ", ".join(f"{address} ({kind_of(address)})" for address in distinct[:4])
+    kinds = {kind_of(address) for address in distinct} & {PRIVATE, LOOPBACK}
+    hints = [*sorted(kinds), str(distinct[0]).partition("%")[0]]
+    if host.strip("[]") not in {str(address) for address in distinct}:
         hints.append(host)
         which = f"{host}, which is {which}"
-    return f"{what} {which}; the setting {setting} would allow it with {' or '.join(hints)}"
+    return f"{action} {which}; the setting {setting} would allow it with {' or '.join(hints)}"

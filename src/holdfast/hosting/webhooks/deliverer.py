@@ -135,8 +135,8 @@ class Deliverer:
             while not self._stopping.is_set():
                 # Cleared before polling, so that later work wakes us again.
                 self._wake.clear()
-                begun = await self._guarded(self._claim_hooks) or 0
-                if not begun or len(self._tasks) >= self._concurrency:
+                started = await self._guarded(self._claim_hooks) or 0
+                if not started or len(self._tasks) >= self._concurrency:
                     await self._sleep(self._timings.poll_interval)
             if self._tasks:
                 await asyncio.wait(self._tasks)
@@ -234,11 +234,11 @@ class Deliverer:
         missing = list({delivery.event_id for delivery in waiting if not delivery.payload})
         if not missing:
             return DeliveryBatch(held, waiting, {})
-        made: dict[int, str] = {}
+        rendered: dict[int, str] = {}
         problems: dict[int, HostingError] = {}
         for event in outbox.events_without_payload(self._database, missing):
             try:
-                made[event.id] = self._payload_of(self._app, event)
+                rendered[event.id] = self._payload_of(self._app, event)
             except DoesNotExist as error:
                 problems[event.id] = DeliveryHopeless(f"what it tells of is gone: {error}")
             except Exception as error:
@@ -248,8 +248,8 @@ class Deliverer:
                 problems[event.id] = DeliveryFailed(
                     f"the payload cannot be rendered ({type(error).__name__}); see the log"
                 )
-        if made:
-            outbox.store_payloads(self._database, made)
+        if rendered:
+            outbox.store_payloads(self._database, rendered)
         return DeliveryBatch(
             held, outbox.waiting_deliveries(self._database, hook, after=after, most=len(waiting)), problems
         )
@@ -367,15 +367,15 @@ class Deliverer:
         self._skew = await self._in_write_thread(outbox.clock_skew, self._database)
 
     async def _renew_once(self) -> None:
-        mine = list(self._leases)
-        if not mine:
+        hook_ids = list(self._leases)
+        if not hook_ids:
             return
         now, expires = self._now(), time.monotonic() + self._timings.lease
         until = now + int(self._timings.lease * 1000)
         still = await self._in_write_thread(
-            lambda: outbox.renew_leases(self._database, self.holder, mine, until=until, now=now)
+            lambda: outbox.renew_leases(self._database, self.holder, hook_ids, until=until, now=now)
         )
-        for hook in mine:
+        for hook in hook_ids:
             if hook in still and hook in self._leases:
                 self._leases[hook] = expires
 

@@ -44,12 +44,12 @@ def new_deliverer(app: App) -> Deliverer:
     )
 
 
-def deliver(app: App, begun: Callable[[Deliverer], None]) -> None:
+def deliver(app: App, on_started: Callable[[Deliverer], None]) -> None:
     """Run a deliverer until it is stopped; `begun` is called with it in the thread of its event loop."""
 
     async def run() -> None:
         deliverer = new_deliverer(app)
-        begun(deliverer)
+        on_started(deliverer)
         await deliverer.run()
 
     uvloop.run(run())
@@ -59,10 +59,10 @@ def deliver(app: App, begun: Callable[[Deliverer], None]) -> None:
 def delivering(app: App) -> Iterator[None]:
     """Run a deliverer in a thread while the context is open."""
     started = threading.Event()
-    found: list[tuple[asyncio.AbstractEventLoop, Deliverer]] = []
+    running: list[tuple[asyncio.AbstractEventLoop, Deliverer]] = []
 
     def begun(deliverer: Deliverer) -> None:
-        found.append((asyncio.get_running_loop(), deliverer))
+        running.append((asyncio.get_running_loop(), deliverer))
         started.set()
 
     def work() -> None:
@@ -80,7 +80,7 @@ def delivering(app: App) -> Iterator[None]:
     try:
         yield
     finally:
-        for loop, deliverer in found:
+        for loop, deliverer in running:
             # The deliverer and its loop may have ended already.
             with suppress(RuntimeError):
                 loop.call_soon_threadsafe(deliverer.stop)

@@ -87,8 +87,8 @@ class DeliveryAttempt:
 
     def again(self, now: int, error: str) -> Result:
         """Return the result of a delivery to retry, with its time."""
-        wish = "" if self.answer is None else self.answer.header("retry-after")
-        due_at = now + int(retry_delay(self.one.tries + 1, retry_after=wish) * 1000)
+        retry_after = "" if self.answer is None else self.answer.header("retry-after")
+        due_at = now + int(retry_delay(self.one.tries + 1, retry_after=retry_after) * 1000)
         return self._result("waiting", now, error=error, due_at=due_at)
 
     def _result(self, state: str, now: int, *, error: str, due_at: int | None = None) -> Result:

@@ -39,11 +39,11 @@ def message(context: MessageContext) -> ChatMessage | None:
     return ChatMessage(context.url, {"type": "message", "attachments": [attachment]})
 
 
-def rich_text(pieces: Iterable[TextSpan], **look: str) -> dict[str, object]:
+def rich_text(pieces: Iterable[TextSpan], **style: str) -> dict[str, object]:
     """Format spans as a rich text block, with links."""
     inlines = []
     for piece in pieces:
-        run: dict[str, object] = {"type": "TextRun", "text": piece.text, **look}
+        run: dict[str, object] = {"type": "TextRun", "text": piece.text, **style}
         if piece.url:
             run["selectAction"] = {"type": "Action.OpenUrl", "url": address(piece.url)}
         inlines.append(run)

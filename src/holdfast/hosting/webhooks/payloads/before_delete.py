@@ -45,21 +45,21 @@ def render_ahead(app: App, doomed: DeletedEntity) -> None:
     """Render the pending payloads in batches."""
     while True:
         with app.database.read() as connection:
-            found = find_events(connection, pending_statement(doomed).limit(BATCH))
-        if not found:
+            pending_events = find_events(connection, pending_statement(doomed).limit(BATCH))
+        if not pending_events:
             return
-        payloads = [{"event": event.id, "payload": payload_of(app, event)} for event in found]
+        payloads = [{"event": event.id, "payload": payload_of(app, event)} for event in pending_events]
         with app.database.write() as connection:
             connection.execute(STORE_PAYLOAD, payloads)
 
 
 def render_pending(app: App, doomed: DeletedEntity, connection: Connection) -> None:
     """Render the remaining payloads, in the deleting transaction."""
-    found = find_events(connection, pending_statement(doomed))
-    if found:
+    pending_events = find_events(connection, pending_statement(doomed))
+    if pending_events:
         inside = replace(app, database=TransactionDatabase(app.database, connection))
         connection.execute(
-            STORE_PAYLOAD, [{"event": event.id, "payload": payload_of(inside, event)} for event in found]
+            STORE_PAYLOAD, [{"event": event.id, "payload": payload_of(inside, event)} for event in pending_events]
         )
 
 

@@ -37,26 +37,26 @@ class DependencyPayload(msgspec.Struct, frozen=True, kw_only=True):
 def dependency(context: EventContext) -> DependencyPayload:
     """Return the payload of a dependency event."""
     details = context.details
-    found = stored_issues(context, details.issue_id, details.blocker_id)
-    parts = issue_parts(context.viewer.app.database, list(found.values()))
+    issues_by_id = stored_issues(context, details.issue_id, details.blocker_id)
+    parts = issue_parts(context.viewer.app.database, list(issues_by_id.values()))
     home = context.event.repository_id
 
     def schema_of(number: int) -> IssueSchema | None:
-        one = found.get(number)
-        place = None if one is None else parts.repositories.get(one.repository_id)
-        if one is None or place is None:
+        stored = issues_by_id.get(number)
+        place = None if stored is None else parts.repositories.get(stored.repository_id)
+        if stored is None or place is None:
             return None
         return (
-            issue(context.viewer, one, parts)
-            if is_readable(one, place)
-            else hidden_issue(VisibleIssue(one, place, False))
+            issue(context.viewer, stored, parts)
+            if is_readable(stored, place)
+            else hidden_issue(VisibleIssue(stored, place, False))
         )
 
-    def is_readable(one: issue_transactions.Issue, place: store.Repository) -> bool:
-        unit = access.issue_unit(is_pull=one.is_pull)
+    def is_readable(stored: issue_transactions.Issue, place: store.Repository) -> bool:
+        unit = access.issue_unit(is_pull=stored.is_pull)
         return place.id == home or access.repository_access(ANONYMOUS, place, ()).may_read(unit)
 
-    blocker = found.get(details.blocker_id)
+    blocker = issues_by_id.get(details.blocker_id)
     place = None if blocker is None else parts.repositories.get(blocker.repository_id)
     return DependencyPayload(
         action=details.action or "unblocked",

@@ -145,11 +145,11 @@ def deleted_row(details: EventDetails, kind: type[T]) -> T | None:
         return None
 
 
-def load_event_context(viewer: Receiver, event: Event, known: object = None) -> EventContext:
+def load_event_context(viewer: Receiver, event: Event, preloaded: object = None) -> EventContext:
     """Load the rows an event refers to."""
     details, database = decode_details(event), viewer.app.database
     repository = None if event.repository_id is None else find_by_id(database, event.repository_id)
     if repository is None and event.kind == "repository":
         repository = deleted_row(details, Repository)
     actor = None if event.actor_id is None else account_by_id(database, event.actor_id)
-    return EventContext(viewer, event, details, repository, actor, known)
+    return EventContext(viewer, event, details, repository, actor, preloaded)

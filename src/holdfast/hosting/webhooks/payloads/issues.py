@@ -107,10 +107,10 @@ class CommentPayload(msgspec.Struct, frozen=True, kw_only=True):
 def stored_issues(context: EventContext, *numbers: int) -> dict[int, issue_transactions.Issue]:
     """Return those of these issues that still exist."""
     database = context.viewer.app.database
-    found = [
+    rows = [
         issue_transactions.Issue(*row) for number in set(numbers) for row in database.rows(ISSUE_BY_ID, id=number)
     ]
-    return {one.id: one for one in found}
+    return {stored.id: stored for stored in rows}
 
 
 def parts_of(

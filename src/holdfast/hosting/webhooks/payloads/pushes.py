@@ -156,10 +156,10 @@ def read_push(app: App, repository: store.Repository, move: RefUpdate, *, briefl
     try:
         repo = app.copies.open(repository)
         if briefly:
-            found = None if move.deletes else refs.commit_of(repo, move.new)
-            head = None if found is None else find_commit(repo, found)
-            listed = [head] if head is not None and move.ref.startswith(BRANCHES) else []
-            return PushedCommits(head, listed, len(listed), base_of(move))
+            commit_id = None if move.deletes else refs.commit_of(repo, move.new)
+            head = None if commit_id is None else find_commit(repo, commit_id)
+            commits = [head] if head is not None and move.ref.startswith(BRANCHES) else []
+            return PushedCommits(head, commits, len(commits), base_of(move))
         return find_pushed_commits(repo, move, repository.default_branch)
     except (GitError, OSError) as error:
         log.warning("push payload rendered without commits", repository=repository.full_name, why=str(error))
@@ -202,9 +202,10 @@ def find_pushed_commits(repo: Repo, move: RefUpdate, default_branch: str) -> Pus
         ids, total = [head.id], 1
     elif move.ref.startswith(BRANCHES):
         ids, total, base = new_commits(repo, move, head, default_branch)
-    commits = [found for found in (find_commit(repo, one) for one in ids[:LISTED]) if found is not None]
+    commits = [commit for commit in (find_commit(repo, oid) for oid in ids[:LISTED]) if commit is not None]
     changes = {
-        commit.id: changes_of(repo, commit) for commit in {one.id: one for one in [*commits, head]}.values()
+        commit.id: changes_of(repo, commit)
+        for commit in {listed_commit.id: listed_commit for listed_commit in [*commits, head]}.values()
     }
     return PushedCommits(head, commits, total, base, changes)
 

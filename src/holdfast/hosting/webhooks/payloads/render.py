@@ -76,9 +76,9 @@ KINDS: Final = {
 def payload_renderer(app: App) -> PayloadRenderer:
     """Return the renderer for events recorded in the host's database."""
 
-    def render(link: Link, event: Event, known: object) -> str:
+    def render(link: Link, event: Event, preloaded: object) -> str:
         inside = replace(app, database=TransactionDatabase(app.database, link))
-        return render_now(inside, event, known)
+        return render_now(inside, event, preloaded)
 
     return render
 
@@ -91,9 +91,9 @@ def payload_of(app: App, event: Event) -> str:
     return event.payload or render_now(app, event)
 
 
-def render_now(app: App, event: Event, known: object = None) -> str:
+def render_now(app: App, event: Event, preloaded: object = None) -> str:
     """Render the payload of an event from the current rows."""
-    payload = KINDS[event.kind].make(load_event_context(Receiver(app), event, known))
+    payload = KINDS[event.kind].make(load_event_context(Receiver(app), event, preloaded))
     # Receivers may compare bytes: repository events have always been indented by one space, others by two.
     indent = 1 if event.kind == "repository" else 2
     return msgspec.json.format(msgspec.json.encode(payload), indent=indent).decode()
