@@ -238,9 +238,9 @@ class EndpointApp(Generic[R]):
     def _run_guards(self, endpoint: Endpoint, request: R) -> None:
         """Run the guards of an endpoint in order, and keep what each finds."""
         for guard, kind in self._table.guards_of(endpoint):
-            found = guard(request)
+            value = guard(request)
             if kind is not None:
-                request.resolved_values[kind] = found
+                request.resolved_values[kind] = value
 
     @staticmethod
     def _handle(

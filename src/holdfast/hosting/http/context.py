@@ -84,5 +84,5 @@ class EndpointRequest(Request):
 
     def resolved(self, kind: type[T]) -> T:
         """Return what a guard found."""
-        found: T = self.resolved_values[kind]
-        return found
+        value: T = self.resolved_values[kind]
+        return value

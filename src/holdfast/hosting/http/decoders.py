@@ -87,15 +87,17 @@ def read_fields(kind: type[msgspec.Struct]) -> Iterator[FieldRules]:
             required=bool(extra.get("required")),
             text_rule=extra.get("rule"),
             pattern=next((meta.pattern for meta in metas if meta.pattern), None) or "",
-            is_list=any(get_origin(one) is list for one in types),
-            takes_files=any(SentFile in get_args(one) for one in types),
-            takes_text=any(one is str or getattr(one, "__origin__", None) is str for one in types),
+            is_list=any(get_origin(field_type) is list for field_type in types),
+            takes_files=any(SentFile in get_args(field_type) for field_type in types),
+            takes_text=any(
+                field_type is str or getattr(field_type, "__origin__", None) is str for field_type in types
+            ),
         )
 
 
 def title_of(key: str) -> str:
     """Return the name errors call a field by unless it has a title: its key in the manner of clients' structs."""
-    return "".join(INITIALS.get(word, word[:1].upper() + word[1:]) for word in key.split("_"))
+    return "".join(INITIALS.get(part, part[:1].upper() + part[1:]) for part in key.split("_"))
 
 
 @cache
@@ -172,13 +174,13 @@ def folded_keys(kind: type[msgspec.Struct]) -> dict[str, str]:
 @cache
 def structs_in(kind: type[msgspec.Struct]) -> dict[str, type[msgspec.Struct]]:
     """Return the fields of a struct that are structs or lists of them, by key."""
-    found: dict[str, type[msgspec.Struct]] = {}
+    structs: dict[str, type[msgspec.Struct]] = {}
     for key, field in fields_of(kind).items():
-        for one in field.types:
-            inner = get_args(one)[0] if get_origin(one) is list else one
+        for field_type in field.types:
+            inner = get_args(field_type)[0] if get_origin(field_type) is list else field_type
             if isinstance(inner, type) and issubclass(inner, msgspec.Struct):
-                found[key] = inner
-    return found
+                structs[key] = inner
+    return structs
 
 
 def match_keys(kind: type[msgspec.Struct], value: dict[str, Any]) -> dict[str, Any]:
@@ -197,7 +199,7 @@ def match_keys(kind: type[msgspec.Struct], value: dict[str, Any]) -> dict[str, A
         if struct is not None and isinstance(inner, dict):
             inner = match_keys(struct, inner)  # noqa: PLW2901  # the same value with other keys
         elif struct is not None and isinstance(inner, list):
-            inner = [match_keys(struct, one) if isinstance(one, dict) else one for one in inner]  # noqa: PLW2901
+            inner = [match_keys(struct, item) if isinstance(item, dict) else item for item in inner]  # noqa: PLW2901
         matched[key] = inner
     return matched
 
@@ -347,6 +349,8 @@ def field_at(kind: type[msgspec.Struct], keys: list[str]) -> FieldRules | None:
     field = None
     for key in keys:
         field = fields_of(kind).get(key)
-        types = () if field is None else [one for held in field.types for one in (held, *get_args(held))]
-        kind = next((one for one in types if isinstance(one, type) and issubclass(one, msgspec.Struct)), kind)
+        types = () if field is None else [inner for held in field.types for inner in (held, *get_args(held))]
+        kind = next(
+            (inner for inner in types if isinstance(inner, type) and issubclass(inner, msgspec.Struct)), kind
+        )
     return field

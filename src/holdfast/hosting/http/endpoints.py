@@ -130,14 +130,14 @@ def endpoint(
         answers = hints.pop("return")
         body, query = hints.pop("body", None), hints.pop("query", None)
         page_name = next((name for name, kind in hints.items() if kind is PageParams), None)
-        given = {kind for guard in guards if (kind := provides(guard)) is not None}
+        provided = {kind for guard in guards if (kind := provides(guard)) is not None}
         parameters, wants = {}, {}
         for parameter, kind in hints.items():
             if kind is Upload or parameter == page_name or is_request(kind):
                 continue
             if parameter in in_path:
                 parameters[parameter] = kind
-            elif kind in given:
+            elif kind in provided:
                 wants[parameter] = kind
             else:
                 raise TypeError(f"{run.__name__}: nothing provides {parameter}")

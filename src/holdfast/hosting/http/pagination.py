@@ -63,10 +63,10 @@ def whole_number(text: str | None) -> int:
 
 def page_of(request: EndpointRequest) -> PageParams:
     """Read which page was asked for; nonsense means the first page of the usual size."""
-    given = dict(request.query_pairs())
-    number = min(max(whole_number(given.get("page")), 1), LAST_PAGE)
+    parameters = dict(request.query_pairs())
+    number = min(max(whole_number(parameters.get("page")), 1), LAST_PAGE)
     # `per_page` is what clients made for another service's API send.
-    size = whole_number(given.get("limit") or given.get("per_page"))
+    size = whole_number(parameters.get("limit") or parameters.get("per_page"))
     return PageParams(number, DEFAULT_SIZE if size <= 0 else min(size, LARGEST_SIZE))
 
 

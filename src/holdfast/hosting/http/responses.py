@@ -48,8 +48,8 @@ class RawResponse(Response):
         self.pieces = None if isinstance(content, bytes) else content
         if isinstance(content, bytes):
             self.body = content
-        given = {} if status == 304 else {"Content-Type": media_type}
-        self.init_headers(given | {name: latin1(value) for name, value in (headers or {}).items()})
+        default_headers = {} if status == 304 else {"Content-Type": media_type}
+        self.init_headers(default_headers | {name: latin1(value) for name, value in (headers or {}).items()})
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send it; pieces are sent as they are made, until the client disconnects."""
@@ -92,14 +92,14 @@ async def send_response(request: EndpointRequest, send: Send, response: Response
     The response to a HEAD request has the length of the body it does not have.
     """
     headers = response.raw_headers
-    given = {name for name, _ in headers}
+    names = {name for name, _ in headers}
     for name, value in request.response_headers.items():
         lower = name.lower().encode()
         # `Vary` is a list: one line says what another does not.
-        if lower not in given or lower == b"vary":
+        if lower not in names or lower == b"vary":
             headers.append((lower, value.encode("latin-1", "replace")))
-            given.add(lower)
-    headers += [pair for pair in DEFAULTS if pair[0] not in given]
+            names.add(lower)
+    headers += [pair for pair in DEFAULTS if pair[0] not in names]
     response.raw_headers = [pair for pair in headers if pair[1]]
     if request.scope["method"] == "HEAD":
         response.body = b""

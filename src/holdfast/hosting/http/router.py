@@ -89,10 +89,10 @@ class Router(Generic[T]):
         wanted = "GET" if method == "HEAD" else method
         parts = parts_of(path)
         allowed: set[str] = set()
-        found = self._walk(self._root, parts, 0, (), wanted, allowed)
-        if found is None:
+        match = self._walk(self._root, parts, 0, (), wanted, allowed)
+        if match is None:
             return Match(None, {}, tuple(sorted(allowed)))
-        endpoint, names, values = found
+        endpoint, names, values = match
         return Match(endpoint, dict(zip(names, values, strict=True)), ())
 
     def _walk(  # noqa: PLR0917  # called for every part of every path, where names cost time
@@ -111,15 +111,15 @@ class Router(Generic[T]):
         part = parts[index]
         next_literal = node.literal.get(part)
         if next_literal is not None:
-            found = self._walk(next_literal, parts, index + 1, values, method, allowed)
-            if found is not None:
-                return found
+            match = self._walk(next_literal, parts, index + 1, values, method, allowed)
+            if match is not None:
+                return match
         if node.parameter is not None and part:
-            found = self._walk(
+            match = self._walk(
                 node.parameter, parts, index + 1, (*values, replace_surrogates(part)), method, allowed
             )
-            if found is not None:
-                return found
+            if match is not None:
+                return match
         for suffix, methods in node.rests.items():
             end = len(parts) - len(suffix)
             if end <= index or tuple(parts[end:]) != suffix:
