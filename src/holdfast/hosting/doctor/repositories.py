@@ -58,8 +58,8 @@ def check_copies(app: App) -> Iterator[DoctorFinding]:
     """Find local copies of repositories that do not exist."""
     # In this order: a repository created concurrently must not be reported.
     copies = set(app.folders.all_ids())
-    known = {record.id for record in list_records(app)}
-    for number in sorted(copies - known):
+    recorded_ids = {record.id for record in list_records(app)}
+    for number in sorted(copies - recorded_ids):
         path = app.folders.path(number)
 
         def save(path: Path = path) -> None:
@@ -83,8 +83,8 @@ def check_repository(app: App, record: RepositoryRecord, *, deep: bool) -> Itera
     With `deep`, a copy is made from the database and the object store alone, and git reads every object of it.
     """
     if record.version == repository_log.NOT_ADOPTED:
-        what = "its refs and objects are in its folder only, as before the repository log"
-        yield DoctorFinding(FindingKind.NOT_ADOPTED, record.full_name, what)
+        problem = "its refs and objects are in its folder only, as before the repository log"
+        yield DoctorFinding(FindingKind.NOT_ADOPTED, record.full_name, problem)
         return
     with app.database.snapshot() as connection:
         yield from check_row(app, connection, record)
@@ -95,34 +95,36 @@ def check_repository(app: App, record: RepositoryRecord, *, deep: bool) -> Itera
 
 def check_row(app: App, connection: Connection, record: RepositoryRecord) -> Iterator[DoctorFinding]:
     """Compare the columns that are derived from refs and packs with these."""
-    found = repository_log.read_refs(connection, record.id)
-    branches = [name for name in found if name.startswith(BRANCHES)]
+    refs = repository_log.read_refs(connection, record.id)
+    branches = [name for name in refs if name.startswith(BRANCHES)]
     where = record.full_name
-    is_empty = not branches and not any(name.startswith("refs/tags/") for name in found)
+    is_empty = not branches and not any(name.startswith("refs/tags/") for name in refs)
     if is_empty != record.is_empty:
-        what = "is marked as empty, and is not" if record.is_empty else "is marked as not empty, and has no refs"
-        yield DoctorFinding(
-            FindingKind.EMPTY, where, what, lambda: set_repository(app, record.id, is_empty=is_empty)
+        problem = (
+            "is marked as empty, and is not" if record.is_empty else "is marked as not empty, and has no refs"
         )
-    if branches and BRANCHES + record.default_branch not in found:
-        first = min(branches).removeprefix(BRANCHES)
-        what = f"the default branch {record.default_branch} does not exist"
         yield DoctorFinding(
-            FindingKind.DEFAULT_BRANCH, where, what, lambda: set_default_branch(app, record.id, first)
+            FindingKind.EMPTY, where, problem, lambda: set_repository(app, record.id, is_empty=is_empty)
+        )
+    if branches and BRANCHES + record.default_branch not in refs:
+        first = min(branches).removeprefix(BRANCHES)
+        problem = f"the default branch {record.default_branch} does not exist"
+        yield DoctorFinding(
+            FindingKind.DEFAULT_BRANCH, where, problem, lambda: set_default_branch(app, record.id, first)
         )
     count = len(branches)
     if count != record.branch_count:
-        what = f"has {count} branches, and counts {record.branch_count}"
+        problem = f"has {count} branches, and counts {record.branch_count}"
         yield DoctorFinding(
-            FindingKind.BRANCH_COUNT, where, what, lambda: set_repository(app, record.id, branch_count=count)
+            FindingKind.BRANCH_COUNT, where, problem, lambda: set_repository(app, record.id, branch_count=count)
         )
     sizes = select(func.coalesce(func.sum(packs.c.size), 0)).where(
         packs.c.repository_id == record.id, packs.c.superseded_at == 0
     )
     size = int(connection.execute(sizes).scalar_one())
     if size != record.size:
-        what = f"has {size} bytes, and counts {record.size}"
-        yield DoctorFinding(FindingKind.SIZE, where, what, lambda: set_repository(app, record.id, size=size))
+        problem = f"has {size} bytes, and counts {record.size}"
+        yield DoctorFinding(FindingKind.SIZE, where, problem, lambda: set_repository(app, record.id, size=size))
 
 
 def set_default_branch(app: App, repository_id: int, branch: str) -> None:
@@ -144,17 +146,17 @@ def check_packs(app: App, connection: Connection, record: RepositoryRecord) -> I
             yield DoctorFinding(FindingKind.OBJECT_STORE, app.store.name, str(error))
             return
         if size != pack.size or not has_index:
-            what = f"its pack {pack.store_key} is missing or damaged in {app.store.name}"
-            yield DoctorFinding(FindingKind.PACK_MISSING, record.full_name, what)
+            problem = f"its pack {pack.store_key} is missing or damaged in {app.store.name}"
+            yield DoctorFinding(FindingKind.PACK_MISSING, record.full_name, problem)
 
 
 def check_objects(app: App, record: RepositoryRecord) -> Iterator[DoctorFinding]:
     """Make a copy of a repository and let git check it."""
     try:
         with app.folders.incoming() as folder:
-            made = folder / "check.git"
-            app.copies.build(record.id, made)
-            result = fsck(made)
+            built = folder / "check.git"
+            app.copies.build(record.id, built)
+            result = fsck(built)
     except HostingError as error:
         yield DoctorFinding(FindingKind.UNREADABLE, record.full_name, str(error))
         return

@@ -107,13 +107,13 @@ def check_counters(app: App) -> Iterator[DoctorFinding]:
         def renumber(number: int = row.id) -> None:
             set_repository(app, number, last_issue=last)
 
-        said, has = ([getattr(row, prefix + name) for name in counted] for prefix in ("", "counted_"))
-        if said[:2] != has[:2]:
-            counts = f"says {said[0]} open issues and {said[1]} open pull requests"
+        recorded, has = ([getattr(row, prefix + name) for name in counted] for prefix in ("", "counted_"))
+        if recorded[:2] != has[:2]:
+            counts = f"says {recorded[0]} open issues and {recorded[1]} open pull requests"
             problem = f"{counts}, has {has[0]} and {has[1]}"
             yield DoctorFinding(FindingKind.ISSUE_COUNT, row.full_name, problem, recount)
-        elif said != has:
-            counts = f"says {said[2]} closed issues and {said[3]} closed pull requests"
+        elif recorded != has:
+            counts = f"says {recorded[2]} closed issues and {recorded[3]} closed pull requests"
             problem = f"{counts}, has {has[2]} and {has[3]}"
             yield DoctorFinding(FindingKind.ISSUE_COUNT, row.full_name, problem, recount)
         if row.last_issue < row.last:
@@ -150,8 +150,8 @@ def check_comment_counts(app: App) -> Iterator[DoctorFinding]:
         def recount(number: int = row.id, place: int = row.repository_id) -> None:
             with app.database.write() as connection:
                 connection.execute(update(issues).where(issues.c.id == number).values(comment_count=counted))
-                mine = (comments.c.issue_id == number, comments.c.kind == "comment")
-                connection.execute(update(comments).where(*mine).values(repository_id=place))
+                conditions = (comments.c.issue_id == number, comments.c.kind == "comment")
+                connection.execute(update(comments).where(*conditions).values(repository_id=place))
 
         problem = f"says {row.comment_count} comments, has {row.has}"
         if row.comment_count == row.has:
@@ -202,9 +202,9 @@ def check_secrets(app: App) -> Iterator[DoctorFinding]:
     with app.database.read() as connection:
         rows = connection.execute(statement.order_by(hooks.c.id)).all()
         factors = connection.execute(of_users.order_by(users.c.id)).all()
-    found = [(f"webhook {row.id}", row.secret, row.authorization) for row in rows]
-    found += [(f"second factor of {row.name}", row.secret, "") for row in factors]
-    for name, *sealed in found:
+    secrets = [(f"webhook {row.id}", row.secret, row.authorization) for row in rows]
+    secrets += [(f"second factor of {row.name}", row.secret, "") for row in factors]
+    for name, *sealed in secrets:
         try:
             for text in sealed:
                 app.cipher.decrypt(text)

@@ -27,15 +27,15 @@ def examine_upgrade(app: App) -> Iterator[DoctorFinding]:
     On SQLite the migrations are rehearsed on a copy of the database. On PostgreSQL they are not: they would lock
     the tables of a running service. An upgrade is one transaction on both, so one that fails changes nothing.
     """
-    found = migrate.revision(app.database)
-    if found is not None and not migrate.knows(found):
-        what = f"is at revision {found}, which a newer Holdfast wrote; this one has {migrate.latest()}"
-        yield DoctorFinding(FindingKind.DATABASE_NEWER, app.database.name, what)
+    revision = migrate.revision(app.database)
+    if revision is not None and not migrate.knows(revision):
+        problem = f"is at revision {revision}, which a newer Holdfast wrote; this one has {migrate.latest()}"
+        yield DoctorFinding(FindingKind.DATABASE_NEWER, app.database.name, problem)
         return
     damaged = list(rows.check_integrity(app, deep=True))
     yield from damaged
     yield from disk.check_permissions(app)
-    if found == migrate.latest():
+    if revision == migrate.latest():
         # The tables it reads may have another form in an earlier revision.
         yield from disk.check_identity(app)
     if app.database.is_sqlite and not damaged:
@@ -47,17 +47,20 @@ def rehearse(app: App) -> Iterator[DoctorFinding]:
     source = app.settings.data / DATABASE
     needed, free = source.stat().st_size * SPACE_FACTOR, shutil.disk_usage(app.settings.data).free
     if free < needed:
-        what = f"has {free} bytes left; migrating the database may take {needed}"
-        yield DoctorFinding(FindingKind.DISK_SPACE, str(app.settings.data), what)
+        problem = f"has {free} bytes left; migrating the database may take {needed}"
+        yield DoctorFinding(FindingKind.DISK_SPACE, str(app.settings.data), problem)
         return
     with tempfile.TemporaryDirectory(prefix="upgrade-", dir=app.settings.data) as folder:
-        with closing(sqlite3.connect(source)) as given, closing(sqlite3.connect(Path(folder) / DATABASE)) as copy:
-            given.backup(copy)
+        with (
+            closing(sqlite3.connect(source)) as original,
+            closing(sqlite3.connect(Path(folder) / DATABASE)) as copy,
+        ):
+            original.backup(copy)
         database = Database.in_folder(Path(folder))
         try:
             migrate.upgrade(database)
         except HostingError as error:
-            what = f"the migrations to revision {migrate.latest()} fail on a copy: {error.__cause__ or error}"
-            yield DoctorFinding(FindingKind.MIGRATION_FAILS, app.database.name, what)
+            problem = f"the migrations to revision {migrate.latest()} fail on a copy: {error.__cause__ or error}"
+            yield DoctorFinding(FindingKind.MIGRATION_FAILS, app.database.name, problem)
         finally:
             database.close()
