@@ -22,7 +22,7 @@ def new_challenge() -> str:
 def creation_options(challenge: str) -> bytes:
     """Return the options for a new passkey of Ada."""
     return PARTY.creation_options(
-        challenge, user_name="ada", full_name="", user_handle=encoded(b"h" * 32), known=[encoded(b"old")]
+        challenge, user_name="ada", full_name="", user_handle=encoded(b"h" * 32), credential_ids=[encoded(b"old")]
     )
 
 
@@ -82,7 +82,9 @@ def test_a_new_passkey_is_discoverable_and_verifies_the_user() -> None:
         [],
         "required",
     )
-    somebody = json.loads(PARTY.request_options(new_challenge(), known=[encoded(b"x")], verify_user=False))
+    somebody = json.loads(
+        PARTY.request_options(new_challenge(), credential_ids=[encoded(b"x")], verify_user=False)
+    )
     assert [one["id"] for one in somebody["allowCredentials"]] == [encoded(b"x")]
     assert somebody["userVerification"] == "preferred"
 

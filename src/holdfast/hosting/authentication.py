@@ -139,8 +139,8 @@ class Authenticator:
         parts = (request.header("authorization") or "").split()
         if len(parts) == 2 and parts[0].lower() in {"token", "bearer"}:
             return by_token(request, parts[1])
-        given = dict(request.query_pairs()) if request.scope["query_string"] else {}
-        in_query = given.get("token") or given.get("access_token")
+        parameters = dict(request.query_pairs()) if request.scope["query_string"] else {}
+        in_query = parameters.get("token") or parameters.get("access_token")
         if in_query:
             request.response_headers["X-Gitea-Warning"] = OLD_PARAMETER
             return by_token(request, in_query)
@@ -267,10 +267,10 @@ def by_cookie(request: RequestContext) -> Actor:
 
 def by_session(request: RequestContext, token: Secret) -> Actor:
     """Return the user of a session, and record its use, to be written later."""
-    found = sessions.seen_as(request.app.database, token)
-    if found is None:
+    session = sessions.seen_as(request.app.database, token)
+    if session is None:
         return ANONYMOUS
-    user, last_seen_at = found
+    user, last_seen_at = session
     now = int(time.time())
     if now - last_seen_at >= sessions.SEEN_IS_NOTED_EVERY:
         request.app.seen_sessions[sessions.hashed(token)] = now

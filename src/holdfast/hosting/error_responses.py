@@ -112,11 +112,13 @@ def refusal_for(error: Exception) -> ApiError | None:
     if isinstance(error, errors.HashingBusy | errors.TooManyGuesses):
         status = 503 if isinstance(error, errors.HashingBusy) else 429
         return ApiError(status, str(error), headers={"Retry-After": str(error.seconds)})
-    known = faults.translate(error) or error
+    translated = faults.translate(error) or error
     for kind, status in STATUSES:
-        if isinstance(known, kind):
+        if isinstance(translated, kind):
             retry = RETRY_SECONDS.get(status)
-            return ApiError(status, message_of(known), headers=None if retry is None else {"Retry-After": retry})
+            return ApiError(
+                status, message_of(translated), headers=None if retry is None else {"Retry-After": retry}
+            )
     return None
 
 

@@ -39,9 +39,9 @@ async def error_response(app: App, error: Exception, repository: Repository | No
 
 async def explain_request(error: Exception, request: RequestContext) -> ApiError | None:
     """Return the error response of a failed request; the repository is the one its guard found."""
-    found = request.resolved_values.get(RepositoryAccess)
+    target = request.resolved_values.get(RepositoryAccess)
     return await error_response(
-        request.app, error, found.repository if isinstance(found, RepositoryAccess) else None
+        request.app, error, target.repository if isinstance(target, RepositoryAccess) else None
     )
 
 

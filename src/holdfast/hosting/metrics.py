@@ -28,7 +28,7 @@ SECONDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 30.0)
 METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "SSH"})
 
 # Cache of labelled children by route, method and status class: a lookup here costs a third of the library's.
-known: "dict[tuple[str, str, int], Histogram]" = {}
+histograms: "dict[tuple[str, str, int], Histogram]" = {}
 
 
 class Instruments:
@@ -80,13 +80,13 @@ def instruments() -> Instruments:
 def count_request(method: str, route: str, status: int, seconds: float) -> None:
     """Count a request; `route` is the matched pattern, never the path, which would be unbounded."""
     key = (method, route, status // 100)
-    histogram = known.get(key)
+    histogram = histograms.get(key)
     if histogram is None:
         spelled = method if method in METHODS else "other"
         histogram = instruments().requests.labels(spelled, route, f"{status // 100}xx")
         # An unknown method is counted but not cached.
         if spelled == method:
-            known[key] = histogram
+            histograms[key] = histogram
     histogram.observe(seconds)
 
 

@@ -83,12 +83,12 @@ def component_name(kind: type) -> str:
 
 def structs(endpoints: Sequence[Endpoint]) -> list[Any]:
     """List every type that stands in a body or an answer."""
-    found: list[Any] = [ErrorBody, MessageBody]
+    kinds: list[Any] = [ErrorBody, MessageBody]
     for endpoint in endpoints:
-        found += [kind for kind in (endpoint.body, endpoint.query) if kind is not None]
+        kinds += [kind for kind in (endpoint.body, endpoint.query) if kind is not None]
         answers = (endpoint.answers, *endpoint.also.values())
-        found += [kind for answer in answers if (kind := schema_type_of(answer)) is not None]
-    return found
+        kinds += [kind for answer in answers if (kind := schema_type_of(answer)) is not None]
+    return kinds
 
 
 def schema_type_of(answers: Any) -> Any:
@@ -116,7 +116,7 @@ def mark_required(types: list[Any], components: dict[str, Any]) -> None:
 
 def operation(endpoint: Endpoint, by_type: dict[Any, Any]) -> dict[str, Any]:
     """Describe one endpoint."""
-    made: dict[str, Any] = {
+    description: dict[str, Any] = {
         "operationId": endpoint.name,
         "summary": re.split(r"(?<=\.)\s", endpoint.summary, maxsplit=1)[0],
         "tags": [endpoint.tag],
@@ -124,35 +124,35 @@ def operation(endpoint: Endpoint, by_type: dict[Any, Any]) -> dict[str, Any]:
         "responses": responses(endpoint, by_type),
     }
     if endpoint.body is not None:
-        made["requestBody"] = {
+        description["requestBody"] = {
             "content": {
                 kind: {"schema": by_type[endpoint.body]} for kind in (JSON, "application/x-www-form-urlencoded")
             },
             "required": True,
         }
     if endpoint.uploads:
-        made["requestBody"] = {"content": {"application/octet-stream": {}}, "required": True}
-    return made
+        description["requestBody"] = {"content": {"application/octet-stream": {}}, "required": True}
+    return description
 
 
 def parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
     """Describe what stands in the path and in the query string."""
-    found: list[dict[str, Any]] = []
+    parameter_list: list[dict[str, Any]] = []
     for name, _ in PARAMETER.findall(endpoint.path):
         kind = endpoint.parameters.get(name, int if name == "id" else str)
         schema = {"type": "integer", "format": "int64"} if kind is int else {"type": "string", "minLength": 1}
-        found.append({"name": name, "in": "path", "required": True, "schema": schema})
+        parameter_list.append({"name": name, "in": "path", "required": True, "schema": schema})
     if endpoint.query is not None:
         fields = msgspec.json.schema(endpoint.query)
         described = fields["$defs"][endpoint.query.__name__]
         for name, schema in described["properties"].items():
-            found.append({"name": name, "in": "query", "schema": schema})
+            parameter_list.append({"name": name, "in": "query", "schema": schema})
     if endpoint.paged:
-        found += [
+        parameter_list += [
             {"name": name, "in": "query", "description": text, "schema": {"type": "integer"}}
             for name, text in PAGING
         ]
-    return found
+    return parameter_list
 
 
 def responses(endpoint: Endpoint, by_type: dict[Any, Any]) -> dict[str, Any]:
@@ -160,11 +160,11 @@ def responses(endpoint: Endpoint, by_type: dict[Any, Any]) -> dict[str, Any]:
 
     Credentials can be wrong anywhere, a body can be malformed or too large, the database down, the disk full.
     """
-    found = {str(endpoint.status): success(endpoint.status, endpoint.answers, by_type)}
+    response_map = {str(endpoint.status): success(endpoint.status, endpoint.answers, by_type)}
     if endpoint.cacheable:
-        found["304"] = {"description": HTTPStatus(304).phrase}
+        response_map["304"] = {"description": HTTPStatus(304).phrase}
     for status, answers in endpoint.also.items():
-        found[str(status)] = success(status, answers, by_type)
+        response_map[str(status)] = success(status, answers, by_type)
     refused = {401, 403, *endpoint.refuses}
     named = {name for name, _ in PARAMETER.findall(endpoint.path)}
     if "owner" in named:
@@ -184,26 +184,26 @@ def responses(endpoint: Endpoint, by_type: dict[Any, Any]) -> dict[str, Any]:
     refused -= endpoint.also.keys()
     errors = {"anyOf": [by_type[ErrorBody], by_type[MessageBody]]}
     for status in sorted(refused):
-        found[str(status)] = {
+        response_map[str(status)] = {
             "description": HTTPStatus(status).phrase,
             "content": {JSON: {"schema": errors}},
         }
-    return found
+    return response_map
 
 
 def success(status: int, answers: Any, by_type: dict[Any, Any]) -> dict[str, Any]:
     """Describe an answer that is no error."""
-    made: dict[str, Any] = {"description": HTTPStatus(status).phrase}
+    description: dict[str, Any] = {"description": HTTPStatus(status).phrase}
     kind = schema_type_of(answers)
     if answers is RawResponse:
-        made["content"] = {"*/*": {}}
+        description["content"] = {"*/*": {}}
     elif kind is not None:
-        made["content"] = {JSON: {"schema": by_type[kind]}}
+        description["content"] = {JSON: {"schema": by_type[kind]}}
         if isinstance(answers, UnionType) and RawResponse in get_args(answers):
-            made["content"]["*/*"] = {}
+            description["content"]["*/*"] = {}
     if get_origin(answers) is PagedList:
-        made["headers"] = {
+        description["headers"] = {
             "X-Total-Count": {"schema": {"type": "integer"}, "description": "How many items the list has."},
             "Link": {"schema": {"type": "string"}, "description": "Where the other pages are."},
         }
-    return made
+    return description

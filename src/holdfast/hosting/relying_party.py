@@ -141,11 +141,11 @@ class RelyingParty:
         return cls(host, origin if port in {None, DEFAULT_PORTS.get(scheme)} else f"{origin}:{port}")
 
     def creation_options(
-        self, challenge: str, *, user_name: str, full_name: str, user_handle: str, known: Sequence[str]
+        self, challenge: str, *, user_name: str, full_name: str, user_handle: str, credential_ids: Sequence[str]
     ) -> bytes:
         """Return the options for a new passkey as JSON: discoverable, and with user verification.
 
-        `known` are the credential ids of the passkeys that the user has.
+        `credential_ids` are the credential ids of the passkeys that the user has.
         """
         from webauthn import generate_registration_options, options_to_json  # noqa: PLC0415  # loads for 0.2 s
         from webauthn.helpers.structs import (  # noqa: PLC0415  # as above
@@ -166,12 +166,12 @@ class RelyingParty:
                 resident_key=ResidentKeyRequirement.REQUIRED,
                 user_verification=UserVerificationRequirement.REQUIRED,
             ),
-            exclude_credentials=descriptors(known),
+            exclude_credentials=descriptors(credential_ids),
         )
         return options_to_json(options).encode()
 
-    def request_options(self, challenge: str, *, known: Sequence[str] = (), verify_user: bool) -> bytes:
-        """Return the options for a signature as JSON; without `known` credential ids, users choose an account."""
+    def request_options(self, challenge: str, *, credential_ids: Sequence[str] = (), verify_user: bool) -> bytes:
+        """Return the options for a signature as JSON; without `credential_ids`, users choose an account."""
         from webauthn import generate_authentication_options, options_to_json  # noqa: PLC0415  # loads for 0.2 s
         from webauthn.helpers.structs import UserVerificationRequirement  # noqa: PLC0415  # as above
 
@@ -179,7 +179,7 @@ class RelyingParty:
             rp_id=self.id,
             challenge=decoded(challenge),
             timeout=TIMEOUT,
-            allow_credentials=descriptors(known),
+            allow_credentials=descriptors(credential_ids),
             user_verification=UserVerificationRequirement.REQUIRED
             if verify_user
             else UserVerificationRequirement.PREFERRED,
@@ -190,7 +190,7 @@ class RelyingParty:
         """Verify a new passkey, with which the user was verified; raise `PasskeyRefused`."""
         from webauthn import verify_registration_response  # noqa: PLC0415  # loads for 0.2 s
 
-        found = verified(
+        registration = verified(
             lambda: verify_registration_response(
                 credential=as_dict(response),
                 expected_challenge=decoded(challenge),
@@ -199,10 +199,15 @@ class RelyingParty:
                 require_user_verification=True,
             )
         )
-        if len(found.credential_id) > LARGEST_CREDENTIAL or len(found.credential_public_key) > LARGEST_PUBLIC_KEY:
+        if (
+            len(registration.credential_id) > LARGEST_CREDENTIAL
+            or len(registration.credential_public_key) > LARGEST_PUBLIC_KEY
+        ):
             raise PasskeyRefused
         return RegisteredPasskey(
-            encoded(found.credential_id), encoded(found.credential_public_key), found.sign_count
+            encoded(registration.credential_id),
+            encoded(registration.credential_public_key),
+            registration.sign_count,
         )
 
     def verify_signature(
@@ -211,7 +216,7 @@ class RelyingParty:
         """Verify the signature of a passkey; raise `PasskeyRefused`. The caller compares the counter."""
         from webauthn import verify_authentication_response  # noqa: PLC0415  # loads for 0.2 s
 
-        found = verified(
+        authentication = verified(
             lambda: verify_authentication_response(
                 credential=as_dict(response),
                 expected_challenge=decoded(challenge),
@@ -223,7 +228,7 @@ class RelyingParty:
                 require_user_verification=verify_user,
             )
         )
-        return VerifiedPasskey(found.new_sign_count)
+        return VerifiedPasskey(authentication.new_sign_count)
 
 
 def is_ip_address(host: str) -> bool:
@@ -235,15 +240,15 @@ def is_ip_address(host: str) -> bool:
     return True
 
 
-def descriptors(known: Sequence[str]) -> "list[PublicKeyCredentialDescriptor]":
+def descriptors(credential_ids: Sequence[str]) -> "list[PublicKeyCredentialDescriptor]":
     """Return credential ids as the library takes them."""
     from webauthn.helpers.structs import PublicKeyCredentialDescriptor  # noqa: PLC0415  # loads for 0.2 s
 
-    return [PublicKeyCredentialDescriptor(id=decoded(credential_id)) for credential_id in known]
+    return [PublicKeyCredentialDescriptor(id=decoded(credential_id)) for credential_id in credential_ids]
 
 
 def as_dict(response: PasskeyResponse) -> dict[str, Any]:
     """Return a response as the library takes it: with the fields that were decoded, and no others."""
-    found: dict[str, Any] = msgspec.to_builtins(response)
-    found["response"] = {name: value for name, value in found["response"].items() if value is not None}
-    return found
+    fields: dict[str, Any] = msgspec.to_builtins(response)
+    fields["response"] = {name: value for name, value in fields["response"].items() if value is not None}
+    return fields

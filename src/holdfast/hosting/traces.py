@@ -70,10 +70,10 @@ NO_SPAN: Final = NoSpan()
 def require_extra() -> None:
     """Raise an error that names the extra if OpenTelemetry is not installed."""
     try:
-        found = find_spec("opentelemetry.sdk") and find_spec("opentelemetry.exporter.otlp.proto.http")
+        spec = find_spec("opentelemetry.sdk") and find_spec("opentelemetry.exporter.otlp.proto.http")
     except ModuleNotFoundError:
-        found = None
-    if found is None:
+        spec = None
+    if spec is None:
         raise HoldfastError("traces (otlp_endpoint) need an extra: pip install 'holdfast[server,otel]'")
 
 

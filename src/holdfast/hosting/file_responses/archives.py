@@ -52,8 +52,8 @@ class ArchiveRequest:
 
 def resolve_revision(repo: Repo, ref: str) -> ResolvedRef | None:
     """Resolve a tag, a branch, or any other revision of a commit."""
-    for kind, found in (("tag", refs.tag(repo, ref)), ("branch", refs.branch(repo, ref))):
-        commit = None if found is None else refs.commit_of(repo, found.id)
+    for kind, git_ref in (("tag", refs.tag(repo, ref)), ("branch", refs.branch(repo, ref))):
+        commit = None if git_ref is None else refs.commit_of(repo, git_ref.id)
         if commit is not None:
             return ResolvedRef("tag" if kind == "tag" else "branch", ref, commit)
     commit = refs.rev_parse(repo, ref)

@@ -53,11 +53,11 @@ class CommittedFile:
 
     def modified(self) -> int | None:
         """Return when the newest commit that touched it was made."""
-        found = last_commits.cached_answer(self.repo, self.commit, self.entry.raw_path)
-        if found is None:
+        last_commit = last_commits.cached_answer(self.repo, self.commit, self.entry.raw_path)
+        if last_commit is None:
             self.request.require_thread()
-            found = last_commits.of_path(self.repo, self.commit, self.entry.raw_path)
-        return None if found is None else found.committer.time
+            last_commit = last_commits.of_path(self.repo, self.commit, self.entry.raw_path)
+        return None if last_commit is None else last_commit.committer.time
 
 
 def find_file(
@@ -96,9 +96,9 @@ def blob_response(file: CommittedFile) -> RawResponse:
     request.response_headers |= {"X-Gitea-Object-Type": entry.type, "X-Service-Object-Type": entry.type}
     fresh = not_modified(request, entry.id, file.modified, is_public=file.is_public)
     if fresh is not None:
-        known = last_commits.cached_answer(file.repo, file.commit, entry.raw_path)
-        if known is not None:
-            fresh.headers.update(last_modified(known.committer.time))
+        last_commit = last_commits.cached_answer(file.repo, file.commit, entry.raw_path)
+        if last_commit is not None:
+            fresh.headers.update(last_modified(last_commit.committer.time))
         return fresh
     content = small_blob(file.repo, entry.id) if entry.size <= QUICK_BYTES else None
     if content is None:

@@ -23,10 +23,10 @@ class KeptBytes:
     def get(self, key: Hashable) -> bytes | None:
         """Return a response, or None."""
         with self._lock:
-            found = self._kept.get(key)
-            if found is not None:
+            content = self._kept.get(key)
+            if content is not None:
                 self._kept.move_to_end(key)
-            return found
+            return content
 
     def put(self, key: Hashable, answer: bytes) -> None:
         """Store a response, unless it is too large."""

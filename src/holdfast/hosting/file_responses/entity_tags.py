@@ -28,13 +28,13 @@ def tags_in(value: str) -> Tags | None:
     text = value.strip(" \t")
     if text == ANY:
         return Tags(any=True)
-    found: dict[bool, set[str]] = {False: set(), True: set()}
+    tags_by_weakness: dict[bool, set[str]] = {False: set(), True: set()}
     text = text.strip(" \t,")
     at = 0
     while tag := TAG.match(text, at):
-        found[tag[1] is not None].add(tag[2])
+        tags_by_weakness[tag[1] is not None].add(tag[2])
         if tag.end() == len(text):
-            return Tags(strong=frozenset(found[False]), weak=frozenset(found[True]))
+            return Tags(strong=frozenset(tags_by_weakness[False]), weak=frozenset(tags_by_weakness[True]))
         between = SEPARATOR.match(text, tag.end())
         if between is None:
             return None

@@ -71,8 +71,8 @@ def not_modified(
             return None
     elif since is not None:
         when = modified()
-        known = parse_http_date(since)
-        if when is None or known is None or when > known:
+        cached_at = parse_http_date(since)
+        if when is None or cached_at is None or when > cached_at:
             return None
     else:
         return None

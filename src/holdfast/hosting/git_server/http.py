@@ -74,13 +74,15 @@ class GitHttp:
         match = PATH.fullmatch(scope["path"])
         if match is None:
             raise ApiError(404)
-        what = match["what"]
-        scope["holdfast.route"] = f"/{{owner}}/{{repo}}.git/{what if what in SERVICES else 'info/lfs'}"
+        resource = match["what"]
+        scope["holdfast.route"] = f"/{{owner}}/{{repo}}.git/{resource if resource in SERVICES else 'info/lfs'}"
         path = {"owner": match["owner"], "repo": match["repo"]}
         request = RequestContext(self._host, scope, receive_message, path)
-        if what.startswith("info/lfs/"):
-            return await self._large_files(request, what.removeprefix("info/lfs/").rstrip("/"), receive_message)
-        service = called_service(request, what)
+        if resource.startswith("info/lfs/"):
+            return await self._large_files(
+                request, resource.removeprefix("info/lfs/").rstrip("/"), receive_message
+            )
+        service = called_service(request, resource)
         writing = service == "git-receive-pack"
         session = await self._open_session(request, writing=writing)
         scope[REPOSITORY] = session.repository
@@ -88,7 +90,7 @@ class GitHttp:
         folder = await to_thread.run_sync(self._host.copies.path, session.repository)
         protocol = request.headers.get("git-protocol")
         cache = None if writing else FetchCache(self._host, session.repository)
-        if what == "info/refs":
+        if resource == "info/refs":
             answer = upload_pack.advertise(folder, service, protocol=protocol, cache=cache)
             return await streamed(folder, answer, f"application/x-{service}-advertisement")
         body = body_of(request, receive_message)
@@ -114,25 +116,25 @@ class GitHttp:
 
     async def _open_session(self, request: RequestContext, *, writing: bool) -> GitSession:
         """Authenticate in a thread; a password is checked in the thread pool for passwords."""
-        look = partial(open_session, self._authenticator, request, writing=writing)
+        start_session = partial(open_session, self._authenticator, request, writing=writing)
         try:
             try:
-                return await to_thread.run_sync(look)
+                return await to_thread.run_sync(start_session)
             except PasswordNeeded:
                 await self._authenticator.check_password(request)
-            return await to_thread.run_sync(look)
+            return await to_thread.run_sync(start_session)
         except ApiError as refusal:
             counted = await self._authenticator.count_failure(request, refusal)
             raise challenge(counted) if counted.status == 401 and not counted.headers else counted from None
 
-    async def _large_files(self, request: RequestContext, what: str, receive_message: Receive) -> Response:
+    async def _large_files(self, request: RequestContext, resource: str, receive_message: Receive) -> Response:
         """Respond to git-lfs; its errors are JSON."""
         try:
             uploads = request.method == "PUT"
             if request.method == "POST":
                 lfs.check_accept(request)
             body = b"" if uploads else await read_body(request, lfs.LARGEST_REQUEST)
-            writing = lfs.writes(request.method, what, body)
+            writing = lfs.writes(request.method, resource, body)
             token = lfs_tokens.token_of(request)
             if token is None:
                 session = await self._open_session(request, writing=writing)
@@ -140,7 +142,7 @@ class GitHttp:
                 opened = partial(lfs_tokens.open_token_session, self._host, request, token, writing=writing)
                 session = await to_thread.run_sync(opened)
             request.scope[REPOSITORY] = session.repository
-            return await lfs.respond(self._host, session, what, body, receive_message)
+            return await lfs.respond(self._host, session, resource, body, receive_message)
         except ApiError as refusal:
             return lfs_refused(request, refusal)
         except Exception as error:  # noqa: BLE001  # what is not known is logged
@@ -160,9 +162,9 @@ def lfs_refused(request: RequestContext, refusal: ApiError) -> Response:
     return response
 
 
-def called_service(request: RequestContext, what: str) -> Any:
+def called_service(request: RequestContext, resource: str) -> Any:
     """Return the service of a request, from its query or its path."""
-    if what == "info/refs":
+    if resource == "info/refs":
         service = request.query("service")
         if request.method != "GET":
             raise ApiError(405, "Method not allowed.", headers={"Allow": "GET"})
@@ -171,10 +173,10 @@ def called_service(request: RequestContext, what: str) -> Any:
         return service
     if request.method != "POST":
         raise ApiError(405, "Method not allowed.", headers={"Allow": "POST"})
-    content_type = f"application/x-{what}-request"
+    content_type = f"application/x-{resource}-request"
     if request.headers.get("content-type", "").partition(";")[0].strip() != content_type:
         raise ApiError(415, f"the content type must be {content_type}")
-    return what
+    return resource
 
 
 async def streamed(folder: Path, answer: Any, media_type: str) -> Response:

@@ -138,11 +138,11 @@ class VerifiedLocks(msgspec.Struct, frozen=True):
     next_cursor: str | UnsetType = UNSET
 
 
-def writes(method: str, what: str, body: bytes) -> bool:
+def writes(method: str, resource: str, body: bytes) -> bool:
     """Return whether a request requires write access; a batch says so in its body."""
-    if what == "objects/batch":
+    if resource == "objects/batch":
         return bool(decode_request(LfsBatchRequest, body).operation == "upload")
-    return method == "PUT" or what == "verify" or (method == "POST" and what.startswith("locks"))
+    return method == "PUT" or resource == "verify" or (method == "POST" and resource.startswith("locks"))
 
 
 def check_accept(request: RequestContext) -> None:
@@ -165,7 +165,7 @@ def decode_request(kind: type[Any], body: bytes) -> Any:
         raise ApiError(400, f"invalid request: {error}") from None
 
 
-async def respond(app: App, session: GitSession, what: str, body: bytes, receive: Receive) -> Response:
+async def respond(app: App, session: GitSession, resource: str, body: bytes, receive: Receive) -> Response:
     """Respond to an LFS request; `body` is complete unless it is an object."""
     method = session.call.method
     routes: dict[tuple[str, str], Callable[[], Response]] = {
@@ -173,17 +173,17 @@ async def respond(app: App, session: GitSession, what: str, body: bytes, receive
         ("POST", "locks"): lambda: create_lock(app, session, decode_request(LockRequest, body)),
         ("POST", "locks/verify"): lambda: verify_locks(app, session, decode_request(VerifyLocksRequest, body)),
     }
-    if what == "objects/batch" and method == "POST":
+    if resource == "objects/batch" and method == "POST":
         return await batch(app, session, decode_request(LfsBatchRequest, body))
-    if what == "verify" and method == "POST":
+    if resource == "verify" and method == "POST":
         return await verify(app, session, decode_request(LfsObject, body))
-    if (method, what) in routes:
-        return await to_thread.run_sync(routes[method, what])
-    unlocked = UNLOCK.fullmatch(what)
+    if (method, resource) in routes:
+        return await to_thread.run_sync(routes[method, resource])
+    unlocked = UNLOCK.fullmatch(resource)
     if unlocked and method == "POST":
         wanted = decode_request(UnlockRequest, body)
         return await to_thread.run_sync(unlock, app, session, int(unlocked["id"]), wanted)
-    place = OBJECT.fullmatch(what)
+    place = OBJECT.fullmatch(resource)
     if place and is_oid(place["oid"]):
         if method == "PUT" and (place["size"] or "").isdigit() and len(place["size"]) < 19:
             return await upload(app, session, place["oid"], int(place["size"]), receive)
@@ -219,18 +219,18 @@ async def object_actions(
 
     if not is_oid(item.oid) or item.size < 0:
         return refuse(422, "oid or size are invalid")
-    known = linked.get(item.oid)
-    if known is not None and known != item.size:
+    linked_size = linked.get(item.oid)
+    if linked_size is not None and linked_size != item.size:
         return refuse(422, f"object {item.oid} is not {item.size} bytes")
     if operation == "download":
-        if known is None or await app.lfs.size(item.oid) is None:
+        if linked_size is None or await app.lfs.size(item.oid) is None:
             return refuse(404, "object does not exist")
         href = await app.lfs.signed_url(item.oid, SIGNED_SECONDS)
         action = (
             LfsAction(href, expires_in=SIGNED_SECONDS) if href else local_action(session, f"objects/{item.oid}")
         )
         return LfsObjectResponse(item.oid, item.size, True, actions={"download": action})
-    if known is not None and await app.lfs.size(item.oid) is not None:
+    if linked_size is not None and await app.lfs.size(item.oid) is not None:
         return LfsObjectResponse(item.oid, item.size, True)
     if item.size > largest:
         return refuse(422, f"objects may have at most {largest} bytes")
@@ -241,14 +241,14 @@ async def object_actions(
     return LfsObjectResponse(item.oid, item.size, True, actions=actions)
 
 
-def local_action(session: GitSession, what: str) -> LfsAction:
+def local_action(session: GitSession, resource: str) -> LfsAction:
     """Return the action for another URL of this service, with the client's credentials."""
     repository = session.repository
-    href = f"{session.call.root}/{repository.owner.name}/{repository.name}.git/info/lfs/{what}"
+    href = f"{session.call.root}/{repository.owner.name}/{repository.name}.git/info/lfs/{resource}"
     credentials = session.call.headers.get("authorization")
     header: dict[str, str] = {} if credentials is None else {"Authorization": credentials}
-    if what.startswith("objects/"):
-        header["Accept"] = "*/*" if "/" in what.removeprefix("objects/") else MEDIA_TYPE
+    if resource.startswith("objects/"):
+        header["Accept"] = "*/*" if "/" in resource.removeprefix("objects/") else MEDIA_TYPE
     return LfsAction(href, header)
 
 
@@ -365,8 +365,8 @@ def unlock(app: App, session: GitSession, lock_id: int, request: UnlockRequest) 
         lock = store.find_lock(app.database, session.repository, lock_id)
     except NoSuchLock as error:
         raise ApiError(404, str(error)) from None
-    mine = lock.owner_id == session.call.user.id
-    if not mine and not (request.force and session.may.may_write(Unit.CODE)):
+    is_owner = lock.owner_id == session.call.user.id
+    if not is_owner and not (request.force and session.may.may_write(Unit.CODE)):
         raise ApiError(403, "the lock belongs to another user; use force")
     store.remove_lock(app.database, lock)
     return answer(OneLock(lock_shape(lock)))

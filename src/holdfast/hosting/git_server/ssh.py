@@ -299,8 +299,8 @@ class SshConnection(asyncssh.SSHServer):
         task = asyncio.create_task(SshSession(self._server, self._key, process).run())
         self._server.sessions.add(task)
 
-        def ended(done: asyncio.Task[None]) -> None:
-            self._server.sessions.discard(done)
+        def ended(ended_task: asyncio.Task[None]) -> None:
+            self._server.sessions.discard(ended_task)
             self._sessions -= 1
             self._wait_for_session()
 

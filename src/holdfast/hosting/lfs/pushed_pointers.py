@@ -29,24 +29,24 @@ def new_pointers(push: Push) -> Iterator[dict[str, LfsPointer]]:
         return
     alone = {QUARANTINE: push.variables[QUARANTINE]}
     candidates = islice(small_blobs(push.folder, alone), MOST_READ)
-    yield from pointers_among(candidates, lambda given: push.git("cat-file", "--batch", stdin=given))
+    yield from pointers_among(candidates, lambda stdin: push.git("cat-file", "--batch", stdin=stdin))
 
 
 def stored_pointers(folder: Path) -> Iterator[dict[str, LfsPointer]]:
     """Yield the pointers of a repository in batches, by blob id; of a very large one not all."""
     candidates = islice(small_blobs(folder, {}), MOST_STORED)
-    yield from pointers_among(candidates, lambda given: run(folder, "cat-file", "--batch", input=given))
+    yield from pointers_among(candidates, lambda stdin: run(folder, "cat-file", "--batch", input=stdin))
 
 
 def pointers_among(candidates: Iterator[str], read: Callable[[bytes], bytes]) -> Iterator[dict[str, LfsPointer]]:
     """Read blobs with `git cat-file --batch`, and yield those that are pointers."""
     while some := list(islice(candidates, READ_AT_ONCE)):
         content = read("".join(f"{blob}\n" for blob in some).encode())
-        found = {
+        pointers = {
             blob: pointer for blob, text in blobs_in(content) if (pointer := LfsPointer.parse(text)) is not None
         }
-        if found:
-            yield found
+        if pointers:
+            yield pointers
 
 
 def small_blobs(folder: Path, variables: Mapping[str, str]) -> Iterator[str]:
@@ -73,12 +73,12 @@ def paths_of(push: Push, blobs: Collection[str], *, most: int) -> list[str]:
     remaining = set(blobs)
     tips = dict.fromkeys(change.new for change in push.changes if not change.deletes)
     stdin = "".join(f"{new}\n" for new in tips).encode()
-    listed = push.git("rev-list", "--objects", "--filter=blob:limit=2k", "--stdin", "--not", "--all", stdin=stdin)
-    found: list[str] = []
-    for line in listed.split(b"\n"):
+    output = push.git("rev-list", "--objects", "--filter=blob:limit=2k", "--stdin", "--not", "--all", stdin=stdin)
+    paths: list[str] = []
+    for line in output.split(b"\n"):
         name, _, path = line.partition(b" ")
         if name.decode(errors="replace") in remaining:
-            found.append(display_name(path))
-            if len(found) == most:
+            paths.append(display_name(path))
+            if len(paths) == most:
                 break
-    return found
+    return paths

@@ -28,10 +28,10 @@ def with_emoji(text: str) -> str:
     return CODE.sub(emoji_of, text) if ":" in text else text
 
 
-def emoji_of(found: re.Match[str]) -> str:
+def emoji_of(match: re.Match[str]) -> str:
     """Return the emoji of a short name."""
     try:
-        emoji = str(Emoji(OTHER_NAMES.get(found[1], found[1])))
+        emoji = str(Emoji(OTHER_NAMES.get(match[1], match[1])))
     except NoEmoji:
-        return found[0]
+        return match[0]
     return emoji + AS_PICTURE if len(emoji) == 1 and ord(emoji) < FIRST_PICTURE else emoji

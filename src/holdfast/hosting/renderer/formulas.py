@@ -34,12 +34,12 @@ def inline_formula(state: StateInline, silent: bool) -> bool:  # noqa: FBT001  #
     """Parse a formula in a paragraph."""
     if state.src[state.pos] != "$":
         return False
-    found = INLINE.match(state.src, state.pos, state.posMax)
-    if found is None:
+    match = INLINE.match(state.src, state.pos, state.posMax)
+    if match is None:
         return False
     if not silent:
-        state.push("math_inline", "math", 0).content = found[0]
-    state.pos = found.end()
+        state.push("math_inline", "math", 0).content = match[0]
+    state.pos = match.end()
     return True
 
 

@@ -65,16 +65,16 @@ def class_of(kind: object) -> str:
 def lexer_for(name: str) -> type[Lexer] | None:
     """Return what reads the language of a file of this name."""
     try:
-        found: type[Lexer] | None = find_lexer_class_for_filename(name)
+        lexer: type[Lexer] | None = find_lexer_class_for_filename(name)
     except ClassNotFound:
         return None
-    return found
+    return lexer
 
 
 def language(name: str) -> str:
     """Return the language of a file by its name; empty if it is unknown."""
-    found = lexer_for(name)
-    return "" if found is None else str(found.name)
+    lexer = lexer_for(name)
+    return "" if lexer is None else str(lexer.name)
 
 
 def lines_of(text: str) -> list[str]:
@@ -109,8 +109,8 @@ def coloured(blob: str, name: str, text: str) -> Text:
     if lines is None:
         try:
             # Every part of a line was escaped there.
-            found = RENDERER.run("highlight", name, text.encode("utf-8", "replace").decode())
-            lines = [Markup(line) for line in found]  # noqa: S704  # escaped by the formatter
+            rendered = RENDERER.run("highlight", name, text.encode("utf-8", "replace").decode())
+            lines = [Markup(line) for line in rendered]  # noqa: S704  # escaped by the formatter
         except RenderBusy:
             return plain(text)
         except RenderFailed:

@@ -190,8 +190,8 @@ def sanitizer(around: MarkdownContext) -> nh3.Cleaner:
             return value if LANGUAGE.fullmatch(value) else None
         if attribute == "id":
             # Links inside a text get the same beginning.
-            given = f"{around.anchors}-{value}" if NOTE.fullmatch(value) else value
-            return given if around.anchors and given.startswith(f"{around.anchors}-") else None
+            anchor = f"{around.anchors}-{value}" if NOTE.fullmatch(value) else value
+            return anchor if around.anchors and anchor.startswith(f"{around.anchors}-") else None
         return value
 
     return nh3.Cleaner(
@@ -213,24 +213,24 @@ def sanitizer(around: MarkdownContext) -> nh3.Cleaner:
 def references(text: str, around: MarkdownContext) -> Iterator[tuple[str, str, str]]:
     """Split a text at the names of things: what is written, where it leads, and the class of the link."""
     position = 0
-    for found in REFERENCE.finditer(text):
-        start, end = found.span()
-        written, kind = found[0], ""
-        if found["address"]:
-            written = strip_punctuation(found["address"])
+    for match in REFERENCE.finditer(text):
+        start, end = match.span()
+        written, kind = match[0], ""
+        if match["address"]:
+            written = strip_punctuation(match["address"])
             end = start + len(written)
             target = written
-        elif found["mention"]:
-            target, kind = f"{HERE}:/{found['mention']}", "mention"
-        elif found["place"]:
-            target, kind = f"{HERE}:/{found['place']}/issues/{found['number']}", "reference"
+        elif match["mention"]:
+            target, kind = f"{HERE}:/{match['mention']}", "mention"
+        elif match["place"]:
+            target, kind = f"{HERE}:/{match['place']}/issues/{match['number']}", "reference"
         elif not around.repository:
             continue
-        elif found["commit"]:
-            target, kind = f"{HERE}:{around.repository}/commit/{found['commit']}", "reference"
-            written = found["commit"][:10]
+        elif match["commit"]:
+            target, kind = f"{HERE}:{around.repository}/commit/{match['commit']}", "reference"
+            written = match["commit"][:10]
         else:
-            target, kind = f"{HERE}:{around.repository}/issues/{found['number']}", "reference"
+            target, kind = f"{HERE}:{around.repository}/issues/{match['number']}", "reference"
         if start > position:
             yield text[position:start], "", ""
         yield written, target, kind
@@ -290,16 +290,16 @@ def image_or_link(token: Token, around: MarkdownContext, *, inside: bool) -> lis
     address = str(token.attrs.get("src", ""))
     if resolve_url(address, around, is_image=True) is not None:
         return [token]
-    words = token.content or address
+    label = token.content or address
     return (
-        [Token("text", "", 0, content=words)] if inside else link_tokens(words, address, "elsewhere", token.level)
+        [Token("text", "", 0, content=label)] if inside else link_tokens(label, address, "elsewhere", token.level)
     )
 
 
 def heading_anchor(inline: Token, prefix: str, taken: dict[str, int]) -> str:
     """Return a name for a heading that links can lead to."""
-    words = "".join(child.content for child in inline.children or () if child.type in {"text", "code_inline"})
-    slug = re.sub(r"[^\w\- ]", "", words.strip().lower()).replace(" ", "-")
+    heading = "".join(child.content for child in inline.children or () if child.type in {"text", "code_inline"})
+    slug = re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
     count = taken.get(slug, 0)
     taken[slug] = count + 1
     return f"{prefix}-{slug}-{count}" if count else f"{prefix}-{slug}"
@@ -352,9 +352,9 @@ def mark_tasks(state: StateCore) -> None:
             and tokens[place - 2].type == "list_item_open"
             and token.children
             and token.children[0].type == "text"
-            and (found := TASK.match(token.children[0].content))
+            and (match := TASK.match(token.children[0].content))
         ):
-            checked = "" if found[1] == " " else ' checked=""'
+            checked = "" if match[1] == " " else ' checked=""'
             token.children[0].content = token.children[0].content[3:]
             token.children.insert(0, Token("html_inline", "", 0, content=f'<input type="checkbox"{checked}>'))
             tokens[place - 2].attrSet("class", "task-list-item")
@@ -389,8 +389,8 @@ def alert_kind(tokens: list[Token]) -> str:
     if [token.type for token in tokens] != ["paragraph_open", "inline"]:
         return ""
     marker, _, _ = tokens[1].content.partition("\n")
-    found = ALERT.fullmatch(marker.strip())
-    return found[1].lower() if found else ""
+    match = ALERT.fullmatch(marker.strip())
+    return match[1].lower() if match else ""
 
 
 def title_tokens(title: str) -> list[Token]:

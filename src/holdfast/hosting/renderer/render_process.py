@@ -67,11 +67,11 @@ class ByteCache(Generic[V]):
     def get(self, key: Hashable) -> V | None:
         """Return what is kept under a key."""
         with self._guard:
-            found = self._entries.get(key)
-            if found is None:
+            entry = self._entries.get(key)
+            if entry is None:
                 return None
             self._entries.move_to_end(key)
-            return found[0]
+            return entry[0]
 
     def put(self, key: Hashable, value: V, size: int) -> None:
         """Keep a value of so many bytes."""

@@ -113,7 +113,7 @@ def comment_shape(
         original_author=comment.original_author,
         original_author_id=0,
         body=comment.body,
-        assets=[attachment(viewer, one) for one in files],
+        assets=[attachment(viewer, stored) for stored in files],
         created_at=moment(comment.created_at),
         updated_at=moment(comment.updated_at),
     )
@@ -143,12 +143,12 @@ def timeline(
 def conversation_resolvers(viewer: Viewer, entries: Sequence[comments.Comment]) -> dict[int, UserSchema]:
     """Return who resolved the conversations of line comments, by comment id."""
     database = viewer.app.database
-    found = resolvers(database, [entry.id for entry in entries if entry.kind == "code"])
-    if not found:
+    resolver_ids = resolvers(database, [entry.id for entry in entries if entry.kind == "code"])
+    if not resolver_ids:
         return {}
     with database.read() as connection:
-        people = accounts_by_id(connection, {number for number in found.values() if number is not None})
-    return {comment: user(viewer, people.get(number or 0)) for comment, number in found.items()}
+        people = accounts_by_id(connection, {number for number in resolver_ids.values() if number is not None})
+    return {comment: user(viewer, people.get(number or 0)) for comment, number in resolver_ids.items()}
 
 
 def timeline_entry(

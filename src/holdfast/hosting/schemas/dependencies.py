@@ -135,8 +135,8 @@ def shown_by_id(viewer: Viewer, ids: Collection[int]) -> dict[int, IssueSchema]:
     if not ids:
         return {}
     with viewer.app.database.read() as connection:
-        found = visible_issues_by_id(connection, ids, reader(viewer))
-    return dict(zip(found, dependent_issues(viewer, list(found.values())), strict=True))
+        visible_issues = visible_issues_by_id(connection, ids, reader(viewer))
+    return dict(zip(visible_issues, dependent_issues(viewer, list(visible_issues.values())), strict=True))
 
 
 def full_name(visible_issue: VisibleIssue | None) -> str:

@@ -177,8 +177,10 @@ def issue(viewer: Viewer, stored: issues.Issue, parts: IssueParts) -> IssueSchem
         title=stored.title,
         body=stored.body,
         ref=stored.ref,
-        assets=[attachment(viewer, one) for one in parts.attachments.get(stored.id, [])],
-        labels=[label_in(viewer, one, repository) for one in parts.labels.get(stored.id, [])],
+        assets=[
+            attachment(viewer, stored_attachment) for stored_attachment in parts.attachments.get(stored.id, [])
+        ],
+        labels=[label_in(viewer, stored_label, repository) for stored_label in parts.labels.get(stored.id, [])],
         milestone=None if reached is None else milestone(reached),
         projects=None,
         assignee=people[0] if people else None,
@@ -200,21 +202,21 @@ def issue(viewer: Viewer, stored: issues.Issue, parts: IssueParts) -> IssueSchem
     )
 
 
-def visible_parts(viewer: Viewer, page: Sequence[issues.Issue], *known: Repository) -> IssueParts:
+def visible_parts(viewer: Viewer, page: Sequence[issues.Issue], *loaded_repositories: Repository) -> IssueParts:
     """Load the related rows of issues, counting only what the viewer may read."""
     readable = partial(visible_to, viewer.actor.user, public_only=viewer.actor.public_only)
-    return issue_parts(viewer.app.database, page, *known, readable=readable)
+    return issue_parts(viewer.app.database, page, *loaded_repositories, readable=readable)
 
 
 def issue_list(
     viewer: Viewer, page: Sequence[issues.Issue], repository: Repository | None = None
 ) -> list[IssueSchema]:
-    """Encode a page of issues; `known` is their repository if they share one.
+    """Encode a page of issues; `repository` is theirs if they share one.
 
     Issues of a concurrently deleted repository are left out.
     """
     parts = visible_parts(viewer, page, *([] if repository is None else [repository]))
-    return [issue(viewer, one, parts) for one in page if one.repository_id in parts.repositories]
+    return [issue(viewer, stored, parts) for stored in page if stored.repository_id in parts.repositories]
 
 
 def one_issue(viewer: Viewer, repository: Repository, stored: issues.Issue) -> IssueSchema:

@@ -88,10 +88,10 @@ def encode_protection(protection: Protection, users: dict[int, str], teams: dict
     values: dict[str, Any] = {name: getattr(rule, name) for name in PLAIN}
     values["status_check_contexts"] = list(rule.status_check_contexts)
     for prefix, stored_prefix in ALLOWLISTS.items():
-        listed = getattr(rule, f"{stored_prefix}_users")
-        values[people_key(prefix)] = [users[number] for number in listed if number in users]
-        listed = getattr(rule, f"{stored_prefix}_teams")
-        values[f"{prefix}_teams"] = [teams[number] for number in listed if number in teams]
+        ids = getattr(rule, f"{stored_prefix}_users")
+        values[people_key(prefix)] = [users[number] for number in ids if number in users]
+        ids = getattr(rule, f"{stored_prefix}_teams")
+        values[f"{prefix}_teams"] = [teams[number] for number in ids if number in teams]
     return BranchProtection(
         branch_name=protection.rule_name,
         rule_name=protection.rule_name,

@@ -105,8 +105,8 @@ def pull_request(
         assignees=schema.assignees,
         requested_reviewers=[user(viewer, account) for account in reviews.requested.get(stored.id, ())],
         requested_reviewers_teams=[
-            team(viewer, one, reviews.organizations[one.organization_id])
-            for one in reviews.requested_teams.get(stored.id, ())
+            team(viewer, stored_team, reviews.organizations[stored_team.organization_id])
+            for stored_team in reviews.requested_teams.get(stored.id, ())
         ],
         state=schema.state,
         draft=stored.is_draft,
@@ -161,8 +161,8 @@ def pull_list(
     database = viewer.app.database
     issue_rows, pull_rows = visible_parts(viewer, page, kept_in), pull_parts(database, page, kept_in)
     home = repository(viewer, kept_in, may)
-    reviews = pull_review_parts(database, [one.id for one in page])
-    others = [one for one in pull_rows.heads.values() if one.id != kept_in.id]
+    reviews = pull_review_parts(database, [stored.id for stored in page])
+    others = [head for head in pull_rows.heads.values() if head.id != kept_in.id]
     # A fork the viewer may not read is not shown.
     heads = (
         {
@@ -175,7 +175,7 @@ def pull_list(
     )
     return [
         pull_request(
-            viewer, home, one, issue(viewer, one, issue_rows), parts=pull_rows, heads=heads, reviews=reviews
+            viewer, home, stored, issue(viewer, stored, issue_rows), parts=pull_rows, heads=heads, reviews=reviews
         )
-        for one in page
+        for stored in page
     ]

@@ -248,17 +248,17 @@ def encode(
     )
 
 
-def repository_list(viewer: Viewer, listed: Sequence[store.Repository]) -> list[RepositorySchema]:
+def repository_list(viewer: Viewer, page: Sequence[store.Repository]) -> list[RepositorySchema]:
     """Encode a page of repositories, loading all parents of forks and all grants in one query each."""
     database, asking = viewer.app.database, viewer.actor.user
-    ids = {stored.fork_of for stored in listed if stored.fork_of is not None}
+    ids = {stored.fork_of for stored in page if stored.fork_of is not None}
     parents: dict[int, store.Repository] = {}
     if ids:
         with database.read() as connection:
             parents = store.repositories_by_id(connection, ids)
-    both = [*listed, *parents.values()]
+    both = [*page, *parents.values()]
     grants = {} if asking is None or not both else store.grants_in(database, asking, both)
-    shown = {number: parent_schema(viewer, one, grants.get(number, ())) for number, one in parents.items()}
+    shown = {number: parent_schema(viewer, parent, grants.get(number, ())) for number, parent in parents.items()}
     return [
         encode(
             viewer,
@@ -266,5 +266,5 @@ def repository_list(viewer: Viewer, listed: Sequence[store.Repository]) -> list[
             access.repository_access(viewer.actor, stored, grants.get(stored.id, ())),
             shown.get(stored.fork_of or 0, UNSET),
         )
-        for stored in listed
+        for stored in page
     ]

@@ -71,7 +71,7 @@ def review_list(
             connection, {review.reviewer_id for review in page if review.reviewer_id is not None}
         )
         teams = teams_by_id(connection, {review.team_id for review in page if review.team_id is not None})
-        owners = accounts_by_id(connection, {one.organization_id for one in teams.values()})
+        owners = accounts_by_id(connection, {stored_team.organization_id for stored_team in teams.values()})
         counts = comment_counts(connection, [review.id for review in page])
     address = issue_page(viewer, repository, issue)
 
@@ -94,7 +94,7 @@ def review_list(
             pull_request_url=address,
         )
 
-    return [encoded(one) for one in page]
+    return [encoded(stored) for stored in page]
 
 
 def line_comment_list(
@@ -109,7 +109,7 @@ def line_comment_list(
     with viewer.app.database.read() as connection:
         people = accounts_by_id(connection, {number for number in ids if number is not None})
     address = issue_page(viewer, repository, issue)
-    return [line_comment(viewer, address, one, positions.get(one[0].id), people) for one in page]
+    return [line_comment(viewer, address, stored, positions.get(stored[0].id), people) for stored in page]
 
 
 def line_comment(

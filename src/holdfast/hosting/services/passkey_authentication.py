@@ -65,7 +65,9 @@ def request_options(
     if user is not None and not credential_ids:
         raise PasskeyRefused
     passkey_challenge = create_challenge(app, purpose, user, address, now=now)
-    return party.request_options(passkey_challenge.challenge, known=credential_ids, verify_user=user is None)
+    return party.request_options(
+        passkey_challenge.challenge, credential_ids=credential_ids, verify_user=user is None
+    )
 
 
 def create_challenge(

@@ -64,7 +64,7 @@ def creation_options(
         user_name=user.name,
         full_name=user.full_name,
         user_handle=handle,
-        known=[passkey.credential_id for passkey in passkeys],
+        credential_ids=[passkey.credential_id for passkey in passkeys],
     )
 
 

@@ -141,13 +141,13 @@ def check_packs(store: ObjectStore, keys: Iterable[str]) -> None:
 
 def pack_keys(packs: Path) -> Iterator[str]:
     """Yield the keys of all packs of a dumped table, and of their indexes, each once: forks share packs."""
-    seen: set[str] = set()
+    yielded_keys: set[str] = set()
     with packs.open("rb") as file:
         position = msgspec.json.decode(file.readline(), type=list[str]).index("store_key")
         for line in file:
             key = msgspec.json.decode(line)[position]
-            if key and key not in seen:
-                seen.add(key)
+            if key and key not in yielded_keys:
+                yielded_keys.add(key)
                 yield key
                 yield index_key(key)
 

@@ -96,7 +96,7 @@ def extract(source: Path, stage: Path, manifest: SnapshotManifest, progress: Pro
     folders = Folders(stage / "repositories")
     template = RepositoryTemplate(stage)
     deleted = frozenset(manifest.deleted)
-    done = 0
+    extracted = 0
     for member in read_members(source):
         place, _, rest = member.name.partition("/")
         if place == "tables" or member.name == "sequences.json":
@@ -111,8 +111,8 @@ def extract(source: Path, stage: Path, manifest: SnapshotManifest, progress: Pro
                 template.place(folders, number, match[2], member)
         elif place in PLACES:
             raise unexpected_member(source, member)
-        done += member.size
-        progress(done)
+        extracted += member.size
+        progress(extracted)
 
 
 def unexpected_member(source: Path, member: ArchiveMember) -> SnapshotDamaged:

@@ -28,9 +28,9 @@ def described(connection: Connection) -> MetaData:
 
     The tables of searches are left out: triggers fill them.
     """
-    found = MetaData()
-    found.reflect(connection, only=lambda name, _: not name.startswith(SEARCH_TABLES))
-    return found
+    metadata = MetaData()
+    metadata.reflect(connection, only=lambda name, _: not name.startswith(SEARCH_TABLES))
+    return metadata
 
 
 def dump(connection: Connection, folder: Path) -> Numbers:
@@ -153,9 +153,9 @@ def read_sequences(connection: Connection) -> Numbers:
     """Return the highest id ever used in each table, including deleted rows."""
     if connection.dialect.name == "sqlite":
         # A table that a migration copied without rows has a number too, of 0.
-        known = connection.execute(text("SELECT name, seq FROM sqlite_sequence WHERE seq > 0")).all()
-        return {str(name): int(number) for name, number in known}
-    found = {}
+        rows = connection.execute(text("SELECT name, seq FROM sqlite_sequence WHERE seq > 0")).all()
+        return {str(name): int(number) for name, number in rows}
+    numbers = {}
     owned = (
         "SELECT table_name, pg_get_serial_sequence(quote_ident(table_name), 'id') FROM information_schema.columns "
         "WHERE table_schema = current_schema() AND column_name = 'id' AND is_identity = 'YES'"
@@ -163,8 +163,8 @@ def read_sequences(connection: Connection) -> Numbers:
     for table, sequence in connection.execute(text(owned)).all():
         last, called = connection.execute(text(f"SELECT last_value, is_called FROM {sequence}")).one()  # noqa: S608  # the name of a sequence, from the catalogue
         if called:
-            found[str(table)] = int(last)
-    return found
+            numbers[str(table)] = int(last)
+    return numbers
 
 
 def write_sequences(connection: Connection, numbers: Numbers) -> None:
