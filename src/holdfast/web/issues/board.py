@@ -103,31 +103,31 @@ def milestone_plans(
     request: RequestContext, target: RepositoryAccess, chosen: IssueFilter, wanted: Filter
 ) -> tuple[list[ColumnPlan], int]:
     """Return a column for issues without a milestone and for each open milestone, and how many are left out."""
-    found, total = milestones.milestones_of(
+    stored_milestones, total = milestones.milestones_of(
         request.app.database, target.repository, is_closed=False, name="", skip=0, limit=MOST_COLUMNS
     )
     plans = [ColumnPlan(0, "No milestone", replace(wanted, milestone_id=0), replace(chosen, milestone="none"))]
     plans += [
         ColumnPlan(
-            one.id,
-            one.title,
-            replace(wanted, milestone_id=one.id),
-            replace(chosen, milestone=str(one.id)),
-            due_at=one.due_at,
+            milestone.id,
+            milestone.title,
+            replace(wanted, milestone_id=milestone.id),
+            replace(chosen, milestone=str(milestone.id)),
+            due_at=milestone.due_at,
         )
-        for one in found
+        for milestone in stored_milestones
     ]
-    return plans, total - len(found)
+    return plans, total - len(stored_milestones)
 
 
-def label_plans(found: BoardLabels, chosen: IssueFilter, wanted: Filter) -> tuple[list[ColumnPlan], int]:
+def label_plans(board: BoardLabels, chosen: IssueFilter, wanted: Filter) -> tuple[list[ColumnPlan], int]:
     """Return a column for each label and one for issues with none of them, and how many are left out."""
-    columns = found.shown[:MOST_COLUMNS]
+    columns = board.shown[:MOST_COLUMNS]
     if not columns:
         return [], 0
     ids = tuple(label.id for label in columns)
     without = tuple(dict.fromkeys((*chosen.without, *ids)))
-    none = f"No {found.scope}" if found.scope else "None of these labels"
+    none = f"No {board.scope}" if board.scope else "None of these labels"
     plans = [ColumnPlan(0, none, replace(wanted, without_label_ids=without), replace(chosen, without=without))]
     plans += [
         ColumnPlan(
@@ -139,7 +139,7 @@ def label_plans(found: BoardLabels, chosen: IssueFilter, wanted: Filter) -> tupl
         )
         for label in columns
     ]
-    return plans, len(found.shown) - len(columns)
+    return plans, len(board.shown) - len(columns)
 
 
 def read_columns(
@@ -161,8 +161,8 @@ def read_columns(
         for plan in plans
     ]
     # With labels that are not exclusive, an issue can be in several columns.
-    found = {issue.id: issue for page, _ in pages for issue in page}
-    rows = {row.issue.id: row for row in rows_of(request, list(found.values()), repository)}
+    issues_by_id = {issue.id: issue for page, _ in pages for issue in page}
+    rows = {row.issue.id: row for row in rows_of(request, list(issues_by_id.values()), repository)}
     return [
         BoardColumn(
             plan.id,
@@ -181,8 +181,8 @@ def board_link(chosen: IssueFilter, by: str, scope: str, columns: Sequence[int])
     """Return the query string of a board."""
     pairs = [("by", by), ("scope", scope), *(("column", str(number)) for number in columns)]
     kept = chosen.link().removeprefix("?")
-    made = urlencode([(name, value) for name, value in pairs if value])
-    return f"?{made}&{kept}" if kept else f"?{made}"
+    query = urlencode([(name, value) for name, value in pairs if value])
+    return f"?{query}&{kept}" if kept else f"?{query}"
 
 
 @endpoint("GET /{owner}/{repo}/issues/board", scope="issue", guards=READ_ISSUES, slow=True)
@@ -198,14 +198,14 @@ def board_page(
     offered = choices(request, target, is_closed=None)
     chosen = parse_filter(query, offered, request.actor.user)
     by = "label" if query.by == "label" else "milestone"
-    found = board_labels(request, target, query)
+    shown_labels = board_labels(request, target, query)
     wanted = chosen.filter(is_closed=STATES[chosen.state])
     if by == "label":
-        plans, left_out = label_plans(found, chosen, wanted)
+        plans, left_out = label_plans(shown_labels, chosen, wanted)
     else:
         plans, left_out = milestone_plans(request, target, chosen, wanted)
     kind = chosen.type or "issues"
-    columns = [label.id for label in found.shown] if by == "label" and not found.scope else []
+    columns = [label.id for label in shown_labels.shown] if by == "label" and not shown_labels.scope else []
     path = f"{root_path(target)}/issues/board"
     return show_in(
         request,
@@ -216,18 +216,22 @@ def board_page(
         status=status,
         problem=problem,
         path=path,
-        here_link=board_link(chosen, by, found.scope if by == "label" else "", columns),
+        here_link=board_link(chosen, by, shown_labels.scope if by == "label" else "", columns),
         links=[
             ("Milestones", board_link(chosen, "milestone", "", []), by == "milestone"),
             *(
-                (f"{scope}/", board_link(chosen, "label", scope, []), by == "label" and scope == found.scope)
-                for scope in found.scopes[:MOST_COLUMNS]
+                (
+                    f"{scope}/",
+                    board_link(chosen, "label", scope, []),
+                    by == "label" and scope == shown_labels.scope,
+                )
+                for scope in shown_labels.scopes[:MOST_COLUMNS]
             ),
         ],
         by=by,
-        scope=found.scope if by == "label" else "",
+        scope=shown_labels.scope if by == "label" else "",
         column_ids=columns,
-        labels=[tag(label) for label in found.usable],
+        labels=[tag(label) for label in shown_labels.usable],
         columns=read_columns(request, target, plans, kind=kind, sort=chosen.sort),
         left_out=left_out,
         wish=chosen,

@@ -37,9 +37,9 @@ def choices(request: RequestContext, target: RepositoryAccess, *, is_closed: boo
     return Choices([tag(label) for label in usable], people, total > len(people), steps)
 
 
-def as_ids(given: Sequence[str]) -> list[int]:
+def as_ids(values: Sequence[str]) -> list[int]:
     """Return the valid ids in the values of a form."""
-    return [int(one) for one in given if one.isascii() and one.isdigit() and len(one) < 19]
+    return [int(value) for value in values if value.isascii() and value.isdigit() and len(value) < 19]
 
 
 def end_of_day(day: str, field: str) -> datetime | None:

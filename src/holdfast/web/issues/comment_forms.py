@@ -72,9 +72,9 @@ def submit_edit_comment(
     """Edit a comment."""
     if body.then == "preview":
         return comment_page(request, target, index, id, typed=body.body, preview=preview_of(target, body.body))
-    found = service.find(request.app, target, id)
+    comment_with_issue = service.find(request.app, target, id)
     try:
-        service.edit(request.app, request.actor, target, found, body.body)
+        service.edit(request.app, request.actor, target, comment_with_issue, body.body)
     except DoesNotExist:
         raise
     except HostingError as error:
@@ -92,9 +92,9 @@ def submit_delete_comment(
     id: int,  # noqa: A002  # named in the path
 ) -> RawResponse:
     """Delete a comment."""
-    found = service.find(request.app, target, id)
-    service.delete(request.app, request.actor, target, found)
-    return redirect_to(page_path(target.repository, found[1]), "comment-deleted")
+    comment_with_issue = service.find(request.app, target, id)
+    service.delete(request.app, request.actor, target, comment_with_issue)
+    return redirect_to(page_path(target.repository, comment_with_issue[1]), "comment-deleted")
 
 
 def place_of(request: RequestContext, target: RepositoryAccess, number: int) -> str:

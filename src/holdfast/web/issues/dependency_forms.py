@@ -51,8 +51,8 @@ class IssueSearchQuery(msgspec.Struct, frozen=True):
 
 def parse_reference(text: str) -> IssueReference | None:
     """Parse `12`, `#12`, `owner/name#12` or the URL of an issue; None when it is none of these."""
-    found = REFERENCE.fullmatch(text.strip())
-    return None if found is None else IssueReference(int(found[3]), found[1] or "", found[2] or "")
+    match = REFERENCE.fullmatch(text.strip())
+    return None if match is None else IssueReference(int(match[3]), match[1] or "", match[2] or "")
 
 
 def name_of(reference: IssueReference) -> str:
@@ -71,14 +71,14 @@ def submit_dependency(
     request: RequestContext, target: RepositoryAccess, index: int, body: RelationForm
 ) -> RawResponse:
     """Add a dependency on the referenced issue, or search for it."""
-    side, other = side_of(body.side), parse_reference(body.wanted)
+    side, reference = side_of(body.side), parse_reference(body.wanted)
     path = issue_path(target.repository, index)
-    if other is None:
+    if reference is None:
         return redirect_to(f"{path}/dependencies/add?{urlencode({'side': side, 'q': body.wanted.strip()})}")
     issue = issues.find(request.app, target, index)
     add = dependencies.add_blocked if side == BLOCKS else dependencies.add_blocker
     try:
-        add(request.app, request.actor, target, issue, other)
+        add(request.app, request.actor, target, issue, reference)
     except HostingError as error:
         # Which of the two it is must not be told: the other issue may be hidden.
         problem = (
@@ -89,7 +89,7 @@ def submit_dependency(
         )
         tried = RejectedForm(problem=problem, wanted=body.wanted, status=status_for(error))
         return show(request, target, index, tried=tried)
-    return redirect_to(f"{path}#dependencies", "dependency-added", f"#{index} {SIDES[side]} {name_of(other)}")
+    return redirect_to(f"{path}#dependencies", "dependency-added", f"#{index} {SIDES[side]} {name_of(reference)}")
 
 
 @endpoint("POST /{owner}/{repo}/issues/{index}/dependencies/remove", scope="issue", guards=LINK_ISSUES)
@@ -97,15 +97,15 @@ def submit_dependency_removal(
     request: RequestContext, target: RepositoryAccess, index: int, body: RelationForm
 ) -> RawResponse:
     """Remove a dependency."""
-    other = parse_reference(body.wanted)
-    if other is None:
+    reference = parse_reference(body.wanted)
+    if reference is None:
         raise ApiError(422, "name the issue by its number")
     issue = issues.find(request.app, target, index)
     side = side_of(body.side)
-    removed = f"#{index} {SIDES[side]} {name_of(other)}"
+    removed = f"#{index} {SIDES[side]} {name_of(reference)}"
     remove = dependencies.remove_blocked if side == BLOCKS else dependencies.remove_blocker
     try:
-        remove(request.app, request.actor, target, issue, other)
+        remove(request.app, request.actor, target, issue, reference)
     except HostingError as error:
         gone = "This dependency was removed already, or you may not remove it."
         problem = gone if isinstance(error, DoesNotExist) else message_for(error)
@@ -146,20 +146,20 @@ def candidates(
     if not request.app.settings.allow_cross_repository_dependencies:
         where.append(issue_lists.in_repository(repository, (False, True)))
     # Those that are related already are few, and are left out afterwards.
-    known = {issue.id}
+    excluded_ids = {issue.id}
     for related in (visible_issues.blockers_of, visible_issues.blocked_by):
-        known |= {
+        excluded_ids |= {
             visible_issue.issue.id
             for visible_issue in related(request.app.database, issue, reader(request), skip=0, limit=FOUND)[0]
         }
-    found, total = issue_lists.list_issues(
+    matching_issues, total = issue_lists.list_issues(
         request.app.database,
         where,
         Filter(text=text),
         sort="recentupdate",
         first_repository=repository.id,
         skip=0,
-        limit=FOUND + len(known),
+        limit=FOUND + len(excluded_ids),
     )
-    left = [one for one in found if one.id not in known]
-    return rows_of(request, left[:FOUND]), total - (len(found) - len(left))
+    left = [candidate for candidate in matching_issues if candidate.id not in excluded_ids]
+    return rows_of(request, left[:FOUND]), total - (len(matching_issues) - len(left))

@@ -39,7 +39,7 @@ def page_dependency_list(
     side = side_of(query.side)
     number = int(query.page) if query.page.isascii() and query.page.isdigit() and len(query.page) < 8 else 1
     list_side = visible_issues.blocked_by if side == BLOCKS else visible_issues.blockers_of
-    found, total = list_side(
+    page_issues, total = list_side(
         request.app.database, issue, reader(request), skip=(max(number, 1) - 1) * PER_PAGE, limit=PER_PAGE
     )
     # Who may write an issue knows what blocks it; what it blocks is shown to those only who may read that.
@@ -48,7 +48,7 @@ def page_dependency_list(
     )
     rows = [
         related_issue(visible_issue, target.repository, writes=writes)
-        for visible_issue in found
+        for visible_issue in page_issues
         if visible_issue.is_readable or side != BLOCKS
     ]
     return show_in(

@@ -45,10 +45,10 @@ class Grid:
         self.sizes.append(size)
         return len(self.columns) - 1
 
-    def join(self, one: int, other: int) -> None:
+    def join(self, start: int, end: int) -> None:
         """Join two nodes of neighbouring columns."""
-        self.after[one].append(other)
-        self.before[other].append(one)
+        self.after[start].append(end)
+        self.before[end].append(start)
 
 
 def compute_layout(count: int, edges: Iterable[Edge], *, size: float, helper_size: float) -> Layout:
@@ -63,7 +63,7 @@ def compute_layout(count: int, edges: Iterable[Edge], *, size: float, helper_siz
     heights = assign_heights(grid, ordered)
     top = min(heights, default=0.0)
     heights = [height - top for height in heights]
-    lines = {edge: [(grid.columns[node], heights[node]) for node in way] for edge, way in grid.ways.items()}
+    lines = {edge: [(grid.columns[node], heights[node]) for node in path] for edge, path in grid.ways.items()}
     return Layout(columns, heights[:count], lines, max(heights, default=0.0))
 
 
@@ -71,21 +71,21 @@ def columns_of(count: int, edges: Sequence[Edge]) -> list[int]:
     """Put every node right of all that lead to it; what nothing leads to stands close to what it leads to."""
     after: list[list[int]] = [[] for _ in range(count)]
     missing = [0] * count
-    for one, other in edges:
-        after[one].append(other)
-        missing[other] += 1
+    for start, end in edges:
+        after[start].append(end)
+        missing[end] += 1
     firsts = [node for node in range(count) if not missing[node]]
     columns, ready = [0] * count, list(firsts)
     while ready:
         node = ready.pop()
-        for other in after[node]:
-            columns[other] = max(columns[other], columns[node] + 1)
-            missing[other] -= 1
-            if not missing[other]:
-                ready.append(other)
+        for end in after[node]:
+            columns[end] = max(columns[end], columns[node] + 1)
+            missing[end] -= 1
+            if not missing[end]:
+                ready.append(end)
     for node in firsts:
         if after[node]:
-            columns[node] = min(columns[other] for other in after[node]) - 1
+            columns[node] = min(columns[end] for end in after[node]) - 1
     return columns
 
 
@@ -94,17 +94,17 @@ def with_helpers(columns: Sequence[int], edges: Sequence[Edge], *, size: float, 
     grid = Grid([], [], [], [])
     for column in columns:
         grid.add(column, size)
-    needed = sum(columns[other] - columns[one] - 1 for one, other in edges)
-    for one, other in edges:
-        way = [one]
+    needed = sum(columns[end] - columns[start] - 1 for start, end in edges)
+    for start, end in edges:
+        path = [start]
         if needed <= MOST_HELPERS:
-            for column in range(columns[one] + 1, columns[other]):
+            for column in range(columns[start] + 1, columns[end]):
                 helper = grid.add(column, helper_size)
-                grid.join(way[-1], helper)
-                way.append(helper)
-        if needed <= MOST_HELPERS or columns[other] - columns[one] == 1:
-            grid.join(way[-1], other)
-        grid.ways[one, other] = [*way, other]
+                grid.join(path[-1], helper)
+                path.append(helper)
+        if needed <= MOST_HELPERS or columns[end] - columns[start] == 1:
+            grid.join(path[-1], end)
+        grid.ways[start, end] = [*path, end]
     return grid
 
 
@@ -122,12 +122,14 @@ def order(grid: Grid) -> list[list[int]]:
         rightwards = sweep % 2 == 0
         neighbours = grid.before if rightwards else grid.after
         for nodes in ordered if rightwards else reversed(ordered):
-            nodes.sort(key=lambda node: middle([places[other] for other in neighbours[node]], places[node]))
+            nodes.sort(
+                key=lambda node: middle([places[neighbour] for neighbour in neighbours[node]], places[node])
+            )
             for place, node in enumerate(nodes):
                 places[node] = place
-        found = crossings(grid, ordered, places)
-        if found < fewest:
-            best, fewest = [list(column) for column in ordered], found
+        count = crossings(grid, ordered, places)
+        if count < fewest:
+            best, fewest = [list(column) for column in ordered], count
     return best
 
 
@@ -147,16 +149,16 @@ def crossings(grid: Grid, ordered: Sequence[Sequence[int]], places: Sequence[flo
     """Count how often lines between neighbouring columns cross."""
     total = 0
     for column in ordered:
-        ends = [places[other] for node in column for other in sorted(grid.after[node], key=places.__getitem__)]
+        ends = [places[target] for node in column for target in sorted(grid.after[node], key=places.__getitem__)]
         width = int(max(ends, default=0)) + 1
         # A tree of counts: how many ends so far lie below a place.
         tree = [0] * (width + 1)
-        for seen, end in enumerate(ends):
+        for index, end in enumerate(ends):
             place, above = int(end) + 1, 0
             while place > 0:
                 above += tree[place]
                 place -= place & -place
-            total += seen - above
+            total += index - above
             place = int(end) + 1
             while place <= width:
                 tree[place] += 1
@@ -178,7 +180,9 @@ def assign_heights(grid: Grid, ordered: Sequence[Sequence[int]]) -> list[float]:
         rightwards = sweep % 2 == 0
         for column in ordered if rightwards else reversed(ordered):
             near = [
-                middle([heights[other] for other in (*grid.before[node], *grid.after[node])], heights[node])
+                middle(
+                    [heights[neighbour] for neighbour in (*grid.before[node], *grid.after[node])], heights[node]
+                )
                 for node in column
             ]
             for node, height in zip(
@@ -202,8 +206,8 @@ def remove_overlaps(preferred: Sequence[float], sizes: Sequence[float]) -> list[
     for height, start in zip(preferred, starts, strict=True):
         mean, count = height - start, 1
         while blocks and blocks[-1][0] > mean:
-            other, many = blocks.pop()
-            mean = (mean * count + other * many) / (count + many)
+            above, many = blocks.pop()
+            mean = (mean * count + above * many) / (count + many)
             count += many
         blocks.append((mean, count))
     means = [mean for mean, count in blocks for _ in range(count)]

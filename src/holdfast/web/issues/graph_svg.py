@@ -85,16 +85,16 @@ def draw_graph(graph: DependencyGraph, repository: str) -> Drawing:
         helper_size=BETWEEN,
     )
     boxes = [box(node, placed, repository) for node in nodes]
-    mine = {(edge.blocker, edge.issue) for edge in nearest_edges if 0 in {edge.blocker, edge.issue}}
-    others = [edge for edge in placed.lines if edge not in mine]
+    own_edges = {(edge.blocker, edge.issue) for edge in nearest_edges if 0 in {edge.blocker, edge.issue}}
+    others = [edge for edge in placed.lines if edge not in own_edges]
     return Drawing(
         width=(max(placed.columns, default=0) + 1) * (WIDTH + ACROSS) - ACROSS + 2 * MARGIN,
         height=round(placed.height) + HEIGHT + 2 * MARGIN,
         boxes=boxes,
         lines="".join(line(placed.lines[edge]) for edge in others),
-        own_lines="".join(line(placed.lines[edge]) for edge in sorted(mine)),
+        own_lines="".join(line(placed.lines[edge]) for edge in sorted(own_edges)),
         heads="".join(head(placed.lines[edge]) for edge in others),
-        own_heads="".join(head(placed.lines[edge]) for edge in sorted(mine)),
+        own_heads="".join(head(placed.lines[edge]) for edge in sorted(own_edges)),
         left_out=len(graph.nodes) - len(nodes),
         lines_left_out=len(edges) - len(nearest_edges),
     )

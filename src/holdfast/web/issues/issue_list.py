@@ -88,24 +88,24 @@ class IssueFilter:
     @property
     def is_narrow(self) -> bool:
         """Whether it filters by more than the state."""
-        given = (self.q, self.label, self.milestone, self.assignee, self.author, self.type, self.without)
-        return any(given) or self.ready or self.blocked
+        values = (self.q, self.label, self.milestone, self.assignee, self.author, self.type, self.without)
+        return any(values) or self.ready or self.blocked
 
     def link(self, **changes: object) -> str:
         """Return the query string with some values replaced."""
-        given = {name: getattr(self, name) for name in self.__dataclass_fields__} | changes
+        parameters = {name: getattr(self, name) for name in self.__dataclass_fields__} | changes
         pairs: list[tuple[str, str]] = []
-        if parse_search(str(given["q"])).kind:
+        if parse_search(str(parameters["q"])).kind:
             # With a qualifier in it, the text would decide about these as well.
-            pairs += [("state", str(given["state"])), ("type", str(given["type"] or "issues"))]
-            given |= {"state": "", "type": ""}
+            pairs += [("state", str(parameters["state"])), ("type", str(parameters["type"] or "issues"))]
+            parameters |= {"state": "", "type": ""}
         for name, field in self.__dataclass_fields__.items():
-            value = given.pop(name)
+            value = parameters.pop(name)
             if name in {"label", "without"}:
                 pairs += [(name, str(number)) for number in value]
             elif value and value != field.default:
                 pairs.append((name, "true" if value is True else str(value)))
-        pairs += [(name, str(value)) for name, value in given.items()]
+        pairs += [(name, str(value)) for name, value in parameters.items()]
         return f"?{urlencode(pairs)}"
 
     def with_label(self, number: int) -> str:
@@ -114,7 +114,7 @@ class IssueFilter:
 
     def without_label(self, number: int) -> str:
         """Return the query string with a label removed."""
-        return self.link(label=tuple(one for one in self.label if one != number))
+        return self.link(label=tuple(label for label in self.label if label != number))
 
     def filter(self, *, is_closed: bool | None) -> Filter:
         """Return the filter of the database query; labels and milestones that were not found are left in `q`."""
@@ -136,7 +136,7 @@ class IssueFilter:
         """Return the text of the search field, which holds all filters."""
         issue_search_text = parse_search(self.q)
         names = {label_badge.id: label_badge.name for label_badge in choices.tags}
-        titles = {str(one.id): one.title for one in choices.milestones}
+        titles = {str(milestone.id): milestone.title for milestone in choices.milestones}
         return write_search(
             IssueSearchText(
                 state=self.state,
@@ -157,10 +157,10 @@ def parse_filter(query: IssuesQuery, choices: Choices = NOTHING, user: Account |
     search = parse_search(query.q)
     state = query.state if query.state in STATES else search.state or "open"
     label_ids = as_ids(query.label[:MOST_LABELS])
-    known = {label_badge.name.casefold(): label_badge.id for label_badge in choices.tags}
+    ids_by_name = {label_badge.name.casefold(): label_badge.id for label_badge in choices.tags}
     unknown = []
     for name in search.labels[:MOST_LABELS]:
-        number = known.get(name.casefold())
+        number = ids_by_name.get(name.casefold())
         if number is None:
             unknown.append(name)
         else:
@@ -168,7 +168,7 @@ def parse_filter(query: IssuesQuery, choices: Choices = NOTHING, user: Account |
     milestone = query.milestone if query.milestone in SPECIAL or as_ids([query.milestone]) else ""
     wanted = search.milestone.casefold()
     if not milestone and wanted:
-        by_title = {one.title.casefold(): str(one.id) for one in choices.milestones}
+        by_title = {choice.title.casefold(): str(choice.id) for choice in choices.milestones}
         milestone = wanted if wanted in SPECIAL else by_title.get(wanted, "")
     issue_search_text = IssueSearchText(
         labels=tuple(unknown), milestone="" if milestone else search.milestone, words=search.words
@@ -249,15 +249,15 @@ def list_page(
     )
     counts = {issue_filter.state: total}
     if not (issue_filter.ready or issue_filter.blocked) and issue_filter.state != "all":
-        other = "closed" if issue_filter.state == "open" else "open"
-        counts[other] = issue_lists.count_issues(
+        other_state = "closed" if issue_filter.state == "open" else "open"
+        counts[other_state] = issue_lists.count_issues(
             database,
             where,
-            issue_filter.filter(is_closed=STATES[other]),
+            issue_filter.filter(is_closed=STATES[other_state]),
             kept=kept,
             repository_id=repository.id,
         )
-    known = {label_badge.id: label_badge for label_badge in chosen.tags}
+    badges_by_id = {label_badge.id: label_badge for label_badge in chosen.tags}
     return show_in(
         request,
         target,
@@ -275,11 +275,12 @@ def list_page(
         size=SIZE,
         choices=chosen,
         chosen=[
-            known.get(number) or LabelBadge(number, f"label {number}", GREY, is_dark(GREY))
+            badges_by_id.get(number) or LabelBadge(number, f"label {number}", GREY, is_dark(GREY))
             for number in issue_filter.label
         ],
         step=next(
-            (one.title for one in chosen.milestones if str(one.id) == issue_filter.milestone), "No milestone"
+            (milestone.title for milestone in chosen.milestones if str(milestone.id) == issue_filter.milestone),
+            "No milestone",
         ),
         sorts=SORTS,
         may_open=not repository.is_archived,

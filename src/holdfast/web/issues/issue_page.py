@@ -225,12 +225,12 @@ def dependencies(
     dependencies = Dependencies(
         sorted(
             (related_issue(visible_issue, here, writes=writes) for visible_issue in blockers),
-            key=lambda one: one.is_closed,
+            key=lambda related: related.is_closed,
         ),
         all_blockers,
         sorted(
             (related_issue(visible_issue, here) for visible_issue in blocked if visible_issue.is_readable),
-            key=lambda one: one.is_closed,
+            key=lambda related: related.is_closed,
         ),
         all_blocked,
     )

@@ -32,9 +32,9 @@ def luminance(color: Rgb) -> float:
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-def contrast(one: Rgb, other: Rgb) -> float:
+def contrast(first: Rgb, second: Rgb) -> float:
     """Return the contrast ratio of two colors, between 1 and 21."""
-    darker, brighter = sorted((luminance(one), luminance(other)))
+    darker, brighter = sorted((luminance(first), luminance(second)))
     return (brighter + 0.05) / (darker + 0.05)
 
 

@@ -110,7 +110,7 @@ def show(
     """Render the labels, with a rejected form in its place."""
     database, repository = request.app.database, target.repository
     page = PageParams(number, SIZE)
-    found, total = labels.labels_of(database, repository, skip=page.skip, limit=SIZE)
+    listed_labels, total = labels.labels_of(database, repository, skip=page.skip, limit=SIZE)
     shared: list[Label] = []
     if repository.owner.is_organization:
         shared, _ = labels.labels_of(database, repository.owner, skip=0, limit=2 * SIZE)
@@ -121,7 +121,7 @@ def show(
         tab=ISSUES,
         title=f"Labels · {repository.full_name}",
         status=status,
-        labels=[(label, tag(label)) for label in found],
+        labels=[(label, tag(label)) for label in listed_labels],
         shared=[(label, tag(label)) for label in shared],
         total=total,
         number=number,

@@ -134,7 +134,7 @@ def show(
 ) -> RawResponse:
     """Render the milestones, with a rejected form in its place."""
     page, chosen = PageParams(number, SIZE), state if state in STATES else "open"
-    found, total = milestones.milestones_of(
+    listed_milestones, total = milestones.milestones_of(
         request.app.database, target.repository, is_closed=STATES[chosen], name="", skip=page.skip, limit=SIZE
     )
     budget = TextBudget(markdown_context(target), left=60_000)
@@ -146,7 +146,8 @@ def show(
         title=f"Milestones · {target.repository.full_name}",
         status=status,
         milestones=[
-            milestone_row(milestone, budget, typed if milestone.id == changing else None) for milestone in found
+            milestone_row(milestone, budget, typed if milestone.id == changing else None)
+            for milestone in listed_milestones
         ],
         total=total,
         number=number,

@@ -47,23 +47,23 @@ def your_list(request: RequestContext, query: YoursQuery, page: PageParams, *, i
     database, user = request.app.database, request.user
     about = query.about if query.about in ABOUT else "created" if is_pull else "assigned"
     ready = query.ready == "true"
-    wish = IssueFilter(
+    issue_filter = IssueFilter(
         state="open" if ready else query.state if query.state in STATES else "open",
         q=query.q.strip(),
         sort=query.sort if query.sort in SORTS else "recentupdate",
         ready=ready,
     )
     where = [issue_lists.visible_to(user, public_only=request.actor.public_only, kinds=(is_pull,))]
-    wanted = with_person(wish.filter(is_closed=STATES[wish.state]), about, user.name)
+    wanted = with_person(issue_filter.filter(is_closed=STATES[issue_filter.state]), about, user.name)
     page_params = PageParams(page.number, SIZE)
     issues, total = issue_lists.list_issues(
-        database, where, wanted, sort=wish.sort, skip=page_params.skip, limit=SIZE
+        database, where, wanted, sort=issue_filter.sort, skip=page_params.skip, limit=SIZE
     )
-    counts = {wish.state: total}
-    if not ready and wish.state != "all":
-        other = "closed" if wish.state == "open" else "open"
-        counts[other] = issue_lists.count_issues(
-            database, where, with_person(wish.filter(is_closed=STATES[other]), about, user.name)
+    counts = {issue_filter.state: total}
+    if not ready and issue_filter.state != "all":
+        other_state = "closed" if issue_filter.state == "open" else "open"
+        counts[other_state] = issue_lists.count_issues(
+            database, where, with_person(issue_filter.filter(is_closed=STATES[other_state]), about, user.name)
         )
     return show(
         request,
@@ -71,7 +71,7 @@ def your_list(request: RequestContext, query: YoursQuery, page: PageParams, *, i
         title="Your pull requests" if is_pull else "Your issues",
         things="pull requests" if is_pull else "issues",
         here_path="/-/pulls" if is_pull else "/-/issues",
-        wish=wish,
+        wish=issue_filter,
         about=about,
         abouts=ABOUT,
         rows=rows_of(request, issues),

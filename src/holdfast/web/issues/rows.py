@@ -42,9 +42,9 @@ def page_path(repository: Repository, issue: Issue) -> str:
     return f"/{quote(repository.owner.name)}/{quote(repository.name)}/{kind}/{issue.number}"
 
 
-def rows_of(request: RequestContext, issues: Sequence[Issue], *known: Repository) -> list[IssueRow]:
+def rows_of(request: RequestContext, issues: Sequence[Issue], *loaded_repositories: Repository) -> list[IssueRow]:
     """Return the rows of a list; issues of deleted repositories are skipped."""
-    parts = issue_parts(request.app.database, issues, *known)
+    parts = issue_parts(request.app.database, issues, *loaded_repositories)
     return [row(issue, parts) for issue in issues if issue.repository_id in parts.repositories]
 
 

@@ -76,33 +76,33 @@ def quoted(value: str) -> str:
 
 def parse_search(text: str) -> IssueSearchText:
     """Parse a search text; what is no qualifier is a word."""
-    found: dict[str, str | bool] = {}
+    fields: dict[str, str | bool] = {}
     labels: list[str] = []
     words: list[str] = []
     for token in TOKEN.finditer(text[:LONGEST]):
         key, value = token["key"], unquoted(token["value"] or "").strip()
         match key:
             case "is" | "state" | "type" if value in STATES:
-                found["state"] = STATES[value]
+                fields["state"] = STATES[value]
             case "is" | "type" if value in KINDS:
-                found["kind"] = KINDS[value]
+                fields["kind"] = KINDS[value]
             case "label" if value:
                 labels.append(value)
             case "milestone" | "assignee" | "author" if value:
-                found[key] = value
+                fields[key] = value
             case "no" if value in {"milestone", "assignee"}:
-                found[value] = "none"
+                fields[value] = "none"
             case "blocked" if value in YES_NO:
-                found["is_blocked"] = YES_NO[value]
+                fields["is_blocked"] = YES_NO[value]
             case "is" if value == "blocked":
-                found["is_blocked"] = True
+                fields["is_blocked"] = True
             case "sort" if value in SORTS:
-                found["sort"] = SORTS[value]
+                fields["sort"] = SORTS[value]
             case _:
                 words.append(token[0])
-    if found or labels:
-        found = {"state": "all", "kind": "all", **found}
-    parsed = {**found, "labels": tuple(dict.fromkeys(labels)), "words": " ".join(words)}
+    if fields or labels:
+        fields = {"state": "all", "kind": "all", **fields}
+    parsed = {**fields, "labels": tuple(dict.fromkeys(labels)), "words": " ".join(words)}
     return msgspec.convert(parsed, IssueSearchText)
 
 

@@ -107,10 +107,10 @@ def timeline_entries(
     others: dict[int, RelatedIssue] = {}
     if named:
         with request.app.database.read() as connection:
-            seen = visible_issues_by_id(
+            visible_issues = visible_issues_by_id(
                 connection, [number for number in named if number is not None], reader(request)
             )
-        others = {number: related_issue(issue, repository) for number, issue in seen.items()}
+        others = {number: related_issue(issue, repository) for number, issue in visible_issues.items()}
     timeline: list[TimelineEntry] = []
     about = about or PullTimeline()
     replies = line_comment_entries(entries, parts, budget, about)
@@ -144,13 +144,15 @@ def line_comment_entries(
 ) -> dict[int, list[TimelineEntry]]:
     """Return line comments by the negative id of their review if it is among the entries, else by their own id."""
     shown = {entry.happening.review_id for entry in entries if entry.kind == "review"}
-    found: dict[int, list[TimelineEntry]] = {}
+    entries_by_review: dict[int, list[TimelineEntry]] = {}
     for entry in entries:
         if entry.kind == "code":
             review = entry.happening.review_id
             timeline_entry = replace(comment_entry(entry, parts, budget), remark=about.remarks.get(entry.id))
-            found.setdefault(-review if review and review in shown else entry.id, []).append(timeline_entry)
-    return found
+            entries_by_review.setdefault(-review if review and review in shown else entry.id, []).append(
+                timeline_entry
+            )
+    return entries_by_review
 
 
 def pull_entry(
@@ -227,8 +229,8 @@ def event_entry(
         )
         old = "" if facts.old_milestone_id is None else before.title if before else "a deleted milestone"
         new = "" if facts.milestone_id is None else after.title if after else "a deleted milestone"
-    other = facts.dependent_issue_id
-    side = "blocker" if other in blockers else "blocked" if other in blocked else ""
+    dependent_id = facts.dependent_issue_id
+    side = "blocker" if dependent_id in blockers else "blocked" if dependent_id in blocked else ""
     return TimelineEntry(
         id=entry.id,
         kind=entry.kind,
@@ -244,6 +246,6 @@ def event_entry(
         day=facts.due_at or facts.old_due_at,
         commit=facts.commit_id,
         is_commit_here=facts.commit_repository_id == repository.id,
-        other=None if other is None else others.get(other),
+        other=None if dependent_id is None else others.get(dependent_id),
         side=side,
     )
