@@ -46,7 +46,7 @@ def placeholder(text: str) -> str:
 def read_components(text: str, columns: int, rows: int) -> dict[tuple[int, int], Colour]:
     """Read the average colour, at (0, 0), and how much of each low frequency is added to it."""
     average = number(text[2:6])
-    found: dict[tuple[int, int], Colour] = {
+    components: dict[tuple[int, int], Colour] = {
         (0, 0): (to_linear(average >> 16), to_linear(average >> 8 & 255), to_linear(average & 255))
     }
     largest = (VALUES[text[1]] + 1) / 166
@@ -55,8 +55,8 @@ def read_components(text: str, columns: int, rows: int) -> dict[tuple[int, int],
             at = 4 + 2 * (j * columns + i)
             value = number(text[at : at + 2])
             red, green, blue = (signed_square((part - 9) / 9) * largest for part in levels(value))
-            found[i, j] = (red, green, blue)
-    return found
+            components[i, j] = (red, green, blue)
+    return components
 
 
 def levels(value: int) -> tuple[int, int, int]:

@@ -174,11 +174,11 @@ class ConversationCache:
         thread.start()
         return RunningImport(entry, thread)
 
-    def problem_of(self, begun: RunningImport) -> ImportProblem | None:
+    def problem_of(self, running: RunningImport) -> ImportProblem | None:
         """Return why an import with a key failed, and delete its cache entry."""
-        problem = read_record(begun.entry / PROBLEM, ImportProblem)
+        problem = read_record(running.entry / PROBLEM, ImportProblem)
         if problem is not None:
-            self._remove(begun.entry)
+            self._remove(running.entry)
         return problem
 
     def forget(self, source: ConversationSource, viewer: ImportClient, secret: Secret | None = None) -> None:
@@ -230,9 +230,9 @@ class ConversationCache:
 
     def clear_leftovers(self) -> None:
         """Delete the leftovers of interrupted imports, and entries of other cache versions."""
-        for other in self.folder.parent.iterdir() if self.folder.parent.is_dir() else ():
-            if other.name != self.folder.name:
-                shutil.rmtree(other, ignore_errors=True)
+        for folder in self.folder.parent.iterdir() if self.folder.parent.is_dir() else ():
+            if folder.name != self.folder.name:
+                shutil.rmtree(folder, ignore_errors=True)
         if self.folder.is_dir():
             private_folder(self.folder)
         for entry, record in self._entries():
@@ -256,10 +256,12 @@ class ConversationCache:
     def _entries(self) -> list[tuple[Path, CacheEntry | None]]:
         """List the entries, least recently used first."""
         try:
-            found = [(item.stat().st_mtime, Path(item.path)) for item in os.scandir(self.folder) if item.is_dir()]
+            folders = [
+                (item.stat().st_mtime, Path(item.path)) for item in os.scandir(self.folder) if item.is_dir()
+            ]
         except FileNotFoundError:
             return []
-        return [(path, read_record(path / RECORD, CacheEntry)) for _, path in sorted(found)]
+        return [(path, read_record(path / RECORD, CacheEntry)) for _, path in sorted(folders)]
 
     def _entry(self, source: ConversationSource, viewer: ImportClient, secret: Secret | None) -> Path:
         """Return the folder of a conversation; one that is sealed has one for each browser and log-in."""
@@ -291,11 +293,16 @@ class ConversationCache:
     def _admit(self, entry: Path, record: CacheEntry, viewer: ImportClient) -> BinaryIO:
         """Take a place in the queue: a file is read once at a time for a kind of viewer, few for one viewer."""
         running = [
-            other for path, other in self._entries() if other is not None and path != entry and is_locked(path)
+            other_record
+            for path, other_record in self._entries()
+            if other_record is not None and path != entry and is_locked(path)
         ]
-        if any(other.content == record.content and other.viewer == record.viewer for other in running):
+        if any(
+            other_record.content == record.content and other_record.viewer == record.viewer
+            for other_record in running
+        ):
             raise ImportInProgress("this file is being read for somebody already")
-        if sum(other.starter == record.starter for other in running) >= AT_ONCE:
+        if sum(other_record.starter == record.starter for other_record in running) >= AT_ONCE:
             raise ImportInProgress("two backups are being read for you already")
         slot = acquire_slot(self.folder, QUEUE)
         try:
@@ -447,14 +454,14 @@ class ConversationCache:
     def tidy(self) -> None:
         """Expire entries that were not used for long, then evict the least recently used until the rest fits."""
         now = time.time()
-        listed = self._entries()
-        sizes = {path: 0 if record is None else record.size for path, record in listed}
+        entries = self._entries()
+        sizes = {path: 0 if record is None else record.size for path, record in entries}
         owners: dict[int, int] = {}
-        for path, record in listed:
+        for path, record in entries:
             owner = 0 if record is None else record.owner
             owners[owner] = owners.get(owner, 0) + sizes[path]
-        total, count = sum(sizes.values()), len(listed)
-        for path, record in listed:
+        total, count = sum(sizes.values()), len(entries)
+        for path, record in entries:
             with suppress(OSError):
                 owner = 0 if record is None else record.owner
                 age, sealed = now - path.stat().st_mtime, path.name.startswith("s")

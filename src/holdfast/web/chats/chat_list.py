@@ -72,9 +72,9 @@ def show_list(view: ConversationRequest) -> TemplateResult:
     account = parse_id(view.query["account"]) if "account" in view.query else owners[0][0]
     if account not in {number for number, _ in owners}:
         raise PageNotFound
-    mine = [chat for chat in view.chats().values() if chat.account_id == account]
+    account_chats = [chat for chat in view.chats().values() if chat.account_id == account]
     extra = account if account != owners[0][0] else None
-    tabs, chosen = split_into_tabs(view, account, mine, extra)
+    tabs, chosen = split_into_tabs(view, account, account_chats, extra)
     number = page_number(view)
     part = chosen[(number - 1) * ROWS : number * ROWS]
     latest = overview.latest_messages(view.archive, [chat.id for chat in part])
@@ -99,7 +99,7 @@ def show_list(view: ConversationRequest) -> TemplateResult:
 
 
 def split_into_tabs(
-    view: ConversationRequest, account: int, mine: list[Chat], extra: int | None
+    view: ConversationRequest, account: int, account_chats: list[Chat], extra: int | None
 ) -> tuple[list[ChatListTab], list[Chat]]:
     """Divide the chats: all, by folder, archived; return the tabs and the chats of the chosen one."""
     folders = view.opened.cached(("folders", account), lambda: overview.folders(view.archive, account))
@@ -116,12 +116,12 @@ def split_into_tabs(
         )
         for folder in folders[:MOST_TABS]
     ]
-    if any(chat.archived for chat in mine):
+    if any(chat.archived for chat in account_chats):
         parts.append(("Archived", {"archived": 1}, wanted[1], lambda chat: chat.archived))
     tabs: list[ChatListTab] = []
     chosen: list[Chat] | None = None
     for name, query, current, takes in parts:
-        chats = [chat for chat in mine if takes(chat)]
+        chats = [chat for chat in account_chats if takes(chat)]
         tabs.append(ChatListTab(name, view.address("", account=extra, **query), current, len(chats)))
         if current:
             chosen = chats
@@ -142,12 +142,12 @@ def unread_of(view: ConversationRequest) -> Mapping[int, int]:
 
 def chat_pane(view: ConversationRequest, current: Chat) -> list[ChatRow]:
     """Return the chats to list beside an open one: the first of its account, and the open one among them."""
-    listed = [
+    chats = [
         chat
         for chat in view.chats().values()
         if chat.account_id == current.account_id and chat.archived == current.archived
     ]
-    part = listed[:PANE_ROWS]
+    part = chats[:PANE_ROWS]
     if current not in part:
         part = [current, *part[:-1]]
     latest = overview.latest_messages(view.archive, [chat.id for chat in part])
@@ -179,7 +179,7 @@ def make_row(view: ConversationRequest, chat: Chat, latest: Message | None) -> C
 
 def insert_mentions(text: str, message: Message) -> str:
     """Put names where a text only has a sign in the place of each."""
-    for mention in sorted(message.ranges, key=lambda one: one.start):
+    for mention in sorted(message.ranges, key=lambda text_range: text_range.start):
         if mention.mention is not None:
             text = text.replace(PLACE, f"@{mention.mention}", 1)
     return text.replace(PLACE, "@")

@@ -126,8 +126,8 @@ def show_chat(view: ConversationRequest, number: str) -> TemplateResult:
 
 def from_date(view: ConversationRequest, chat: Chat, ms: int) -> Page:
     """Read the messages from a date on; the last ones when there are none so late."""
-    found = view.archive.page(chat.id, after=Position(max(ms, 0), -1, 0), limit=MESSAGES)
-    return found if found.messages else view.archive.page(chat.id, limit=MESSAGES)
+    page = view.archive.page(chat.id, after=Position(max(ms, 0), -1, 0), limit=MESSAGES)
+    return page if page.messages else view.archive.page(chat.id, limit=MESSAGES)
 
 
 def fit_page(view: ConversationRequest, page: Page, target: int, *, keep_last: bool) -> tuple[Page, str]:

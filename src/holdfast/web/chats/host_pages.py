@@ -137,17 +137,17 @@ def show_archive(
 ) -> RawResponse:
     """Show a page of a conversation that is there."""
     try:
-        found = respond(archive, frame.base, inner, dict(frame.call.query_pairs()))
+        result = respond(archive, frame.base, inner, dict(frame.call.query_pairs()))
     except PageNotFound:
         raise ApiError(404) from None
-    if isinstance(found, RedirectResult):
-        return redirect_to(found.address)
-    if isinstance(found, MediaResult | EncryptedMediaResult):
-        return serve_file(frame.call, found)
-    if isinstance(found, ThumbnailResult):
+    if isinstance(result, RedirectResult):
+        return redirect_to(result.address)
+    if isinstance(result, MediaResult | EncryptedMediaResult):
+        return serve_file(frame.call, result)
+    if isinstance(result, ThumbnailResult):
         headers = {"Cache-Control": "no-store", "Content-Security-Policy": media.POLICY}
-        return RawResponse(found.content, headers=headers, media_type=found.media_type)
-    return frame.page(found, archive_name=archive.name, sealed=sealed)
+        return RawResponse(result.content, headers=headers, media_type=result.media_type)
+    return frame.page(result, archive_name=archive.name, sealed=sealed)
 
 
 def serve_file(request: RequestContext, result: MediaResult | EncryptedMediaResult) -> RawResponse:
@@ -232,21 +232,21 @@ def submit_key(
         problem = f"{str(error)[:1].upper()}{str(error)[1:]}."
     if problem:
         return key_page(frame, source, problem, account)
-    known = secret_of(frame.call)
-    secret = known or Secret(secrets.token_urlsafe(SECRET_BYTES))
+    current_secret = secret_of(frame.call)
+    secret = current_secret or Secret(secrets.token_urlsafe(SECRET_BYTES))
     try:
-        begun = cache.begin(source, viewer, secret, keys)
+        running = cache.begin(source, viewer, secret, keys)
     except ImportRefused as refused:
         return refused_page(frame, source, refused)
-    if begun is not None:
-        begun.thread.join(KEY_WAIT_S)
-        if not begun.thread.is_alive() and (failed := cache.problem_of(begun)) is not None:
+    if running is not None:
+        running.thread.join(KEY_WAIT_S)
+        if not running.thread.is_alive() and (failed := cache.problem_of(running)) is not None:
             if failed.key:
                 return key_page(frame, source, failed.text, account)
             result = TemplateResult("chats/failed.html", source.name, {"problem": failed.text}, 422)
             return frame.page(result, archive_name=source.name, sealed=False)
     response = redirect_to(f"{frame.base}/")
-    if known is None:
+    if current_secret is None:
         secure = "; Secure" if frame.call.root.startswith("https:") else ""
         # Without an end it is gone with the browser's session.
         response.headers["Set-Cookie"] = f"{COOKIE}={secret.reveal()}; Path=/; HttpOnly; SameSite=Strict{secure}"

@@ -96,12 +96,12 @@ def hash_name(name: str) -> str:
 def rate_limit_network(address: str) -> str:
     """Return what counts as one address: of IPv6 the network a home has."""
     try:
-        found = ipaddress.ip_address(address)
+        parsed = ipaddress.ip_address(address)
     except ValueError:
         return address
-    if isinstance(found, ipaddress.IPv6Address):
-        return str(ipaddress.ip_network((found, IPV6_PREFIX), strict=False))
-    return str(found)
+    if isinstance(parsed, ipaddress.IPv6Address):
+        return str(ipaddress.ip_network((parsed, IPV6_PREFIX), strict=False))
+    return str(parsed)
 
 
 def acquire_slot(folder: Path, most: int, name: str = "queued") -> BinaryIO:
@@ -122,14 +122,14 @@ def record_start(folder: Path, viewer: ImportClient, per_hour: int, *, now: floa
     moment = time.time() if now is None else now
     place = folder / "starts"
     try:
-        known = msgspec.json.decode(place.read_bytes(), type=ImportStarts).begun
+        starts = msgspec.json.decode(place.read_bytes(), type=ImportStarts).begun
     except (OSError, msgspec.DecodeError):
-        known = []
-    recent = [start for start in known if moment - HOUR_S < start[0] <= moment][-MOST_STARTS:]
+        starts = []
+    recent = [start for start in starts if moment - HOUR_S < start[0] <= moment][-MOST_STARTS:]
     for name in viewer.names:
-        mine = [at for at, who in recent if who == name]
-        if len(mine) >= per_hour:
-            seconds = max(1, int(mine[-per_hour] + HOUR_S - moment) + 1)
+        moments = [at for at, who in recent if who == name]
+        if len(moments) >= per_hour:
+            seconds = max(1, int(moments[-per_hour] + HOUR_S - moment) + 1)
             raise ImportRateLimited(f"{per_hour} backups were read for you within an hour", seconds)
     recent += [(moment, name) for name in viewer.names]
     beside = place.with_name("starts.part")

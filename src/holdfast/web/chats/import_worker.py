@@ -194,21 +194,21 @@ def import_plain(task: ImportTask, folder: Path) -> None:
     """Import a backup into an archive in a file, with its attachments where it has some."""
     new = folder / NEW
     new.unlink(missing_ok=True)
-    with backup.open(task.source) as found, archives.open(new, create=True) as archive:
+    with backup.open(task.source) as source_backup, archives.open(new, create=True) as archive:
         archive.connection.execute(f"PRAGMA max_page_count = {max(1, task.limits.output // PAGE)}")
-        archive.add(found, progress=progress_writer(folder))
+        archive.add(source_backup, progress=progress_writer(folder))
         archive.connection.execute("UPDATE snapshot SET source = ?", (task.name,))
-        if found.media is not None:
-            copy_attachments(task, archive, Archive(folder / READY, archive.connection), found)
-        store_findings(archive.connection, found)
+        if source_backup.media is not None:
+            copy_attachments(task, archive, Archive(folder / READY, archive.connection), source_backup)
+        store_findings(archive.connection, source_backup)
         store_statistics(archive)
     new.rename(folder / READY)
 
 
-def copy_attachments(task: ImportTask, archive: Archive, target: Archive, found: backup.Backup) -> None:
+def copy_attachments(task: ImportTask, archive: Archive, target: Archive, source_backup: backup.Backup) -> None:
     """Copy the attachments up to the output limit."""
     remaining = task.limits.output - archive.path.stat().st_size
-    for copied in target.copy_media(found):
+    for copied in target.copy_media(source_backup):
         remaining -= copied.size if copied.new else 0
         if remaining < 0:
             raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
@@ -222,10 +222,10 @@ def import_encrypted(task: ImportTask, folder: Path) -> None:
     archive_file.prepare(connection, 0, empty=True)
     archive = Archive(folder / READY, connection)
     keys = backup.read_keys(task.keys)
-    with backup.open(task.source, keys) as found:
-        archive.add(found, progress=progress_writer(folder))
+    with backup.open(task.source, keys) as source_backup:
+        archive.add(source_backup, progress=progress_writer(folder))
         connection.execute("UPDATE snapshot SET source = ?", (task.name,))
-        store_findings(connection, found)
+        store_findings(connection, source_backup)
         store_statistics(archive)
     seal(connection, folder / SEALED, task.key)
     connection.close()

@@ -54,11 +54,11 @@ def try_lock_entry(entry: Path, *, make: bool = True) -> BinaryIO | None:
 
 def try_lock(lock: BinaryIO, looks: int = LOOKS) -> bool:
     """Take a lock; whoever only looks whether it is free holds it for a moment too, and is waited for."""
-    for look in range(looks):
+    for attempt in range(looks):
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            if look + 1 < looks:
+            if attempt + 1 < looks:
                 time.sleep(LOOK_S)
         else:
             return True

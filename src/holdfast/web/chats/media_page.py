@@ -74,7 +74,7 @@ def show_media(view: ConversationRequest) -> TemplateResult:
     query: dict[str, object] = {"chat": None if chat is None else chat.id, "from": person}
     values: dict[str, object] = {
         "kind": kind,
-        "kinds": [(one, name, view.address("media", **query, kind=one)) for one, name in KINDS.items()],
+        "kinds": [(family, name, view.address("media", **query, kind=family)) for family, name in KINDS.items()],
         "chat": chat,
         "person": person,
         "chats": chat_choices(view),
@@ -95,7 +95,7 @@ def find_files(
     view: ConversationRequest, kind: str, chat: int | None, person: int | None
 ) -> tuple[list[tuple[str, list[MediaTile]]], str]:
     """Find files by month, and the place the next page begins at."""
-    family: FileFamily = next(one for one in get_args(FileFamily) if one == kind)
+    family: FileFamily = next(choice for choice in get_args(FileFamily) if choice == kind)
     media_page = sent_files(
         view.archive,
         family,
@@ -140,9 +140,9 @@ def find_links(view: ConversationRequest, chat: str | None, person: int | None) 
     """Find links in messages and previews, and the place the next page begins at."""
     filters = Filters(chat=chat, person=None if person is None else str(person), has_link=True)
     below = parse_id(view.query["below"]) if view.query.get("below") else None
-    found = view.archive.search("", filters=filters, limit=ROWS, below=below)
-    listed = [link for hit in found.hits for link in links_in(view, hit.message)]
-    return listed, "" if found.more is None else str(found.more)
+    results = view.archive.search("", filters=filters, limit=ROWS, below=below)
+    links = [link for hit in results.hits for link in links_in(view, hit.message)]
+    return links, "" if results.more is None else str(results.more)
 
 
 def links_in(view: ConversationRequest, message: Message) -> list[SentLink]:
@@ -169,5 +169,5 @@ def links_in(view: ConversationRequest, message: Message) -> list[SentLink]:
 def people_choices(view: ConversationRequest) -> list[tuple[int, str]]:
     """List the people to choose from, those who wrote most first."""
     people = view.opened.cached("people", lambda: [truncate_names(person) for person in view.archive.people()])
-    wrote = sorted((person for person in people if person.messages), key=lambda one: -one.messages)
+    wrote = sorted((person for person in people if person.messages), key=lambda author: -author.messages)
     return [(person.id, "You" if person.kind == "self" else person.name[:60]) for person in wrote[:MOST_PEOPLE]]

@@ -68,7 +68,7 @@ def record_json(view: ConversationRequest, message: Message) -> str:
 def format_json(frame: bytes) -> str:
     """Format a frame as indented JSON, truncated to what a page can show."""
     text = msgspec.json.format(frame_to_json(frame), indent=2).decode(errors="replace")
-    text = TURNING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    text = TURNING.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
     return (
         text
         if len(text) <= MOST_RECORD

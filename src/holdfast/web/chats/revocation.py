@@ -72,11 +72,11 @@ def is_current(app: App, record: CacheEntry) -> bool:
 
 def is_logged_in(app: App, session: str) -> bool:
     """Return whether a session is still valid."""
-    found = select(sessions.c.user_id).where(
+    query = select(sessions.c.user_id).where(
         sessions.c.token_hash == session, sessions.c.expires_at > int(time.time())
     )
     with app.database.read() as connection:
-        return connection.execute(found).first() is not None
+        return connection.execute(query).first() is not None
 
 
 def is_public(repository: Repository) -> bool:

@@ -83,9 +83,9 @@ def run_search(view: ConversationRequest, typed: dict[str, str]) -> tuple[list[S
             filters = narrowed(filters, name, typed[name])
     below = parse_id(view.query["below"]) if view.query.get("below") else None
     order: Literal["date", "rank"] = "rank" if typed["by"] == "rank" else "date"
-    found = view.archive.search(typed["q"], filters=filters, order=order, limit=HITS, below=below)
-    more = view.address("search", **typed, below=found.more) if found.more is not None else ""
-    return [make_hit(view, hit) for hit in found.hits], more
+    results = view.archive.search(typed["q"], filters=filters, order=order, limit=HITS, below=below)
+    more = view.address("search", **typed, below=results.more) if results.more is not None else ""
+    return [make_hit(view, hit) for hit in results.hits], more
 
 
 def make_hit(view: ConversationRequest, hit: Hit) -> SearchHit:
@@ -107,7 +107,7 @@ def chat_choices(view: ConversationRequest) -> list[tuple[int, str]]:
     """List the chats to choose from, no more than a form can hold."""
     chats = sorted(view.chats().values(), key=lambda chat: -chat.messages)[:200]
     wanted = view.query.get("chat", "")
-    listed = [(chat.id, chat.name[:60]) for chat in chats]
-    if wanted and wanted not in {str(number) for number, _ in listed}:
-        listed += [(chat.id, chat.name[:60]) for chat in view.chats().values() if str(chat.id) == wanted]
-    return sorted(listed, key=lambda one: one[1].casefold())
+    choices = [(chat.id, chat.name[:60]) for chat in chats]
+    if wanted and wanted not in {str(number) for number, _ in choices}:
+        choices += [(chat.id, chat.name[:60]) for chat in view.chats().values() if str(chat.id) == wanted]
+    return sorted(choices, key=lambda choice: choice[1].casefold())

@@ -78,19 +78,19 @@ class SessionAuthentication:
         if scope["method"] not in {"GET", "HEAD"}:
             return PlainTextResponse("There is nothing to send here.\n", 405, {"Allow": "GET, HEAD"})
         path: str = scope["path"]
-        given = cookie_parser(headers.get("cookie", "")).get(self._cookie, "")
-        known = self._pass is not None and hmac.compare_digest(given.encode(), self._pass.encode())
+        cookie = cookie_parser(headers.get("cookie", "")).get(self._cookie, "")
+        is_logged_in = self._pass is not None and hmac.compare_digest(cookie.encode(), self._pass.encode())
         if path.startswith(OPENING):
-            if known:
+            if is_logged_in:
                 return RedirectResponse("/", 303)
             return self._open(path.removeprefix(OPENING), scope["method"], headers)
-        if known or path.startswith("/static/"):
+        if is_logged_in or path.startswith("/static/"):
             return None
         return render_page("Holdfast", NOT_YOURS)
 
-    def _open(self, given: str, method: str, headers: Headers) -> Response:
+    def _open(self, sent_token: str, method: str, headers: Headers) -> Response:
         token = self._token
-        if token is None or not hmac.compare_digest(given.encode(), token.reveal().encode()):
+        if token is None or not hmac.compare_digest(sent_token.encode(), token.reveal().encode()):
             return render_page("Holdfast", NOT_YOURS)
         # Whoever only looks ahead must not take the one turn there is.
         if method == "HEAD" or "prefetch" in headers.get("sec-purpose", ""):
@@ -158,18 +158,18 @@ def build(archive: Path, token: Secret, port: int, key: ArchiveKey | None = None
         def look() -> Response:
             missing = TemplateResult("chats/missing.html", "Not found", status=404)
             try:
-                found = respond(opened, "", request.url.path, request.query_params)
+                result = respond(opened, "", request.url.path, request.query_params)
             except PageNotFound:
-                found = missing
-            if isinstance(found, RedirectResult):
-                return RedirectResponse(found.address, 303)
-            if isinstance(found, ThumbnailResult):
+                result = missing
+            if isinstance(result, RedirectResult):
+                return RedirectResponse(result.address, 303)
+            if isinstance(result, ThumbnailResult):
                 headers = {"Cache-Control": "no-store", "Content-Security-Policy": media.POLICY}
-                return Response(found.content, media_type=found.media_type, headers=headers)
-            if isinstance(found, MediaResult):
-                return file_response(found, request.headers.get("range", ""))
+                return Response(result.content, media_type=result.media_type, headers=headers)
+            if isinstance(result, MediaResult):
+                return file_response(result, request.headers.get("range", ""))
             # An archive in a file has no phone folder beside it.
-            return render_page(opened.name, found if isinstance(found, TemplateResult) else missing)
+            return render_page(opened.name, result if isinstance(result, TemplateResult) else missing)
 
         return await to_thread.run_sync(look)
 

@@ -82,8 +82,10 @@ def show_figures(view: ConversationRequest) -> TemplateResult:
 
 def name_kinds(statistics: Statistics) -> list[tuple[str, int]]:
     """Return the most frequent kinds beside plain messages, in words, with their counts."""
-    known = [(KIND_WORDS[kind], count) for kind, count in statistics.kinds if kind in KIND_WORDS]
-    return [(one if count == 1 else several, count) for (one, several), count in known[:MOST_KINDS]]
+    named_kinds = [(KIND_WORDS[kind], count) for kind, count in statistics.kinds if kind in KIND_WORDS]
+    return [
+        (singular if count == 1 else several, count) for (singular, several), count in named_kinds[:MOST_KINDS]
+    ]
 
 
 def cached_statistics(opened: OpenArchive, archive: Archive, chat: int | None = None) -> Statistics:
@@ -100,8 +102,8 @@ def store_statistics(archive: Archive) -> None:
 
 def read_statistics(archive: Archive, chat: int | None) -> Statistics | None:
     """Read what was counted when a backup was brought in."""
-    known = archive.connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'page_statistics'").fetchone()
-    if known is None or chat is not None:
+    table = archive.connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'page_statistics'").fetchone()
+    if table is None or chat is not None:
         return None
     ((packed,),) = archive.connection.execute("SELECT json FROM page_statistics").fetchall()
     return msgspec.json.decode(packed, type=Statistics)
@@ -190,20 +192,20 @@ def busiest_hours(statistics: Statistics) -> list[tuple[str, int]]:
         for hour, count in enumerate(day)
         if count
     ]
-    return [(name, count) for count, name in sorted(hours, key=lambda one: -one[0])[:5]]
+    return [(name, count) for count, name in sorted(hours, key=lambda hour: -hour[0])[:5]]
 
 
 def chart_bars(view: ConversationRequest, statistics: Statistics, of: str) -> list[ChartBar]:
     """Return the rows of the chats or people with most messages."""
     listing = statistics.chats if of == "chat" else statistics.people
     most = max((message_count.messages for message_count in listing), default=0) or 1
-    listed: list[ChartBar] = []
+    bars: list[ChartBar] = []
     for count in listing[:LISTED]:
         if of == "chat":
             address = view.address("statistics", chat=count.id) if count.id in view.chats() else ""
         else:
             address = view.address("search", **{"from": count.id})
-        listed.append(
+        bars.append(
             ChartBar(
                 truncate(count.name),
                 address,
@@ -212,7 +214,7 @@ def chart_bars(view: ConversationRequest, statistics: Statistics, of: str) -> li
                 f"{count.words:,} words",
             )
         )
-    return listed
+    return bars
 
 
 def format_duration(seconds: int) -> str:

@@ -42,14 +42,14 @@ def thumbnail(name: str, read: Callable[[], bytes]) -> bytes | None:
 
     It is None for animations and for what cannot be decoded: the photo itself is to be sent then.
     """
-    made = kept.get(name)
-    if made is None:
+    content = kept.get(name)
+    if content is None:
         with limit:
-            made = kept.get(name)
-            if made is None:
-                made = make_thumbnail(read()) or b""
-                kept.put(name, made)
-    return made or None
+            content = kept.get(name)
+            if content is None:
+                content = make_thumbnail(read()) or b""
+                kept.put(name, content)
+    return content or None
 
 
 def make_thumbnail(content: bytes) -> bytes | None:

@@ -77,13 +77,13 @@ def submit_upload(request: RequestContext, upload: Upload) -> RawResponse:
         if not name:
             raise InvalidValue("File", "choose a file")
         chosen = ChosenFiles(name, [ChosenFile(name, size)])
-        begun = chat_uploads.begin(app, actor, chosen, resume=False)
+        new_upload = chat_uploads.begin(app, actor, chosen, resume=False)
         try:
-            chat_uploads.add_file(app, actor, begun.uuid, path)
+            chat_uploads.add_file(app, actor, new_upload.uuid, path)
         except HostingError:
-            chat_backups.delete(app, actor, begun.uuid)
+            chat_backups.delete(app, actor, new_upload.uuid)
             raise
-        chat_backup = complete(app, actor, begun.uuid)
+        chat_backup = complete(app, actor, new_upload.uuid)
     except (HostingError, ApiError) as error:
         return list_page(request, status=status_for(error), problem=message_for(error))
     return redirect_to(f"{ROOT}/{chat_backup.uuid}/", "chat-backup-uploaded", chat_backup.name)
@@ -99,11 +99,11 @@ def api_error(error: HostingError | ApiError) -> ApiError:
 def begin_upload(request: RequestContext, body: ChosenFiles) -> BegunUpload:
     """Begin the upload of a file or folder, or go on with the one of the same files."""
     try:
-        begun = chat_uploads.begin(request.app, request.actor, body)
-        files = chat_uploads.list_files(request.app, request.actor, begun.uuid)
+        new_upload = chat_uploads.begin(request.app, request.actor, body)
+        files = chat_uploads.list_files(request.app, request.actor, new_upload.uuid)
     except HostingError as error:
         raise api_error(error) from error
-    return BegunUpload(f"{UPLOADS}/{begun.uuid}", CHUNK_BYTES, [file.received for file in files])
+    return BegunUpload(f"{UPLOADS}/{new_upload.uuid}", CHUNK_BYTES, [file.received for file in files])
 
 
 @endpoint(f"PATCH {UPLOADS}/{{uuid}}/{{position}}", guards=(require_session,), largest_body=CHUNK_BYTES)

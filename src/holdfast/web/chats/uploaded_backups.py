@@ -139,7 +139,7 @@ class StoredAttachments:
 
     def __init__(self, files: Mapping[str, Callable[[], BinaryIO]]) -> None:
         self._files = {
-            found[2]: open_file for path, open_file in files.items() if (found := ATTACHMENT.fullmatch(path))
+            match[2]: open_file for path, open_file in files.items() if (match := ATTACHMENT.fullmatch(path))
         }
 
     def has(self, media_name: str) -> bool:

@@ -114,14 +114,14 @@ def read_findings(
 ) -> tuple[ValidationSummary, list[FindingRow]]:
     """Read the verdict and some of the findings."""
     (row,) = connection.execute("SELECT *, (SELECT count(*) FROM page_finding) FROM page_verdict").fetchall()
-    found = connection.execute(
+    rows = connection.execute(
         "SELECT f.rule, f.severity, f.frame, f.path, f.detail, p.frame IS NOT NULL FROM page_finding f "
         "LEFT JOIN page_frame p ON p.frame = f.frame ORDER BY f.n LIMIT ? OFFSET ?",
         (limit, skip),
     )
     findings = [
         FindingRow(rule, severity, frame, path, detail, bool(is_shown))
-        for rule, severity, frame, path, detail, is_shown in found
+        for rule, severity, frame, path, detail, is_shown in rows
     ]
     return ValidationSummary(bool(row[0]), *row[1:]), findings
 

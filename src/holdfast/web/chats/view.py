@@ -112,10 +112,10 @@ class ConversationRequest:
 
     def chat(self, number: str) -> Chat:
         """Return the chat that an address names."""
-        found = self.chats().get(parse_id(number))
-        if found is None:
+        chat = self.chats().get(parse_id(number))
+        if chat is None:
             raise PageNotFound
-        return found
+        return chat
 
 
 def truncate(text: str, most: int = 150) -> str:
