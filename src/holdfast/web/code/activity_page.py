@@ -68,8 +68,8 @@ class ActivityRow:
 
 def short_name(ref: str) -> str:
     """Return what people call a ref."""
-    if found := PULL_HEAD.fullmatch(ref):
-        return f"pull request #{found[1]}"
+    if match := PULL_HEAD.fullmatch(ref):
+        return f"pull request #{match[1]}"
     return ref.removeprefix("refs/heads/").removeprefix("refs/tags/")
 
 

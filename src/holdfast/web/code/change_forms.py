@@ -68,12 +68,12 @@ def branch_spot(request: RequestContext, target: RepositoryAccess) -> CodeLocati
 
 def entry_at(location: CodeLocation, *, is_text: bool = True) -> TreeEntry:
     """Return the file a form is about, which must have a name that is text unless told otherwise."""
-    found = None
+    entry = None
     if location.commit and location.path and (not is_text or raw(location.title) == location.path):
-        found = trees.find(location.repo, read_commit(location.repo, location.commit).tree, location.path)
-    if not isinstance(found, TreeEntry) or found.type in {"dir", "submodule"}:
+        entry = trees.find(location.repo, read_commit(location.repo, location.commit).tree, location.path)
+    if not isinstance(entry, TreeEntry) or entry.type in {"dir", "submodule"}:
         raise ApiError(404)
-    return found
+    return entry
 
 
 def barrier(request: RequestContext, target: RepositoryAccess, branch: str, path: str) -> str:

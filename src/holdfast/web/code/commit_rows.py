@@ -44,10 +44,10 @@ def summary_of(message: str) -> tuple[str, str]:
 
 def lines_of(request: RequestContext, commits: Iterable[Commit]) -> list[CommitRow]:
     """Describe commits, and look up all their authors at once."""
-    listed = list(commits)
-    people = people_of(request, listed)
+    page = list(commits)
+    people = people_of(request, page)
     rows = []
-    for commit in listed:
+    for commit in page:
         summary, rest = summary_of(commit.message)
         author = commit.author
         person = people.get(author.email)

@@ -200,7 +200,7 @@ def compare_page(
     parted = history.merge_base(repo, old, new)
     behind, ahead = history.ahead_behind(repo, old, new)
     before = parted or old
-    found = history.commits(repo, history.commit_range(repo, new, exclude=[old]), limit=COMMITS_SHOWN)
+    commits = history.commits(repo, history.commit_range(repo, new, exclude=[old]), limit=COMMITS_SHOWN)
     here = f"{root}/compare/{quote(raw(sides.base), safe='/')}...{quote(raw(sides.head), safe='/:')}"
     diff = diff_shown(
         repo,
@@ -211,7 +211,7 @@ def compare_page(
         new=new,
         whole=here,
     )
-    form = form or (pull_form(request, target, sides, found) if ahead and parted else None)
+    form = form or (pull_form(request, target, sides, commits) if ahead and parted else None)
     offers = choices(request, target) if form is not None and form.writes and form.existing is None else None
     return show_in(
         request,
@@ -226,10 +226,10 @@ def compare_page(
         missing="",
         parent=None,
         result=diff,
-        lines=lines_of(request, found),
+        lines=lines_of(request, commits),
         ahead=ahead,
         behind=behind,
-        more=max(0, ahead - len(found)),
+        more=max(0, ahead - len(commits)),
         parted=parted,
         turned=""
         if ":" in head
@@ -283,8 +283,8 @@ def default_words(branch: str, commits: Sequence[Commit]) -> tuple[str, str]:
     """Return title and description of a new pull request: those of its only commit, else the branch as words."""
     if len(commits) == 1:
         return summary_of(commits[0].message)
-    words = branch.rpartition("/")[2].replace("-", " ").replace("_", " ").strip()
-    return f"{words[:1].upper()}{words[1:]}", ""
+    title = branch.rpartition("/")[2].replace("-", " ").replace("_", " ").strip()
+    return f"{title[:1].upper()}{title[1:]}", ""
 
 
 @endpoint(

@@ -244,13 +244,13 @@ def conflict_page(
     now: TreeEntry | None,
 ) -> RawResponse:
     """Render an edit conflict: both changes, the typed text and the options."""
-    mine = text_of(written)
+    own_text = text_of(written)
     before = known_version(location.repo, written.sha)
     after = None if now is None else known_version(location.repo, now.id)
     last = last_commits.of_path(location.repo, location.commit, location.path)
     last_commit: CommitRow | None = None if last is None else lines_of(request, [last])[0]
     theirs = [] if before is None or after is None else hunks_between(before, after, most=LINES_SHOWN)[0]
-    ours = [] if after is None else hunks_between(after, mine, most=LINES_SHOWN)[0]
+    ours = [] if after is None else hunks_between(after, own_text, most=LINES_SHOWN)[0]
     suggested = new_commit_form(request, location, "").new_branch
     retained = replace_writing(
         written, sha="" if now is None else now.id, new_branch=written.new_branch or suggested

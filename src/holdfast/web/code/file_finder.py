@@ -86,7 +86,7 @@ def best_matches(paths: tuple[bytes, ...], typed: str) -> list[bytes]:
     words = typed.casefold().split()
     if not words:
         return list(paths[:SHOWN])
-    ranked = [(found, path) for path in paths if (found := rank(display_name(path), words)) is not None]
+    ranked = [(score, path) for path in paths if (score := rank(display_name(path), words)) is not None]
     return [path for _, path in sorted(ranked)[:SHOWN]]
 
 

@@ -54,10 +54,10 @@ def page_history(
 ) -> RawResponse:
     """Show who changed what, newest first."""
     location = spot_at(request, target, kind)
-    given = int(query.page) if query.page.isascii() and query.page.isdigit() and len(query.page) < 8 else 1
-    number = min(max(given, 1), LAST_PAGE)
+    page_number = int(query.page) if query.page.isascii() and query.page.isdigit() and len(query.page) < 8 else 1
+    number = min(max(page_number, 1), LAST_PAGE)
     span = history.commit_range(location.repo, location.commit, path=location.path)
-    found = history.commits(location.repo, span, skip=(number - 1) * PER_PAGE, limit=PER_PAGE + 1)
+    commits = history.commits(location.repo, span, skip=(number - 1) * PER_PAGE, limit=PER_PAGE + 1)
     return show_in(
         request,
         target,
@@ -67,7 +67,7 @@ def page_history(
         spot=location,
         crumbs=location.crumbs("commits"),
         switch=switcher(request.app, target.repository, location, "commits"),
-        days=by_day(lines_of(request, found[:PER_PAGE])),
+        days=by_day(lines_of(request, commits[:PER_PAGE])),
         number=number,
-        has_more=len(found) > PER_PAGE,
+        has_more=len(commits) > PER_PAGE,
     )

@@ -108,8 +108,8 @@ class CodeLocation:
 
 def path_suffix(request: RequestContext, before: int = AFTER_KIND) -> str:
     """Return the rest of a request's path with the bytes it was sent with, also where they are no text."""
-    given: bytes = request.scope.get("raw_path") or quote(request.scope["path"]).encode()
-    parts = unquote(given.decode("ascii", "replace"), errors="surrogateescape").split("/", before)
+    raw_path: bytes = request.scope.get("raw_path") or quote(request.scope["path"]).encode()
+    parts = unquote(raw_path.decode("ascii", "replace"), errors="surrogateescape").split("/", before)
     return merge_slashes(parts[before].removesuffix("/")) if len(parts) > before else ""
 
 
@@ -130,12 +130,12 @@ def find_spot(repo: Repo, root: str, kind: str, joined: str) -> CodeLocation | N
         name, _, rest = joined.partition("/")
         commit = commit_by_id(repo, name)
         return None if commit is None else at_path(CodeLocation(root, repo, "commit", name, commit), rest)
-    known: Kind | None = "branch" if kind == "branch" else "tag" if kind == "tag" else None
-    for name, rest in refs.split_points(joined) if known else ():
-        ref = refs.branch(repo, name) if known == "branch" else refs.tag(repo, name)
+    ref_kind: Kind | None = "branch" if kind == "branch" else "tag" if kind == "tag" else None
+    for name, rest in refs.split_points(joined) if ref_kind else ():
+        ref = refs.branch(repo, name) if ref_kind == "branch" else refs.tag(repo, name)
         commit = None if ref is None else refs.commit_of(repo, ref.id)
         if commit is not None:
-            return at_path(CodeLocation(root, repo, known or "commit", name, commit), rest)
+            return at_path(CodeLocation(root, repo, ref_kind or "commit", name, commit), rest)
     return None
 
 

@@ -202,8 +202,8 @@ class CellReader:
                 if len(content) > self._image_bytes_left:
                     return CellOutput(is_cut=True)
                 self._image_bytes_left -= len(content)
-                words = media(saved, "text/plain").strip()[:200]
-                return CellOutput(text=words, image=f"data:{kind};base64,{base64.b64encode(content).decode()}")
+                text = media(saved, "text/plain").strip()[:200]
+                return CellOutput(text=text, image=f"data:{kind};base64,{base64.b64encode(content).decode()}")
         return None
 
     def _rich_text(self, saved: SavedOutput) -> CellOutput | None:

@@ -50,7 +50,7 @@ def recent_pushes(request: RequestContext, target: RepositoryAccess, repo: Repo)
     home = base_of(request, repository)
     default = repository.default_branch
     names = [name for name in moved if well_formed(name) == name and (name != default or home is not None)]
-    newest = sorted(names, key=lambda one: -moved[one])[: MOST_SHOWN * 2]
+    newest = sorted(names, key=lambda name: -moved[name])[: MOST_SHOWN * 2]
     shown = [name for name in newest if is_new(request, repository, repo, name, is_home=home is None)]
     return [RecentPush(name, moved[name], compare_address(target, home, name)) for name in shown[:MOST_SHOWN]]
 

@@ -80,13 +80,13 @@ class RefRow:
 def page_of_refs(app: App, repository: Repository, kind: str, query: RefListQuery) -> tuple[list[Ref], int, int]:
     """Return one page of the refs whose names hold what is looked for, how many there are, and its number."""
     page = number(query.page)
-    look = partial(ref_lists.list_branches if kind == "branch" else ref_lists.list_tags, app, repository)
+    list_refs = partial(ref_lists.list_branches if kind == "branch" else ref_lists.list_tags, app, repository)
     if not query.q:
-        found, total = look(skip=(page - 1) * PER_PAGE, limit=PER_PAGE)
+        page_refs, total = list_refs(skip=(page - 1) * PER_PAGE, limit=PER_PAGE)
         if total > SORTED:
-            return found, total, page
+            return page_refs, total, page
     wanted = query.q.casefold()
-    fitting = [ref for ref in look(limit=SEARCHED)[0] if wanted in ref.name.casefold()]
+    fitting = [ref for ref in list_refs(limit=SEARCHED)[0] if wanted in ref.name.casefold()]
     if len(fitting) <= SORTED and kind == "branch":
         fitting.sort(key=lambda ref: ref.name != repository.default_branch)
     elif len(fitting) <= SORTED:
@@ -106,12 +106,12 @@ def tagged_at(repo: Repo, ref: Ref) -> int:
     return 0 if commit is None else commit.committer.time
 
 
-def distances(repo: Repo, found: list[Ref], default: str) -> dict[str, tuple[int, int]]:
+def distances(repo: Repo, page_refs: list[Ref], default: str) -> dict[str, tuple[int, int]]:
     """Return how many commits branches are behind and ahead of the default branch; counting ends in good time."""
     base = refs.branch(repo, default)
     counted: dict[str, tuple[int, int]] = {}
     until = time.monotonic() + COUNTING_SECONDS
-    for ref in found if base is not None else ():
+    for ref in page_refs if base is not None else ():
         if base is not None and ref.name != default:
             counted[ref.name] = history.ahead_behind(repo, base.id, ref.id)
             if time.monotonic() > until:
@@ -121,8 +121,8 @@ def distances(repo: Repo, found: list[Ref], default: str) -> dict[str, tuple[int
 
 def commit_at(repo: Repo, ref: Ref) -> Commit | None:
     """Return the commit a ref leads to; a tag may lead to something else."""
-    found = refs.commit_of(repo, ref.id)
-    return None if found is None else read_commit(repo, found)
+    commit_id = refs.commit_of(repo, ref.id)
+    return None if commit_id is None else read_commit(repo, commit_id)
 
 
 def tag_message(repo: Repo, ref: Ref, kind: str) -> str:
@@ -145,17 +145,17 @@ def list_page(
 ) -> RawResponse:
     """Show a list of branches or of tags."""
     root, default = root_path(target), target.repository.default_branch
-    found, total, page = page_of_refs(request.app, target.repository, kind, query)
-    repo = ref_lists.open_with(request.app, target.repository, found)
-    counted = distances(repo, found, default) if kind == "branch" else {}
-    commits = [commit_at(repo, ref) for ref in found]
+    page_refs, total, page = page_of_refs(request.app, target.repository, kind, query)
+    repo = ref_lists.open_with(request.app, target.repository, page_refs)
+    counted = distances(repo, page_refs, default) if kind == "branch" else {}
+    commits = [commit_at(repo, ref) for ref in page_refs]
     rows_by_commit = {
         line.id: line for line in lines_of(request, [commit for commit in commits if commit is not None])
     }
     rules = protections.protections_of(request.app.database, target.repository) if kind == "branch" else []
     full_name = quote(target.repository.full_name)
     rows = []
-    for ref, commit in zip(found, commits, strict=True):
+    for ref, commit in zip(page_refs, commits, strict=True):
         location = CodeLocation(root, repo, "branch" if kind == "branch" else "tag", "", ref.id)
         ours, its = quote(default, safe="/"), quote(ref.name, safe="/")
         # Of a branch people ask what it adds, of a tag what came after it.

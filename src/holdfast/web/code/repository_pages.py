@@ -53,12 +53,12 @@ def show_repository(request: RequestContext, target: RepositoryAccess, query: So
         raise ApiError(404)
     repo = open_git(request.app, target)
     name = target.repository.default_branch
-    found = refs.branch(repo, name)
-    if found is None:
+    branch = refs.branch(repo, name)
+    if branch is None:
         others, _ = ref_lists.list_branches(request.app, target.repository, limit=20)
         return empty_page(request, target, [ref.name for ref in others])
     return directory_page(
-        request, target, CodeLocation(root, repo, "branch", name, found.id), query, is_first=True
+        request, target, CodeLocation(root, repo, "branch", name, branch.id), query, is_first=True
     )
 
 
@@ -132,9 +132,9 @@ def directory_page(
     """Show a directory."""
     tree = read_commit(location.repo, location.commit).tree
     if location.path:
-        found = trees.find(location.repo, tree, location.path)
-        tree = found.id if isinstance(found, TreeEntry) else tree
-    seen = directory(request, location, tree, number(query.page))
+        entry = trees.find(location.repo, tree, location.path)
+        tree = entry.id if isinstance(entry, TreeEntry) else tree
+    directory_shown = directory(request, location, tree, number(query.page))
     repository = target.repository
     return show_in(
         request,
@@ -144,7 +144,7 @@ def directory_page(
         title=f"{repository.full_name}: {location.title}" if location.path else repository.full_name,
         spot=location,
         crumbs=location.crumbs(),
-        seen=seen,
+        seen=directory_shown,
         above=location.address("src", location.path.rpartition(b"/")[0]) if location.path else "",
         switch=switcher(request.app, repository, location),
         commit_count=history.count(location.repo, history.commit_range(location.repo, location.commit)),
@@ -161,7 +161,9 @@ def file_page(
     request: RequestContext, target: RepositoryAccess, location: CodeLocation, entry: TreeEntry, query: SourceQuery
 ) -> RawResponse:
     """Show a file."""
-    seen = file_shown(request, target, location, entry, source=query.view == "source", first=number(query.line))
+    shown_file = file_shown(
+        request, target, location, entry, source=query.view == "source", first=number(query.line)
+    )
     last = last_commits.of_path(location.repo, location.commit, location.path)
     return show_in(
         request,
@@ -172,16 +174,16 @@ def file_page(
         spot=location,
         crumbs=location.crumbs(),
         entry=entry,
-        seen=seen,
+        seen=shown_file,
         last=None if last is None else lines_of(request, [last])[0],
         switch=switcher(request.app, target.repository, location),
-        bytes_at=location.address("media" if seen.is_stored_apart else "raw"),
+        bytes_at=location.address("media" if shown_file.is_stored_apart else "raw"),
         may_write=may_change(target) and location.kind == "branch",
-        may_edit=is_editable(location, seen),
+        may_edit=is_editable(location, shown_file),
         conversation=conversation_link(request, target, location, entry),
     )
 
 
-def is_editable(location: CodeLocation, seen: FileShown) -> bool:
+def is_editable(location: CodeLocation, shown_file: FileShown) -> bool:
     """Return whether a file can be edited in a form: it is text, and its name is UTF-8."""
-    return seen.is_text and seen.way != "large" and raw(location.title) == location.path
+    return shown_file.is_text and shown_file.way != "large" and raw(location.title) == location.path

@@ -72,7 +72,9 @@ def shares_of(sizes: dict[str, int]) -> list[LanguageShare]:
 def contributor_rows(request: RequestContext, contributor_list: ContributorList) -> list[ContributorRow]:
     """Return the contributors with the most commits; their accounts are looked up at once."""
     first = contributor_list.first[:CONTRIBUTORS_SHOWN]
-    people = accounts.by_emails(request.app.database, {one.email for one in first}) if first else {}
+    people = (
+        accounts.by_emails(request.app.database, {contributor.email for contributor in first}) if first else {}
+    )
     rows = []
     for contributor in first:
         person = people.get(contributor.email)

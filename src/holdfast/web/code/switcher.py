@@ -47,11 +47,11 @@ def is_linkable(ref: Ref) -> bool:
 def choice_of(repo: Repo, location: CodeLocation, kind: Kind, ref: Ref, page: str) -> Choice:
     """Point to a branch or tag; one whose name is no text is pointed to by its commit."""
     if is_linkable(ref):
-        other = replace(location, kind=kind, ref=ref.name)
+        target = replace(location, kind=kind, ref=ref.name)
     else:
         commit = refs.commit_of(repo, ref.id) or ref.id
-        other = replace(location, kind="commit", ref=commit)
-    return Choice(ref.name, other.address(page), (location.kind, location.ref) == (kind, ref.name))
+        target = replace(location, kind="commit", ref=commit)
+    return Choice(ref.name, target.address(page), (location.kind, location.ref) == (kind, ref.name))
 
 
 def switcher(app: App, repository: Repository, location: CodeLocation, page: str = "src") -> Switcher:
