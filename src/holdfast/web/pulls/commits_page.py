@@ -27,13 +27,13 @@ def page_pull_commits(
 ) -> RawResponse:
     """List the commits of a pull request, newest first."""
     issue = pulls.find(request.app, target, index)
-    number, found, total = PageParams(page.number, SIZE).number, list[Commit](), 0
+    number, commits, total = PageParams(page.number, SIZE).number, list[Commit](), 0
     try:
         span = pull_changes.open_span(request.app, target, issue)
     except NoSuchObject:
         span = None
     if span is not None:
-        found, total = pull_changes.commits(span, skip=(number - 1) * SIZE, limit=SIZE)
+        commits, total = pull_changes.commits(span, skip=(number - 1) * SIZE, limit=SIZE)
     head = pull_head(request, target, issue)
     return show_in(
         request,
@@ -45,7 +45,7 @@ def page_pull_commits(
         row=rows_of(request, [issue], target.repository)[0],
         head=head,
         section="commits",
-        lines=lines_of(request, found),
+        lines=lines_of(request, commits),
         number=number,
         size=SIZE,
         total=total,

@@ -48,8 +48,8 @@ class FilesPageQuery(DiffQuery, frozen=True):
     def link(self) -> str:
         """Return the query string of the part that is shown."""
         pairs = {name: getattr(self, name) for name in ("file", "first", "skip", "view", "context")}
-        given = {name: value for name, value in pairs.items() if value}
-        return f"?{urlencode(given)}" if given else ""
+        parameters = {name: value for name, value in pairs.items() if value}
+        return f"?{urlencode(parameters)}" if parameters else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,10 +169,10 @@ def changes(
 def line_entries(request: RequestContext, target: RepositoryAccess, issue: Issue) -> list[TimelineEntry]:
     """Return the line comments of a pull request, with the places where their lines are now."""
     viewer = None if request.actor.user is None else request.actor.user.id
-    found = line_comments.line_comments_in(request.app.database, issue, viewer, limit=MOST_COMMENTS)
-    comments = [comment for comment, _ in found]
+    commented_lines = line_comments.line_comments_in(request.app.database, issue, viewer, limit=MOST_COMMENTS)
+    comments = [comment for comment, _ in commented_lines]
     parts = timeline_parts(request.app.database, comments)
-    remarks = remarks_of(request, target, issue, [place for _, place in found])
+    remarks = remarks_of(request, target, issue, [place for _, place in commented_lines])
     budget = TextBudget(markdown_context(target))
     return [
         replace(

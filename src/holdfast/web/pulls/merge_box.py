@@ -113,8 +113,8 @@ class MergeBox:
 def merge_styles(declared: DeclaredSettings) -> list[StyleChoice]:
     """Return the merge styles of a repository, the default one first."""
     allowed = merge_requirements.allowed_styles(declared)
-    style_choices = [StyleChoice(str(style), *words) for style, words in STYLES.items() if style in allowed]
-    return sorted(style_choices, key=lambda one: one.value != declared.default_merge_style)
+    style_choices = [StyleChoice(str(style), *texts) for style, texts in STYLES.items() if style in allowed]
+    return sorted(style_choices, key=lambda choice: choice.value != declared.default_merge_style)
 
 
 def merge_box(request: RequestContext, target: RepositoryAccess, issue: Issue, pull: Pull) -> MergeBox:
@@ -198,8 +198,8 @@ def update_styles(declared: DeclaredSettings) -> list[tuple[str, str]]:
     """Return how the head branch can be updated, the default first."""
     ways = [("merge", "Update branch", declared.allow_merge_update)]
     ways.append(("rebase", "Update by rebase", declared.allow_rebase_update))
-    found = [(style, name) for style, name, is_allowed in ways if is_allowed]
-    return sorted(found, key=lambda one: one[0] != declared.default_update_style)
+    choices = [(style, name) for style, name, is_allowed in ways if is_allowed]
+    return sorted(choices, key=lambda choice: choice[0] != declared.default_update_style)
 
 
 def requirements(  # noqa: PLR0917  # all of them are needed
@@ -212,18 +212,18 @@ def requirements(  # noqa: PLR0917  # all of them are needed
 ) -> list[UnmetRequirement]:
     """Return what is missing, also for a viewer who may not merge: the reviews and statuses."""
     app, user = request.app, request.actor.user
-    found: list[UnmetRequirement] = []
+    unmet: list[UnmetRequirement] = []
     if user is not None and repo is not None and base is not None and styles:
-        found = merge_requirements.unmet_requirements(
+        unmet = merge_requirements.unmet_requirements(
             app, target, user, issue, repo=repo, base=base, style=MergeStyle(styles[0].value)
         )
-        if not any(unmet_requirement.requirement == MergeRequirement.PERMISSION for unmet_requirement in found):
-            return found
+        if not any(unmet_requirement.requirement == MergeRequirement.PERMISSION for unmet_requirement in unmet):
+            return unmet
     elif issue.is_draft:
-        found = list(merge_requirements.state_requirements(issue))
+        unmet = list(merge_requirements.state_requirements(issue))
     if issue.is_draft:
-        return found
-    return [*found, *merge_requirements.changing_requirements(app.database, target, issue)]
+        return unmet
+    return [*unmet, *merge_requirements.changing_requirements(app.database, target, issue)]
 
 
 def requirement_text(

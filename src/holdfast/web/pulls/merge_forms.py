@@ -156,8 +156,12 @@ def submit_draft(request: RequestContext, target: RepositoryAccess, index: int, 
 def without_prefix(title: str) -> str:
     """Return a title without the prefixes that mark a draft; the title itself if nothing else is left."""
     left = title.strip()
-    while (found := next((one for one in DRAFT_PREFIXES if left.casefold().startswith(one)), "")) != "":
-        left = left[len(found) :].strip()
+    while (
+        prefix := next(
+            (draft_prefix for draft_prefix in DRAFT_PREFIXES if left.casefold().startswith(draft_prefix)), ""
+        )
+    ) != "":
+        left = left[len(prefix) :].strip()
     return left or title
 
 

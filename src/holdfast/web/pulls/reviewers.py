@@ -56,24 +56,26 @@ def last_reviews(request: RequestContext, issue: Issue) -> list[Review]:
     """Return the newest reviews of a pull request, oldest first."""
     viewer = None if request.actor.user is None else request.actor.user.id
     database = request.app.database
-    found, total = reviews.reviews_of(database, issue, viewer, skip=0, limit=MOST_REVIEWS)
+    page, total = reviews.reviews_of(database, issue, viewer, skip=0, limit=MOST_REVIEWS)
     if total > MOST_REVIEWS:
-        found, _ = reviews.reviews_of(database, issue, viewer, skip=total - MOST_REVIEWS, limit=MOST_REVIEWS)
-    return found
+        page, _ = reviews.reviews_of(database, issue, viewer, skip=total - MOST_REVIEWS, limit=MOST_REVIEWS)
+    return page
 
 
 def reviewers_shown(
     request: RequestContext, target: RepositoryAccess, issue: Issue, *, may_ask: bool
 ) -> Reviewers:
     """Return the reviewers of a pull request; a later decision of the same person replaces an earlier one."""
-    found = last_reviews(request, issue)
-    pending = next((one for one in found if one.state == ReviewState.PENDING), None)
+    all_reviews = last_reviews(request, issue)
+    pending = next((review for review in all_reviews if review.state == ReviewState.PENDING), None)
     last = [
-        one for one in newest_by_reviewer(found) if one.reviewer_id is None or one.reviewer_id != issue.author_id
+        review
+        for review in newest_by_reviewer(all_reviews)
+        if review.reviewer_id is None or review.reviewer_id != issue.author_id
     ]
     with request.app.database.read() as connection:
-        people = accounts.accounts_by_id(connection, {one.reviewer_id for one in last if one.reviewer_id})
-        asked = teams.teams_by_id(connection, {one.team_id for one in last if one.team_id})
+        people = accounts.accounts_by_id(connection, {review.reviewer_id for review in last if review.reviewer_id})
+        asked = teams.teams_by_id(connection, {review.team_id for review in last if review.team_id})
     rows: list[ReviewerRow] = []
     for review in last:
         account, team = people.get(review.reviewer_id or 0), asked.get(review.team_id or 0)
@@ -86,16 +88,20 @@ def reviewers_shown(
             )
     offered: list[Account] = []
     if may_ask:
-        listed, _ = reviews.reviewers(request.app.database, target.repository, skip=0, limit=MOST_OFFERED)
+        candidates, _ = reviews.reviewers(request.app.database, target.repository, skip=0, limit=MOST_OFFERED)
         waiting = {row.account.id for row in rows if row.account and row.state == ReviewState.REQUEST_REVIEW}
-        offered = [one for one in listed if one.id != issue.author_id and one.id not in waiting]
+        offered = [
+            candidate
+            for candidate in candidates
+            if candidate.id != issue.author_id and candidate.id not in waiting
+        ]
     return Reviewers(rows, pending, offered)
 
 
-def newest_by_reviewer(found: Sequence[Review]) -> list[Review]:
+def newest_by_reviewer(all_reviews: Sequence[Review]) -> list[Review]:
     """Return for each reviewer the request or the last decision, else the last comment; never dismissed ones."""
     best: dict[tuple[int | None, int | None], Review] = {}
-    for review in found:
+    for review in all_reviews:
         key = (review.reviewer_id, review.team_id)
         before = best.get(key)
         if review.state == ReviewState.PENDING or review.is_dismissed or key == (None, None):

@@ -93,9 +93,9 @@ def pull_timeline(
         entry.happening.review_id for entry in entries if entry.kind in {"review", "code", "dismiss_review"}
     }
     places = line_comments.places_of(database, [entry.id for entry in entries if entry.kind == "code"])
-    found = reviews.reviews_by_id(database, {number for number in numbers if number is not None})
+    reviews_by_id = reviews.reviews_by_id(database, {number for number in numbers if number is not None})
     return PullTimeline(
-        found,
+        reviews_by_id,
         remarks_of(request, target, issue, list(places.values())),
         {entry.id: push for entry, push in pushes_of(request, target, entries)},
     )
