@@ -29,7 +29,7 @@ def with_visible_controls(html: str) -> str:
     if not CONTROL.search(html):
         return html
     parts: list[str] = []
-    inside, found = "", False
+    inside, has_controls = "", False
     for token in TOKEN.findall(html):
         if token.startswith("<"):
             name = NAME.match(token)
@@ -39,10 +39,10 @@ def with_visible_controls(html: str) -> str:
         elif inside or not CONTROL.search(token):
             parts.append(token)
         else:
-            found = True
+            has_controls = True
             parts.append(CONTROL.sub(code_of, token))
     text = "".join(parts)
-    return text.replace(MAIN, MAIN + WARNING, 1) if found else text
+    return text.replace(MAIN, MAIN + WARNING, 1) if has_controls else text
 
 
 def with_balanced_isolates(html: str) -> str:

@@ -94,8 +94,8 @@ def message_for(error: HostingError | ApiError) -> str:
             return "Select at least one scope." if error.scope is None else f"There is no scope {error.scope}."
         case errors.TooManyGuesses():
             minutes = -(-error.seconds // 60)
-            what = TOO_MANY.get(type(error), "wrong passwords")
-            return f"Too many {what}. Try again in {minutes} minute{'s' if minutes > 1 else ''}."
+            attempts = TOO_MANY.get(type(error), "wrong passwords")
+            return f"Too many {attempts}. Try again in {minutes} minute{'s' if minutes > 1 else ''}."
         case errors.WebhooksDisabled():
             return "Webhooks are disabled on this service."
         case errors.NotWaiting():
@@ -153,7 +153,7 @@ def status_for(error: HostingError | ApiError) -> int:
 
 def field_label(field: str) -> str:
     """Return the name of a field in the API as words: `BranchFilter` is "Branch filter"."""
-    return WORD_START.sub(lambda found: f" {found[0].lower()}", field)
+    return WORD_START.sub(lambda match: f" {match[0].lower()}", field)
 
 
 def invalid_field(error: errors.InvalidField) -> str:

@@ -62,7 +62,7 @@ def home_page(request: RequestContext, error: HostingError | None = None) -> Raw
         public, total = list_lines(request, [], limit=SHOWN_TO_STRANGERS)
         sign_up = request.app.settings.sign_up
         return page(request, "home.html", title="Holdfast", public=public, total=total, sign_up=sign_up)
-    mine, my_total = list_lines(request, [repositories.belongs_to(user)], limit=SHOWN)
+    own_rows, my_total = list_lines(request, [repositories.belongs_to(user)], limit=SHOWN)
     others, other_total = list_lines(request, [not_(repositories.belongs_to(user))], limit=OTHERS_SHOWN)
     groups, group_total = organizations.organizations_of(
         database,
@@ -81,7 +81,7 @@ def home_page(request: RequestContext, error: HostingError | None = None) -> Raw
         title="Holdfast",
         status=200 if error is None else status_for(error),
         problem="" if error is None else message_for(error),
-        mine=mine,
+        mine=own_rows,
         my_total=my_total,
         others=others,
         other_total=other_total,

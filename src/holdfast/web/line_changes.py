@@ -85,9 +85,9 @@ def marked_block(deleted: list[DiffLine], added: list[DiffLine]) -> tuple[list[M
     new = [(line, escape(line.text)) for line in added]
     if len(deleted) == len(added):
         for at, (before, after) in enumerate(zip(deleted, added, strict=True)):
-            found = changed_part(before.text, after.text)
-            if found is not None:
-                start, old_end, new_end = found
+            change = changed_part(before.text, after.text)
+            if change is not None:
+                start, old_end, new_end = change
                 old[at] = before, with_mark(before.text, start, old_end)
                 new[at] = after, with_mark(after.text, start, new_end)
     return old, new
@@ -96,9 +96,9 @@ def marked_block(deleted: list[DiffLine], added: list[DiffLine]) -> tuple[list[M
 def mark_changes(lines: Sequence[DiffLine]) -> list[MarkedLine]:
     """Return the lines of a hunk with what changed inside them marked."""
     marked: list[MarkedLine] = []
-    for deleted, added, other in blocks(lines):
-        if other is not None:
-            marked.append((other, escape(other.text)))
+    for deleted, added, unchanged in blocks(lines):
+        if unchanged is not None:
+            marked.append((unchanged, escape(unchanged.text)))
         else:
             old, new = marked_block(deleted, added)
             marked += [*old, *new]
@@ -108,10 +108,10 @@ def mark_changes(lines: Sequence[DiffLine]) -> list[MarkedLine]:
 def side_by_side(lines: Sequence[DiffLine]) -> list[tuple[MarkedLine | None, MarkedLine | None]]:
     """Return the lines of a hunk as rows with the old side and the new one."""
     rows: list[tuple[MarkedLine | None, MarkedLine | None]] = []
-    for deleted, added, other in blocks(lines):
-        if other is None:
+    for deleted, added, unchanged in blocks(lines):
+        if unchanged is None:
             rows += zip_longest(*marked_block(deleted, added))
         else:
-            shown = (other, escape(other.text))
+            shown = (unchanged, escape(unchanged.text))
             rows.append((shown, shown))
     return rows

@@ -41,9 +41,9 @@ def live_issues(request: RequestContext, paths: Iterable[str]) -> set[str]:
     """Return those of the paths that lead to an issue the viewer may read."""
     named: dict[IssueName, list[str]] = {}
     for path in paths:
-        if found := ISSUE.fullmatch(path):
-            owner, name = (unquote(part).casefold() for part in found.group(1, 2))
-            named.setdefault((owner, name, int(found[3])), []).append(path)
+        if match := ISSUE.fullmatch(path):
+            owner, name = (unquote(part).casefold() for part in match.group(1, 2))
+            named.setdefault((owner, name, int(match[3])), []).append(path)
     if not named:
         return set()
     caller = request.actor
@@ -53,17 +53,17 @@ def live_issues(request: RequestContext, paths: Iterable[str]) -> set[str]:
 
 def live_people(request: RequestContext, paths: Iterable[str]) -> set[str]:
     """Return those of the paths that lead to a user or an organization the viewer may know of."""
-    named = {path: unquote(found[1]).casefold() for path in paths if (found := PERSON.fullmatch(path))}
+    named = {path: unquote(match[1]).casefold() for path in paths if (match := PERSON.fullmatch(path))}
     if not named:
         return set()
     people = accounts.by_names(request.app.database, set(named.values()), organizations=True)
-    known = {name for name, account in people.items() if access.account_visible(request.actor, account)}
-    return {path for path, name in named.items() if name in known}
+    visible_names = {name for name, account in people.items() if access.account_visible(request.actor, account)}
+    return {path for path, name in named.items() if name in visible_names}
 
 
 def live_commits(request: RequestContext, target: RepositoryAccess, paths: Iterable[str]) -> set[str]:
     """Return those of the paths that lead to a commit of this repository."""
-    named = {path: found[1] for path in paths if (found := COMMIT.fullmatch(path))}
+    named = {path: match[1] for path in paths if (match := COMMIT.fullmatch(path))}
     if not named or not target.permissions.may_read(Unit.CODE):
         return set()
     repo = open_git(request.app, target)

@@ -164,15 +164,15 @@ def login_page(
 
 def refuse(
     request: RequestContext,
-    given: tuple[str, str],
+    typed: tuple[str, str],
     problem: str,
     status: int,
     headers: dict[str, str] | None = None,
 ) -> RawResponse:
-    """Show the form again with an error; `given` is the typed name and the redirect target."""
+    """Show the form again with an error; `typed` is the typed name and the redirect target."""
     # The name is not logged: people type their password into the wrong field.
     log.warning("login refused", status=status)
-    response = login_page(request, typed=given[0], wanted=given[1], problem=problem, status=status)
+    response = login_page(request, typed=typed[0], wanted=typed[1], problem=problem, status=status)
     response.headers.update(headers or {})
     return response
 

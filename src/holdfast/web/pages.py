@@ -161,9 +161,9 @@ def notice_text(cookie: str) -> str:
     return NOTICES.get(key, "").replace("{}", unquote(subject, errors="replace")[:LONGEST_SUBJECT])
 
 
-def moment(given: float | str) -> datetime:
+def moment(value: float | str) -> datetime:
     """Return a timestamp, or a time in the format of the API, as a `datetime`."""
-    return datetime.fromisoformat(given) if isinstance(given, str) else datetime.fromtimestamp(given, UTC)
+    return datetime.fromisoformat(value) if isinstance(value, str) else datetime.fromtimestamp(value, UTC)
 
 
 def time_ago(at: datetime, now: datetime | None = None) -> str:
@@ -206,8 +206,8 @@ class Pages:
 
     def text(self, template: str, *, user: Account | None, title: str, **values: object) -> str:
         """Render a template to HTML for a user, or for a visitor."""
-        given: dict[str, object] = {"here": "/", "notice": "", "unread": 0, **values}
-        html = self._environment.get_template(template).render(user=user, title=title, **given)
+        context: dict[str, object] = {"here": "/", "notice": "", "unread": 0, **values}
+        html = self._environment.get_template(template).render(user=user, title=title, **context)
         # In chats they isolate names from the text around them.
         return with_balanced_isolates(html) if template.startswith(CONVERSATIONS) else with_visible_controls(html)
 

@@ -78,29 +78,31 @@ def release_path(target: RepositoryAccess, tag_name: str) -> str:
 
 
 def rows_of_releases(
-    request: RequestContext, target: RepositoryAccess, found: Sequence[Release], *, assets_shown: int
+    request: RequestContext, target: RepositoryAccess, page: Sequence[Release], *, assets_shown: int
 ) -> list[ReleaseRow]:
     """Describe releases; their authors and files are one query each."""
     database = request.app.database
     with database.read() as connection:
-        authors = accounts_by_id(connection, {one.author_id for one in found if one.author_id is not None})
-        assets = stored_attachments(connection, "release_id", [one.id for one in found])
+        authors = accounts_by_id(
+            connection, {release.author_id for release in page if release.author_id is not None}
+        )
+        assets = stored_attachments(connection, "release_id", [release.id for release in page])
     latest = releases.latest_release(database, target.repository)
     budget = TextBudget(markdown_context(target))
     rows = []
-    for one in found:
-        text, is_whole = budget.show(one.body)
-        author = authors.get(one.author_id or 0)
+    for release in page:
+        text, is_whole = budget.show(release.body)
+        author = authors.get(release.author_id or 0)
         rows.append(
             ReleaseRow(
-                release=one,
-                address=release_path(target, one.tag_name),
+                release=release,
+                address=release_path(target, release.tag_name),
                 author=author if author is not None and account_visible(request.actor, author) else None,
                 text=text,
                 is_whole=is_whole,
-                assets=assets[one.id][:assets_shown],
-                more_assets=max(0, len(assets[one.id]) - assets_shown),
-                is_latest=latest is not None and latest.id == one.id,
+                assets=assets[release.id][:assets_shown],
+                more_assets=max(0, len(assets[release.id]) - assets_shown),
+                is_latest=latest is not None and latest.id == release.id,
             )
         )
     return rows
@@ -110,7 +112,7 @@ def rows_of_releases(
 def page_releases(request: RequestContext, target: RepositoryAccess, page: PageParams) -> RawResponse:
     """List the releases, newest first; drafts are there for those who may write releases."""
     params = PageParams(page.number, PER_PAGE)
-    found, total = releases.releases_of(
+    listed_releases, total = releases.releases_of(
         request.app.database,
         target.repository,
         is_draft=None if service.may_see_drafts(target) else False,
@@ -124,7 +126,7 @@ def page_releases(request: RequestContext, target: RepositoryAccess, page: PageP
         "releases/list.html",
         tab=release_tab(target),
         title=f"Releases · {target.repository.full_name}",
-        rows=rows_of_releases(request, target, found, assets_shown=ASSETS_SHOWN // PER_PAGE),
+        rows=rows_of_releases(request, target, listed_releases, assets_shown=ASSETS_SHOWN // PER_PAGE),
         total=total,
         number=params.number,
         size=PER_PAGE,

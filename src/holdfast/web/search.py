@@ -104,12 +104,12 @@ def files_in(request: RequestContext, repository: Repository, words: list[str]) 
     except GitError:
         return [], True
     root = f"/{quote(repository.full_name)}/src/branch/{quote(repository.default_branch)}"
-    found = names.holding(words)
+    paths = names.holding(words)
     results = [
         FileFound(repository.full_name, display_name(path), f"{root}/{quote(path)}")
-        for path in found[:FILES_SHOWN]
+        for path in paths[:FILES_SHOWN]
     ]
-    return results, names.is_cut or len(found) > FILES_SHOWN
+    return results, names.is_cut or len(paths) > FILES_SHOWN
 
 
 def search_issues(request: RequestContext, text: str, params: PageParams) -> tuple[list[IssueSchema], int]:

@@ -40,9 +40,9 @@ class SecurityHeaders:
 
         async def answer(message: Message) -> None:
             if message["type"] == "http.response.start":
-                given = MutableHeaders(scope=message)
+                headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
-                    given.setdefault(name, value)
+                    headers.setdefault(name, value)
             await send(message)
 
         is_form = scope["method"] not in SAFE and not scope["path"].startswith("/api/")

@@ -102,7 +102,7 @@ def counts(app: App) -> Counts:
         select(func.count()).select_from(deliveries).where(deliveries.c.state == "failed"),
     ]
     with app.database.read() as connection:
-        row = connection.execute(select(*(one.scalar_subquery() for one in counted))).one()
+        row = connection.execute(select(*(count.scalar_subquery() for count in counted))).one()
     return Counts(*row)
 
 
@@ -137,7 +137,7 @@ def show_health(request: RequestContext) -> RawResponse:
         at="Health",
         title="Health",
         checks=[
-            *(Check(words, problems.get(name, "")) for name, words in CHECKS),
+            *(Check(label, problems.get(name, "")) for name, label in CHECKS),
             *resource_checks(counted, free=disk.free, total=disk.total),
         ],
         counts=counted,
@@ -178,11 +178,11 @@ def show_deliveries(request: RequestContext, page: PageParams) -> RawResponse:
     queue = outbox.queue_size(database)
     hook_backlogs, total = backlog.hooks_with_backlog(database, skip=page.skip, limit=page.size)
     own = request.user.name
-    listed = []
+    rows = []
     for stuck in hook_backlogs:
         name, path = home_of(stuck)
         is_ours = stuck.scope != "owner" or stuck.of_organization or stuck.owner == own
-        listed.append((stuck, name, path if is_ours else ""))
+        rows.append((stuck, name, path if is_ours else ""))
     return in_admin(
         request,
         "admin/deliveries.html",
@@ -190,7 +190,7 @@ def show_deliveries(request: RequestContext, page: PageParams) -> RawResponse:
         title="Deliveries",
         queue=queue,
         waited=max(int(time.time() - queue.oldest), 0) if queue.length else 0,
-        hooks=listed,
+        hooks=rows,
         total=total,
         page=page,
         on=request.app.settings.webhooks,
@@ -200,7 +200,7 @@ def show_deliveries(request: RequestContext, page: PageParams) -> RawResponse:
 @endpoint(f"GET {ADMIN}/organizations", scope="admin", guards=(site_admin,), slow=True)
 def list_organizations_page(request: RequestContext, query: AdminSearchQuery, page: PageParams) -> RawResponse:
     """List the organizations, optionally those whose name contains a text."""
-    found, total = accounts.search_accounts(
+    organizations, total = accounts.search_accounts(
         request.app.database,
         query.q.strip(),
         organizations=True,
@@ -214,7 +214,7 @@ def list_organizations_page(request: RequestContext, query: AdminSearchQuery, pa
         "admin/organizations.html",
         at="Organizations",
         title="Organizations",
-        found=found,
+        found=organizations,
         total=total,
         page=page,
         q=query.q,

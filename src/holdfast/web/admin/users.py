@@ -94,14 +94,14 @@ class AccountActionForm(msgspec.Struct, frozen=True):
 @endpoint(f"GET {ROOT}", scope="admin", guards=(site_admin,), slow=True)
 def list_users_page(request: RequestContext, query: UsersQuery, page: PageParams) -> RawResponse:
     """List the users, optionally those whose name contains a text."""
-    found, total = users.list_users(request.app, request.actor, query.q.strip(), skip=page.skip, limit=page.size)
+    people, total = users.list_users(request.app, request.actor, query.q.strip(), skip=page.skip, limit=page.size)
     more = f"?{urlencode({'q': query.q})}&page=" if query.q else "?page="
     return in_admin(
         request,
         "admin/users.html",
         at=AT,
         title="Users",
-        people=found,
+        people=people,
         total=total,
         page=page,
         q=query.q,

@@ -126,20 +126,20 @@ def show_organization(
         request.app, request.actor, organization, skip=page_params.skip, limit=page_params.size
     )
     tabs = [OwnerTab("repositories", "Repositories"), OwnerTab("people", "People", people_total)]
-    listed: list[Team] = []
+    page_teams: list[Team] = []
     teams_total = 0
     sizes: dict[int, int] = {}
-    mine: set[int] = set()
+    own_team_ids: set[int] = set()
     if belongs:
         page_params = params if showing == "teams" else PageParams(1, 1)
-        listed, teams_total = teams.list_teams(
+        page_teams, teams_total = teams.list_teams(
             request.app, request.actor, organization, skip=page_params.skip, limit=page_params.size
         )
         tabs.append(OwnerTab("teams", "Teams", teams_total))
     if showing == "teams" and belongs:
-        numbers = [team.id for team in listed]
+        numbers = [team.id for team in page_teams]
         sizes = membership.team_sizes(request.app.database, numbers)
-        mine = membership.teams_among(request.app.database, numbers, request.user)
+        own_team_ids = membership.teams_among(request.app.database, numbers, request.user)
     me = request.actor.user
     how = membership.memberships(request.app.database, owner, [me.id]).get(me.id) if me and belongs else None
     may_create = mode >= Mode.OWNER or (
@@ -153,10 +153,10 @@ def show_organization(
         tabs=tabs,
         people=[user(request, account) for account in people],
         people_total=people_total,
-        teams=[team_schema(request, team, owner) for team in listed] if showing == "teams" else [],
+        teams=[team_schema(request, team, owner) for team in page_teams] if showing == "teams" else [],
         teams_total=teams_total,
         sizes=sizes,
-        mine=mine,
+        mine=own_team_ids,
         how=how,
         owns=mode >= Mode.OWNER,
         email=owner.email if me is not None else "",
@@ -168,11 +168,13 @@ def render_owner(
     request: RequestContext, owner: Account, query: OwnerPageQuery, page_params: PageParams, **values: object
 ) -> RawResponse:
     """Render the page; repositories are loaded only for their tab."""
-    found, total = owned(request, owner, query, page_params) if query.show not in {"people", "teams"} else ([], 0)
+    owned_repositories, total = (
+        owned(request, owner, query, page_params) if query.show not in {"people", "teams"} else ([], 0)
+    )
     parameters = {"q": query.q, "sort": query.sort if query.sort != "updated" else "", "show": query.show}
     parameters["show"] = "" if parameters["show"] == "repositories" else parameters["show"]
     filters = urlencode({name: value for name, value in parameters.items() if value})
-    given: dict[str, Any] = {
+    context: dict[str, Any] = {
         "groups": [],
         "more_groups": 0,
         "people": [],
@@ -194,11 +196,11 @@ def render_owner(
         path=f"/{quote(owner.name)}",
         query=query,
         sorts=SORTS,
-        repositories=found,
+        repositories=owned_repositories,
         total=total,
         at=page_params,
         more=f"?{filters}&page=" if filters else "?page=",
-        **given,
+        **context,
     )
 
 

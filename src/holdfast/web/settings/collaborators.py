@@ -42,16 +42,18 @@ def show_people(
     refusal: HostingError | None = None,
 ) -> RawResponse:
     """Show the list and the form below it."""
-    listed = collaborators.list_all(request.app, request.actor, target, skip=page.skip, limit=page.size)
-    modes = store.modes_of(request.app.database, target.repository, [person.id for person in listed.accounts])
+    collaborator_page = collaborators.list_all(request.app, request.actor, target, skip=page.skip, limit=page.size)
+    modes = store.modes_of(
+        request.app.database, target.repository, [person.id for person in collaborator_page.accounts]
+    )
     return in_repository_settings(
         request,
         "settings/collaborators.html",
         at="Collaborators",
         title="Collaborators",
         refusal=refusal,
-        people=[(person, Mode(modes.get(person.id, Mode.READ)).word) for person in listed.accounts],
-        total=listed.total,
+        people=[(person, Mode(modes.get(person.id, Mode.READ)).word) for person in collaborator_page.accounts],
+        total=collaborator_page.total,
         page=page,
         form=form,
         modes=MODES,

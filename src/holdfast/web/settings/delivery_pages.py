@@ -171,10 +171,10 @@ class DeliveryPages(HookPages):
         again: RangeForm | None = None,
     ) -> RawResponse:
         hook = webhooks.find(request.app, request.actor, hook_owner, webhook_id)
-        found: list[Delivery] = []
+        stored_deliveries: list[Delivery] = []
         total = 0
         try:
-            found, total = webhook_deliveries.list_deliveries(
+            stored_deliveries, total = webhook_deliveries.list_deliveries(
                 request.app,
                 request.actor,
                 hook_owner,
@@ -192,7 +192,7 @@ class DeliveryPages(HookPages):
             title=f"Deliveries of {hook.name or f'webhook {hook.id}'}",
             error=error,
             hook=hook,
-            deliveries=[schemas.delivery(one) for one in found],
+            deliveries=[schemas.delivery(stored) for stored in stored_deliveries],
             total=total,
             page=page,
             query=query,

@@ -54,13 +54,13 @@ def browser_name(user_agent: str) -> str:
 @endpoint(f"GET {ACCOUNT}/sessions", scope="user", guards=(require_session,), slow=True)
 def list_sessions_page(request: RequestContext) -> RawResponse:
     """List the sessions of the user."""
-    mine = session_of(request)
-    own = "" if mine is None else hashed(mine)
+    current_session = session_of(request)
+    own = "" if current_session is None else hashed(current_session)
     session_rows = [
         SessionRow(session, browser_name(session.user_agent), own.startswith(session.key))
         for session in sessions.list_sessions(request.app, request.actor)
     ]
-    session_rows.sort(key=lambda one: not one.is_this)
+    session_rows.sort(key=lambda session_row: not session_row.is_this)
     return in_account(request, "settings/sessions.html", at="Sessions", title="Sessions", sessions=session_rows)
 
 

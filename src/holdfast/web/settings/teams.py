@@ -130,10 +130,10 @@ def units_of(form: TeamForm, current: Mapping[str, int]) -> tuple[Mode, dict[Uni
         return mode, dict.fromkeys(ALL_UNITS, mode)
     if form.permission != "units":
         raise InvalidValue("Permission", "choose a permission")
-    words = {unit: getattr(form, field_of(unit)) for unit, _ in UNITS}
-    if not set(words.values()) <= {"none", "read", "write"}:
+    mode_names = {unit: getattr(form, field_of(unit)) for unit, _ in UNITS}
+    if not set(mode_names.values()) <= {"none", "read", "write"}:
         raise InvalidValue("Permission", "choose none, read or write for each feature")
-    chosen = {unit: Mode[word.upper()] for unit, word in words.items()}
+    chosen = {unit: Mode[mode_name.upper()] for unit, mode_name in mode_names.items()}
     if set(chosen.values()) == {Mode.NONE}:
         raise InvalidValue("Permission", "choose at least one feature the team can read")
     others = {Unit(unit): Mode(mode) for unit, mode in current.items()}
@@ -149,7 +149,7 @@ def show_form(request: RequestContext, form: TeamForm, refusal: HostingError | N
         title="New team",
         refusal=refusal,
         form=form,
-        units=[(field_of(unit), words) for unit, words in UNITS],
+        units=[(field_of(unit), texts) for unit, texts in UNITS],
         permissions=PERMISSIONS,
         path=f"{organization_path(request.resolved(OrganizationAccess))}/teams",
     )
@@ -158,16 +158,18 @@ def show_form(request: RequestContext, form: TeamForm, refusal: HostingError | N
 @endpoint(f"GET {AT}", scope="organization", guards=GUARDS, slow=True)
 def list_teams_page(request: RequestContext, organization: OrganizationAccess, page: PageParams) -> RawResponse:
     """Show the teams of an organization."""
-    found, total = teams.list_teams(request.app, request.actor, organization, skip=page.skip, limit=page.size)
+    stored_teams, total = teams.list_teams(
+        request.app, request.actor, organization, skip=page.skip, limit=page.size
+    )
     return in_organization_settings(
         request,
         "settings/teams.html",
         at="Teams",
         title="Teams",
-        teams=[team_schema(request, team, organization.account) for team in found],
+        teams=[team_schema(request, team, organization.account) for team in stored_teams],
         total=total,
         page=page,
-        sizes=members.team_sizes(request.app.database, [team.id for team in found]),
+        sizes=members.team_sizes(request.app.database, [team.id for team in stored_teams]),
         path=f"{organization_path(organization)}/teams",
     )
 
@@ -209,7 +211,7 @@ def show_team(
         team=schema,
         is_owners=target.team.is_owners,
         form=form or form_of(schema),
-        units=[(field_of(unit), words) for unit, words in UNITS],
+        units=[(field_of(unit), texts) for unit, texts in UNITS],
         permissions=PERMISSIONS,
         people=[user(request, person) for person in people],
         more_people=total - len(people),

@@ -83,7 +83,7 @@ def show_tokens(
     error: HostingError | None = None,
 ) -> RawResponse:
     """Show the tokens, and the value of the one that was just created, this once."""
-    found, total = access_tokens.list_tokens(
+    stored_tokens, total = access_tokens.list_tokens(
         request.app, request.actor, request.user, skip=page.skip, limit=page.size
     )
     response = in_account(
@@ -92,7 +92,7 @@ def show_tokens(
         at="Tokens",
         title="Tokens",
         refusal=error,
-        tokens=found,
+        tokens=stored_tokens,
         total=total,
         page=page,
         form=form,
