@@ -2,6 +2,9 @@
 
 from tests.web.pulls.conftest import AT, TEXT, PullSite
 
+# The page to go back to, which the form sends.
+BACK = {"back": "files"}
+
 
 def test_a_pending_review_is_only_seen_by_who_writes_it(site: PullSite) -> None:
     """Until it is submitted with a decision; it can be discarded."""
@@ -51,22 +54,36 @@ def test_a_suggestion_is_written_and_applied(site: PullSite) -> None:
     api.post("/repos/ada/tides/branches", json={"new_branch_name": "other", "old_branch_name": "fix"})
     opened = api.post("/repos/ada/tides/pulls", json={"title": "Other", "head": "other", "base": "main"})
     assert opened.json()["number"] == 2
-    assert ada.post(f"{AT}/pulls/2/comments/{number}/apply").status_code == 404
-    assert "Apply suggestion" not in site.browser("eve").get(f"{AT}/pulls/1/files").text
-    assert site.browser("eve").post(apply).status_code == 403
-    assert "Apply suggestion" in ada.get(f"{AT}/pulls/1/files").text
-    assert ada.post(apply).headers["location"] == f"{AT}/pulls/1/files"
+    assert ada.post(f"{AT}/pulls/2/comments/{number}/apply", data=BACK).status_code == 404
+    for page in ("", "/files"):
+        assert "Apply suggestion" not in site.browser("eve").get(f"{AT}/pulls/1{page}").text
+        assert "Apply suggestion" in ada.get(f"{AT}/pulls/1{page}").text
+    assert site.browser("eve").post(apply, data=BACK).status_code == 403
+    assert ada.post(apply, data=BACK).headers["location"] == f"{AT}/pulls/1/files"
     text = ada.get(f"{AT}/pulls/1/files").text
     assert "Suggestion applied to a.txt." in text
     assert "line 10!" in text
     assert "Resolved by ada" in text
     assert "Apply suggestion" not in text
+    assert apply not in ada.get(f"{AT}/pulls/1").text
     raw = api.get("/repos/ada/tides/raw/a.txt", params={"ref": "fix"}).text
     assert raw == TEXT.replace("line 10\n", "line 10!\n")
     message = api.get("/repos/ada/tides/commits", params={"sha": "fix"}).json()[0]["commit"]["message"]
     assert message.startswith("Apply suggestion to a.txt\n\nCo-authored-by: bob <")
-    assert ada.post(apply).status_code == 409
-    assert ada.post(f"{AT}/pulls/1/comments/999/apply").status_code == 404
+    assert ada.post(apply, data=BACK).status_code == 409
+    assert ada.post(f"{AT}/pulls/1/comments/999/apply", data=BACK).status_code == 404
+
+
+def test_a_suggestion_is_applied_in_the_conversation(site: PullSite) -> None:
+    """Whoever applies it there stays there."""
+    site.open_pull()
+    form = {"path": "a.txt", "side": "new", "line": "10", "body": "```suggestion\nline 10!\n```"}
+    site.browser("bob").post(f"{AT}/pulls/1/comments", data=form)
+    number = site.api["ada"].get("/repos/ada/tides/pulls/1/reviews/1/comments").json()[0]["id"]
+    ada = site.browser("ada")
+    sent = ada.post(f"{AT}/pulls/1/comments/{number}/apply", data={"back": "conversation"})
+    assert sent.headers["location"] == f"{AT}/pulls/1"
+    assert "Suggestion applied to a.txt." in ada.get(f"{AT}/pulls/1").text
 
 
 def test_one_pending_comment_is_deleted(site: PullSite) -> None:

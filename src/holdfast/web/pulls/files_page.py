@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 import msgspec
 
 from holdfast.hosting import access
-from holdfast.hosting.access import RepositoryAccess, Unit
+from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.errors import NoSuchObject
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.patches import TreeDiff, diff_trees
@@ -27,7 +27,7 @@ from holdfast.web.issues.timeline import TextBudget, TimelineEntry, comment_entr
 from holdfast.web.pulls.commits_page import READ_CHANGES
 from holdfast.web.pulls.pull_head import pull_head
 from holdfast.web.pulls.reviewers import reviewers_shown
-from holdfast.web.pulls.timeline import remarks_of, with_suggestion
+from holdfast.web.pulls.timeline import may_apply_suggestions, remarks_of, with_suggestion
 from holdfast.web.repository_frame import PULLS, root_path, show_in
 
 __all__ = ["FilesPageQuery", "RejectedReview", "files_page", "page_pull_files"]
@@ -136,9 +136,7 @@ def files_page(
         ),
         is_own=request.actor.user is not None and request.actor.user.id == issue.author_id,
         may_review=may.comment and access.may_comment(target.permissions, is_pull=True, is_locked=issue.is_locked),
-        may_apply=may.comment
-        and target.permissions.may_write(Unit.CODE)
-        and issue.head_repository_id == target.repository.id,
+        may_apply=may.comment and may_apply_suggestions(target, issue),
         tried=tried,
     )
 

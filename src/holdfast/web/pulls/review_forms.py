@@ -77,6 +77,12 @@ class ResolveForm(msgspec.Struct, frozen=True):
     back: str = ""
 
 
+class SuggestionForm(msgspec.Struct, frozen=True):
+    """The page to go back to: `conversation`, or the changed files."""
+
+    back: str = ""
+
+
 class DismissForm(msgspec.Struct, frozen=True):
     """Why a review is dismissed."""
 
@@ -217,6 +223,7 @@ def submit_suggestion(
     target: RepositoryAccess,
     index: int,
     id: int,  # noqa: A002  # named in the path
+    body: SuggestionForm,
 ) -> RawResponse:
     """Commit the change that a line comment suggests to the head branch."""
     issue = pulls.find(request.app, target, index)
@@ -226,7 +233,8 @@ def submit_suggestion(
         raise
     except HostingError as error:
         return show_rejection(request, target, index, error)
-    return redirect_to(f"{page_path(target.repository, issue)}/files", "suggestion-applied", path)
+    files = "" if body.back == "conversation" else "/files"
+    return redirect_to(f"{page_path(target.repository, issue)}{files}", "suggestion-applied", path)
 
 
 @endpoint("POST /{owner}/{repo}/pulls/{index}/comments/{id}/delete", scope="issue", guards=CHANGE_PULLS)

@@ -25,7 +25,16 @@ from holdfast.hosting.store.review_changes import LinePlace
 from holdfast.hosting.store.reviews import Review
 from holdfast.web.code.commit_rows import summary_of
 
-__all__ = ["HunkLine", "LineRemark", "PullTimeline", "PushShown", "hunk_lines", "pull_timeline", "with_suggestion"]
+__all__ = [
+    "HunkLine",
+    "LineRemark",
+    "PullTimeline",
+    "PushShown",
+    "hunk_lines",
+    "may_apply_suggestions",
+    "pull_timeline",
+    "with_suggestion",
+]
 
 # How many lines of the diff a comment is shown with.
 LINES_ABOVE: Final = 4
@@ -93,11 +102,20 @@ def pull_timeline(
         entry.happening.review_id for entry in entries if entry.kind in {"review", "code", "dismiss_review"}
     }
     places = line_comments.places_of(database, [entry.id for entry in entries if entry.kind == "code"])
-    reviews_by_id = reviews.reviews_by_id(database, {number for number in numbers if number is not None})
+    remarks = remarks_of(request, target, issue, list(places.values()))
     return PullTimeline(
-        reviews_by_id,
-        remarks_of(request, target, issue, list(places.values())),
+        reviews.reviews_by_id(database, {number for number in numbers if number is not None}),
+        {entry.id: with_suggestion(remarks[entry.id], entry, issue) for entry in entries if entry.id in remarks},
         {entry.id: push for entry, push in pushes_of(request, target, entries)},
+    )
+
+
+def may_apply_suggestions(target: RepositoryAccess, issue: Issue) -> bool:
+    """Return whether the viewer may commit suggested changes to the head branch."""
+    return (
+        not target.repository.is_archived
+        and target.permissions.may_write(Unit.CODE)
+        and issue.head_repository_id == target.repository.id
     )
 
 
