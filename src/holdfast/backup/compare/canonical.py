@@ -180,16 +180,16 @@ def packed(values: MutableSequence[Any]) -> bytes:
 
 def file_pointers(message: Message) -> list[FilePointer]:
     """List every file a record refers to, at whatever depth."""
-    found: list[FilePointer] = []
+    pointers: list[FilePointer] = []
     for field, value in message.ListFields():
         if field.message_type is None:
             continue
         for below in value if field.is_repeated else (value,):
             if name_of(field) in FILE_POINTERS:
-                found.append(below)
+                pointers.append(below)
             else:
-                found += file_pointers(below)
-    return found
+                pointers += file_pointers(below)
+    return pointers
 
 
 def aspects(before: ChatItem, after: ChatItem) -> tuple[Aspect, ...]:
@@ -199,13 +199,13 @@ def aspects(before: ChatItem, after: ChatItem) -> tuple[Aspect, ...]:
     if before == after:
         return ()
     old, new = apart(before), apart(after)
-    found: list[Aspect] = []
+    differences: list[Aspect] = []
     if new.deleted and not old.deleted:
         return (Aspect.DELETED,)
     if old.rest != new.rest:
-        found.append(Aspect.EDITED)
-    found += [aspect for aspect in ALONE if getattr(old, aspect.value) != getattr(new, aspect.value)]
-    return tuple(found) or (Aspect.OTHER,)
+        differences.append(Aspect.EDITED)
+    differences += [aspect for aspect in ALONE if getattr(old, aspect.value) != getattr(new, aspect.value)]
+    return tuple(differences) or (Aspect.OTHER,)
 
 
 def says(item: ChatItem) -> str:
@@ -220,6 +220,6 @@ def says(item: ChatItem) -> str:
         return f"poll: {item.poll.question}"
     if kind == "updateMessage":
         update = item.updateMessage.WhichOneof("update") or "nothing"
-        words = "".join(f" {sign.lower()}" if sign.isupper() else sign for sign in update)
-        return f"update: {words}"
+        label = "".join(f" {sign.lower()}" if sign.isupper() else sign for sign in update)
+        return f"update: {label}"
     return LABELS.get(kind or "", "an empty message")

@@ -174,22 +174,26 @@ class CropPlan:
         recipients = self._roster.recipients
         for chat in self._chats:
             self.people.add(self._roster.chats[chat].recipientId)
-        self.people |= {one for one, recipient in recipients.items() if recipient.HasField("self")}
+        self.people |= {
+            recipient_id for recipient_id, recipient in recipients.items() if recipient.HasField("self")
+        }
         for frame in source:
             if frame.kind == ITEM:
-                found = Found(frame.raw)
-                if self._stays(found):
-                    self.people |= found.people
-                    ids |= found.ids
-        for one in tuple(self.people):
-            if one in recipients and recipients[one].HasField("group"):
-                ids |= Found(Frame(recipient=recipients[one]).SerializeToString()).ids
-        self.people |= {one for one, recipient in recipients.items() if known_by(recipient) & ids}
+                item = Found(frame.raw)
+                if self._stays(item):
+                    self.people |= item.people
+                    ids |= item.ids
+        for recipient_id in tuple(self.people):
+            if recipient_id in recipients and recipients[recipient_id].HasField("group"):
+                ids |= Found(Frame(recipient=recipients[recipient_id]).SerializeToString()).ids
+        self.people |= {
+            recipient_id for recipient_id, recipient in recipients.items() if known_by(recipient) & ids
+        }
         self.people &= recipients.keys()
 
-    def _stays(self, found: "Found") -> bool:
+    def _stays(self, item: "Found") -> bool:
         """Return whether a message stays."""
-        return found.chat in self._chats and self._window.holds(found.origin)
+        return item.chat in self._chats and self._window.holds(item.origin)
 
     def write(self, source: Backup, out: BackupWriter) -> None:
         """Write what stays, in its order."""
@@ -205,11 +209,11 @@ class CropPlan:
 
     def _item(self, raw: bytes) -> bytes | None:
         """Write a message that stays, changed where it points to what does not."""
-        found = Found(raw)
-        if not self._stays(found):
+        item = Found(raw)
+        if not self._stays(item):
             return None
-        far = any(not self._window.holds(time) for time in found.quoted)
-        if not far and not (self._without_media and found.files):
+        far = any(not self._window.holds(time) for time in item.quoted)
+        if not far and not (self._without_media and item.files):
             return raw
         frame = Frame.FromString(raw)
         for version in (frame.chatItem, *frame.chatItem.revisions):
@@ -246,7 +250,7 @@ class CropPlan:
 
     def _only(self, ids: MutableSequence[int]) -> None:
         """Take those who do not stay out of a list."""
-        kept = [one for one in ids if one in self.people]
+        kept = [recipient_id for recipient_id in ids if recipient_id in self.people]
         if len(kept) != len(ids):
             ids[:] = kept
 
@@ -280,8 +284,8 @@ class Found:
 def known_by(recipient: Recipient) -> set[bytes]:
     """List the service ids of a person, as members, mentions and updates write them."""
     contact = recipient.contact
-    found = {contact.aci, contact.pni}
-    return (found | {PNI + contact.pni} if contact.pni else found) - {b""}
+    service_ids = {contact.aci, contact.pni}
+    return (service_ids | {PNI + contact.pni} if contact.pni else service_ids) - {b""}
 
 
 def drop_files(message: Message) -> None:

@@ -92,8 +92,8 @@ def diff(
     >>> found.same, sum(chat.added for chat in found.chats)
     (False, 14)
     """
-    with opened(before, key) as backup, opened(after, key) as other:
-        return diff_open(backup, other, chats, on_change)
+    with opened(before, key) as backup, opened(after, key) as later:
+        return diff_open(backup, later, chats, on_change)
 
 
 def diff_open(
@@ -165,14 +165,14 @@ class ChangeCounter:
 
     def _settle(self, group: MessageGroup, *, keep: bool) -> None:
         """Tell changed messages of one author and time from new and lost ones."""
-        for old, new, found in match_changed(self._index, group):
+        for old, new, differences in match_changed(self._index, group):
             if old is None:
                 self._added[group.chat] += 1
             elif new is None:
                 self._removed[group.chat] += 1
-            elif found:
+            elif differences:
                 self._changed[group.chat] += 1
-                self._aspects.setdefault(group.chat, Counter()).update(aspect.value for aspect in found)
+                self._aspects.setdefault(group.chat, Counter()).update(aspect.value for aspect in differences)
             else:
                 continue
             if keep:
@@ -186,10 +186,10 @@ class ChangeCounter:
         assert item is not None  # noqa: S101  # a change has at least one side
         author, sent = item.authorId, item.dateSent
         texts = ("" if first is None else says(first)), ("" if second is None else says(second))
-        what: tuple[str, ...] = ("added",) if first is None else ("removed",)
+        kinds: tuple[str, ...] = ("added",) if first is None else ("removed",)
         if first is not None and second is not None:
-            what = tuple(aspect.value for aspect in aspects(first, second))
-        return MessageChange(self._pairing.chat_name(chat), self._pairing.author(author), sent, what, *texts)
+            kinds = tuple(aspect.value for aspect in aspects(first, second))
+        return MessageChange(self._pairing.chat_name(chat), self._pairing.author(author), sent, kinds, *texts)
 
     def chats(self) -> tuple[ChatDifference, ...]:
         """List the chats in which anything changed, those with most changes first."""

@@ -82,15 +82,15 @@ def field_changes(
     """
     old = dict(facts(before, naming, numbers[0]))
     new = dict(facts(after, naming, numbers[1]))
-    found: list[FieldChange] = []
+    changes: list[FieldChange] = []
     for path in {**old, **new}:
         first, second = old.get(path), new.get(path)
         if first is None or second is None:
             absent = (first or second or MISSING).absent
-            found.append(FieldChange(path, first.shown if first else absent, second.shown if second else absent))
+            changes.append(FieldChange(path, first.shown if first else absent, second.shown if second else absent))
         elif first.value != second.value:
-            found.append(FieldChange(path, first.shown, second.shown))
-    return tuple(found)
+            changes.append(FieldChange(path, first.shown, second.shown))
+    return tuple(changes)
 
 
 def facts(
@@ -112,8 +112,8 @@ def facts(
                 shown = ", ".join(f"{inner} {text}" for inner, text in rest.items())
                 yield f"{place} {label}", Fact((key, entry.SerializeToString(deterministic=True)), shown or label)
         elif name in RECIPIENT_IDS and field.is_repeated:
-            known = sorted(numbers.get(entry, entry) for entry in value)
-            yield place, Fact(known, ", ".join(naming(entry) or "Unknown" for entry in known))
+            recipients = sorted(numbers.get(entry, entry) for entry in value)
+            yield place, Fact(recipients, ", ".join(naming(entry) or "Unknown" for entry in recipients))
         elif name in RECIPIENT_IDS:
             number = numbers.get(value, value)
             yield place, Fact(number, naming(number) or "Unknown")
@@ -134,8 +134,10 @@ def scalar(field: FieldDescriptor, name: str, value: Any) -> Fact:
     if field.type == FieldDescriptor.TYPE_BYTES or name in SECRETS:
         return Fact(values, HIDDEN)
     if field.enum_type is not None:
-        known = field.enum_type.values_by_number
-        return Fact(values, ", ".join(known[entry].name if entry in known else str(entry) for entry in values))
+        enum_values = field.enum_type.values_by_number
+        return Fact(
+            values, ", ".join(enum_values[entry].name if entry in enum_values else str(entry) for entry in values)
+        )
     if field.type == FieldDescriptor.TYPE_BOOL:
         shown = ", ".join("yes" if entry else "no" for entry in values)
         return Fact(values, shown, NOTHING if field.has_presence else "no")

@@ -130,9 +130,9 @@ class Index:
     def postponed(self) -> Iterator[MessageGroup]:
         """Yield the groups that were put aside, in that order."""
         rows = self._base.execute("SELECT g, chat, author, origin, side, n FROM later ORDER BY rowid")
-        for (_g, chat, author, origin), found in groupby(rows, key=lambda row: row[:4]):
+        for (_g, chat, author, origin), members in groupby(rows, key=lambda row: row[:4]):
             sides: tuple[list[int], list[int]] = ([], [])
-            for *_head, side, n in found:
+            for *_head, side, n in members:
                 sides[side].append(n)
             yield MessageGroup(chat, author, origin, tuple(sides[0]), tuple(sides[1]))
 

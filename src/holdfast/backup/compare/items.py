@@ -16,12 +16,12 @@ __all__ = ["items"]
 def items(backup: Backup, people: Mapping[int, int], chats: Mapping[int, int]) -> Iterator[list[Numbered]]:
     """Yield the messages of a backup, a block at a time, in their order."""
     for block in backup.blocks():
-        found, odd, count, fault, at = renumber_items(block.data, NO_CAP, PLAN, people, chats)
+        numbered, odd, count, fault, at = renumber_items(block.data, NO_CAP, PLAN, people, chats)
         if fault:
             raise block.damaged(fault, count, at)
         if odd:
-            found, _odd, _count, _fault, _at = renumber_items(plain(block), NO_CAP, PLAN, people, chats)
-        yield found
+            numbered, _odd, _count, _fault, _at = renumber_items(plain(block), NO_CAP, PLAN, people, chats)
+        yield numbered
 
 
 def plain(block: Block) -> bytes:

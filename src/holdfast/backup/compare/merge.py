@@ -168,17 +168,17 @@ def merge_open(
 
 def check_accounts(sources: Sequence[Backup], rosters: Sequence[Roster]) -> None:
     """Refuse backups that nothing connects with the first one."""
-    known = [rosters[0]]
+    accepted = [rosters[0]]
     waiting = list(zip(rosters[1:], sources[1:], strict=True))
     while waiting:
-        found = [entry for entry in waiting if any(same_account(entry[0], roster) for roster in known)]
-        if not found:
+        related = [entry for entry in waiting if any(same_account(entry[0], roster) for roster in accepted)]
+        if not related:
             raise DifferentAccounts(
                 f"{waiting[0][1].name} and {sources[0].name} look like backups of two accounts: "
                 "profile key, media key and subscriptions all differ"
             )
-        known += [roster for roster, _source in found]
-        waiting = [entry for entry in waiting if entry not in found]
+        accepted += [roster for roster, _source in related]
+        waiting = [entry for entry in waiting if entry not in related]
 
 
 def same_account(roster: Roster, other: Roster) -> bool:
@@ -237,11 +237,11 @@ def settle(index: Index, pairing: RecipientPairs, older: Backup, newer: Backup, 
         index.keep("after", selected[1], items(newer, pairing.people_after, pairing.chats_after))
     replaced = bytearray(len(index.after))
     for group in index.postponed():
-        for old, new, found in list(match_changed(index, group)):
+        for old, new, differences in list(match_changed(index, group)):
             if old is None or new is None:
                 continue
             index.join(old, new)
-            if not found:
+            if not differences:
                 continue
             frame = resolve(index.raw("before", old), index.raw("after", new))
             count.differing.update(aspect.value for aspect in frame.aspects)
@@ -257,10 +257,10 @@ def settle(index: Index, pairing: RecipientPairs, older: Backup, newer: Backup, 
 def fitted(item: Numbered, pairing: RecipientPairs, count: MergeCounts) -> bytes:
     """Make a message that only the older backup has fit for the later one."""
     _frame, chat, author, sent, _origin, _received, raw = item
-    made, stopped = fit(raw, pairing.after.made_ms, pairing.collapsed)
+    record, stopped = fit(raw, pairing.after.made_ms, pairing.collapsed)
     if stopped:
         count.conflict(Conflict("message", place(pairing, chat, author, sent), "timer", "", "timer", TIMER))
-    return made
+    return record
 
 
 def place(pairing: RecipientPairs, chat: int, author: int, sent_ms: int) -> str:

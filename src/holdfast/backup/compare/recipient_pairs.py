@@ -29,9 +29,9 @@ NOWHERE: Final = 1 << 48
 class Numbers(dict[int, int]):
     """New numbers by the ids of one file; an id that is nowhere is an error, or keeps apart from all others."""
 
-    def __init__(self, values: Mapping[int, int], what: str, name: str, *, strict: bool, side: int = 0) -> None:
+    def __init__(self, values: Mapping[int, int], kind: str, name: str, *, strict: bool, side: int = 0) -> None:
         super().__init__(values)
-        self._what = what
+        self._what = kind
         self._name = name
         self._strict = strict
         self._side = side
@@ -91,7 +91,7 @@ def pair(
     before: Roster, after: Roster, *, names: tuple[str, str] = ("", ""), strict: bool = False
 ) -> RecipientPairs:
     """Give two backups common numbers; with `strict`, a reference to nothing is an error once it is met."""
-    people_after = {known: number for number, known in enumerate(after.recipients, 1)}
+    people_after = {recipient_id: number for number, recipient_id in enumerate(after.recipients, 1)}
     recipient_index = RecipientIndex(after, people_after)
     people_before: dict[int, int] = {}
     following = len(people_after) + 1

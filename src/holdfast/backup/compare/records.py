@@ -81,13 +81,13 @@ def record_changes(pairing: RecipientPairs, only: set[int] | None) -> Iterator[R
 
 def recipients_of(pairing: RecipientPairs, only: set[int]) -> set[int]:
     """Find whom chats are with."""
-    found: set[int] = set()
+    recipients: set[int] = set()
     for number in only:
         earlier, later = pairing.chats[number]
-        found |= {pairing.people_before[pairing.before.chats[chat].recipientId] for chat in earlier}
+        recipients |= {pairing.people_before[pairing.before.chats[chat].recipientId] for chat in earlier}
         if later is not None:
-            found.add(pairing.people_after[pairing.after.chats[later].recipientId])
-    return found
+            recipients.add(pairing.people_after[pairing.after.chats[later].recipientId])
+    return recipients
 
 
 def other_changes(pairing: RecipientPairs, naming: Naming, numbers: Numbers) -> Iterator[RecordChange]:
@@ -104,7 +104,7 @@ def other_changes(pairing: RecipientPairs, naming: Naming, numbers: Numbers) -> 
     yield from keyed(profiles, "notification profile", lambda profile: profile.name, naming, numbers)
     folders = tuple({folder_key(folder): folder for folder in roster.folders} for roster in (before, after))
     yield from keyed(folders, "chat folder", lambda folder: folder.name or "All chats", naming, numbers)
-    orders = [[key for key in side if key in other] for side, other in (folders, folders[::-1])]
+    orders = [[key for key in side if key in opposite] for side, opposite in (folders, folders[::-1])]
     if orders[0] != orders[1]:
         texts = [", ".join(side[key].name or "All chats" for key in side) for side in folders]
         yield RecordChange("chat folder", "all", "changed", (FieldChange("order", *texts),))
@@ -126,9 +126,9 @@ def keyed(
     before, after = sides
     for key in {**before, **after}:
         old, new = before.get(key), after.get(key)
-        known = new or old
-        assert known is not None  # noqa: S101  # the key is of one of the two
-        yield from changes_of((old, new), kind, name(known), naming, numbers)
+        record = new or old
+        assert record is not None  # noqa: S101  # the key is of one of the two
+        yield from changes_of((old, new), kind, name(record), naming, numbers)
 
 
 def changes_of(

@@ -31,8 +31,8 @@ def resolve(before: bytes, after: bytes) -> ResolvedFrame:
 
     Reactions, votes and receipts are always those of the later one. A file only the older version has is kept.
     """
-    found = aspects(parse(before), parse(after))
-    if not found:
+    differences = aspects(parse(before), parse(after))
+    if not differences:
         return ResolvedFrame(after, (), (), "", "")
     old, new = parse(before), parse(after)
     chat_item = ChatItem()
@@ -44,10 +44,10 @@ def resolve(before: bytes, after: bytes) -> ResolvedFrame:
     elif kind == old.WhichOneof("item"):
         keep_files(old, chat_item)
         keep_target(old, chat_item)
-    lost = tuple(aspect for aspect in found if loses(aspect, old, new, chat_item))
+    lost = tuple(aspect for aspect in differences if loses(aspect, old, new, chat_item))
     texts = (says(chat_item), says(old if chat_item != old else new)) if lost else ("", "")
     raw = after if chat_item == new else Frame(chatItem=chat_item).SerializeToString(deterministic=True)
-    return ResolvedFrame(raw, found, lost, *texts)
+    return ResolvedFrame(raw, differences, lost, *texts)
 
 
 def later_state(chat_item: ChatItem, new: ChatItem) -> None:
@@ -81,10 +81,10 @@ def keep_files(old: ChatItem, chat_item: ChatItem) -> None:
 
 def keep_target(old: ChatItem, chat_item: ChatItem) -> None:
     """Let a quote point to its message, where only the older backup knows which it was."""
-    quote, known = chat_item.standardMessage.quote, old.standardMessage.quote
+    quote, old_quote = chat_item.standardMessage.quote, old.standardMessage.quote
     lost = chat_item.standardMessage.HasField("quote") and not quote.HasField("targetSentTimestamp")
-    if lost and known.HasField("targetSentTimestamp"):
-        quote.targetSentTimestamp = known.targetSentTimestamp
+    if lost and old_quote.HasField("targetSentTimestamp"):
+        quote.targetSentTimestamp = old_quote.targetSentTimestamp
 
 
 def without_target(item: ChatItem) -> ChatItem:

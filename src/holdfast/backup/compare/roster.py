@@ -49,13 +49,13 @@ class Roster:
 
     def name(self, recipient: int) -> str:
         """Return what a recipient of this file is called."""
-        known = self.recipients.get(recipient)
-        return "Unknown" if known is None else recipient_name(known)
+        entry = self.recipients.get(recipient)
+        return "Unknown" if entry is None else recipient_name(entry)
 
     def chat_name(self, chat: int) -> str:
         """Return what a chat of this file is called."""
-        known = self.chats.get(chat)
-        return "Unknown" if known is None else self.name(known.recipientId)
+        entry = self.chats.get(chat)
+        return "Unknown" if entry is None else self.name(entry.recipientId)
 
     def take(self, name: str, raw: bytes) -> None:
         """Keep one record."""
@@ -88,15 +88,15 @@ def read_roster(backup: Backup) -> Roster:
     item = PICKED.slots["Frame.chatItem"]
     for block in backup.blocks():
         digest.update(block.data)
-        seen = walk(block.data, 0, NO_CAP)
-        if seen.fault:
-            raise block.damaged(seen.fault, seen.frames, seen.at)
-        found, count, _fault, _at = collect_block(block.data, NO_CAP, PICKED)
+        result = walk(block.data, 0, NO_CAP)
+        if result.fault:
+            raise block.damaged(result.fault, result.frames, result.at)
+        entries, count, _fault, _at = collect_block(block.data, NO_CAP, PICKED)
         whole = block
-        if sum(depth == 0 for _slot, depth, _start, _end in found) != count:
+        if sum(depth == 0 for _slot, depth, _start, _end in entries) != count:
             whole = settled(block)
-            found, count, _fault, _at = collect_block(whole.data, NO_CAP, PICKED)
-        records = [entry for entry in found if entry[1] == 0]
+            entries, count, _fault, _at = collect_block(whole.data, NO_CAP, PICKED)
+        records = [entry for entry in entries if entry[1] == 0]
         if len(records) != count:
             take_others(roster, whole)
         for slot, _depth, start, end in records:

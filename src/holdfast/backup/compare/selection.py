@@ -59,15 +59,15 @@ class Window:
 
 def parse_period(text: str) -> DateRange:
     """Read `2024`, `2024-03`, `2024-03-09` or `2024-03-09T18:30`, with an offset or else in UTC."""
-    found = DATE.fullmatch(text.strip())
-    if found is None:
+    match = DATE.fullmatch(text.strip())
+    if match is None:
         try:
             moment = datetime.fromisoformat(text.strip())
         except ValueError:
             raise ValueError(f"{text!r} is no date; write 2024, 2024-03, 2024-03-09 or 2024-03-09T18:30") from None
         begin = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
         return DateRange(milliseconds(begin), milliseconds(begin))
-    year, month, day = (int(part) if part else None for part in found.groups())
+    year, month, day = (int(part) if part else None for part in match.groups())
     try:
         begin = datetime(year or 0, month or 1, day or 1, tzinfo=UTC)
         if day:
@@ -86,43 +86,43 @@ def milliseconds(moment: datetime) -> int:
     return (moment - datetime(1970, 1, 1, tzinfo=UTC)) // MILLISECOND
 
 
-def find_chats(roster: Roster, words: Iterable[str]) -> set[int]:
+def find_chats(roster: Roster, queries: Iterable[str]) -> set[int]:
     """Find chats by name, phone number, username, id of the account, or `#` and the chat's number in the file."""
-    found: set[int] = set()
-    for word in words:
-        chats = named(roster, word)
+    chosen: set[int] = set()
+    for query in queries:
+        chats = named(roster, query)
         if not chats:
-            raise unknown(word, [roster])
+            raise unknown(query, [roster])
         if len(chats) > 1:
-            raise UnknownChat(f"{len(chats)} chats match {word!r}: {listed(roster, chats)}; name one of these")
-        found |= chats
-    return found
+            raise UnknownChat(f"{len(chats)} chats match {query!r}: {listed(roster, chats)}; name one of these")
+        chosen |= chats
+    return chosen
 
 
-def choose_pairs(pairing: RecipientPairs, words: Iterable[str]) -> set[int]:
+def choose_pairs(pairing: RecipientPairs, queries: Iterable[str]) -> set[int]:
     """Find chats that either of two backups has under a name, by their common numbers."""
-    found: set[int] = set()
-    for word in words:
+    chosen: set[int] = set()
+    for query in queries:
         sides = [
-            {numbers[chat] for chat in named(roster, word)}
+            {numbers[chat] for chat in named(roster, query)}
             for roster, numbers in (
                 (pairing.before, pairing.chats_before),
                 (pairing.after, pairing.chats_after),
             )
         ]
         if not any(sides):
-            raise unknown(word, [pairing.before, pairing.after])
-        found |= sides[0] | sides[1]
-    return found
+            raise unknown(query, [pairing.before, pairing.after])
+        chosen |= sides[0] | sides[1]
+    return chosen
 
 
-def unknown(word: str, rosters: list[Roster]) -> UnknownChat:
+def unknown(query: str, rosters: list[Roster]) -> UnknownChat:
     """Say that there is no such chat, and which ones come near."""
     names = sorted({roster.chat_name(chat) for roster in rosters for chat in roster.chats})
     folded = {name.casefold(): name for name in names}
-    near = [folded[name] for name in difflib.get_close_matches(word.casefold(), folded, SHOWN, 0.5)]
+    near = [folded[name] for name in difflib.get_close_matches(query.casefold(), folded, SHOWN, 0.5)]
     hint = f"; did you mean {' or '.join(near)}?" if near else ""
-    return UnknownChat(f"there is no chat {word!r}{hint}")
+    return UnknownChat(f"there is no chat {query!r}{hint}")
 
 
 def listed(roster: Roster, chats: set[int]) -> str:
@@ -131,9 +131,9 @@ def listed(roster: Roster, chats: set[int]) -> str:
     return ", ".join(texts[:SHOWN]) + (" ..." if len(texts) > SHOWN else "")
 
 
-def named(roster: Roster, word: str) -> set[int]:
+def named(roster: Roster, query: str) -> set[int]:
     """Find the chats that go by exactly this; if there are none, those in whose name it stands."""
-    text = word.strip().casefold()
+    text = query.strip().casefold()
     if text.startswith("#") and text[1:].isdecimal():
         return {int(text[1:])} & roster.chats.keys()
     exact: set[int] = set()
@@ -153,7 +153,11 @@ def named(roster: Roster, word: str) -> set[int]:
 def handles(recipient: Recipient) -> set[str]:
     """List what a recipient goes by, besides its name."""
     contact = recipient.contact
-    found = {contact.username.casefold(), f"+{contact.e164}" if contact.e164 else "", str(contact.e164 or "")}
+    identifiers = {
+        contact.username.casefold(),
+        f"+{contact.e164}" if contact.e164 else "",
+        str(contact.e164 or ""),
+    }
     if len(contact.aci) == UUID_BYTES:
-        found.add(str(UUID(bytes=contact.aci)))
-    return found - {""}
+        identifiers.add(str(UUID(bytes=contact.aci)))
+    return identifiers - {""}

@@ -101,11 +101,11 @@ class Union:
         """Write the records of both sides with the common numbers, the later side first."""
         return [[self._common(frame, side) for frame in frames(side)] for side in (1, 0)]
 
-    def _conflicts(self, what: str, where: str, old: Message, made: Message, why: str = LATER) -> None:
+    def _conflicts(self, kind: str, where: str, old: Message, merged: Message, why: str = LATER) -> None:
         """Report what of an older record is not in what was made of it."""
-        for change in field_changes(old, made, self._naming):
+        for change in field_changes(old, merged, self._naming):
             if change.before:
-                self._report(Conflict(what, where, change.field, change.after, change.before, why))
+                self._report(Conflict(kind, where, change.field, change.after, change.before, why))
 
     def _account(self) -> AccountData:
         """Take the later account, with the colours of both."""
@@ -113,21 +113,21 @@ class Union:
         old.CopyFrom(self._pairing.before.account or old)
         account_data.CopyFrom(self._pairing.after.account or account_data)
         colors = account_data.accountSettings.customChatColors
-        known = {color_key(color): color.id for color in colors}
-        mine, theirs = self._colors[1], self._colors[0]
-        mine.update({color.id: color.id for color in colors})
+        ids_by_color = {color_key(color): color.id for color in colors}
+        later_ids, earlier_ids = self._colors[1], self._colors[0]
+        later_ids.update({color.id: color.id for color in colors})
         for color in old.accountSettings.customChatColors:
-            theirs[color.id] = known.setdefault(
-                color_key(color), color.id if color.id not in mine else max(mine) + 1
+            earlier_ids[color.id] = ids_by_color.setdefault(
+                color_key(color), color.id if color.id not in later_ids else max(later_ids) + 1
             )
-            if theirs[color.id] not in mine:
+            if earlier_ids[color.id] not in later_ids:
                 colors.add().CopyFrom(color)
-                colors[-1].id = mine[theirs[color.id]] = theirs[color.id]
+                colors[-1].id = later_ids[earlier_ids[color.id]] = earlier_ids[color.id]
         for color in old.accountSettings.customChatColors:
-            color.id = theirs[color.id]
+            color.id = earlier_ids[color.id]
         style = old.accountSettings.defaultChatStyle
         if style.HasField("customColorId"):
-            style.customColorId = theirs.get(style.customColorId, 0)
+            style.customColorId = earlier_ids.get(style.customColorId, 0)
         self._conflicts("account", "", old, account_data)
         return account_data
 
@@ -140,23 +140,23 @@ class Union:
         for number, (earlier, later) in pairing.recipients.items():
             olds = [self._common(Frame(recipient=pairing.before.recipients[old]), 0).recipient for old in earlier]
             if later is None:
-                made, *olds = olds
+                merged, *olds = olds
             else:
-                made = self._common(Frame(recipient=pairing.after.recipients[later]), 1).recipient
-            name, kind = pairing.name(number), KINDS.get(made.WhichOneof("destination") or "", "recipient")
-            if later is None and made.HasField("contact"):
-                for field, value in claimed_identifiers.strip(made.contact):
+                merged = self._common(Frame(recipient=pairing.after.recipients[later]), 1).recipient
+            name, kind = pairing.name(number), KINDS.get(merged.WhichOneof("destination") or "", "recipient")
+            if later is None and merged.HasField("contact"):
+                for field, value in claimed_identifiers.strip(merged.contact):
                     self._report(Conflict(kind, name, field, "", value, TAKEN))
             for old in olds:
-                if made.HasField("contact") and old.HasField("contact"):
-                    claimed_identifiers.fill(old.contact, made.contact)
-                if made.HasField("group") and old.group.snapshot.version > made.group.snapshot.version:
-                    newer = Recipient(group=made.group)
-                    made.group.snapshot.CopyFrom(old.group.snapshot)
-                    self._conflicts(kind, name, newer, made, NEWER_GROUP)
-                self._conflicts(kind, name, old, made)
-            made.id = number
-            yield made
+                if merged.HasField("contact") and old.HasField("contact"):
+                    claimed_identifiers.fill(old.contact, merged.contact)
+                if merged.HasField("group") and old.group.snapshot.version > merged.group.snapshot.version:
+                    newer = Recipient(group=merged.group)
+                    merged.group.snapshot.CopyFrom(old.group.snapshot)
+                    self._conflicts(kind, name, newer, merged, NEWER_GROUP)
+                self._conflicts(kind, name, old, merged)
+            merged.id = number
+            yield merged
 
     def _chats(self) -> Iterator[Chat]:
         """Yield every chat once."""
@@ -165,28 +165,28 @@ class Union:
         for number, (earlier, later) in pairing.chats.items():
             olds = [self._common(Frame(chat=pairing.before.chats[old]), 0).chat for old in earlier]
             if later is None:
-                made, *olds = olds
-                if made.HasField("pinnedOrder"):
-                    if made.pinnedOrder in pins:
-                        made.pinnedOrder = max(pins) + 1
-                    pins.add(made.pinnedOrder)
+                merged, *olds = olds
+                if merged.HasField("pinnedOrder"):
+                    if merged.pinnedOrder in pins:
+                        merged.pinnedOrder = max(pins) + 1
+                    pins.add(merged.pinnedOrder)
             else:
-                made = self._common(Frame(chat=pairing.after.chats[later]), 1).chat
+                merged = self._common(Frame(chat=pairing.after.chats[later]), 1).chat
             for old in olds:
-                self._conflicts("chat", pairing.chat_name(number), old, made)
-            yield made
+                self._conflicts("chat", pairing.chat_name(number), old, merged)
+            yield merged
 
     def _keyed(
-        self, what: str, sides: Sequence[Iterable[Frame]], key: Callable[[Frame], Hashable]
+        self, kind: str, sides: Sequence[Iterable[Frame]], key: Callable[[Frame], Hashable]
     ) -> Iterator[Frame]:
         """Yield records that have a key of their own once, those of the later side first."""
-        found: dict[Hashable, Frame] = {}
+        frames: dict[Hashable, Frame] = {}
         for side in sides:
             for frame in side:
-                kept = found.setdefault(key(frame), frame)
+                kept = frames.setdefault(key(frame), frame)
                 if kept is not frame:
-                    self._conflicts(what, label(kept), frame, kept)
-        yield from found.values()
+                    self._conflicts(kind, label(kept), frame, kept)
+        yield from frames.values()
 
 
 class ClaimedIdentifiers:
@@ -250,10 +250,10 @@ def once(frame: Frame) -> Frame:
         "notificationProfile": [frame.notificationProfile.allowedMembers],
         "chatFolder": [frame.chatFolder.includedRecipientIds, frame.chatFolder.excludedRecipientIds],
     }.get(frame.WhichOneof("item") or "", [])
-    seen: set[int] = set()
+    listed_ids: set[int] = set()
     for ids in lists:
-        kept = [entry for entry in dict.fromkeys(ids) if entry not in seen]
-        seen.update(kept)
+        kept = [entry for entry in dict.fromkeys(ids) if entry not in listed_ids]
+        listed_ids.update(kept)
         if len(kept) != len(ids):
             ids[:] = kept
     return frame
