@@ -82,21 +82,21 @@ class JsonRecords:
         parts: list[bytes] = []
         size = count = 0
         index = 1
-        for found in self._frames():
-            if isinstance(found, EncodedLines):
-                parts.append(found.data)
-                size += len(found.data)
-                count += found.frames
-            if parts and (size >= BLOCK or isinstance(found, DamagedBackup)):
+        for outcome in self._frames():
+            if isinstance(outcome, EncodedLines):
+                parts.append(outcome.data)
+                size += len(outcome.data)
+                count += outcome.frames
+            if parts and (size >= BLOCK or isinstance(outcome, DamagedBackup)):
                 yield Block(index, self.offset, b"".join(parts))
                 self.offset += size
                 index += count
                 parts, size, count = [], 0, 0
-            if isinstance(found, EncodedLines):
+            if isinstance(outcome, EncodedLines):
                 continue
             if self._on_gap is None:
-                raise found
-            self._on_gap(Gap(index, self.offset, 0, problem=found))
+                raise outcome
+            self._on_gap(Gap(index, self.offset, 0, problem=outcome))
         if parts:
             yield Block(index, self.offset, b"".join(parts))
             self.offset += size
@@ -193,9 +193,9 @@ def small_array(data: bytes) -> list[Any]:
     try:
         text = data.decode("utf-8-sig")
         try:
-            found = json.loads(text, object_pairs_hook=unique)
+            document = json.loads(text, object_pairs_hook=unique)
         except json.JSONDecodeError:
-            found = json5.loads(text.translate(LINE_ENDS), allow_duplicate_keys=False)
+            document = json5.loads(text.translate(LINE_ENDS), allow_duplicate_keys=False)
     except UnicodeDecodeError:
         raise UnreadableBackup("the file is not UTF-8") from None
     except RecursionError:
@@ -206,9 +206,9 @@ def small_array(data: bytes) -> list[Any]:
         place = re.search(r"<string>:(\d+)", str(error))
         where = f" at line {place[1]}" if place else ""
         raise UnreadableBackup(f"the file begins like JSON, but is neither JSON nor JSON5{where}") from None
-    if not isinstance(found, list):
+    if not isinstance(document, list):
         raise UnreadableBackup("the file holds JSON, but not an array of records")
-    return found
+    return document
 
 
 def large_array(head: bytes, source: BinaryIO, limits: StreamLimits) -> Iterator[Any]:

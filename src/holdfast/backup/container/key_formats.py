@@ -64,7 +64,7 @@ def pool_weakness(pool: str) -> str:
     return ""
 
 
-def read_bytes(text: str, size: int, what: str) -> bytes:
+def read_bytes(text: str, size: int, label: str) -> bytes:
     """Read `size` bytes written as hexadecimal or base64; the two never have the same length."""
     kept = "".join(text.split())
     if len(kept) == 2 * size and HEX.fullmatch(kept):
@@ -75,17 +75,17 @@ def read_bytes(text: str, size: int, what: str) -> bytes:
         if value is not None:
             return value
     raise KeyRefused(
-        f"{what} is {size} bytes, written as {2 * size} hexadecimal digits or as base64, "
+        f"{label} is {size} bytes, written as {2 * size} hexadecimal digits or as base64, "
         f"but the {len(kept)} characters given are neither"
     )
 
 
-def read_uuid(text: str, what: str) -> UUID:
+def read_uuid(text: str, label: str) -> UUID:
     """Read an id written as a UUID, with or without its dashes."""
     kept = text.strip().lower()
     if not UUID_TEXT.fullmatch(kept):
         raise KeyRefused(
-            f"{what} is a UUID, 32 hexadecimal digits with or without dashes, "
+            f"{label} is a UUID, 32 hexadecimal digits with or without dashes, "
             f"but the {len(kept)} characters given are not one"
         )
     return UUID(kept)

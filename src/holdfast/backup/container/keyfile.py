@@ -45,7 +45,7 @@ def read_keys(text: str) -> KeyMaterial:
     >>> hb.read_keys(key_file)
     KeyMaterial(pool, aci)
     """
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     raw: dict[str, str] = {}
     bare: list[str] = []
     for number, line in enumerate(re.split(r"[\n;]", text), start=1):
@@ -58,21 +58,21 @@ def read_keys(text: str) -> KeyMaterial:
             raw[match[1]] = match[2]
         else:
             name, reader = READERS[match[1]]
-            if name in found:
+            if name in fields:
                 raise KeyRefused(f"line {number} gives {match[1]} a second time")
-            found[name] = reader(match[2])
+            fields[name] = reader(match[2])
     if bare:
         name, value = read_bare("".join(bare))
-        if name in found:
+        if name in fields:
             raise KeyRefused("the recovery key or backup key is given twice")
-        found[name] = value
+        fields[name] = value
     if raw:
         if len(raw) != len(RAW):
             raise KeyRefused("give both the HMAC key and the AES key, not one of them")
-        found["message"] = MessageKeys.parse(hmac=raw["hmac-key"], aes=raw["aes-key"])
-    if not found:
+        fields["message"] = MessageKeys.parse(hmac=raw["hmac-key"], aes=raw["aes-key"])
+    if not fields:
         raise KeyRefused("there is no key in it")
-    return KeyMaterial(**found)
+    return KeyMaterial(**fields)
 
 
 def write_keys(keys: KeyMaterial) -> str:

@@ -88,9 +88,9 @@ class CipherKeys:
     aes: bytes
 
     def __post_init__(self) -> None:
-        for what, key in (("an HMAC key", self.hmac), ("an AES key", self.aes)):
+        for label, key in (("an HMAC key", self.hmac), ("an AES key", self.aes)):
             if len(key) != 32:
-                raise KeyRefused(f"{what} is 32 bytes, but {len(key)} were given")
+                raise KeyRefused(f"{label} is 32 bytes, but {len(key)} were given")
 
     @classmethod
     def split(cls, both: bytes) -> Self:

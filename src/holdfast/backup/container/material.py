@@ -39,8 +39,8 @@ class KeyMaterial:
     message: MessageKeys | None = None
 
     def __post_init__(self) -> None:
-        given = self.given()
-        if "message" in given and len(given) > 1:
+        names = self.given()
+        if "message" in names and len(names) > 1:
             raise KeyRefused("give the HMAC and AES keys or the keys they are derived from, not both")
         if self.pool is not None and self.backup_key is not None:
             raise KeyRefused("give the recovery key or the backup key, not both")
@@ -88,13 +88,13 @@ class KeyMaterial:
             missing.append(ACCOUNT)
         if modern and self.token is None:
             missing.append(TOKEN)
-        what = "a remote backup" if modern else "a local backup" if local else "a backup without its folder"
+        backup_kind = "a remote backup" if modern else "a local backup" if local else "a backup without its folder"
         needs = f"besides {root} it needs" if root else "it needs"
-        return KeyIncomplete(f"this is {what}: {needs} {_listed(missing)}", missing=tuple(missing))
+        return KeyIncomplete(f"this is {backup_kind}: {needs} {_listed(missing)}", missing=tuple(missing))
 
     def __repr__(self) -> str:
         return f"KeyMaterial({', '.join(self.given())})"
 
 
-def _listed(words: list[str]) -> str:
-    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+def _listed(items: list[str]) -> str:
+    return " and ".join([", ".join(items[:-1]), items[-1]] if len(items) > 1 else items)

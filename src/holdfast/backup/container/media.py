@@ -57,10 +57,10 @@ class FolderMedia:
     def check(self, attachment: AttachmentKey) -> None:
         """Compare the file's length with what it must be at least."""
         with self.open_encrypted(attachment) as source:
-            found = source.seek(0, 2)
-        if found < min(file_size(attachment.size), attachment.size + 48):
+            length = source.seek(0, 2)
+        if length < min(file_size(attachment.size), attachment.size + 48):
             raise AttachmentTruncated(
-                f"attachment {attachment.name} is cut short: its file has only {found} bytes"
+                f"attachment {attachment.name} is cut short: its file has only {length} bytes"
             )
 
     def has_files(self) -> bool:
