@@ -44,11 +44,13 @@ def around(faults: Iterable[Fault], frames: int, *, drop: bool) -> tuple[list[St
         rule = rule_named(RULE_OF[fault.part])
         if fault.part is not LOSES:
             unproven = fault.part is Part.MAC and met & {LOSES, Part.CHECKSUM}
-            words = UNPROVEN if unproven else WORDS[fault.part].format(frames=kept)
-            steps.append(Step(None, rule.id, "", words, loses=False))
+            description = UNPROVEN if unproven else WORDS[fault.part].format(frames=kept)
+            steps.append(Step(None, rule.id, "", description, loses=False))
         elif drop:
-            words = f"What follows {place_of(fault)} cannot be read and is left out; {kept} before it are kept."
-            steps.append(Step(frames + 1, rule.id, "", words, loses=True))
+            description = (
+                f"What follows {place_of(fault)} cannot be read and is left out; {kept} before it are kept."
+            )
+            steps.append(Step(frames + 1, rule.id, "", description, loses=True))
         else:
             remaining_errors.append(RemainingError(frames + 1, rule.id, "", rule.wrong, needs_drop=True))
     return steps, remaining_errors

@@ -142,8 +142,8 @@ def repair(
                 stream=drawn.damage.stream,
                 unit=drawn.damage.unit,
             )
-        made = patched(drawn.base, Patches(drawn.plan.places))
-        before, after = measured(drawn.base, drawn.gaps), measured(made)
+        repaired = patched(drawn.base, Patches(drawn.plan.places))
+        before, after = measured(drawn.base, drawn.gaps), measured(repaired)
         written_down = Log(
             profile=drawn.repair.profile,
             edition=drawn.repair.edition,
@@ -159,18 +159,18 @@ def repair(
         )
         shape = shape_of(readable.backup, readable.file, to, keys)
         refuse_weak_key(shape.to, shape.keys, [readable.backup])
-        made.recovery_keys = readable.backup.recovery_keys
+        repaired.recovery_keys = readable.backup.recovery_keys
         damaged = any(fault.part in REWRITTEN for fault in readable.faults())
         if not damaged and all(gap.problem is None for gap in drawn.gaps):
             with write_log(log_path, written_down, replace=replace):
-                write(made, path, shape, replace=replace)
+                write(repaired, path, shape, replace=replace)
             return drawn.repair
         with file_of(readable.backup, readable.file) as file, write_whole(kept_path, replace=replace) as kept:
             shutil.copyfileobj(file, kept, CHUNK)
             file.seek(0)
             written_down = msgspec.structs.replace(written_down, kept=weigh(file, kept_path))
             with write_log(log_path, written_down, replace=replace):
-                write(made, path, shape, replace=replace)
+                write(repaired, path, shape, replace=replace)
         return dataclasses.replace(drawn.repair, kept=str(kept_path))
 
 
@@ -317,10 +317,10 @@ def draw(source: Readable, options: RepairOptions) -> PlannedRepair:
     if isinstance(cut, DamagedContainer) and not options.drop:
         damage = damage or cut
     plan = dataclasses.replace(plan, steps=(*steps, *plan.steps), unmended=(*plan.unmended, *remaining_errors))
-    made = Repair(
+    planned = Repair(
         Profile(options.profile), editions[0], Purpose(options.purpose), tuple(sorted_steps(plan)), plan.unmended
     )
-    return PlannedRepair(made, plan, base, damage, tuple(gaps))
+    return PlannedRepair(planned, plan, base, damage, tuple(gaps))
 
 
 def what_is_unread(gap: Gap) -> str:
@@ -331,9 +331,9 @@ def what_is_unread(gap: Gap) -> str:
     return f"{size} from byte {gap.offset:,} on cannot be read as records."
 
 
-def sentence(words: str) -> str:
+def sentence(text: str) -> str:
     """Begin a sentence with some words."""
-    return f"{words[:1].upper()}{words[1:]}"
+    return f"{text[:1].upper()}{text[1:]}"
 
 
 def unread(gap: Gap) -> DamagedBackup:

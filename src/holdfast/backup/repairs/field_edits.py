@@ -104,20 +104,20 @@ class Record:
     def number(self, path: str) -> int:
         """Read a number, 0 where there is none."""
         parent, descriptor, index = self._lead(path)
-        found = self._found(parent, descriptor, index)
-        if not found:
+        fields = self._found(parent, descriptor, index)
+        if not fields:
             return 0
-        node, at = found[-1]
+        node, at = fields[-1]
         body = node.body if at is None else numbers_in(node.body, node.packed)[at]
         return varint_at(body, 0)[0] if body else 0
 
     def clear(self, path: str) -> None:
         """Leave a field, or an element of a list, out."""
         parent, descriptor, index = self._lead(path)
-        found = self._found(parent, descriptor, index)
-        if not found:
+        fields = self._found(parent, descriptor, index)
+        if not fields:
             raise CannotEdit("there is nothing where the path leads")
-        for node, at in found:
+        for node, at in fields:
             if at is None:
                 node.dropped = True
             else:
@@ -126,15 +126,15 @@ class Record:
     def put(self, path: str, body: bytes) -> None:
         """Write a value, without its length, in place of the one that is there or where it would belong."""
         parent, descriptor, index = self._lead(path)
-        found = self._found(parent, descriptor, index)
-        if descriptor.is_repeated and (index is None or not found):
+        fields = self._found(parent, descriptor, index)
+        if descriptor.is_repeated and (index is None or not fields):
             raise CannotEdit("a list has no one place for a value")
-        for node, at in found:
+        for node, at in fields:
             if at is not None:
                 node.replaced[at] = body
             else:
                 node.body, node.fields, node.changed = body, None, True
-        if found:
+        if fields:
             return
         wire_type = tables.KINDS[descriptor.type] & tables.WIRE_TYPE
         head = encode_varint(descriptor.number << 3 | wire_type)
@@ -164,10 +164,10 @@ class Record:
         node = self._root
         steps = steps_of(path)
         for name, index in steps[:-1]:
-            found = self._found(node, descriptor_of(node, name), index)
-            if len(found) != 1:
+            fields = self._found(node, descriptor_of(node, name), index)
+            if len(fields) != 1:
                 raise CannotEdit("a message on the way is missing, or written in pieces")
-            node = found[0][0]
+            node = fields[0][0]
         name, index = steps[-1]
         return node, descriptor_of(node, name), index
 

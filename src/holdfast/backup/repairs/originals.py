@@ -22,11 +22,11 @@ def kept_beside(log: Path) -> Path:
 
 
 @contextmanager
-def file_of(source: Backup, given: BinaryIO | None) -> Iterator[BinaryIO]:
+def file_of(source: Backup, file: BinaryIO | None) -> Iterator[BinaryIO]:
     """Open the file a backup is read from, once more; that which was given is read from its beginning."""
-    if given is not None:
-        given.seek(0)
-        yield given
+    if file is not None:
+        file.seek(0)
+        yield file
         return
     try:
         snapshot = source.snapshot

@@ -101,10 +101,10 @@ class FrameIndex:
     def add(self, frame: int, raw: bytes) -> None:
         """Add a frame; one that is damaged defines nothing."""
         try:
-            found = collect(raw, IDS)
+            entries = collect(raw, IDS)
         except DamagedRecord:
             return
-        for slot, depth, value, _end in found:
+        for slot, depth, value, _end in entries:
             if slot == IDS.slots["Recipient.id"]:
                 self.recipients.setdefault(value, frame)
             elif slot == IDS.slots["Chat.id"]:
@@ -204,16 +204,16 @@ class PlanBuilder:
         for finding in findings:
             fixes = finding.rule.repairs
             usable = [fix for fix in fixes if self._drop or not fix.loses]
-            done = next((fix for fix in usable if work.does(fix, finding)), None)
-            if done is None:
+            applied = next((fix for fix in usable if work.does(fix, finding)), None)
+            if applied is None:
                 left.append((finding, len(usable) < len(fixes)))
-            elif done.action is RepairAction.DROP_RECORD and REVISION not in finding.path:
+            elif applied.action is RepairAction.DROP_RECORD and REVISION not in finding.path:
                 self._keep(work.frame, work.record)
                 self._take_out(work.frame)
-                self.steps.append(step_of(work.frame, finding, done))
+                self.steps.append(step_of(work.frame, finding, applied))
                 return True
-            elif done.action not in (RepairAction.MOVE, RepairAction.MOVE_FIRST):
-                steps.append(step_of(work.frame, finding, done))
+            elif applied.action not in (RepairAction.MOVE, RepairAction.MOVE_FIRST):
+                steps.append(step_of(work.frame, finding, applied))
                 mended.append(finding)
         new = work.outcome()
         if new != work.record:
@@ -240,7 +240,7 @@ class PlanBuilder:
     def _take_out(self, frame: int) -> None:
         """Take a frame out of its place."""
         place = self._place.pop(frame, frame)
-        self._order[place] = [other for other in self._order.get(place, [place]) if other != frame]
+        self._order[place] = [number for number in self._order.get(place, [place]) if number != frame]
 
     def _keep(self, frame: int, record: bytes) -> None:
         """Remember how a frame was before it was first touched."""
