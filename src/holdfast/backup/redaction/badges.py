@@ -24,13 +24,13 @@ NONE: Final = b"\xff" * POINT
 
 def another_proof(value: bytes, rng: random.Random) -> bytes:
     """Make up a proof of the same badge; bytes that are none are replaced by chance, but for how they begin."""
-    made = bytearray(rng.randbytes(len(value)))
-    made[:1] = value[:1]
+    replacement = bytearray(rng.randbytes(len(value)))
+    replacement[:1] = value[:1]
     proof = LENGTH_AT + 8
     size = int.from_bytes(value[LENGTH_AT:proof], "little")
     if len(value) >= proof + TAIL and value[0] == 0 and proof + size + TAIL == len(value):
         points = (value[at : at + POINT] for at in range(1, LENGTH_AT, POINT))
-        made[1:LENGTH_AT] = b"".join(BASE if is_point(point) else NONE for point in points)
-        made[LENGTH_AT:proof] = value[LENGTH_AT:proof]
-        made[proof + size : proof + size + 16] = value[proof + size : proof + size + 16]
-    return bytes(made)
+        replacement[1:LENGTH_AT] = b"".join(BASE if is_point(point) else NONE for point in points)
+        replacement[LENGTH_AT:proof] = value[LENGTH_AT:proof]
+        replacement[proof + size : proof + size + 16] = value[proof + size : proof + size + 16]
+    return bytes(replacement)

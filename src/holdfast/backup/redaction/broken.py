@@ -42,9 +42,9 @@ def broken_like(raw: bytes, fault: int, root: int = tables.FRAME) -> bytes:
     One whose length is confirmed by what it begins with keeps that, so that it is still believed.
     """
     for start in (*plain_beginnings(raw, fault), *beginnings(raw, fault)):
-        made = start[: len(raw)].ljust(len(raw), b"\0")
-        if look(made, root).fault == fault:
-            return made
+        candidate = start[: len(raw)].ljust(len(raw), b"\0")
+        if look(candidate, root).fault == fault:
+            return candidate
     return bytes(len(raw))
 
 

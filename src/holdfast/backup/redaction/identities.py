@@ -37,15 +37,17 @@ class Pseudonyms(Generic[Name]):
 
     def rename(self, name: Name, draw: Callable[[], Name], every: Callable[[], Iterator[Name]]) -> Name:
         """Return the pseudonym of a name; a new one is drawn, or found among all where nearly all are taken."""
-        known = self._given.get(name)
-        if known is not None:
-            return known
-        made = next((new for new in (draw() for _ in range(TRIES)) if new != name and new not in self._used), None)
-        if made is None:
-            made = next((new for new in every() if new not in self._used), name)
-        self._given[name] = made
-        self._used.add(made)
-        return made
+        existing = self._given.get(name)
+        if existing is not None:
+            return existing
+        pseudonym = next(
+            (new for new in (draw() for _ in range(TRIES)) if new != name and new not in self._used), None
+        )
+        if pseudonym is None:
+            pseudonym = next((new for new in every() if new not in self._used), name)
+        self._given[name] = pseudonym
+        self._used.add(pseudonym)
+        return pseudonym
 
 
 class Identities:
@@ -71,11 +73,11 @@ class Identities:
 
     def another_uuid(self, value: bytes) -> bytes:
         """Make up a UUID of the same version."""
-        made = bytearray(self._rng.randbytes(len(value)))
+        replacement = bytearray(self._rng.randbytes(len(value)))
         if len(value) == UUID:
-            made[6] = made[6] & 0x0F | value[6] & 0xF0
-            made[8] = made[8] & 0x3F | value[8] & 0xC0
-        return bytes(made)
+            replacement[6] = replacement[6] & 0x0F | value[6] & 0xF0
+            replacement[8] = replacement[8] & 0x3F | value[8] & 0xC0
+        return bytes(replacement)
 
     def key(self, value: bytes) -> bytes:
         """Rename what is known by its key."""
@@ -89,10 +91,10 @@ class Identities:
             return value
         lowest, highest = alike(number)
         first, last = nobodys(lowest, highest)
-        made = self._telephones.rename(
+        pseudonym = self._telephones.rename(
             number, lambda: self._rng.randint(first, last), lambda: iter(range(lowest, highest + 1))
         )
-        return write_number(made, len(value))
+        return write_number(pseudonym, len(value))
 
     def number(self, value: bytes) -> bytes:
         """Make up a number that takes as many bytes, another one each time; 0 stays."""
@@ -100,19 +102,19 @@ class Identities:
         if number == 0:
             return value
         lowest, highest = same_size(number)
-        made = self._rng.randint(lowest, highest)
-        return write_number(made if made != number else lowest + highest - number, len(value))
+        replacement = self._rng.randint(lowest, highest)
+        return write_number(replacement if replacement != number else lowest + highest - number, len(value))
 
     def username(self, value: bytes) -> bytes:
         """Rename a username, which is right or wrong in the same way afterwards."""
         name = value.decode()
         signs = alphabets(name)
-        made = self._usernames.rename(
+        pseudonym = self._usernames.rename(
             name.lower(),
             lambda: "".join(map(self._rng.choice, signs)),
             lambda: map("".join, product(*(ascii_lowercase if sign is CONSONANTS else sign for sign in signs))),
         )
-        return made.encode()
+        return pseudonym.encode()
 
 
 def read_number(value: bytes) -> int:
@@ -122,10 +124,10 @@ def read_number(value: bytes) -> int:
 
 def write_number(number: int, size: int) -> bytes:
     """Write a number in exactly so many bytes."""
-    made = encode_varint(number)
-    if len(made) == size:
-        return made
-    return made[:-1] + bytes((made[-1] | 0x80,)) + b"\x80" * (size - len(made) - 1) + b"\0"
+    encoded = encode_varint(number)
+    if len(encoded) == size:
+        return encoded
+    return encoded[:-1] + bytes((encoded[-1] | 0x80,)) + b"\x80" * (size - len(encoded) - 1) + b"\0"
 
 
 def every_bytes(size: int) -> Iterator[bytes]:

@@ -112,8 +112,8 @@ def redact(
             problem = str(error)
             sink.write(ENDINGS.get(error.problem, CUT_SHORT))
         fill(sink, gaps, filled)
-        told = tuple(dict.fromkeys(map(str, met)))
-        return Redaction(redactor.frames, redactor.damaged, problem, len(gaps), told)
+        fault_texts = tuple(dict.fromkeys(map(str, met)))
+        return Redaction(redactor.frames, redactor.damaged, problem, len(gaps), fault_texts)
 
 
 def fill(sink: BinaryIO, gaps: list[Gap], filled: int) -> int:
@@ -145,32 +145,32 @@ class Redactor:
     def block(self, data: bytes) -> bytes:
         """Redact some frames, each with its length before it."""
         broken: list[tuple[int, int, int]] = []
-        found: list[Leaf] = []
+        values: list[Leaf] = []
         start = 0
         while start < len(data):
-            seen = walk(data, start, NO_CAP)
-            found += leaves(data, start, seen.rest, REPLACED)
-            self.frames += seen.frames
-            start = seen.rest
-            if not seen.fault:
+            result = walk(data, start, NO_CAP)
+            values += leaves(data, start, result.rest, REPLACED)
+            self.frames += result.frames
+            start = result.rest
+            if not result.fault:
                 break
             begin, start = one_record(data, start)
-            broken.append((begin, start, seen.fault))
-        out = self._overwrite(data, found)
+            broken.append((begin, start, result.fault))
+        out = self._overwrite(data, values)
         for begin, end, fault in broken:
             out[begin:end] = broken_like(data[begin:end], fault)
         self.frames += len(broken)
         self.damaged += len(broken)
         return bytes(out)
 
-    def _overwrite(self, data: bytes, found: list[Leaf]) -> bytearray:
+    def _overwrite(self, data: bytes, values: list[Leaf]) -> bytearray:
         """Overwrite values, each by as many bytes."""
         out = bytearray(data)
-        ways = self._ways
-        for slot, begin, end in found:
-            way = ways[slot]
-            if way is not None and begin < end:
-                out[begin:end] = way(data[begin:end])
+        replacers = self._ways
+        for slot, begin, end in values:
+            replacer = replacers[slot]
+            if replacer is not None and begin < end:
+                out[begin:end] = replacer(data[begin:end])
         return out
 
 

@@ -82,22 +82,22 @@ class Texts:
     def words(self, value: bytes) -> bytes:
         """Write something that looks like a name or a message; places of mentions stay where they are."""
         table = WORDS if len(value) >= SENTENCE else LETTERS
-        made = self._filled(value, table, kept=(PLACEHOLDER,))
-        return made if made != value else self._other(value, table)
+        replacement = self._filled(value, table, kept=(PLACEHOLDER,))
+        return replacement if replacement != value else self._other(value, table)
 
     def counted(self, value: bytes) -> bytes:
         """Write something of as many characters, as people count them, for fields that have a limit of those."""
         length = count_graphemes(value.decode())
-        made = self.words(value)
-        while value and (made == value or count_graphemes(made.decode()) != length):
+        replacement = self.words(value)
+        while value and (replacement == value or count_graphemes(replacement.decode()) != length):
             # One letter for each character, and accents on the last one for what is left.
             letters = self._rng.randbytes(length).translate(LETTERS)
             rest = len(value) - length
             if rest == 1:
                 letters = letters[:-1] + self._rng.choice(SIGNS[2])
                 rest = 0
-            made = letters + ACCENTS[3] * (rest & 1) + ACCENTS[2] * ((rest - 3 * (rest & 1)) // 2)
-        return made
+            replacement = letters + ACCENTS[3] * (rest & 1) + ACCENTS[2] * ((rest - 3 * (rest & 1)) // 2)
+        return replacement
 
     def token(self, value: bytes) -> bytes:
         """Write something without spaces, as programs do."""
@@ -105,8 +105,8 @@ class Texts:
 
     def emoji(self, value: bytes) -> bytes:
         """Write a die or a domino for each part of an emoji."""
-        made = self._filled(value, LETTERS, kept=JOINTS, threes=DICE)
-        return made if made != value else self._other(value, LETTERS)
+        replacement = self._filled(value, LETTERS, kept=JOINTS, threes=DICE)
+        return replacement if replacement != value else self._other(value, LETTERS)
 
     def numeral(self, value: bytes) -> bytes:
         """Write other digits, as in an amount or a telephone number; signs between them stay."""
@@ -115,11 +115,11 @@ class Texts:
         kept = b"+-.,/() "
         digits = self._rng.randbytes(len(value)).translate(NUMERALS)
         text = self.words(value)
-        made = bytes(
+        replacement = bytes(
             old if old in kept else digit if 48 <= old < 58 else new
             for old, digit, new in zip(value, digits, text, strict=True)
         )
-        return made if made != value else self.numeral(value)
+        return replacement if replacement != value else self.numeral(value)
 
     def url(self, value: bytes) -> bytes:
         """Write an address that leads nowhere."""
@@ -147,10 +147,10 @@ class Texts:
 
     def _other(self, value: bytes, table: bytes) -> bytes:
         """Replace every sign, until nothing is as it was."""
-        made = value
-        while value and made == value:
-            made = self._filled(value, table)
-        return made
+        replacement = value
+        while value and replacement == value:
+            replacement = self._filled(value, table)
+        return replacement
 
     def _filled(
         self, value: bytes, table: bytes, kept: tuple[bytes, ...] = (), threes: list[bytes] = SIGNS[3]
