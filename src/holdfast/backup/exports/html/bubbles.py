@@ -57,8 +57,8 @@ PAUSE: Final = 10 * 60_000
 SHORT: Final = 56
 UTC_CLOCK: Final = TimeFormatter()
 TICKS: Final = {
-    state: f' <span class="s {state}" role="img" aria-label="{words}" title="{words}">{sign}</span>'
-    for state, words, sign in (
+    state: f' <span class="s {state}" role="img" aria-label="{title}" title="{title}">{sign}</span>'
+    for state, title, sign in (
         ("pending", "Not sent yet", "◌"),
         ("sent", "Sent", "✓"),
         ("delivered", "Delivered", "✓✓"),
@@ -180,9 +180,9 @@ def bubble(
     if gone or message.expires_in_ms or message.pinned_ms or message.sms:
         special = marks(message, clock)
     if kind == "update":
-        said = sentence_of(message.sentence) or escape(message.text or "")
+        sentence = sentence_of(message.sentence) or escape(message.text or "")
         return (
-            f'<li class="m up{gone}" id="m{message.id}"><p dir="auto">{said}</p>'
+            f'<li class="m up{gone}" id="m{message.id}"><p dir="auto">{sentence}</p>'
             f'<p class="w">{special}{stamp}</p></li>\n'
         )
     revisions = message.revisions
@@ -260,16 +260,16 @@ def body(message: Message, addresses: Addresses) -> str:
 
 def marks(message: Message, clock: TimeFormatter) -> str:
     """Say in small what is special about a message."""
-    found: list[str] = []
+    spans: list[str] = []
     if message.pinned_ms:
-        found.append('<span title="Pinned">📌 pinned</span>')
+        spans.append('<span title="Pinned">📌 pinned</span>')
     if message.sms:
-        found.append("<span>SMS</span>")
+        spans.append("<span>SMS</span>")
     if message.expires_in_ms:
-        found.append(f"<span>⏱ {escape(duration(message.expires_in_ms))}</span>")
+        spans.append(f"<span>⏱ {escape(duration(message.expires_in_ms))}</span>")
     if message.vanished_ms is not None:
-        found.append(f"<span>gone from the backup of {clock.stamp(message.vanished_ms)}</span>")
-    return " ".join([*found, ""])
+        spans.append(f"<span>gone from the backup of {clock.stamp(message.vanished_ms)}</span>")
+    return " ".join([*spans, ""])
 
 
 def edits(revisions: tuple[Revision, ...], clock: TimeFormatter) -> str:
@@ -308,11 +308,11 @@ def quote_block(message: Message, quote: Quote, addresses: Addresses) -> str:
             place = addresses.media(attachment) if show(attachment) == "image" else None
             thumbnail = picture(attachment, addresses.thumbnail(attachment, place), ' class="th"') if place else ""
             break
-    words = rich(quote.text, message.quote_ranges, links=False) if quote.text else ""
-    what = escape(QUOTED.get(quote.type, "") or shown)
-    said = f'<span class="what">{what}</span> {words}' if what else words
+    text = rich(quote.text, message.quote_ranges, links=False) if quote.text else ""
+    kind_label = escape(QUOTED.get(quote.type, "") or shown)
+    content = f'<span class="what">{kind_label}</span> {text}' if kind_label else text
     color = color_of(quote.author_id)
-    return f'<blockquote class="q c{color}">{thumbnail}{head}<p dir="auto">{said}</p></blockquote>'
+    return f'<blockquote class="q c{color}">{thumbnail}{head}<p dir="auto">{content}</p></blockquote>'
 
 
 def sentence_of(sentence: str | None) -> str:
@@ -341,12 +341,14 @@ def long_text(attachment: ArchivedAttachment, addresses: Addresses) -> str:
 def link_card(link: Link, image: ArchivedAttachment | None, addresses: Addresses) -> str:
     """Show the preview of a page; only addresses of the web can be followed."""
     place = addresses.media(image) if image is not None and show(image) == "image" else None
-    seen = picture(image, addresses.thumbnail(image, place), ' class="th"') if image is not None and place else ""
+    thumbnail = (
+        picture(image, addresses.thumbnail(image, place), ' class="th"') if image is not None and place else ""
+    )
     title = escape(link.title or link.url)
     if is_address(link.url):
         title = f'<a href="{escape(link.url)}" rel="noreferrer" dir="auto">{title}</a>'
     more = f'<p dir="auto">{escape(link.description)}</p>' if link.description else ""
-    return f'<div class="card">{seen}<b>{title}</b>{more}<small dir="ltr">{escape(link.url)}</small></div>'
+    return f'<div class="card">{thumbnail}<b>{title}</b>{more}<small dir="ltr">{escape(link.url)}</small></div>'
 
 
 def poll_block(poll: Poll) -> str:
@@ -373,14 +375,14 @@ def voters(names: tuple[str, ...]) -> str:
 
 def card_block(card: Card, attachments: tuple[ArchivedAttachment, ...], addresses: Addresses) -> str:
     """Show a contact that was sent."""
-    seen = ""
+    avatar = ""
     for attachment in attachments:
         if attachment.role == "avatar" and show(attachment) == "image" and (place := addresses.media(attachment)):
-            seen = picture(attachment, place, ' class="th"')
+            avatar = picture(attachment, place, ' class="th"')
     lines = "".join(
         f'<li><span aria-hidden="true">{FIELDS.get(line.field, "")}</span> <bdi>{escape(line.value)}</bdi></li>'
         for line in card.fields
     )
     work = f'<p dir="auto">{escape(card.organization)}</p>' if card.organization else ""
     name = escape(isolated(card.name or card.organization or "Contact"))
-    return f'<div class="card contact">{seen}<b dir="auto">{name}</b>{work}<ul>{lines}</ul></div>'
+    return f'<div class="card contact">{avatar}<b dir="auto">{name}</b>{work}<ul>{lines}</ul></div>'

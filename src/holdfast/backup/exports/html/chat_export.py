@@ -156,13 +156,13 @@ def place(row: Row) -> Position:
 
 
 def write_chat(
-    writer: "ChatWriter", rendered_pages: Iterator[RenderedPage | None], done: Callable[[int], None]
+    writer: "ChatWriter", rendered_pages: Iterator[RenderedPage | None], advance: Callable[[int], None]
 ) -> ChatExport:
     """Write the pages of a chat, those that were rendered already from what that gave."""
     stretches = writer.cuts.stretches()
     for (name, start, end), rendered in zip(stretches, rendered_pages, strict=False):
         is_fit = rendered is not None and not rendered.is_split and len(writer.cuts.names) == len(stretches)
-        done(writer.take(rendered) if rendered is not None and is_fit else writer.write(name, start, end))
+        advance(writer.take(rendered) if rendered is not None and is_fit else writer.write(name, start, end))
     return writer.finish()
 
 
@@ -226,7 +226,7 @@ class ChatWriter:
             names.append(self.cuts.split(names[-1], Position(*part.start)))
         media = context.sources.attachments(requested.files)
         files = [context.media.find(attachment) if context.media else None for attachment in media]
-        places = [f"{self.home}/{one}" for one in names]
+        places = [f"{self.home}/{page_name}" for page_name in names]
         if self.stamp(names, rows, requested, self.addresses(requested.replies), files) != drawn.stamp or not all(
             context.folder.keep(f"{place}.html", part.page)
             and (part.texts is None or context.folder.keep(f"{place}.js", part.texts))
@@ -239,8 +239,8 @@ class ChatWriter:
         self.preview = drawn.preview
         if context.index is not None:
             context.listed += [
-                IndexedPage(self.home, one, part.latest, part.texts or "", drawn=False)
-                for one, part in zip(names, drawn.parts, strict=True)
+                IndexedPage(self.home, page_name, part.latest, part.texts or "", drawn=False)
+                for page_name, part in zip(names, drawn.parts, strict=True)
             ]
         return True
 
@@ -291,8 +291,12 @@ class ChatWriter:
             }
             last = special.get(whole[-1][0]) or archive.made(whole[-1], message_parts)
         messages = list(special.values())
-        replies = [one for one in messages if one.quote is not None and one.quote.target_sent_ms is not None]
-        targets = [one.quote.target_id if one.quote else None for one in replies]
+        replies = [
+            message
+            for message in messages
+            if message.quote is not None and message.quote.target_sent_ms is not None
+        ]
+        targets = [message.quote.target_id if message.quote else None for message in replies]
         links.targets, links.requested = self.find(targets), {}
         names, parts = self.lay_out(name, whole, message_parts, special)
         self.preview = said(last)
@@ -300,10 +304,20 @@ class ChatWriter:
             tuple(sorted(used, key=str)),
             tuple(sorted({row[4] for row in rows})),
             tuple(sorted({row[5] for row in rows if row[5] is not None})),
-            tuple([one.id for one in messages if (one.ranges or one.quote_ranges) and mentions(one)]),
-            tuple([one.id for one in replies]),
+            tuple(
+                [
+                    message.id
+                    for message in messages
+                    if (message.ranges or message.quote_ranges) and mentions(message)
+                ]
+            ),
+            tuple([message.id for message in replies]),
             tuple(links.requested),
-            tuple(dict.fromkeys([text for one in messages if one.attachments for text in long_texts(one)])),
+            tuple(
+                dict.fromkeys(
+                    [text for message in messages if message.attachments for text in long_texts(message)]
+                )
+            ),
         )
         addresses = [links.message(number) for number in targets]
         stamp = self.stamp(names, rows, requested, addresses, list(links.requested.values()))
@@ -327,7 +341,7 @@ class ChatWriter:
         shown: int | None = None
         earlier = 0
         for row, day in zip(rows, days, strict=True):
-            number, author, way, text, order = row[0], row[2], row[3], row[5], row[8]
+            number, author, direction, text, order = row[0], row[2], row[3], row[5], row[8]
             if size > LARGEST:
                 fresh = self.cuts.split(name, place(row))
                 written_pages.append(self.put(name, builder))
@@ -338,12 +352,12 @@ class ChatWriter:
                 items.append(day_line(day))
                 shown = builder.last_day = day
                 before = None
-            follows = before == (author, way) and order - earlier < PAUSE
+            follows = before == (author, direction) and order - earlier < PAUSE
             message = special.get(number)
             if message is None:
                 stamp, state = clock.stamp(row[6], day), states.get(number)
                 item = plain_bubble(
-                    number, text, faces[author], stamp, state, is_own=way == "outgoing", follows=follows
+                    number, text, faces[author], stamp, state, is_own=direction == "outgoing", follows=follows
                 )
             else:
                 item = bubble(message, links, clock, day=day, follows=follows)
@@ -352,7 +366,7 @@ class ChatWriter:
                 texts.append((number, authors.setdefault(called[author], len(authors)), clock.shown(row[6]), text))
             items.append(item)
             size += len(item)
-            before, earlier = None if row[4] == "update" else (author, way), order
+            before, earlier = None if row[4] == "update" else (author, direction), order
         written_pages.append(self.put(name, builder))
         return names, written_pages
 
@@ -386,10 +400,10 @@ class ChatWriter:
         mark = context.folder.put(f"{self.home}/{name}.html", page)
         if context.index is None:
             return WrittenPage(start, mark, None, 0)
-        latest = max([one[2] for one in builder.texts], default=0)
+        latest = max([entry[2] for entry in builder.texts], default=0)
         script = page_script(f"{self.home}/{name}", list(builder.authors), builder.texts)
         part = WrittenPage(start, mark, context.folder.put(f"{self.home}/{name}.js", script), latest)
-        context.index.add(len(context.listed), [one[3] for one in builder.texts])
+        context.index.add(len(context.listed), [entry[3] for entry in builder.texts])
         context.listed.append(IndexedPage(self.home, name, latest, part.texts or "", drawn=True))
         return part
 
@@ -404,7 +418,7 @@ class ChatWriter:
             if (
                 reusable_files is None
                 or reusable_files.stamp != stamp
-                or not all(folder.keep(*one) for one in reusable_files.files)
+                or not all(folder.keep(*file) for file in reusable_files.files)
             ):
                 reusable_files = ReusableFiles(
                     stamp, tuple((name, folder.put(name, text)) for name, text in self.ways(days, last))

@@ -34,8 +34,8 @@ def day_label(day: int) -> str:
     """Write a day as people do."""
     if not within(day):
         return "Beyond the calendar"
-    found = date.fromordinal(FIRST + day)
-    return f"{found:%A}, {found.day} {found:%B %Y}"
+    calendar_date = date.fromordinal(FIRST + day)
+    return f"{calendar_date:%A}, {calendar_date.day} {calendar_date:%B %Y}"
 
 
 class TimeFormatter:
@@ -51,15 +51,15 @@ class TimeFormatter:
         if not self.shifted:
             return 0
         quarter = ms // QUARTER
-        found = self.offsets.get(quarter)
-        if found is None:
+        offset_ms = self.offsets.get(quarter)
+        if offset_ms is None:
             if len(self.offsets) > 1 << 16:
                 self.offsets.clear()
             shift = None
             if within(ms // DAY + 1):
                 shift = (EPOCH + timedelta(milliseconds=ms)).astimezone(self.zone).utcoffset()
-            found = self.offsets[quarter] = int(shift.total_seconds() * 1000) if shift else 0
-        return found
+            offset_ms = self.offsets[quarter] = int(shift.total_seconds() * 1000) if shift else 0
+        return offset_ms
 
     def shown(self, ms: int) -> int:
         """Return a time as the zone's clocks show it."""

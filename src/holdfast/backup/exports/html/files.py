@@ -68,8 +68,8 @@ def measures(attachment: ArchivedAttachment) -> str:
 
 def picture(attachment: ArchivedAttachment, address: str, kind: str = "") -> str:
     """Show a picture."""
-    words = attachment.caption or attachment.file_name or label(attachment)
-    return f'<img{kind} src="{escape(address)}" alt="{escape(words)}"{measures(attachment)} loading="lazy">'
+    alt = attachment.caption or attachment.file_name or label(attachment)
+    return f'<img{kind} src="{escape(address)}" alt="{escape(alt)}"{measures(attachment)} loading="lazy">'
 
 
 def blurred(attachment: ArchivedAttachment, addresses: Addresses, kind: str = "ph") -> str:
@@ -101,21 +101,21 @@ def file_block(attachment: ArchivedAttachment, addresses: Addresses) -> str:
     caption = f'<p class="t" dir="auto">{escape(attachment.caption)}</p>' if attachment.caption else ""
     if address is None:
         return f"{absent(attachment, addresses)}{caption}"
-    way = show(attachment)
+    media_kind = show(attachment)
     name = escape(isolated(attachment.file_name or label(attachment)))
     place = escape(address)
-    if way == "image":
-        seen = f"{blurred(attachment, addresses)}{picture(attachment, addresses.thumbnail(attachment, address))}"
+    if media_kind == "image":
+        image = f"{blurred(attachment, addresses)}{picture(attachment, addresses.thumbnail(attachment, address))}"
         if is_embedded(address):
-            return f'<span class="pic">{seen}</span>{caption}'
-        return f'<a class="pic" href="{place}">{seen}</a>{caption}'
-    if way == "video":
+            return f'<span class="pic">{image}</span>{caption}'
+        return f'<a class="pic" href="{place}">{image}</a>{caption}'
+    if media_kind == "video":
         moving = " loop" if attachment.flag == "GIF" else ""
         return (
             f'<video class="pic" controls preload="metadata" src="{place}" aria-label="{name}"'
             f"{measures(attachment)}{moving}></video>{caption}"
         )
-    if way == "audio":
+    if media_kind == "audio":
         return (
             f'<div class="snd"><span class="what">{label(attachment)}</span>'
             f'<audio controls preload="none" src="{place}" aria-label="{name}"></audio></div>{caption}'
@@ -130,10 +130,10 @@ def file_block(attachment: ArchivedAttachment, addresses: Addresses) -> str:
 
 def absent(attachment: ArchivedAttachment, addresses: Addresses) -> str:
     """Name a file that is not there."""
-    words = escape(isolated(attachment.file_name)) if attachment.file_name else label(attachment)
+    name = escape(isolated(attachment.file_name)) if attachment.file_name else label(attachment)
     size = f"{size_label(attachment.size)}, " if attachment.size else ""
     return (
         f'<div class="file gone">'
         f"{blurred(attachment, addresses, 'ico') or ICON_ABSENT}"
-        f'<span class="what" dir="auto">{words}</span><span class="sz">{size}not kept here</span></div>'
+        f'<span class="what" dir="auto">{name}</span><span class="sz">{size}not kept here</span></div>'
     )

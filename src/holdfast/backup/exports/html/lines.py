@@ -37,13 +37,13 @@ def searchable(message: Message) -> str:
         text = with_names(text, message.ranges)
     if message.kind == "message" and not message.attachments and not message.links:
         return text or ""
-    found = [part for part in (text, message.sentence) if part]
+    texts = [part for part in (text, message.sentence) if part]
     for attachment in message.attachments:
         if attachment.role == "attachment" and not attachment.revision:
-            found += [part for part in (attachment.file_name, attachment.caption) if part]
-    found += [part for link in message.links for part in (link.title, link.url) if part]
+            texts += [part for part in (attachment.file_name, attachment.caption) if part]
+    texts += [part for link in message.links for part in (link.title, link.url) if part]
     if message.poll is not None:
-        found += [option.text for option in message.poll.options]
+        texts += [option.text for option in message.poll.options]
     if message.card is not None:
-        found += [line.value for line in message.card.fields]
-    return " · ".join(found)
+        texts += [line.value for line in message.card.fields]
+    return " · ".join(texts)

@@ -31,9 +31,9 @@ STYLES: Final = {
 }
 
 
-def spelled(found: re.Match[str]) -> str:
+def spelled(match: re.Match[str]) -> str:
     """Spell a special sign; one that no page may hold is left out."""
-    return SPELLED.get(found[0], "")
+    return SPELLED.get(match[0], "")
 
 
 def escape(text: str) -> str:
@@ -64,13 +64,13 @@ def is_address(text: str) -> bool:
 
 def links_of(text: str) -> Iterable[tuple[int, int]]:
     """Find the addresses in a text, without the punctuation that follows them."""
-    for found in LINK.finditer(text):
-        address = found[0].rstrip(CLOSING)
+    for match in LINK.finditer(text):
+        address = match[0].rstrip(CLOSING)
         # A bracket that was opened inside the address belongs to it.
-        if found[0][len(address) :].startswith(")") and address.count("(") > address.count(")"):
+        if match[0][len(address) :].startswith(")") and address.count("(") > address.count(")"):
             address += ")"
         if len(address) > len("https://"):
-            yield found.start(), found.start() + len(address)
+            yield match.start(), match.start() + len(address)
 
 
 def rich(text: str, ranges: Sequence[TextRange] = (), *, links: bool = True) -> str:
@@ -137,7 +137,7 @@ def places(text: str) -> Sequence[int]:
     """Lead from UTF-16 units, which ranges count, to the signs of a text; the last entry is its end."""
     if not text or max(text) <= "\uffff":
         return range(len(text) + 1)
-    found: list[int] = []
+    indexes: list[int] = []
     for n, sign in enumerate(text):
-        found += (n, n) if sign > "\uffff" else (n,)
-    return [*found, len(text)]
+        indexes += (n, n) if sign > "\uffff" else (n,)
+    return [*indexes, len(text)]

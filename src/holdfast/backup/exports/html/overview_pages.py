@@ -76,9 +76,9 @@ def main(inside: str) -> str:
     return f'<main id="content" tabindex="-1">\n{inside}</main>\n'
 
 
-def amount(count: int, one: str, several: str) -> str:
+def amount(count: int, singular: str, plural: str) -> str:
     """Write how many there are."""
-    return f"1 {one}" if count == 1 else f"{count:,} {several}"
+    return f"1 {singular}" if count == 1 else f"{count:,} {plural}"
 
 
 @redacted
@@ -147,20 +147,20 @@ class Overview:
                 inside = f'<ul class="gallery">\n{"".join(cells[n * MOST : (n + 1) * MOST])}</ul>\n'
                 pages.append(OverviewPage(name, f"Media of {month}", main(f"{inside}{steps(names, n)}")))
         total = amount(sum(map(len, months.values())), "photo or video", "photos and videos")
-        listed = main(f'<p class="sum">{total}</p>\n<ul class="lines">\n{"".join(rows)}</ul>\n')
-        return [OverviewPage("media.html", "Media", listed), *pages]
+        content = main(f'<p class="sum">{total}</p>\n<ul class="lines">\n{"".join(rows)}</ul>\n')
+        return [OverviewPage("media.html", "Media", content), *pages]
 
     def media_cell(self, sent_attachment: SentAttachment, name: str, address: str) -> str:
         """Draw a photo or video, which leads to its message."""
         chat = self.chats[sent_attachment.chat_id].chat.name
-        words = f"{sent_attachment.author}, {chat}, {iso(self.context.clock.day(sent_attachment.sent_ms))}"
+        title = f"{sent_attachment.author}, {chat}, {iso(self.context.clock.day(sent_attachment.sent_ms))}"
         if show(sent_attachment.attachment) == "image":
             shown = picture(sent_attachment.attachment, quote(name))
         else:
             shown = (
                 f'<span class="film"><span aria-hidden="true">▶ </span>{label(sent_attachment.attachment)}</span>'
             )
-        return f'<li><a href="{address}" title="{escape(words)}">{shown}</a></li>\n'
+        return f'<li><a href="{address}" title="{escape(title)}">{shown}</a></li>\n'
 
     def call_pages(self) -> list[OverviewPage]:
         """Draw the call log, the latest call first."""
@@ -177,7 +177,7 @@ class Overview:
         for n, name in enumerate(names):
             lines: list[str] = []
             messages = archive.by_ids(wanted[n * MOST : (n + 1) * MOST])
-            for day, calls in groupby(messages, key=lambda one: clock.day(one.sent_ms)):
+            for day, calls in groupby(messages, key=lambda message: clock.day(message.sent_ms)):
                 lines.append(f'<h2><time>{iso(day)}</time></h2>\n<ul class="lines">\n')
                 lines += [self.call_line(call, day) for call in calls]
                 lines.append("</ul>\n")
@@ -217,20 +217,20 @@ class Overview:
 
     def statistics_page(self) -> OverviewPage:
         """Draw how many messages there are: by month, weekday and hour, chat, person and kind of file."""
-        found: Statistics = self.context.archive.statistics()
-        days = [(name, sum(hours)) for name, hours in zip(DAYS, found.hours, strict=True)]
-        hours = [(f"{n:02}:00", sum(day[n] for day in found.hours)) for n in range(24)]
+        statistics: Statistics = self.context.archive.statistics()
+        days = [(name, sum(hours)) for name, hours in zip(DAYS, statistics.hours, strict=True)]
+        hours = [(f"{n:02}:00", sum(day[n] for day in statistics.hours)) for n in range(24)]
         inside = "".join(
             (
-                f'<p class="sum">{amount(found.messages, "message", "messages")}. Times are UTC.</p>\n',
-                bars("By month", found.months),
+                f'<p class="sum">{amount(statistics.messages, "message", "messages")}. Times are UTC.</p>\n',
+                bars("By month", statistics.months),
                 bars("By weekday", days),
                 bars("By hour", hours),
-                bars("By chat", [(count.name, count.messages) for count in found.chats[:LISTED]]),
-                bars("By person", [(count.name, count.messages) for count in found.people[:LISTED]]),
+                bars("By chat", [(count.name, count.messages) for count in statistics.chats[:LISTED]]),
+                bars("By person", [(count.name, count.messages) for count in statistics.people[:LISTED]]),
                 bars(
                     "Files by type",
-                    [(file_type_count.type, file_type_count.files) for file_type_count in found.media],
+                    [(file_type_count.type, file_type_count.files) for file_type_count in statistics.media],
                 ),
             )
         )

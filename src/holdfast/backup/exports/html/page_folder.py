@@ -68,13 +68,13 @@ def write_pages(context: ExportContext, progress: Progress | None) -> None:
     folder, index = context.folder, context.index
     chats = chosen(context.archive, context.choice)
     total = count(context.archive, chats, context.choice)
-    done = 0
+    completed = 0
 
     def advance(messages: int) -> None:
-        nonlocal done
-        done += messages
+        nonlocal completed
+        completed += messages
         if progress is not None:
-            progress(done, total)
+            progress(completed, total)
 
     # Whoever draws ahead needs to know where the pages of the next chats begin, but not of all.
     writers, coming = tee(
@@ -116,16 +116,16 @@ def write_search(context: ExportContext, index: WordIndex, chat_exports: list[Ch
     """Write the index of words, unless it is written."""
     folder = context.folder
     chats = [(chat_export.home, chat_export.chat.name) for chat_export in chat_exports]
-    listed = [
+    indexed_pages = [
         (indexed_page.home, indexed_page.name, indexed_page.latest, indexed_page.texts)
         for indexed_page in context.listed
     ]
-    stamp = digest(context.sources.base_digest, chats, listed)
+    stamp = digest(context.sources.base_digest, chats, indexed_pages)
     reusable_files = recalled(folder.recall("search"), ReusableFiles)
     if (
         reusable_files is None
         or reusable_files.stamp != stamp
-        or not all(folder.keep(*one) for one in reusable_files.files)
+        or not all(folder.keep(*file) for file in reusable_files.files)
     ):
         for number, page in enumerate(context.listed):
             if not page.drawn:
@@ -154,6 +154,6 @@ def index_files(
         firsts.append(first)
         yield f"search/{number}.js", f"holdfast.words({number},{{\n{rows}\n}});\n".encode()
     homes = {home: n for n, (home, _name) in enumerate(chats)}
-    listed = [(homes[page.home], page.name, page.latest) for page in context.listed]
-    whole = {"chats": chats, "pages": listed, "firsts": firsts}
+    indexed_pages = [(homes[page.home], page.name, page.latest) for page in context.listed]
+    whole = {"chats": chats, "pages": indexed_pages, "firsts": firsts}
     yield "search/index.js", b"holdfast.index(%s);\n" % msgspec.json.encode(whole)

@@ -81,15 +81,15 @@ def top(chat: Chat, *, search: bool, here: str, many: bool) -> str:
 
 def span_label(days: tuple[int, int]) -> str:
     """Say which days a page has."""
-    one, other = iso(days[0]), iso(days[1])
-    return one if one == other else f"{one} {DASH} {other}"
+    first, last = iso(days[0]), iso(days[1])
+    return first if first == last else f"{first} {DASH} {last}"
 
 
-def step(words: str, place: str | None, rel: str) -> str:
+def step(label: str, place: str | None, rel: str) -> str:
     """Write a link to another page, or that there is none."""
     if place is None:
-        return f'<span aria-disabled="true">{words}</span>'
-    return f'<a href="{place}" rel="{rel}">{words}</a>'
+        return f'<span aria-disabled="true">{label}</span>'
+    return f'<a href="{place}" rel="{rel}">{label}</a>'
 
 
 def pager(span: tuple[int, int], older: str | None, newer: str | None) -> str:
@@ -148,11 +148,11 @@ def calendar_page(
         if not within(day):
             rest.append(f'<p><a href="{place}">{day_label(day)}</a></p>')
             continue
-        found = date.fromordinal(FIRST + day)
+        calendar_date = date.fromordinal(FIRST + day)
         heat = min(4, 1 + int(4 * (count / most) ** 0.5))
-        words = "1 message" if count == 1 else f"{count:,} messages"
-        cell = f'<a class="h{heat}" href="{place}" title="{words}">{found.day}</a>'
-        months.setdefault((found.year, found.month), {})[found.day] = cell
+        title = "1 message" if count == 1 else f"{count:,} messages"
+        cell = f'<a class="h{heat}" href="{place}" title="{title}">{calendar_date.day}</a>'
+        months.setdefault((calendar_date.year, calendar_date.month), {})[calendar_date.day] = cell
     years: dict[int, str] = {}
     for (year, month), cells in sorted(months.items()):
         years[year] = f"{years.get(year, '')}{month_block(year, month, cells)}"
@@ -180,11 +180,11 @@ def empty_month(year: int, month: int) -> tuple[str, list[str]]:
     return head, [f"<span>{n}</span>" for n in range(1, length + 1)]
 
 
-def month_block(year: int, month: int, found: Mapping[int, str]) -> str:
+def month_block(year: int, month: int, links: Mapping[int, str]) -> str:
     """Draw a month, with links at the days that have messages."""
     head, cells = empty_month(year, month)
     shown = cells.copy()
-    for day, cell in found.items():
+    for day, cell in links.items():
         shown[day - 1] = cell
     return f"{head}{''.join(shown)}</div></section>\n"
 
@@ -194,7 +194,7 @@ def index_page(
 ) -> str:
     """Write the list of chats, with links to other pages."""
     accounts = list(dict.fromkeys((exported.chat.account_id, exported.chat.account) for exported in chat_exports))
-    ways = "".join(f'<a href="{address}">{escape(words)}</a>' for address, words in links)
+    ways = "".join(f'<a href="{address}">{escape(label)}</a>' for address, label in links)
     owner = accounts[0][1] if len(accounts) == 1 else ""
     blocks: list[str] = []
     for number, account in accounts:

@@ -102,9 +102,9 @@ def cuts_of(
     days: dict[int, ChatDay] = {}
     while page := rows.fetchmany(MESSAGES):
         starts.append(Position(*page[0]))
-        found = clock.days([row[0] for row in page])
-        firsts = dict(zip(reversed(found), reversed(page), strict=True))
-        for day, messages in Counter(found).items():
+        page_days = clock.days([row[0] for row in page])
+        firsts = dict(zip(reversed(page_days), reversed(page), strict=True))
+        for day, messages in Counter(page_days).items():
             if day not in days:
                 days[day] = ChatDay(Position(*firsts[day]))
             days[day].messages += messages

@@ -146,13 +146,13 @@ def write_single_page(
     if len(chats) != 1:
         raise ExportRefused(f"one file has one chat, and {len(chats):,} are chosen; name the chat")
     [chat] = chats
-    done = 0
+    completed = 0
     with write_whole(target) as file:
         file.write(head(chat).encode())
         for item, messages in items(EmbeddedFiles(archive, chat, choice, media), TimeFormatter(zone)):
             file.write(item.encode())
-            done += messages
-            if progress is not None and done % 100 == 0:
-                progress(done, max(chat.messages, done))
+            completed += messages
+            if progress is not None and completed % 100 == 0:
+                progress(completed, max(chat.messages, completed))
         file.write(f"</ol>\n</main>\n{END}".encode())
     return ExportSummary(1, 0, 0)

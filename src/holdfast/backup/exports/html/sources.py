@@ -143,8 +143,8 @@ class PageSources:
     def texts(self, requested: Sequence[File]) -> list[str | None]:
         """Answer what long texts say, as far as they are there."""
         read = self.archive.long_text
-        found = [read(attachment.path) if attachment.path else None for attachment in self.attachments(requested)]
-        return [None if text is None else digest(text) for text in found]
+        texts = [read(attachment.path) if attachment.path else None for attachment in self.attachments(requested)]
+        return [None if text is None else digest(text) for text in texts]
 
     def mentioned(self, requested: Sequence[int]) -> list[tuple[int, int | None]]:
         """Answer who is mentioned in messages; whoever was not known may be known now."""

@@ -53,12 +53,12 @@ def token_words(token: str) -> tuple[str, ...]:
     folded = fold(token)
     if folded.isascii():
         return tuple({word[:LONGEST] for word in WORD.findall(folded)})
-    found = {word[:LONGEST] for word in WORD.findall(RUN.sub(" ", folded))}
+    words = {word[:LONGEST] for word in WORD.findall(RUN.sub(" ", folded))}
     for run in RUN.findall(folded):
         signs = UNSEEN.sub("", run)
-        found.update(signs)
-        found.update(map(str.__add__, signs, signs[1:]))
-    return tuple(found)
+        words.update(signs)
+        words.update(map(str.__add__, signs, signs[1:]))
+    return tuple(words)
 
 
 # The same words come again and again, and only they are worth remembering.
@@ -68,7 +68,7 @@ known_words = lru_cache(maxsize=1 << 15)(token_words)
 def words_of(*texts: str) -> set[str]:
     """List the words of texts; of scripts without spaces and of emoji, each sign and each pair of neighbours."""
     tokens = set(" ".join(texts).split())
-    return set().union(*[known_words(one) if len(one) <= LONGEST else token_words(one) for one in tokens])
+    return set().union(*[known_words(token) if len(token) <= LONGEST else token_words(token) for token in tokens])
 
 
 def page_script(key: str, authors: Sequence[str], rows: Sequence[Found]) -> bytes:
@@ -78,8 +78,8 @@ def page_script(key: str, authors: Sequence[str], rows: Sequence[Found]) -> byte
 
 def page_texts(script: bytes) -> list[str]:
     """Read the texts of a page again."""
-    found = msgspec.json.decode(b"[%s]" % script[len(CALL) : -len(END)], type=tuple[str, Texts])
-    return [row[3] for row in found[1][1]]
+    arguments = msgspec.json.decode(b"[%s]" % script[len(CALL) : -len(END)], type=tuple[str, Texts])
+    return [row[3] for row in arguments[1][1]]
 
 
 def order_of(word: str) -> bytes:
@@ -100,12 +100,12 @@ class WordIndex:
         """Take in what stands on a page."""
         self.add_words(page, words_of(*texts))
 
-    def add_words(self, page: int, found: Collection[str]) -> None:
+    def add_words(self, page: int, words: Collection[str]) -> None:
         """Take in the words of a page."""
         pages = self.pages
-        for word in found:
+        for word in words:
             pages[word].append(page)
-        self.count += len(found)
+        self.count += len(words)
         if self.count >= MOST:
             self.spill()
 

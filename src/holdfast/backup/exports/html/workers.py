@@ -111,15 +111,15 @@ class RenderPool:
             None if key is None else (key.key, key.salt),
         )
         command = [sys.executable, "-P", "-c", f"from {__name__} import main; main()"]
-        made: list[subprocess.Popen[bytes]] = []
+        processes: list[subprocess.Popen[bytes]] = []
         try:
             for _ in range(count):
-                made.append(started(command))
-                send(made[-1].stdin, settings)
+                processes.append(started(command))
+                send(processes[-1].stdin, settings)
         except OSError:
-            cls(made).close()
+            cls(processes).close()
             return None
-        return cls(made)
+        return cls(processes)
 
     def draw(self, writers: Iterable[ChatWriter]) -> Iterator[RenderedPage | None]:
         """Yield what becomes of every page of all chats, in their order; None for one that nobody has drawn."""
@@ -213,7 +213,7 @@ class PageBuffer:
 
     def has(self, name: str) -> bool:
         """Return whether a file was placed for this page."""
-        return any(one[0] == name for one in self.rendered.placed)
+        return any(file[0] == name for file in self.rendered.placed)
 
     def place(self, name: str, source: KeptFile, identity: str | None = None) -> None:
         """Keep where a file is to be placed from, beside the archive."""
