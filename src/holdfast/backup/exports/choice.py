@@ -27,7 +27,7 @@ def chosen(archive: Archive, choice: ChatSelection) -> list[Chat]:
     """List the chats to export in the archive's order; those named, or all that have something in the time."""
     chats = archive.chats()
     if choice.chats:
-        wanted = {archive.chat_id(one) for one in choice.chats}
+        wanted = {archive.chat_id(name) for name in choice.chats}
         return [chat for chat in chats if chat.id in wanted]
     if choice.since_ms is None and choice.until_ms is None:
         return chats

@@ -77,7 +77,9 @@ class CsvWriter:
         change: dict[str, Callable[[Any], str | None]] = {"time": shown, "flag": truth}
         if not plain:
             change |= {"text": optional, "label": lru_cache(maxsize=4096)(optional)}
-        self.changed = [(n, change[one.kind]) for n, one in enumerate(table.columns) if one.kind in change]
+        self.changed = [
+            (n, change[column.kind]) for n, column in enumerate(table.columns) if column.kind in change
+        ]
 
     def add(self, row: Row) -> None:
         """Write a row."""

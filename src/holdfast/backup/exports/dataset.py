@@ -44,8 +44,8 @@ class Dataset:
 
     def batches(self, table: str, *, size: int = BATCH) -> Iterator[Any]:
         """Yield a table as `pyarrow.RecordBatch` objects of at most `size` rows, in order of chats and times."""
-        found = named(table)
-        return record_batches(found, self._rows(found), size)
+        definition = named(table)
+        return record_batches(definition, self._rows(definition), size)
 
     def close(self) -> None:
         """Close the archive, or delete the one that was made of a backup."""
@@ -73,9 +73,9 @@ class Dataset:
                 schemas.ExportedPerson if table is PEOPLE else schemas.ExportedGroup
             )
             assert table in {PEOPLE, MEMBERS}  # noqa: S101  # all others are above
-            for one in surroundings.people(archive):
-                if isinstance(one, kind):
-                    yield from table.rows(one)
+            for recipient in surroundings.people(archive):
+                if isinstance(recipient, kind):
+                    yield from table.rows(recipient)
 
 
 @public

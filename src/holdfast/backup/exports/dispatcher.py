@@ -118,24 +118,26 @@ def export_archive(
     CSV that programs read, `zone` the time zone that HTML and Markdown tell times in. With `single_file` the
     target is a new HTML file of one chat.
     """
-    what = choice or ChatSelection()
+    selection = choice or ChatSelection()
     check_form(form, single_file=single_file)
     with one_moment(archive):
-        for one in what.chats:
-            archive.chat_id(one)  # a name that fits no chat is refused before anything is written
+        for name in selection.chats:
+            archive.chat_id(name)  # a name that fits no chat is refused before anything is written
         if single_file:
-            return write_single_page(archive, target, what, media=media, zone=zone, progress=progress)
-        stamp = whole_stamp(archive, what, form, zone, media, search, plain)
+            return write_single_page(archive, target, selection, media=media, zone=zone, progress=progress)
+        stamp = whole_stamp(archive, selection, form, zone, media, search, plain)
         if form == "html":
             return write_html(
-                archive, target, what, media=media, search=search, zone=zone, progress=progress, stamp=stamp
+                archive, target, selection, media=media, search=search, zone=zone, progress=progress, stamp=stamp
             )
         if form == "markdown":
-            return write_markdown(archive, target, what, media=media, zone=zone, progress=progress, stamp=stamp)
+            return write_markdown(
+                archive, target, selection, media=media, zone=zone, progress=progress, stamp=stamp
+            )
         if form == "csv":
-            return write_csv(archive, target, what, media=media, plain=plain, progress=progress, stamp=stamp)
+            return write_csv(archive, target, selection, media=media, plain=plain, progress=progress, stamp=stamp)
         write = write_json if form == "json" else write_parquet
-        return write(archive, target, what, media=media, progress=progress, stamp=stamp)
+        return write(archive, target, selection, media=media, progress=progress, stamp=stamp)
 
 
 def check_form(form: Form, *, single_file: bool) -> None:

@@ -373,7 +373,7 @@ class ExportFolder:
                     path.unlink()
                     removed += 1
                     homes.add(path.parent)
-            for home in sorted(homes, key=lambda one: len(one.parts), reverse=True):
+            for home in sorted(homes, key=lambda folder: len(folder.parts), reverse=True):
                 prune(home, self.path)
             part = self.path / f"{PART}.list"
             with open(part, "w", encoding="utf-8", opener=private) as target:
@@ -399,8 +399,8 @@ class ExportFolder:
 def check_target(path: Path) -> None:
     """Refuse a folder that holds something else than an export; one that is not there yet will do."""
     with export_errors(path):
-        found = {entry.name for entry in path.iterdir()} if os.path.lexists(path) else set()
-    if found - {LOCK} and MANIFEST not in found and JOURNAL not in found:
+        names = {entry.name for entry in path.iterdir()} if os.path.lexists(path) else set()
+    if names - {LOCK} and MANIFEST not in names and JOURNAL not in names:
         raise ExportRefused(f"{path} is not empty and holds no export; name a new folder, or an empty one")
 
 

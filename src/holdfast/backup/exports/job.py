@@ -62,11 +62,11 @@ class Job:
         """Return who is part of the export: who occurs in its messages or is in its groups, None for everybody."""
         if self.whole:
             return None
-        found = self.seen | {chat.id for chat in self.chats}
+        ids = self.seen | {chat.id for chat in self.chats}
         rows = self.archive.connection.execute(
             "SELECT group_id, recipient_id FROM group_member WHERE recipient_id IS NOT NULL"
         )
-        return found | {person for group, person in rows if group in found}
+        return ids | {person for group, person in rows if group in ids}
 
 
 def involved(message: schemas.ExportedMessage) -> Iterator[int]:
@@ -83,6 +83,6 @@ def involved(message: schemas.ExportedMessage) -> Iterator[int]:
     perhaps.append(message.deleted_by_id)
     if message.call is not None:
         perhaps += [message.call.ringer_id, message.call.starter_id]
-    yield from (one for one in perhaps if one is not None)
+    yield from (recipient_id for recipient_id in perhaps if recipient_id is not None)
     if message.poll is not None:
         yield from (vote.voter_id for option in message.poll.options for vote in option.votes)

@@ -40,11 +40,11 @@ def write_json(
 ) -> ExportSummary:
     """Write an archive, or what was chosen of it, as JSON Lines."""
     with open_target(target, "json", stamp, accounts_of(archive)) as folder:
-        if (done := folder.settled()) is not None:
-            return done
+        if (summary := folder.settled()) is not None:
+            return summary
         job = Job(archive, folder, choice, media, progress)
         cuts = {chat.id: periods(archive, chat.id, choice, MOST) for chat in job.chats}
-        job.total = sum(period.messages for found in cuts.values() for period in found)
+        job.total = sum(period.messages for chat_periods in cuts.values() for period in chat_periods)
         chats: list[schemas.Line] = []
         for chat in job.chats:
             home = f"messages/{chat_name(chat.name, chat.id)}"

@@ -78,11 +78,11 @@ def write_markdown(
     """Write an archive, or what was chosen of it, as Markdown; `zone` is the time zone times are told in."""
     times = Times(zone)
     with ExportFolder(target, "markdown", stamp, accounts_of(archive)) as folder:
-        if (done := folder.settled()) is not None:
-            return done
+        if (summary := folder.settled()) is not None:
+            return summary
         job = Job(archive, folder, choice, media, progress)
         cuts = {chat.id: periods(archive, chat.id, choice, MOST) for chat in job.chats}
-        job.total = sum(period.messages for found in cuts.values() for period in found)
+        job.total = sum(period.messages for chat_periods in cuts.values() for period in chat_periods)
         for chat in job.chats:
             home = home_of(chat)
             for n, period in enumerate(cuts[chat.id]):
@@ -151,9 +151,9 @@ def page(job: Job, chat: Chat, cuts: Sequence[Period], n: int, times: Times) -> 
     yield f"\n---\n\n{links}\n".encode()
 
 
-def counted(number: int, what: str) -> str:
+def counted(number: int, noun: str) -> str:
     """Count things."""
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def link(label: str, path: str) -> str:
@@ -202,12 +202,12 @@ def marks_of(message: schemas.ExportedMessage, times: Times) -> list[str]:
         "pinned": message.pinned_ms is not None,
         "SMS": message.sms,
     }
-    said = [mark for mark, holds in marks.items() if holds]
+    labels = [mark for mark, holds in marks.items() if holds]
     if message.expires_in_ms:
-        said.append(f"disappears after {span(message.expires_in_ms // 1000)}")
+        labels.append(f"disappears after {span(message.expires_in_ms // 1000)}")
     if message.vanished_ms is not None:
-        said.append(f"no longer there since {times.time(message.vanished_ms)}")
-    return said
+        labels.append(f"no longer there since {times.time(message.vanished_ms)}")
+    return labels
 
 
 ROLES: Final = frozenset({"attachment", "sticker", "long_text"})

@@ -81,12 +81,12 @@ def block(text: str, ranges: Sequence[ExportedTextRange] = ()) -> str:
 
 def hard_broken(lines: list[list[Piece]]) -> str:
     """Join lines so that each stays one; breaks at the end of a paragraph need another way of writing."""
-    made = [one_line(line) for line in lines]
+    texts = [one_line(line) for line in lines]
     after = 0
-    while len(made) > 1 and not made[-1]:
-        made.pop()
+    while len(texts) > 1 and not texts[-1]:
+        texts.pop()
         after += 1
-    return "\\\n".join(made) + "&#10;" * after
+    return "\\\n".join(texts) + "&#10;" * after
 
 
 def one_line(line: Iterable[Piece]) -> str:
@@ -155,11 +155,11 @@ def layered(
     inside: Callable[[Iterable[tuple[int, Piece]]], str],
 ) -> str:
     """Put signs around every stretch that has a style."""
-    made = ""
+    markdown = ""
     for has, group in groupby(items, key=lambda item: style in item[1].styles):
         text = inside(group)
-        made += f"{sign}{text}{sign}" if has else text
-    return made
+        markdown += f"{sign}{text}{sign}" if has else text
+    return markdown
 
 
 def emphasis(piece: Piece, sign: str) -> str:

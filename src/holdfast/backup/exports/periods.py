@@ -43,11 +43,11 @@ def periods(archive: Archive, chat: int, choice: ChatSelection, most: int) -> li
 
 def years(archive: Archive, chats: Iterable[int], choice: ChatSelection) -> dict[str, list[tuple[int, Period]]]:
     """List the years of several chats with the chats that have something in them, both in their order."""
-    found: dict[str, list[tuple[int, Period]]] = {}
+    by_year: dict[str, list[tuple[int, Period]]] = {}
     for chat in chats:
         for period in cut(hours(archive, chat, choice), choice, None, 0):
-            found.setdefault(period.name, []).append((chat, period))
-    return dict(sorted(found.items()))
+            by_year.setdefault(period.name, []).append((chat, period))
+    return dict(sorted(by_year.items()))
 
 
 def hours(archive: Archive, chat: int, choice: ChatSelection) -> Hours:
@@ -59,9 +59,9 @@ def hours(archive: Archive, chat: int, choice: ChatSelection) -> Hours:
     ).fetchall()
 
 
-def cut(found: Hours, choice: ChatSelection, most: int | None, level: int) -> Iterator[Period]:
+def cut(hour_counts: Hours, choice: ChatSelection, most: int | None, level: int) -> Iterator[Period]:
     """Group hours by a level of the calendar, and the groups that are too large by the next."""
-    for name, group in groupby(found, key=lambda hour: named(hour[0], level)):
+    for name, group in groupby(hour_counts, key=lambda hour: named(hour[0], level)):
         inside = list(group)
         total = sum(count for _, count in inside)
         if most is not None and total > most and level + 1 < len(LEVELS) and name != BEYOND:

@@ -36,21 +36,21 @@ def digest(*facts: object) -> str:
 def accounts_of(archive: Archive) -> tuple[tuple[str, ...], ...]:
     """List of each account of an archive, in digests, what it can be recognised by in any of its backups."""
     rows = archive.connection.execute("SELECT account_id, kind, value FROM account_evidence ORDER BY 1, 2, 3")
-    found: dict[int, list[str]] = {}
+    digests: dict[int, list[str]] = {}
     for account, kind, value in rows:
-        found.setdefault(account, []).append(digest("account", kind, value))
-    return tuple(map(tuple, found.values()))
+        digests.setdefault(account, []).append(digest("account", kind, value))
+    return tuple(map(tuple, digests.values()))
 
 
 @cache
 def program() -> str:
     """Make a digest of what draws pages: one that was changed draws others, whatever its version says."""
-    found = hashlib.blake2b(digest_size=16)
+    hasher = hashlib.blake2b(digest_size=16)
     for home in (*map(files, MAKERS), files(MAKERS[-1]) / "static"):
-        for source in sorted(home.iterdir(), key=lambda one: one.name):
+        for source in sorted(home.iterdir(), key=lambda entry: entry.name):
             if source.name.endswith((".py", ".css", ".js")):
-                found.update(source.read_bytes())
-    return found.hexdigest()
+                hasher.update(source.read_bytes())
+    return hasher.hexdigest()
 
 
 def offsets(zone: tzinfo) -> tuple[str, Sequence[int]]:

@@ -45,7 +45,7 @@ def pieces(text: str, ranges: Iterable[ExportedTextRange]) -> list[Piece]:
             closes.setdefault(end, []).append(text_range.style)
     cuts = sorted({0, len(text), *opens, *closes, *mentions, *(end for end, _ in mentions.values())})
     active: Counter[str] = Counter()
-    made: list[Piece] = []
+    text_pieces: list[Piece] = []
     hidden = 0
     for start, end in zip(cuts, [*cuts[1:], len(text)], strict=True):
         active.update(opens.get(start, ()))
@@ -53,16 +53,16 @@ def pieces(text: str, ranges: Iterable[ExportedTextRange]) -> list[Piece]:
         styles = frozenset(style for style, count in active.items() if count > 0)
         if start in mentions and start >= hidden:
             hidden, name = mentions[start]
-            made.append(Piece(name, styles))
+            text_pieces.append(Piece(name, styles))
         elif start >= hidden and end > start:
-            made.append(Piece(text[start:end], styles))
-    return merged(made)
+            text_pieces.append(Piece(text[start:end], styles))
+    return merged(text_pieces)
 
 
-def merged(made: Iterable[Piece]) -> list[Piece]:
+def merged(text_pieces: Iterable[Piece]) -> list[Piece]:
     """Join pieces of one style that stand side by side."""
     joined: list[Piece] = []
-    for piece in made:
+    for piece in text_pieces:
         if joined and joined[-1].styles == piece.styles:
             joined[-1] = Piece(joined[-1].text + piece.text, piece.styles)
         else:

@@ -54,9 +54,9 @@ FROM chat_folder f JOIN account a ON a.newest_snapshot = f.snapshot_id ORDER BY 
 
 def rows(archive: Archive, query: str, *values: object) -> Iterator[Row]:
     """Read rows by the names of their columns."""
-    found = archive.connection.execute(query, values)
-    names = [column[0] for column in found.description]
-    return (dict(zip(names, row, strict=True)) for row in found)
+    cursor = archive.connection.execute(query, values)
+    names = [column[0] for column in cursor.description]
+    return (dict(zip(names, row, strict=True)) for row in cursor)
 
 
 @cache
@@ -68,12 +68,12 @@ def fields(shape: type[msgspec.Struct]) -> tuple[msgspec.structs.FieldInfo, ...]
 def made(shape: type[Shape], row: Row, **more: object) -> Shape:
     """Make a record of the columns it has a field for; SQLite has no truth values of its own."""
     values: Row = {}
-    for one in fields(shape):
-        if one.name in more:
-            values[one.name] = more[one.name]
-        elif one.name in row and row[one.name] is not None:
-            truth = one.type in {bool, bool | None}
-            values[one.name] = bool(row[one.name]) if truth else row[one.name]
+    for field in fields(shape):
+        if field.name in more:
+            values[field.name] = more[field.name]
+        elif field.name in row and row[field.name] is not None:
+            truth = field.type in {bool, bool | None}
+            values[field.name] = bool(row[field.name]) if truth else row[field.name]
     return shape(**values)
 
 
@@ -100,18 +100,18 @@ def accounts(archive: Archive, *, settings: bool) -> tuple[schemas.ExportedAccou
     )
 
 
-def chat(archive: Archive, one: model.Chat, files: Sequence[str]) -> schemas.ExportedChat:
+def chat(archive: Archive, stored_chat: model.Chat, files: Sequence[str]) -> schemas.ExportedChat:
     """Read a chat with its settings."""
-    (row,) = rows(archive, "SELECT * FROM chat WHERE id = ?", one.id)
+    (row,) = rows(archive, "SELECT * FROM chat WHERE id = ?", stored_chat.id)
     return made(
         schemas.ExportedChat,
         row,
-        account_id=one.account_id,
-        name=one.name,
-        kind=one.kind,
-        messages=one.messages,
-        latest_ms=one.latest_ms,
-        vanished=one.vanished,
+        account_id=stored_chat.account_id,
+        name=stored_chat.name,
+        kind=stored_chat.kind,
+        messages=stored_chat.messages,
+        latest_ms=stored_chat.latest_ms,
+        vanished=stored_chat.vanished,
         files=tuple(files),
     )
 
@@ -133,7 +133,7 @@ def people(archive: Archive, only: Set[int] | None = None) -> Iterator[schemas.R
             "added_by, at_ms FROM group_member ORDER BY group_id, standing, service_id",
         )
     )
-    listed = grouped(
+    list_members = grouped(
         rows(archive, "SELECT list_id AS owner, recipient_id FROM distribution_list_member ORDER BY 1, 2")
     )
     name = archive.names.name
@@ -152,11 +152,15 @@ def people(archive: Archive, only: Set[int] | None = None) -> Iterator[schemas.R
             more: Row = {"name": name(number), "names": tuple(called.get(number, ()))}
             if shape is schemas.ExportedGroup:
                 more["members"] = tuple(
-                    made(schemas.ExportedMember, one, name=name(one["person_id"]) if one["person_id"] else None)
-                    for one in members.get(number, ())
+                    made(
+                        schemas.ExportedMember,
+                        member,
+                        name=name(member["person_id"]) if member["person_id"] else None,
+                    )
+                    for member in members.get(number, ())
                 )
             elif shape is schemas.ExportedDistributionList:
-                more["members"] = tuple(one["recipient_id"] for one in listed.get(number, ()))
+                more["members"] = tuple(member["recipient_id"] for member in list_members.get(number, ()))
             yield made(shape, row, **more)
 
 
@@ -174,7 +178,9 @@ def rest(archive: Archive) -> Iterator[schemas.Line]:
             row["snapshot_id"],
             row["n"],
         )
-        yield made(schemas.ExportedNotificationProfile, row, members=tuple(one["recipient_id"] for one in ids))
+        yield made(
+            schemas.ExportedNotificationProfile, row, members=tuple(member["recipient_id"] for member in ids)
+        )
     for row in rows(archive, FOLDERS):
         inside = list(
             rows(
@@ -188,14 +194,14 @@ def rest(archive: Archive) -> Iterator[schemas.Line]:
         yield made(
             schemas.ExportedChatFolder,
             row,
-            included=tuple(one["recipient_id"] for one in inside if one["included"]),
-            excluded=tuple(one["recipient_id"] for one in inside if not one["included"]),
+            included=tuple(member["recipient_id"] for member in inside if member["included"]),
+            excluded=tuple(member["recipient_id"] for member in inside if not member["included"]),
         )
 
 
-def grouped(found: Iterator[Row]) -> dict[int, list[Row]]:
+def grouped(owned_rows: Iterator[Row]) -> dict[int, list[Row]]:
     """Gather rows by the thing they belong to."""
     groups: dict[int, list[Row]] = {}
-    for row in found:
+    for row in owned_rows:
         groups.setdefault(row["owner"], []).append(row)
     return groups

@@ -71,8 +71,8 @@ class TableFormat:
 def columns(text: str) -> tuple[Column, ...]:
     """Read columns written as `name:kind`, where no kind means text."""
     kinds: dict[str, Kind] = {"": "text", "l": "label", "i": "int", "f": "flag", "t": "time"}
-    found = (one.partition(":") for one in text.split())
-    return tuple(Column(name, kinds[kind]) for name, _, kind in found)
+    partitions = (definition.partition(":") for definition in text.split())
+    return tuple(Column(name, kinds[kind]) for name, _, kind in partitions)
 
 
 # What every row that belongs to a message begins with.
@@ -220,34 +220,35 @@ MESSAGE_TABLES: Final = (
         "reactions",
         "who reacted how and when",
         columns(f"{PLACE} author_id:i author:l emoji:l reacted:t"),
-        lambda one: (
-            (*place(one), each.author_id, each.author, each.emoji, each.sent_ms) for each in one.reactions
+        lambda message: (
+            (*place(message), each.author_id, each.author, each.emoji, each.sent_ms) for each in message.reactions
         ),
     ),
     Table(
         "revisions",
         "earlier wordings; the oldest has number 1",
         columns(f"{PLACE} author_id:i author:l revision:i written:t text"),
-        lambda one: (
-            (*place(one), one.author_id, one.author, each.n, each.sent_ms, each.text) for each in one.revisions
+        lambda message: (
+            (*place(message), message.author_id, message.author, each.n, each.sent_ms, each.text)
+            for each in message.revisions
         ),
     ),
     Table(
         "receipts",
         "what became of a sent message on its way to each recipient",
         columns(f"{PLACE} recipient_id:i recipient:l status:l at:t reason:l"),
-        lambda one: (
-            (*place(one), each.recipient_id, each.recipient, each.status, each.at_ms, each.reason)
-            for each in one.receipts
+        lambda message: (
+            (*place(message), each.recipient_id, each.recipient, each.status, each.at_ms, each.reason)
+            for each in message.receipts
         ),
     ),
     Table(
         "mentions",
         "who was mentioned",
         columns(f"{PLACE} author_id:i author:l person_id:i person:l"),
-        lambda one: (
-            (*place(one), one.author_id, one.author, each.mention_id, each.mention)
-            for each in one.ranges
+        lambda message: (
+            (*place(message), message.author_id, message.author, each.mention_id, each.mention)
+            for each in message.ranges
             if each.mention_aci is not None
         ),
     ),
@@ -255,9 +256,17 @@ MESSAGE_TABLES: Final = (
         "links",
         "previews of pages",
         columns(f"{PLACE} author_id:i author:l url title description date:t"),
-        lambda one: (
-            (*place(one), one.author_id, one.author, each.url, each.title, each.description, each.date_ms)
-            for each in one.links
+        lambda message: (
+            (
+                *place(message),
+                message.author_id,
+                message.author,
+                each.url,
+                each.title,
+                each.description,
+                each.date_ms,
+            )
+            for each in message.links
         ),
     ),
     Table(
@@ -270,16 +279,16 @@ MESSAGE_TABLES: Final = (
         "changes",
         "what a later backup said differently; `seen` is when that one was made",
         columns(f"{PLACE} seen:t what:l who_id:i who:l before after"),
-        lambda one: (
-            (*place(one), each.seen_ms, each.what, each.who_id, each.who, each.before, each.after)
-            for each in one.changes
+        lambda message: (
+            (*place(message), each.seen_ms, each.what, each.who_id, each.who, each.before, each.after)
+            for each in message.changes
         ),
     ),
     Table(
         "events",
         "what happened besides messages; `details` is JSON",
         columns(f"{PLACE} type:l details sentence"),
-        lambda one: ((*place(one), each.type, details(each), one.sentence) for each in one.events),
+        lambda message: ((*place(message), each.type, details(each), message.sentence) for each in message.events),
     ),
     Table(
         "calls",
@@ -302,20 +311,20 @@ CHATS: Final = Table(
         "id:i account_id:i name kind:l messages:i latest:t archived:f pinned_order:i timer_ms:i mute_until:t "
         "marked_unread:f vanished:f"
     ),
-    lambda one: [
+    lambda chat: [
         (
-            one.id,
-            one.account_id,
-            one.name,
-            one.kind,
-            one.messages,
-            one.latest_ms,
-            one.archived,
-            one.pinned_order,
-            one.timer_ms,
-            one.mute_until_ms,
-            one.marked_unread,
-            one.vanished,
+            chat.id,
+            chat.account_id,
+            chat.name,
+            chat.kind,
+            chat.messages,
+            chat.latest_ms,
+            chat.archived,
+            chat.pinned_order,
+            chat.timer_ms,
+            chat.mute_until_ms,
+            chat.marked_unread,
+            chat.vanished,
         )
     ],
 )
@@ -326,24 +335,24 @@ PEOPLE: Final = Table(
         "id:i account_id:i name kind:l aci pni phone username profile_name system_name nickname note blocked:f "
         "registered:f avatar_color:l vanished:f"
     ),
-    lambda one: [
+    lambda person: [
         (
-            one.id,
-            one.account_id,
-            one.name,
-            one.kind,
-            one.aci,
-            one.pni,
-            one.phone,
-            one.username,
-            one.profile_name,
-            one.system_name,
-            one.nickname,
-            one.note,
-            one.blocked,
-            one.registered,
-            one.avatar_color,
-            one.vanished,
+            person.id,
+            person.account_id,
+            person.name,
+            person.kind,
+            person.aci,
+            person.pni,
+            person.phone,
+            person.username,
+            person.profile_name,
+            person.system_name,
+            person.nickname,
+            person.note,
+            person.blocked,
+            person.registered,
+            person.avatar_color,
+            person.vanished,
         )
     ],
 )
@@ -355,16 +364,16 @@ MEMBERS: Final = Table(
         (
             group.id,
             group.name,
-            one.person_id,
-            one.name,
-            one.service_id,
-            one.standing,
-            one.role,
-            one.label,
-            one.added_by,
-            one.at_ms,
+            member.person_id,
+            member.name,
+            member.service_id,
+            member.standing,
+            member.role,
+            member.label,
+            member.added_by,
+            member.at_ms,
         )
-        for one in group.members
+        for member in group.members
     ),
 )
 TABLES: Final = (*MESSAGE_TABLES, CHATS, PEOPLE, MEMBERS)
@@ -382,13 +391,13 @@ def write_tables(
 ) -> ExportSummary:
     """Write an archive, or what was chosen of it, as tables."""
     with ExportFolder(target, form.name, stamp, accounts_of(archive)) as folder:
-        if (done := folder.settled()) is not None:
-            return done
+        if (summary := folder.settled()) is not None:
+            return summary
         job = Job(archive, folder, choice, media, progress)
-        found = years(archive, [chat.id for chat in job.chats], choice)
-        job.total = sum(period.messages for year in found.values() for _, period in year)
+        by_year = years(archive, [chat.id for chat in job.chats], choice)
+        job.total = sum(period.messages for year in by_year.values() for _, period in year)
         filled: set[str] = set()
-        for year, parts in found.items():
+        for year, parts in by_year.items():
             with ExitStack() as stack:
                 writers: dict[str, Writer] = {}
                 for chat, period in parts:
@@ -407,8 +416,18 @@ def write_tables(
                     pass
         write_single(folder, form, CHATS, (surroundings.chat(archive, chat, ()) for chat in job.chats))
         people = list(surroundings.people(archive, job.people()))
-        write_single(folder, form, PEOPLE, (one for one in people if isinstance(one, schemas.ExportedPerson)))
-        write_single(folder, form, MEMBERS, (one for one in people if isinstance(one, schemas.ExportedGroup)))
+        write_single(
+            folder,
+            form,
+            PEOPLE,
+            (recipient for recipient in people if isinstance(recipient, schemas.ExportedPerson)),
+        )
+        write_single(
+            folder,
+            form,
+            MEMBERS,
+            (recipient for recipient in people if isinstance(recipient, schemas.ExportedGroup)),
+        )
         return folder.finish()
 
 

@@ -83,8 +83,8 @@ def messages(
     media: MediaName = no_media,
 ) -> Iterator[schemas.ExportedMessage]:
     """Yield the messages of a chat in their order with all that is known of them, a thousand at a time."""
-    found = archive.messages(chat, since_ms, until_ms)
-    while batch := list(islice(found, BATCH)):
+    archived_messages = archive.messages(chat, since_ms, until_ms)
+    while batch := list(islice(archived_messages, BATCH)):
         yield from MessageBatch(archive, batch, media).shaped()
 
 
@@ -114,12 +114,12 @@ class MessageBatch:
         """Read rows of some of the messages."""
         if batch:
             ids = json.dumps([message.id for message in batch])
-            for what, query in queries.items():
-                self.found[what] = self.archive.gather(f"{query} {THESE}", ids)
+            for name, query in queries.items():
+                self.found[name] = self.archive.gather(f"{query} {THESE}", ids)
 
-    def of(self, what: str, number: int) -> Sequence[tuple[Any, ...]]:
+    def of(self, name: str, number: int) -> Sequence[tuple[Any, ...]]:
         """Return the rows of a message."""
-        return self.found.get(what, {}).get(number, ())
+        return self.found.get(name, {}).get(number, ())
 
     def shaped(self) -> Iterator[schemas.ExportedMessage]:
         """Make the records."""
@@ -228,8 +228,8 @@ class MessageBatch:
         name = self.archive.names.name
         return tuple(
             schemas.ExportedTextRange(start, length, style, who, name(who) if who else None, aci)
-            for found, place, start, length, style, who, aci in rows
-            if found == revision and place == part
+            for text_revision, place, start, length, style, who, aci in rows
+            if text_revision == revision and place == part
         )
 
     def attachments(self, message: Message, revision: int) -> tuple[schemas.ExportedAttachment, ...]:
@@ -319,5 +319,5 @@ class MessageBatch:
         """Make a contact card."""
         fields = tuple(schemas.ExportedContactField(*row) for row in self.of("fields", number))
         names = "name", "given_name", "family_name", "prefix", "suffix", "middle_name", "nickname", "organization"
-        found = (dict(zip(names, row, strict=True)) for row in self.of("card", number))
-        return next((schemas.ExportedContactCard(**row, fields=fields) for row in found), None)
+        cards = (dict(zip(names, row, strict=True)) for row in self.of("card", number))
+        return next((schemas.ExportedContactCard(**row, fields=fields) for row in cards), None)

@@ -62,8 +62,8 @@ class ZipTarget:
                 target.write(piece)
         self._is_open = False
         waiting, self._waiting = self._waiting, []
-        for other, source in waiting:
-            self._copy(other, source)
+        for waiting_name, source in waiting:
+            self._copy(waiting_name, source)
         self._marks[name] = digest.hexdigest()
         return self._marks[name]
 
