@@ -30,8 +30,10 @@ def keep_apart_from(sources: Iterable[Path], target: Path) -> None:
         folder = is_folder(source)
         for place in around if folder else around[:1]:
             if is_same(place, source):
-                what = "inside the backup it is made from" if folder and place != target else "the backup itself"
-                raise TargetRefused(f"{target} is {what}; give another name to write to")
+                relation = (
+                    "inside the backup it is made from" if folder and place != target else "the backup itself"
+                )
+                raise TargetRefused(f"{target} is {relation}; give another name to write to")
 
 
 def is_folder(path: Path) -> bool:
@@ -42,9 +44,9 @@ def is_folder(path: Path) -> bool:
         return False
 
 
-def is_same(one: Path, other: Path) -> bool:
+def is_same(path: Path, other: Path) -> bool:
     """Return whether two paths lead to one file or folder that exists."""
     try:
-        return one.samefile(other)
+        return path.samefile(other)
     except (OSError, ValueError):
         return False

@@ -446,8 +446,8 @@ def open_with(opener: Opener, source: str | PathLike[str] | BinaryIO) -> Backup:
     with ExitStack() as stack:
         if not isinstance(source, str | PathLike):
             # A file without a name, such as a temporary one, has a number in its place.
-            given = getattr(source, "name", None)
-            name = given if isinstance(given, str) else "the input"
+            file_name = getattr(source, "name", None)
+            name = file_name if isinstance(file_name, str) else "the input"
             with reading(name):
                 return opener.file(source, name, stack, None)
         path = Path(source)

@@ -170,9 +170,9 @@ def examined(
                     elsewhere.append(directory.lost(pointer, loss))
                 continue
             looked_for += 1
-            found = loss_of(pointer, backup.media, states)
-            if found is not None:
-                lost.append(directory.lost(pointer, found))
+            file_loss = loss_of(pointer, backup.media, states)
+            if file_loss is not None:
+                lost.append(directory.lost(pointer, file_loss))
     except DamagedBackup:
         # Validation has said where; what is behind that place cannot be looked for.
         count = max(count, 1)
@@ -192,7 +192,15 @@ def examined(
 def in_order(lost: list[LostAttachment]) -> tuple[LostAttachment, ...]:
     """Sort by chat, date and person."""
     return tuple(
-        sorted(lost, key=lambda one: (one.chat.casefold(), one.sent_ms, one.person.casefold(), one.frame))
+        sorted(
+            lost,
+            key=lambda attachment: (
+                attachment.chat.casefold(),
+                attachment.sent_ms,
+                attachment.person.casefold(),
+                attachment.frame,
+            ),
+        )
     )
 
 
@@ -231,10 +239,10 @@ class RecipientNames:
         """Read the names, and count the messages."""
         slots = NAMED.slots
         for block in backup.blocks():
-            found, frames, fault, at = collect_block(block.data, NO_CAP, NAMED)
+            entries, frames, fault, at = collect_block(block.data, NO_CAP, NAMED)
             if fault:
                 raise block.damaged(fault, frames, at)
-            for slot, depth, start, end in found:
+            for slot, depth, start, end in entries:
                 if depth:
                     continue
                 if slot == slots["Frame.chatItem"]:

@@ -184,26 +184,26 @@ def refuse_text(head: bytes) -> None:
 def refuse_json(head: bytes) -> None:
     """Refuse a JSON file that is known to be something else."""
     try:
-        found = json.loads(head)
+        document = json.loads(head)
     except (ValueError, RecursionError):
         return
-    if isinstance(found, dict) and any(isinstance(found.get(name), str) for name in CONFIGURATION):
+    if isinstance(document, dict) and any(isinstance(document.get(name), str) for name in CONFIGURATION):
         raise FileType("the configuration of Signal Desktop", BACKUP_IN_SIGNAL).refusal()
 
 
 def refuse_zip(names: Iterable[str]) -> None:
     """Refuse a ZIP that is no export, by what is in it."""
-    listed = list(names)
-    if any(SIGNAL_FOLDER.fullmatch(name) for name in listed):
+    entry_names = list(names)
+    if any(SIGNAL_FOLDER.fullmatch(name) for name in entry_names):
         raise FileType("a ZIP of the folder a phone wrote", "unpack it and give the folder").refusal()
-    if any(WHATSAPP_NAME.fullmatch(name) for name in listed):
+    if any(WHATSAPP_NAME.fullmatch(name) for name in entry_names):
         raise FileType("a ZIP of a chat that WhatsApp exported", WHATSAPP).refusal()
-    if any(name in OFFICE for name in listed):
+    if any(name in OFFICE for name in entry_names):
         raise FileType("an office document", "").refusal()
-    if "AndroidManifest.xml" in listed or "META-INF/MANIFEST.MF" in listed:
+    if "AndroidManifest.xml" in entry_names or "META-INF/MANIFEST.MF" in entry_names:
         raise FileType("a program", "").refusal()
     raise FileType(
-        f"a ZIP of {len(listed):,} other files: no main.jsonl, which an export has, is among them",
+        f"a ZIP of {len(entry_names):,} other files: no main.jsonl, which an export has, is among them",
         "if a backup is in it, unpack it and give that",
     ).refusal()
 

@@ -238,10 +238,10 @@ class FolderImport:
         files = list_files(source.path) if source.path.is_dir() else [source.path]
         return SnapshotSource(source.name, source.path, tuple(files))
 
-    def telling(self, what: str) -> Callable[[int], None] | None:
+    def telling(self, description: str) -> Callable[[int], None] | None:
         """Return what tells of progress with one thing."""
         progress = self.progress
-        return None if progress is None else lambda done: progress(what, done)
+        return None if progress is None else lambda completed: progress(description, completed)
 
     def kept_media(self) -> dict[str, tuple[str, int]]:
         """Return the path and the size of the attachments beside the archive by name; no path of removed ones."""
@@ -344,14 +344,14 @@ class FolderImport:
         """
         if backup.media is None:
             return 0, 0, {}
-        copied = done = 0
+        copied = completed = 0
         there: dict[str, None] = {}
         again: set[str] = set()
         tell = self.telling(f"copying attachments of {source.name}")
         for copied_attachment in self.archive.copy_media(backup):
-            done += copied_attachment.size
+            completed += copied_attachment.size
             if tell is not None:
-                tell(done)
+                tell(completed)
             if copied_attachment.problem or copied_attachment.path is None:
                 continue
             there[copied_attachment.media_name] = None

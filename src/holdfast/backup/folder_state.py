@@ -135,7 +135,7 @@ class StateFile:
 
 def list_files(folder: Path) -> list[Path]:
     """List the files of a folder and of those in it; links and unfinished files are left out."""
-    found: list[Path] = []
+    files: list[Path] = []
     waiting = [(folder, 0)]
     while waiting:
         place, depth = waiting.pop()
@@ -148,23 +148,23 @@ def list_files(folder: Path) -> list[Path]:
                 if depth < DEEPEST:
                     waiting.append((Path(entry.path), depth + 1))
             elif entry.is_file(follow_symlinks=False):
-                found.append(Path(entry.path))
-    return sorted(found)
+                files.append(Path(entry.path))
+    return sorted(files)
 
 
 def hash_files(paths: Iterable[Path], progress: Callable[[int], None] | None = None) -> dict[Path, str]:
     """Return the SHA-256 of files that can be read, several at a time; `progress` is told the bytes so far."""
-    found: dict[Path, str] = {}
-    done = 0
+    hashes: dict[Path, str] = {}
+    completed = 0
     wanted = list(paths)
     with ThreadPoolExecutor(min(THREADS, os.cpu_count() or 1)) as pool:
         for path, result in zip(wanted, pool.map(hash_file, wanted), strict=True):
             if result is not None:
-                found[path] = result[0]
-                done += result[1]
+                hashes[path] = result[0]
+                completed += result[1]
             if progress is not None:
-                progress(done)
-    return found
+                progress(completed)
+    return hashes
 
 
 def hash_file(path: Path) -> tuple[str, int] | None:

@@ -51,9 +51,10 @@ __all__ = [
 ]
 
 FILE_POINTERS: Final = tuple(
-    name_of(one)
-    for one in tables.FIELDS.values()
-    if one.message_type is not None and one.message_type.full_name == backup_pb2.FilePointer.DESCRIPTOR.full_name
+    name_of(descriptor)
+    for descriptor in tables.FIELDS.values()
+    if descriptor.message_type is not None
+    and descriptor.message_type.full_name == backup_pb2.FilePointer.DESCRIPTOR.full_name
 )
 PICKED: Final = Selection(
     [
@@ -160,10 +161,12 @@ def pointers_of(locator: bytes) -> Iterator[tuple[bytes, bytes, int]]:
         yield parsed.plaintextHash, parsed.localKey, parsed.size
 
 
-def check_media(media: AttachmentStore, found: Iterable[tuple[bytes, bytes, int]], *, verify: bool) -> MediaCheck:
+def check_media(
+    media: AttachmentStore, attachments: Iterable[tuple[bytes, bytes, int]], *, verify: bool
+) -> MediaCheck:
     """Look for every kept attachment; with `verify`, decrypt each and compare its hash."""
     files = present = missing = damaged = 0
-    for plaintext_hash, local_key, size in sorted(found):
+    for plaintext_hash, local_key, size in sorted(attachments):
         attachment = AttachmentKey(LocalKey(local_key), plaintext_hash, size)
         files += 1
         try:
@@ -187,12 +190,12 @@ def pointers(backup: Backup) -> Iterator[Pointer]:
     slots = PICKED.slots
     items = {slots["Frame.chatItem"], slots["Frame.recipient"], slots["Frame.chat"]}
     for block in backup.blocks():
-        found, frames, fault, at = collect_block(block.data, NO_CAP, PICKED)
+        entries, frames, fault, at = collect_block(block.data, NO_CAP, PICKED)
         if fault:
             raise block.damaged(fault, frames, at)
         span_of = block.spans()
         chat = sent = author = 0
-        for slot, depth, start, end in found:
+        for slot, depth, start, end in entries:
             if slot in items and depth == 0:
                 chat = sent = author = 0
             elif slot == slots["ChatItem.authorId"]:
@@ -222,11 +225,11 @@ def pointers(backup: Backup) -> Iterator[Pointer]:
 
 def kept(backup: Backup) -> Iterator[tuple[Pointer, AttachmentKey]]:
     """Yield every attachment the backup keeps once, with the first pointer to it."""
-    seen: set[str] = set()
+    names: set[str] = set()
     for pointer in pointers(backup):
         attachment = pointer.attachment
-        if attachment is not None and attachment.name not in seen:
-            seen.add(attachment.name)
+        if attachment is not None and attachment.name not in names:
+            names.add(attachment.name)
             yield pointer, attachment
 
 
@@ -307,9 +310,9 @@ def place(folder: Path, chat: str, pointer: Pointer, start: bytes, taken: set[st
     """
     date = moment(pointer.sent_ms) if pointer.sent_ms else None
     when = f"{date:%Y-%m-%d %H.%M.%S}" if date else ""
-    given = Path(safe_name(pointer.file_name))
-    stem = " ".join(part for part in (when, given.stem) if part) or "attachment"
-    extension = given.suffix or extension_of(pointer.content_type) or sniffed(start)
+    file_name = Path(safe_name(pointer.file_name))
+    stem = " ".join(part for part in (when, file_name.stem) if part) or "attachment"
+    extension = file_name.suffix or extension_of(pointer.content_type) or sniffed(start)
     home = folder / (safe_name(chat) or "Chat")
     path = home / f"{stem}{extension}"
     number = 2

@@ -39,14 +39,14 @@ def required() -> dict[str, tuple[str, ...]]:
 
     On the wire 0 is left out, so one that is missing is a 0.
     """
-    found: dict[str, tuple[str, ...]] = {}
+    ids_by_holder: dict[str, tuple[str, ...]] = {}
     for name in IDS:
         field = FIELDS[slot_of(name)]
         if not (field.has_presence or field.is_repeated):
             for holder in FIELDS.values():
                 if holder.message_type is parent_of(field):
-                    found[name_of(holder)] = (*found.get(name_of(holder), ()), name)
-    return found
+                    ids_by_holder[name_of(holder)] = (*ids_by_holder.get(name_of(holder), ()), name)
+    return ids_by_holder
 
 
 REQUIRED: Final = required()
@@ -55,10 +55,10 @@ NAMES: Final = {slot: name for name, slot in PICKED.slots.items()}
 RECORD: Final = {PICKED.slots[f"Frame.{name}"]: name for name in RECORDS[1:]}
 
 
-def ids_in(found: list[Found]) -> Iterator[tuple[str, int, int]]:
+def ids_in(entries: list[Found]) -> Iterator[tuple[str, int, int]]:
     """Yield every id of a frame with its name and depth, also those that are 0 because they are missing."""
     waiting: list[tuple[int, list[str]]] = []
-    for slot, depth, value, end in [*found, (0, -1, 0, 0)]:
+    for slot, depth, value, end in [*entries, (0, -1, 0, 0)]:
         while waiting and waiting[-1][0] > depth:
             inside, missing = waiting.pop()
             yield from ((name, inside, 0) for name in missing)
@@ -82,14 +82,14 @@ class OrderChecker:
 
     def check(self, raw: bytes) -> None:
         """Check the next frame; raises `OrderBroken`, and counts the frame only when it is in order."""
-        found = collect(raw, PICKED)
-        record = next((RECORD[slot] for slot, depth, _start, _end in reversed(found) if depth == 0), "")
+        entries = collect(raw, PICKED)
+        record = next((RECORD[slot] for slot, depth, _start, _end in reversed(entries) if depth == 0), "")
         index = self._frames + 1
         if record == "account" and self._frames:
             raise OrderBroken("account.once", "there is a second account; a backup has one", index)
         if record != "account" and not self._frames:
             raise OrderBroken("account.first", "the first frame must be the account", index)
-        values = list(ids_in(found))
+        values = list(ids_in(entries))
         new = self._define(values, index)
         for name, depth, value in values:
             self._refer(name, depth, value, index, new)
@@ -102,7 +102,7 @@ class OrderChecker:
         """Collect the ids a frame makes, held to being new and not 0."""
         new: set[tuple[str, int]] = set()
         for name, _depth, value in values:
-            kind, known = {
+            kind, known_ids = {
                 "Recipient.id": ("recipient", self._recipients),
                 "Chat.id": ("chat", self._chats),
                 "ChatStyle.CustomChatColor.id": ("color", self._colors),
@@ -111,7 +111,7 @@ class OrderChecker:
                 continue
             if value == 0:
                 raise OrderBroken(f"{kind}.id.zero", f"the id of a {kind} must not be 0", index)
-            if value in known or (kind, value) in new:
+            if value in known_ids or (kind, value) in new:
                 raise OrderBroken(f"{kind}.id.unique", f"there is a {kind} with the id {value} already", index)
             new.add((kind, value))
         return new

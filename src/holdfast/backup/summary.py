@@ -146,19 +146,19 @@ class Digest:
 
     def add(self, block: Block) -> None:
         """Add the frames of a block."""
-        found, count, fault, at = collect_block(block.data, NO_CAP, PICKED)
+        entries, count, fault, at = collect_block(block.data, NO_CAP, PICKED)
         if fault:
             raise block.damaged(fault, count, at)
-        if sum(depth == 0 for _slot, depth, _start, _end in found) != count:
+        if sum(depth == 0 for _slot, depth, _start, _end in entries) != count:
             block = settled(block)
-            found, count, _fault, _at = collect_block(block.data, NO_CAP, PICKED)
+            entries, count, _fault, _at = collect_block(block.data, NO_CAP, PICKED)
         self.frames += count
         slots = PICKED.slots
         chat_id, date_sent = slots["ChatItem.chatId"], slots["ChatItem.dateSent"]
         locator, size = slots["FilePointer.locatorInfo"], slots["FilePointer.LocatorInfo.size"]
         records, messages, by_chat, by_day = self.records, self.messages, self.by_chat, self.by_day
         dates: list[int] = []
-        for slot, depth, start, end in found:
+        for slot, depth, start, end in entries:
             if depth == 0:
                 records[slot] += 1
                 if slot in RARE:

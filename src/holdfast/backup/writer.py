@@ -272,8 +272,8 @@ def clear(part: Path) -> None:
 def snapshot_name(header: bytes | BackupInfo) -> str:
     """Name a snapshot after the time its backup was made."""
     parsed = BackupInfo.FromString(header) if isinstance(header, bytes) else header
-    made = moment(parsed.backupTimeMs) or moment(0)
-    return f"signal-backup-{made:%Y-%m-%d-%H-%M-%S}"
+    made_at = moment(parsed.backupTimeMs) or moment(0)
+    return f"signal-backup-{made_at:%Y-%m-%d-%H-%M-%S}"
 
 
 def made_up_metadata() -> ForwardSecrecy:

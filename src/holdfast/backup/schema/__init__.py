@@ -32,9 +32,9 @@ def describe(message: Message) -> str:
 def redact_reprs(kinds: Iterable[Descriptor]) -> None:
     """Keep messages, and those inside of them, from printing their content into logs and tracebacks."""
     for kind in kinds:
-        made = GetMessageClass(kind)
-        made.__repr__ = describe  # type: ignore[method-assign,assignment]  # protobuf's own repr shows content
-        made.__str__ = describe  # type: ignore[method-assign,assignment]  # protobuf's own repr shows content
+        message_class = GetMessageClass(kind)
+        message_class.__repr__ = describe  # type: ignore[method-assign,assignment]  # protobuf's own repr shows content
+        message_class.__str__ = describe  # type: ignore[method-assign,assignment]  # protobuf's own repr shows content
         redact_reprs(kind.nested_types)
 
 
