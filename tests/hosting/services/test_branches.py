@@ -25,18 +25,21 @@ from holdfast.hosting.errors import (
     TagExists,
 )
 from holdfast.hosting.git import refs
-from holdfast.hosting.git.commits import Signature, build_tree, commit_content, read_commit
+from holdfast.hosting.git.commits import Signature, build_tree, commit_content, read_commit, read_tag
 from holdfast.hosting.git.fsck import fsck
-from holdfast.hosting.services import branch_protection, branches, ref_lists, repositories
+from holdfast.hosting.services import branch_protection, branches, pulls, ref_lists, repositories
 from holdfast.hosting.services.branch_protection import ProtectionEdit
 from holdfast.hosting.services.branches import NewTag
 from holdfast.hosting.services.file_changes import FileChange
 from holdfast.hosting.services.file_commits import CommitRequest, commit_files
 from holdfast.hosting.services.file_contents import FileContent
+from holdfast.hosting.services.issues import IssueDraft
 from holdfast.hosting.services.repositories import NewRepository, RepositoryEdit
 from holdfast.hosting.services.revisions import open_git, open_latest
 from holdfast.hosting.store import accounts, repository_log
 from holdfast.hosting.store import repositories as store
+from holdfast.hosting.store.branch_renames import FormerBranches
+from holdfast.hosting.store.issues import find_issue
 from holdfast.hosting.store.repositories import Repository
 from holdfast.secret import Secret
 
@@ -90,6 +93,15 @@ def test_only_those_who_may_write_change_refs(app: App, owner: Actor, notes: Rep
     assert [ref.name for ref in ref_lists.list_branches(app, repository, limit=9)[0]] == ["main"]
 
 
+def test_who_cannot_read_the_code_is_not_asked_to_log_in(app: App, owner: Actor, notes: Repository) -> None:
+    """Nor told that the repository is archived."""
+    edit = RepositoryEdit(is_private=True, is_archived=True)
+    repositories.edit(app, owner, target_of(app, owner, notes), edit)
+    for change in changes(app, ANONYMOUS, notes):
+        with pytest.raises(Forbidden):
+            change()
+
+
 def test_branches_are_created_moved_renamed_and_deleted(app: App, owner: Actor, notes: Repository) -> None:
     """A new name of the default branch is the repository's default branch."""
     target = target_of(app, owner, notes)
@@ -103,6 +115,39 @@ def test_branches_are_created_moved_renamed_and_deleted(app: App, owner: Actor, 
     assert store.repository_by_id(app.database, notes.id).default_branch == "trunk"
 
 
+def test_a_rename_is_remembered_and_that_of_the_default_branch_recorded(
+    app: App, owner: Actor, notes: Repository
+) -> None:
+    """Who asks for the old name is not given another branch, and webhooks hear of the changed setting."""
+    target = target_of(app, owner, notes)
+    branches.create(app, owner, target, "x")
+    with app.database.read() as connection:
+        before = connection.exec_driver_sql("SELECT max(id) FROM events").scalar_one()
+    branches.rename(app, owner, target, "x", "y")
+    branches.rename(app, owner, target, "main", "trunk")
+    former = FormerBranches(app.database, target.repository)
+    assert [name in former for name in ("x", "main", "y", "trunk")] == [True, True, False, False]
+    with app.database.read() as connection:
+        statement = f"SELECT details FROM events WHERE kind = 'repository' AND id > {before}"
+        (details,) = connection.exec_driver_sql(statement).scalars()
+    assert '"default_branch"' in details
+
+
+def test_a_renamed_branch_takes_its_pull_request_along(app: App, owner: Actor, notes: Repository) -> None:
+    """It stays open: a branch that is deleted would close it."""
+    target = target_of(app, owner, notes)
+    branches.create(app, owner, target, "fix")
+    change = FileChange(operation="create", path="b.txt", content=FileContent(b"two\n"))
+    request = CommitRequest(
+        repository=notes, actor=notes.owner, changes=[change], branch="fix", author=ADA, committer=ADA
+    )
+    commit_files(app, request)
+    made = pulls.create(app, owner, target, IssueDraft(title="Stop the leak"), head="fix", base="main")
+    branches.rename(app, owner, target, "fix", "repair")
+    now = find_issue(app.database, notes, made.number)
+    assert (now.is_closed, now.head_branch) == (False, "repair")
+
+
 def test_tags_are_created_and_deleted(app: App, owner: Actor, notes: Repository) -> None:
     """A tag with a message is an object of its own."""
     target = target_of(app, owner, notes)
@@ -111,6 +156,9 @@ def test_tags_are_created_and_deleted(app: App, owner: Actor, notes: Repository)
     repo = open_git(app, target_of(app, owner, notes))
     assert (repo.header(light.id) or [""])[0] == "commit"
     assert (repo.header(annotated.id) or [""])[0] == "tag"
+    tagger = read_tag(repo, annotated.id).tagger
+    assert tagger is not None
+    assert tagger.offset == 0, "times are in UTC"
     branches.delete_tag(app, owner, target, "v1")
     with pytest.raises(NoSuchTag):
         branches.find_tag(open_latest(app, target), "v1")
@@ -132,9 +180,13 @@ def test_invalid_changes_are_refused_with_what_is_wrong(app: App, owner: Actor, 
         (lambda: branches.delete(app, owner, target, "gone"), NoSuchBranch),
         (lambda: branches.delete(app, owner, target, "main"), DefaultBranchRefused),
         (lambda: branches.rename(app, owner, target, "taken", "main"), RenameRefused),
+        (lambda: branches.rename(app, owner, target, "taken", ""), InvalidField),
+        (lambda: branches.rename(app, owner, target, "taken", "a..b"), InvalidField),
+        (lambda: branches.update(app, owner, target, "taken", ""), InvalidField),
         (lambda: branches.update(app, owner, target, "taken", main, expected="0" * 40), RefMoved),
         (lambda: branches.create_tag(app, owner, target, NewTag(name="v1")), TagExists),
         (lambda: branches.create_tag(app, owner, target, NewTag(name="v 2")), InvalidField),
+        (lambda: branches.create_tag(app, owner, target, NewTag(name="")), InvalidField),
     ]
     for change, kind in cases:
         with pytest.raises(kind):

@@ -16,7 +16,6 @@ from holdfast.hosting.errors import (
     DefaultBranchRefused,
     NoSuchBranch,
     NoSuchObject,
-    NoSuchRevision,
     NoSuchTag,
     NotFastForward,
     RefMoved,
@@ -88,8 +87,6 @@ def create(app: App, actor: Actor, target: RepositoryAccess, name: str, start: s
     check_required(name, "NewBranchName")
     check_ref_field(name, "NewBranchName", LONGEST_REF)
     repo = open_latest(app, target)
-    if start and refs.resolve(repo, start, "") is None and refs.rev_parse(repo, start) is None:
-        raise NoSuchRevision(start)
     at = resolve_commit(repo, target, start)
     refs.check_new_branch(name)
     if refs.branch(repo, name) is not None:
