@@ -39,6 +39,12 @@ def test_letters_of_two_code_points_are_those_of_one() -> None:
     assert derive_key("Übermorgen", salt) == derive_key("U\u0308bermorgen", salt)
 
 
+def test_the_shortest_and_the_longest_passphrase_are_accepted() -> None:
+    """Eight characters, and 4,096 bytes."""
+    assert make_key("u\u0308" * 8).key
+    assert make_key("x" * LONGEST).key
+
+
 @pytest.mark.parametrize("passphrase", ["", "seven c", "u\u0308" * 7, "x" * (LONGEST + 1)])
 def test_what_is_too_short_or_too_long_is_refused(passphrase: str) -> None:
     """And not repeated."""
@@ -67,10 +73,14 @@ def test_a_key_fits_as_long_as_one_page_is_whole(encrypted_file: Path, tmp_path:
     for start in range(0, len(content), 4096):
         content[start + 100] ^= 1
     copy.write_bytes(content)
-    assert not right.fits(copy)
+    assert right.fits(copy) is False
+    for start in (0, 4096, 4096 * 7):
+        content[start + 100] ^= 1
+        copy.write_bytes(content)
+        assert right.fits(copy), f"the page at {start} is whole"
+        content[start + 100] ^= 1
     content[4096 * 7 + 100] ^= 1
     copy.write_bytes(content)
-    assert right.fits(copy)
     assert not ArchiveKey(right.key, wrong.salt[::-1]).fits(copy)
     copy.write_bytes(content[4096:])
     assert not right.fits(copy), "a page in another place is not the page"
