@@ -43,6 +43,47 @@ def test_every_type_says_who_it_is_and_most_say_what_they_tell(kind: str, *, ann
     assert made.body == (b'{"n": 1}' if kind in {"gitea", "gogs"} else b'text {"n": 1}')
 
 
+def test_a_hook_without_secret_and_authorization_opens_neither() -> None:
+    """An empty text is not sealed, and cannot be opened."""
+
+    def refuse(text: str) -> str:
+        raise AssertionError(text)
+
+    for kind in ("gitea", "slack"):
+        made = build_request(held(type=kind, secret="", authorization=""), ONE, ONE.payload, refuse, plain_message)
+        assert made is not None
+        assert "Authorization" not in made.headers
+
+
+def test_a_type_without_a_message_for_the_event_sends_nothing() -> None:
+    """The delivery is not an error."""
+    made = build_request(held(type="slack", secret="", authorization=""), ONE, ONE.payload, str, lambda *_: None)
+    assert made is None
+
+
+def test_a_chat_message_is_kept_and_a_payload_is_not_kept_twice() -> None:
+    """The payload is a column of the event already."""
+    for kind, body in (("slack", 'text {"n": 1}'), ("gogs", "")):
+        attempt = DeliveryAttempt(held(type=kind), ONE, time.monotonic(), composed(type=kind))
+        assert attempt.ended(9000, "failed", "no").body == body
+
+
+def test_a_delivered_answer_that_was_cut_says_so() -> None:
+    """It counts as delivered all the same; without an answer there is nothing to say."""
+    answer = WebhookResponse(200, (), b"ok", "the answer is larger than 64 KB; the rest was not read")
+    cut = DeliveryAttempt(held(), ONE, time.monotonic(), composed(), answer).succeeded(5000)
+    assert (cut.state, cut.error) == ("delivered", answer.cut)
+    without = DeliveryAttempt(held(), ONE, time.monotonic(), composed()).succeeded(5000)
+    assert (without.error, without.status, without.answer, without.answer_headers) == ("", 0, b"", "{}")
+
+
+def test_the_time_that_an_attempt_took_is_kept_in_milliseconds() -> None:
+    """From its begin to its result."""
+    result = DeliveryAttempt(held(), ONE, time.monotonic() - 2.0, composed()).ended(9000, "failed", "no")
+    assert 2000 <= result.milliseconds < 60_000
+    assert result.due_at == ONE.due_at
+
+
 def test_what_is_kept_has_no_secret() -> None:
     """Neither the authorization nor the password in an address."""
     attempt = DeliveryAttempt(
@@ -63,9 +104,19 @@ def test_the_next_try_is_later_than_the_last() -> None:
     result = attempt.again(1_000_000, "it answered 500")
     assert (result.state, result.ended_at, result.error, result.answer) == ("waiting", 0, "it answered 500", b"no")
     assert 1_030_000 < result.due_at < 1_060_000
+    without = DeliveryAttempt(held(), ONE, time.monotonic(), composed()).again(1_000_000, "cut off")
+    assert 1_030_000 < without.due_at < 1_060_000
+
+
+def test_a_receiver_that_asks_for_a_later_try_gets_it() -> None:
+    """By the header of its answer."""
+    answer = WebhookResponse(503, (("Retry-After", "600"),), b"")
+    result = DeliveryAttempt(held(), ONE, time.monotonic(), composed(), answer).again(1_000_000, "it answered 503")
+    assert result.due_at == 1_600_000
 
 
 def test_what_ends_without_a_request_says_why() -> None:
     """There is nothing to show but the reason."""
     result = DeliveryAttempt(held(), ONE, time.monotonic()).ended(9000, "failed", "no")
     assert (result.state, result.method, result.headers, result.error) == ("failed", "", "{}", "no")
+    assert (result.url, result.body, result.ended_at) == ("https://x.org/h", "", 9)
