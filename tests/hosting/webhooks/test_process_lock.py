@@ -2,11 +2,12 @@
 
 import os
 import signal
+import stat
 import subprocess
 import sys
 from pathlib import Path
 
-from holdfast.hosting.webhooks.process_lock import DeliveryLock
+from holdfast.hosting.webhooks.process_lock import LOCK, DeliveryLock
 from tests.conftest import wait_for
 
 HOLD = """
@@ -24,7 +25,8 @@ def test_one_has_it_at_a_time(tmp_path: Path) -> None:
     with DeliveryLock(tmp_path, needed=True) as first, DeliveryLock(tmp_path, needed=True) as second:
         assert first.acquire()
         assert first.acquire()
-        assert not second.acquire()
+        assert second.acquire() is False
+    assert stat.S_IMODE((tmp_path / LOCK).stat().st_mode) == 0o600
     with DeliveryLock(tmp_path, needed=True) as third:
         assert third.acquire()
 

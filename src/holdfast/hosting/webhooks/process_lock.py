@@ -17,7 +17,7 @@ class DeliveryLock:
     def __init__(self, data: Path, *, needed: bool) -> None:
         self._path = data / LOCK
         self._needed = needed
-        self._descriptor = -1
+        self._descriptor: int | None = None
 
     def __enter__(self) -> Self:
         """Open the lock file."""
@@ -29,12 +29,12 @@ class DeliveryLock:
         self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
     ) -> None:
         """Release the lock."""
-        if self._descriptor >= 0:
+        if self._descriptor is not None:
             os.close(self._descriptor)
 
     def acquire(self) -> bool:
         """Try to acquire the lock; return whether it is held."""
-        if not self._needed:
+        if self._descriptor is None:
             return True
         try:
             fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
