@@ -29,7 +29,18 @@ def test_a_pause_never_grows_beyond_a_day() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wish", "least"), [("120", 120), ("999999", 3600), ("", 0), ("soon", 0), ("-5", 0), ("²", 0), ("9" * 50, 0)]
+    ("wish", "least"),
+    [
+        ("120", 120),
+        ("999999", 3600),
+        ("9" * 8, 3600),
+        ("9" * 9, 0),
+        ("9" * 50, 0),
+        ("", 0),
+        ("soon", 0),
+        ("-5", 0),
+        ("²", 0),
+    ],
 )
 def test_a_receiver_may_ask_for_more_time(wish: str, least: int) -> None:
     """Up to an hour; what is no number of seconds is not heard."""
