@@ -13,7 +13,7 @@ import uvloop
 
 from holdfast.hosting.errors import AddressRefused, DeliveryFailed, UrlRefused
 from holdfast.hosting.webhooks.addresses import AllowedHosts
-from holdfast.hosting.webhooks.client import WebhookClient, WebhookResponse
+from holdfast.hosting.webhooks.client import KEPT_BYTES, WebhookClient, WebhookResponse, proxy_for
 from holdfast.hosting.webhooks.webhook_request import WebhookRequest
 from holdfast.http_client.urls import Address
 from tests.hosting.webhooks.receivers import OK, Receiver, Seen, answer, receiving
@@ -228,6 +228,25 @@ def test_who_says_yes_and_goes_on_talking_has_said_yes(receiver: Receiver) -> No
     got = send(receiver.url(), timeout=0.4)
     assert (got.status, got.body) == (200, b"hel")
     assert "longer than 0.4 seconds" in got.cut
+
+
+def test_the_first_64_kilobytes_of_an_answer_are_kept(receiver: Receiver) -> None:
+    """All of an answer that has as many; of a longer one it is said that there was more."""
+    receiver.script = answer(200, b"x" * KEPT_BYTES)
+    whole = send(receiver.url())
+    assert (len(whole.body), whole.cut) == (KEPT_BYTES, "")
+    receiver.script = answer(200, b"x" * (KEPT_BYTES + 1))
+    part = send(receiver.url())
+    assert (len(part.body), part.cut) == (KEPT_BYTES, "the answer is larger than 64 KB; the rest was not read")
+
+
+def test_a_proxy_is_for_the_hosts_of_the_settings_or_for_all() -> None:
+    """Patterns are separated by commas, and case does not count."""
+    some = proxy_for("http://proxy.example.org:3128", "*.Example.org, , hooks.test")
+    hosts = ("a.example.org", "hooks.test", "example.com", "")
+    assert [some.serves(host) for host in hosts] == [True, True, False, False]
+    every = proxy_for("http://proxy.example.org:3128", " ")
+    assert [every.serves(host) for host in hosts] == [True] * 4
 
 
 def test_names_and_ports_that_nobody_answers_for_are_failures(receiver: Receiver) -> None:
