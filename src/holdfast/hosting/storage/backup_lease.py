@@ -27,7 +27,7 @@ RENEW_SECONDS: Final = 600.0
 @contextmanager
 def backup_lease(database: Database) -> Iterator[Callable[[], None]]:
     """Hold a lease for a backup; several backups may run at once. Yields what renews it, to be called often."""
-    name = PREFIX + secrets.token_hex(8)
+    name = PREFIX + secrets.token_hex()
     take_lease(database, name, name, seconds=LEASE_SECONDS)
     renewed = time.monotonic()
 
@@ -49,4 +49,4 @@ def is_backup_running(database: Database) -> bool:
         leases.c.name.startswith(PREFIX), leases.c.until > current_time(database)
     )
     with database.read() as connection:
-        return connection.execute(running.limit(1)).first() is not None
+        return bool(connection.execute(select(running.exists())).scalar())
