@@ -36,6 +36,10 @@ class Bucket:
     """What the uploads that were ever begun are for, and when that was."""
     page: int = 1000
     """How much a list holds at most."""
+    has_marks: bool = True
+    """Whether an incomplete list of uploads says how to go on."""
+    lists: int = 0
+    """How often uploads were listed."""
     parts: int = 0
     full: bool = False
     overwrites: bool = False
@@ -78,10 +82,12 @@ class Bucket:
                 numbers = elements(await request.body(), "PartNumber")
                 self.objects[key] = b"".join(parts[int(number)] for number in numbers)
                 return xml("CompleteMultipartUploadResult", Bucket="bucket", Key=key, ETag='"parts"')
+            case "DELETE" if "uploadId" in query:
+                if self.uploads.pop(query["uploadId"], None) is None:
+                    return Response("<Error><Code>NoSuchUpload</Code></Error>", 404)
+                return Response(status_code=204)
             case "DELETE":
-                self.uploads.pop(query.get("uploadId", ""), None)
-                if "uploadId" not in query:
-                    self.objects.pop(key, None)
+                self.objects.pop(key, None)
                 return Response(status_code=204)
             case "GET" if "list-type" in query:
                 return self.listed(query.get("prefix", ""), query.get("continuation-token", ""))
@@ -102,12 +108,14 @@ class Bucket:
 
     def listed_uploads(self, prefix: str, after: str) -> Response:
         """List uploads that are not finished."""
+        self.lists += 1
         root = ET.Element("ListMultipartUploadsResult", xmlns="http://s3.amazonaws.com/doc/2006-03-01/")
         found = sorted(name for name in self.uploads if self.begun[name][0].startswith(prefix) and name > after)
         for name in found[: self.page]:
             add(root, "Upload", Key=self.begun[name][0], UploadId=name, Initiated=stamp(self.begun[name][1]))
         last = found[: self.page][-1] if found else ""
-        return page_of(root, len(found) > self.page, NextKeyMarker="x", NextUploadIdMarker=last)
+        marks = {"NextKeyMarker": "x", "NextUploadIdMarker": last} if self.has_marks else {}
+        return page_of(root, len(found) > self.page, **marks)
 
     def content(self, key: str, wanted: str | None) -> Response:
         """Send an object or the range of it that is wanted."""

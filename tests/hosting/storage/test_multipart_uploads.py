@@ -62,6 +62,17 @@ def test_all_pages_are_gone_through_and_what_is_given_up_is_gone() -> None:
         assert sorted(bucket.uploads) == ["other", "u1", "u2", "u3", "u4"]
 
 
+def test_a_list_that_does_not_say_how_to_go_on_ends() -> None:
+    """The same page would come again and again."""
+    with serve_bucket() as bucket:
+        bucket.page, bucket.has_marks = 1, False
+        for name in ("u1", "u2"):
+            bucket.uploads[name] = {}
+            bucket.begun[name] = (f"lfs/{name}", 1.0)
+        assert [upload.id for upload in uploads(bucket).unfinished("lfs/")] == ["u1"]
+        assert bucket.lists == 1
+
+
 def test_a_bucket_that_refuses_is_said_without_secrets() -> None:
     """The error names the bucket and the status, and neither a key nor a signature."""
     with serve_bucket() as bucket:
