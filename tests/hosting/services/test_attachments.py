@@ -11,10 +11,13 @@ from holdfast.hosting.errors import AttachmentTaken, InvalidField, InvalidValue,
 from holdfast.hosting.services import attachments, maintenance, release_assets, releases, repositories
 from holdfast.hosting.services.repositories import NewRepository
 from holdfast.hosting.storage.backup_lease import backup_lease
+from holdfast.hosting.storage.object_store import open_object_store
 from holdfast.hosting.store import attachments as store
 from holdfast.hosting.store.accounts import find_user
+from holdfast.hosting.store.faults import DRIVER_ERRORS
 from holdfast.hosting.store.releases import Release, ReleaseFields, holder_of
 from tests.hosting.services.scenario import Caller, accessed
+from tests.hosting.storage.fake_bucket import bucket_settings, serve_bucket
 
 LATER = attachments.GRACE + 60
 
@@ -71,6 +74,33 @@ def test_downloads_are_counted_in_batches(app: App, ada: Caller, release: Releas
     attachments.save_downloads(app)
     attachments.save_downloads(app)
     assert store.attachments_of(app.database, holder_of(release))[0].download_count == 2
+
+
+def test_downloads_that_cannot_be_written_are_kept(app: App, ada: Caller, release: Release, path: Path) -> None:
+    """Those counted before and after, for the next time."""
+    made = release_assets.add(*ada, release, name="a", path=path)
+    app.downloads += [made.id, made.id]
+    with app.database.write() as connection:
+        connection.exec_driver_sql("ALTER TABLE attachments RENAME TO away")
+    with pytest.raises(DRIVER_ERRORS):
+        attachments.save_downloads(app)
+    app.downloads.append(made.id)
+    with app.database.write() as connection:
+        connection.exec_driver_sql("ALTER TABLE away RENAME TO attachments")
+    attachments.save_downloads(app)
+    assert store.attachments_of(app.database, holder_of(release))[0].download_count == 3
+
+
+def test_the_key_of_a_file_does_not_change() -> None:
+    """Files that were stored by earlier versions are found by it."""
+    assert attachments.object_key("0f3a-uuid") == "attachments/0f/0f3a-uuid"
+
+
+def test_garbage_of_a_store_that_cannot_be_listed_is_left(app: App) -> None:
+    """For the next time; the other tasks of the maintenance go on."""
+    with serve_bucket() as bucket:
+        app.store = open_object_store(bucket_settings(app.settings.data, bucket, "STRANGER"))
+        assert attachments.collect_garbage(app, now=time.time() + LATER) == 0
 
 
 def test_a_release_has_a_limited_number_of_files(

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import formatdate
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import uvicorn
@@ -16,9 +17,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from holdfast.secret import Secret
+from holdfast.settings import Settings
 from tests.conftest import wait_for
 
-__all__ = ["ACCESS_KEY", "Bucket", "serve_bucket"]
+__all__ = ["ACCESS_KEY", "Bucket", "bucket_settings", "serve_bucket"]
 
 ACCESS_KEY = "AKIDEXAMPLE"
 
@@ -160,6 +163,17 @@ def page_of(root: ET.Element, more: bool, **marks: str) -> Response:  # noqa: FB
 def stamp(when: float) -> str:
     """Write a time the way S3 does."""
     return datetime.fromtimestamp(when, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def bucket_settings(data: Path, bucket: Bucket, key: str = ACCESS_KEY) -> Settings:
+    """Return settings of a bucket on loopback."""
+    return Settings(
+        data=data,
+        s3_bucket="bucket",
+        s3_endpoint=bucket.url,
+        s3_access_key=Secret(key),
+        s3_secret_key=Secret("hunter2"),
+    )
 
 
 @contextmanager

@@ -110,13 +110,32 @@ def test_a_copy_whose_adoption_was_not_noted_in_it_is_made_anew(
 
 def test_locks_that_a_killed_process_left_do_no_harm(app: App, old: OldDataFolder) -> None:
     """The ref can be written to the copy afterwards."""
-    (old.loose / "refs" / "heads" / "main.lock").write_bytes(b"")
+    locks = [old.loose / "refs" / "heads" / "main.lock", old.loose / "packed-refs.lock"]
+    for lock in locks:
+        lock.write_bytes(b"")
     adopt(app)
+    assert not any(lock.exists() for lock in locks)
     head, parent = oracle.line(old.loose, "rev-parse", "main"), oracle.line(old.loose, "rev-parse", "main~1")
     with app.database.write() as connection:
         repository_log.append(connection, LOOSE, [(None, RefUpdate("refs/heads/main", head, parent))])
     folder = app.copies.update(LOOSE).folder
     assert oracle.line(folder, "rev-parse", "main") == parent
+
+
+def test_a_folder_that_was_adopted_is_the_copy_and_is_not_recorded_again(app: App, old: OldDataFolder) -> None:
+    """Making it anew from the log would read every pack."""
+    adopt(app)
+    mark = old.loose / "kept"
+    mark.touch()
+    folder = app.copies.open(repository_by_id(app.database, LOOSE)).folder
+    assert folder == old.loose
+    assert mark.exists()
+    head, parent = oracle.line(old.loose, "rev-parse", "main"), oracle.line(old.loose, "rev-parse", "main~1")
+    with app.database.write() as connection:
+        repository_log.append(connection, LOOSE, [(None, RefUpdate("refs/heads/main", head, parent))])
+    adopt_repository(app.database, app.store, app.copies, LOOSE)
+    assert repository_log.find_ref(app.database, LOOSE, "refs/heads/main") == parent
+    assert oracle.line(app.copies.update(LOOSE).folder, "rev-parse", "main") == parent
 
 
 @pytest.mark.parametrize("damage", ["missing", "damaged"])

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from sqlalchemy import delete, update
+from sqlalchemy import delete, insert, update
 
 from holdfast.hosting.app import App
 from holdfast.hosting.data_folder import open_database, prepare
-from holdfast.hosting.errors import WrongDataFolder
+from holdfast.hosting.errors import StorageUnavailable, WrongDataFolder
+from holdfast.hosting.git.folders import Folders, make_private_folder
 from holdfast.hosting.services import repositories as making
 from holdfast.hosting.services.health import problems
 from holdfast.hosting.services.repositories import NewRepository
@@ -20,10 +21,12 @@ from holdfast.hosting.services.storage_setup import prepare_storage
 from holdfast.hosting.storage import instance
 from holdfast.hosting.storage.object_store import open_object_store
 from holdfast.hosting.store import accounts, migrate, tables
+from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.encryption import KEY_FILE
 from holdfast.hosting.store.repositories import Repository
 from holdfast.secret import Secret
 from holdfast.settings import Settings
+from tests.hosting.storage.fake_bucket import bucket_settings, serve_bucket
 from tests.s3_server import S3Server, s3_server
 
 
@@ -48,9 +51,9 @@ def add_repository(settings: Settings) -> Repository:
 
 
 @pytest.fixture
-def started(settings: Settings) -> Settings:
-    """Start a service on an empty folder."""
-    start(settings)
+def started(settings: Settings, database: Database) -> Settings:
+    """Copy the folder and the database of a service that was started once."""
+    database.close()
     return settings
 
 
@@ -63,16 +66,17 @@ def elsewhere(settings: Settings, name: str = "other") -> Settings:
     return msgspec.structs.replace(settings, data=data)
 
 
-def test_the_first_start_gives_both_one_identity(started: Settings) -> None:
+def test_the_first_start_gives_both_one_identity(settings: Settings) -> None:
     """Which stays, and which nobody else can read."""
-    with open_database(started) as database:
-        row, file = instance.read_row(database), instance.read_file(started.data)
+    start(settings)
+    with open_database(settings) as database:
+        row, file = instance.read_row(database), instance.read_file(settings.data)
     assert row == file
     assert row is not None
     assert len(row.instance_id) == len(row.key_fingerprint) == 32
-    assert stat.S_IMODE((started.data / instance.INSTANCE_FILE).stat().st_mode) == 0o600
-    start(started)
-    assert instance.read_file(started.data) == file
+    assert stat.S_IMODE((settings.data / instance.INSTANCE_FILE).stat().st_mode) == 0o600
+    start(settings)
+    assert instance.read_file(settings.data) == file
 
 
 def test_an_empty_folder_is_refused_where_the_database_is_in_use(started: Settings) -> None:
@@ -190,6 +194,108 @@ def test_an_identity_that_is_unknown_is_completed(started: Settings) -> None:
     assert row.key_fingerprint
 
 
+def test_a_restored_copy_gets_an_id_of_its_own_and_keeps_its_key(started: Settings) -> None:
+    """In the database and in the folder, which is still the one of the database."""
+    before = instance.read_file(started.data)
+    assert before is not None
+    with open_database(started) as database:
+        instance.renew(database, started)
+        after = instance.read_row(database)
+        instance.check(database, started)
+    assert after is not None
+    assert after == instance.read_file(started.data)
+    assert len(after.instance_id) == 32
+    assert after.instance_id != before.instance_id
+    assert after.key_fingerprint == before.key_fingerprint
+
+
+def test_a_folder_is_checked_without_a_change(started: Settings) -> None:
+    """As commands do that run beside a service; before the first start there is nothing to compare."""
+    with open_database(started) as database:
+        instance.check(database, started)
+        instance.write_file(started.data, instance.InstanceIdentity("another"))
+        with pytest.raises(WrongDataFolder, match="belongs to another database"):
+            instance.check(database, started)
+        assert instance.read_file(started.data) == instance.InstanceIdentity("another")
+        (started.data / instance.INSTANCE_FILE).unlink()
+        with pytest.raises(WrongDataFolder, match="it has no instance"):
+            instance.check(database, started)
+        with database.write() as connection:
+            connection.execute(delete(tables.instance))
+        assert instance.mismatch(database, started) == ""
+
+
+def test_adoption_returns_the_identity_that_both_have_then(started: Settings) -> None:
+    """The id of the database, or a new one; nobody but the owner can read the key."""
+    before = instance.read_file(started.data)
+    assert before is not None
+    (started.data / instance.INSTANCE_FILE).unlink()
+    with open_database(started) as database:
+        assert instance.adopt(database, started) == before
+        assert instance.read_row(database) == instance.read_file(started.data) == before
+        with database.write() as connection:
+            connection.execute(delete(tables.instance))
+        adopted = instance.adopt(database, started)
+    assert adopted.instance_id != before.instance_id
+    assert len(adopted.instance_id) == 32
+    assert adopted.key_fingerprint == before.key_fingerprint
+
+
+def test_adoption_makes_the_key_that_is_missing(started: Settings) -> None:
+    """Unless the settings have one."""
+    (started.data / KEY_FILE).unlink()
+    given = msgspec.structs.replace(started, secret_key=Secret("a new key that is long enough to be one"))
+    with open_database(started) as database:
+        instance.adopt(database, given)
+        assert not (started.data / KEY_FILE).exists()
+        adopted = instance.adopt(database, started)
+        assert instance.read_row(database) == adopted
+    assert (started.data / KEY_FILE).exists()
+    start(started)
+
+
+@pytest.mark.parametrize("column", ["secret", "authorization"])
+def test_a_lost_key_is_replaced_only_where_nothing_was_encrypted_with_it(started: Settings, column: str) -> None:
+    """Where the fingerprint is not known either, as after a restore of a backup from before."""
+    (started.data / KEY_FILE).unlink()
+    row = {"scope": "system", "type": "gitea", "url": "https://x.org/h", "content_type": "json", "events": "push"}
+    with open_database(started) as database, database.write() as connection:
+        connection.execute(update(tables.instance).values(key_fingerprint=""))
+        connection.execute(insert(tables.hooks), {**row, "is_active": True, column: "encrypted"})
+    with pytest.raises(WrongDataFolder, match="there is no key"):
+        start(started)
+    with open_database(started) as database, database.write() as connection:
+        connection.execute(delete(tables.hooks))
+    start(started)
+    assert (started.data / KEY_FILE).exists()
+
+
+def test_a_folder_with_an_identity_alone_is_in_use(tmp_path: Path) -> None:
+    """Also before there is a repository, and one with repositories alone is, too."""
+    settings = Settings(data=tmp_path)
+    instance.write_file(tmp_path, instance.InstanceIdentity("one"))
+    with (
+        open_database(settings) as database,
+        pytest.raises(WrongDataFolder, match="is empty, but the data folder"),
+    ):
+        instance.establish(database, settings)
+    (tmp_path / instance.INSTANCE_FILE).unlink()
+    make_private_folder(Folders(tmp_path / "repositories").path(1))
+    with (
+        open_database(settings) as database,
+        pytest.raises(WrongDataFolder, match="is empty, but the data folder"),
+    ):
+        instance.establish(database, settings)
+
+
+def test_a_file_that_cannot_be_written_leaves_none_behind(tmp_path: Path) -> None:
+    """Neither a part of it nor a temporary file."""
+    (tmp_path / instance.INSTANCE_FILE).mkdir()
+    with pytest.raises(OSError, match=instance.INSTANCE_FILE):
+        instance.write_file(tmp_path, instance.InstanceIdentity("one"))
+    assert [path.name for path in tmp_path.iterdir()] == [instance.INSTANCE_FILE]
+
+
 @pytest.fixture(scope="module")
 def s3() -> Iterator[S3Server]:
     """Run an S3 server."""
@@ -211,6 +317,34 @@ def test_a_bucket_gets_the_id_of_the_installation(in_bucket: Settings, s3: S3Ser
     identity = instance.read_file(in_bucket.data)
     assert identity is not None
     assert (s3.bucket / "instance").read_text() == identity.instance_id
+
+
+def test_only_the_owner_of_a_bucket_takes_what_it_does_not_know_for_garbage(
+    in_bucket: Settings, settings: Settings
+) -> None:
+    """A folder has no mark: it is the database's own."""
+    store = open_object_store(in_bucket)
+    with open_database(in_bucket) as database:
+        migrate.upgrade(database)
+        assert instance.owns_store(database, open_object_store(settings))
+        assert not instance.owns_store(database, store), "neither has an identity"
+    start(in_bucket)
+    with open_database(in_bucket) as database:
+        assert instance.owns_store(database, store)
+        store.replace("instance", b"another")
+        assert not instance.owns_store(database, store)
+        store.delete("instance")
+        assert not instance.owns_store(database, store)
+
+
+def test_a_bucket_that_overwrites_is_not_claimed(tmp_path: Path) -> None:
+    """Two installations could both believe that it is theirs."""
+    with serve_bucket() as bucket:
+        settings = bucket_settings(tmp_path, bucket)
+        bucket.overwrites = True
+        with pytest.raises(StorageUnavailable, match="conditional PUT"):
+            instance.claim_bucket(open_object_store(settings), settings, "one")
+        assert "instance" not in bucket.objects
 
 
 def test_the_bucket_of_another_installation_is_refused(in_bucket: Settings) -> None:

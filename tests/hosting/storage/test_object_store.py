@@ -17,7 +17,7 @@ from holdfast.hosting.storage import object_store
 from holdfast.hosting.storage.object_store import PART_BYTES, ObjectStore, open_object_store
 from holdfast.secret import Secret
 from holdfast.settings import Settings
-from tests.hosting.storage.fake_bucket import ACCESS_KEY, Bucket, serve_bucket
+from tests.hosting.storage.fake_bucket import ACCESS_KEY, Bucket, bucket_settings, serve_bucket
 from tests.s3_server import S3Server, s3_server
 
 
@@ -35,17 +35,6 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> ObjectStore:
     if request.param == "s3":
         settings = request.getfixturevalue("s3").settings(settings)
     return open_object_store(settings)
-
-
-def bucket_settings(tmp_path: Path, bucket: Bucket, key: str = ACCESS_KEY) -> Settings:
-    """Return settings of a bucket on loopback."""
-    return Settings(
-        data=tmp_path,
-        s3_bucket="bucket",
-        s3_endpoint=bucket.url,
-        s3_access_key=Secret(key),
-        s3_secret_key=Secret("hunter2"),
-    )
 
 
 def read(store: ObjectStore, key: str, start: int = 0, end: int | None = None) -> bytes:
