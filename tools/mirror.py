@@ -8,6 +8,8 @@
    and `hosting/services/pins.py` by `tests/hosting/api/test_pins.py`.
 3. A package that is tested as a whole is in `WHOLE`, with the test that goes through all of its modules.
 4. Anything else is an exception, in `ELSEWHERE`.
+5. What a module does may show only in what its neighbours do. `NEIGHBOURS` names those whose tests hold it as
+   well; `tools.mutation` runs them too.
 """
 
 import sys
@@ -15,7 +17,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Final
 
-__all__ = ["DEMO", "ELSEWHERE", "SOURCE", "TESTS", "WHOLE", "find_tests", "modules", "own_test"]
+__all__ = ["DEMO", "ELSEWHERE", "NEIGHBOURS", "SOURCE", "TESTS", "WHOLE", "find_tests", "modules", "own_test"]
 
 ROOT: Final = Path(__file__).parent.parent
 SOURCE: Final = ROOT / "src" / "holdfast"
@@ -65,6 +67,28 @@ ELSEWHERE: Final = {
     Path("web/releases.py"): "hosting/api/test_release_assets.py",
 }
 
+# Modules of a package, and whose tests hold them as well: neighbours in the package, or with a slash elsewhere.
+NEIGHBOURS: Final = {
+    Path("backup/archives"): {
+        "archive_file": ("removal", "person_removal", "schema_upgrades", "encryption"),
+        "extras": ("reader",),
+        "import_removal": ("removal",),
+        "integrity": ("removal", "schema_upgrades"),
+        "media_store": ("removal",),
+        "message_loader": ("reader", "message_store", "schema_upgrades"),
+        "message_merge": ("messages", "identity", "identity_merge", "schema_upgrades"),
+        "message_store": ("messages", "message_merge", "identity", "schema_upgrades"),
+        "messages": ("message_merge", "identity_merge", "imports"),
+        "people": ("message_loader", "message_store", "overview", "reader"),
+        "person_removal": ("removal",),
+        "reader": ("overview", "message_loader"),
+        "recipients": ("identity", "identity_merge", "identity_resolution", "import_removal", "messages"),
+        "records": ("removal", "import_removal", "person_removal"),
+        "rows": ("reader", "message_loader", "person_removal"),
+        "schema": ("schema_upgrades", "archive_file"),
+    },
+}
+
 
 def modules() -> list[Path]:
     """List the modules people wrote, relative to the package; those of the demo with the name of theirs."""
@@ -89,6 +113,9 @@ def find_tests(module: Path) -> list[Path]:
     if module in ELSEWHERE:
         places.append(Path(ELSEWHERE[module]))
     places += [Path(test) for package, test in WHOLE.items() if module.is_relative_to(package)]
+    for name in NEIGHBOURS.get(module.parent, {}).get(module.stem, ()):
+        folder, _, last = name.rpartition("/")
+        places.append((Path(folder) if folder else module.parent) / f"test_{last}.py")
     return [TESTS / place for place in places if (TESTS / place).is_file()]
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from types import CodeType
 from typing import Final
 
-__all__ = ["Mutant", "mutants", "outer_functions"]
+__all__ = ["REACHED", "Mutant", "mutants", "outer_functions", "recorders"]
 
 COMPARISONS: Final[dict[type[ast.cmpop], type[ast.cmpop]]] = {
     ast.Eq: ast.NotEq,
@@ -37,6 +37,9 @@ ARITHMETIC: Final[dict[type[ast.operator], type[ast.operator]]] = {
     ast.BitAnd: ast.BitOr,
 }
 LOGGERS: Final = frozenset({"log", "logger", "logging"})
+REACHED: Final[set[str]] = set()
+"""The functions that ran since somebody last cleared it, where the code of `recorders` is in place."""
+RECORD: Final = "__import__('sys').modules['tools.mutants'].REACHED.add({!r})"
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -66,6 +69,26 @@ def mutants(source: str, filename: str) -> list[Mutant]:
                 if code is not None:
                     made.append(Mutant(name, line, description, code))
     return sorted(made, key=lambda mutant: mutant.line)
+
+
+def recorders(source: str, filename: str) -> list[Mutant]:
+    """List the functions of a module, each with code that adds its name to `REACHED` and is the same otherwise."""
+    tree = ast.parse(source, filename)
+    made = []
+    functions = [*outer_functions(tree)]
+    for name, function in functions:
+        # A function inside of it may be called when it has long returned.
+        for node in [inner for inner in ast.walk(function) if isinstance(inner, FUNCTIONS)]:
+            first = ast.copy_location(ast.parse(RECORD.format(name)).body[0], node.body[0])
+            for child in ast.walk(first):
+                ast.copy_location(child, node.body[0])
+            node.body.insert(1 if is_text(node.body[0]) else 0, first)
+    module = compile(tree, filename, "exec", dont_inherit=True)
+    for name, function in functions:
+        code = find_code(module, name, function)
+        if code is not None:
+            made.append(Mutant(name, function.lineno, "it is recorded", code))
+    return made
 
 
 def outer_functions(tree: ast.Module) -> Iterator[tuple[str, FunctionNode]]:

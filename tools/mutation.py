@@ -29,13 +29,13 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
-from types import CodeType, FrameType, FunctionType
+from types import CodeType, FunctionType
 from typing import Final
 
 import pytest
 
 from tools.mirror import ROOT, SOURCE, find_tests
-from tools.mutants import Mutant, mutants
+from tools.mutants import REACHED, Mutant, mutants, recorders
 
 __all__ = ["Result", "main", "run"]
 
@@ -151,14 +151,16 @@ def measure(items: list[pytest.Item], path: Path, timeout: float) -> Coverage | 
 
     def child() -> int:
         os.close(reader)
-        recorder = CallRecorder(str(path))
+        for recorder in recorders(path.read_text(), str(path)):
+            replace_code(path, recorder)
         with os.fdopen(writer, "w") as pipe:
             for index, item in enumerate(items):
+                REACHED.clear()
                 begun = time.monotonic()
                 if fails(item, items[index + 1] if index + 1 < len(items) else None):
                     print(f"{item.nodeid} fails without a mutant", file=sys.stderr)
                     return KILLED
-                print(index, time.monotonic() - begun, *recorder.take(), file=pipe)
+                print(index, time.monotonic() - begun, *REACHED, file=pipe)
         return SURVIVED
 
     def read() -> None:
@@ -181,26 +183,6 @@ def measure(items: list[pytest.Item], path: Path, timeout: float) -> Coverage | 
         for name in names:
             coverage.tests[name].append(int(index))
     return coverage if status == SURVIVED else None
-
-
-class CallRecorder:
-    """Records which outermost functions of a file run, in any thread that is started from now on."""
-
-    def __init__(self, file: str) -> None:
-        self.file = file
-        self.called: set[str] = set()
-        threading.setprofile(self.profile)
-        sys.setprofile(self.profile)
-
-    def profile(self, frame: FrameType, event: str, _: object) -> None:
-        """Note a call; Python calls this for every one."""
-        if event == "call" and frame.f_code.co_filename == self.file:
-            self.called.add(frame.f_code.co_qualname.partition(".<locals>")[0])
-
-    def take(self) -> set[str]:
-        """Return what ran since the last time."""
-        called, self.called = self.called, set()
-        return called
 
 
 def first_failure(items: list[pytest.Item]) -> pytest.Item | None:

@@ -1,6 +1,6 @@
 """The tests mirror the package: whoever looks for a module's tests finds them by its name."""
 
-from tools.mirror import DEMO, ELSEWHERE, SOURCE, TESTS, WHOLE, find_tests, modules, own_test
+from tools.mirror import DEMO, ELSEWHERE, NEIGHBOURS, SOURCE, TESTS, WHOLE, find_tests, modules, own_test
 
 from tests.conftest import ROOT
 
@@ -23,6 +23,16 @@ def test_exceptions_are_few_and_needed() -> None:
     for package, test in WHOLE.items():
         assert (TESTS / test).is_file(), test
         assert (SOURCE / package).is_dir() or (DEMO.parent / package).is_dir(), package
+
+
+def test_neighbours_are_there() -> None:
+    """A module has tests of its own rules first, and each of its neighbours' once."""
+    for package, named in NEIGHBOURS.items():
+        for name, others in named.items():
+            module = package / f"{name}.py"
+            assert (SOURCE / module).is_file(), module
+            found = find_tests(module)
+            assert len(found) == len(set(found)) > len(others), module
 
 
 def test_every_folder_of_tests_mirrors_a_package() -> None:

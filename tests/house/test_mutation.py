@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tools.mutants import mutants
+from tools.mutants import REACHED, mutants, recorders
 from tools.mutation import module_names, run
 
 from tests.conftest import ROOT
@@ -60,6 +60,34 @@ def test_a_mutant_is_the_function_with_one_change() -> None:
     assert [clamp(3), clamp(5), clamp(7)] == [3, 3, 8]
     clamp.__code__ = changed[7, "1 becomes 2"].code  # type: ignore[attr-defined]  # a function
     assert [clamp(3), clamp(5), clamp(7)] == [5, 3, 9]
+
+
+def test_functions_record_that_they_ran_and_are_the_same_otherwise() -> None:
+    """Also what is called when the function that made it has returned; each as the outermost function."""
+    source = '''
+def adder(step):
+    """Return a function."""
+    def add(number):
+        return number + step
+    return add
+
+class Box:
+    def __init__(self):
+        super().__init__()
+'''
+    space: dict[str, object] = {}
+    exec(compile(source, "adder.py", "exec"), space)
+    adder = space["adder"]
+    assert callable(adder)
+    codes = {recorder.function: recorder.code for recorder in recorders(source, "adder.py")}
+    assert sorted(codes) == ["Box.__init__", "adder"]
+    adder.__code__ = codes["adder"]  # type: ignore[attr-defined]  # a function
+    REACHED.clear()
+    add = adder(2)
+    assert (REACHED, adder.__doc__) == ({"adder"}, "Return a function.")
+    REACHED.clear()
+    assert add(3) == 5
+    assert list(REACHED) == ["adder"]
 
 
 def test_modules_are_named_by_package_or_by_themselves() -> None:
