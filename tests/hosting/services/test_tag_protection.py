@@ -20,6 +20,8 @@ from tests.hosting.repository_helpers import make_people
         ("/^v[0-9]+/", "v1-rc", True),
         ("/^v[0-9]+$/", "v1-rc", False),
         ("/rc/", "v1-rc1", True),
+        ("/rc/", "v1-c1", False),
+        ("/rc/", "v1-r1", False),
         ("/a|b/", "xbx", True),
         ("/rc", "v1-rc1", False),
     ],
@@ -46,5 +48,5 @@ def test_one_of_the_rules_that_match_has_to_name_the_user(database: Database) ->
     assert not is_allowed([rule("v*"), rule("v1", ada)], "v1", bob, none)
     assert is_allowed([rule("v*", teams=(7,))], "v1", bob, frozenset({7}))
     assert not is_allowed([rule("v*", teams=(7,))], "v1", bob, frozenset({8}))
-    assert not is_allowed([rule("v*", ada)], "v1", ada, none, by_deploy_key=True)
+    assert is_allowed([rule("v*", ada)], "v1", ada, none, by_deploy_key=True) is False
     assert is_allowed([rule("x*")], "v1", ada, none, by_deploy_key=True)
