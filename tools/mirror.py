@@ -108,6 +108,7 @@ NEIGHBOURS: Final = {
         "suggestions": ("web/pulls/review_forms",),
         "tag_protection": ("hosting/api/tag_protections",),
         "template_variables": ("repository_templates", "hosting/api/repository_templates"),
+        "transfers": ("notifications",),
         "two_factor": ("passkeys",),
         "users": ("chat_backups",),
     },

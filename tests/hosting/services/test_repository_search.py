@@ -3,15 +3,18 @@
 from typing import Any
 
 import pytest
+from sqlalchemy import update
 
 from holdfast.hosting.access import ANONYMOUS, Actor
 from holdfast.hosting.app import App
 from holdfast.hosting.services import repositories, repository_search
 from holdfast.hosting.services.repositories import NewRepository
 from holdfast.hosting.services.repository_search import RepositorySearch
-from holdfast.hosting.store import accounts
+from holdfast.hosting.store import accounts, tables
+from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.repositories import change_repository
 from holdfast.secret import Secret
+from tests.hosting.repository_helpers import WRITE, let_in
 
 
 @pytest.fixture
@@ -23,6 +26,11 @@ def owner(app: App) -> Actor:
         change_repository(connection, tides, topics='["water"]')
     repositories.create(app, ada, ada, NewRepository(name="tide-keys", is_private=True))
     return Actor(ada)
+
+
+def find_admin(app: App) -> Account:
+    """Return another user."""
+    return accounts.find_user(app.database, "admin")
 
 
 def names(app: App, actor: Actor, **wanted: Any) -> list[str]:
@@ -58,6 +66,57 @@ def test_private_repositories_are_found_by_those_who_may_see_them(app: App, owne
 def test_a_search_is_narrowed(app: App, owner: Actor, wanted: dict[str, Any], found: list[str]) -> None:
     """By text, visibility, state and kind."""
     assert names(app, owner, **wanted) == found
+
+
+def test_repositories_of_an_account_are_its_own_and_those_it_collaborates_on(app: App, owner: Actor) -> None:
+    """Or its own alone; visible to who searches in either case."""
+    eve, bob = (accounts.create_user(app.database, name, Secret("a long password")) for name in ("eve", "bob"))
+    boats = repositories.create(app, eve, eve, NewRepository(name="boats"))
+    repositories.create(app, eve, eve, NewRepository(name="canoes"))
+    assert owner.user is not None
+    let_in(app.database, boats, owner.user, WRITE)
+    assert names(app, owner, owner_id=owner.user.id) == ["boats", "tide-keys", "tides"]
+    assert names(app, owner, owner_id=owner.user.id, only_owned=True) == ["tide-keys", "tides"]
+    assert names(app, owner, owner_id=eve.id) == ["boats", "canoes"]
+    assert names(app, owner, owner_id=bob.id) == []
+
+
+@pytest.mark.parametrize(
+    ("columns", "filters"),
+    [
+        ({"is_template": True}, {"is_template": True}),
+        ({"archived_at": 1}, {"is_archived": True}),
+        ({"is_mirror": True}, {"mode": "mirror"}),
+        ({"fork_of": 1}, {"mode": "fork"}),
+    ],
+)
+def test_templates_archives_mirrors_and_forks_are_told_apart(
+    app: App, owner: Actor, columns: dict[str, Any], filters: dict[str, Any]
+) -> None:
+    """Each is found alone, and left out."""
+    other = repositories.create(app, find_admin(app), find_admin(app), NewRepository(name="origin"))
+    with app.database.write() as connection:
+        values = {**columns, "fork_of": other.id} if "fork_of" in columns else columns
+        statement = update(tables.repositories).where(tables.repositories.c.name == "tides")
+        connection.execute(statement.values(**values))
+    assert names(app, owner, **filters) == ["tides"]
+    others: dict[str, Any] = {"mode": "source"} if "mode" in filters else dict.fromkeys(filters, False)
+    assert names(app, owner, **others) == ["origin", "tide-keys"]
+
+
+def test_topics_are_matched_as_a_whole(app: App, owner: Actor) -> None:
+    """A part of one is another topic."""
+    for topic, found in (("water", ["tides"]), ("wat", [])):
+        match = repository_search.has_topic(app, topic)
+        page = repository_search.list_visible(app, owner, [], matches=[match], limit=10)
+        assert [repository.name for repository in page.items] == found
+
+
+def test_a_page_begins_and_ends_where_it_is_told(app: App, owner: Actor) -> None:
+    """The total counts all."""
+    for skip, limit, found in ((0, 1, ["tide-keys"]), (1, 1, ["tides"]), (2, 5, [])):
+        page = repository_search.list_visible(app, owner, [], skip=skip, limit=limit)
+        assert ([repository.name for repository in page.items], page.total) == (found, 2)
 
 
 def test_a_name_may_be_written_with_its_owner(app: App, owner: Actor) -> None:
