@@ -31,8 +31,16 @@ def test_the_zero_of_clients_languages_is_no_date(zone: timezone) -> None:
 def test_a_date_is_within_what_calendars_know() -> None:
     """And none stays none."""
     assert due(None, "DueDate") is None
-    with pytest.raises(InvalidField, match="between 1970 and 9999"):
-        due(datetime(1900, 1, 1, tzinfo=UTC), "DueDate")
+    assert due(datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC), "DueDate") == 253_402_300_799
+    assert due(datetime(1970, 1, 1, 0, 0, 1, tzinfo=UTC), "DueDate") == 1
+    west = timezone(timedelta(hours=-1))
+    for outside in (
+        datetime(1900, 1, 1, tzinfo=UTC),
+        datetime(1970, 1, 1, tzinfo=UTC),
+        datetime(9999, 12, 31, 23, tzinfo=west),
+    ):
+        with pytest.raises(InvalidField, match="between 1970 and 9999"):
+            due(outside, "DueDate")
 
 
 def test_a_required_text_is_more_than_white_space() -> None:

@@ -12,7 +12,11 @@ from holdfast.hosting.services.template_variables import RepositoryAddresses, ex
 from tests.hosting.git.oracle import commit, new_repository
 
 ADDRESSES = RepositoryAddresses("https://example.org/ada/go-sdk", "https://example.org/ada/go-sdk.git", "git@x:y")
-KNOWN = variables("REPO", name="go-sdk", owner="ada", description="A $REPO_NAME/..", addresses=ADDRESSES)
+
+
+def known() -> dict[str, str]:
+    """Return the variables of a repository."""
+    return variables("REPO", name="go-sdk", owner="ada", description="A $REPO_NAME/..", addresses=ADDRESSES)
 
 
 @pytest.fixture
@@ -38,7 +42,7 @@ def folder(tmp_path: Path) -> Path:
 )
 def test_variables_are_expanded(text: bytes, expanded: bytes) -> None:
     """Names that are no variables stay, and a double dollar sign is one."""
-    assert expand_text(text, KNOWN) == expanded
+    assert expand_text(text, known()) == expanded
 
 
 def expanded_files(folder: Path, files: dict[bytes, bytes]) -> dict[bytes, bytes]:
@@ -46,7 +50,7 @@ def expanded_files(folder: Path, files: dict[bytes, bytes]) -> dict[bytes, bytes
     repo = open_repository(folder)
     made = commit(folder, files)
     repo = open_repository(folder)
-    tree, objects = expand_tree(repo, read_commit(repo, made).tree, KNOWN)
+    tree, objects = expand_tree(repo, read_commit(repo, made).tree, known())
     for one in objects:
         repo.write(one.kind, one.content)
     repo = open_repository(folder)
@@ -95,6 +99,21 @@ def test_the_work_is_bounded(folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(template_variables, "MOST_BYTES", 15)
     files = {b".gitea/template": b"**", b"a": b"$REPO_NAME", b"b": b"$REPO_NAME" * 3, b"c": b"$REPO_NAME"}
     assert expanded_files(folder, files) == {b"a": b"go-sdk", b"b": b"$REPO_NAME" * 3, b"c": b"$REPO_NAME"}
+
+
+def test_a_file_as_large_as_the_limits_is_expanded(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also the list itself is read up to that size."""
+    monkeypatch.setattr(template_variables, "LARGEST_FILE", 10)
+    monkeypatch.setattr(template_variables, "MOST_BYTES", 10)
+    for pattern, expanded in ((b"**\n#######", b"go-sdk"), (b"**\n########", b"$REPO_NAME")):
+        assert expanded_files(folder, {b".gitea/template": pattern, b"a": b"$REPO_NAME"}) == {b"a": expanded}
+
+
+def test_patterns_are_read_up_to_a_number(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Comments and invalid ones do not count."""
+    monkeypatch.setattr(template_variables, "MOST_PATTERNS", 2)
+    files = {b".gitea/template": b"# x\n[\na\nb\nc\n", **dict.fromkeys((b"a", b"b", b"c"), b"$REPO_NAME")}
+    assert expanded_files(folder, files) == {b"a": b"go-sdk", b"b": b"go-sdk", b"c": b"$REPO_NAME"}
 
 
 def test_a_repository_without_the_list_is_taken_as_it_is(folder: Path) -> None:

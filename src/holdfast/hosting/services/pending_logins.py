@@ -76,4 +76,4 @@ def read(app: App, token: str) -> LoginClaims | None:
 
 def fingerprint(password_hash: str) -> str:
     """Return a fingerprint of the hash of a password."""
-    return hashlib.sha256(password_hash.encode()).hexdigest()[:32]
+    return hashlib.sha256(password_hash.encode()).hexdigest()
