@@ -4,8 +4,6 @@ from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import TypeVar
 
-import msgspec
-
 __all__ = ["redacted"]
 
 Made = TypeVar("Made", bound=type)
@@ -14,6 +12,7 @@ Made = TypeVar("Made", bound=type)
 def redacted(cls: Made) -> Made:
     """Give a dataclass, struct or named tuple a repr that tells sizes instead of content.
 
+    >>> import msgspec
     >>> @redacted
     ... class Note(msgspec.Struct):
     ...     sent: int
@@ -35,9 +34,9 @@ def field_names(made: object) -> tuple[str, ...]:
     """List the fields that may be told of."""
     if is_dataclass(made):
         return tuple(one.name for one in fields(made) if one.repr)
-    if isinstance(made, msgspec.Struct):
-        return made.__struct_fields__
-    return getattr(made, "_fields", ())
+    # Of a struct and of a named tuple; asked for by name, so that msgspec is loaded where structs are made.
+    found: tuple[str, ...] = getattr(made, "__struct_fields__", ()) or getattr(made, "_fields", ())
+    return found
 
 
 def value_repr(value: object) -> str:

@@ -91,6 +91,7 @@ def test_a_plain_backup_is_read_without_what_other_forms_need(tmp_path: Path) ->
     modules = loaded("backup", "info", str(tmp_path / "x"))
     assert "holdfast.backup.summary" in modules
     assert not modules & {"cryptography", "json5", "rich.console", "holdfast.backup.wire.fromjson"}
+    assert not modules & {"json", "mimetypes", "msgspec", "random", "secrets", "tempfile"}
 
 
 def test_a_backup_is_read_without_the_host(tmp_path: Path) -> None:

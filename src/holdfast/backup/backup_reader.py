@@ -2,7 +2,6 @@
 
 import io
 import shutil
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -263,6 +262,8 @@ class Opener:
         try:
             form = recognise(head, size, peeking(source) if again else None)
             if not again and form in {Form.CONTAINER, Form.EXPORT}:
+                import tempfile  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
+
                 # These have to be read from the end, or twice.
                 spooled: BinaryIO = stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115  # the stack closes it
                 shutil.copyfileobj(source, spooled)

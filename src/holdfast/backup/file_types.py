@@ -1,6 +1,5 @@
 """Tells what a file is that is no chat backup, by its signature, so that its owner learns what to do with it."""
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable
@@ -183,6 +182,8 @@ def refuse_text(head: bytes) -> None:
 
 def refuse_json(head: bytes) -> None:
     """Refuse a JSON file that is known to be something else."""
+    import json  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
+
     try:
         document = json.loads(head)
     except (ValueError, RecursionError):

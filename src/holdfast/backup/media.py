@@ -1,7 +1,6 @@
 """The attachments a backup refers to: which there are, whether they are there, and writing them out as files."""
 
 import hashlib
-import mimetypes
 import re
 import shutil
 import unicodedata
@@ -368,5 +367,7 @@ def safe_name(text: str) -> str:
 
 def extension_of(content_type: str) -> str:
     """Choose an extension for a content type, empty for one nobody knows."""
+    import mimetypes  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
+
     kind = content_type.partition(";")[0].strip().lower()
     return EXTENSIONS.get(kind) or mimetypes.guess_extension(kind, strict=False) or ""

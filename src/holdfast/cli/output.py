@@ -5,10 +5,10 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import PurePath
 from typing import IO, TYPE_CHECKING, Annotated, Final, Literal, TextIO, TypeVar, cast
 
-import msgspec
 import typer
 from rich.cells import cell_len
 
@@ -134,7 +134,8 @@ def printable(text: str) -> str:
     return "".join(sign for sign in line if sign.isprintable() or sign == JOINER)
 
 
-class JsonError(msgspec.Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class JsonError:
     """The JSON document of a command that failed: what it prints as an error, and its exit status."""
 
     error: str
@@ -155,6 +156,8 @@ def print_json_error(message: str, status: int) -> None:
 
 def print_json(value: object) -> None:
     """Print a value as one JSON document."""
+    import msgspec  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
+
     JsonOutput.printed = True
     text = msgspec.json.format(msgspec.json.encode(value, enc_hook=as_text), indent=2)
     sys.stdout.write(text.decode() + "\n")

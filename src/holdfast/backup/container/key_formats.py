@@ -5,7 +5,6 @@ A refusal says what was expected and how much was found; it never repeats what w
 
 import base64
 import re
-import secrets
 import string
 from itertools import pairwise
 from typing import Final
@@ -46,6 +45,8 @@ def read_pool(text: str) -> str:
 
 def new_pool() -> str:
     """Generate a recovery key from the random numbers of the operating system."""
+    import secrets  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
+
     return "".join(secrets.choice(POOL_ALPHABET) for _ in range(POOL_SIZE))
 
 

@@ -3,7 +3,6 @@
 import errno
 import os
 import stat
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,6 +24,8 @@ def write_whole(path: Path, *, replace: bool = False) -> Iterator[BinaryIO]:
     file of that name raises `TargetRefused`, also one that somebody makes while this one is being written. Only
     the owner can read the file, whatever the umask.
     """
+    import tempfile  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
+
     check_replaceable(path, replace=replace)
     try:
         handle, name = tempfile.mkstemp(prefix=f".{path.name[:PREFIX]}.", suffix=".part", dir=path.parent)
