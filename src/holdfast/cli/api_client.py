@@ -155,8 +155,8 @@ class Remote:
         """
         url = self._parse(address)
         sent = dict(headers)
-        known = {name.lower() for name in sent}
-        if self._token is not None and url.origin == self._own.origin and "authorization" not in known:
+        header_names = {name.lower() for name in sent}
+        if self._token is not None and url.origin == self._own.origin and "authorization" not in header_names:
             sent["Authorization"] = f"token {self._token.reveal()}"
         content, upload = (body, None) if body is None or isinstance(body, bytes) else (None, body)
         request = HttpRequest(method, url, sent, content)
@@ -214,13 +214,13 @@ class Remote:
                 message = msgspec.json.decode(reply.read_all(LARGEST_ANSWER), type=Refusal).message
             except (ValueError, RecursionError, RemoteRefused):
                 message = ""
-        words = {
+        reasons = {
             401: f"{self.server} does not know this token",
             403: f"this token may not do that with {self.repository}",
             404: f"there is no {self.repository} for this token on {self.server}, or not this file in it",
         }
-        text = words.get(reply.status, f"{self.server} refused with status {reply.status}")
-        detail = f": {message[:LONGEST_MESSAGE]}" if message and reply.status not in words else ""
+        text = reasons.get(reply.status, f"{self.server} refused with status {reply.status}")
+        detail = f": {message[:LONGEST_MESSAGE]}" if message and reply.status not in reasons else ""
         raise RemoteRefused(f"{text}{detail}", reply.status)
 
 

@@ -194,13 +194,13 @@ def merge_backups(
     with ExitStack() as stack:
         backups, used = stack.enter_context(open_backups(sources, KeyOptions(key, key_file or (), account_id)))
         new = keys_for(new_key_file, used, account_id)
-        listed = None if conflicts is None else stack.enter_context(write_whole(conflicts, replace=force))
+        conflict_file = None if conflicts is None else stack.enter_context(write_whole(conflicts, replace=force))
 
         def report_conflict(conflict: Conflict) -> None:
             if len(first) < SHOWN:
                 first.append(conflict)
-            if listed is not None:
-                listed.write(msgspec.json.encode(conflict) + b"\n")
+            if conflict_file is not None:
+                conflict_file.write(msgspec.json.encode(conflict) + b"\n")
 
         with waiting("merging"):
             result = merge(

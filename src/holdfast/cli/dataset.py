@@ -156,7 +156,7 @@ def build_progress() -> Iterator[Callable[[int, int], None] | None]:
     )
     with bars.Progress(*columns, console=console(stderr=True), transient=True) as progress:
         task = progress.add_task("Building", total=None)
-        yield lambda done, total: progress.update(task, completed=done, total=total)
+        yield lambda completed, total: progress.update(task, completed=completed, total=total)
 
 
 def search(
@@ -185,18 +185,18 @@ def search(
 
 def stats(target: DatasetArgument, *, json: JsonOption = False) -> None:
     """Count what a dataset holds: rows of each table, messages by month, kind and backup."""
-    found = backup.dataset_statistics(target)
+    statistics = backup.dataset_statistics(target)
     if json:
-        print_json(found)
+        print_json(statistics)
         return
     out = console()
-    out.print(counted(found.backups, "backup"))
+    out.print(counted(statistics.backups, "backup"))
     sections = (
-        ("table", found.rows),
-        ("month", found.months),
-        ("kind of message", found.kinds),
-        ("largest backups", found.largest),
-        ("findings", found.findings),
+        ("table", statistics.rows),
+        ("month", statistics.months),
+        ("kind of message", statistics.kinds),
+        ("largest backups", statistics.largest),
+        ("findings", statistics.findings),
     )
     for title, numbers in sections:
         if numbers:

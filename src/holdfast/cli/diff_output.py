@@ -169,8 +169,8 @@ def field_name(path: str) -> str:
     if path in NAMES:
         return NAMES[path]
     first, space, rest = path.partition(" ")
-    words = " ".join(CAMEL.sub(" ", part.replace("_", " ")).lower() for part in first.split("."))
-    return words + space + printable(rest)
+    label = " ".join(CAMEL.sub(" ", part.replace("_", " ")).lower() for part in first.split("."))
+    return label + space + printable(rest)
 
 
 def chat_table(chats: tuple[ChatDifference, ...]) -> Table:

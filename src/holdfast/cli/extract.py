@@ -35,9 +35,9 @@ def extract_media(
     check_target(target, [source, key_file], folder=True)
 
     def extract_with(keys: KeyMaterial | None) -> list[ExtractedAttachment]:
-        def run(found: backup.Backup) -> list[ExtractedAttachment]:
+        def run(opened: backup.Backup) -> list[ExtractedAttachment]:
             with count_progress("attachments") as progress:
-                return [progress(item) for item in extract(found, target, replace=force)]
+                return [progress(item) for item in extract(opened, target, replace=force)]
 
         return with_open_backup(source, keys, run)
 

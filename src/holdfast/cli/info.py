@@ -31,7 +31,7 @@ def show_info(
 ) -> None:
     """Show a summary of a backup: creation time, app version, chats, contacts, messages, dates and media."""
     info = with_keys(
-        lambda keys: with_open_backup(file, keys, lambda found: backup.info(found, verify_media=verify_media)),
+        lambda keys: with_open_backup(file, keys, lambda opened: backup.info(opened, verify_media=verify_media)),
         key=key,
         key_file=key_file,
         account_id=account_id,

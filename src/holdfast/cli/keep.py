@@ -155,12 +155,12 @@ class FolderKeys:
     def use(self, work: Callable[[KeyMaterial | None], Kept], *, remember: bool) -> Kept:
         """Call a function that may need the key; one that is stored is used where none is given."""
         try:
-            done = work(self.keys)
+            result = work(self.keys)
         except KeyIncomplete as error:
-            done = self.use_stored(work, error)
+            result = self.use_stored(work, error)
         if remember and self.keys is not None:
             store_key(self.folder, self.keys)
-        return done
+        return result
 
     def use_stored(self, work: Callable[[KeyMaterial | None], Kept], missing: KeyIncomplete) -> Kept:
         """Call the function with the key of the keyring, or with one that is asked for."""
@@ -168,32 +168,32 @@ class FolderKeys:
         if stored is not None:
             keys = joined(stored, self.keys)
             try:
-                done = work(keys)
+                result = work(keys)
             except WrongKey:
                 raise WrongKey(
                     "the key in the system's keyring does not fit this folder; --forget-key removes it"
                 ) from None
             self.keys = keys
-            return done
+            return result
         if not (sys.stdin.isatty() and sys.stderr.isatty()):
             hint = f"{missing}; give it with --key-file or {VARIABLE}, or store it once with --remember-key"
             raise KeyIncomplete(hint, missing=missing.missing) from None
         keys = ask(self.keys, missing.missing)
-        done = work(keys)
+        result = work(keys)
         self.keys = keys
         if has_keyring() and typer.confirm(
             "Store the key in the system's keyring, so that it is not asked for again?", err=True
         ):
             store_key(self.folder, keys)
-        return done
+        return result
 
 
 def joined(stored: KeyMaterial, keys: KeyMaterial | None) -> KeyMaterial:
     """Return stored keys, with what was given in addition."""
     if keys is None:
         return stored
-    known = {field.name: getattr(stored, field.name) for field in fields(stored)}
-    return KeyMaterial(**{**known, **{name: getattr(keys, name) for name in keys.given()}})
+    values = {field.name: getattr(stored, field.name) for field in fields(stored)}
+    return KeyMaterial(**{**values, **{name: getattr(keys, name) for name in keys.given()}})
 
 
 def watch_folder(folder: Path, run: Callable[[], int], every: int, times: Zone) -> None:
@@ -201,12 +201,12 @@ def watch_folder(folder: Path, run: Callable[[], int], every: int, times: Zone) 
 
     A phone, or what copies its folder, writes for a while; what is found half written is found whole later.
     """
-    kept, seen = signature(folder), signature(folder)
+    kept, previous = signature(folder), signature(folder)
     while True:
         time.sleep(every)
         now = signature(folder)
-        if now is None or now != seen or now == kept:
-            seen = now
+        if now is None or now != previous or now == kept:
+            previous = now
             continue
         print_note(f"{times.time(time.time_ns() // 1_000_000)}: the folder has changed")
         try:
@@ -365,4 +365,6 @@ def keep_progress() -> Iterator[Callable[[str, int], None] | None]:
     )
     with bars.Progress(*columns, console=console(stderr=True), transient=True) as progress:
         task = progress.add_task("", total=None)
-        yield lambda what, done: progress.update(task, description=printable(what), completed=done)
+        yield lambda description, completed: progress.update(
+            task, description=printable(description), completed=completed
+        )

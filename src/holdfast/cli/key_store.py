@@ -84,24 +84,24 @@ def delete_passphrase(archive: Path) -> bool:
 def load(account: str) -> str | None:
     """Return what is stored under a name; None without it, and without a keyring."""
     try:
-        found: str | None = open_keyring().get_password(SERVICE, account)
+        secret: str | None = open_keyring().get_password(SERVICE, account)
     except Exception:  # noqa: BLE001  # each keyring fails in its own way
         return None
-    return found
+    return secret
 
 
-def store(account: str, secret: str, what: str, option: str) -> None:
+def store(account: str, secret: str, label: str, option: str) -> None:
     """Store a secret under a name."""
     keyring = open_keyring()
     try:
         keyring.set_password(SERVICE, account, secret)
     except Exception as error:  # noqa: BLE001  # each keyring fails in its own way
         raise KeyringFailed(
-            f"{what} could not be stored in the system's keyring ({type(error).__name__}); use {option}"
+            f"{label} could not be stored in the system's keyring ({type(error).__name__}); use {option}"
         ) from None
 
 
-def delete(account: str, what: str) -> bool:
+def delete(account: str, label: str) -> bool:
     """Remove what is stored under a name; return whether there was anything."""
     keyring = open_keyring()
     try:
@@ -110,7 +110,7 @@ def delete(account: str, what: str) -> bool:
         keyring.delete_password(SERVICE, account)
     except Exception as error:  # noqa: BLE001  # each keyring fails in its own way
         raise KeyringFailed(
-            f"{what} could not be removed from the system's keyring ({type(error).__name__})"
+            f"{label} could not be removed from the system's keyring ({type(error).__name__})"
         ) from None
     return True
 

@@ -51,8 +51,8 @@ def gather_keys(
         keys = read_keys(environ[VARIABLE])
     if account_id is None:
         return keys
-    known = {} if keys is None else {field.name: getattr(keys, field.name) for field in fields(keys)}
-    return KeyMaterial(**{**known, "aci": parse_aci(account_id)})
+    values = {} if keys is None else {field.name: getattr(keys, field.name) for field in fields(keys)}
+    return KeyMaterial(**{**values, "aci": parse_aci(account_id)})
 
 
 def read_file(path: Path) -> str:
@@ -91,14 +91,14 @@ def with_keys(
 
 def ask(keys: KeyMaterial | None, missing: tuple[str, ...]) -> KeyMaterial:
     """Prompt for missing keys without echo."""
-    known: dict[str, Any] = {} if keys is None else {name: getattr(keys, name) for name in keys.given()}
-    for what in missing:
-        text = typer.prompt(what[:1].upper() + what[1:], hide_input=True, err=True)
-        if what == "the account id":
-            known["aci"] = parse_aci(text)
-        elif what == "the forward-secrecy token":
-            known["token"] = read_keys(f"token = {text}").token
+    values: dict[str, Any] = {} if keys is None else {name: getattr(keys, name) for name in keys.given()}
+    for key_name in missing:
+        text = typer.prompt(key_name[:1].upper() + key_name[1:], hide_input=True, err=True)
+        if key_name == "the account id":
+            values["aci"] = parse_aci(text)
+        elif key_name == "the forward-secrecy token":
+            values["token"] = read_keys(f"token = {text}").token
         else:
             keys = read_keys(text)
-            known.update({name: getattr(keys, name) for name in keys.given()})
-    return KeyMaterial(**known)
+            values.update({name: getattr(keys, name) for name in keys.given()})
+    return KeyMaterial(**values)

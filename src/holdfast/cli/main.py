@@ -108,28 +108,28 @@ def root(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line and return its exit status."""
-    words = list(sys.argv[1:] if arguments is None else arguments)
-    debug = "--debug" in words
-    if "--json" in words:
-        return run_json(words, debug=debug)
-    return run(words, debug=debug)
+    argv = list(sys.argv[1:] if arguments is None else arguments)
+    debug = "--debug" in argv
+    if "--json" in argv:
+        return run_json(argv, debug=debug)
+    return run(argv, debug=debug)
 
 
-def run_json(words: list[str], *, debug: bool) -> int:
+def run_json(argv: list[str], *, debug: bool) -> int:
     """Run a command that prints one JSON document; an error is one too."""
     from holdfast.cli.output import JsonOutput  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
 
     JsonOutput.printed = False
-    return run(words, debug=debug, json=True)
+    return run(argv, debug=debug, json=True)
 
 
-def run(words: list[str], *, debug: bool, json: bool = False) -> int:
+def run(argv: list[str], *, debug: bool, json: bool = False) -> int:
     """Run one command line, and print what goes wrong."""
     fail = partial(report_failure, debug=debug, json=json)
     if COMPLETING in os.environ:
         from holdfast.cli import completion  # noqa: F401, PLC0415  # it tells Typer the shells there are
     try:
-        result = build_command(app).main(words, prog_name="holdfast", standalone_mode=False)
+        result = build_command(app).main(argv, prog_name="holdfast", standalone_mode=False)
         sys.stdout.flush()
     except HoldfastError as error:
         return fail(message_of(error), exit_code_of(error))

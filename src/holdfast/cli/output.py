@@ -171,7 +171,7 @@ def as_text(value: object) -> str:
 
 
 @contextmanager
-def byte_progress(what: str, total: int | None) -> Iterator[Callable[[int], None] | None]:
+def byte_progress(description: str, total: int | None) -> Iterator[Callable[[int], None] | None]:
     """Yield a callback for a progress bar of bytes, on a terminal and for large inputs; else None."""
     if not sys.stderr.isatty() or (total is not None and total < PATIENCE_BYTES):
         yield None
@@ -186,12 +186,12 @@ def byte_progress(what: str, total: int | None) -> Iterator[Callable[[int], None
         bars.TimeRemainingColumn(),
     )
     with bars.Progress(*columns, console=console(stderr=True), transient=True) as progress:
-        task = progress.add_task(what, total=total)
-        yield lambda done: progress.update(task, completed=done)
+        task = progress.add_task(description, total=total)
+        yield lambda completed: progress.update(task, completed=completed)
 
 
 @contextmanager
-def count_progress(what: str) -> Iterator[Callable[[Item], Item]]:
+def count_progress(description: str) -> Iterator[Callable[[Item], Item]]:
     """Yield a function that counts items on a terminal and returns them unchanged."""
     if not sys.stderr.isatty():
         yield lambda item: item
@@ -200,7 +200,7 @@ def count_progress(what: str) -> Iterator[Callable[[Item], Item]]:
 
     columns = (bars.TextColumn("{task.completed:,.0f} {task.description}"), bars.TimeElapsedColumn())
     with bars.Progress(*columns, console=console(stderr=True), transient=True) as progress:
-        task = progress.add_task(what, total=None)
+        task = progress.add_task(description, total=None)
         passed = 0
 
         def count(item: Item) -> Item:
@@ -215,7 +215,7 @@ def count_progress(what: str) -> Iterator[Callable[[Item], Item]]:
 
 
 @contextmanager
-def waiting(what: str) -> Iterator[None]:
+def waiting(description: str) -> Iterator[None]:
     """Show an activity and its duration on a terminal."""
     if not sys.stderr.isatty():
         yield
@@ -224,5 +224,5 @@ def waiting(what: str) -> Iterator[None]:
 
     columns = (bars.SpinnerColumn(), bars.TextColumn("{task.description}"), bars.TimeElapsedColumn())
     with bars.Progress(*columns, console=console(stderr=True), transient=True) as progress:
-        progress.add_task(what, total=None)
+        progress.add_task(description, total=None)
         yield

@@ -31,17 +31,17 @@ def check_target(
     """
     if target is None:
         return
-    known = [source for source in sources if source is not None]
+    inputs = [source for source in sources if source is not None]
     if str(target) == STANDARD:
-        for source in known:
+        for source in inputs:
             if str(source) != STANDARD and is_open_at(1, source):
                 raise TargetRefused(
                     f"standard output is redirected to {source}, which is an input; redirect it elsewhere"
                 )
         return
-    if any(str(source) == STANDARD for source in known) and is_open_at(0, target):
+    if any(str(source) == STANDARD for source in inputs) and is_open_at(0, target):
         raise TargetRefused(f"{target} is read from standard input; choose another target")
-    keep_apart_from([source for source in known if str(source) != STANDARD], target)
+    keep_apart_from([source for source in inputs if str(source) != STANDARD], target)
     if folder:
         restrict_empty(target)
     else:

@@ -60,8 +60,8 @@ def passphrase_for(archive: Path, passphrase_file: Path | None, *, encrypt: bool
         head = b"" if not archive.exists() else b"?"
     if is_encrypted(head):
         sqlcipher()
-        given = given_passphrase(passphrase_file) or load_passphrase(archive)
-        return ask(f"Passphrase of {archive.name}") if given is None else given
+        secret = given_passphrase(passphrase_file) or load_passphrase(archive)
+        return ask(f"Passphrase of {archive.name}") if secret is None else secret
     if not encrypt:
         return None
     if head:
@@ -75,8 +75,8 @@ def passphrase_for(archive: Path, passphrase_file: Path | None, *, encrypt: bool
 def new_passphrase(passphrase_file: Path | None, *, environment: bool = True) -> str:
     """Return a passphrase to encrypt with; a prompt asks for it twice."""
     sqlcipher()
-    given = given_passphrase(passphrase_file, environment=environment)
-    return ask("New passphrase", twice=True) if given is None else given
+    secret = given_passphrase(passphrase_file, environment=environment)
+    return ask("New passphrase", twice=True) if secret is None else secret
 
 
 def given_passphrase(passphrase_file: Path | None, *, environment: bool = True) -> str | None:
@@ -89,9 +89,9 @@ def given_passphrase(passphrase_file: Path | None, *, environment: bool = True) 
     return (os.environ.get(VARIABLE) or None) if environment else None
 
 
-def ask(what: str, *, twice: bool = False) -> str:
+def ask(prompt: str, *, twice: bool = False) -> str:
     """Prompt for a passphrase without echo."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise PassphraseMissing(f"a passphrase is needed; give it with --passphrase-file or {VARIABLE}")
-    answer: str = typer.prompt(what, hide_input=True, confirmation_prompt=twice, err=True)
+    answer: str = typer.prompt(prompt, hide_input=True, confirmation_prompt=twice, err=True)
     return answer

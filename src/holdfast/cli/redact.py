@@ -39,12 +39,12 @@ def redact_backup(
 
     redaction = with_keys(redact_with, key=key, key_file=key_file, account_id=account_id)
     if redaction.damaged:
-        what = (
+        note = (
             "frame is damaged, and so is its copy"
             if redaction.damaged == 1
             else "frames are damaged, as are their copies"
         )
-        print_note(f"note: {redaction.damaged:,} {what}")
+        print_note(f"note: {redaction.damaged:,} {note}")
     if redaction.gaps:
         places = "place" if redaction.gaps == 1 else "places"
         print_note(f"note: nothing can be read in {redaction.gaps:,} {places}, and nothing is copied from there")

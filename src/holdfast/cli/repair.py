@@ -77,46 +77,48 @@ def repair_backup(
             return plan_repair(file, keys, options=options)
         return repair(file, where, keys, options=options, log=log, to=form, keys=keys, replace=force)
 
-    done = with_keys(repair_with, key=key, key_file=key_file, account_id=account_id)
-    if isinstance(done, int):
-        what = "stream" if undo is None or read_log(undo).kept is None else "file"
+    result = with_keys(repair_with, key=key, key_file=key_file, account_id=account_id)
+    if isinstance(result, int):
+        kind = "stream" if undo is None or read_log(undo).kept is None else "file"
         console().print(
-            f"{printable(str(where))}: {count_of(done, 'change')} undone; the {what} is what it was, to the byte"
+            f"{printable(str(where))}: {count_of(result, 'change')} undone; the {kind} is what it was, to the byte"
         )
         return
     if json:
-        print_json(done)
+        print_json(result)
     else:
-        show(done)
+        show(result)
         if not plan:
             log_path = log_beside(where) if log is None else log
             console().print(f"{printable(str(where))}: written; {log_path} can undo it")
-            if done.kept is not None:
-                console().print(f"{done.kept}: the damaged original, kept to be put back when it is undone")
-    if not done.passes:
+            if result.kept is not None:
+                console().print(f"{result.kept}: the damaged original, kept to be put back when it is undone")
+    if not result.passes:
         raise typer.Exit(ExitCode.NO)
 
 
-def show(done: Repair) -> None:
+def show(result: Repair) -> None:
     """Print the repairs and the findings left; only totals by rule if there are many."""
     out = console()
-    lines = [f"{frame_name(step.frame)}: {step.rule}{path_suffix(step.path)}: {step.words}" for step in done.steps]
-    print_some(lines, Counter(step.rule for step in done.steps))
+    lines = [
+        f"{frame_name(step.frame)}: {step.rule}{path_suffix(step.path)}: {step.words}" for step in result.steps
+    ]
+    print_some(lines, Counter(step.rule for step in result.steps))
     left = [
         f"{frame_name(finding.frame)}: {finding.rule}{path_suffix(finding.path)}: {finding.problem} "
         + ("Stays; --drop would leave it out." if finding.needs_drop else "Cannot be mended.")
-        for finding in done.unmended
+        for finding in result.unmended
     ]
-    print_some(left, Counter(finding.rule for finding in done.unmended))
-    lost = sum(step.loses for step in done.steps)
-    repairs = count_of(len(done.steps), "repair") + (f", {lost:,} of which left something out" if lost else "")
-    verdict = "passes" if done.passes else f"does not pass: {count_of(len(done.unmended), 'error')} left"
-    out.print(f"{repairs}; under `{done.profile}`, edition `{done.edition}`, the outcome {verdict}")
+    print_some(left, Counter(finding.rule for finding in result.unmended))
+    lost = sum(step.loses for step in result.steps)
+    repairs = count_of(len(result.steps), "repair") + (f", {lost:,} of which left something out" if lost else "")
+    verdict = "passes" if result.passes else f"does not pass: {count_of(len(result.unmended), 'error')} left"
+    out.print(f"{repairs}; under `{result.profile}`, edition `{result.edition}`, the outcome {verdict}")
 
 
-def count_of(number: int, what: str) -> str:
+def count_of(number: int, noun: str) -> str:
     """Format a count with its noun."""
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def frame_name(frame: int | None) -> str:

@@ -101,8 +101,8 @@ class Action(msgspec.Struct):
     def headers(self, **own: str) -> dict[str, str]:
         """Return the headers to send: what the server asks for, but for those that say how a request is sent."""
         requested = {name: value for name, value in (self.header or {}).items() if name.lower() not in OWN_HEADERS}
-        known = {name.lower() for name in requested}
-        return requested | {name: value for name, value in own.items() if name.lower() not in known}
+        names = {name.lower() for name in requested}
+        return requested | {name: value for name, value in own.items() if name.lower() not in names}
 
 
 class ItemError(msgspec.Struct):
@@ -276,7 +276,7 @@ def upload(remote: Remote, file: Path, pointer: LfsPointer) -> None:
         "objects": [{"oid": pointer.oid, "size": pointer.size}],
     }
     batch = remote.json("POST", f"{remote.lfs}/objects/batch", Batch, batch_request, lfs=True)
-    item = next((one for one in batch.objects if one.oid == pointer.oid), None)
+    item = next((candidate for candidate in batch.objects if candidate.oid == pointer.oid), None)
     if item is None:
         raise MalformedResponse(f"{remote.server} did not respond about the requested file")
     if item.error is not None:
@@ -336,18 +336,18 @@ def opened_source(file: Path) -> Iterator[BinaryIO]:
 
 def counted(source: BinaryIO, size: int, progress: Callable[[int], None] | None) -> Iterator[bytes]:
     """Yield `size` bytes of a file in chunks, and report progress."""
-    done = 0
-    while done < size:
+    completed = 0
+    while completed < size:
         try:
-            piece = source.read(min(CHUNK, size - done))
+            piece = source.read(min(CHUNK, size - completed))
         except OSError as error:
             raise UnreadableBackup(f"{source.name} cannot be read: {error.strerror}") from error
         if not piece:
             raise UnreadableBackup(f"{source.name} was truncated during the upload; try again")
         yield piece
-        done += len(piece)
+        completed += len(piece)
         if progress is not None:
-            progress(done)
+            progress(completed)
 
 
 def fetch(target: Target, stored: LfsPointer | None, to: Path, *, replace: bool = False) -> None:
@@ -358,7 +358,7 @@ def fetch(target: Target, stored: LfsPointer | None, to: Path, *, replace: bool 
     digest = hashlib.sha256()
     size = 0
     server = target.remote.server
-    other = f"{server} sent other content than was stored; nothing was written"
+    mismatch = f"{server} sent other content than was stored; nothing was written"
     with (
         target.remote.open("GET", target.address("media"), {}) as reply,
         byte_progress(to.name, reply.length if stored is None else stored.size) as progress,
@@ -367,17 +367,17 @@ def fetch(target: Target, stored: LfsPointer | None, to: Path, *, replace: bool 
         if stored is None and reply.length is None and not reply.chunked:
             raise MalformedResponse(f"{server} did not send a length; nothing was written")
         if stored is not None and reply.length not in {None, stored.size}:
-            raise MalformedResponse(other)
+            raise MalformedResponse(mismatch)
         while piece := reply.read(CHUNK):
             size += len(piece)
             if stored is not None and size > stored.size:
-                raise MalformedResponse(other)
+                raise MalformedResponse(mismatch)
             out.write(piece)
             digest.update(piece)
             if progress is not None:
                 progress(size)
         if stored is not None and (digest.hexdigest(), size) != (stored.oid, stored.size):
-            raise MalformedResponse(other)
+            raise MalformedResponse(mismatch)
 
 
 def commit_pointer(
@@ -390,8 +390,8 @@ def commit_pointer(
     if attributes is not None and len(attributes) > LARGEST_ATTRIBUTES:
         raise RemoteRefused(f"{ATTRIBUTES} of {remote.repository} is too large to be changed")
     line = f"{pattern(target.path)} filter=lfs diff=lfs merge=lfs -text"
-    known = (attributes or b"").decode(errors="replace").splitlines()
-    if not any(is_for(target.path, one) for one in known):
+    existing_lines = (attributes or b"").decode(errors="replace").splitlines()
+    if not any(is_for(target.path, existing) for existing in existing_lines):
         content = b"\n".join([*(attributes or b"").rstrip(b"\n").splitlines(), line.encode(), b""])
         files.append(changed(target, ATTRIBUTES, content, exists=attributes is not None))
     body: dict[str, object] = {"message": message, "files": files}
@@ -486,6 +486,6 @@ def summary_of(difference: Difference) -> str:
     return f"Snapshot: {changes}" if changes else "Snapshot: nothing new"
 
 
-def count_with_noun(count: int, word: str) -> str:
+def count_with_noun(count: int, noun: str) -> str:
     """Format a count with its noun."""
-    return f"{count:,} {word}{'' if count == 1 else 's'}"
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -152,12 +152,12 @@ def run(settings: Settings, server: socket.socket, ssh: socket.socket | None, co
         raise KeyboardInterrupt
 
 
-def without(other: socket.socket | None, target: "Target") -> "Target":
+def without(unused: socket.socket | None, target: "Target") -> "Target":
     """Return a target that closes the socket it does not serve: clients must not wait at it for nobody."""
 
     def run_target(on_started: Callable[[], None], parent_gone: int) -> None:
-        if other is not None:
-            other.close()
+        if unused is not None:
+            unused.close()
         target(on_started, parent_gone)
 
     return run_target
@@ -201,14 +201,14 @@ def metrics_folder(data: Path) -> Iterator[None]:
     for folder in place.glob(f"{here}*"):
         if not is_running(folder.name.removeprefix(here)):
             shutil.rmtree(folder, ignore_errors=True)
-    mine = place / f"{here}{os.getpid()}"
-    mine.mkdir(mode=0o700)
-    os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(mine)
+    own_folder = place / f"{here}{os.getpid()}"
+    own_folder.mkdir(mode=0o700)
+    os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(own_folder)
     try:
         yield
     finally:
         del os.environ["PROMETHEUS_MULTIPROC_DIR"]
-        shutil.rmtree(mine, ignore_errors=True)
+        shutil.rmtree(own_folder, ignore_errors=True)
 
 
 def is_running(pid: str) -> bool:
@@ -233,7 +233,7 @@ def open_storage(settings: Settings) -> None:
         prepare_storage(opened, show_adoption)
 
 
-def show_adoption(done: int, total: int) -> None:
+def show_adoption(adopted: int, total: int) -> None:
     """Print how many repositories of an earlier version were adopted."""
-    if done == total or not done % 100:
-        console().print(f"adopted {done} of {total} repositories")
+    if adopted == total or not adopted % 100:
+        console().print(f"adopted {adopted} of {total} repositories")

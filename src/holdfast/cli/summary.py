@@ -99,10 +99,10 @@ def facts(info: Info) -> Iterator[tuple[str, str]]:
     yield "first by", printable(header.first_app_version) or "unknown"
     yield "account", printable(info.account) or "unnamed"
     yield "chats", f"{counts['chat']:,}"
-    known = [
+    recipients = [
         f"{info.recipients[kind]:,} {label}" for kind, label in RECIPIENTS.items() if info.recipients.get(kind)
     ]
-    yield "with", ", ".join(known) or "nobody"
+    yield "with", ", ".join(recipients) or "nobody"
     yield "messages", f"{counts['chatItem']:,}, from {day(info.first_ms)} to {day(info.last_ms)}"
     yield "media", media(info)
     others = [

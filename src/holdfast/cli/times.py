@@ -29,30 +29,30 @@ class Zone:
 
     def at(self, ms: int | None) -> datetime | None:
         """Return a time in this zone, or None when it is unknown or lies beyond the calendar."""
-        found = None if ms is None else moment(ms)
+        instant = None if ms is None else moment(ms)
         try:
-            return None if found is None else found.astimezone(self.zone)
+            return None if instant is None else instant.astimezone(self.zone)
         except (OverflowError, OSError, ValueError):
             # The system's own calendar may be shorter.
-            return found
+            return instant
 
     def time(self, ms: int | None, *, seconds: bool = False) -> str:
         """Write a time to the minute or second, with the name of the zone."""
-        found = self.at(ms)
-        return "unknown" if found is None else f"{found:%Y-%m-%d %H:%M}{found:{':%S' if seconds else ''} %Z}"
+        local = self.at(ms)
+        return "unknown" if local is None else f"{local:%Y-%m-%d %H:%M}{local:{':%S' if seconds else ''} %Z}"
 
     def bare(self, ms: int | None) -> str:
         """Write a time to the minute where a heading names the zone."""
-        found = self.at(ms)
-        return "unknown" if found is None else f"{found:%Y-%m-%d %H:%M}"
+        local = self.at(ms)
+        return "unknown" if local is None else f"{local:%Y-%m-%d %H:%M}"
 
     def day(self, ms: int | None, *, now: datetime | None = None) -> str:
         """Write a day as people do: 3 May, with the year unless it is this one."""
-        found = self.at(ms)
-        if found is None:
+        local = self.at(ms)
+        if local is None:
             return "an unknown day"
         today = (now or datetime.now().astimezone()).astimezone(self.zone)
-        return f"{found.day} {found:%B}{'' if found.year == today.year else f' {found.year}'}"
+        return f"{local.day} {local:%B}{'' if local.year == today.year else f' {local.year}'}"
 
     @property
     def name(self) -> str:

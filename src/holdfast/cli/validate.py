@@ -237,7 +237,9 @@ def validate_backup(
     json: JsonOption = False,
 ) -> None:
     """Validate a backup: list each finding with its place, its rule and what an importer does."""
-    unknown = [name for name in rule or [] if not any(rule_matches(known.id, name) for known in RULES)]
+    unknown = [
+        name for name in rule or [] if not any(rule_matches(defined_rule.id, name) for defined_rule in RULES)
+    ]
     if unknown:
         raise typer.BadParameter(f"there is no rule {unknown[0]}; see holdfast backup rules", param_hint="--rule")
     # As JSON all findings are printed: programs do their own counting.

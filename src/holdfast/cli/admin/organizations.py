@@ -25,12 +25,13 @@ def list_all(
     from holdfast.hosting.store.organizations import list_organizations
 
     with host(context, config, data) as opened:
-        listed, _ = list_organizations(opened.database, true(), skip=0, limit=EVERY)
+        organizations, _ = list_organizations(opened.database, true(), skip=0, limit=EVERY)
     if json:
-        print_json(listed)
+        print_json(organizations)
         return
     print_table(
-        ("name", "full name", "visibility"), [(item.name, item.full_name, item.visibility) for item in listed]
+        ("name", "full name", "visibility"),
+        [(item.name, item.full_name, item.visibility) for item in organizations],
     )
 
 

@@ -51,7 +51,7 @@ def list_all(
 
     with host(context, config, data) as opened:
         stored, _ = list_repositories(opened.database, [], skip=0, limit=EVERY)
-        listed = [
+        repositories = [
             RepositoryOutput(
                 item.id,
                 item.owner.name,
@@ -66,7 +66,7 @@ def list_all(
             for item in stored
         ]
     if json:
-        print_json(listed)
+        print_json(repositories)
         return
     rows = [
         (
@@ -75,7 +75,7 @@ def list_all(
             f"{item.size / 2**20:.1f} MB",
             item.folder,
         )
-        for item in listed
+        for item in repositories
     ]
     print_table(("repository", "visible", "size", "folder"), rows)
 

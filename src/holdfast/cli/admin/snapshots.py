@@ -26,7 +26,7 @@ def backup(
     settings = gather(context, config, data).settings
     total = estimate(settings) if sys.stderr.isatty() else None
     with byte_progress("backing up", total) as progress:
-        manifest = create_snapshot(settings, target, progress or (lambda done: done))
+        manifest = create_snapshot(settings, target, progress or (lambda completed: completed))
     if json:
         print_json(manifest)
         return
@@ -55,7 +55,7 @@ def restore(
     # It is read twice: the first pass verifies it before anything is written.
     total = source.stat().st_size if source.is_file() and sys.stderr.isatty() else None
     with byte_progress("restoring", total) as progress:
-        manifest = put_back(settings, source, progress or (lambda done: done))
+        manifest = put_back(settings, source, progress or (lambda completed: completed))
     if json:
         print_json(manifest)
         return

@@ -42,13 +42,13 @@ def list_tokens(
 
     with host(context, config, data) as opened:
         owner = find_user(opened.database, user)
-        listed, _ = access_tokens.list_tokens(opened, Actor(owner), owner, skip=0, limit=EVERY)
+        tokens, _ = access_tokens.list_tokens(opened, Actor(owner), owner, skip=0, limit=EVERY)
     if json:
-        print_json(listed)
+        print_json(tokens)
         return
     rows = [
         (str(token.id), token.name, f"...{token.last_eight}", ", ".join(token.scopes), expiry(token.expires_at))
-        for token in listed
+        for token in tokens
     ]
     print_table(("id", "name", "value", "scopes", "expires"), rows)
 

@@ -81,8 +81,8 @@ def passphrase(
     if remember and forget:
         raise typer.BadParameter("give one of --remember and --forget", param_hint="--forget")
     if forget:
-        found = delete_passphrase(archive_file)
-        print_note(f"the passphrase {'was removed from' if found else 'is not in'} the keyring")
+        was_stored = delete_passphrase(archive_file)
+        print_note(f"the passphrase {'was removed from' if was_stored else 'is not in'} the keyring")
         return ExitCode.FINE
     secret = existing_passphrase(archive_file, passphrase_file)
     backup.archive(archive_file, passphrase=secret).close()
@@ -101,21 +101,21 @@ def passphrase(
 def existing_passphrase(archive_file: Path, passphrase_file: Path | None) -> str:
     """Return the passphrase of an encrypted archive."""
     check_file(archive_file, create=False)
-    found = passphrase_for(archive_file, passphrase_file)
-    if found is None:
+    secret = passphrase_for(archive_file, passphrase_file)
+    if secret is None:
         raise ArchiveError(f"{archive_file} is not encrypted")
-    return found
+    return secret
 
 
 def report(
-    archive_file: Path, encryption_change: EncryptionChange, what: str, *, encrypted: bool, json: bool
+    archive_file: Path, encryption_change: EncryptionChange, outcome: str, *, encrypted: bool, json: bool
 ) -> int:
     """Print what was done."""
     if json:
         print_json(EncryptionOutput(archive_file, encrypted, encryption_change.files, encryption_change.damaged))
     else:
         files = f", with {counted(encryption_change.files, 'file')} beside it" if encryption_change.files else ""
-        console().print(f"{printable(str(archive_file))} {what}{files}.", markup=False, soft_wrap=True)
+        console().print(f"{printable(str(archive_file))} {outcome}{files}.", markup=False, soft_wrap=True)
         if encryption_change.damaged:
             print_note(
                 f"note: {counted(encryption_change.damaged, 'file')} could not be decrypted: missing from now on"

@@ -143,9 +143,9 @@ def export_progress(name: str) -> Iterator[Tell | None]:
     with Progress(*columns, console=console(stderr=True), transient=True) as progress:
         task = progress.add_task(printable(name), total=0, rate=0)
 
-        def report(done: int, total: int) -> None:
+        def report(completed: int, total: int) -> None:
             elapsed = progress.tasks[0].elapsed or 0
-            progress.update(task, completed=done, total=total, rate=done / elapsed if elapsed else 0)
+            progress.update(task, completed=completed, total=total, rate=completed / elapsed if elapsed else 0)
 
         yield report
 

@@ -78,20 +78,20 @@ def history(
     """Show what became of a message: earlier wordings, reactions, receipts, and when it vanished."""
     times = zone_of(zone)
     with open_archive(archive_file, passphrase_file) as opened:
-        found = opened.message(message)
+        stored_message = opened.message(message)
     if json:
-        print_json(found)
+        print_json(stored_message)
         return
     out = console()
-    print_message(out, found, times, chat=True)
-    for change in found.changes:
+    print_message(out, stored_message, times, chat=True)
+    for change in stored_message.changes:
         line = f"  {times.time(change.seen_ms)}  {WORDS.get(change.what, change.what)}"
         if change.who:
             line += f" by {change.who}"
         if change.before or change.after:
             line += f": {change.before or 'nothing'} -> {change.after or 'nothing'}"
         out.print(Text(f"  {printable(line)}"))
-    if found.vanished_ms is not None:
-        out.print(Text(f"  {times.time(found.vanished_ms)}  no longer in the backup", "yellow"))
-    if not found.changes and not found.revisions and found.vanished_ms is None:
+    if stored_message.vanished_ms is not None:
+        out.print(Text(f"  {times.time(stored_message.vanished_ms)}  no longer in the backup", "yellow"))
+    if not stored_message.changes and not stored_message.revisions and stored_message.vanished_ms is None:
         print_note("every backup that has it says the same")

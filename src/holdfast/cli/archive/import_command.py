@@ -132,9 +132,9 @@ def import_progress(name: str) -> Iterator[Tell | None]:
     with Progress(*columns, console=console(stderr=True), transient=True) as progress:
         task = progress.add_task(printable(name), total=None, messages=0, rate=0)
 
-        def report(done: int, total: int, messages: int) -> None:
+        def report(completed: int, total: int, messages: int) -> None:
             elapsed = progress.tasks[0].elapsed or 0
             rate = messages / elapsed if elapsed else 0
-            progress.update(task, completed=done, total=total, messages=messages, rate=rate)
+            progress.update(task, completed=completed, total=total, messages=messages, rate=rate)
 
         yield report

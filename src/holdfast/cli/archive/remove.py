@@ -66,35 +66,35 @@ def remove(
     Messages, words of the search index, records and media files that nothing else uses are overwritten or deleted.
     A backup that still has a removed chat or person brings it back when it is imported as a new one.
     """
-    if sum(one is not None for one in (import_number, chat, person)) != 1:
+    if sum(option is not None for option in (import_number, chat, person)) != 1:
         raise typer.BadParameter("give one of --import, --chat and --person", param_hint="--import")
     with open_archive(archive_file, passphrase_file) as opened:
-        what, number, name = target(opened, import_number, chat, person)
+        kind, number, name = target(opened, import_number, chat, person)
     with archives.open(archive_file, create=True, key=opened.key) as opened:
         if dry_run or not yes:
             with waiting("counting"):
-                removal = run(opened, what, number, dry_run=True)
+                removal = run(opened, kind, number, dry_run=True)
             if dry_run:
-                report(what, number, name, removal, json=json, removed=False)
+                report(kind, number, name, removal, json=json, removed=False)
                 return ExitCode.FINE
             if not (sys.stdin.isatty() and sys.stderr.isatty()):
                 raise typer.BadParameter("it would be asked for confirmation; give --yes", param_hint="--yes")
-            question = f"Remove {what} {printable(name)} for good: {sentence(removal)}?"
+            question = f"Remove {kind} {printable(name)} for good: {sentence(removal)}?"
             if not typer.confirm(question, err=True):
                 print_note("nothing was removed")
                 return ExitCode.NO
         with waiting("removing"):
-            removal_result = run(opened, what, number, dry_run=False)
-    report(what, number, name, removal_result, json=json, removed=True)
+            removal_result = run(opened, kind, number, dry_run=False)
+    report(kind, number, name, removal_result, json=json, removed=True)
     return ExitCode.FINE
 
 
-def run(opened: Archive, what: str, number: int, *, dry_run: bool) -> RemovalResult:
+def run(opened: Archive, kind: str, number: int, *, dry_run: bool) -> RemovalResult:
     """Remove a thing, or count what that would remove."""
     return opened.remove(
-        snapshot=number if what == "import" else None,
-        chat=number if what == "chat" else None,
-        person=number if what == "person" else None,
+        snapshot=number if kind == "import" else None,
+        chat=number if kind == "chat" else None,
+        person=number if kind == "person" else None,
         dry_run=dry_run,
     )
 
@@ -109,16 +109,16 @@ def target(
                 return "import", snapshot.id, snapshot.source
         raise NotInArchive(f"there is no import {import_number}; `holdfast archive info` lists them")
     if chat is not None:
-        return "chat", *exact("chat", chat, ((one.id, one.name) for one in opened.chats()), "chats")
-    people = ((one.id, one.name) for one in opened.people())
+        return "chat", *exact("chat", chat, ((entry.id, entry.name) for entry in opened.chats()), "chats")
+    people = ((entry.id, entry.name) for entry in opened.people())
     return "person", *exact("person", person or "", people, "people")
 
 
-def exact(what: str, wanted: str, known: Iterable[tuple[int, str]], command: str) -> tuple[int, str]:
+def exact(kind: str, wanted: str, entries: Iterable[tuple[int, str]], command: str) -> tuple[int, str]:
     """Find a thing by its number or its whole name: what is removed is never guessed from a part of it."""
-    listed = list(known)
-    fits = [one for one in listed if str(one[0]) == wanted] or [
-        one for one in listed if one[1].casefold() == wanted.casefold()
+    candidates = list(entries)
+    fits = [candidate for candidate in candidates if str(candidate[0]) == wanted] or [
+        candidate for candidate in candidates if candidate[1].casefold() == wanted.casefold()
     ]
     if len(fits) == 1:
         return fits[0]
@@ -126,7 +126,7 @@ def exact(what: str, wanted: str, known: Iterable[tuple[int, str]], command: str
         several = ", ".join(str(number) for number, _name in fits[:LISTED])
         raise NotInArchive(f"{len(fits)} have the name {wanted}: {several}; say which by its number")
     raise NotInArchive(
-        f"there is no {what} with the name or number {wanted}; `holdfast archive {command}` lists them"
+        f"there is no {kind} with the name or number {wanted}; `holdfast archive {command}` lists them"
     )
 
 
@@ -147,11 +147,11 @@ def sentence(removal: RemovalResult) -> str:
     return f"{text}; {counted(removal.edited, 'message')} of others edited" if removal.edited else text
 
 
-def report(what: str, number: int, name: str, removal: RemovalResult, *, json: bool, removed: bool) -> None:
+def report(kind: str, number: int, name: str, removal: RemovalResult, *, json: bool, removed: bool) -> None:
     """Print what was removed, or would be."""
     if json:
         facts = {field: getattr(removal, field) for field in RemovalResult.__slots__}
-        print_json(RemovalOutput(what, number, name, removed, **facts))
+        print_json(RemovalOutput(kind, number, name, removed, **facts))
         return
     verb = "Removed" if removed else "Would remove"
-    console().print(f"{verb} {what} {printable(name)}: {sentence(removal)}.", markup=False)
+    console().print(f"{verb} {kind} {printable(name)}: {sentence(removal)}.", markup=False)

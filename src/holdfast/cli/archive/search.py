@@ -99,9 +99,9 @@ def show(hit: Hit, times: Zone) -> None:
     rest = hit.snippet
     while rest:
         plain, _, marked = rest.partition(OPEN)
-        found, _, rest = marked.partition(CLOSE)
+        matched, _, rest = marked.partition(CLOSE)
         line.append(spaced(plain))
-        line.append(spaced(found), "bold yellow")
+        line.append(spaced(matched), "bold yellow")
     out.print(line)
     for message in hit.after:
         print_message(out, message, times, faint=True)

@@ -26,11 +26,11 @@ def chats(
     """List the chats of an archive with their numbers."""
     times = zone_of(zone)
     with open_archive(archive_file, passphrase_file) as opened:
-        listed = opened.chats()
+        stored_chats = opened.chats()
     if json:
-        print_json(listed)
+        print_json(stored_chats)
         return
-    several = len({chat.account_id for chat in listed}) > 1
+    several = len({chat.account_id for chat in stored_chats}) > 1
     rows: list[list[Text | str]] = [
         [
             Text(printable(chat.name), "dim" if chat.vanished else ""),
@@ -40,7 +40,7 @@ def chats(
             str(chat.id),
             printable(chat.account) if several else "",
         ]
-        for chat in listed
+        for chat in stored_chats
     ]
     columns = ("chat", "kind", "messages#", f"latest ({times.name})", "number#", "account")
     print_table(columns, rows, optional=("kind", "account", columns[3]))
@@ -114,12 +114,12 @@ def people(
 ) -> None:
     """List the people of an archive by number of messages."""
     with open_archive(archive_file, passphrase_file) as opened:
-        listed = opened.people()
+        stored_people = opened.people()
     if json:
-        print_json(listed)
+        print_json(stored_people)
         return
     rows: list[list[Text | str]] = []
-    for person in listed:
+    for person in stored_people:
         name = Text(printable(person.name), "dim" if person.vanished else "")
         if person.kind == "self":
             name.append(" (you)", "green")
@@ -180,8 +180,8 @@ def skipped(
     rows = []
     for record in records:
         times = f" ({record.times} times)" if record.times > 1 else ""
-        what = printable(record.what) + times
-        rows.append([str(record.snapshot), f"{record.frame:,}", record.record, record.action, what])
+        description = printable(record.what) + times
+        rows.append([str(record.snapshot), f"{record.frame:,}", record.record, record.action, description])
     if records:
         columns = ("backup#", "frame#", "record", "what became of it", "what")
         print_table(columns, rows, optional=("backup#",), wrapped="what")
