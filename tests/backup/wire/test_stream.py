@@ -76,6 +76,15 @@ def test_a_block_finds_the_frame_of_a_place(frames: list[bytes]) -> None:
             assert block.frame_at(at - 1000) == frame
 
 
+def test_frames_that_were_counted_are_not_counted_again() -> None:
+    """A block tells its maker's number; one without it counts, and both are the same block."""
+    data = record(b"a") + record(b"b")
+    assert Block(1, 0, data).count == 2
+    assert Block(1, 0, data, 7).count == 7
+    assert Block(1, 0, data) == Block(1, 0, data, 2)
+    assert "counted" not in repr(Block(1, 0, data, 2))
+
+
 def test_a_block_names_a_fault_by_its_place_in_the_stream() -> None:
     """The core counts from the block, people from the file."""
     damage = Block(7, 1000, b"").damaged(CUT, 3, 25)

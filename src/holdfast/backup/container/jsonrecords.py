@@ -88,7 +88,7 @@ class JsonRecords:
                 size += len(outcome.data)
                 count += outcome.frames
             if parts and (size >= BLOCK or isinstance(outcome, DamagedBackup)):
-                yield Block(index, self.offset, b"".join(parts))
+                yield Block(index, self.offset, b"".join(parts), count)
                 self.offset += size
                 index += count
                 parts, size, count = [], 0, 0
@@ -98,7 +98,7 @@ class JsonRecords:
                 raise outcome
             self._on_gap(Gap(index, self.offset, 0, problem=outcome))
         if parts:
-            yield Block(index, self.offset, b"".join(parts))
+            yield Block(index, self.offset, b"".join(parts), count)
             self.offset += size
 
     def _frames(self) -> Iterator[EncodedLines | DamagedBackup]:

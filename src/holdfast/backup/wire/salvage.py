@@ -110,7 +110,7 @@ class SalvagedStream(FrameStream):
             while broken is not None:
                 end, count, broken = self._believed(at)
                 if count:
-                    yield Block(self._next, self._base + at, self._buffer[at:end])
+                    yield Block(self._next, self._base + at, self._buffer[at:end], count)
                 self._next += count
                 at = end
                 if broken is not None:

@@ -10,7 +10,7 @@ one iterates over a block.
 import io
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import BinaryIO, Final
 
 from google.protobuf.message import DecodeError
@@ -98,12 +98,14 @@ class Frame:
 class Block:
     """Some frames in a row, whole, each with its length before it.
 
-    `index` is that of the first frame, `offset` where the block begins in the stream.
+    `index` is that of the first frame, `offset` where the block begins in the stream. Who makes a block and has
+    counted its frames passes their number on as `counted`.
     """
 
     index: int
     offset: int
     data: bytes
+    counted: int | None = field(default=None, repr=False, compare=False)
 
     def __iter__(self) -> Iterator[Frame]:
         spans, _rest, _needed, _fault = frames.split(self.data, 0, NO_CAP)
@@ -115,7 +117,7 @@ class Block:
     @property
     def count(self) -> int:
         """How many frames it holds."""
-        return frames.measure(self.data, 0, NO_CAP)[0]
+        return frames.measure(self.data, 0, NO_CAP)[0] if self.counted is None else self.counted
 
     def spans(self) -> Callable[[int], tuple[int, int, int]]:
         """Return a function that tells of a place in the data the index, the begin and the end of its frame."""
@@ -183,7 +185,7 @@ class FrameStream:
             with memoryview(self._space)[: self._stop] as held:
                 count, rest, needed, fault = frames.measure(held, self._start, self._cap)
                 data = bytes(held[self._start : rest])
-            block = Block(self._next, self._base, data)
+            block = Block(self._next, self._base, data, count)
             self._next += count
             self._go_behind(rest)
             if count:
