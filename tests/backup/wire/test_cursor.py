@@ -4,6 +4,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from holdfast.backup.schema import Frame
+from holdfast.backup.wire.faults import BAD_TEXT
 from tests.backup.wire.core import Core
 from tests.backup.wire.encoding import delimited, number, tag, varint
 
@@ -43,3 +44,24 @@ def test_a_number_never_reaches_beyond_the_end_of_its_message(
     cut = delimited(4, tag(DATE_SENT, 0) + written[:-missing])
     raw = cut + delimited(UNKNOWN, behind) + number(UNKNOWN, value)
     assert core.walk.look(raw).fault == core.walk.look(cut).fault != 0
+
+
+@given(
+    text=st.one_of(st.text(max_size=20).map(str.encode), st.binary(max_size=20)),
+    before=st.integers(0, 17),
+    behind=st.integers(0, 12),
+)
+@example(text="é".encode()[:1], before=7, behind=0)
+@example(text="é".encode()[:1], before=7, behind=9)
+@example(text="日".encode()[:2], before=5, behind=0)
+@example(text="𝄞".encode(), before=6, behind=0)
+@example(text=b"\xed\xa0\x80", before=6, behind=3)
+def test_a_text_of_any_size_at_any_distance_from_the_end(
+    core: Core, text: bytes, before: int, behind: int
+) -> None:
+    """It is read eight bytes at once, and what stands behind it is no part of it."""
+    body = b"a" * before + text
+    raw = delimited(4, delimited(11, delimited(2, delimited(1, body))))
+    raw += delimited(UNKNOWN, b"\x80" * behind) if behind else b""
+    valid = body.decode(errors="replace").encode() == body
+    assert core.walk.look(raw).fault == (0 if valid else BAD_TEXT)

@@ -159,7 +159,7 @@ def check_vote(context: RuleContext, depth: cython.int) -> cython.void:
 
 def check_poll_chat(context: RuleContext, depth: cython.int) -> cython.void:
     """Check that a poll is in a chat where people can vote."""
-    if context.has(depth, POLL) and context.note(depth, NOTE_CHAT) == RELEASE_NOTES:
+    if (context.seen[depth] >> POLL) & 1 and context.note(depth, NOTE_CHAT) == RELEASE_NOTES:
         context.report_field(POLL_CHAT, depth, POLL)
 
 

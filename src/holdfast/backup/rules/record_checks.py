@@ -30,6 +30,7 @@ if not cython.compiled:
     from holdfast.backup.rules.dispatch import run_checks
     from holdfast.backup.rules.stream import USUAL_FROM, USUAL_TO
     from holdfast.backup.rules.value_checks import check_number, check_reference, check_span
+    from holdfast.backup.wire.cursor import six_bytes
     from holdfast.backup.wire.layout import (
         AGED,
         BOOL,
@@ -129,6 +130,7 @@ def check_message(context: RuleContext, message: cython.uint, depth: cython.int)
     number: cython.uint
     slot: cython.size_t
     size: cython.size_t
+    more: cython.size_t
     shape: cython.ulonglong
     value: cython.ulonglong
     kind: cython.uint
@@ -154,7 +156,7 @@ def check_message(context: RuleContext, message: cython.uint, depth: cython.int)
         number = tag >> 3
         slot = base + number if number < limit else 0
         shape = SHAPES[slot]
-        if tag & 7 != shape & WIRE_TYPE or shape & AGED:
+        if tag & 7 != shape & (WIRE_TYPE | AGED):
             context.pos = pos
             if is_skipped(context, slot, shape, tag, depth):
                 context.skip(tag, depth)
@@ -172,9 +174,11 @@ def check_message(context: RuleContext, message: cython.uint, depth: cython.int)
         seen |= bit
         kind = shape & KIND
         if tag & 7 == 2:
-            if pos < end and context.data[pos] < 0x80:
-                size = context.data[pos]
-                pos += 1
+            size = context.data[pos] if pos < end else 0x80
+            more = size >> 7
+            if pos + more < end and context.data[pos + more] < 0x80:
+                size = (size & 0x7F) | more * context.data[pos + more] << 7
+                pos += 1 + more
                 if size > end - pos:
                     context.fault = CUT
                     return
@@ -234,12 +238,18 @@ def check_message(context: RuleContext, message: cython.uint, depth: cython.int)
                 return
             pos = context.pos
         else:
-            if pos < end and context.data[pos] < 0x80:
-                value = context.data[pos]
-                pos += 1
-            elif pos + 1 < end and context.data[pos + 1] < 0x80:
-                value = (context.data[pos] & 0x7F) | cython.cast(cython.ulonglong, context.data[pos + 1]) << 7
-                pos += 2
+            if shape & DATED and end - pos >= 6:
+                value = six_bytes(context, pos)
+                if USUAL_FROM <= value <= USUAL_TO:
+                    pos += 6
+                    context.values[row + number] = value
+                    filled |= bit
+                    continue
+            value = context.data[pos] if pos < end else 0x80
+            more = cython.cast(cython.size_t, value >> 7)
+            if pos + more < end and context.data[pos + more] < 0x80:
+                value = (value & 0x7F) | cython.cast(cython.ulonglong, more * context.data[pos + more]) << 7
+                pos += 1 + more
             else:
                 context.pos = pos
                 value = context.varint()

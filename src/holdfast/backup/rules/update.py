@@ -210,12 +210,14 @@ def check_update(context: RuleContext, depth: cython.int) -> cython.void:
 
 def check_update_item(context: RuleContext, depth: cython.int) -> cython.void:
     """Check who made an update, and in which chat it stands."""
-    authors: cython.ulonglong = context.note(depth, NOTE_AUTHORS)
-    chats: cython.ulonglong = context.note(depth, NOTE_CHATS)
+    authors: cython.ulonglong
+    chats: cython.ulonglong
     author: cython.uint
     chat: cython.ulonglong
-    if not context.has(depth, UPDATE):
+    if not (context.seen[depth] >> UPDATE) & 1:
         return
+    authors = context.note(depth, NOTE_AUTHORS)
+    chats = context.note(depth, NOTE_CHATS)
     author = kind_of_author(context, depth)
     chat = context.note(depth, NOTE_CHAT)
     if authors and can_write(author) and not (authors >> author) & 1:

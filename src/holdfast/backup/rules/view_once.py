@@ -42,7 +42,9 @@ def check_view_once(context: RuleContext, depth: cython.int) -> cython.void:
 
 def check_view_once_takeout(context: RuleContext, depth: cython.int) -> cython.void:
     """Check that an export for people has nothing that may be viewed once."""
-    if context.has(depth, VIEW_ONCE) and context.purpose == TAKEOUT and context.note(depth, NOTE_ATTACHED):
+    if not (context.seen[depth] >> VIEW_ONCE) & 1:
+        return
+    if context.purpose == TAKEOUT and context.note(depth, NOTE_ATTACHED):
         context.report_field(VIEW_ONCE_TAKEOUT, depth, VIEW_ONCE)
 
 

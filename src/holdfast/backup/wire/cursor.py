@@ -239,14 +239,18 @@ class Cursor:
         """
         pos: cython.Py_ssize_t = self.pos
         state: cython.ulonglong = WHOLE
+        eight: cython.ulonglong
         if pos < 0 or end > len(self.data):
             self.fault = CUT
             return
-        while end - pos >= 8 and not word(self, pos) & HIGH:
-            pos += 8
         while pos < end:
-            state = STEPS[self.data[pos]] >> (state & 63)
-            pos += 1
+            # Zeros behind the last bytes are ASCII, and as wrong in the middle of a character as the end is.
+            eight = word(self, pos) if end - pos >= 8 else last_word(self, pos, end)
+            pos += 8
+            if eight & HIGH or state & 63 != WHOLE:
+                for _ in range(8):
+                    state = STEPS[eight & 0xFF] >> (state & 63)
+                    eight >>= 8
         if state & 63 == WHOLE:
             self.pos = end
         else:
@@ -302,21 +306,27 @@ class Cursor:
 
 
 @cython.boundscheck(False)
-def word(cursor: Cursor, at: cython.size_t) -> cython.ulonglong:
-    """Read eight bytes as one number, the first lowest; written so that a C compiler makes one read of it."""
-    here: cython.p_uchar
-    if at + 8 > cython.cast(cython.size_t, len(cursor.data)):
-        return 0
-    if not cython.compiled:
-        return int.from_bytes(cursor.data[at : at + 8], "little")
-    here = cython.cast(cython.p_uchar, cython.address(cursor.data[at]))
-    return (
-        cython.cast(cython.ulonglong, here[0])
-        | cython.cast(cython.ulonglong, here[1]) << 8
-        | cython.cast(cython.ulonglong, here[2]) << 16
-        | cython.cast(cython.ulonglong, here[3]) << 24
-        | cython.cast(cython.ulonglong, here[4]) << 32
-        | cython.cast(cython.ulonglong, here[5]) << 40
-        | cython.cast(cython.ulonglong, here[6]) << 48
-        | cython.cast(cython.ulonglong, here[7]) << 56
-    )
+def last_word(cursor: Cursor, at: cython.size_t, end: cython.size_t) -> cython.ulonglong:
+    """Read fewer than eight bytes, up to `end`, as one number, the first lowest."""
+    value: cython.ulonglong = 0
+    if at + 8 <= cython.cast(cython.size_t, len(cursor.data)):
+        return word(cursor, at) & ((cython.cast(cython.ulonglong, 1) << 8 * (end - at)) - 1)
+    while end > at:
+        end -= 1
+        value = value << 8 | cursor.data[end]
+    return value
+
+
+if not cython.compiled:
+    # Compiled, these two are functions of `cursor.pxd`, so that other modules have them without a call.
+
+    def word(cursor: Cursor, at: int) -> int:
+        """Read eight bytes as one number, the first lowest; 0 where there are not so many."""
+        return int.from_bytes(cursor.data[at : at + 8], "little") if at + 8 <= len(cursor.data) else 0
+
+    def six_bytes(cursor: Cursor, at: int) -> int:
+        """Read a number that takes six bytes, as dates of our years do; 0 where there is none."""
+        value = word(cursor, at)
+        if value & 0x808080808080 != 0x8080808080:
+            return 0
+        return sum((value >> 8 * place & 0x7F) << 7 * place for place in range(6))

@@ -1,6 +1,6 @@
 cimport cython
 
-from holdfast.backup.wire.cursor cimport Cursor
+from holdfast.backup.wire.cursor cimport Cursor, six_bytes
 
 @cython.final
 cdef class Walker(Cursor):

@@ -12,6 +12,9 @@ import cython
 from holdfast.backup.wire import cursor, faults, tables
 from holdfast.backup.wire.cursor import Cursor
 
+if not cython.compiled:
+    from holdfast.backup.wire.cursor import six_bytes
+
 __all__ = ["Look", "Walk", "Walker", "look", "walk"]
 
 CUT = cython.declare(cython.int, faults.CUT)
@@ -241,10 +244,16 @@ class Walker(Cursor):
         return tag
 
     def quick_varint(self) -> cython.ulonglong:
-        """Read a number, in the same way."""
+        """Read a number, in the same way; dates take six bytes."""
+        value: cython.ulonglong
         if self.pos < self.end and self.data[self.pos] < 0x80:
             self.pos += 1
             return self.data[self.pos - 1]
+        if self.end - self.pos >= 6:
+            value = six_bytes(self, self.pos)
+            if value >> 35:
+                self.pos += 6
+                return value
         return self.varint()
 
     def quick_length(self) -> cython.Py_ssize_t:
