@@ -7,16 +7,19 @@ from dataclasses import replace
 import pytest
 
 from holdfast.backup.rules.backup_state import BackupState
+from holdfast.backup.rules.checker import Checker
 from holdfast.backup.rules.id_table import IdTable
+from holdfast.backup.rules.raw_findings import read_findings
 from holdfast.backup.rules.registry import error_mask
 from holdfast.backup.rules.rule import Profile, Purpose
 from holdfast.backup.schema import Frame
 from holdfast.backup.wire import Block, tables
+from holdfast.backup.wire.faults import CUT
 from tests.backup.rules.example_backup import ExampleBackup
 from tests.backup.rules.invalid_cases import INVALID_CASES
 from tests.backup.streams import sample, stream_of
 from tests.backup.wire.core import Core, installed, interpreted
-from tests.backup.wire.encoding import delimited, nested_items, number
+from tests.backup.wire.encoding import delimited, nested_items, number, tag, varint
 from tests.backup.wire.mutations import mutate
 from tests.backup.wire.whole_streams import damaged, judged
 
@@ -104,20 +107,65 @@ def test_what_stands_twice_is_given_back(core: Core, raw: bytes) -> None:
     assert pages(core, [raw]) == [(b"", core.checker.TANGLED)]
 
 
+def others(checker: Checker, data: bytes) -> list[tuple[int, int, int, int, int]]:
+    """Check the frames of a buffer that are not plain messages."""
+    checker.reset(data, 0, 1)
+    found = []
+    while (other := checker.next_other(CAP)) is not None:
+        found.append(other)
+    return found
+
+
 def test_only_plain_messages_are_left_to_threads(core: Core) -> None:
-    """Everything else is listed, with its place."""
+    """Everything else is gone through, with its place."""
     records = sample()
     data = stream_of(records[1:])
-    checker = core.new_checker()
-    checker.reset(data, 0, 1)
-    others, after = checker.others(CAP)
-    assert after == len(records)
+    found = others(core.new_checker(), data)
     expected = [
         index for index, raw in enumerate(records[1:], 1) if Frame.FromString(raw).WhichOneof("item") != "chatItem"
     ]
-    assert [index for index, *_span in others] == expected
-    assert [data[start:end] for _index, _begin, start, end in others] == [records[index] for index in expected]
+    assert [index for index, *_span in found] == expected
+    assert [data[start:end] for _index, _begin, start, end, _fault in found] == [
+        records[index] for index in expected
+    ]
+    assert not any(fault for *_span, fault in found)
     assert Block(1, 0, data).count == len(records) - 1
+
+
+def test_another_frame_is_checked_where_it_stands(core: Core) -> None:
+    """Its findings have its index and its place, and a fault does not end the buffer."""
+    message, chat, cut = delimited(4, b""), delimited(3, number(1, 5)), b"\x1a\x05"
+    data = stream_of([message, chat, cut, chat])
+    checker = core.new_checker()
+    places = [(index, data[start:end]) for index, _begin, start, end, _fault in others(checker, data)]
+    assert places == [(2, chat), (3, cut), (4, chat)]
+    found = list(read_findings(checker.take_findings(), data))
+    assert {raw.frame for raw in found} == {2, 4}
+    assert {data[raw.offset : raw.offset + 1 + len(chat)] for raw in found} == {stream_of([chat])}
+    assert [fault for *_span, fault in others(checker, data)] == [0, CUT, 0]
+
+
+def test_a_fault_hides_what_was_added_to_the_format(core: Core) -> None:
+    """What cannot be read to its end does not say which edition a backup is of, but what stands before it does."""
+    frame = Frame()
+    frame.recipient.contact.blockedAtTimestamp = 1
+    added = frame.SerializeToString()
+    tangled = added + delimited(3, b"")
+    checker = core.new_checker()
+    assert [fault for *_span, fault in others(checker, stream_of([tangled]))] == [core.checker.TANGLED]
+    assert not checker.met_additions()
+    others(checker, stream_of([added, tangled]))
+    assert checker.met_additions()
+
+
+@pytest.mark.parametrize("behind", range(10))
+@pytest.mark.parametrize("missing", range(1, 6))
+def test_a_date_never_reaches_beyond_the_end_of_its_message(core: Core, missing: int, behind: int) -> None:
+    """Dates are read six bytes at once, whatever stands behind them."""
+    date = tag(3, 0) + varint(1_700_000_000_000)
+    whole = delimited(4, date) + delimited(9999, b"x" * behind)
+    cut = delimited(4, date[:-missing]) + delimited(9999, varint(1_700_000_000_000) + b"x" * behind)
+    assert [fault for _page, fault in pages(core, [whole, cut])] == [0, CUT]
 
 
 def test_a_page_that_is_full_is_taken_and_checking_goes_on(core: Core) -> None:

@@ -9,4 +9,4 @@ cdef class Checker:
     cdef RuleContext context
 
 cdef bint enter_item(RuleContext context) noexcept nogil
-cdef bint next_other(RuleContext context, Py_ssize_t cap) noexcept nogil
+cdef bint enter_other(RuleContext context, Py_ssize_t cap) noexcept nogil

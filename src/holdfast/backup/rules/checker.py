@@ -5,6 +5,7 @@ import cython
 from holdfast.backup.rules.checks import field
 from holdfast.backup.rules.record_checks import TANGLED
 from holdfast.backup.rules.rule_context import ReferenceTables, RuleContext
+from holdfast.backup.wire import tables
 
 if not cython.compiled:
     from holdfast.backup.rules.record_checks import check_item_frame, check_record
@@ -14,6 +15,7 @@ __all__ = ["TANGLED", "Checker"]
 
 # The tag of a message in a frame.
 ITEM_TAG = cython.declare(cython.uint, field("Frame.chatItem") << 3 | 2)
+FRAME = cython.declare(cython.uint, tables.FRAME)
 
 
 class Checker:
@@ -79,19 +81,32 @@ class Checker:
                 return True
         return False
 
-    def others(self, cap: cython.Py_ssize_t) -> tuple[list[tuple[int, int, int, int]], int]:
-        """List the other frames: index, begin, begin and end of the body; and the index after all."""
+    def next_other(self, cap: cython.Py_ssize_t) -> tuple[int, int, int, int, int] | None:
+        """Go on to the next of the other frames, and check it; None at the end of the buffer.
+
+        Return its index, begin, begin and end of the body, and its fault. One with a fault leaves no findings.
+        """
         context: RuleContext = self.context
-        found: list[tuple[int, int, int, int]] = []
-        going: cython.bint = True
-        while going:
-            with cython.nogil:
-                going = next_other(context, cap)
+        newer: cython.bint = context.newer
+        start: cython.Py_ssize_t = 0
+        stop: cython.Py_ssize_t = 0
+        fault: cython.int
+        going: cython.bint
+        with cython.nogil:
+            going = enter_other(context, cap)
             if going:
-                found.append((context.frame, context.begin, context.pos, context.end))
-                context.pos = context.end
-                context.frame += 1
-        return found, context.frame
+                start = context.pos
+                stop = context.end
+                check_record(context, FRAME)
+        if not going:
+            return None
+        fault = context.fault
+        if fault:
+            context.fault = 0
+            context.newer = newer
+        context.pos = stop
+        context.frame += 1
+        return context.frame - 1, context.begin, start, stop, fault
 
 
 def enter_item(context: RuleContext) -> cython.bint:
@@ -118,7 +133,7 @@ def enter_item(context: RuleContext) -> cython.bint:
     return pos + size == end
 
 
-def next_other(context: RuleContext, cap: cython.Py_ssize_t) -> cython.bint:
+def enter_other(context: RuleContext, cap: cython.Py_ssize_t) -> cython.bint:
     """Step over messages to the next frame that is something else, and into it; False where there is none."""
     start: cython.Py_ssize_t
     while context.enter(cap):

@@ -105,16 +105,18 @@ class Validator:
             Purpose(purpose), error_mask(self.profile), spec_only=self.edition is Edition.SPEC
         )
         self._checker = Checker()
+        self._record_checker = Checker()
         self._explainer = Explainer(self.profile, self.state.muted)
         self._held = HeldFindings()
         self._offset = 0
         self._bound: ReferenceTables | None = None
+        self._newer = False
         self._first = self._check_header(header)
 
     def check(self, raw: bytes) -> list[Finding]:
         """Check the next frame, and return the findings that are ready."""
         length = encode_varint(len(raw))
-        block = Block(self.frames + 1, self._offset, length + raw)
+        block = Block(self.frames + 1, self._offset, length + raw, 1)
         self._offset += len(block.data)
         found = self.scan(block)
         self._bound = self.state.reference_tables()
@@ -127,13 +129,14 @@ class Validator:
 
     def scan(self, block: Block) -> list[RawFinding]:
         """Check the frames of a block that are not messages, and add them to the backup state."""
+        self._bind()
         self._checker.reset(block.data, block.offset, block.index)
-        others, after = self._checker.others(NO_CAP)
         found: list[RawFinding] = []
-        for index, begin, start, end in others:
-            raw = block.data[start:end]
-            found += self._check_other(raw, index, block.offset + begin)
-        self.frames = after - 1
+        while (other := self._checker.next_other(NO_CAP)) is not None:
+            found += self._add_other(block, other)
+            self._bind()
+        self._newer = self._newer or self._checker.met_additions()
+        self.frames = block.index + block.count - 1
         return found
 
     def emit(self, found: Iterable[RawFinding], *, newer: bool) -> Iterator[Finding]:
@@ -168,39 +171,49 @@ class Validator:
                 yield finding
 
     def _check_header(self, raw: bytes) -> list[RawFinding]:
-        self._newer = False
         self._offset = len(encode_varint(len(raw))) + len(raw)
         try:
             header = BackupInfo.FromString(raw)
         except DecodeError:
             return [RawFinding(0, 0, READABLE, 0, 0, "")]
         self.state.made_at = header.backupTimeMs
-        self._checker.bind(self.state.reference_tables())
-        fault, _at = self._checker.record(raw, tables.BACKUP_INFO, 0, 0)
+        self._record_checker.bind(self.state.reference_tables())
+        fault, _at = self._record_checker.record(raw, tables.BACKUP_INFO, 0, 0)
         if fault:
             raw = BackupInfo.FromString(last_of_each(raw, tables.BACKUP_INFO)).SerializeToString()
-            self._checker.record(raw, tables.BACKUP_INFO, 0, 0)
-        return list(read_findings(self._checker.take_findings(), raw))
+            self._record_checker.record(raw, tables.BACKUP_INFO, 0, 0)
+        return list(read_findings(self._record_checker.take_findings(), raw))
 
-    def _check_other(self, raw: bytes, index: int, offset: int) -> list[RawFinding]:
-        try:
-            frame = Frame.FromString(raw)
-        except DecodeError:
-            return [RawFinding(index, offset, READABLE, 0, 0, "")]
+    def _bind(self) -> None:
+        """Let the checker look into the tables as they are now."""
         references = self.state.reference_tables()
         if references is not self._bound:
             self._checker.bind(references)
             self._bound = references
-        fault, _at = self._checker.record(raw, tables.FRAME, offset, index)
+
+    def _add_other(self, block: Block, other: tuple[int, int, int, int, int]) -> list[RawFinding]:
+        """Add a frame that the checker has just checked to the backup state, and return all findings about it."""
+        index, begin, start, end, fault = other
+        offset = block.offset + begin
+        raw = block.data[start:end]
+        found = list(read_findings(page, block.data)) if (page := self._checker.take_findings()) else []
+        try:
+            frame = Frame.FromString(raw)
+        except DecodeError:
+            return [RawFinding(index, offset, READABLE, 0, 0, "")]
         if fault:
             frame = Frame.FromString(last_of_each(raw))
-            raw = frame.SerializeToString()
-            self._checker.record(raw, tables.FRAME, offset, index)
-        self._newer = self._newer or self._checker.met_additions()
-        page = self._checker.take_findings()
-        found = list(read_findings(page, raw)) if page else []
-        broken = self.state.add(frame, index)
-        return found + [RawFinding(index, offset, number, 0, 0, path) for number, path in broken]
+            found += self._check_anew(frame.SerializeToString(), index, offset)
+        if broken := self.state.add(frame, index):
+            found += [RawFinding(index, offset, number, 0, 0, path) for number, path in broken]
+        return found
+
+    def _check_anew(self, raw: bytes, index: int, offset: int) -> Iterable[RawFinding]:
+        """Check a frame that was written anew; the checker of the block is in the middle of it."""
+        self._record_checker.bind(self.state.reference_tables())
+        self._record_checker.record(raw, tables.FRAME, offset, index)
+        self._newer = self._newer or self._record_checker.met_additions()
+        return read_findings(self._record_checker.take_findings(), raw)
 
     @property
     def newer(self) -> bool:
