@@ -5,6 +5,7 @@ import json
 import random
 import struct
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from google.protobuf.json_format import MessageToJson
@@ -346,3 +347,42 @@ def test_a_page_may_be_full_anywhere(core: Core, size: int) -> None:
             1, delimited(9, delimited(1, b"") * size) + delimited(11, delimited(2, delimited(1, text)))
         )
         assert rendered(core, raw) == expected(raw)
+
+
+def text_of(letter: bytes, size: int) -> bytes:
+    """Make a frame with a long text."""
+    return delimited(4, delimited(11, delimited(2, delimited(1, letter * size))))
+
+
+def test_a_page_is_written_again_without_what_was_on_it(core: Core) -> None:
+    """Large pages are kept for the next lines, also of other threads; what was returned does not change."""
+    raws = [text_of(b"%c" % (97 + n), 270_000 + 1_000 * (n * 7 % 5)) for n in range(12)]
+    wanted = [core.tojson.frame_to_json(raw) + b"\n" for raw in raws]
+
+    def line(raw: bytes) -> bytes:
+        text: bytes = core.tojson.to_json_lines(stream([raw]), 0, CAP).text
+        return text
+
+    core.render.SPARE_PAGES.clear()
+    assert line(raws[0]) == wanted[0]
+    (page,) = core.render.SPARE_PAGES
+    assert line(raws[5]) == wanted[5]
+    assert len(core.render.SPARE_PAGES) == 1
+    assert core.render.SPARE_PAGES[0] is page
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(line, raws)) == wanted
+
+
+def test_pages_that_are_small_or_huge_are_not_kept(core: Core) -> None:
+    """One line that is far longer than its bytes does not take memory for good."""
+    core.render.SPARE_PAGES.clear()
+    core.tojson.to_json_lines(stream([text_of(b"a", 1_000)]), 0, CAP)
+    assert core.render.SPARE_PAGES == []
+    renderer = core.render.Renderer(b"", core.render.LARGEST_SPARE_PAGE + 1, "spec")
+    assert renderer.written() == b""
+    assert core.render.SPARE_PAGES == []
+    for _ in range(2 * core.render.MOST_SPARE_PAGES):
+        core.render.SPARE_PAGES.append(bytearray(core.render.SMALLEST_SPARE_PAGE))
+    core.render.Renderer(b"", core.render.LARGEST_SPARE_PAGE, "spec").written()
+    assert len(core.render.SPARE_PAGES) == 2 * core.render.MOST_SPARE_PAGES - 1
+    core.render.SPARE_PAGES.clear()

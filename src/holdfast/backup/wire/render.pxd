@@ -1,9 +1,10 @@
 cimport cython
 
-from holdfast.backup.wire.cursor cimport Cursor
+from holdfast.backup.wire.cursor cimport Cursor, six_bytes
 
 @cython.final
 cdef class Renderer(Cursor):
+    cdef object buffer
     cdef unsigned char[::1] page
     cdef Py_ssize_t room
     cdef Py_ssize_t used
