@@ -54,7 +54,7 @@ def test_a_number_never_reaches_beyond_the_end_of_its_message(
 @example(text="é".encode()[:1], before=7, behind=0)
 @example(text="é".encode()[:1], before=7, behind=9)
 @example(text="日".encode()[:2], before=5, behind=0)
-@example(text=b"\xc3aaaaaaaa", before=7, behind=0)
+@example(text=b"\xc3aaaaaaaa\xa9", before=7, behind=0)
 @example(text="𝄞".encode(), before=6, behind=0)
 @example(text=b"\xed\xa0\x80", before=6, behind=3)
 def test_a_text_of_any_size_at_any_distance_from_the_end(
