@@ -105,9 +105,12 @@ def test_bytes_are_base64(core: Core, value: bytes) -> None:
     | st.sampled_from([10**size - back for size in range(20) for back in (0, 1)])
 )
 def test_numbers_have_all_their_digits(core: Core, value: int) -> None:
-    """From one digit to twenty."""
+    """From one digit to twenty, at the end of a buffer and before more."""
     raw = delimited(3, number(6, value))
-    assert core.tojson.frame_to_json(raw) == b'{"chat":{"muteUntilMs":"%d"}}' % value
+    text = b'{"chat":{"muteUntilMs":"%d"}}' % value
+    assert core.tojson.frame_to_json(raw) == text
+    more = delimited(3, number(6, value) + number(7, 1) + delimited(9999, bytes(8)))
+    assert rendered(core, more) == expected(more)
 
 
 def gradient(body: bytes) -> bytes:
