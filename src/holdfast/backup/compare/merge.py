@@ -141,7 +141,7 @@ def merge_open(
     rosters = [read_roster(source) for source in sources]
     if not assume_same_account:
         check_accounts(sources, rosters)
-    order = sorted(zip(rosters, sources, strict=True), key=lambda entry: (entry[0].made_ms, entry[0].digest))
+    order = sorted(zip(rosters, sources, strict=True), key=lambda entry: entry[0].age)
     count = MergeCounts(on_conflict)
     with ExitStack() as stack:
         (roster, current), *later = order

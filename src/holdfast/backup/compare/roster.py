@@ -27,7 +27,8 @@ class Roster:
     """The records of a backup that are not messages, in the order they stand in.
 
     `recipients` and `chats` are by their ids in this file; of two with one id the first counts. `others` are
-    frames that hold no record known here, each once. `digest` is the same for the same frames.
+    frames that hold no record known here, each once. `size` is that of all frames in bytes; `digest` is the same
+    for the same frames.
     """
 
     header: BackupInfo
@@ -40,7 +41,13 @@ class Roster:
     folders: list[backup_pb2.ChatFolder] = field(default_factory=list)
     others: list[bytes] = field(default_factory=list)
     messages: int = 0
+    size: int = 0
     digest: bytes = b""
+
+    @property
+    def age(self) -> tuple[int, int, bytes]:
+        """What backups are put in order by, the oldest first: of two of one moment, the smaller may be a part."""
+        return self.made_ms, self.size, self.digest
 
     @property
     def made_ms(self) -> int:
@@ -88,6 +95,7 @@ def read_roster(backup: Backup) -> Roster:
     item = PICKED.slots["Frame.chatItem"]
     for block in backup.blocks():
         digest.update(block.data)
+        roster.size += len(block.data)
         result = walk(block.data, 0, NO_CAP)
         if result.fault:
             raise block.damaged(result.fault, result.frames, result.at)
