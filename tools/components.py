@@ -1,6 +1,6 @@
 """The components Holdfast is installed with, from the locks: a page of licences, and a CycloneDX list (SBOM).
 
-python -m tools.components dist/holdfast-0.1.0.cdx.json
+python -m tools.components dist/holdfast-0.2.0.cdx.json
 """
 
 import json

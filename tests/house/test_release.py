@@ -33,7 +33,7 @@ def checkout(tmp_path: Path) -> Path:
     (root / "changelog.d").mkdir()
     (root / "dist").mkdir()
     for name in ("pyproject.toml", "src/holdfast_demo/pyproject.toml"):
-        text = (ROOT / name).read_text().replace("0.1.0", "1.2.3").replace(release.RESERVED, "holdfast.test")
+        text = (ROOT / name).read_text().replace("0.2.0", "1.2.3").replace(release.RESERVED, "holdfast.test")
         (root / name).write_text(text)
     for name in ("SECURITY.md", "CODE_OF_CONDUCT.md"):
         (root / name).write_text("Write to us.\n")
