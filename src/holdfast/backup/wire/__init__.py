@@ -1,22 +1,23 @@
-"""The hot core: frame streams taken apart without building message objects.
+"""The wire format: parses and writes frame streams without building message objects.
 
-cursor      a place in a buffer, and the steps by which it moves
-frames      splits a buffer into records
-walk        follows every field of a record against the schema, and counts
-collect     picks chosen fields out of a record
-leaves      finds where chosen values stand, to overwrite them
-renumber    copies messages with other ids in them
-unknown     names what the schema does not know
-render      writes a record as JSON text
-tojson      records to JSON
-fromjson    and back
-line_encoder  JSON Lines to frames, where they are written the usual way
-tables      the schema as flat arrays, which all of these index
-name_table  its names as a hash table
-stream      reads a file, a buffer at a time
+cursor        a read position in a buffer, and the primitive reads (varint, tag, length, UTF-8)
+frames        splits a buffer into length-prefixed records
+walk          parses every field of a record against the schema, and counts
+collect       extracts selected fields from a record
+leaves        finds the byte ranges of selected values, to overwrite them
+renumber      copies messages with their ids replaced
+unknown       describes fields and values that are not in the schema
+render        writes a record as JSON text
+tojson        converts records to JSON
+fromjson      converts JSON to records
+line_encoder  converts JSON Lines to frames; the fast path of `fromjson`
+tables        the schema as flat arrays, which the other modules index
+name_table    the names of the schema as a hash table
+stream        reads a file, a buffer at a time
+salvage       the same, skipping what cannot be read
 
-All but `tables`, `name_table`, `stream` and `fromjson` are compiled where a C compiler was found at install, and
-run as plain Python where not.
+All but `tables`, `name_table`, `stream`, `salvage` and `fromjson` are compiled by Cython if a C compiler is found
+at install, and run as plain Python otherwise.
 """
 
 from holdfast.backup.wire.frames import COMPILED

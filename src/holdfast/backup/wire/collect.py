@@ -1,7 +1,7 @@
-"""Picks chosen fields out of frames, at whatever depth they stand, without building objects of the rest.
+"""Extracts selected fields from frames, at any depth, without parsing the rest into objects.
 
-What a summary, a reference check or a search for attachments needs of a frame is a handful of fields. A
-`Selection` names them; `collect` walks only the messages that lead to one of them.
+A summary, a reference check or a search for attachments needs only a few fields of each frame. A `Selection`
+names them; `collect` descends only into messages that can contain one of them.
 """
 
 from collections.abc import Iterable
@@ -31,13 +31,13 @@ SHAPES = cython.declare(cython.const[cython.uint][::1], tables.SHAPES)
 TARGETS = cython.declare(cython.const[cython.uint][::1], tables.TARGETS)
 
 
-# One chosen field: its slot, how deep its message lies (0: the frame itself), and its value. Of a number, the
-# value and -1; of anything with a length, where it begins and ends. A plain tuple, since millions are made.
+# A selected field: its slot, the nesting depth of its message (0 is the frame), and its value. For a number, the
+# value and -1; for a length-delimited field, its start and end. A plain tuple: there are millions of them.
 Found: TypeAlias = tuple[int, int, int, int]
 
 
 class Selection:
-    """Fields to pick, each written as `Message.field` with the schema's names, as in `ChatItem.chatId`."""
+    """Fields to extract, each written as `Message.field` with the names of the schema: `ChatItem.chatId`."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self.slots = {name: slot_of(name) for name in names}
@@ -49,7 +49,7 @@ class Selection:
 
 
 def slot_of(name: str) -> int:
-    """Find the slot of a field."""
+    """Return the slot of a field."""
     slot = slots_by_name().get(name)
     if slot is None:
         raise KeyError(f"the schema has no field {name}")
@@ -58,12 +58,12 @@ def slot_of(name: str) -> int:
 
 @cache
 def slots_by_name() -> dict[str, int]:
-    """List the slots of all fields by their names, as `name_of` writes them."""
+    """Return the slots of all fields by name, as returned by `name_of`."""
     return {name_of(field): slot for slot, field in tables.FIELDS.items()}
 
 
 def name_of(field: FieldDescriptor) -> str:
-    """Write the name of a field as a selection takes it."""
+    """Return the name of a field in the form that a `Selection` accepts."""
     return f"{parent_of(field).full_name}.{field.name}".removeprefix(f"{backup_pb2.DESCRIPTOR.package}.")
 
 
@@ -75,7 +75,7 @@ def parent_of(field: FieldDescriptor) -> Descriptor:
 
 
 def leading(selected: bytearray) -> bytearray:
-    """Mark the messages in which a chosen field can stand, directly or further down."""
+    """Mark the messages that can contain a selected field, directly or nested."""
     marked = bytearray(len(tables.MESSAGES))
     changed = True
     while changed:
@@ -92,7 +92,7 @@ def leading(selected: bytearray) -> bytearray:
 
 
 class Collector(Cursor):
-    """A cursor that keeps what it was told to look for."""
+    """A cursor that collects the selected fields."""
 
     def __init__(
         self, data: bytes | memoryview, pos: cython.Py_ssize_t, end: cython.Py_ssize_t, selection: Selection
@@ -115,7 +115,7 @@ class Collector(Cursor):
             self.fault = TOO_DEEP
             return
         while self.pos < outer:
-            # Most tags and lengths take one byte, which is read here without a call into another module.
+            # Most tags and lengths are one byte: read inline, without a call into another module.
             tag = self.data[self.pos]
             if 8 <= tag < 0x80:
                 self.pos += 1
@@ -158,13 +158,13 @@ class Collector(Cursor):
                 return
 
     def numbers(self, slot: cython.Py_ssize_t, depth: cython.int) -> cython.void:
-        """Keep every number of a packed list up to `end`."""
+        """Collect the numbers of a packed repeated field up to `end`."""
         while self.pos < self.end and not self.fault:
             self.found.append((slot, depth, self.varint(), -1))
 
 
 def collect(raw: bytes | memoryview, selection: Selection, root: cython.uint = tables.FRAME) -> list[Found]:
-    """Pick the chosen fields out of one record, in the order they are written."""
+    """Return the selected fields of one record, in wire order."""
     collector: Collector = Collector(raw, 0, len(raw), selection)
     collector.message(root, 0)
     if collector.fault:
@@ -175,9 +175,9 @@ def collect(raw: bytes | memoryview, selection: Selection, root: cython.uint = t
 def collect_block(
     data: bytes | memoryview, cap: cython.Py_ssize_t, selection: Selection
 ) -> tuple[list[Found], int, int, int]:
-    """Pick the chosen fields out of all frames of a block.
+    """Return the selected fields of all frames of a block.
 
-    Return them in the order they are written, how many frames were whole, the fault found (0: none) and where.
+    Returns the fields in wire order, the number of complete frames, the fault found (0: none) and its offset.
     """
     collector: Collector = Collector(data, 0, len(data), selection)
     frames: cython.Py_ssize_t = 0

@@ -1,18 +1,18 @@
-"""A place in a buffer of hostile bytes, and the few steps by which the core moves it.
+"""A read position in a buffer of untrusted bytes, and the primitive reads of the protobuf wire format.
 
-The core is Cython in pure-Python mode: plain Python that is compiled where a C compiler is found, and runs as it
-is where not. The C types stand beside each module in its `.pxd`; that is what lets modules share a class, at the
-price of a call through a pointer for each step. What must hold in all of the core:
+The compiled modules are Cython in pure-Python mode: plain Python that is compiled if a C compiler is found, and
+runs unchanged otherwise. The C types of each module are in the `.pxd` file beside it. Modules share a class that
+way, at the cost of a virtual call for each method. Invariants of all compiled modules:
 
-- every read is behind `pos < end`, and bounds checks stay on in the compiled code as a second line (`word` holds
-  them itself, once for eight bytes);
-- nothing is allocated by a length that the input claims, and nesting is bounded;
-- what counts as well-formed is what `protobuf` accepts, to the byte;
-- integer literals stay below 2**31: Cython turns larger ones into Python objects, which would need the GIL;
-- plain Python has no overflow, so what C would cut off is masked.
+- every read is guarded by `pos < end`; bounds checks stay on in the compiled code as a second line of defence
+  (`word` checks once for eight bytes);
+- no allocation has a size that the input claims, and nesting is bounded;
+- well-formed is exactly what `protobuf` accepts;
+- integer literals are below 2**31: Cython turns larger ones into Python objects, which would need the GIL;
+- Python integers do not overflow, so values that C would truncate are masked.
 
-Where it counts, eight bytes are looked at as one number: texts are mostly ASCII, and most numbers of more than one
-byte are dates of six.
+Hot loops read eight bytes as one integer: most text is ASCII, and most varints longer than one byte are
+timestamps of six bytes.
 """
 
 import cython
@@ -35,8 +35,8 @@ BAD_TEXT = cython.declare(cython.int, faults.BAD_TEXT)
 
 _MAX_DEPTH = cython.declare(cython.int, MAX_DEPTH)
 
-# Of eight bytes: the highest bit of each, and the other seven; and what moves down, and what stays, when sevens
-# become fourteens, those twenty-eights, and those one number.
+# Masks for eight bytes at once: the high bit of each byte, and the other seven bits; then, to join the groups of
+# seven bits of a varint pairwise into 14, 28 and 56 bits, which bits stay and which are shifted down.
 HIGH = cython.declare(cython.ulonglong, 0x8080808080808080)
 SEVENS = cython.declare(cython.ulonglong, 0x7F7F7F7F7F7F7F7F)
 STAY_7 = cython.declare(cython.ulonglong, 0x007F007F007F007F)
@@ -47,15 +47,15 @@ STAY_28 = cython.declare(cython.ulonglong, 0x000000000FFFFFFF)
 MOVE_28 = cython.declare(cython.ulonglong, 0x00FFFFFFF0000000)
 STEPS = cython.declare(cython.const[cython.ulonglong][::1], _STEPS)
 WHOLE = cython.declare(cython.ulonglong, _WHOLE)
-# A one in the lowest bit of a byte, times this, has the number of that byte in its highest.
+# Multiplied by a number with the lowest bit of one byte set, this has the index of that byte in its highest byte.
 PLACES = cython.declare(cython.ulonglong, 0x0001020304050607)
 
 
 class Cursor:
-    """A place in a buffer, and what was found wrong there.
+    """A read position in a buffer, and the fault found there.
 
-    `end` is where what is being read ends: a message, a record or the whole buffer. `padded` is set, and never
-    unset here, by a number that takes more bytes than it needs.
+    `end` is the end of the message, the record or the buffer that is being read. `padded` is set by a varint that
+    is longer than necessary; it is never reset here.
     """
 
     def __init__(self, data: bytes | memoryview, pos: cython.Py_ssize_t, end: cython.Py_ssize_t) -> None:
@@ -71,7 +71,7 @@ class Cursor:
         self.padded = False
 
     def varint(self) -> cython.ulonglong:
-        """Read a number of up to 64 bits; bits beyond the 64th are dropped, as protobuf does."""
+        """Read a varint of up to 64 bits; bits beyond the 64th are dropped, as protobuf does."""
         pos: cython.size_t = self.pos
         end: cython.size_t = self.end
         value: cython.ulonglong = 0
@@ -81,11 +81,11 @@ class Cursor:
         if pos < end and self.data[pos] < 0x80:
             self.pos = pos + 1
             return self.data[pos]
-        # What stands behind the end does no harm: a number that would reach there is read again below.
+        # Bytes after the end may be read here: a varint that extends past the end is read again below.
         if pos < end and pos + 8 <= cython.cast(cython.size_t, len(self.data)):
             value = word(self, pos)
             last = ~value & HIGH
-            # The first byte without its highest bit ends the number.
+            # The first byte without the high bit ends the varint.
             last &= ~last + 1
             shift = cython.cast(cython.int, ((last >> 7) * PLACES >> 56) & 7)
             if last and cython.cast(cython.size_t, shift) < end - pos:
@@ -132,14 +132,14 @@ class Cursor:
         return cython.cast(cython.uint, value)
 
     def tag(self) -> cython.uint:
-        """Read the tag of a field whose number must be above 0."""
+        """Read a field's tag; the field number 0 is a fault."""
         tag: cython.uint = self.any_tag()
         if tag < 8 and not self.fault:
             self.fault = BAD_TAG
         return tag
 
     def length(self) -> cython.Py_ssize_t:
-        """Read the length of a field that must lie inside the message: 31 bits in at most five bytes."""
+        """Read the length of a field: 31 bits in at most five bytes. The field must end inside the message."""
         start: cython.Py_ssize_t = self.pos
         value: cython.ulonglong = self.varint()
         if self.fault:
@@ -153,7 +153,7 @@ class Cursor:
         return cython.cast(cython.Py_ssize_t, value)
 
     def fixed32(self) -> cython.uint:
-        """Read a number of four bytes."""
+        """Read a 32-bit little-endian number."""
         at: cython.Py_ssize_t = self.pos
         self.advance(4)
         if self.fault:
@@ -166,7 +166,7 @@ class Cursor:
         )
 
     def step(self) -> cython.uint:
-        """Read a tag; where the value has a length, `end` becomes its end."""
+        """Read a tag; for a length-delimited field also its length, and set `end` to the end of the value."""
         size: cython.Py_ssize_t
         tag: cython.uint = self.data[self.pos]
         if 8 <= tag < 0x80:
@@ -186,7 +186,7 @@ class Cursor:
         return tag
 
     def skip(self, tag: cython.uint, depth: cython.int) -> cython.void:
-        """Step over the value of the field whose tag was just read, `depth` levels below the record."""
+        """Skip the value of the field whose tag was just read, at nesting level `depth`."""
         wire_type: cython.uint = tag & 7
         size: cython.Py_ssize_t
         if wire_type == 0:
@@ -206,7 +206,7 @@ class Cursor:
             self.fault = BAD_WIRE_TYPE
 
     def skip_group(self, number: cython.uint, depth: cython.int) -> cython.void:
-        """Step over an unknown group up to the end that carries its number; in here, 0 is a field number too."""
+        """Skip an unknown group up to its end tag; inside a group, protobuf accepts the field number 0."""
         tag: cython.uint
         if depth > _MAX_DEPTH:
             self.fault = TOO_DEEP
@@ -225,7 +225,7 @@ class Cursor:
         self.fault = CUT
 
     def advance(self, size: cython.Py_ssize_t) -> cython.void:
-        """Step over a value of fixed size."""
+        """Skip a value of fixed size."""
         if size > self.end - self.pos:
             self.fault = CUT
         else:
@@ -233,9 +233,9 @@ class Cursor:
 
     @cython.boundscheck(False)
     def utf8(self, end: cython.Py_ssize_t) -> cython.void:
-        """Walk text up to `end`: no stray, missing or overlong bytes, no surrogates, nothing over U+10FFFF.
+        """Validate UTF-8 up to `end`: no overlong forms, no surrogates, nothing above U+10FFFF.
 
-        The bounds are held once for all bytes.
+        The bounds are checked once for all bytes.
         """
         pos: cython.Py_ssize_t = self.pos
         state: cython.ulonglong = WHOLE
@@ -244,7 +244,7 @@ class Cursor:
             self.fault = CUT
             return
         while pos < end:
-            # Zeros behind the last bytes are ASCII, and as wrong in the middle of a character as the end is.
+            # The last word is padded with zeros: they are ASCII, and invalid inside a truncated character.
             eight = word(self, pos) if end - pos >= 8 else last_word(self, pos, end)
             pos += 8
             if eight & HIGH or state & 63 != WHOLE:
@@ -258,7 +258,7 @@ class Cursor:
             self.lost_in_text(end)
 
     def lost_in_text(self, end: cython.Py_ssize_t) -> cython.void:
-        """Go to the first character of a text that is not UTF-8."""
+        """Move to the first invalid character of a text."""
         state: cython.ulonglong = WHOLE
         pos: cython.Py_ssize_t = self.pos
         while pos < end and state & 63:
@@ -268,11 +268,10 @@ class Cursor:
                 self.pos = pos
 
     def enter(self, cap: cython.Py_ssize_t) -> cython.bint:
-        """Step into the next record: past its length, with `end` at its end and `begin` where its length began.
+        """Enter the next record: set `begin` to its length prefix, `pos` to its body and `end` to its end.
 
-        Return False where there is none: at the end of the buffer, at a record of which the buffer holds a part
-        only (`needed` is how long the buffer must be, 0 when the length is cut off too), and at one longer than
-        `cap`.
+        Return False at the end of the buffer, at an incomplete record (`needed` is the buffer size that would hold
+        it, 0 if the length prefix is incomplete too), and at a record longer than `cap`.
         """
         pos: cython.size_t = self.pos
         whole: cython.size_t = self.whole
@@ -282,7 +281,7 @@ class Cursor:
         self.needed = 0
         if pos >= whole:
             return False
-        # Most lengths take one byte or two.
+        # Most lengths are one or two bytes.
         size = self.data[pos]
         if size < 0x80:
             self.pos = pos + 1
@@ -307,7 +306,7 @@ class Cursor:
 
 @cython.boundscheck(False)
 def last_word(cursor: Cursor, at: cython.size_t, end: cython.size_t) -> cython.ulonglong:
-    """Read fewer than eight bytes, up to `end`, as one number, the first lowest."""
+    """Read up to seven bytes, up to `end`, as a little-endian integer."""
     value: cython.ulonglong = 0
     if at + 8 <= cython.cast(cython.size_t, len(cursor.data)):
         return word(cursor, at) & ((cython.cast(cython.ulonglong, 1) << 8 * (end - at)) - 1)
@@ -318,14 +317,14 @@ def last_word(cursor: Cursor, at: cython.size_t, end: cython.size_t) -> cython.u
 
 
 if not cython.compiled:
-    # Compiled, these two are functions of `cursor.pxd`, so that other modules have them without a call.
+    # The compiled versions of these two are inline functions in `cursor.pxd`.
 
     def word(cursor: Cursor, at: int) -> int:
-        """Read eight bytes as one number, the first lowest; 0 where there are not so many."""
+        """Read eight bytes as a little-endian integer; 0 if there are fewer."""
         return int.from_bytes(cursor.data[at : at + 8], "little") if at + 8 <= len(cursor.data) else 0
 
     def six_bytes(cursor: Cursor, at: int) -> int:
-        """Read a number that takes six bytes, as dates of our years do; 0 where there is none."""
+        """Read a varint of six bytes, the size of current timestamps; 0 if the varint has another size."""
         value = word(cursor, at)
         if value & 0x808080808080 != 0x8080808080:
             return 0

@@ -1,4 +1,4 @@
-"""What can be wrong with the bytes of a record: a number for the core, and words for people."""
+"""Faults of the wire format: the number of each, and its description."""
 
 from typing import Final
 
@@ -15,7 +15,7 @@ __all__ = [
     "TOO_LONG",
 ]
 
-# 0 means that nothing is.
+# 0 means no fault.
 CUT: Final = 1
 LONG_VARINT: Final = 2
 TOO_LONG: Final = 3

@@ -1,4 +1,4 @@
-"""Splits a buffer of length-prefixed records and says what each holds, without looking deeper."""
+"""Splits a buffer of length-prefixed records, and reads the kind of each frame."""
 
 import cython
 
@@ -11,9 +11,9 @@ COMPILED: bool = cython.compiled
 
 
 def kind(cursor: Cursor) -> cython.uint:
-    """Walk the top level of one frame; return the number of the record it holds, 0 when it holds none.
+    """Read the top-level fields of a frame; return the field number of the record it holds, 0 if it holds none.
 
-    The records are the members of one oneof, numbered 1 to 8: the last one set wins.
+    The records are the members of a oneof, fields 1 to 8: the last one on the wire wins.
     """
     found: cython.uint = 0
     tag: cython.uint
@@ -30,7 +30,7 @@ def kind(cursor: Cursor) -> cython.uint:
 
 
 def kind_of(raw: bytes | memoryview) -> tuple[int, int, int]:
-    """Walk one frame; return the number of its record, the fault found (0: none) and where."""
+    """Return the field number of the record a frame holds, the fault found (0: none) and its offset."""
     cursor: Cursor = Cursor(raw, 0, len(raw))
     found: cython.uint = kind(cursor)
     return found, cursor.fault, cursor.pos
@@ -39,10 +39,10 @@ def kind_of(raw: bytes | memoryview) -> tuple[int, int, int]:
 def split(
     data: bytes | memoryview, start: cython.Py_ssize_t, cap: cython.Py_ssize_t
 ) -> tuple[list[tuple[int, int]], int, int, int]:
-    """Find the whole records of a buffer.
+    """Find the complete records of a buffer.
 
-    Return the span of each record's body, where the first record that is not whole begins, how many bytes the
-    buffer would need to hold it (0: its length is cut off too), and the fault found there (0: none).
+    Return the start and end of each body, the offset of the first incomplete record, the buffer size that would
+    hold it (0 if its length prefix is incomplete too), and the fault found there (0: none).
     """
     cursor: Cursor = Cursor(data, start, len(data))
     spans: list[tuple[int, int]] = []
@@ -55,7 +55,7 @@ def split(
 def measure(
     data: bytes | memoryview, start: cython.Py_ssize_t, cap: cython.Py_ssize_t
 ) -> tuple[int, int, int, int]:
-    """Count the whole records of a buffer; the rest of the answer is that of `split`."""
+    """Count the complete records of a buffer; the other values are those of `split`."""
     cursor: Cursor = Cursor(data, start, len(data))
     frames: cython.Py_ssize_t = 0
     with cython.nogil:
@@ -66,9 +66,9 @@ def measure(
 
 
 def is_plain(cursor: Cursor) -> cython.bint:
-    """Return whether the record that was entered is one of the known ones and nothing else.
+    """Return whether the frame that was entered is a single known record without further fields.
 
-    Its length then stands there twice, around it and inside of it, so it is hardly wrong.
+    The length prefix of the frame and that of the field inside it then agree, so both are likely correct.
     """
     tag: cython.uint
     size: cython.Py_ssize_t
@@ -85,10 +85,10 @@ def is_plain(cursor: Cursor) -> cython.bint:
 def measure_plain(
     data: bytes | memoryview, start: cython.Py_ssize_t, cap: cython.Py_ssize_t
 ) -> tuple[int, int, int, int, int, int]:
-    """Count the whole records of a buffer up to the first that is not a plain one.
+    """Count the complete records of a buffer up to the first that is not plain (see `is_plain`).
 
-    Return how many there are, where the last of them begins, then what `split` says of the record behind it, and
-    last where that ends if it is whole and not a plain one (0: there is none).
+    Return their number, the offset of the last of them, the values of `split` for the record that follows, and
+    the end of that record if it is complete and not plain (0 otherwise).
     """
     cursor: Cursor = Cursor(data, start, len(data))
     frames: cython.Py_ssize_t = 0

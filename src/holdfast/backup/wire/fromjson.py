@@ -1,8 +1,8 @@
-"""Reads the JSON of a record back into its bytes.
+"""Converts JSON to records.
 
-The mapping is protobuf's own, read generously: either spelling of a name, integers as numbers or as text, enum
-values by name or by number, base64 in either alphabet and with or without padding, `null` for a field that is not
-there. What the format has no place for is refused, with the path to it.
+The mapping is protobuf's JSON mapping, read leniently: either spelling of a name, integers as numbers or strings,
+enum values by name or by number, base64 in either alphabet with or without padding, `null` for an absent field.
+Anything that is not in the schema is an error, with the path to it.
 """
 
 import base64
@@ -49,17 +49,16 @@ BASE64: Final = re.compile(r"[A-Za-z0-9+/]*={0,2}", re.ASCII)
 
 
 def frame_from_json(source: Source, *, on_edited: Callable[[], None] | None = None) -> bytes:
-    """Read one frame from a JSON object or its text.
+    """Convert a JSON object, parsed or as text, to a frame.
 
-    Where the object carries the original bytes (`@raw`), they are returned as they are, unless the rest of the
-    object no longer says the same: then somebody has edited it, what it says is encoded instead, and `on_edited`
-    is called.
+    If the object carries the original bytes (`@raw`) and they still match its other keys, they are returned
+    unchanged. If the object was edited, its keys are encoded instead and `on_edited` is called.
     """
     return from_json(source, Frame, frame_to_json, on_edited)
 
 
 def header_from_json(source: Source, *, on_edited: Callable[[], None] | None = None) -> bytes:
-    """Read the header, a BackupInfo, as `frame_from_json` reads a frame."""
+    """Convert a JSON object to a header (`BackupInfo`), as `frame_from_json` does for a frame."""
     return from_json(source, BackupInfo, header_to_json, on_edited)
 
 
@@ -69,7 +68,7 @@ def from_json(
     to_json: Callable[..., bytes],
     on_edited: Callable[[], None] | None,
 ) -> bytes:
-    """Read one record."""
+    """Convert one record."""
     unedited = None if isinstance(source, Mapping) else original_bytes(source, to_json)
     if unedited is not None:
         return unedited
@@ -83,7 +82,7 @@ def from_json(
         original = parse(to_json(raw, lossless=False))
     except DamagedRecord as error:
         raise UnfitJson(f"does not hold a record: {error}", path=RAW) from None
-    # Tools that sort keys change nothing that was said.
+    # A tool that sorts keys has not edited the record.
     if encode(original, record.DESCRIPTOR, ordered=False) == encode(shown, record.DESCRIPTOR, ordered=False):
         return raw
     if on_edited is not None:
@@ -92,9 +91,9 @@ def from_json(
 
 
 def original_bytes(text: str | bytes, to_json: Callable[..., bytes]) -> bytes | None:
-    """Return the original bytes that a text carries, if it is what `to_json` writes of them to the letter.
+    """Return the original bytes that a text carries, if the text is exactly what `to_json` writes for them.
 
-    Most texts that carry them are, and need not be parsed to know that nobody has edited them.
+    That is the common case, and avoids parsing the text to find that it was not edited.
     """
     line = text.encode(errors="surrogatepass") if isinstance(text, str) else text
     _, key, kept = line.rpartition(b'"@raw":"')
@@ -108,11 +107,11 @@ def original_bytes(text: str | bytes, to_json: Callable[..., bytes]) -> bytes | 
 
 
 def parse(text: str | bytes) -> dict[str, object]:
-    """Read the text of a JSON object, in which no key may stand twice."""
+    """Parse the text of a JSON object; duplicate keys are an error."""
     try:
         found = json.loads(text, object_pairs_hook=unique, parse_constant=refuse_constant)
     except (ValueError, RecursionError):
-        # The parser's own message could quote the text.
+        # The message of the parser could contain part of the text.
         raise UnfitJson("is not well-formed JSON", path="") from None
     if not isinstance(found, dict):
         raise UnfitJson("is not a JSON object", path="")
@@ -120,7 +119,7 @@ def parse(text: str | bytes) -> dict[str, object]:
 
 
 def unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """Make an object of its members."""
+    """Return an object with these members; duplicate keys are an error."""
     made = dict(pairs)
     if len(made) < len(pairs):
         raise UnfitJson("has a key that stands twice", path="")
@@ -128,14 +127,14 @@ def unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def refuse_constant(name: str) -> object:
-    """Refuse NaN and Infinity outside quotes, which JSON does not have."""
+    """Raise an error for NaN and Infinity without quotes, which are not JSON."""
     raise UnfitJson(f"holds {name} without quotes", path="")
 
 
 def encode(shown: object, message: Descriptor, path: str = "", depth: int = 0, *, ordered: bool = True) -> bytes:
-    """Encode an object as a message, its fields in the order of the keys, or with `ordered` off by their numbers.
+    """Encode an object as a message, with the fields in the order of the keys, or else in that of their numbers.
 
-    Programs write fields in different orders, and the order of the keys is where JSON keeps it.
+    Writers order fields differently; in JSON, the order of the keys preserves it.
     """
     if not isinstance(shown, Mapping):
         raise UnfitJson("is not an object", path=path)
@@ -162,7 +161,7 @@ def encode(shown: object, message: Descriptor, path: str = "", depth: int = 0, *
             parts.append((field.number, delimited(field, inner)))
         else:
             scalar = to_scalar(value, field, place)
-            # A field without presence is not written when it has its default; a float's -0.0 is not that.
+            # A field without presence is not written if it has its default value; -0.0 is not the default.
             if field.has_presence or scalar or (isinstance(scalar, float) and str(scalar) == "-0.0"):
                 parts.append((field.number, encode_scalar(scalar, field)))
     if not ordered:
@@ -171,7 +170,7 @@ def encode(shown: object, message: Descriptor, path: str = "", depth: int = 0, *
 
 
 def encode_list(shown: object, field: FieldDescriptor, path: str, depth: int, *, ordered: bool) -> bytes:
-    """Encode a repeated field; numbers are packed, as every writer does."""
+    """Encode a repeated field; numbers are packed, as all writers do."""
     if not isinstance(shown, list | tuple):
         raise UnfitJson("is not a list", path=path)
     places = ((value, f"{path}[{index}]") for index, value in enumerate(shown))
@@ -188,7 +187,7 @@ def encode_list(shown: object, field: FieldDescriptor, path: str, depth: int, *,
 
 
 def encode_scalar(value: Scalar, field: FieldDescriptor) -> bytes:
-    """Write a tag and a value."""
+    """Encode a tag and a value."""
     if isinstance(value, str):
         return delimited(field, value.encode())
     if isinstance(value, bytes):
@@ -197,26 +196,26 @@ def encode_scalar(value: Scalar, field: FieldDescriptor) -> bytes:
 
 
 def bare(value: Scalar, field: FieldDescriptor) -> bytes:
-    """Write a number without a tag; one below 0 takes ten bytes."""
+    """Encode a number without a tag; a negative one takes ten bytes."""
     if field.type in FOUR_BYTES:
         return struct.pack("<f" if field.type == FieldDescriptor.TYPE_FLOAT else "<I", value)
     return encode_varint(int(value) & MASK)
 
 
 def delimited(field: FieldDescriptor, content: bytes) -> bytes:
-    """Write a tag, a length and the content."""
+    """Encode a length-delimited field."""
     return encode_varint(field.number << 3 | 2) + encode_varint(len(content)) + content
 
 
 def to_scalar(value: object, field: FieldDescriptor, path: str) -> Scalar:
-    """Read one value as its field wants it."""
+    """Convert a value to the type of its field."""
     if field.enum_type is not None:
         return to_enum(value, VALUES[field.enum_type.full_name], path)
     return READERS[field.type](value, path)
 
 
 def to_enum(value: object, names: dict[str, int], path: str) -> int:
-    """Read the name of an enum's value, or any number of 32 bits."""
+    """Convert the name of an enum value, or any 32-bit number."""
     if isinstance(value, str):
         if value not in names:
             raise UnfitJson("is not a value its enum has", path=path)
@@ -225,7 +224,7 @@ def to_enum(value: object, names: dict[str, int], path: str) -> int:
 
 
 def to_integer(value: object, path: str, *, low: int, high: int) -> int:
-    """Read an integer written as a number or as text."""
+    """Convert an integer written as a number or as a string."""
     if isinstance(value, str) and INTEGER.fullmatch(value):
         number = int(value)
     elif isinstance(value, int) and not isinstance(value, bool):
@@ -240,24 +239,24 @@ def to_integer(value: object, path: str, *, low: int, high: int) -> int:
 
 
 def to_uint32(value: object, path: str) -> int:
-    """Read an integer of 32 bits."""
+    """Convert a 32-bit integer."""
     return to_integer(value, path, low=0, high=(1 << 32) - 1)
 
 
 def to_uint64(value: object, path: str) -> int:
-    """Read an integer of 64 bits."""
+    """Convert a 64-bit integer."""
     return to_integer(value, path, low=0, high=(1 << 64) - 1)
 
 
 def to_bool(value: object, path: str) -> bool:
-    """Read a truth value."""
+    """Convert a boolean."""
     if not isinstance(value, bool):
         raise UnfitJson("is neither true nor false", path=path)
     return value
 
 
 def to_text(value: object, path: str) -> str:
-    """Read text, which must have a form in UTF-8."""
+    """Convert a string, which must be encodable as UTF-8."""
     if not isinstance(value, str):
         raise UnfitJson("is not text", path=path)
     try:
@@ -268,7 +267,7 @@ def to_text(value: object, path: str) -> str:
 
 
 def to_bytes(value: object, path: str) -> bytes:
-    """Read bytes written in base64, in either alphabet, with or without padding."""
+    """Convert base64, in either alphabet, with or without padding, to bytes."""
     if isinstance(value, str):
         text = value.replace("-", "+").replace("_", "/")
         if BASE64.fullmatch(text):
@@ -281,7 +280,7 @@ def to_bytes(value: object, path: str) -> bytes:
 
 
 def to_float(value: object, path: str) -> float:
-    """Read a number of four bytes, or the name of one that is not finite."""
+    """Convert a 32-bit float, or the name of one that is not finite."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise UnfitJson("is not a number", path=path)
     if isinstance(value, str) and not NUMBER.fullmatch(value):

@@ -1,6 +1,6 @@
-"""Records in which something is written twice, as those read them who take the last of the two.
+"""Reads records in which a singular field occurs more than once the way importers do: the last one wins.
 
-protobuf puts two messages in one place together; importers that read with another library take the second alone.
+protobuf merges two occurrences of a message field; importers that use another library keep only the last.
 """
 
 from typing import Final
@@ -16,9 +16,9 @@ SIZES: Final = {1: 8, 5: 4}
 
 
 def last_of_each(raw: bytes, message: int = tables.FRAME) -> bytes:
-    """Leave out of a record, one that protobuf reads, all that is written again behind it.
+    """Return a record, one that protobuf can parse, without the occurrences of a field that a later one replaces.
 
-    That is a field that stands there once at most, and a member of a oneof; lists and what is unknown stay.
+    This applies to singular fields and members of a oneof; repeated and unknown fields are kept.
     """
     parts: dict[object, bytes] = {}
     pos = 0
@@ -42,7 +42,7 @@ def last_of_each(raw: bytes, message: int = tables.FRAME) -> bytes:
 
 
 def meaning_of(message: int, tag: int, begin: int) -> tuple[object, int | None]:
-    """Return what a field shares its one place with, which may be nothing, and the message it holds, if any."""
+    """Return the identity of a singular field or its oneof (unique for other fields), and its message, if any."""
     number = tag >> 3
     slot = tables.BASES[message] + number if number < tables.LIMITS[message] else 0
     field = tables.FIELDS.get(slot)
@@ -56,7 +56,7 @@ def meaning_of(message: int, tag: int, begin: int) -> tuple[object, int | None]:
 
 
 def end_of(raw: bytes, pos: int, wire_type: int) -> int:
-    """Find where a value without a length ends."""
+    """Return the end of a value that is not length-delimited."""
     if wire_type in SIZES:
         return pos + SIZES[wire_type]
     if wire_type != GROUP:

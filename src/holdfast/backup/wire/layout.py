@@ -1,7 +1,7 @@
-"""Numbers that the compiled core has as constants of C: the bits of a shape, and how large the registers are.
+"""Constants of the compiled modules: the bits of a field's shape, and the sizes of registers and buffers.
 
-`layout.pxd` tells them to the compiler, and a test holds the two to each other. A compiled module takes them from
-there, so that the C compiler can fold them into what it makes; interpreted, it imports them from here.
+`layout.pxd` has the same constants for the C compiler, so that it can fold them; a test compares the two. A
+compiled module uses the `.pxd`; interpreted, it imports them from here.
 """
 
 from typing import Final
@@ -38,23 +38,23 @@ __all__ = [
     "WIRE_TYPE",
 ]
 
-# protobuf follows messages and groups, counted together, this many levels below the record.
+# The recursion limit of protobuf: nested messages and groups, counted together, below the record.
 MAX_DEPTH: Final = 100
-# Rows of registers: one for each level, the record's own, and one to spare.
+# Rows of registers: one for each nesting level, one for the record, and one spare.
 LEVELS: Final = 102
-# Field numbers, and notes, that a row has room for.
+# Field numbers, and notes, per row.
 WIDTH: Final = 48
 NOTES: Final = 8
 REGISTERS: Final = 4896
-# How many numbers of a finding stand before the way to its field.
+# Numbers of a finding before the path of its field.
 HEAD: Final = 7
-# How many numbers fit on a page.
+# Numbers that fit into the buffer of findings.
 PAGE: Final = 1 << 16
-# Rules have numbers below this.
+# All rule numbers are below this.
 MOST_RULES: Final = 2048
 
-# A shape is what the core must know of a field in one number: the wire type in the lowest four bits, the kind in
-# the next four, then flags.
+# The shape of a field packs its properties into one number: the wire type in the lowest four bits, the kind in the
+# next four, then flags.
 WIRE_TYPE: Final = 15
 KIND: Final = 15 << 4
 MESSAGE: Final = 1 << 4
@@ -67,19 +67,19 @@ ENUM: Final = 7 << 4
 FIXED32: Final = 8 << 4
 FLOAT: Final = 9 << 4
 REPEATED: Final = 1 << 8
-PACKABLE: Final = 1 << 9  # a list of numbers: canonically one length-delimited field
-KEPT: Final = 1 << 10  # written even when it has its default value
-# The wire type of the unknown slot is one that no tag can have, not even a wrong one.
+PACKABLE: Final = 1 << 9  # a repeated number, canonically written as one length-delimited field
+KEPT: Final = 1 << 10  # has presence: written even if it has its default value
+# The wire type of the unknown slot is one that no tag can have, valid or not.
 UNKNOWN: Final = 15
 
-# What a shape gets in a plan, above that: a value that is checked, one that is a date or refers to somebody, a
-# field that was added or taken out, and the message or enum the field leads to.
+# Flags that the rules add to a shape: the value is checked, is a date, refers to a recipient, the field was added
+# or removed in another edition; and, above the flags, the number of the field's message or enum.
 CHECKED: Final = 1 << 16
 AGED: Final = 1 << 17
 DATED: Final = 1 << 18
 REFERRING: Final = 1 << 19
 TARGET_AT: Final = 32
 
-# What is to be known of a message in one number: the base of its slots and, from these bits on, the first field
-# number past its last.
+# The head of a message packs two numbers: the base of its slots and, from this bit on, its highest field number
+# plus one.
 LIMIT_AT: Final = 16

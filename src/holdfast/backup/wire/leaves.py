@@ -1,6 +1,6 @@
-"""Finds where the values of chosen fields stand in frames, so that they can be overwritten in place.
+"""Finds the byte ranges of selected values in frames, so that they can be overwritten in place.
 
-Unlike `collect`, it also tells where a number stands, and finds what the schema does not know, at any depth.
+Unlike `collect`, it returns the range of a number too, and finds unknown fields at any depth.
 """
 
 from typing import TypeAlias
@@ -22,13 +22,13 @@ SHAPES = cython.declare(cython.const[cython.uint][::1], tables.SHAPES)
 TARGETS = cython.declare(cython.const[cython.uint][::1], tables.TARGETS)
 NO_CAP = cython.declare(cython.Py_ssize_t, (1 << 32) - 1)
 
-# The slot of a field, and where its value begins and ends, without tag and length. An unknown field has slot 0,
-# and its span is the whole field, tag and all.
+# The slot of a field, and the start and end of its value, without tag and length. An unknown field has slot 0, and
+# its range includes the tag.
 Leaf: TypeAlias = tuple[int, int, int]
 
 
 class Finder(Cursor):
-    """A cursor that keeps the places of what it was told to look for."""
+    """A cursor that collects the byte ranges of the selected fields."""
 
     def __init__(
         self, data: bytes | memoryview, pos: cython.Py_ssize_t, end: cython.Py_ssize_t, selected: bytes
@@ -38,7 +38,7 @@ class Finder(Cursor):
         self.selected = selected
 
     def message(self, message: cython.uint) -> cython.void:
-        """Search one message, known to be well-formed, up to `end`."""
+        """Search one message, which is well-formed, up to `end`."""
         base: cython.Py_ssize_t = BASES[message]
         limit: cython.uint = LIMITS[message]
         outer: cython.Py_ssize_t = self.end
@@ -75,10 +75,10 @@ class Finder(Cursor):
 def leaves(
     data: bytes | memoryview, start: cython.Py_ssize_t, stop: cython.Py_ssize_t, selected: bytes
 ) -> list[Leaf]:
-    """Find the chosen fields of all frames of a block from `start` to `stop`.
+    """Find the selected fields of all frames of a block from `start` to `stop`.
 
-    `selected` has a byte for each slot, which is not 0 where the field is selected; unknown fields are found in
-    any case. The frames must have been walked before: nothing is checked here.
+    `selected` has a byte for each slot, nonzero if the field is selected; unknown fields are always included. The
+    frames must be well-formed (see `walk`): nothing is checked here.
     """
     finder: Finder = Finder(data, start, stop, selected)
     while finder.enter(NO_CAP):
@@ -89,7 +89,7 @@ def leaves(
 
 
 def leaves_of(raw: bytes | memoryview, selected: bytes, root: cython.uint = tables.FRAME) -> list[Leaf]:
-    """Find the chosen fields of one record that was walked before."""
+    """Find the selected fields of one well-formed record."""
     finder: Finder = Finder(raw, 0, len(raw), selected)
     finder.message(root)
     return finder.found

@@ -1,12 +1,10 @@
-"""Encodes JSON Lines as frames, straight from the text.
+"""Converts JSON Lines to frames without building objects: the fast path of `fromjson`.
 
-A line is encoded here when it is written as protobuf's JSON mapping writes it. Everything else is left to
-`fromjson`, which reads generously and names what is wrong: unknown keys, keys that stand twice, numbers below 0 or
-with an exponent, floats, "@raw", text that is not JSON. What is encoded here has the same bytes as there, and all
-errors are raised in one place.
+A line is encoded here if it has the form that protobuf's JSON mapping writes. All others are left to `fromjson`,
+which is lenient and raises the errors: unknown and duplicate keys, negative numbers and exponents, floats, "@raw",
+invalid JSON. Both encode a line to the same bytes.
 
-A line never takes more bytes as a frame than as JSON, so the page has a fixed size, and nothing is allocated for a
-line.
+A frame is never longer than its line, so the output buffer has a fixed size and nothing is allocated per line.
 """
 
 from typing import NamedTuple
@@ -56,7 +54,7 @@ DEEPEST = cython.declare(cython.int, MAX_DEPTH)
 LOW_32 = cython.declare(cython.uint, (1 << 32) - 1)
 LARGEST_UINT = cython.declare(cython.ulonglong, (1 << 32) - 1)
 LARGEST_ENUM = cython.declare(cython.ulonglong, (1 << 31) - 1)
-# So many digits fit into 64 bits, whatever they are.
+# Any number of so many digits fits into 64 bits.
 SAFE_DIGITS = cython.declare(cython.Py_ssize_t, 19)
 
 NEWLINE = cython.declare(cython.uchar, ord("\n"))
@@ -74,9 +72,9 @@ CLOSE_OBJECT = cython.declare(cython.uchar, ord("}"))
 OPEN_LIST = cython.declare(cython.uchar, ord("["))
 CLOSE_LIST = cython.declare(cython.uchar, ord("]"))
 
-# By byte: whether it is white space inside a line; whether it ends a run of a string that is copied as it is;
-# what it stands for behind a backslash, or 0; its value as a digit of base 16 or 64, in either
-# alphabet of the latter, or WRONG.
+# Indexed by byte: whether it is white space inside a line; whether it ends a run of a string that is copied
+# unchanged; its meaning after a backslash, or 0; its value as a digit of base 16, and of base 64 in either
+# alphabet, or WRONG.
 WRONG = cython.declare(cython.uint, 255)
 SPACES = cython.declare(cython.const[cython.uchar][::1], bytes(byte in b" \t\r" for byte in range(256)))
 STOPS = cython.declare(cython.const[cython.uchar][::1], bytes(byte < 32 or byte in b'"\\' for byte in range(256)))
@@ -97,10 +95,10 @@ BASE64 = cython.declare(
 
 @redacted
 class EncodedLines(NamedTuple):
-    """The frames of some lines, each with its length before it.
+    """The frames of some lines, each with its length prefix.
 
-    `frames` counts them, `lines` the lines, blank ones too, and `rest` is where the line begins that was not
-    encoded, or the end of the buffer.
+    `frames` and `lines` are their numbers; blank lines count as lines. `rest` is the offset of the first line that
+    was not encoded, or the end of the buffer.
     """
 
     data: bytes
@@ -110,10 +108,10 @@ class EncodedLines(NamedTuple):
 
 
 class LineEncoder(Cursor):
-    """A cursor on whole lines that writes the frames they describe.
+    """A cursor over complete lines that writes their frames.
 
-    `room` is the size of the page, `used` how much of it is written. `unfit` is set by a line that is left to
-    `fromjson`, `blank` by one that holds nothing.
+    `room` is the size of the output buffer, `used` the number of bytes written. `unfit` is set by a line that is
+    left to `fromjson`, `blank` by a blank line.
     """
 
     def __init__(self, data: bytes, cap: cython.Py_ssize_t) -> None:
@@ -126,7 +124,7 @@ class LineEncoder(Cursor):
         self.blank = False
 
     def encode(self, start: cython.Py_ssize_t) -> EncodedLines:
-        """Encode lines from a place on, up to one that is left to `fromjson`; other threads run meanwhile."""
+        """Encode lines from `start` up to the first that is left to `fromjson`; releases the GIL."""
         frames: cython.Py_ssize_t = 0
         lines: cython.Py_ssize_t = 0
         begin: cython.Py_ssize_t = start
@@ -149,7 +147,7 @@ class LineEncoder(Cursor):
         return EncodedLines(bytes(self.page[: self.used]), frames, lines, self.whole)
 
     def line(self) -> cython.void:
-        """Encode one line with its length before it, and go to the next; a blank one is passed over."""
+        """Encode one line with a length prefix, and move to the next line; a blank line is skipped."""
         begin: cython.Py_ssize_t = self.pos
         mark: cython.Py_ssize_t = self.used
         self.space()
@@ -163,7 +161,7 @@ class LineEncoder(Cursor):
             self.unfit = True
 
     def message(self, message: cython.uint, depth: cython.int) -> cython.void:
-        """Encode an object as a message, its fields in the order of the keys."""
+        """Encode an object as a message, with the fields in the order of the keys."""
         base: cython.uint = BASES[message]
         slot: cython.uint
         number: cython.uint
@@ -182,7 +180,7 @@ class LineEncoder(Cursor):
                 return
             number = slot - base
             self.space()
-            # A key that stands twice is wrong, also with null.
+            # Duplicate keys are an error, also if the value is null.
             if met >> number & 1 or not self.take(COLON):
                 self.unfit = True
                 return
@@ -218,7 +216,7 @@ class LineEncoder(Cursor):
             self.single(slot, shape)
 
     def array(self, slot: cython.Py_ssize_t, shape: cython.uint, depth: cython.int) -> cython.void:
-        """Encode a list of messages, texts or bytes."""
+        """Encode an array of messages, strings or bytes."""
         if not self.take(OPEN_LIST):
             self.unfit = True
             return
@@ -235,7 +233,7 @@ class LineEncoder(Cursor):
             self.space()
 
     def packed(self, slot: cython.Py_ssize_t, shape: cython.uint) -> cython.void:
-        """Encode a list of numbers as one field; an empty list is not written."""
+        """Encode an array of numbers as a packed field; an empty array is not written."""
         mark: cython.Py_ssize_t = self.used
         at: cython.Py_ssize_t
         if not self.take(OPEN_LIST):
@@ -257,7 +255,7 @@ class LineEncoder(Cursor):
             self.space()
 
     def single(self, slot: cython.Py_ssize_t, shape: cython.uint) -> cython.void:
-        """Encode one value that is no message; a default value only where the field keeps it."""
+        """Encode a scalar; a default value only if the field has presence."""
         kind: cython.uint = shape & KIND
         value: cython.ulonglong
         if kind == STRING:
@@ -271,7 +269,7 @@ class LineEncoder(Cursor):
                 self.bare(shape, value)
 
     def number(self, slot: cython.Py_ssize_t, kind: cython.uint) -> cython.ulonglong:
-        """Read a number, a truth value, or the value of an enum."""
+        """Read a number, a boolean or an enum value."""
         value: cython.ulonglong
         if kind == BOOL:
             if self.literal(TRUE):
@@ -290,7 +288,7 @@ class LineEncoder(Cursor):
         return value
 
     def integer(self) -> cython.ulonglong:
-        """Read an integer that is not below 0, as a number or as text."""
+        """Read a non-negative integer, written as a number or as a string."""
         quoted: cython.bint = self.take(QUOTE)
         begin: cython.Py_ssize_t = self.pos
         pos: cython.Py_ssize_t = begin
@@ -299,7 +297,7 @@ class LineEncoder(Cursor):
             value = value * 10 + (self.data[pos] - ZERO)
             pos += 1
         self.pos = pos
-        # JSON has no number that begins with a needless 0; a further digit, or a point, fails where it is met.
+        # JSON has no leading zeros; a digit or a decimal point after the 0 is rejected by what is read next.
         if (
             pos == begin
             or (quoted and not self.take(QUOTE))
@@ -309,7 +307,7 @@ class LineEncoder(Cursor):
         return value
 
     def name(self, owner: cython.uint) -> cython.uint:
-        """Read a name in quotes and return what it means to its owner."""
+        """Read a quoted name, and return its meaning for the owner (see `name_table`)."""
         begin: cython.Py_ssize_t = self.pos + 1
         pos: cython.Py_ssize_t = begin
         found: cython.uint = owner
@@ -341,7 +339,7 @@ class LineEncoder(Cursor):
             found = (found + 1) & LAST_ENTRY
 
     def same(self, begin: cython.Py_ssize_t, at: cython.Py_ssize_t, size: cython.Py_ssize_t) -> cython.bint:
-        """Return whether the fixed text at `at` stands at `begin`."""
+        """Return whether the constant at `at` equals the bytes at `begin`."""
         if size > self.end - begin:
             return False
         if cython.compiled:
@@ -350,7 +348,7 @@ class LineEncoder(Cursor):
         return bytes(self.data[begin : begin + size]) == bytes(TEXT[at : at + size])
 
     def literal(self, text: cython.Py_ssize_t) -> cython.bint:
-        """Step over one of the fixed texts, if it stands here."""
+        """Skip a constant, if it is next; return whether it was."""
         size: cython.Py_ssize_t = TEXT_AT[text + 1] - TEXT_AT[text]
         if not self.same(self.pos, TEXT_AT[text], size):
             return False
@@ -358,7 +356,7 @@ class LineEncoder(Cursor):
         return True
 
     def string(self, tag: cython.uint, shape: cython.uint) -> cython.void:
-        """Encode a string as text."""
+        """Encode a string as a text field."""
         begin: cython.Py_ssize_t = self.pos + 1
         pos: cython.Py_ssize_t = begin
         at: cython.Py_ssize_t
@@ -396,7 +394,7 @@ class LineEncoder(Cursor):
         self.pos = pos + 1
 
     def unescape(self, begin: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.void:
-        """Write the characters of a string, in which every backslash has a character behind it."""
+        """Write the characters of a string with escape sequences, none of which is cut off."""
         pos: cython.Py_ssize_t = begin
         run: cython.Py_ssize_t
         code: cython.uint
@@ -431,7 +429,7 @@ class LineEncoder(Cursor):
             self.character(code)
 
     def hexadecimal(self, at: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.uint:
-        """Read four digits."""
+        """Read four hexadecimal digits."""
         value: cython.uint = 0
         place: cython.Py_ssize_t
         if end - at < 4:
@@ -461,7 +459,7 @@ class LineEncoder(Cursor):
         self.put(0x80 | (code & 63))
 
     def base64(self, tag: cython.uint, shape: cython.uint) -> cython.void:
-        """Encode a string in base64 as bytes; bits that are left over count for nothing."""
+        """Encode a base64 string as a bytes field; surplus bits are ignored."""
         begin: cython.Py_ssize_t = self.pos + 1
         pos: cython.Py_ssize_t = begin
         digits: cython.Py_ssize_t
@@ -496,12 +494,12 @@ class LineEncoder(Cursor):
                 self.used += 1
 
     def space(self) -> cython.void:
-        """Step over white space."""
+        """Skip white space."""
         while self.pos < self.end and SPACES[self.data[self.pos]]:
             self.pos += 1
 
     def take(self, byte: cython.uchar) -> cython.bint:
-        """Step over a byte, if it stands here."""
+        """Skip a byte, if it is next; return whether it was."""
         if self.pos < self.end and self.data[self.pos] == byte:
             self.pos += 1
             return True
@@ -518,7 +516,7 @@ class LineEncoder(Cursor):
             self.varint_out(value)
 
     def varint_out(self, value: cython.ulonglong) -> cython.void:
-        """Write a number in as few bytes as it takes."""
+        """Write a varint."""
         used: cython.Py_ssize_t = self.used
         if not self.fits(10):
             return
@@ -530,7 +528,7 @@ class LineEncoder(Cursor):
         self.used = used + 1
 
     def copy(self, at: cython.Py_ssize_t, size: cython.Py_ssize_t) -> cython.void:
-        """Write bytes of the line as they are."""
+        """Copy bytes of the line."""
         if size and self.fits(size):
             if cython.compiled:
                 memcpy(cython.address(self.page[self.used]), cython.address(self.data[at]), size)
@@ -545,13 +543,13 @@ class LineEncoder(Cursor):
             self.used += 1
 
     def open(self, tag: cython.uint) -> cython.Py_ssize_t:
-        """Write a tag and leave a byte for the length; return where it is."""
+        """Write a tag and reserve one byte for the length; return the offset of that byte."""
         self.varint_out(tag)
         self.put(0)
         return self.used - 1
 
     def close(self, at: cython.Py_ssize_t) -> cython.void:
-        """Write the length of what stands behind `at`, which moves on where one byte is not enough."""
+        """Write the length of the content after `at`, which is moved if the length needs more than one byte."""
         size: cython.Py_ssize_t = self.used - at - 1
         more: cython.Py_ssize_t = 0
         left: cython.Py_ssize_t = size >> 7
@@ -572,7 +570,7 @@ class LineEncoder(Cursor):
         self.used = at + 1 + more + size
 
     def fits(self, size: cython.Py_ssize_t) -> cython.bint:
-        """Say whether the page has room for so many bytes, and leave the line to `fromjson` when it has not."""
+        """Return whether the output buffer has room for so many bytes; if not, leave the line to `fromjson`."""
         if size > self.room - self.used:
             self.unfit = True
         return not self.unfit

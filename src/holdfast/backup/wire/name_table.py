@@ -1,10 +1,10 @@
-"""The names of fields and enum values as a hash table, so that the core finds what a name in JSON means.
+"""A hash table of the names of fields and enum values, for reading JSON.
 
-The table has open addressing. An entry has four numbers: the owner, the meaning, where the name begins in
-`tables.TEXT`, and its length, which is 0 where the entry is empty. The owner is the index of a message, for which
-the meaning is a slot, or that of an enum behind the last message, for which it is a value.
+The table uses open addressing. An entry has four numbers: the owner, the meaning, the offset of the name in
+`tables.TEXT`, and its length, 0 if the entry is empty. The owner is the index of a message, and the meaning a
+slot; or the index of an enum, counted on from the last message, and the meaning a value.
 
-`TAGS` has, by slot, the tag a field is written with; lists of numbers are packed, as every writer does.
+`TAGS` has the tag of each field by slot; repeated numbers are packed, as all writers do.
 """
 
 from array import array
@@ -31,7 +31,7 @@ TAGS: Final = tables.by_slot(
 
 
 def hash_name(owner: int, name: bytes) -> int:
-    """Return where the search for a name begins."""
+    """Return the hash of a name: the index at which probing begins."""
     found = owner
     for byte in name:
         found = (found * FACTOR + byte) & 0xFFFFFFFF
@@ -39,7 +39,7 @@ def hash_name(owner: int, name: bytes) -> int:
 
 
 def named_texts() -> Iterator[tuple[int, int, int]]:
-    """Yield every text that is a name, with its owner and its meaning."""
+    """Yield the index of every name, its owner and its meaning."""
     for spelling in range(len(SPELLINGS)):
         for index, (base, limit) in enumerate(zip(tables.BASES, tables.LIMITS, strict=True)):
             for slot in range(base, base + limit):
@@ -55,7 +55,7 @@ def named_texts() -> Iterator[tuple[int, int, int]]:
 
 
 def fill_table() -> "array[int]":
-    """Fill the hash table; a name that is spelled the same twice is in it once."""
+    """Return the hash table; a name with the same spelling in both conventions has one entry."""
     table = array("I", bytes(4 * 4 * ENTRIES))
     met: set[tuple[int, bytes]] = set()
     for text, owner, meaning in named_texts():

@@ -1,6 +1,6 @@
 """The two spellings of the format's names: the specification's, and the one Signal's own clients write.
 
-Numbers and types are the same, so the spelling matters only where names are written down: in JSON.
+Field numbers and types are the same, so the spelling matters in JSON only.
 """
 
 from typing import Final, Literal, TypeAlias
@@ -25,17 +25,17 @@ SIGNAL_VALUES: Final = {"SimpleChatUpdate.Type.JOINED_SERVICE": "JOINED_SIGNAL"}
 
 
 def local(full_name: str) -> str:
-    """Drop the package from a full name."""
+    """Remove the package from a full name."""
     return full_name.removeprefix("holdfast.backup.")
 
 
 def field_name(field: FieldDescriptor, names: Names) -> str:
-    """Spell a field."""
+    """Return the name of a field."""
     return field.name if names == "spec" else SIGNAL_FIELDS.get(local(field.full_name), field.name)
 
 
 def value_name(enum: EnumDescriptor, number: int, names: Names) -> str:
-    """Spell the value of an enum, empty when the number has no name."""
+    """Return the name of an enum value, empty if the number has none."""
     value = enum.values_by_number.get(number)
     if value is None:
         return ""

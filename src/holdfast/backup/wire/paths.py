@@ -1,4 +1,4 @@
-"""The way to a place in a record, as findings write it: `chatItem.standardMessage.attachments[1].pointer`."""
+"""Paths of fields in a record, as findings show them: `chatItem.standardMessage.attachments[1].pointer`."""
 
 from collections import Counter
 
@@ -12,7 +12,7 @@ SIZES = {1: 8, 5: 4}
 
 
 def path_to(raw: bytes, at: int, root: int = tables.FRAME) -> str:
-    """Name the innermost message of a record, one that was walked before, whose bytes begin at a place."""
+    """Return the path of the innermost message of a well-formed record whose bytes begin at an offset."""
     steps: list[str] = []
     message, pos, end = root, 0, len(raw)
     met: Counter[int] = Counter()

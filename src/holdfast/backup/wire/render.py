@@ -1,8 +1,7 @@
-"""Writes a record that was found well-formed as JSON text, on a page of fixed size.
+"""Writes a well-formed record as JSON text into an output buffer (a page) of fixed size.
 
-The text is what protobuf's own JSON mapping says, without spaces. When the page is full nothing more is written
-and `full` is set: the caller takes a larger page and writes the record again. So the hot path asks nobody for
-memory.
+The text is that of protobuf's JSON mapping, without spaces. When the page is full, nothing more is written and
+`full` is set: the caller takes a larger page and renders the record again. The hot path allocates no memory.
 """
 
 import struct
@@ -65,8 +64,8 @@ HEX = cython.declare(cython.const[cython.uchar][::1], b"0123456789abcdef")
 PAIRS = cython.declare(cython.const[cython.uchar][::1], b"".join(b"%02d" % number for number in range(100)))
 POWERS = cython.declare(cython.const[cython.ulonglong][::1], array("Q", [10**size for size in range(20)]))
 
-# By byte: 0 where it stands for itself, else the letter that follows the backslash. The "L" of 0xE2 is for U+2028
-# and U+2029, two ends of line that JSON allows inside a string and JavaScript long did not.
+# Indexed by byte: 0 if it is written unchanged, else the letter after the backslash. The "L" of 0xE2 is for U+2028
+# and U+2029, line separators that are valid in JSON strings but were not in JavaScript.
 ESCAPES = cython.declare(
     cython.const[cython.uchar][::1],
     bytes(
@@ -76,8 +75,8 @@ ESCAPES = cython.declare(
         for byte in range(256)
     ),
 )
-# Pages that were given back, and may be written again: to clear a new one takes a tenth of the time of writing it.
-# Taking one and giving it back are single steps of a list, so threads may share it.
+# Free pages, to be reused: clearing a new page takes a tenth of the time of filling it. `append` and `pop` of a
+# list are atomic, so threads can share it.
 SPARE_PAGES: Final[list[bytearray]] = []
 MOST_SPARE_PAGES: Final = 4
 SMALLEST_SPARE_PAGE: Final = 1 << 20
@@ -88,7 +87,7 @@ BY_NUMBER = cython.declare(cython.uchar, ord("u"))
 
 
 def float_text(bits: int) -> bytes:
-    """Write a float with the fewest digits that give back its four bytes."""
+    """Format a 32-bit float with the fewest digits that preserve its value."""
     raw = struct.pack("<I", bits)
     (value,) = struct.unpack("<f", raw)
     if value != value:  # noqa: PLR0124  # only NaN differs from itself
@@ -113,7 +112,7 @@ def take_page(room: int) -> bytearray:
 
 
 class Renderer(Cursor):
-    """A cursor that writes what it reads: `room` is the size of the page, `used` how much of it is written."""
+    """A cursor that writes JSON: `room` is the size of the page, `used` the number of bytes written."""
 
     def __init__(self, data: bytes | memoryview, room: cython.Py_ssize_t, names: Names) -> None:
         super().__init__(data, 0, len(data))
@@ -128,7 +127,7 @@ class Renderer(Cursor):
     def record(
         self, root: cython.uint, begin: cython.Py_ssize_t, end: cython.Py_ssize_t, keep: cython.bint
     ) -> cython.void:
-        """Write the record between `begin` and `end`, and with `keep` its bytes too."""
+        """Write the record between `begin` and `end`, with `keep` also its original bytes (`@raw`)."""
         self.line = self.used
         self.pos = begin
         self.end = end
@@ -150,7 +149,7 @@ class Renderer(Cursor):
         slot: cython.Py_ssize_t
         shape: cython.uint
         amount: cython.ulonglong
-        listed: cython.uint = 0  # the field whose list is open
+        listed: cython.uint = 0  # the field whose JSON array is open
         first: cython.bint = True
         self.put(OPEN_OBJECT)
         while self.pos < self.end:
@@ -188,7 +187,7 @@ class Renderer(Cursor):
         self.put(CLOSE_OBJECT)
 
     def read_length(self) -> cython.ulonglong:
-        """Read a length; most take one byte, which is read here without a call into another module."""
+        """Read a length; the common case of one byte is read inline."""
         size: cython.ulonglong = self.data[self.pos]
         if size < 0x80:
             self.pos += 1
@@ -196,7 +195,7 @@ class Renderer(Cursor):
         return self.length()
 
     def read_number(self, shape: cython.uint) -> cython.ulonglong:
-        """Read a number, cut to the size of its kind."""
+        """Read a number, truncated to the size of its kind."""
         kind: cython.uint = shape & KIND
         value: cython.ulonglong
         if shape & WIRE_TYPE == 5:
@@ -215,7 +214,7 @@ class Renderer(Cursor):
         return value if kind == UINT64 else value & LOW_32
 
     def delimited(self, slot: cython.Py_ssize_t, shape: cython.uint, end: cython.Py_ssize_t) -> cython.void:
-        """Write a value that has a length, up to `end`."""
+        """Write a length-delimited value, up to `end`."""
         outer: cython.Py_ssize_t = self.end
         kind: cython.uint = shape & KIND
         if kind == STRING:
@@ -231,7 +230,7 @@ class Renderer(Cursor):
             self.end = outer
 
     def packed(self, slot: cython.Py_ssize_t, shape: cython.uint) -> cython.void:
-        """Write the numbers of a packed list up to `end`."""
+        """Write the numbers of a packed field up to `end`."""
         while True:
             self.number(slot, shape & KIND, self.read_number(shape))
             if self.pos >= self.end:
@@ -239,7 +238,7 @@ class Renderer(Cursor):
             self.put(COMMA)
 
     def number(self, slot: cython.Py_ssize_t, kind: cython.uint, value: cython.ulonglong) -> cython.void:
-        """Write a number as its kind wants it."""
+        """Write a number in the form of its kind."""
         if kind == UINT64:
             self.digits(value, True)
         elif kind == BOOL:
@@ -252,7 +251,7 @@ class Renderer(Cursor):
             self.digits(value, False)
 
     def enum(self, enum: cython.Py_ssize_t, value: cython.ulonglong) -> cython.void:
-        """Write the name of an enum's value, or the number of one that has none."""
+        """Write the name of an enum value, or the number if it has no name."""
         text: cython.Py_ssize_t = self.names + VALUE_BASES[enum]
         if value < VALUE_LIMITS[enum]:
             text += cython.cast(cython.Py_ssize_t, value)
@@ -265,7 +264,7 @@ class Renderer(Cursor):
         self.digits(value, False)
 
     def float32(self, bits: cython.uint) -> cython.void:
-        """Write a float; they are so rare (the stops of a gradient) that the interpreter may do it."""
+        """Write a float; they are rare (the stops of a gradient), so this takes the GIL."""
         with cython.gil:
             for byte in float_text(bits):
                 self.put(byte)
@@ -286,7 +285,7 @@ class Renderer(Cursor):
         self.pos = end
 
     def copy(self, at: cython.Py_ssize_t, size: cython.Py_ssize_t) -> cython.void:
-        """Write bytes of the record as they are."""
+        """Copy bytes of the record."""
         if size and self.fits(size):
             if cython.compiled:
                 memcpy(cython.address(self.page[self.used]), cython.address(self.data[at]), size)
@@ -295,7 +294,7 @@ class Renderer(Cursor):
             self.used += size
 
     def escape(self, pos: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Write the character at `pos`, which may not stand for itself; return where the next one is."""
+        """Write the character at `pos`, escaped if necessary; return the offset of the next one."""
         code: cython.uint = self.data[pos]
         letter: cython.uchar = ESCAPES[code]
         size: cython.Py_ssize_t = 1
@@ -316,7 +315,7 @@ class Renderer(Cursor):
         return pos + size
 
     def base64(self, end: cython.Py_ssize_t) -> cython.void:
-        """Write the bytes up to `end` as a JSON string."""
+        """Write the bytes up to `end` as a JSON string in base64."""
         pos: cython.Py_ssize_t = self.pos
         used: cython.Py_ssize_t = self.used
         left: cython.Py_ssize_t
@@ -344,8 +343,8 @@ class Renderer(Cursor):
 
     @cython.boundscheck(False)
     def digits(self, value: cython.ulonglong, quoted: cython.bint) -> cython.void:
-        """Write a number; the bounds are held once for all digits."""
-        # Most numbers are small, or count the milliseconds since 1970.
+        """Write a number in decimal; the bounds are checked once for all digits."""
+        # Most numbers are small, or timestamps in milliseconds.
         size: cython.size_t = 13 if value >= POWERS[12] else 1
         at: cython.size_t
         pair: cython.size_t
@@ -373,7 +372,7 @@ class Renderer(Cursor):
             self.page[at - 2] = PAIRS[pair]
 
     def text(self, index: cython.Py_ssize_t, first: cython.bint) -> cython.void:
-        """Write one of the fixed texts, without its comma when it comes first."""
+        """Write a constant of `tables.TEXT`, without its comma if it comes first."""
         at: cython.Py_ssize_t = TEXT_AT[index] + (1 if first else 0)
         size: cython.Py_ssize_t = TEXT_AT[index + 1] - at
         if self.fits(size):
@@ -390,13 +389,13 @@ class Renderer(Cursor):
             self.used += 1
 
     def fits(self, size: cython.Py_ssize_t) -> cython.bint:
-        """Say whether the page has room for so many bytes, and remember when it has not."""
+        """Return whether the page has room for so many bytes; if not, set `full`."""
         if size > self.room - self.used:
             self.full = True
         return not self.full
 
     def grow(self) -> None:
-        """Take a page twice as large, and forget the line that did not fit."""
+        """Take a page twice as large, and discard the line that did not fit."""
         page = bytearray(2 * self.room)
         page[: self.line] = self.page[: self.line]
         self.buffer = page
@@ -406,7 +405,7 @@ class Renderer(Cursor):
         self.full = False
 
     def append(self, text: bytes) -> None:
-        """Write a line that was rendered elsewhere."""
+        """Append a line that was rendered elsewhere."""
         self.line = self.used
         while not self.fits(len(text)):
             self.grow()
@@ -414,7 +413,7 @@ class Renderer(Cursor):
             self.put(byte)
 
     def written(self) -> bytes:
-        """Return what is on the page, and give the page back: nothing more is written."""
+        """Return the content of the page, and release the page; the renderer must not be used afterwards."""
         text = bytes(self.page[: self.used])
         self.room = self.used = 0
         if SMALLEST_SPARE_PAGE <= len(self.buffer) <= LARGEST_SPARE_PAGE and len(SPARE_PAGES) < MOST_SPARE_PAGES:

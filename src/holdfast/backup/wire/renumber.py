@@ -1,7 +1,7 @@
-"""Copies messages with other ids in them, and notes on the way what tells one message from another.
+"""Copies messages with their ids replaced, and extracts what identifies each message.
 
-Ids hold within one file only. Whoever compares two files, or makes one of them, first gives both the same numbers;
-everything else of a record, also what the schema does not know, is copied as it stands.
+Ids are valid within one file. To compare or merge two files, both are first given the same ids; everything else in
+a record, unknown fields included, is copied unchanged.
 """
 
 from collections.abc import Iterable, Mapping
@@ -27,25 +27,25 @@ LIMITS = cython.declare(cython.const[cython.uint][::1], tables.LIMITS)
 SHAPES = cython.declare(cython.const[cython.uint][::1], tables.SHAPES)
 TARGETS = cython.declare(cython.const[cython.uint][::1], tables.TARGETS)
 
-# What a plan says of a slot: whose id it holds, or that its number is noted.
+# The role of a slot in a plan: which kind of id it holds, or which timestamp is extracted.
 PERSON = cython.declare(cython.uchar, 1)
 CHAT = cython.declare(cython.uchar, 2)
 COLOR = cython.declare(cython.uchar, 3)
 AUTHOR = cython.declare(cython.uchar, 4)
 SENT = cython.declare(cython.uchar, 5)
 RECEIVED = cython.declare(cython.uchar, 6)
-# The tag of a frame's message, and the last one of any record.
+# The tag of `Frame.chatItem`, and the highest tag of a record.
 ITEM = cython.declare(cython.uchar, 4 << 3 | 2)
 LAST = cython.declare(cython.uchar, 8 << 3 | 2)
 
-# One message: which frame of the block it is, its chat and author (new numbers), when it was sent, when its first
-# version was, when it was received (0: not said), and its frame with the new ids. A plain tuple, since millions
-# are made.
+# A message: the index of its frame in the block, chat and author (new ids), when it was sent, when its first
+# version was sent, when it was received (0: unknown), and the frame with the new ids. A plain tuple: there are
+# millions.
 Numbered: TypeAlias = tuple[int, int, int, int, int, int, bytes]
 
 
 class Plan:
-    """Which fields hold ids, written as `Message.field`: of recipients, of chats, of colours."""
+    """The fields that hold ids of recipients, of chats and of colours, each written as `Message.field`."""
 
     def __init__(self, people: Iterable[str], chats: Iterable[str], colors: Iterable[str]) -> None:
         kinds = bytearray(tables.SLOTS)
@@ -64,7 +64,7 @@ class Plan:
 
 
 class Renumberer(Cursor):
-    """A cursor that copies what it passes, but for the ids."""
+    """A cursor that copies records and replaces ids."""
 
     def __init__(
         self,
@@ -90,7 +90,7 @@ class Renumberer(Cursor):
         self.received = 0
 
     def restart(self, at: cython.Py_ssize_t) -> cython.void:
-        """Begin a new copy."""
+        """Start a new copy at an offset."""
         self.out = bytearray()
         self.copied = at
         self.chat = 0
@@ -100,20 +100,20 @@ class Renumberer(Cursor):
         self.received = 0
 
     def flush(self, upto: cython.Py_ssize_t) -> cython.void:
-        """Copy what was passed and stays as it is."""
+        """Copy the unchanged bytes up to an offset."""
         if upto > self.copied:
             self.out += self.source[self.copied : upto]
         self.copied = upto
 
     def put(self, number: cython.ulonglong) -> cython.void:
-        """Write a number."""
+        """Write a varint."""
         while number > 0x7F:
             self.out.append(cython.cast(cython.int, number & 0x7F | 0x80))
             number >>= 7
         self.out.append(cython.cast(cython.int, number))
 
     def put_length(self, begin: cython.Py_ssize_t) -> cython.void:
-        """Put the length of what was written since `begin` before it."""
+        """Insert the length of the bytes written since `begin` before them."""
         size: cython.Py_ssize_t = len(self.out) - begin
         tail: bytes
         if size < 0x80:
@@ -125,10 +125,10 @@ class Renumberer(Cursor):
             self.out += tail
 
     def replace(self, kind: cython.uchar, depth: cython.int, value: cython.ulonglong) -> cython.void:
-        """Write the new number of an id."""
+        """Write the id that replaces an id."""
         new: cython.ulonglong
         if kind == CHAT:
-            # The chat of an older revision is that of the message around it, whatever it says.
+            # A revision gets the chat of its message; its own value is ignored.
             new = self.chat if depth > 1 and self.chat else self.chats[value]
             if depth == 1:
                 self.chat = new
@@ -141,7 +141,7 @@ class Renumberer(Cursor):
         self.put(new)
 
     def note(self, kind: cython.uchar, depth: cython.int, value: cython.ulonglong) -> cython.void:
-        """Remember a time of the message; those of revisions tell when its first version was sent."""
+        """Store a timestamp of the message; the earliest of its revisions is when the first version was sent."""
         if kind == RECEIVED:
             if depth == 2:
                 self.received = value
@@ -226,7 +226,7 @@ class Renumberer(Cursor):
 def renumber(
     raw: bytes, plan: Plan, people: Mapping[int, int], chats: Mapping[int, int], colors: Mapping[int, int]
 ) -> bytes:
-    """Copy one frame with other ids in it; one that the mappings do not have raises what they raise."""
+    """Copy one frame with its ids replaced; a missing id raises the exception of the mapping."""
     copier: Renumberer = Renumberer(raw, plan, people, chats, colors)
     copier.message(0, 0)
     if copier.fault:
@@ -238,10 +238,10 @@ def renumber(
 def renumber_items(
     data: bytes, cap: cython.Py_ssize_t, plan: Plan, people: Mapping[int, int], chats: Mapping[int, int]
 ) -> tuple[list[Numbered], list[int], int, int, int]:
-    """Copy all messages of a block with other ids in them.
+    """Copy all messages of a block with their ids replaced.
 
-    Return them; which frames hold anything but exactly one record, and were left out; how many frames were whole;
-    the fault found (0: none) and where.
+    Return the messages; the indexes of frames that hold anything but exactly one record, which are left out; the
+    number of complete frames; the fault found (0: none) and its offset.
     """
     copier: Renumberer = Renumberer(data, plan, people, chats, {})
     found: list[Numbered] = []

@@ -1,12 +1,13 @@
-"""Reads a frame stream past places where it cannot be read, and says which bytes were passed over.
+"""Reads a damaged frame stream: skips what cannot be read, resynchronizes, and reports what was skipped.
 
-A stream has no marks to find one's way back by: once a length is wrong, everything behind it is read from wrong
-places. But a record is one field of a frame, so its length stands there twice, and where the two agree they are
-believed. One that is not so plain is believed if records follow it and none begins inside of it: then only its
-content is damaged, or newer than what is known here. Otherwise, and where a length makes no sense, all bytes are
-passed over up to the next place from which on `IN_A_ROW` records follow each other, or fewer that end with the
-stream. What stands last in a record ends where that ends, and the records behind it would vouch for it: so the
-first of them must have what no part of a record has, its ids and its content.
+The format has no synchronization marks: after a wrong length, everything that follows is read at wrong offsets.
+But a record is a single field of its frame, so its length is written twice: as the length prefix of the frame and
+as that of the field. If the two agree, the record is accepted ("plain"). A record that is not plain is accepted if
+records follow it and none begins inside it: then only its content is damaged, or of a newer version of the format.
+Otherwise, and if a length is implausible, bytes are skipped up to the next offset from which `IN_A_ROW` records,
+or fewer that end with the stream, follow each other. A nested message at the end of a record is followed by the
+same records as the record itself; so the first record after a gap must have what no nested message has, its ids
+and its content.
 """
 
 import re
@@ -24,38 +25,37 @@ from holdfast.redacted_repr import redacted
 __all__ = ["IN_A_ROW", "Gap", "OnGap", "SalvagedStream", "is_plain"]
 
 IN_A_ROW: Final = 2
-# How many records may be damaged or empty one after the other; more of them were read from wrong places.
+# The longest run of damaged or empty records that is accepted; a longer one means that the offset is wrong.
 ODD_IN_A_ROW: Final = 16
 # The tags of the eight records.
 TAGS: Final = b"\x0a\x12\x1a\x22\x2a\x32\x3a\x42"
-# A length of up to 28 bits, and one of them.
+# The beginning of a possible frame: a length of up to 28 bits, and one of the tags.
 CANDIDATE: Final = re.compile(rb"(?=[\x80-\xff]{0,3}[\x00-\x7f][" + TAGS + rb"])")
-# Frames of length 0, and how many of them are looked at before what follows them.
+# Frames of length 0, and how many of them are skipped to look at what follows.
 EMPTY: Final = re.compile(rb"\x00*")
 MOST_EMPTY: Final = 1 << 18
-# How many bytes tell whether a candidate is one record and nothing else: two lengths and a tag.
+# The bytes that decide whether a candidate is plain: two lengths and a tag.
 HEAD: Final = 12
-# While a place to go on from is searched, longer records prove nothing: reading them would take too much memory.
+# During resynchronization longer records are not considered: reading them would take too much memory.
 LONGEST_PROOF: Final = 16 << 20
-# What a search may read again and again: anything short, and so much in all of what is longer. Every place of a
-# file that was made for it could claim to be the beginning of a long record.
+# A bound on repeated reading during resynchronization: short records are unlimited, longer ones have a common
+# budget. In a crafted file every offset could claim to be the beginning of a long record.
 SHORT_PROOF: Final = 1 << 12
 MOST_PROOF: Final = 1 << 30
 DELIMITED: Final = 2
 ID_SIZE: Final = 16
 KEY_SIZE: Final = 32
-# What is passed over can be kept, so that it can be put back; there is an end to that.
+# The most bytes of a gap that are kept, so that they can be restored.
 MOST_LOST: Final = 512 << 20
 
 
 @redacted
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Bytes that were passed over, before the frame that has the number `frame`, counted without them.
+    """Bytes that were skipped before frame `frame`; frame numbers do not count what was skipped.
 
-    `fault` is what is wrong with the length that stands there, 0 where it is only not believed. `lost` are the
-    bytes themselves, where they are kept. A record that was written as JSON has no bytes in the stream: `problem`
-    says what is wrong with it, and where.
+    `fault` is the fault of the length at that offset, 0 if it is only implausible. `lost` has the bytes, if they
+    are kept. A record written as JSON has no bytes in the stream: `problem` says what is wrong with it, and where.
     """
 
     frame: int
@@ -67,7 +67,7 @@ class Gap:
 
     @property
     def place(self) -> str:
-        """Where a record is that was written as JSON; empty for bytes of the stream."""
+        """The place of a record written as JSON; empty for bytes of a stream."""
         damaged_backup = self.problem
         return (
             ""
@@ -80,9 +80,9 @@ OnGap: TypeAlias = Callable[[Gap], None]
 
 
 class SalvagedStream(FrameStream):
-    """A stream that goes on behind what cannot be read; `on_gap` is told of each place before what follows it.
+    """A stream that skips what cannot be read; `on_gap` is called for each gap, before the frames that follow it.
 
-    With `keep` a gap has the bytes that were passed over.
+    With `keep`, a gap has the bytes that were skipped.
     """
 
     def __init__(
@@ -98,12 +98,12 @@ class SalvagedStream(FrameStream):
         self._keep = keep
         self._proof = 0
         super().__init__(source, limits=limits, progress=progress)
-        # From here on what was read is kept in one piece, in which places can be searched for.
+        # From here on the unread bytes are in one `bytes` object, which can be searched.
         self._buffer = self._held(self._stop)
         self._space.clear()
 
     def blocks(self) -> Iterator[Block]:
-        """Yield the frames that can be believed in."""
+        """Yield the frames that are accepted."""
         while self._have(CHUNK) or self._buffer:
             at = 0
             broken: int | None = 0
@@ -120,9 +120,9 @@ class SalvagedStream(FrameStream):
             self._drop(at)
 
     def _believed(self, at: int) -> tuple[int, int, int | None]:
-        """Tell how far the buffer can be believed, how many frames that are, and what is wrong there, if anything.
+        """Return the end of the accepted frames, their number, and the fault found there, if any.
 
-        The last frame is only believed once what follows it is seen.
+        The last frame is accepted only once what follows it has been read.
         """
         before, count = at, 0
         while True:
@@ -130,7 +130,7 @@ class SalvagedStream(FrameStream):
             if more:
                 before, count = last, count + more
             if odd == rest + 1:
-                # Frames without a record may stand in any number behind each other, and are taken all at once.
+                # There may be any number of empty frames in a row; they are accepted at once.
                 end = self._end_of_empty(rest)
                 if end - rest == MOST_EMPTY:
                     return end, count + MOST_EMPTY, None
@@ -153,16 +153,16 @@ class SalvagedStream(FrameStream):
             at = rest
 
     def _senseless(self, rest: int, needed: int) -> bool:
-        """Return whether a record that is not whole claims to be long, and nothing else speaks for it."""
+        """Return whether an incomplete record claims an implausible length."""
         return needed - rest > LONGEST_PROOF and not is_plain(self._buffer[rest : rest + HEAD])
 
     def _record(self, at: int) -> bytes:
-        """Return the record that begins at a place of the buffer, which is whole."""
+        """Return the complete record at an offset of the buffer."""
         size, start = varint_at(self._buffer, at)
         return self._buffer[start : start + size]
 
     def _swallows(self, at: int) -> bool:
-        """Return whether a record contains others: its length is damaged and reaches too far."""
+        """Return whether a record contains others: its length is damaged and too large."""
         raw = self._record(at)
         if is_record(raw):
             return False
@@ -170,13 +170,14 @@ class SalvagedStream(FrameStream):
         return not self._is_one(start, start + len(raw))
 
     def _proven(self, at: int, end: int) -> bool:
-        """Return whether a whole record, which is not a plain one, has nothing wrong with its length."""
+        """Return whether the length of a complete record that is not plain is correct."""
         return self._leads_on(end) and (is_record(self._record(at)) or self._ends_right(at, end))
 
     def _ends_right(self, at: int, end: int) -> bool:
-        """Return whether a damaged record ends neither in the middle of one nor behind where another begins.
+        """Return whether a damaged record ends neither inside another record nor after the beginning of one.
 
-        Its two lengths differ: the outer is believed where one can go on from its end, or not from the other's.
+        Its two lengths differ: the outer one is accepted if records follow its end, or do not follow the inner
+        end.
         """
         start = varint_at(self._buffer, at)[1]
         if start < end and self._buffer[start] in TAGS:
@@ -187,9 +188,9 @@ class SalvagedStream(FrameStream):
         return self._is_one(start, end)
 
     def _leads_on(self, at: int) -> bool:
-        """Return whether records follow each other soon behind a place of the buffer, or the stream ends there.
+        """Return whether records follow each other shortly after an offset, or the stream ends there.
 
-        Before they do, some may be empty or damaged.
+        Some empty or damaged records may come first.
         """
         good = 0
         for _ in range(ODD_IN_A_ROW):
@@ -214,7 +215,7 @@ class SalvagedStream(FrameStream):
         return good == IN_A_ROW
 
     def _follows(self, at: int) -> bool:
-        """Return whether records follow each other from a place of the buffer on, or the stream ends there."""
+        """Return whether records follow each other from an offset on, or the stream ends there."""
         for _ in range(IN_A_ROW):
             if not self._have(at + 1):
                 return True
@@ -225,20 +226,20 @@ class SalvagedStream(FrameStream):
         return True
 
     def _end_of_empty(self, at: int) -> int:
-        """Tell where a run of empty frames that begins at a place ends; a very long one is cut there."""
+        """Return the end of the run of empty frames at an offset; a very long run is cut off."""
         most = at + MOST_EMPTY
         self._have(most + 1)
         run = EMPTY.match(self._buffer, at, most)
         return at if run is None else run.end()
 
     def _end_of(self, at: int) -> int:
-        """Tell where the record that begins at a place ends, 0 where it is too long or not whole."""
+        """Return the end of the record at an offset, 0 if it is too long or incomplete."""
         self._have(at + HEAD)
         size, start = length_at(self._buffer, at)
         return start + size if 0 <= size <= LONGEST_PROOF and self._have(start + size) else 0
 
     def _begins(self, at: int) -> bool:
-        """Return whether a record of its own begins at a place of the buffer, and others follow it."""
+        """Return whether a top-level record begins at an offset, and others follow it."""
         size, start = length_at(self._buffer, at)
         if size > SHORT_PROOF:
             self._proof += size
@@ -249,15 +250,15 @@ class SalvagedStream(FrameStream):
         return stands_alone(schema.Frame.FromString(self._buffer[start : start + size]))
 
     def _is_one(self, start: int, end: int) -> bool:
-        """Return whether no other record begins inside of one: a wrong length may end just where a record does."""
+        """Return whether no other record begins inside one: a wrong length may end where a record does."""
         return not any(self._is_next(match.start()) for match in CANDIDATE.finditer(self._buffer, start, end))
 
     def _is_next(self, place: int) -> bool:
-        """Return whether a place of the buffer is one to go on from: a plain record of its own begins there."""
+        """Return whether reading can resume at an offset: a plain top-level record begins there."""
         return is_plain(self._buffer[place : place + HEAD]) and self._begins(place)
 
     def _pass_over(self, at: int) -> tuple[int, bytes]:
-        """Find the next place to go on from; return where it is, and what was passed over if that is kept."""
+        """Resynchronize: return the offset at which reading resumes, and the skipped bytes if they are kept."""
         lost: list[bytes] = []
         begin, at = at, at + 1
         while sum(map(len, lost)) <= MOST_LOST:
@@ -283,7 +284,7 @@ class SalvagedStream(FrameStream):
         )
 
     def _have(self, size: int) -> bool:
-        """Read on until the buffer holds so many bytes; return whether it does."""
+        """Read until the buffer holds so many bytes; return whether it does."""
         parts = [self._buffer]
         have = len(self._buffer)
         while have < size and not self._ended:
@@ -298,13 +299,13 @@ class SalvagedStream(FrameStream):
         return have >= size
 
     def _drop(self, size: int) -> None:
-        """Take bytes off the beginning of the buffer."""
+        """Remove bytes from the beginning of the buffer."""
         self._buffer = self._buffer[size:]
         self._base += size
 
 
 def is_record(raw: bytes) -> bool:
-    """Return whether a frame can be taken apart, and holds a record that is known or else is but one field."""
+    """Return whether a frame is well-formed, and holds a known record or else a single field."""
     kind, fault, _at = frames.kind_of(raw)
     if fault or not (kind or is_one_field(raw)):
         return False
@@ -312,14 +313,14 @@ def is_record(raw: bytes) -> bool:
 
 
 def is_one_field(raw: bytes) -> bool:
-    """Return whether a frame is one field with a length, as that of a record nobody knows yet would be."""
+    """Return whether a frame is a single length-delimited field, as a record of a newer format would be."""
     tag, start = length_at(raw, 0)
     size, body = length_at(raw, start)
     return tag & 7 == DELIMITED and size >= 0 and body + size == len(raw)
 
 
 def stands_alone(frame: schema.Frame) -> bool:
-    """Return whether a frame holds what all records of its kind do, and what stands inside of others does not."""
+    """Return whether a frame has the fields that all records of its kind have and nested messages have not."""
     account, recipient, chat, item = frame.account, frame.recipient, frame.chat, frame.chatItem
     match frame.WhichOneof("item"):
         case "account":
@@ -343,14 +344,14 @@ def stands_alone(frame: schema.Frame) -> bool:
 
 
 def is_plain(head: bytes) -> bool:
-    """Tell by how a frame begins, its length included, whether it is one record and nothing else."""
+    """Return whether a frame is plain, judged by its first bytes, the length prefix included."""
     size, start = length_at(head, 0)
     inner, body = length_at(head, start + 1)
     return size > 0 and head[start] in TAGS and inner >= 0 and body + inner == start + size
 
 
 def length_at(data: bytes, pos: int) -> tuple[int, int]:
-    """Read a length of up to 28 bits, and return it with the place behind it; -1 where there is none."""
+    """Read a length of up to 28 bits; return it and the offset after it, -1 if there is none."""
     for end in range(pos, min(pos + 4, len(data))):
         if data[end] < 0x80:
             return varint_at(data, pos)

@@ -3,8 +3,8 @@
 A stream is a sequence of records, each a varint length and that many bytes. The first record is the header, every
 further one a frame. There is no magic, no checksum and no trailer: the end of the file ends the stream.
 
-Frames are read in blocks of about a megabyte, which the core takes apart in one call; whoever wants them one by
-one iterates over a block.
+Frames are read in blocks of about a megabyte, which the compiled modules process in one call; iterate over a block
+to get single frames.
 """
 
 import io
@@ -25,30 +25,30 @@ from holdfast.redacted_repr import redacted
 __all__ = ["NO_CAP", "Block", "Frame", "FrameStream", "StreamLimits", "damaged"]
 
 CHUNK: Final = 1 << 20
-# What is left of a chunk, and the next.
+# The rest of a chunk, and the next chunk.
 ROOM: Final = 2 * CHUNK
-# The most bytes the length of a record can take.
+# The longest varint.
 LENGTH: Final = 10
-# Lengths inside a block were held to the cap when it was read.
+# The lengths of a block were checked when it was read.
 NO_CAP: Final = (1 << 32) - 1
 
 
 @public
 @dataclass(frozen=True, slots=True)
 class StreamLimits:
-    """How much of what the input claims is believed."""
+    """Limits on the size of a backup, so that a crafted one cannot exhaust memory or time."""
 
-    # The largest length a four-byte prefix can say, which is where the strictest client stops.
+    # The largest length that fits into a four-byte varint, the limit of the strictest client.
     frame_bytes: int = (1 << 28) - 1
-    # Every frame costs time, however short it is. Nobody has twenty million messages.
+    # Every frame costs time, however short it is. No real backup has twenty million messages.
     frames: int = 20_000_000
-    # A message takes some thirty bytes at least, so frames that are shorter on average were made to cost time; the
-    # average counts from `average_after` frames on.
+    # A message has about thirty bytes at least, so a stream of shorter frames was crafted to cost time. The
+    # average is checked from `average_after` frames on.
     average_bytes: int = 8
     average_after: int = 100_000
 
     def hold(self, frames: int, size: int) -> None:
-        """Refuse to go on when there are too many frames, `size` bytes in all."""
+        """Raise `OversizedBackup` if there are too many frames, `size` bytes in all."""
         if frames > self.frames:
             raise OversizedBackup(
                 f"the backup has more than the {self.frames:,} frames allowed; raise the limit if you trust it"
@@ -64,9 +64,9 @@ class StreamLimits:
 @redacted
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One record of the stream as it was written: `index` 1 is the first frame after the header.
+    """One frame of the stream, unparsed: `index` 1 is the first frame after the header.
 
-    `offset` is where the record's length begins in the stream, `body` where its bytes do.
+    `offset` is the offset of its length prefix in the stream, `body` that of its bytes.
     """
 
     index: int
@@ -96,10 +96,10 @@ class Frame:
 @redacted
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Some frames in a row, whole, each with its length before it.
+    """Consecutive complete frames, each with its length prefix.
 
-    `index` is that of the first frame, `offset` where the block begins in the stream. Who makes a block and has
-    counted its frames passes their number on as `counted`.
+    `index` is the index of the first frame, `offset` the offset of the block in the stream, `counted` the number
+    of frames, if it is known.
     """
 
     index: int
@@ -120,7 +120,7 @@ class Block:
         return frames.measure(self.data, 0, NO_CAP)[0] if self.counted is None else self.counted
 
     def spans(self) -> Callable[[int], tuple[int, int, int]]:
-        """Return a function that tells of a place in the data the index, the begin and the end of its frame."""
+        """Return a function that maps an offset in the data to the index, the start and the end of its frame."""
         spans, _rest, _needed, _fault = frames.split(self.data, 0, NO_CAP)
 
         def span_of(at: int) -> tuple[int, int, int]:
@@ -130,25 +130,25 @@ class Block:
         return span_of
 
     def frame_at(self, at: int) -> Frame:
-        """Return the frame a place in the data belongs to."""
+        """Return the frame at an offset in the data."""
         index, _begin, _end = self.spans()(at)
         return next(frame for frame in self if frame.index == index)
 
     def damaged(self, fault: int, frames_before: int, at: int) -> DamagedBackup:
-        """Name a fault the core found in this block, `at` being a place in its data."""
+        """Return the exception for a fault found in this block, at an offset in its data."""
         return damaged(fault, self.index + frames_before, self.offset + at)
 
 
 def damaged(fault: int, index: int, offset: int) -> DamagedBackup:
-    """Name a fault of the core in words."""
+    """Return the exception for a fault of the wire format."""
     return DamagedBackup(f"the record {FAULTS[fault]}", frame=index, offset=offset)
 
 
 @public
 class FrameStream:
-    """The records of one stream, read once and in order; memory does not grow with their number.
+    """The records of a stream, read once and in order, in constant memory.
 
-    `blocks` and iteration take the same frames. `progress` is called with the number of bytes read so far.
+    `blocks` and iteration consume the same frames. `progress` is called with the number of bytes read so far.
     """
 
     def __init__(
@@ -162,17 +162,17 @@ class FrameStream:
         self._cap = (limits or StreamLimits()).frame_bytes
         self._progress = progress
         self._space = bytearray()
-        self._start = 0  # what is still to be taken apart stands in the space from here
-        self._stop = 0  # to here
-        self._base = 0  # where that begins in the stream
-        self._next = 0  # the index of the record it begins with
+        self._start = 0  # the unread part of the buffer begins here
+        self._stop = 0  # and ends here
+        self._base = 0  # its offset in the stream
+        self._next = 0  # the index of its first record
         self._plenty = False  # whether the last read returned as much as requested
         self._ended = False
         self.header = self._read_header()
 
     @property
     def offset(self) -> int:
-        """How many bytes of the stream were taken apart so far; at the end, its size."""
+        """The offset in the stream of what was read so far; at the end, its size."""
         return self._base
 
     def __iter__(self) -> Iterator[Frame]:
@@ -180,7 +180,7 @@ class FrameStream:
             yield from block
 
     def blocks(self) -> Iterator[Block]:
-        """Yield the frames in blocks; wrong lengths are found here, what is wrong inside a frame is not."""
+        """Yield the frames in blocks; lengths are checked here, the content of frames is not."""
         while True:
             with memoryview(self._space)[: self._stop] as held:
                 count, rest, needed, fault = frames.measure(held, self._start, self._cap)
@@ -199,7 +199,7 @@ class FrameStream:
         if not self._refill(0):
             raise UnreadableBackup("the file is empty: a frame stream has at least a header")
         while True:
-            # Only the first record is read: a megabyte may hold a million of them.
+            # Only the first record is read: a megabyte may contain a million of them.
             spans, _rest, needed, fault = frames.split(self._held(LENGTH), 0, self._cap)
             if LENGTH < needed <= self._stop:
                 spans, _rest, needed, fault = frames.split(self._held(needed), 0, self._cap)
@@ -214,22 +214,22 @@ class FrameStream:
             self._refill(needed)
 
     def _held(self, size: int) -> bytes:
-        """Return so many of the bytes that were read and are still to be taken apart, or all there are."""
+        """Return at most so many bytes of the unread part of the buffer."""
         return bytes(self._space[self._start : min(self._start + size, self._stop)])
 
     def _go_behind(self, until: int) -> None:
-        """Leave behind what was taken apart."""
+        """Move the beginning of the unread part forward."""
         self._base += until - self._start
         self._start = until
 
     def _refill(self, missing: int) -> bool:
-        """Read on until `missing` bytes are there; at the end of the file say whether anything was cut off."""
+        """Read until `missing` bytes are there; return False at the end of the file, raise if it is cut off."""
         have = self._stop - self._start
         left = self._space[self._start : self._stop]
         if have > CHUNK or not self._plenty:
             self._space = left
         else:
-            # A long stream is read into one space: to make a new one each time takes longer than to read into it.
+            # A long stream is read into one buffer: allocating one each time takes longer than reading into it.
             if len(self._space) != ROOM:
                 self._space = bytearray(ROOM)
             self._space[:have] = left
@@ -249,7 +249,7 @@ class FrameStream:
         return True
 
     def _read(self) -> int:
-        """Read what the source gives at once, a chunk at most; return how much that is."""
+        """Read at most a chunk with one call of the source; return the number of bytes."""
         if len(self._space) - self._stop >= CHUNK and isinstance(self._source, io.BufferedIOBase):
             with memoryview(self._space)[self._stop : self._stop + CHUNK] as free:
                 size = self._source.readinto(free)

@@ -1,9 +1,9 @@
-"""The schema as flat arrays, so that the core finds a field by one addition and never touches an object.
+"""The schema as flat arrays: the compiled modules find a field by one addition, without touching an object.
 
-Every field of every message has a *slot*: the base of its message plus its own number. Slot 0 stands for all
-fields the schema does not know. Every field name and every enum value has a *text*: its bytes as JSON wants them,
-quoted, a name with a comma before and a colon behind it. A field's text has the index of its slot, those of enum
-values follow, and then come all of them again in the other spelling, `TEXTS` further on.
+Every field of every message has a *slot*: the base of its message plus its field number. Slot 0 stands for all
+unknown fields. Every field name and every enum value has a *text*: its bytes in JSON, quoted, a name with a comma
+before and a colon after it. The text of a field has the index of its slot; the texts of enum values follow; then
+all of them again in the other spelling, `TEXTS` later.
 """
 
 from array import array
@@ -88,7 +88,7 @@ KINDS: Final = {
 
 
 def reach(*roots: Descriptor) -> Iterator[Descriptor]:
-    """Yield the messages that records can hold, the records themselves first, each once."""
+    """Yield the messages that are reachable from the records, each once, the records first."""
     waiting = list(roots)
     met: set[str] = set()
     while waiting:
@@ -100,7 +100,7 @@ def reach(*roots: Descriptor) -> Iterator[Descriptor]:
 
 
 def shape_of(field: FieldDescriptor) -> int:
-    """Put what the core must know of a field into one number."""
+    """Return the shape of a field, see `layout`."""
     shape = KINDS[field.type]
     if field.is_repeated:
         return shape | REPEATED | KEPT | (0 if shape & WIRE_TYPE == 2 else PACKABLE)
@@ -108,7 +108,7 @@ def shape_of(field: FieldDescriptor) -> int:
 
 
 def clash_of(field: FieldDescriptor) -> int:
-    """Set the bit of every field number after which this field cannot be taken as it stands."""
+    """Return the field numbers that conflict with a field: itself if singular, and the rest of its oneof."""
     oneof = field.containing_oneof
     return sum(1 << other.number for other in ([field] if oneof is None else oneof.fields))
 
@@ -126,7 +126,7 @@ ENUMS: Final[tuple[EnumDescriptor, ...]] = tuple(
     }.values()
 )
 
-# By message: its base, and the first field number past its last.
+# Indexed by message: its base, and its highest field number plus one.
 LIMITS: Final = array(
     "I", [max((field.number for field in message.fields), default=0) + 1 for message in MESSAGES]
 )
@@ -139,31 +139,31 @@ FIELDS: Final[dict[int, FieldDescriptor]] = {
 
 
 def target_of(field: FieldDescriptor) -> int:
-    """Find the index of the message or enum a field leads to, 0 where it leads to neither."""
+    """Return the index of the message or enum of a field, 0 if it has neither."""
     if field.message_type is not None:
         return MESSAGES.index(field.message_type)
     return 0 if field.enum_type is None else ENUMS.index(field.enum_type)
 
 
 def by_slot(typecode: str, values: dict[int, int], missing: int) -> "array[int]":
-    """Lay values out by slot."""
+    """Return an array of values indexed by slot."""
     return array(typecode, [values.get(slot, missing) for slot in range(SLOTS)])
 
 
-# By slot: the shape, the message or enum it leads to, and a set of field numbers. A field number over 63 would not
-# fit into the set, and fails here.
+# Indexed by slot: the shape, the message or enum of the field, and the field numbers it conflicts with. A field
+# number above 63 would not fit into that set, and fails here.
 SHAPES: Final = by_slot("I", {slot: shape_of(field) for slot, field in FIELDS.items()}, UNKNOWN)
 TARGETS: Final = by_slot("I", {slot: target_of(field) for slot, field in FIELDS.items()}, 0)
 CLASHES: Final = by_slot("Q", {slot: clash_of(field) for slot, field in FIELDS.items()}, 0)
 
-# By enum: the text of its value 0, and the first number past its last. No enum has a value below 0.
+# Indexed by enum: the text of its value 0, and its highest value plus one. No enum has a negative value.
 VALUE_LIMITS: Final = array("I", [max(enum.values_by_number) + 1 for enum in ENUMS])
 VALUE_BASES: Final = array("I", accumulate(VALUE_LIMITS[:-1], initial=SLOTS))
 
-# By enum: the set of its numbers. One over 63 would not fit, and fails here.
+# Indexed by enum: the set of its values. A value above 63 would not fit, and fails here.
 NAMED: Final = array("Q", [sum(1 << number for number in enum.values_by_number) for enum in ENUMS])
 
-# Texts of JSON itself.
+# Texts of JSON literals.
 TRUE: Final = SLOTS + sum(VALUE_LIMITS)
 FALSE: Final = TRUE + 1
 RAW: Final = TRUE + 2
@@ -172,7 +172,7 @@ TEXTS: Final = TRUE + 4
 
 
 def texts(names: Names) -> Iterator[bytes]:
-    """Yield every text in one spelling, empty where there is nothing to name."""
+    """Yield all texts in one spelling, empty for unused slots and values."""
     for slot in range(SLOTS):
         yield f',"{field_name(FIELDS[slot], names)}":'.encode() if slot in FIELDS else b""
     for enum, limit in zip(ENUMS, VALUE_LIMITS, strict=True):
@@ -184,6 +184,6 @@ def texts(names: Names) -> Iterator[bytes]:
 
 ALL_TEXTS: Final = [text for names in SPELLINGS for text in texts(names)]
 
-# By text: where it begins in TEXT; it ends where the next one begins.
+# Indexed by text: its offset in TEXT; it ends where the next one begins.
 TEXT: Final = b"".join(ALL_TEXTS)
 TEXT_AT: Final = array("I", accumulate(map(len, ALL_TEXTS), initial=0))

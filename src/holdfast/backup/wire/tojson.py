@@ -1,11 +1,11 @@
-"""Writes records as JSON, the way protobuf's own mapping does, straight from their bytes.
+"""Converts records to JSON with protobuf's JSON mapping, without building message objects.
 
-A record is walked first, so what is rendered is known to be well-formed. The few in which fields stand twice or
-clash are first put in order by protobuf, which alone knows what they add up to.
+A record is parsed by `walk` first, so only well-formed records are rendered. The few with duplicate or conflicting
+fields are first normalized by protobuf, which defines how they are merged.
 
-The keys stand in the order of the fields. What JSON cannot carry are fields the schema does not know, and odd ways
-of writing those it does, such as a number longer than needed. A record that would not come back byte for byte gets
-one key more, "@raw", with its own bytes.
+The keys have the order of the fields. JSON cannot represent unknown fields and non-canonical encodings, such as a
+varint longer than necessary. A record that could not be restored byte for byte gets one more key, "@raw", with its
+original bytes.
 """
 
 import base64
@@ -27,7 +27,7 @@ NEWLINE = cython.declare(cython.uchar, ord("\n"))
 
 
 class Lines(NamedTuple):
-    """The whole frames of a buffer as JSON Lines; what is left is described as in `walk.Walk`."""
+    """The complete frames of a buffer as JSON Lines; the other fields are those of `walk.Walk`."""
 
     text: bytes
     frames: int
@@ -38,14 +38,14 @@ class Lines(NamedTuple):
 
 
 def settle(raw: bytes, root: int) -> bytes:
-    """Let protobuf say what the fields of a record add up to; what the schema does not know is left out."""
+    """Normalize a record with protobuf: duplicate fields are merged, unknown fields are discarded."""
     message = BackupInfo.FromString(raw) if root == tables.BACKUP_INFO else Frame.FromString(raw)
     message.DiscardUnknownFields()
     return message.SerializeToString()
 
 
 def render_record(raw: bytes, root: cython.uint, names: Names, lossless: bool) -> bytes:  # noqa: FBT001  # a C function: no keywords
-    """Write one record."""
+    """Convert one record."""
     walker: Walker = Walker(raw, 0, len(raw))
     renderer: Renderer
     keep: cython.bint
@@ -66,12 +66,12 @@ def render_record(raw: bytes, root: cython.uint, names: Names, lossless: bool) -
 
 
 def frame_to_json(raw: bytes, names: Names = "spec", *, lossless: bool = True) -> bytes:
-    """Write one frame as a JSON object; DamagedRecord when it is not well-formed."""
+    """Convert a frame to a JSON object; raises `DamagedRecord` if it is malformed."""
     return render_record(raw, tables.FRAME, names, lossless)
 
 
 def header_to_json(raw: bytes, names: Names = "spec", *, lossless: bool = True) -> bytes:
-    """Write the header, a BackupInfo, as a JSON object; DamagedRecord when it is not well-formed."""
+    """Convert a header (`BackupInfo`) to a JSON object; raises `DamagedRecord` if it is malformed."""
     return render_record(raw, tables.BACKUP_INFO, names, lossless)
 
 
@@ -83,7 +83,7 @@ def to_json_lines(
     *,
     lossless: bool = True,
 ) -> Lines:
-    """Write the whole frames of a buffer as JSON Lines; other threads run meanwhile."""
+    """Convert the complete frames of a buffer to JSON Lines; releases the GIL."""
     walker: Walker = Walker(data, start, len(data))
     renderer: Renderer = Renderer(data, 64 + 4 * (len(data) - start), names)
     keep: cython.bint = lossless

@@ -1,4 +1,4 @@
-"""Names what a record holds that the schema does not know, for reports; the walk only counts it."""
+"""Describes the fields and enum values of a record that are not in the schema; `walk` only counts them."""
 
 from typing import NamedTuple
 
@@ -14,11 +14,11 @@ __all__ = ["Unknown", "unknown_in"]
 
 
 class Unknown(NamedTuple):
-    """A field the schema does not have, or a value its enum does not have.
+    """An unknown field or an unknown enum value.
 
-    `path` leads from the record to the message around an unknown field, or to the field of an unknown value, as in
-    `chatItem.revisions[0].standardMessage`; it is empty for the record itself. `number` is the field's or the
-    value's own. The bytes from `start` to `end` are the whole field, tag and all.
+    `path` is the path of the message that contains an unknown field, or of the field with an unknown value, as in
+    `chatItem.revisions[0].standardMessage`; it is empty for the record itself. `number` is the field number or the
+    enum value. `start` and `end` are the range of the whole field, tag included.
     """
 
     path: str
@@ -29,7 +29,7 @@ class Unknown(NamedTuple):
 
 
 def unknown_in(raw: bytes | memoryview, root: cython.uint = tables.FRAME) -> list[Unknown]:
-    """Find what is unknown in a frame or, with `tables.BACKUP_INFO`, in a header, in the order it is written."""
+    """Return what is unknown in a frame or, with `tables.BACKUP_INFO`, in a header, in wire order."""
     walker: Walker = Walker(raw, 0, len(raw))
     found: list[Unknown] = []
     walker.body(root)
@@ -41,7 +41,7 @@ def unknown_in(raw: bytes | memoryview, root: cython.uint = tables.FRAME) -> lis
 
 
 def search(cursor: Cursor, message: cython.uint, path: str, found: list[Unknown]) -> None:
-    """Look through one message, known to be well-formed, up to `end`."""
+    """Search one message, which is well-formed, up to `end`."""
     start: cython.Py_ssize_t
     stop: cython.Py_ssize_t
     outer: cython.Py_ssize_t = cursor.end
@@ -84,5 +84,5 @@ def search(cursor: Cursor, message: cython.uint, path: str, found: list[Unknown]
 
 
 def signed(value: int) -> int:
-    """Read the lower 32 bits of a number as one that may be below 0."""
+    """Return the lower 32 bits of a number as a signed integer."""
     return ((value + (1 << 31)) & ((1 << 32) - 1)) - (1 << 31)

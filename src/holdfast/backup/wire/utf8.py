@@ -1,7 +1,7 @@
-"""The steps of UTF-8 as a table that is followed without a branch: one look-up and one shift for each byte.
+"""A state machine for UTF-8 as a table: one lookup and one shift per byte, without a branch.
 
-A state is a number of bits. The entry of a byte, shifted by the state before it, has the next state in its lowest
-six bits. So the entries of a text can be fetched one after the other without waiting for the states.
+A state is a shift count. The table entry of a byte, shifted right by the current state, has the next state in its
+lowest six bits. The lookups do not depend on the state, so the processor can do several of them in parallel.
 """
 
 from array import array
@@ -9,21 +9,21 @@ from typing import Final
 
 __all__ = ["STEPS", "WHOLE"]
 
-# Not UTF-8, from which nothing leads away; and between two characters.
+# The state after invalid UTF-8, which is final; and the state between two characters.
 WRONG: Final = 0
 WHOLE: Final = 6
-# So many further bytes of any kind.
+# The states in which one, two or three continuation bytes follow.
 ONE_MORE: Final = 12
 TWO_MORE: Final = 18
 THREE_MORE: Final = 24
-# After a first byte that allows only some second ones: the others would say in too many bytes what takes fewer,
-# make half a pair of surrogates, or lead beyond U+10FFFF.
+# The states after a first byte that restricts the second: others would be an overlong form, a surrogate, or above
+# U+10FFFF.
 AFTER_E0: Final = 30
 AFTER_ED: Final = 36
 AFTER_F0: Final = 42
 AFTER_F4: Final = 48
 
-# From a state, by a byte of this range, to a state.
+# The transitions: from a state, by a byte of a range, to a state.
 WAYS: Final = (
     (WHOLE, 0x00, 0x7F, WHOLE),
     (WHOLE, 0xC2, 0xDF, ONE_MORE),

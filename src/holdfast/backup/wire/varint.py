@@ -1,4 +1,4 @@
-"""Numbers as protobuf writes them: seven bits a byte, the lowest first."""
+"""Varints: the variable-length integers of protobuf."""
 
 from typing import BinaryIO, Final
 
@@ -10,7 +10,7 @@ LONGEST: Final = 10
 
 
 def encode_varint(value: int) -> bytes:
-    """Write a number in as few bytes as it takes."""
+    """Encode a varint."""
     if value < 0:
         raise ValueError("a varint cannot be negative")
     out = bytearray()
@@ -22,7 +22,7 @@ def encode_varint(value: int) -> bytes:
 
 
 def read_varint(source: BinaryIO) -> int:
-    """Read a number of up to 32 bits, in however many of ten bytes it is written."""
+    """Read a varint of up to 32 bits, encoded in at most ten bytes."""
     begin = source.tell()
     value = 0
     for index in range(LONGEST):
@@ -38,7 +38,7 @@ def read_varint(source: BinaryIO) -> int:
 
 
 def varint_at(data: bytes, pos: int) -> tuple[int, int]:
-    """Read a number that is known to be whole, and return it with the place behind it."""
+    """Decode a complete varint; return it and the offset after it."""
     value = shift = 0
     while True:
         byte = data[pos]

@@ -1,8 +1,8 @@
-"""Follows every field of a record, at every depth, against the schema.
+"""Parses every field of a record, at every depth, against the schema.
 
-What the walk accepts is what `protobuf` accepts: a known field of another wire type is an unknown field, lists of
-numbers may be packed or not, text must be UTF-8, and the rest is in `cursor`. What it calls canonical is what
-`protobuf` would write back byte for byte and knows all of.
+It accepts exactly what `protobuf` accepts: a known field with another wire type is an unknown field, repeated
+numbers may be packed or not, text must be UTF-8; see `cursor` for the rest. A record is canonical if `protobuf`
+would write the same bytes again and all of its fields are known.
 """
 
 from typing import NamedTuple
@@ -47,14 +47,14 @@ TEXT_AT = cython.declare(cython.const[cython.uint][::1], tables.TEXT_AT)
 
 ONE = cython.declare(cython.ulonglong, 1)
 LOW_32 = cython.declare(cython.ulonglong, (1 << 32) - 1)
-# The upper bits of a number below 0, which takes ten bytes on the wire.
+# The upper bits of a negative number, which takes ten bytes on the wire.
 MINUS = cython.declare(cython.ulonglong, (1 << 33) - 1)
-# The one bit pattern that JSON's "NaN" stands for.
+# The bit pattern that "NaN" in JSON stands for.
 NAN = cython.declare(cython.uint, 0x7FC00000)
 
 
 class Look(NamedTuple):
-    """What one record is made of; `fault` is 0 when nothing is wrong, and `at` is where it was found."""
+    """The result of parsing one record; `fault` is 0 if it is well-formed, `at` is the offset of the fault."""
 
     fault: int
     at: int
@@ -65,11 +65,11 @@ class Look(NamedTuple):
 
 
 class Walk(NamedTuple):
-    """What the whole frames of a buffer are made of.
+    """The result of parsing the complete frames of a buffer.
 
-    `rest` is where the first record that is not whole begins, and `needed` how many bytes the buffer would need to
-    hold it (0: its length is cut off too). With a `fault`, `rest` is where the faulty record begins, and `at` the
-    place of the fault; the record is in none of the counts but that of its fields.
+    `rest` is the offset of the first incomplete record, and `needed` the buffer size that would hold it (0 if its
+    length prefix is incomplete too). With a `fault`, `rest` is the offset of the faulty record and `at` that of
+    the fault; only the count of fields includes that record.
     """
 
     frames: int
@@ -84,13 +84,14 @@ class Walk(NamedTuple):
 
 
 class Walker(Cursor):
-    """A cursor that follows every field, and counts.
+    """A cursor that parses every field, and counts.
 
-    shuffled   fields do not stand in the order of their numbers, which JSON keeps as the order of its keys
-    odd        something else is not as protobuf would write it, and JSON would lose that
-    knotted    a field stands twice, apart from its list or beside another of its oneof, or a list is empty: only
-               protobuf says what that adds up to
-    lossy      JSON would lose the bits of a NaN
+    shuffled   fields are not in the order of their numbers; JSON preserves it as the order of the keys
+    odd        another deviation from the canonical encoding, which JSON cannot represent
+    knotted    a duplicate singular field, a repeated field that is interrupted or empty, or two members of a
+    oneof:
+               protobuf must normalize the record
+    lossy      the bits of a NaN, which JSON cannot represent
     """
 
     def __init__(self, data: bytes | memoryview, pos: cython.Py_ssize_t, end: cython.Py_ssize_t) -> None:
@@ -104,7 +105,7 @@ class Walker(Cursor):
         self.lossy = False
 
     def body(self, root: cython.uint) -> cython.void:
-        """Walk one record up to `end`."""
+        """Parse one record up to `end`."""
         self.padded = False
         self.shuffled = False
         self.odd = False
@@ -115,7 +116,7 @@ class Walker(Cursor):
             self.odd = True
 
     def message(self, message: cython.uint, depth: cython.int) -> cython.void:
-        """Walk one message up to `end`, `depth` levels below the record."""
+        """Parse one message up to `end`, at nesting level `depth`."""
         base: cython.Py_ssize_t = BASES[message]
         limit: cython.uint = LIMITS[message]
         seen: cython.ulonglong = 0
@@ -159,7 +160,7 @@ class Walker(Cursor):
                 return
 
     def single(self, slot: cython.Py_ssize_t, shape: cython.uint) -> cython.void:
-        """Walk a known number that stands alone."""
+        """Parse a known field that is a number and not packed."""
         if shape & PACKABLE:
             self.odd = True
         if shape & WIRE_TYPE == 0:
@@ -168,7 +169,7 @@ class Walker(Cursor):
             self.quad(shape)
 
     def delimited(self, slot: cython.Py_ssize_t, shape: cython.uint, depth: cython.int) -> cython.void:
-        """Walk a known field that has a length."""
+        """Parse a known length-delimited field."""
         outer: cython.Py_ssize_t = self.end
         kind: cython.uint = shape & KIND
         size: cython.Py_ssize_t = self.quick_length()
@@ -191,7 +192,7 @@ class Walker(Cursor):
             self.end = outer
 
     def packed(self, slot: cython.Py_ssize_t, shape: cython.uint, size: cython.Py_ssize_t) -> cython.void:
-        """Walk a packed list of numbers up to `end`."""
+        """Parse a packed field up to `end`."""
         if size == 0:
             self.odd = True
             self.knotted = True
@@ -204,7 +205,7 @@ class Walker(Cursor):
                 self.number(slot, shape)
 
     def number(self, slot: cython.Py_ssize_t, shape: cython.uint) -> cython.void:
-        """Walk a number of variable size."""
+        """Parse a varint."""
         kind: cython.uint = shape & KIND
         value: cython.ulonglong = self.quick_varint()
         low: cython.uint
@@ -224,7 +225,7 @@ class Walker(Cursor):
             self.odd = True
 
     def quad(self, shape: cython.uint) -> cython.void:
-        """Walk a number of four bytes."""
+        """Parse a 32-bit number."""
         value: cython.uint = self.fixed32()
         if value == 0 and not shape & KEPT:
             self.odd = True
@@ -232,19 +233,19 @@ class Walker(Cursor):
             self.lossy = True
 
     def quick_tag(self, limit: cython.uint) -> cython.uint:
-        """Read a tag; most take one byte, which is read here without a call into another module."""
+        """Read a tag; the common case of one byte is read inline."""
         tag: cython.uint = self.data[self.pos]
         if 8 <= tag < 0x80:
             self.pos += 1
             return tag
         tag = self.any_tag()
-        # protobuf lets a message that has no fields of its own hold one with the number 0.
+        # protobuf accepts the field number 0 in a message type without fields.
         if tag < 8 and limit > 1 and not self.fault:
             self.fault = BAD_TAG
         return tag
 
     def quick_varint(self) -> cython.ulonglong:
-        """Read a number, in the same way; dates take six bytes."""
+        """Read a varint; the common cases of one byte, and of six (timestamps), are read inline."""
         value: cython.ulonglong
         if self.pos < self.end and self.data[self.pos] < 0x80:
             self.pos += 1
@@ -257,7 +258,7 @@ class Walker(Cursor):
         return self.varint()
 
     def quick_length(self) -> cython.Py_ssize_t:
-        """Read the length of a field, in the same way."""
+        """Read the length of a field; the common case of one byte is read inline."""
         size: cython.Py_ssize_t
         if self.pos < self.end and self.data[self.pos] < 0x80:
             size = self.data[self.pos]
@@ -269,7 +270,7 @@ class Walker(Cursor):
 
 
 def look(raw: bytes | memoryview, root: cython.uint = tables.FRAME) -> Look:
-    """Walk one record, a frame or (with `tables.BACKUP_INFO`) a header."""
+    """Parse one record, a frame or (with `tables.BACKUP_INFO`) a header."""
     walker: Walker = Walker(raw, 0, len(raw))
     with cython.nogil:
         walker.body(root)
@@ -278,7 +279,7 @@ def look(raw: bytes | memoryview, root: cython.uint = tables.FRAME) -> Look:
 
 
 def walk(data: bytes | memoryview, start: cython.Py_ssize_t, cap: cython.Py_ssize_t) -> Walk:
-    """Walk the whole frames of a buffer; other threads run meanwhile."""
+    """Parse the complete frames of a buffer; releases the GIL."""
     walker: Walker = Walker(data, start, len(data))
     frames: cython.Py_ssize_t = 0
     canonical: cython.Py_ssize_t = 0
