@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from holdfast.backup.compare.diff import ChatDifference, Difference, MessageChange
-from holdfast.backup.compare.facts import HIDDEN, FieldChange, RecordChange
+from holdfast.backup.compare.field_changes import HIDDEN, FieldChange, RecordChange
 from holdfast.backup.compare.union import Conflict
 from holdfast.cli.diff_output import JsonDiffWriter, TextDiffWriter, conflict_line, field_line, field_name, show
 

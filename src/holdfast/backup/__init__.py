@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from holdfast.backup.backup_reader import Backup, Form, open  # noqa: A004  # backup.open() is what people look for
     from holdfast.backup.compare.crop import CropResult, crop
     from holdfast.backup.compare.diff import ChatDifference, Difference, MessageChange, diff
-    from holdfast.backup.compare.facts import FieldChange, RecordChange
+    from holdfast.backup.compare.field_changes import FieldChange, RecordChange
     from holdfast.backup.compare.merge import MergeResult, merge
     from holdfast.backup.compare.selection import Window
     from holdfast.backup.compare.union import Conflict
@@ -249,8 +249,8 @@ _MODULES: Final = {
     "Difference": "compare.diff",
     "MessageChange": "compare.diff",
     "diff": "compare.diff",
-    "FieldChange": "compare.facts",
-    "RecordChange": "compare.facts",
+    "FieldChange": "compare.field_changes",
+    "RecordChange": "compare.field_changes",
     "MergeResult": "compare.merge",
     "merge": "compare.merge",
     "Conflict": "compare.union",

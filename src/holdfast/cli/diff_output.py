@@ -12,7 +12,7 @@ from rich.text import Text
 
 from holdfast.backup.compare.crop import CropResult
 from holdfast.backup.compare.diff import ChatDifference, Difference, MessageChange
-from holdfast.backup.compare.facts import FieldChange, RecordChange
+from holdfast.backup.compare.field_changes import FieldChange, RecordChange
 from holdfast.backup.compare.merge import MergeResult
 from holdfast.backup.compare.union import Conflict
 from holdfast.backup.dates import moment

@@ -76,9 +76,9 @@ class Snapshot:
 
     def renumbered(self, seed: int) -> "Snapshot":
         """Give all recipients and chats other ids, and shuffle what may stand in any order."""
-        dice = random.Random(seed)
-        people = shuffled([recipient.id for recipient in self.recipients], dice)
-        chats = shuffled([chat.id for chat in self.chats], dice)
+        rng = random.Random(seed)
+        people = shuffled([recipient.id for recipient in self.recipients], rng)
+        chats = shuffled([chat.id for chat in self.chats], rng)
         colors = {number: number for number in range(1, 1000)}
         frames = [
             Frame.FromString(renumber(frame.SerializeToString(), PLAN, people, chats, colors))
@@ -89,8 +89,8 @@ class Snapshot:
                 frame.recipient.id = people[frame.recipient.id]
             for entries in (frame.chatItem.outgoing.sendStatus, frame.chatItem.standardMessage.reactions):
                 if len(entries) > 1:
-                    mixed = sorted(entries, key=lambda _entry: dice.random())
-                    copies = [type(entry).FromString(entry.SerializeToString()) for entry in mixed]
+                    reordered = sorted(entries, key=lambda _entry: rng.random())
+                    copies = [type(entry).FromString(entry.SerializeToString()) for entry in reordered]
                     del entries[:]
                     entries.extend(copies)  # type: ignore[arg-type]  # both lists are copies of themselves
         account, rest = frames[:1], frames[1:]
@@ -98,16 +98,16 @@ class Snapshot:
         rest.sort(
             key=lambda frame: (
                 rank.get(frame.WhichOneof("item") or "", 3) + frame.recipient.HasField("distributionList"),
-                dice.random() if frame.WhichOneof("item") in rank else 0,
+                rng.random() if frame.WhichOneof("item") in rank else 0,
             )
         )
         return Snapshot(self.header, account + rest)
 
 
-def shuffled(ids: Sequence[int], dice: random.Random) -> dict[int, int]:
+def shuffled(ids: Sequence[int], rng: random.Random) -> dict[int, int]:
     """Map ids to others, all new."""
     new = [number + 5000 for number in range(len(ids))]
-    dice.shuffle(new)
+    rng.shuffle(new)
     return dict(zip(ids, new, strict=True))
 
 
@@ -130,16 +130,16 @@ def opened(raw: bytes) -> backup.Backup:
 
 def difference(before: bytes, after: bytes) -> Difference:
     """Compare two streams."""
-    with opened(before) as one, opened(after) as other:
-        return diff(one, other)
+    with opened(before) as earlier, opened(after) as later:
+        return diff(earlier, later)
 
 
 def changes(before: bytes, after: bytes) -> list[MessageChange]:
     """List every change to a message."""
-    found: list[MessageChange] = []
-    with opened(before) as one, opened(after) as other:
-        diff(one, other, on_change=found.append)
-    return found
+    message_changes: list[MessageChange] = []
+    with opened(before) as earlier, opened(after) as later:
+        diff(earlier, later, on_change=message_changes.append)
+    return message_changes
 
 
 def merged(*raws: bytes) -> bytes:
@@ -151,5 +151,5 @@ def merging(raws: Iterable[bytes]) -> tuple[bytes, MergeResult, list[Conflict]]:
     """Merge streams, and say what happened."""
     out = io.BytesIO()
     conflicts: list[Conflict] = []
-    done = merge([opened(raw) for raw in raws], out, to=OutputFormat.STREAM, on_conflict=conflicts.append)
-    return out.getvalue(), done, conflicts
+    result = merge([opened(raw) for raw in raws], out, to=OutputFormat.STREAM, on_conflict=conflicts.append)
+    return out.getvalue(), result, conflicts

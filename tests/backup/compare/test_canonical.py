@@ -6,7 +6,14 @@ from collections.abc import Callable
 import pytest
 from google.protobuf import text_format
 
-from holdfast.backup.compare.canonical import Aspect, aspects, canonical, file_pointers, parse, says
+from holdfast.backup.compare.canonical import (
+    Aspect,
+    canonicalize,
+    differing_aspects,
+    file_pointers,
+    message_summary,
+    parse_item,
+)
 from holdfast.backup.schema.backup_pb2 import BodyRange, ChatItem, Frame, Poll, Reaction, SendStatus
 from tests.backup.compare.snapshots import snapshot
 
@@ -33,7 +40,7 @@ def changed(change: Callable[[ChatItem], object]) -> tuple[Aspect, ...]:
     """Say in what a message differs from one that was changed."""
     item = message()
     change(item)
-    return aspects(message(), item)
+    return differing_aspects(message(), item)
 
 
 def shuffle(item: ChatItem) -> None:
@@ -81,26 +88,26 @@ def test_votes_are_a_change_of_their_own() -> None:
     new = ChatItem()
     new.CopyFrom(old)
     new.poll.options[1].votes.add(voterId=3)
-    assert aspects(ChatItem.FromString(old.SerializeToString()), new) == (Aspect.VOTES,)
+    assert differing_aspects(ChatItem.FromString(old.SerializeToString()), new) == (Aspect.VOTES,)
     old.poll.hasEnded = True
     again = ChatItem.FromString(old.SerializeToString())
     again.poll.hasEnded = False
-    assert aspects(old, again) == (Aspect.VOTES,)
+    assert differing_aspects(old, again) == (Aspect.VOTES,)
 
 
 def test_every_message_of_a_sample_is_itself_and_has_words() -> None:
     """However often it is brought into order."""
     for item in snapshot(400).items:
         raw = Frame(chatItem=item).SerializeToString()
-        assert aspects(parse(raw), parse(raw)) == ()
-        once = canonical(parse(raw)).SerializeToString()
-        assert canonical(ChatItem.FromString(once)).SerializeToString() == once
-        assert says(item)
+        assert differing_aspects(parse_item(raw), parse_item(raw)) == ()
+        once = canonicalize(parse_item(raw)).SerializeToString()
+        assert canonicalize(ChatItem.FromString(once)).SerializeToString() == once
+        assert message_summary(item)
 
 
 def test_every_file_of_a_message_is_found() -> None:
     """As many as there are locators in it."""
-    dice = random.Random(1)
-    for item in dice.sample(snapshot(400).items, 200):
+    rng = random.Random(1)
+    for item in rng.sample(snapshot(400).items, 200):
         expected = text_format.MessageToString(item).count("locatorInfo")
         assert len(file_pointers(item)) == expected

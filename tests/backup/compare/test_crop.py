@@ -19,76 +19,76 @@ from tests.backup.compare.valid import check
 from tests.backup.streams import KEYS, folder_of, sample
 
 
-def cropped(made: Snapshot, **options: object) -> tuple[Snapshot, CropResult]:
+def cropped(source: Snapshot, **options: object) -> tuple[Snapshot, CropResult]:
     """Crop, hold the result to the rules, and read it."""
     out = io.BytesIO()
-    done = crop(opened(made.raw()), out, to=OutputFormat.STREAM, **options)  # type: ignore[arg-type]  # whatever crop takes
+    result = crop(opened(source.raw()), out, to=OutputFormat.STREAM, **options)  # type: ignore[arg-type]  # whatever crop takes
     check(out.getvalue())
-    with opened(out.getvalue()) as source:
-        frames = [Frame.FromString(frame.raw) for frame in source]
-        return Snapshot(BackupInfo.FromString(source.header), frames), done
+    with opened(out.getvalue()) as part:
+        frames = [Frame.FromString(frame.raw) for frame in part]
+        return Snapshot(BackupInfo.FromString(part.header), frames), result
 
 
 def test_one_chat_brings_its_people_and_nobody_else() -> None:
     """Authors, reactions, quotes, members, mentions; the account and oneself."""
-    made = snapshot(400)
-    group = made.groups()[0]
-    (chat,) = (chat for chat in made.chats if chat.recipientId == group.id)
-    part, done = cropped(made, chats=[f"#{chat.id}"])
+    source = snapshot(400)
+    group = source.groups()[0]
+    (chat,) = (chat for chat in source.chats if chat.recipientId == group.id)
+    part, result = cropped(source, chats=[f"#{chat.id}"])
     assert part.chats == [chat]
-    assert part.items == [item for item in made.items if item.chatId == chat.id]
-    assert part.frames[0] == made.frames[0]
+    assert part.items == [item for item in source.items if item.chatId == chat.id]
+    assert part.frames[0] == source.frames[0]
     members = {member.userId for member in group.group.snapshot.members}
     kept = {recipient.contact.aci for recipient in part.contacts()}
-    known = {recipient.contact.aci for recipient in made.contacts()}
-    assert members & known <= kept
-    assert len(kept) < len(known)
-    assert (done.chats, done.messages, done.recipients) == (1, len(part.items), len(part.recipients))
-    assert (done.chats_before, done.messages_before) == (len(made.chats), 400)
+    acis = {recipient.contact.aci for recipient in source.contacts()}
+    assert members & acis <= kept
+    assert len(kept) < len(acis)
+    assert (result.chats, result.messages, result.recipients) == (1, len(part.items), len(part.recipients))
+    assert (result.chats_before, result.messages_before) == (len(source.chats), 400)
 
 
 def test_without_a_chat_the_others_stay() -> None:
     """Choices can be combined."""
-    made = snapshot()
-    chats = [f"#{chat.id}" for chat in made.chats]
-    part, _done = cropped(made, without_chats=chats[:2])
-    assert part.chats == made.chats[2:]
-    part, _done = cropped(made, chats=chats[:2], without_chats=chats[:1])
-    assert part.chats == made.chats[1:2]
+    source = snapshot()
+    chats = [f"#{chat.id}" for chat in source.chats]
+    part, _result = cropped(source, without_chats=chats[:2])
+    assert part.chats == source.chats[2:]
+    part, _result = cropped(source, chats=chats[:2], without_chats=chats[:1])
+    assert part.chats == source.chats[1:2]
 
 
 @settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(seed=st.integers(0, 1000), without_media=st.booleans())
 def test_any_crop_is_valid(seed: int, without_media: bool) -> None:  # noqa: FBT001  # hypothesis gives it by name
     """Whatever is chosen."""
-    dice = random.Random(seed)
-    made = snapshot(400)
-    times = sorted(dice.choice(made.items).dateSent for _ in range(2))
-    chats = [f"#{chat.id}" for chat in dice.sample(made.chats, dice.randrange(4))]
-    part, _done = cropped(made, chats=chats, window=Window(*times), without_media=without_media)
+    rng = random.Random(seed)
+    source = snapshot(400)
+    times = sorted(rng.choice(source.items).dateSent for _ in range(2))
+    chats = [f"#{chat.id}" for chat in rng.sample(source.chats, rng.randrange(4))]
+    part, _result = cropped(source, chats=chats, window=Window(*times), without_media=without_media)
     assert all(times[0] <= item.dateSent for item in part.items)
 
 
 def test_a_span_of_time_keeps_chats_and_people() -> None:
     """And the messages first sent in it."""
-    made = snapshot(400)
-    times = sorted(item.dateSent for item in made.items)
+    source = snapshot(400)
+    times = sorted(item.dateSent for item in source.items)
     window = Window(times[100], times[299])
-    part, _done = cropped(made, window=window)
-    assert part.chats == made.chats
-    assert part.recipients == made.recipients
+    part, _result = cropped(source, window=window)
+    assert part.chats == source.chats
+    assert part.recipients == source.recipients
     expected = [
-        item for item in made.items if window.holds(min(version.dateSent for version in (item, *item.revisions)))
+        item for item in source.items if window.holds(min(version.dateSent for version in (item, *item.revisions)))
     ]
     assert [item.dateSent for item in part.items] == [item.dateSent for item in expected]
 
 
 def test_a_quote_of_what_was_left_out_keeps_what_it_says() -> None:
     """It no longer points to it; one of what stays is untouched."""
-    made = snapshot(400)
-    quoting = [item for item in made.items if item.standardMessage.quote.targetSentTimestamp]
+    source = snapshot(400)
+    quoting = [item for item in source.items if item.standardMessage.quote.targetSentTimestamp]
     middle = sorted(item.dateSent for item in quoting)[len(quoting) // 2]
-    part, _done = cropped(made, window=Window(middle, None))
+    part, _result = cropped(source, window=Window(middle, None))
     before = {item.dateSent: item.standardMessage.quote for item in quoting}
     seen = set()
     for item in part.items:
@@ -103,12 +103,12 @@ def test_a_quote_of_what_was_left_out_keeps_what_it_says() -> None:
 
 def test_without_media_files_are_named_and_marked_as_not_available() -> None:
     """Everywhere; long texts are text and stay."""
-    made = snapshot(400)
-    part, _done = cropped(made, without_media=True)
+    source = snapshot(400)
+    part, _result = cropped(source, without_media=True)
     assert len(part.items) == 400
     raw = b"".join(frame.SerializeToString() for frame in part.frames)
     assert b"image/" in raw
-    long = sum(item.standardMessage.HasField("longText") for item in made.items)
+    long = sum(item.standardMessage.HasField("longText") for item in source.items)
     assert long
     assert sum(bool(item.standardMessage.longText.locatorInfo.key) for item in part.items) == long
     for item in part.items:
@@ -121,18 +121,18 @@ def test_without_media_files_are_named_and_marked_as_not_available() -> None:
 def test_a_folder_is_written_with_the_media_of_what_stays(tmp_path: Path) -> None:
     """And with none but long texts, if none are wanted."""
     source = folder_of(sample(400), tmp_path / "a")
-    with backup.open(source, KEYS) as found:
-        whole = crop(found, tmp_path / "b", to=OutputFormat.FOLDER, keys=KEYS, window=Window(0, None))
-        less = crop(found, tmp_path / "c", to=OutputFormat.FOLDER, keys=KEYS, without_media=True)
+    with backup.open(source, KEYS) as opened_backup:
+        whole = crop(opened_backup, tmp_path / "b", to=OutputFormat.FOLDER, keys=KEYS, window=Window(0, None))
+        less = crop(opened_backup, tmp_path / "c", to=OutputFormat.FOLDER, keys=KEYS, without_media=True)
     assert 0 < less.written.attachments < whole.written.attachments
 
 
 def test_nothing_is_changed_where_nothing_is_left_out() -> None:
     """To the byte."""
-    made = snapshot()
+    source = snapshot()
     out = io.BytesIO()
-    crop(opened(made.raw()), out, to=OutputFormat.STREAM, window=Window(0, None))
-    assert difference(made.raw(), out.getvalue()).same
+    crop(opened(source.raw()), out, to=OutputFormat.STREAM, window=Window(0, None))
+    assert difference(source.raw(), out.getvalue()).same
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3, 4])

@@ -15,34 +15,34 @@ from tests.backup.compare.snapshots import changes, difference, opened, snapshot
 @given(seed=st.integers(0, 1000))
 def test_ids_and_order_are_no_difference(seed: int) -> None:
     """However a file numbers people and chats, and lists receipts and reactions."""
-    made = snapshot(200, seed=seed % 3 + 1)
-    assert difference(made.raw(), made.renumbered(seed).raw()).same
+    original = snapshot(200, seed=seed % 3 + 1)
+    assert difference(original.raw(), original.renumbered(seed).raw()).same
 
 
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(seed=st.integers(0, 1000))
 def test_added_and_removed_messages_are_counted(seed: int) -> None:
     """Exactly those that one side has and the other has not."""
-    dice = random.Random(seed)
+    rng = random.Random(seed)
     whole = snapshot(200)
-    sides = [[dice.random() < 0.7 for _ in whole.items] for _ in range(2)]
+    sides = [[rng.random() < 0.7 for _ in whole.items] for _ in range(2)]
     raws = []
     for number, side in enumerate(sides):
         gone = iter([not kept for kept in side])
         raws.append(snapshot(200).without(lambda _item: next(gone)).renumbered(seed + number).raw())  # noqa: B023  # used at once
-    found = difference(raws[0], raws[1])
+    differences = difference(raws[0], raws[1])
     both = list(zip(*sides, strict=True))
-    assert sum(chat.added for chat in found.chats) == both.count((False, True))
-    assert sum(chat.removed for chat in found.chats) == both.count((True, False))
-    assert sum(chat.changed for chat in found.chats) == 0
-    assert found.messages_before - found.messages_after == sum(sides[0]) - sum(sides[1])
+    assert sum(chat.added for chat in differences.chats) == both.count((False, True))
+    assert sum(chat.removed for chat in differences.chats) == both.count((True, False))
+    assert sum(chat.changed for chat in differences.chats) == 0
+    assert differences.messages_before - differences.messages_after == sum(sides[0]) - sum(sides[1])
 
 
 def test_edits_deletions_and_reactions_are_told_by_chat() -> None:
     """With what the message said, and says now."""
     old, new = snapshot(), snapshot().renumbered(2)
     edited, deleted, liked = new.texts()[0], new.texts()[1], new.texts()[2]
-    said = edited.standardMessage.text.body
+    old_text = edited.standardMessage.text.body
     revision = edited.revisions.add()
     revision.CopyFrom(old.texts()[0])
     edited.dateSent += 60_000
@@ -50,11 +50,11 @@ def test_edits_deletions_and_reactions_are_told_by_chat() -> None:
     gone = deleted.standardMessage.text.body
     deleted.remoteDeletedMessage.SetInParent()
     liked.standardMessage.reactions.add(emoji="🦀", authorId=liked.authorId, sentTimestamp=5)
-    found = {change.what: change for change in changes(old.raw(), new.raw())}
-    assert set(found) == {("edited",), ("deleted",), ("reactions",)}
-    assert (found["edited",].before, found["edited",].after) == (said, "better")
-    assert found["edited",].sent_ms == edited.dateSent
-    assert found["deleted",].before == gone
+    differences = {change.what: change for change in changes(old.raw(), new.raw())}
+    assert set(differences) == {("edited",), ("deleted",), ("reactions",)}
+    assert (differences["edited",].before, differences["edited",].after) == (old_text, "better")
+    assert differences["edited",].sent_ms == edited.dateSent
+    assert differences["deleted",].before == gone
     chats = difference(old.raw(), new.raw()).chats
     assert sum(chat.changed for chat in chats) == 3
     assert {name for chat in chats for name in chat.aspects} == {"edited", "deleted", "reactions"}
@@ -63,17 +63,21 @@ def test_edits_deletions_and_reactions_are_told_by_chat() -> None:
 def test_changes_come_chat_by_chat_in_order_of_time() -> None:
     """All of one side, when the other has no messages."""
     whole, none = snapshot(), snapshot().without(lambda _item: True)
-    told = changes(none.raw(), whole.raw())
-    assert len(told) == len(whole.items)
-    assert {change.what for change in told} == {("added",)}
-    chats = [change.chat for change in told]
+    message_changes = changes(none.raw(), whole.raw())
+    assert len(message_changes) == len(whole.items)
+    assert {change.what for change in message_changes} == {("added",)}
+    chats = [change.chat for change in message_changes]
     assert len({chat for at, chat in enumerate(chats) if chat not in chats[:at]}) == len(set(chats))
     for chat in set(chats):
         times = [
-            change.sent_ms for change in told if change.chat == chat and not change.after.startswith("update")
+            change.sent_ms
+            for change in message_changes
+            if change.chat == chat and not change.after.startswith("update")
         ]
-        assert len(times) == len([change for change in told if change.chat == chat and change.sent_ms in times])
-    assert {change.author for change in told} >= {"You"}
+        assert len(times) == len(
+            [change for change in message_changes if change.chat == chat and change.sent_ms in times]
+        )
+    assert {change.author for change in message_changes} >= {"You"}
 
 
 def test_a_choice_of_chats_hides_the_others() -> None:
@@ -81,11 +85,11 @@ def test_a_choice_of_chats_hides_the_others() -> None:
     old, new = snapshot(), snapshot().without(lambda _item: True)
     new.frames[0].account.givenName = "Somebody"
     name = "Note to Self"
-    with opened(old.raw()) as one, opened(new.raw()) as other:
-        found = diff(one, other, chats=[name])
-    assert [chat.chat for chat in found.chats] == [name]
-    assert not found.settings
-    assert not found.records
+    with opened(old.raw()) as earlier, opened(new.raw()) as later:
+        differences = diff(earlier, later, chats=[name])
+    assert [chat.chat for chat in differences.chats] == [name]
+    assert not differences.settings
+    assert not differences.records
 
 
 def test_equal_messages_are_counted_as_often_as_they_are_there() -> None:
@@ -100,6 +104,6 @@ def test_equal_messages_are_counted_as_often_as_they_are_there() -> None:
 def test_a_cut_file_is_an_error() -> None:
     """On either side."""
     raw = snapshot().raw()
-    for pair in ((raw[:-3], raw), (raw, raw[:-3])):
+    for pair_recipients in ((raw[:-3], raw), (raw, raw[:-3])):
         with pytest.raises(DamagedBackup):
-            difference(*pair)
+            difference(*pair_recipients)

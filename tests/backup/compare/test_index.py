@@ -5,7 +5,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.backup.compare.index import NOBODY, Index, MessageGroup
+from holdfast.backup.compare.index import UNMATCHED, MessageGroup, MessageIndex
 from holdfast.backup.wire.renumber import Numbered
 
 
@@ -22,18 +22,18 @@ MESSAGES = st.lists(
 @given(before=MESSAGES, after=MESSAGES)
 def test_what_is_the_same_is_paired_and_the_rest_is_told(before: list[Numbered], after: list[Numbered]) -> None:
     """As many pairs as the two have in common, each with its own partner, and everything else in a group."""
-    with Index() as index:
+    with MessageIndex() as index:
         index.add("before", [before[:2], before[2:]])
         index.add("after", [after])
         groups = list(index.match())
         for n, partner in enumerate(index.before):
-            if partner != NOBODY:
+            if partner != UNMATCHED:
                 assert index.after[partner] == n
                 assert before[n][1:] == after[partner][1:]
         common = Counter(entry[1:] for entry in before) & Counter(entry[1:] for entry in after)
-        assert sum(partner != NOBODY for partner in index.before) == common.total()
-        left = [n for n, partner in enumerate(index.before) if partner == NOBODY]
-        right = [n for n, partner in enumerate(index.after) if partner == NOBODY]
+        assert sum(partner != UNMATCHED for partner in index.before) == common.total()
+        left = [n for n, partner in enumerate(index.before) if partner == UNMATCHED]
+        right = [n for n, partner in enumerate(index.after) if partner == UNMATCHED]
         assert sorted(n for group in groups for n in group.before) == left
         assert sorted(n for group in groups for n in group.after) == right
         assert len({group[:3] for group in groups}) == len(groups)
@@ -41,7 +41,7 @@ def test_what_is_the_same_is_paired_and_the_rest_is_told(before: list[Numbered],
 
 def test_times_beyond_the_calendar_are_times_too() -> None:
     """Up to the largest number the format can say."""
-    with Index() as index:
+    with MessageIndex() as index:
         far = item(1, 1, (1 << 64) - 1, b"x")
         index.add("before", [[far]])
         index.add("after", [[far]])
@@ -51,7 +51,7 @@ def test_times_beyond_the_calendar_are_times_too() -> None:
 
 def test_bytes_and_groups_are_kept_until_they_are_needed() -> None:
     """On disk, in the order they were put aside."""
-    with Index() as index:
+    with MessageIndex() as index:
         index.add("before", [[item(1, 1, 1, b"a"), item(2, 1, 1, b"b")]])
         index.add("after", [[item(1, 1, 1, b"c")]])
         (changed, gone) = index.match()
@@ -65,7 +65,7 @@ def test_bytes_and_groups_are_kept_until_they_are_needed() -> None:
         assert (index.raw("before", 0), index.raw("after", 0)) == (b"a", b"c")
         index.replace(0, b"d")
         assert index.raw("after", 0) == b"d"
-        index.note(gone, 1, None)
-        index.note(changed, 0, 0)
+        index.add_change(gone, 1, None)
+        index.add_change(changed, 0, 0)
         assert list(index.changes()) == [(1, 0, 0), (2, 1, None)]
         assert (index.counts("before"), index.counts("after")) == ({1: 1, 2: 1}, {1: 1})

@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from holdfast import backup
-from holdfast.backup.compare.index import NOBODY
-from holdfast.backup.compare.merge import TIMER, merge, weave
+from holdfast.backup.compare.index import UNMATCHED
+from holdfast.backup.compare.merge import TIMER_STOPPED, interleave, merge
 from holdfast.backup.conversion import OutputFormat
 from holdfast.backup.errors import DamagedBackup, DifferentAccounts, UnreadableBackup
 from holdfast.backup.schema import Frame
@@ -26,46 +26,46 @@ FEW = settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck
 
 def variant(seed: int, *, later: int = 0, records: bool = True) -> Snapshot:
     """Make a snapshot of the one account: renumbered, with gaps, edits, reactions and other names."""
-    dice = random.Random(seed)
-    made = snapshot(200).later(later * DAY)
-    made.without(lambda _item: dice.random() < 0.3)
-    for item in dice.sample(made.texts(), 10):
+    rng = random.Random(seed)
+    result = snapshot(200).later(later * DAY)
+    result.without(lambda _item: rng.random() < 0.3)
+    for item in rng.sample(result.texts(), 10):
         if item.standardMessage.attachments or item.standardMessage.HasField("longText"):
             continue
-        what = dice.randrange(3)
-        if what == 0:
+        choice = rng.randrange(3)
+        if choice == 0:
             revision = ChatItem.FromString(item.SerializeToString())
             revision.ClearField("pinDetails")
             item.revisions.append(revision)
             item.standardMessage.text.body = f"edited {seed}"
             del item.standardMessage.text.bodyRanges[:]
-        elif what == 1:
+        elif choice == 1:
             item.remoteDeletedMessage.SetInParent()
         else:
             del item.standardMessage.reactions[:]
             item.standardMessage.reactions.add(emoji="🦀", authorId=item.authorId, sentTimestamp=item.dateSent)
     if records:
-        for contact in dice.sample(made.contacts(), 3):
+        for contact in rng.sample(result.contacts(), 3):
             contact.contact.note = f"note {seed}"
-        dice.choice(made.groups()).group.snapshot.title.title = f"Group {seed}"
-        made.frames[0].account.bioText = f"bio {seed}"
-    return made.renumbered(seed)
+        rng.choice(result.groups()).group.snapshot.title.title = f"Group {seed}"
+        result.frames[0].account.bioText = f"bio {seed}"
+    return result.renumbered(seed)
 
 
 @FEW
 @given(seed=st.integers(0, 1000))
 def test_merging_is_the_same_in_any_order_and_valid(seed: int) -> None:
     """Of two backups made at different times or at the same."""
-    one, other = variant(seed), variant(seed + 1, later=seed % 3)
-    raws = one.raw(), other.raw()
-    made = merged(*raws)
-    assert made == merged(*reversed(raws))
-    check(made)
+    first, second = variant(seed), variant(seed + 1, later=seed % 3)
+    raws = first.raw(), second.raw()
+    merged_raw = merged(*raws)
+    assert merged_raw == merged(*reversed(raws))
+    check(merged_raw)
     for raw in raws:
-        found = difference(raw, made)
-        assert sum(chat.removed for chat in found.chats) == 0
-        assert not [record for record in found.records if record.what == "removed"]
-    later = difference(raws[1], made) if seed % 3 else None
+        differences = difference(raw, merged_raw)
+        assert sum(chat.removed for chat in differences.chats) == 0
+        assert not [record for record in differences.records if record.what == "removed"]
+    later = difference(raws[1], merged_raw) if seed % 3 else None
     if later is not None:
         assert later.settings == ()
         assert not [record for record in later.records if record.what == "changed"]
@@ -75,12 +75,12 @@ def test_merging_is_the_same_in_any_order_and_valid(seed: int) -> None:
 @given(seed=st.integers(0, 1000))
 def test_a_backup_merged_with_itself_is_itself(seed: int) -> None:
     """Also under other numbers; and once more changes nothing."""
-    one = variant(seed)
-    assert difference(merged(one.raw(), one.renumbered(seed + 7).raw()), one.raw()).same
-    other = variant(seed + 1, later=1)
-    made = merged(one.raw(), other.raw())
-    assert difference(merged(made, other.raw()), made).same
-    assert difference(merged(made, one.raw()), made).same
+    first = variant(seed)
+    assert difference(merged(first.raw(), first.renumbered(seed + 7).raw()), first.raw()).same
+    second = variant(seed + 1, later=1)
+    merged_raw = merged(first.raw(), second.raw())
+    assert difference(merged(merged_raw, second.raw()), merged_raw).same
+    assert difference(merged(merged_raw, first.raw()), merged_raw).same
 
 
 @FEW
@@ -92,30 +92,30 @@ def test_it_does_not_matter_how_three_are_put_together(seed: int) -> None:
     check(together)
     steps = merged(merged(raws[0], raws[1]), raws[2])
     assert difference(together, steps).same
-    other = difference(together, merged(raws[0], merged(raws[1], raws[2])))
-    assert not other.records
-    assert not other.settings
-    assert sum(chat.added + chat.removed for chat in other.chats) == 0
+    differences = difference(together, merged(raws[0], merged(raws[1], raws[2])))
+    assert not differences.records
+    assert not differences.settings
+    assert sum(chat.added + chat.removed for chat in differences.chats) == 0
 
 
 @FEW
 @given(seed=st.integers(0, 1000))
 def test_both_orders_are_kept(seed: int) -> None:
     """What stood before something in either backup still does."""
-    one, other = variant(seed, records=False), variant(seed + 1, later=1, records=False)
+    first, second = variant(seed, records=False), variant(seed + 1, later=1, records=False)
     places = {
         (item.dateSent, str(item.WhichOneof("item"))): at
         for at, item in enumerate(
-            Frame.FromString(frame.raw).chatItem for frame in opened(merged(one.raw(), other.raw()))
+            Frame.FromString(frame.raw).chatItem for frame in opened(merged(first.raw(), second.raw()))
         )
     }
-    for side in (one, other):
-        found = [
+    for side in (first, second):
+        positions = [
             places[item.dateSent, kind]
             for item in side.items
             if (kind := str(item.WhichOneof("item"))) and (item.dateSent, kind) in places
         ]
-        assert found == sorted(found)
+        assert positions == sorted(positions)
 
 
 def item(time: int) -> Numbered:
@@ -126,19 +126,19 @@ def item(time: int) -> Numbered:
 def test_what_only_the_older_side_has_goes_between_its_neighbours() -> None:
     """By time where the newer side has something of its own there."""
     olds, news = [item(1), item(2), item(9), item(4)], [item(1), item(3), item(4)]
-    before, after = array("i", [0, NOBODY, NOBODY, 2]), array("i", [0, NOBODY, 3])
-    woven = [(late, n) for late, n, _item in weave(iter(olds), iter(news), before, after)]
-    assert woven == [(True, 0), (False, 1), (True, 1), (False, 2), (True, 2)]
+    before, after = array("i", [0, UNMATCHED, UNMATCHED, 2]), array("i", [0, UNMATCHED, 3])
+    interleaved = [(is_newer, n) for is_newer, n, _item in interleave(iter(olds), iter(news), before, after)]
+    assert interleaved == [(True, 0), (False, 1), (True, 1), (False, 2), (True, 2)]
 
 
 def test_two_accounts_are_refused_and_nothing_is_written(tmp_path: Path) -> None:
     """Unless somebody knows better."""
-    one, other = snapshot(60), snapshot(60, seed=2)
+    first, second = snapshot(60), snapshot(60, seed=2)
     target = tmp_path / "out.binproto"
     with pytest.raises(DifferentAccounts, match="two accounts"):
-        merge([opened(one.raw()), opened(other.raw())], target, to=OutputFormat.STREAM)
+        merge([opened(first.raw()), opened(second.raw())], target, to=OutputFormat.STREAM)
     assert not target.exists()
-    merge([opened(one.raw()), opened(other.raw())], target, to=OutputFormat.STREAM, assume_same_account=True)
+    merge([opened(first.raw()), opened(second.raw())], target, to=OutputFormat.STREAM, assume_same_account=True)
     check(target.read_bytes())
 
 
@@ -160,10 +160,10 @@ def test_a_third_backup_may_connect_two() -> None:
 
 def test_a_dangling_reference_is_an_error() -> None:
     """It must not come to mean somebody else."""
-    one, other = snapshot(60), snapshot(60)
-    other.items[5].authorId = 9999
+    first, second = snapshot(60), snapshot(60)
+    second.items[5].authorId = 9999
     with pytest.raises(UnreadableBackup, match="refers to recipient 9999"):
-        merged(one.raw(), other.raw())
+        merged(first.raw(), second.raw())
 
 
 def test_a_cut_file_leaves_nothing_behind(tmp_path: Path) -> None:
@@ -179,22 +179,22 @@ def test_a_message_whose_time_ran_out_is_told() -> None:
     old, new = snapshot(), snapshot().later(3650 * DAY)
     gone = len(old.items) - len(new.items)
     assert gone
-    raw, done, conflicts = merging([old.raw(), new.raw()])
+    raw, result, conflicts = merging([old.raw(), new.raw()])
     check(raw)
-    assert done.messages == len(old.items)
-    assert sum(conflict.why == TIMER for conflict in conflicts) == gone
+    assert result.messages == len(old.items)
+    assert sum(conflict.why == TIMER_STOPPED for conflict in conflicts) == gone
 
 
 def test_conflicts_are_counted_and_told() -> None:
     """Each with what stayed and what did not."""
     old, new = snapshot(), snapshot().later(1)
     text = new.texts()[0].standardMessage.text
-    said, text.body = text.body, "changed"
+    old_text, text.body = text.body, "changed"
     del text.bodyRanges[:]
-    _raw, done, conflicts = merging([old.raw(), new.raw()])
+    _raw, result, conflicts = merging([old.raw(), new.raw()])
     (conflict,) = conflicts
-    assert (conflict.what, conflict.kept, conflict.dropped) == ("message", "changed", said)
-    assert (done.conflicts, done.differing, done.only_older, done.only_newer) == (1, {"edited": 1}, 0, 0)
+    assert (conflict.what, conflict.kept, conflict.dropped) == ("message", "changed", old_text)
+    assert (result.conflicts, result.differing, result.only_older, result.only_newer) == (1, {"edited": 1}, 0, 0)
 
 
 def test_a_folder_gets_the_attachments_of_both(tmp_path: Path) -> None:
@@ -202,13 +202,13 @@ def test_a_folder_gets_the_attachments_of_both(tmp_path: Path) -> None:
     records = sample(60)
     half = records[:1] + tuple(raw for raw in records[1:] if not Frame.FromString(raw).HasField("chatItem"))
     snapshots = [folder_of(records, tmp_path / "a"), folder_of(half, tmp_path / "b")]
-    with backup.open(snapshots[0], KEYS) as one, backup.open(snapshots[1], KEYS) as other:
-        done = merge([one, other], tmp_path / "c", to=OutputFormat.FOLDER, keys=KEYS)
-    assert done.written.problems == ()
-    assert done.written.attachments > 0
-    found = backup.info(tmp_path / "c", KEYS, verify_media=True)
-    assert found.media is not None
-    assert (found.media.missing, found.media.damaged) == (0, 0)
+    with backup.open(snapshots[0], KEYS) as first, backup.open(snapshots[1], KEYS) as second:
+        result = merge([first, second], tmp_path / "c", to=OutputFormat.FOLDER, keys=KEYS)
+    assert result.written.problems == ()
+    assert result.written.attachments > 0
+    info = backup.info(tmp_path / "c", KEYS, verify_media=True)
+    assert info.media is not None
+    assert (info.media.missing, info.media.damaged) == (0, 0)
 
 
 def test_forms_and_keys_are_those_of_convert() -> None:

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from holdfast.backup.compare.canonical import Aspect
-from holdfast.backup.compare.index import Index, MessageGroup
-from holdfast.backup.compare.message_matches import mark, match_changed
+from holdfast.backup.compare.index import MessageGroup, MessageIndex
+from holdfast.backup.compare.message_matches import mark_messages, match_changed
 from holdfast.backup.schema.backup_pb2 import ChatItem, Frame, Reaction, RemoteDeletedMessage
 from holdfast.backup.wire.renumber import Numbered
 
@@ -26,8 +26,8 @@ def matches(
     ]
     group = MessageGroup(1, 1, 1, tuple(range(len(before))), tuple(range(len(after))))
     marks = bytearray(len(before)), bytearray(len(after))
-    mark(group, marks)
-    with Index() as index:
+    mark_messages(group, marks)
+    with MessageIndex() as index:
         index.keep("before", marks[0], [sides[0]])
         index.keep("after", marks[1], [sides[1]])
         return sorted(match_changed(index, group), key=str)
@@ -35,8 +35,8 @@ def matches(
 
 def test_what_means_the_same_is_found_first() -> None:
     """Wherever it stands."""
-    one, other = Reaction(emoji="x", authorId=1, sortOrder=1), Reaction(emoji="x", authorId=1, sortOrder=9)
-    assert matches([text("a"), text("b", one)], [text("b", other), text("c")]) == [
+    first, second = Reaction(emoji="x", authorId=1, sortOrder=1), Reaction(emoji="x", authorId=1, sortOrder=9)
+    assert matches([text("a"), text("b", first)], [text("b", second), text("c")]) == [
         (0, 1, (Aspect.EDITED,)),
         (1, 0, ()),
     ]
@@ -58,12 +58,12 @@ def test_others_are_new_or_gone() -> None:
 
 def test_several_candidates_are_paired_in_their_order_and_by_their_kind() -> None:
     """What means the same first, then texts with texts and stickers with stickers, the first with the first."""
-    one, other = (ChatItem(chatId=1, authorId=1, dateSent=1) for _ in range(2))
-    one.stickerMessage.sticker.stickerId = 1
-    other.stickerMessage.sticker.stickerId = 2
+    first, second = (ChatItem(chatId=1, authorId=1, dateSent=1) for _ in range(2))
+    first.stickerMessage.sticker.stickerId = 1
+    second.stickerMessage.sticker.stickerId = 2
     edited = (Aspect.EDITED,)
     assert matches([text("a"), text("b")], [text("c"), text("d")]) == [(0, 0, edited), (1, 1, edited)]
-    assert matches([one, text("a")], [text("b"), other]) == [(0, 1, edited), (1, 0, edited)]
+    assert matches([first, text("a")], [text("b"), second]) == [(0, 1, edited), (1, 0, edited)]
     assert matches([text("a"), text("b"), text("c")], [text("b"), text("d")]) == [
         (0, 1, edited),
         (1, 0, ()),
@@ -75,5 +75,5 @@ def test_several_candidates_are_paired_in_their_order_and_by_their_kind() -> Non
 def test_thousands_of_one_time_are_no_trouble() -> None:
     """Each is looked at once."""
     many = [text(str(number)) for number in range(3000)]
-    found = matches(many, list(reversed(many[1:])))
-    assert sum(not aspect and new is not None and old is not None for old, new, aspect in found) == 2999
+    pairs = matches(many, list(reversed(many[1:])))
+    assert sum(not aspect and new is not None and old is not None for old, new, aspect in pairs) == 2999

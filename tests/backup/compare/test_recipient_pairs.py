@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.backup.compare.recipient_pairs import NOWHERE, RecipientPairs, pair
+from holdfast.backup.compare.recipient_pairs import DANGLING, RecipientPairs, pair_recipients
 from holdfast.backup.compare.roster import Roster, read_roster
 from holdfast.backup.errors import UnreadableBackup
 from holdfast.backup.schema import BackupInfo
@@ -37,9 +37,9 @@ def numbers(pairing: RecipientPairs) -> tuple[list[int], list[int]]:
 
 def test_everybody_is_found_whatever_their_ids() -> None:
     """In a renumbered file, people and chats of every kind."""
-    made = snapshot(400)
-    before, after = read_roster(opened(made.raw())), read_roster(opened(made.renumbered(1).raw()))
-    pairing = pair(before, after)
+    source = snapshot(400)
+    before, after = read_roster(opened(source.raw())), read_roster(opened(source.renumbered(1).raw()))
+    pairing = pair_recipients(before, after)
     assert all(len(earlier) == 1 and later is not None for earlier, later in pairing.recipients.values())
     assert all(len(earlier) == 1 and later is not None for earlier, later in pairing.chats.values())
     for number, (earlier, later) in pairing.recipients.items():
@@ -63,13 +63,13 @@ def test_everybody_is_found_whatever_their_ids() -> None:
 )
 def test_people_are_matched_by_their_strongest_common_id(old: Contact, new: Contact, *, same: bool) -> None:
     """A number can pass to somebody else, an account cannot."""
-    (one,), (other,) = numbers(pair(people(old), people(new)))
-    assert (one == other) is same
+    (first,), (second,) = numbers(pair_recipients(people(old), people(new)))
+    assert (first == second) is same
 
 
 def test_two_entries_may_turn_out_to_be_one_person() -> None:
     """The later file knows whose number it was; their chats become one too."""
-    pairing = pair(people(Contact(e164=1), Contact(aci=ADA)), people(Contact(aci=ADA, e164=1)))
+    pairing = pair_recipients(people(Contact(e164=1), Contact(aci=ADA)), people(Contact(aci=ADA, e164=1)))
     assert numbers(pairing) == ([1, 1], [1])
     assert pairing.chats == {1: ((1, 2), 1)}
     assert pairing.collapsed == {1}
@@ -77,7 +77,7 @@ def test_two_entries_may_turn_out_to_be_one_person() -> None:
 
 def test_what_the_later_file_keeps_apart_stays_apart() -> None:
     """Even if the earlier one took it for one."""
-    pairing = pair(people(Contact(aci=ADA, e164=1)), people(Contact(e164=1), Contact(aci=ADA)))
+    pairing = pair_recipients(people(Contact(aci=ADA, e164=1)), people(Contact(e164=1), Contact(aci=ADA)))
     assert numbers(pairing) == ([2], [1, 2])
 
 
@@ -93,7 +93,7 @@ def test_other_recipients_have_keys_of_their_own() -> None:
     before, after = Roster(BackupInfo()), Roster(BackupInfo())
     before.recipients = dict(enumerate(kinds, 1))
     after.recipients = dict(enumerate(reversed(kinds), 7))
-    assert numbers(pair(before, after)) == ([5, 4, 3, 2, 1], [1, 2, 3, 4, 5])
+    assert numbers(pair_recipients(before, after)) == ([5, 4, 3, 2, 1], [1, 2, 3, 4, 5])
 
 
 def test_the_owner_is_called_you() -> None:
@@ -101,7 +101,7 @@ def test_the_owner_is_called_you() -> None:
     before, after = people(Contact(aci=ADA, note="x"), Contact(aci=BOB, profileGivenName="Bob")), people()
     before.recipients[9] = Recipient(id=9, self=Self())
     after.recipients[1] = Recipient(id=1, contact=Contact(aci=ADA, profileGivenName="Ada"))
-    pairing = pair(before, after)
+    pairing = pair_recipients(before, after)
     names = [pairing.author(pairing.people_before[old]) for old in (1, 2, 9)]
     assert names == ["Ada", "Bob", "You"]
     assert pairing.name(12345) == pairing.chat_name(12345) == "Unknown"
@@ -109,9 +109,9 @@ def test_the_owner_is_called_you() -> None:
 
 def test_a_reference_to_nothing_meets_nothing() -> None:
     """Or is an error that names the file, when asked to be."""
-    pairing = pair(people(), people())
+    pairing = pair_recipients(people(), people())
     assert pairing.people_before[7] != pairing.people_after[7]
-    assert pairing.people_before[7] >= NOWHERE
-    strict = pair(people(), people(), names=("a.binproto", "b.binproto"), strict=True)
+    assert pairing.people_before[7] >= DANGLING
+    strict = pair_recipients(people(), people(), names=("a.binproto", "b.binproto"), strict=True)
     with pytest.raises(UnreadableBackup, match=r"b\.binproto refers to chat 7"):
         _ = strict.chats_after[7]

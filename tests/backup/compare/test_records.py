@@ -1,10 +1,10 @@
 """What changed in settings, people, groups, chats and the rest is said by name."""
 
-from holdfast.backup.compare.facts import FieldChange
+from holdfast.backup.compare.field_changes import FieldChange
 from tests.backup.compare.snapshots import Snapshot, difference, snapshot
 
 
-def one(frames: Snapshot, kind: str) -> object:
+def last_frame(frames: Snapshot, kind: str) -> object:
     """Take the last frame of a kind."""
     return next(getattr(frame, kind) for frame in reversed(frames.frames) if frame.WhichOneof("item") == kind)
 
@@ -19,15 +19,15 @@ def test_renamed_people_groups_and_chats_are_told() -> None:
     contact = new.contacts()[0].contact
     contact.note = "met at sea"
     new.chats[0].archived = not new.chats[0].archived
-    found = difference(old.raw(), new.raw())
-    by_kind = {record.kind: record for record in found.records}
+    differences = difference(old.raw(), new.raw())
+    by_kind = {record.kind: record for record in differences.records}
     assert set(by_kind) == {"group", "person", "chat"}
     assert FieldChange("group.snapshot.title.title", before, "Harbour") in by_kind["group"].fields
     assert [change.after for change in by_kind["group"].fields if "members" in change.field] == [""]
     assert [change.after for change in by_kind["person"].fields] == ["met at sea"]
     assert [change.field for change in by_kind["chat"].fields] == ["archived"]
-    assert found.settings == ()
-    assert found.chats == ()
+    assert differences.settings == ()
+    assert differences.chats == ()
 
 
 def test_settings_and_the_media_key_are_the_accounts() -> None:
@@ -50,8 +50,8 @@ def test_other_records_come_and_go() -> None:
     kinds = {"stickerPack", "adHocCall", "notificationProfile", "chatFolder"}
     old, new = snapshot(), snapshot()
     new.frames = [frame for frame in new.frames if frame.WhichOneof("item") not in kinds]
-    found = difference(old.raw(), new.raw())
-    assert {(record.kind, record.what) for record in found.records} == {
+    differences = difference(old.raw(), new.raw())
+    assert {(record.kind, record.what) for record in differences.records} == {
         (kind, "removed") for kind in ("sticker pack", "call by link", "notification profile", "chat folder")
     }
     back = difference(new.raw(), old.raw())

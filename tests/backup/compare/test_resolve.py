@@ -1,7 +1,7 @@
 """Two versions of a message become one, and an older message becomes fit for a later backup."""
 
 from holdfast.backup.compare.canonical import Aspect
-from holdfast.backup.compare.resolve import DAY, ResolvedFrame, fit, resolve
+from holdfast.backup.compare.resolve import DAY_MS, ResolvedFrame, adapt_message, resolve
 from holdfast.backup.schema.backup_pb2 import ChatItem, Frame, Poll, Reaction, RemoteDeletedMessage
 
 NOW = 1_700_000_000_000
@@ -23,16 +23,21 @@ def raw(item: ChatItem) -> bytes:
 
 def resolved(old: ChatItem, new: ChatItem) -> tuple[ChatItem, ResolvedFrame]:
     """Make one of two."""
-    made = resolve(raw(old), raw(new))
-    return Frame.FromString(made.raw).chatItem, made
+    resolved_frame = resolve(raw(old), raw(new))
+    return Frame.FromString(resolved_frame.raw).chatItem, resolved_frame
 
 
 def test_the_later_version_wins_and_what_it_replaced_is_told() -> None:
     """Unless the replaced one is among its own earlier versions."""
-    item, made = resolved(text("a"), text("b"))
-    assert (item, made.lost, made.kept, made.dropped) == (text("b"), (Aspect.EDITED,), "b", "a")
-    item, made = resolved(text("a"), text("b", "a"))
-    assert (item, made.lost) == (text("b", "a"), ())
+    item, resolved_frame = resolved(text("a"), text("b"))
+    assert (item, resolved_frame.lost, resolved_frame.kept, resolved_frame.dropped) == (
+        text("b"),
+        (Aspect.EDITED,),
+        "b",
+        "a",
+    )
+    item, resolved_frame = resolved(text("a"), text("b", "a"))
+    assert (item, resolved_frame.lost) == (text("b", "a"), ())
 
 
 def test_a_version_with_more_edits_wins_with_the_state_of_the_later_one() -> None:
@@ -40,12 +45,12 @@ def test_a_version_with_more_edits_wins_with_the_state_of_the_later_one() -> Non
     old, new = text("c", "a", "b"), text("b", "a")
     new.standardMessage.reactions.append(Reaction(emoji="x", authorId=1))
     new.incoming.read = True
-    new.expiresInMs = DAY
+    new.expiresInMs = DAY_MS
     old.pinDetails.pinNeverExpires = True
     item, _made = resolved(old, new)
     assert [version.standardMessage.text.body for version in (item, *item.revisions)] == ["c", "a", "b"]
     assert item.incoming.read
-    assert item.expiresInMs == DAY
+    assert item.expiresInMs == DAY_MS
     assert len(item.standardMessage.reactions) == 1
     assert not item.HasField("pinDetails")
 
@@ -53,8 +58,8 @@ def test_a_version_with_more_edits_wins_with_the_state_of_the_later_one() -> Non
 def test_a_later_deletion_wins_and_is_told() -> None:
     """With what is gone; a deletion the later backup does not know of is not made."""
     deleted = ChatItem(chatId=1, authorId=1, dateSent=NOW, remoteDeletedMessage=RemoteDeletedMessage())
-    item, made = resolved(text("a"), deleted)
-    assert (item, made.lost, made.dropped) == (deleted, (Aspect.DELETED,), "a")
+    item, resolved_frame = resolved(text("a"), deleted)
+    assert (item, resolved_frame.lost, resolved_frame.dropped) == (deleted, (Aspect.DELETED,), "a")
     item, _made = resolved(deleted, text("a"))
     assert item == text("a")
 
@@ -80,10 +85,10 @@ def test_a_file_only_the_older_backup_has_is_kept() -> None:
     old.standardMessage.attachments[0].pointer.locatorInfo.plaintextHash = b"h"
     new.standardMessage.attachments[0].pointer.locatorInfo.SetInParent()
     new.standardMessage.reactions.append(Reaction(emoji="x", authorId=1))
-    item, made = resolved(old, new)
+    item, resolved_frame = resolved(old, new)
     assert item.standardMessage.attachments[0].pointer.locatorInfo.plaintextHash == b"h"
     assert len(item.standardMessage.reactions) == 1
-    assert made.lost == ()
+    assert resolved_frame.lost == ()
     assert resolved(new, old)[0] == old
 
 
@@ -94,8 +99,8 @@ def test_a_quote_keeps_pointing_to_its_message() -> None:
         item.standardMessage.quote.text.body = "q"
     aimed.standardMessage.quote.targetSentTimestamp = 5
     for pair in ((aimed, lost), (lost, aimed)):
-        item, made = resolved(*pair)
-        assert (item, made.lost) == (aimed, ())
+        item, resolved_frame = resolved(*pair)
+        assert (item, resolved_frame.lost) == (aimed, ())
 
 
 def test_what_means_the_same_stays_as_it_is() -> None:
@@ -107,11 +112,11 @@ def test_a_message_whose_time_ran_out_stays_without_the_timer() -> None:
     """In all its versions; one that has time keeps it."""
     item = text("b", "a")
     for version in (item, *item.revisions):
-        version.expireStartDate, version.expiresInMs = NOW, 10 * DAY
-    assert fit(raw(item), NOW + 9 * DAY, frozenset()) == (raw(item), False)
-    made, stopped = fit(raw(item), NOW + 9 * DAY + 1, frozenset())
+        version.expireStartDate, version.expiresInMs = NOW, 10 * DAY_MS
+    assert adapt_message(raw(item), NOW + 9 * DAY_MS, frozenset()) == (raw(item), False)
+    resolved_frame, stopped = adapt_message(raw(item), NOW + 9 * DAY_MS + 1, frozenset())
     assert stopped
-    assert Frame.FromString(made).chatItem == text("b", "a")
+    assert Frame.FromString(resolved_frame).chatItem == text("b", "a")
 
 
 def test_two_who_became_one_act_once() -> None:
@@ -120,11 +125,13 @@ def test_two_who_became_one_act_once() -> None:
     item.standardMessage.reactions.extend(
         [Reaction(emoji="y", authorId=4, sentTimestamp=2), Reaction(emoji="x", authorId=4, sentTimestamp=1)]
     )
-    made, _stopped = fit(raw(item), NOW, frozenset({4}))
-    assert [reaction.emoji for reaction in Frame.FromString(made).chatItem.standardMessage.reactions] == ["y"]
+    resolved_frame, _stopped = adapt_message(raw(item), NOW, frozenset({4}))
+    assert [
+        reaction.emoji for reaction in Frame.FromString(resolved_frame).chatItem.standardMessage.reactions
+    ] == ["y"]
     poll = ChatItem(poll=Poll(options=[Poll.PollOption(option="a"), Poll.PollOption(option="b")]))
     poll.poll.options[0].votes.add(voterId=4)
     poll.poll.options[0].votes.add(voterId=4)
     poll.poll.options[1].votes.add(voterId=4)
-    made, _stopped = fit(raw(poll), NOW, frozenset({4}))
-    assert [len(option.votes) for option in Frame.FromString(made).chatItem.poll.options] == [1, 0]
+    resolved_frame, _stopped = adapt_message(raw(poll), NOW, frozenset({4}))
+    assert [len(option.votes) for option in Frame.FromString(resolved_frame).chatItem.poll.options] == [1, 0]

@@ -11,13 +11,13 @@ from tests.backup.streams import HEADER, message_stream, record
 
 def test_a_roster_has_every_record_that_is_no_message() -> None:
     """By their ids or in their order, and counts the messages."""
-    made = snapshot(400)
-    roster = read_roster(opened(made.raw()))
-    assert list(roster.recipients.values()) == made.recipients
-    assert list(roster.chats.values()) == made.chats
+    source = snapshot(400)
+    roster = read_roster(opened(source.raw()))
+    assert list(roster.recipients.values()) == source.recipients
+    assert list(roster.chats.values()) == source.chats
     assert roster.messages == 400
-    assert roster.header == made.header
-    others = [frame for frame in made.frames if frame.WhichOneof("item") in {"stickerPack", "adHocCall"}]
+    assert roster.header == source.header
+    others = [frame for frame in source.frames if frame.WhichOneof("item") in {"stickerPack", "adHocCall"}]
     assert len(roster.packs) + len(roster.calls) == len(others)
     assert roster.profiles
     assert roster.folders
@@ -25,9 +25,9 @@ def test_a_roster_has_every_record_that_is_no_message() -> None:
 
 def test_the_same_frames_give_the_same_digest() -> None:
     """And others another."""
-    one, other = snapshot(60), snapshot(60, seed=2)
-    assert read_roster(opened(one.raw())).digest == read_roster(opened(one.raw())).digest
-    assert read_roster(opened(one.raw())).digest != read_roster(opened(other.raw())).digest
+    first, second = snapshot(60), snapshot(60, seed=2)
+    assert read_roster(opened(first.raw())).digest == read_roster(opened(first.raw())).digest
+    assert read_roster(opened(first.raw())).digest != read_roster(opened(second.raw())).digest
 
 
 def test_frames_of_the_future_are_kept_once_and_empty_ones_not_at_all() -> None:
@@ -36,7 +36,7 @@ def test_frames_of_the_future_are_kept_once_and_empty_ones_not_at_all() -> None:
     future = b"\x9a\x06\x03abc"
     raw = b"".join(map(record, [HEADER, account, future, b"", future]))
     roster = read_roster(opened(raw))
-    assert roster.others == [future]
+    assert roster.unknown_frames == [future]
 
 
 def test_names_are_those_of_the_file() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.backup.compare.recipient_pairs import pair
+from holdfast.backup.compare.recipient_pairs import pair_recipients
 from holdfast.backup.compare.roster import Roster
 from holdfast.backup.compare.selection import DateRange, Window, choose_pairs, find_chats, parse_period
 from holdfast.backup.errors import UnknownChat
@@ -15,13 +15,13 @@ JANUARY = 1_704_067_200_000
 
 def roster(*names: str) -> Roster:
     """Make a roster of people with chats."""
-    made = Roster(BackupInfo())
+    result = Roster(BackupInfo())
     for number, name in enumerate(names, 1):
         contact = Contact(e164=4915550100 + number, aci=bytes([number]) * 16, username=f"user.{number:02}")
         contact.profileGivenName = name
-        made.recipients[number] = Recipient(id=number, contact=contact)
-        made.chats[number + 10] = Chat(id=number + 10, recipientId=number)
-    return made
+        result.recipients[number] = Recipient(id=number, contact=contact)
+        result.chats[number + 10] = Chat(id=number + 10, recipientId=number)
+    return result
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_an_unknown_chat_is_refused_with_a_guess() -> None:
 
 def test_in_two_backups_a_name_of_either_counts() -> None:
     """A chat that was renamed is found by both names."""
-    pairing = pair(roster("Ada"), roster("Countess"))
+    pairing = pair_recipients(roster("Ada"), roster("Countess"))
     assert choose_pairs(pairing, ["ada"]) == choose_pairs(pairing, ["countess"]) == {1}
     with pytest.raises(UnknownChat):
         choose_pairs(pairing, ["bob"])

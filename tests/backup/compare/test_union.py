@@ -1,8 +1,8 @@
 """Two rosters become one: everybody once, nothing anybody else has, and what was given up is told."""
 
-from holdfast.backup.compare.recipient_pairs import pair
+from holdfast.backup.compare.recipient_pairs import pair_recipients
 from holdfast.backup.compare.roster import Roster
-from holdfast.backup.compare.union import NEWER_GROUP, TAKEN, Conflict, merge_rosters
+from holdfast.backup.compare.union import ALREADY_CLAIMED, NEWER_GROUP, Conflict, merge_rosters
 from holdfast.backup.schema import BackupInfo, Frame
 from holdfast.backup.schema.backup_pb2 import (
     AccountData,
@@ -23,11 +23,11 @@ ADA, BOB = b"a" * 16, b"b" * 16
 
 def roster(*recipients: Recipient, **parts: object) -> Roster:
     """Make a roster."""
-    made = Roster(BackupInfo(version=1), account=AccountData())
-    made.recipients = {recipient.id: recipient for recipient in recipients}
+    result = Roster(BackupInfo(version=1), account=AccountData())
+    result.recipients = {recipient.id: recipient for recipient in recipients}
     for name, value in parts.items():
-        setattr(made, name, value)
-    return made
+        setattr(result, name, value)
+    return result
 
 
 def person(number: int, **fields: object) -> Recipient:
@@ -38,7 +38,7 @@ def person(number: int, **fields: object) -> Recipient:
 def merged(before: Roster, after: Roster) -> tuple[list[Frame], list[Conflict]]:
     """Unite two rosters."""
     conflicts: list[Conflict] = []
-    _header, frames = merge_rosters(pair(before, after, strict=True), conflicts.append)
+    _header, frames = merge_rosters(pair_recipients(before, after, strict=True), conflicts.append)
     return [Frame.FromString(raw) for raw in frames], conflicts
 
 
@@ -75,17 +75,20 @@ def test_a_number_that_passed_to_somebody_else_is_theirs() -> None:
     bob, ada = people(frames)
     assert (bob.e164, bob.username) == (1, "ada.01")
     assert (ada.aci, ada.e164, ada.username) == (ADA, 0, "")
-    assert {(conflict.field, conflict.why) for conflict in conflicts} == {("e164", TAKEN), ("username", TAKEN)}
+    assert {(conflict.field, conflict.why) for conflict in conflicts} == {
+        ("e164", ALREADY_CLAIMED),
+        ("username", ALREADY_CLAIMED),
+    }
 
 
 def test_the_higher_version_of_a_group_wins() -> None:
     """It is the group's own count, and better than the time of a backup."""
 
     def group(number: int, version: int, title: str) -> Recipient:
-        made = Recipient(id=number, group=Group(masterKey=b"g" * 32))
-        made.group.snapshot.version = version
-        made.group.snapshot.title.title = title
-        return made
+        result = Recipient(id=number, group=Group(masterKey=b"g" * 32))
+        result.group.snapshot.version = version
+        result.group.snapshot.title.title = title
+        return result
 
     frames, conflicts = merged(roster(group(1, 9, "nine")), roster(group(1, 8, "eight")))
     assert frames[1].recipient.group.snapshot.title.title == "nine"
@@ -134,11 +137,13 @@ def test_records_with_a_key_are_there_once_and_there_is_one_folder_for_all() -> 
     profiles = [NotificationProfile(id=ADA, name="Work", allowedMembers=[1])]
     everything = ChatFolder(folderType=ChatFolder.ALL, id=ADA)
     before = roster(
-        person(1, e164=1), packs=packs, profiles=profiles, folders=[everything], others=[b"\x9a\x06\x00"]
+        person(1, e164=1), packs=packs, profiles=profiles, folders=[everything], unknown_frames=[b"\x9a\x06\x00"]
     )
     other_all = ChatFolder(folderType=ChatFolder.ALL, id=BOB)
     own = ChatFolder(folderType=ChatFolder.CUSTOM, id=ADA, name="Sea", includedRecipientIds=[4])
-    after = roster(person(4, e164=1), packs=packs, profiles=[], folders=[other_all, own], others=[b"\x9a\x06\x00"])
+    after = roster(
+        person(4, e164=1), packs=packs, profiles=[], folders=[other_all, own], unknown_frames=[b"\x9a\x06\x00"]
+    )
     frames, _conflicts = merged(before, after)
     kinds = [frame.WhichOneof("item") for frame in frames]
     assert kinds == [

@@ -9,8 +9,10 @@ from tests.backup.compare.snapshots import opened
 def errors(raw: bytes) -> list[str]:
     """List what the strict profile has against a stream."""
     with opened(raw) as source:
-        found = backup.validate(source, profile="strict")
-        return [f"{finding.frame}: {finding.problem}" for finding in found if finding.severity is Severity.ERROR]
+        findings = backup.validate(source, profile="strict")
+        return [
+            f"{finding.frame}: {finding.problem}" for finding in findings if finding.severity is Severity.ERROR
+        ]
 
 
 def check(raw: bytes) -> None:

@@ -18,7 +18,7 @@ crop       part of a backup
 
 from holdfast.backup.compare.crop import CropResult, crop
 from holdfast.backup.compare.diff import ChatDifference, Difference, MessageChange, diff
-from holdfast.backup.compare.facts import FieldChange, RecordChange
+from holdfast.backup.compare.field_changes import FieldChange, RecordChange
 from holdfast.backup.compare.merge import MergeResult, merge
 from holdfast.backup.compare.selection import Window
 from holdfast.backup.compare.union import Conflict

@@ -24,7 +24,16 @@ from holdfast.backup.schema.backup_pb2 import (
 from holdfast.backup.wire.collect import name_of
 from holdfast.redacted_repr import redacted
 
-__all__ = ["TOMBSTONES", "Aspect", "aspects", "canonical", "file_pointers", "parse", "reactions_of", "says"]
+__all__ = [
+    "TOMBSTONES",
+    "Aspect",
+    "canonicalize",
+    "differing_aspects",
+    "file_pointers",
+    "message_summary",
+    "parse_item",
+    "reactions_of",
+]
 
 SIDES: Final[tuple[Literal["incoming", "outgoing"], ...]] = ("incoming", "outgoing")
 TOMBSTONES: Final = ("remoteDeletedMessage", "adminDeletedMessage")
@@ -54,40 +63,40 @@ class Aspect(StrEnum):
 
 
 # What changes without the message being another.
-ALONE: Final = (Aspect.REACTIONS, Aspect.VOTES, Aspect.RECEIPTS, Aspect.MEDIA, Aspect.PIN, Aspect.TIMER)
+INDEPENDENT: Final = (Aspect.REACTIONS, Aspect.VOTES, Aspect.RECEIPTS, Aspect.MEDIA, Aspect.PIN, Aspect.TIMER)
 
 
-def parse(raw: bytes) -> ChatItem:
+def parse_item(raw: bytes) -> ChatItem:
     """Read the message of a frame."""
     return Frame.FromString(raw).chatItem
 
 
-def canonical(item: ChatItem) -> ChatItem:
+def canonicalize(item: ChatItem) -> ChatItem:
     """Put a message's unordered lists into one order and drop what means nothing; the message is changed."""
     for reaction in reactions_of(item):
         reaction.sortOrder = 0
-    ordered(reactions_of(item), by_reaction)
-    ordered(item.outgoing.sendStatus if item.HasField("outgoing") else [], by_status)
+    sort_in_place(reactions_of(item), by_reaction)
+    sort_in_place(item.outgoing.sendStatus if item.HasField("outgoing") else [], by_status)
     if item.HasField("poll"):
         for option in item.poll.options:
-            ordered(option.votes, by_vote)
+            sort_in_place(option.votes, by_vote)
     if item.HasField("standardMessage"):
         message = item.standardMessage
-        ordered(message.text.bodyRanges if message.HasField("text") else [], by_range)
+        sort_in_place(message.text.bodyRanges if message.HasField("text") else [], by_range)
         for attachment in message.attachments:
             attachment.wasDownloaded = False
         if message.HasField("quote"):
-            ordered(message.quote.text.bodyRanges if message.quote.HasField("text") else [], by_range)
+            sort_in_place(message.quote.text.bodyRanges if message.quote.HasField("text") else [], by_range)
             for quoted in message.quote.attachments:
                 if quoted.HasField("thumbnail"):
                     quoted.thumbnail.wasDownloaded = False
     for revision in item.revisions:
-        canonical(revision)
+        canonicalize(revision)
         revision.chatId = item.chatId
     return item
 
 
-def ordered(values: MutableSequence[Any], key: Callable[[Any], Any]) -> None:
+def sort_in_place(values: MutableSequence[Any], key: Callable[[Any], Any]) -> None:
     """Sort a list of messages in place."""
     if len(values) > 1:
         cast("Any", values).sort(key=key)
@@ -122,7 +131,7 @@ def reactions_of(item: ChatItem) -> MutableSequence[Reaction]:
 
 @redacted
 @dataclass(frozen=True, slots=True)
-class Parts:
+class ChatItemParts:
     """A message taken apart into what can change on its own."""
 
     deleted: bool
@@ -136,46 +145,48 @@ class Parts:
     rest: bytes
 
 
-def apart(item: ChatItem) -> Parts:
+def split_item(item: ChatItem) -> ChatItemParts:
     """Take a canonical message apart; it is used up."""
     kind = item.WhichOneof("item")
-    reactions = packed(reactions_of(item))
+    reactions = serialize_list(reactions_of(item))
     del reactions_of(item)[:]
     votes = b""
     if item.HasField("poll"):
-        votes = bytes([item.poll.hasEnded]) + b"|".join(packed(option.votes) for option in item.poll.options)
+        votes = bytes([item.poll.hasEnded]) + b"|".join(
+            serialize_list(option.votes) for option in item.poll.options
+        )
         item.poll.hasEnded = False
         for option in item.poll.options:
             del option.votes[:]
     receipts = b""
     for side in SIDES:
         if item.HasField(side):
-            receipts += whole(getattr(item, side))
+            receipts += serialize(getattr(item, side))
             getattr(item, side).Clear()
-    pin = whole(item.pinDetails) if item.HasField("pinDetails") else b""
+    pin = serialize(item.pinDetails) if item.HasField("pinDetails") else b""
     item.ClearField("pinDetails")
     timer = item.expireStartDate, item.expiresInMs
     item.ClearField("expireStartDate")
     item.ClearField("expiresInMs")
     media = b""
     for pointer in file_pointers(item):
-        media += whole(pointer)
+        media += serialize(pointer)
         pointer.Clear()
     for revision in item.revisions:
         for side in SIDES:
             if revision.HasField(side):
                 getattr(revision, side).Clear()
-    return Parts(kind in TOMBSTONES, kind, reactions, votes, receipts, pin, timer, media, whole(item))
+    return ChatItemParts(kind in TOMBSTONES, kind, reactions, votes, receipts, pin, timer, media, serialize(item))
 
 
-def whole(message: Message) -> bytes:
+def serialize(message: Message) -> bytes:
     """Write a message so that equal ones give equal bytes."""
     return message.SerializeToString(deterministic=True)
 
 
-def packed(values: MutableSequence[Any]) -> bytes:
+def serialize_list(values: MutableSequence[Any]) -> bytes:
     """Write a list of messages."""
-    return b"".join(len(raw).to_bytes(4) + raw for raw in map(whole, values))
+    return b"".join(len(raw).to_bytes(4) + raw for raw in map(serialize, values))
 
 
 def file_pointers(message: Message) -> list[FilePointer]:
@@ -184,31 +195,31 @@ def file_pointers(message: Message) -> list[FilePointer]:
     for field, value in message.ListFields():
         if field.message_type is None:
             continue
-        for below in value if field.is_repeated else (value,):
+        for child in value if field.is_repeated else (value,):
             if name_of(field) in FILE_POINTERS:
-                pointers.append(below)
+                pointers.append(child)
             else:
-                pointers += file_pointers(below)
+                pointers += file_pointers(child)
     return pointers
 
 
-def aspects(before: ChatItem, after: ChatItem) -> tuple[Aspect, ...]:
+def differing_aspects(before: ChatItem, after: ChatItem) -> tuple[Aspect, ...]:
     """Say in what two versions of a message differ; nothing when they mean the same. Both are used up."""
-    canonical(before)
-    canonical(after)
+    canonicalize(before)
+    canonicalize(after)
     if before == after:
         return ()
-    old, new = apart(before), apart(after)
+    old, new = split_item(before), split_item(after)
     differences: list[Aspect] = []
     if new.deleted and not old.deleted:
         return (Aspect.DELETED,)
     if old.rest != new.rest:
         differences.append(Aspect.EDITED)
-    differences += [aspect for aspect in ALONE if getattr(old, aspect.value) != getattr(new, aspect.value)]
+    differences += [aspect for aspect in INDEPENDENT if getattr(old, aspect.value) != getattr(new, aspect.value)]
     return tuple(differences) or (Aspect.OTHER,)
 
 
-def says(item: ChatItem) -> str:
+def message_summary(item: ChatItem) -> str:
     """Say in a few words what a message is, its text where it has one."""
     kind = item.WhichOneof("item")
     if kind == "standardMessage":

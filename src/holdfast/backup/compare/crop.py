@@ -47,9 +47,14 @@ SERVICE_IDS: Final = tuple(
     and field.name.endswith(("Aci", "aci", "Pni", "ServiceId", "UserId", "userId"))
     and not name_of(field).startswith("Contact.")
 )
-DECISIVE: Final = ("ChatItem.chatId", "ChatItem.dateSent", "Quote.targetSentTimestamp", "FilePointer.locatorInfo")
-PICKED: Final = Selection([*DECISIVE, *RECIPIENT_IDS, *SERVICE_IDS])
-NAMES: Final = {slot: name for name, slot in PICKED.slots.items()}
+MESSAGE_FIELDS: Final = (
+    "ChatItem.chatId",
+    "ChatItem.dateSent",
+    "Quote.targetSentTimestamp",
+    "FilePointer.locatorInfo",
+)
+SELECTION: Final = Selection([*MESSAGE_FIELDS, *RECIPIENT_IDS, *SERVICE_IDS])
+NAMES: Final = {slot: name for name, slot in SELECTION.slots.items()}
 LONG_TEXTS: Final = ("StandardMessage.longText", "DirectStoryReplyMessage.TextReply.longText")
 ITEM: Final = RECORDS.index("chatItem")
 # What stands before a phone number's id where an account's id could stand too.
@@ -132,11 +137,11 @@ def crop_open(
     roster = read_roster(source)
     kept = find_chats(roster, chats) if chats else set(roster.chats)
     kept -= find_chats(roster, without_chats)
-    cut = CropPlan(roster, kept, window, without_media=without_media, some=bool(chats or without_chats))
-    cut.look(source)
+    plan = CropPlan(roster, kept, window, without_media=without_media, some_chats=bool(chats or without_chats))
+    plan.find_recipients(source)
     with tempfile.TemporaryFile() as file:
         with write_stream(file, source.header, unchecked=True) as out:
-            cut.write(source, out)
+            plan.write(source, out)
         file.seek(0)
         with backup_reader.open(file) as plain:
             plain.media, plain.recovery_keys = source.media, source.recovery_keys
@@ -144,9 +149,9 @@ def crop_open(
     return CropResult(
         chats=len(kept),
         chats_before=len(roster.chats),
-        recipients=len(cut.people),
+        recipients=len(plan.people),
         recipients_before=len(roster.recipients),
-        messages=cut.messages,
+        messages=plan.messages,
         messages_before=roster.messages,
         written=written,
     )
@@ -156,19 +161,19 @@ class CropPlan:
     """What stays of a backup: decided in one reading, written in another."""
 
     def __init__(
-        self, roster: Roster, chats: Set[int], window: Window, *, without_media: bool, some: bool
+        self, roster: Roster, chats: Set[int], window: Window, *, without_media: bool, some_chats: bool
     ) -> None:
         self._roster = roster
         self._chats = chats
         self._window = window
         self._without_media = without_media
-        self._some = some
+        self._some_chats = some_chats
         self.messages = 0
-        self.people: set[int] = set() if some else set(roster.recipients)
+        self.people: set[int] = set() if some_chats else set(roster.recipients)
 
-    def look(self, source: Backup) -> None:
+    def find_recipients(self, source: Backup) -> None:
         """Find everybody whom something that stays refers to."""
-        if not self._some:
+        if not self._some_chats:
             return
         ids: set[bytes] = set()
         recipients = self._roster.recipients
@@ -179,19 +184,19 @@ class CropPlan:
         }
         for frame in source:
             if frame.kind == ITEM:
-                item = Found(frame.raw)
-                if self._stays(item):
+                item = MessageReferences(frame.raw)
+                if self._is_kept(item):
                     self.people |= item.people
                     ids |= item.ids
         for recipient_id in tuple(self.people):
             if recipient_id in recipients and recipients[recipient_id].HasField("group"):
-                ids |= Found(Frame(recipient=recipients[recipient_id]).SerializeToString()).ids
+                ids |= MessageReferences(Frame(recipient=recipients[recipient_id]).SerializeToString()).ids
         self.people |= {
-            recipient_id for recipient_id, recipient in recipients.items() if known_by(recipient) & ids
+            recipient_id for recipient_id, recipient in recipients.items() if service_ids_of(recipient) & ids
         }
         self.people &= recipients.keys()
 
-    def _stays(self, item: "Found") -> bool:
+    def _is_kept(self, item: "MessageReferences") -> bool:
         """Return whether a message stays."""
         return item.chat in self._chats and self._window.holds(item.origin)
 
@@ -200,20 +205,20 @@ class CropPlan:
         for frame in source:
             raw: bytes | None = frame.raw
             if frame.kind == ITEM:
-                raw = self._item(frame.raw)
+                raw = self._crop_item(frame.raw)
                 self.messages += raw is not None
             elif frame.kind:
-                raw = self._record(frame.raw, frame.message)
+                raw = self._crop_record(frame.raw, frame.message)
             if raw is not None:
                 out.write(raw)
 
-    def _item(self, raw: bytes) -> bytes | None:
+    def _crop_item(self, raw: bytes) -> bytes | None:
         """Write a message that stays, changed where it points to what does not."""
-        item = Found(raw)
-        if not self._stays(item):
+        item = MessageReferences(raw)
+        if not self._is_kept(item):
             return None
-        far = any(not self._window.holds(time) for time in item.quoted)
-        if not far and not (self._without_media and item.files):
+        has_dangling_quote = any(not self._window.holds(time) for time in item.quoted_times)
+        if not has_dangling_quote and not (self._without_media and item.files):
             return raw
         frame = Frame.FromString(raw)
         for version in (frame.chatItem, *frame.chatItem.revisions):
@@ -224,12 +229,12 @@ class CropPlan:
                 drop_files(version)
         return frame.SerializeToString(deterministic=True)
 
-    def _record(self, raw: bytes, frame: Frame) -> bytes | None:
+    def _crop_record(self, raw: bytes, frame: Frame) -> bytes | None:
         """Write a record that is no message, if it stays."""
         kind = frame.WhichOneof("item")
         if kind == "recipient":
             if frame.recipient.id not in self.people or (
-                self._some and frame.recipient.HasField("distributionList")
+                self._some_chats and frame.recipient.HasField("distributionList")
             ):
                 return None
         elif kind == "chat":
@@ -239,40 +244,40 @@ class CropPlan:
             call = frame.adHocCall
             return raw if call.recipientId in self.people and self._window.holds(call.callTimestamp) else None
         elif kind == "notificationProfile":
-            self._only(frame.notificationProfile.allowedMembers)
+            self._filter_ids(frame.notificationProfile.allowedMembers)
         elif kind == "chatFolder":
-            self._only(frame.chatFolder.includedRecipientIds)
-            self._only(frame.chatFolder.excludedRecipientIds)
+            self._filter_ids(frame.chatFolder.includedRecipientIds)
+            self._filter_ids(frame.chatFolder.excludedRecipientIds)
         if self._without_media:
             drop_files(frame)
         # What stays as it was keeps its bytes.
         return raw if Frame.FromString(raw) == frame else frame.SerializeToString(deterministic=True)
 
-    def _only(self, ids: MutableSequence[int]) -> None:
+    def _filter_ids(self, ids: MutableSequence[int]) -> None:
         """Take those who do not stay out of a list."""
         kept = [recipient_id for recipient_id in ids if recipient_id in self.people]
         if len(kept) != len(ids):
             ids[:] = kept
 
 
-class Found:
+class MessageReferences:
     """What decides over a message, and whom it refers to."""
 
     def __init__(self, raw: bytes) -> None:
         self.chat = 0
         self.origin = 0
         self.files = False
-        self.quoted: list[int] = []
+        self.quoted_times: list[int] = []
         self.people: set[int] = set()
         self.ids: set[bytes] = set()
-        for slot, depth, start, end in collect(raw, PICKED):
+        for slot, depth, start, end in collect(raw, SELECTION):
             name = NAMES[slot]
             if name == "ChatItem.chatId":
                 self.chat = start if depth == 1 else self.chat
             elif name == "ChatItem.dateSent":
                 self.origin = min(start, self.origin or start)
             elif name == "Quote.targetSentTimestamp":
-                self.quoted.append(start)
+                self.quoted_times.append(start)
             elif name == "FilePointer.locatorInfo":
                 self.files = True
             elif end == -1:
@@ -281,7 +286,7 @@ class Found:
                 self.ids.add(raw[start:end])
 
 
-def known_by(recipient: Recipient) -> set[bytes]:
+def service_ids_of(recipient: Recipient) -> set[bytes]:
     """List the service ids of a person, as members, mentions and updates write them."""
     contact = recipient.contact
     service_ids = {contact.aci, contact.pni}
@@ -293,12 +298,12 @@ def drop_files(message: Message) -> None:
     for field, value in message.ListFields():
         if field.message_type is None or name_of(field) in LONG_TEXTS:
             continue
-        for below in value if field.is_repeated else (value,):
-            if isinstance(below, FilePointer):
+        for child in value if field.is_repeated else (value,):
+            if isinstance(child, FilePointer):
                 for name in ("incrementalMac", "incrementalMacChunkSize", "locatorInfo"):
-                    below.ClearField(name)
-                below.locatorInfo.SetInParent()
+                    child.ClearField(name)
+                child.locatorInfo.SetInParent()
             else:
-                if isinstance(below, MessageAttachment):
-                    below.wasDownloaded = False
-                drop_files(below)
+                if isinstance(child, MessageAttachment):
+                    child.wasDownloaded = False
+                drop_files(child)

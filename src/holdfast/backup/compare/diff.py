@@ -9,12 +9,12 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from holdfast.backup.backup_reader import Backup, BackupSource, opened
-from holdfast.backup.compare.canonical import aspects, parse, says
-from holdfast.backup.compare.facts import FieldChange, RecordChange
-from holdfast.backup.compare.index import Index, MessageGroup
-from holdfast.backup.compare.items import items
-from holdfast.backup.compare.message_matches import mark, match_changed
-from holdfast.backup.compare.recipient_pairs import RecipientPairs, pair
+from holdfast.backup.compare.canonical import differing_aspects, message_summary, parse_item
+from holdfast.backup.compare.field_changes import FieldChange, RecordChange
+from holdfast.backup.compare.index import MessageGroup, MessageIndex
+from holdfast.backup.compare.items import renumbered_items
+from holdfast.backup.compare.message_matches import mark_messages, match_changed
+from holdfast.backup.compare.recipient_pairs import RecipientPairs, pair_recipients
 from holdfast.backup.compare.records import record_changes, setting_changes
 from holdfast.backup.compare.roster import read_roster
 from holdfast.backup.compare.selection import choose_pairs
@@ -103,14 +103,14 @@ def diff_open(
     on_change: Callable[[MessageChange], None] | None,
 ) -> Difference:
     """Say what changed between two backups that are open."""
-    pairing = pair(read_roster(before), read_roster(after))
+    pairing = pair_recipients(read_roster(before), read_roster(after))
     only = choose_pairs(pairing, chats) if chats else None
-    with Index() as index:
-        index.add("before", items(before, pairing.people_before, pairing.chats_before))
-        index.add("after", items(after, pairing.people_after, pairing.chats_after))
-        tally = ChangeCounter(pairing, index, only)
-        tally.count(before, after, on_change)
-        changed = tally.chats()
+    with MessageIndex() as index:
+        index.add("before", renumbered_items(before, pairing.people_before, pairing.chats_before))
+        index.add("after", renumbered_items(after, pairing.people_after, pairing.chats_after))
+        counter = ChangeCounter(pairing, index, only)
+        counter.count(before, after, on_change)
+        changed = counter.chats()
         messages = len(index.before), len(index.after)
     return Difference(
         settings=() if only is not None else setting_changes(pairing),
@@ -124,7 +124,7 @@ def diff_open(
 class ChangeCounter:
     """Counts what changed in messages."""
 
-    def __init__(self, pairing: RecipientPairs, index: Index, only: set[int] | None) -> None:
+    def __init__(self, pairing: RecipientPairs, index: MessageIndex, only: set[int] | None) -> None:
         self._pairing = pairing
         self._index = index
         self._only = only
@@ -140,30 +140,30 @@ class ChangeCounter:
         for group in index.match():
             if self._only is not None and group.chat not in self._only:
                 continue
-            unclear = bool(group.before and group.after)
-            if unclear:
+            is_ambiguous = bool(group.before and group.after)
+            if is_ambiguous:
                 index.postpone(group)
             else:
                 self._added[group.chat] += len(group.after)
                 self._removed[group.chat] += len(group.before)
-            if not unclear and on_change is not None:
+            if not is_ambiguous and on_change is not None:
                 for n in group.before:
-                    index.note(group, n, None)
+                    index.add_change(group, n, None)
                 for n in group.after:
-                    index.note(group, None, n)
-            if unclear or on_change is not None:
-                mark(group, marks)
+                    index.add_change(group, None, n)
+            if is_ambiguous or on_change is not None:
+                mark_messages(group, marks)
         if any(marks[0]):
-            index.keep("before", marks[0], items(before, pairing.people_before, pairing.chats_before))
+            index.keep("before", marks[0], renumbered_items(before, pairing.people_before, pairing.chats_before))
         if any(marks[1]):
-            index.keep("after", marks[1], items(after, pairing.people_after, pairing.chats_after))
+            index.keep("after", marks[1], renumbered_items(after, pairing.people_after, pairing.chats_after))
         for group in index.postponed():
-            self._settle(group, keep=on_change is not None)
+            self._count_group(group, keep=on_change is not None)
         if on_change is not None:
             for chat, old, new in index.changes():
                 on_change(self._describe(chat, old, new))
 
-    def _settle(self, group: MessageGroup, *, keep: bool) -> None:
+    def _count_group(self, group: MessageGroup, *, keep: bool) -> None:
         """Tell changed messages of one author and time from new and lost ones."""
         for old, new, differences in match_changed(self._index, group):
             if old is None:
@@ -176,19 +176,22 @@ class ChangeCounter:
             else:
                 continue
             if keep:
-                self._index.note(group, old, new)
+                self._index.add_change(group, old, new)
 
     def _describe(self, chat: int, old: int | None, new: int | None) -> MessageChange:
         """Put one change into words."""
-        first = None if old is None else parse(self._index.raw("before", old))
-        second = None if new is None else parse(self._index.raw("after", new))
+        first = None if old is None else parse_item(self._index.raw("before", old))
+        second = None if new is None else parse_item(self._index.raw("after", new))
         item = second or first
         assert item is not None  # noqa: S101  # a change has at least one side
         author, sent = item.authorId, item.dateSent
-        texts = ("" if first is None else says(first)), ("" if second is None else says(second))
+        texts = (
+            ("" if first is None else message_summary(first)),
+            ("" if second is None else message_summary(second)),
+        )
         kinds: tuple[str, ...] = ("added",) if first is None else ("removed",)
         if first is not None and second is not None:
-            kinds = tuple(aspect.value for aspect in aspects(first, second))
+            kinds = tuple(aspect.value for aspect in differing_aspects(first, second))
         return MessageChange(self._pairing.chat_name(chat), self._pairing.author(author), sent, kinds, *texts)
 
     def chats(self) -> tuple[ChatDifference, ...]:

@@ -14,23 +14,23 @@ from typing import Final, Literal, NamedTuple, Self
 from holdfast.backup.wire.renumber import Numbered
 from holdfast.redacted_repr import redacted
 
-__all__ = ["NOBODY", "Index", "MessageGroup", "Side"]
+__all__ = ["UNMATCHED", "MessageGroup", "MessageIndex", "Side"]
 
 Side = Literal["before", "after"]
 CACHE_KB: Final = 32 * 1024
-NOBODY: Final = -1
+UNMATCHED: Final = -1
 # What SQLite can hold of a number; a time beyond that is a mistake, and only has to stay apart from others.
 LARGEST: Final = (1 << 63) - 1
 WRAP: Final = 1 << 64
 SCHEMA: Final = """
-CREATE TABLE before (n INTEGER PRIMARY KEY, chat INT, author INT, origin INT, print INT);
-CREATE TABLE after (n INTEGER PRIMARY KEY, chat INT, author INT, origin INT, print INT);
+CREATE TABLE before (n INTEGER PRIMARY KEY, chat INT, author INT, origin INT, fingerprint INT);
+CREATE TABLE after (n INTEGER PRIMARY KEY, chat INT, author INT, origin INT, fingerprint INT);
 CREATE TABLE change (chat INT, origin INT, before INT, after INT);
-CREATE TABLE later (g INT, chat INT, author INT, origin INT, side INT, n INT);
-CREATE TABLE kept (side INT, n INT, raw BLOB, PRIMARY KEY (side, n)) WITHOUT ROWID;
+CREATE TABLE postponed (group_number INT, chat INT, author INT, origin INT, side INT, n INT);
+CREATE TABLE stored (side INT, n INT, raw BLOB, PRIMARY KEY (side, n)) WITHOUT ROWID;
 """
 INSERT: Final = {side: f"INSERT INTO {side} VALUES (?, ?, ?, ?, ?)" for side in ("before", "after")}  # noqa: S608  # our own names
-SORTED: Final = "SELECT chat, author, origin, print, n FROM {} ORDER BY chat, author, origin, print, n"
+SORTED: Final = "SELECT chat, author, origin, fingerprint, n FROM {} ORDER BY chat, author, origin, fingerprint, n"
 COUNTED: Final = "SELECT chat, count(*) FROM {} GROUP BY chat"
 
 
@@ -45,27 +45,27 @@ class MessageGroup(NamedTuple):
     after: tuple[int, ...]
 
 
-class Index:
+class MessageIndex:
     """The fingerprints of two backups, in a file that is gone when this is closed."""
 
     def __init__(self) -> None:
-        self._base = sqlite3.connect("", isolation_level=None)
-        self._base.executescript(
+        self._connection = sqlite3.connect("", isolation_level=None)
+        self._connection.executescript(
             f"PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA cache_size=-{CACHE_KB}; {SCHEMA}"
         )
-        self._base.execute("BEGIN")
+        self._connection.execute("BEGIN")
         self.before = array("i")
         self.after = array("i")
         self._postponed = 0
 
     def add(self, side: Side, blocks: Iterable[list[Numbered]]) -> None:
         """Add the messages of one backup."""
-        places = self.before if side == "before" else self.after
+        matches = self.before if side == "before" else self.after
         for block in blocks:
-            start = len(places)
-            places.extend([NOBODY] * len(block))
+            start = len(matches)
+            matches.extend([UNMATCHED] * len(block))
             # Python's hash of bytes is keyed anew by each process, and is only ever compared within this one.
-            self._base.executemany(
+            self._connection.executemany(
                 INSERT[side],
                 (
                     (n, chat, author, origin if origin <= LARGEST else origin - WRAP, hash(raw))
@@ -78,7 +78,7 @@ class Index:
 
         Both sides come sorted, so that equal rows meet, and what has no equal stays behind with its like.
         """
-        first, second = (iter(self._base.execute(SORTED.format(side))) for side in ("before", "after"))
+        first, second = (iter(self._connection.execute(SORTED.format(side))) for side in ("before", "after"))
         before, after = self.before, self.after
         key: tuple[int, int, int] | None = None
         left: list[int] = []
@@ -117,7 +117,7 @@ class Index:
         n = 0
         for block in blocks:
             rows = [(number, n + at, item[-1]) for at, item in enumerate(block) if selected[n + at]]
-            self._base.executemany("INSERT INTO kept VALUES (?, ?, ?)", rows)
+            self._connection.executemany("INSERT INTO stored VALUES (?, ?, ?)", rows)
             n += len(block)
 
     def postpone(self, group: MessageGroup) -> None:
@@ -125,44 +125,50 @@ class Index:
         self._postponed += 1
         head = (self._postponed, group.chat, group.author, group.origin)
         rows = [*((*head, 0, n) for n in group.before), *((*head, 1, n) for n in group.after)]
-        self._base.executemany("INSERT INTO later VALUES (?, ?, ?, ?, ?, ?)", rows)
+        self._connection.executemany("INSERT INTO postponed VALUES (?, ?, ?, ?, ?, ?)", rows)
 
     def postponed(self) -> Iterator[MessageGroup]:
         """Yield the groups that were put aside, in that order."""
-        rows = self._base.execute("SELECT g, chat, author, origin, side, n FROM later ORDER BY rowid")
-        for (_g, chat, author, origin), members in groupby(rows, key=lambda row: row[:4]):
+        rows = self._connection.execute(
+            "SELECT group_number, chat, author, origin, side, n FROM postponed ORDER BY rowid"
+        )
+        for (_group_number, chat, author, origin), members in groupby(rows, key=lambda row: row[:4]):
             sides: tuple[list[int], list[int]] = ([], [])
             for *_head, side, n in members:
                 sides[side].append(n)
             yield MessageGroup(chat, author, origin, tuple(sides[0]), tuple(sides[1]))
 
-    def note(self, group: MessageGroup, before: int | None, after: int | None) -> None:
+    def add_change(self, group: MessageGroup, before: int | None, after: int | None) -> None:
         """Remember a message that is on one side only, or is not the same on both."""
-        self._base.execute("INSERT INTO change VALUES (?, ?, ?, ?)", (group.chat, group.origin, before, after))
+        self._connection.execute(
+            "INSERT INTO change VALUES (?, ?, ?, ?)", (group.chat, group.origin, before, after)
+        )
 
     def changes(self) -> Iterator[tuple[int, int | None, int | None]]:
         """Yield what was noted, chat by chat and in order of time: the chat, and the places on both sides."""
-        return self._base.execute("SELECT chat, before, after FROM change ORDER BY chat, origin, before, after")
+        return self._connection.execute(
+            "SELECT chat, before, after FROM change ORDER BY chat, origin, before, after"
+        )
 
     def raw(self, side: Side, n: int) -> bytes:
         """Return the bytes of a message that was kept."""
-        row = self._base.execute(
-            "SELECT raw FROM kept WHERE side = ? AND n = ?", (int(side == "after"), n)
+        row = self._connection.execute(
+            "SELECT raw FROM stored WHERE side = ? AND n = ?", (int(side == "after"), n)
         ).fetchone()
         raw: bytes = row[0]
         return raw
 
     def replace(self, n: int, raw: bytes) -> None:
         """Put other bytes in the place of a message of the later side that was kept."""
-        self._base.execute("UPDATE kept SET raw = ? WHERE side = 1 AND n = ?", (raw, n))
+        self._connection.execute("UPDATE stored SET raw = ? WHERE side = 1 AND n = ?", (raw, n))
 
     def counts(self, side: Side) -> dict[int, int]:
         """Count the messages of each chat."""
-        return dict(self._base.execute(COUNTED.format(side)))
+        return dict(self._connection.execute(COUNTED.format(side)))
 
     def close(self) -> None:
         """Forget all of it."""
-        self._base.close()
+        self._connection.close()
 
     def __enter__(self) -> Self:
         return self

@@ -10,21 +10,25 @@ from holdfast.backup.wire.renumber import Numbered, renumber_items
 from holdfast.backup.wire.stream import NO_CAP
 from holdfast.backup.wire.varint import encode_varint
 
-__all__ = ["items"]
+__all__ = ["renumbered_items"]
 
 
-def items(backup: Backup, people: Mapping[int, int], chats: Mapping[int, int]) -> Iterator[list[Numbered]]:
+def renumbered_items(
+    backup: Backup, people: Mapping[int, int], chats: Mapping[int, int]
+) -> Iterator[list[Numbered]]:
     """Yield the messages of a backup, a block at a time, in their order."""
     for block in backup.blocks():
-        numbered, odd, count, fault, at = renumber_items(block.data, NO_CAP, PLAN, people, chats)
+        messages, irregular, count, fault, offset = renumber_items(block.data, NO_CAP, PLAN, people, chats)
         if fault:
-            raise block.damaged(fault, count, at)
-        if odd:
-            numbered, _odd, _count, _fault, _at = renumber_items(plain(block), NO_CAP, PLAN, people, chats)
-        yield numbered
+            raise block.damaged(fault, count, offset)
+        if irregular:
+            messages, _irregular, _count, _fault, _offset = renumber_items(
+                reserialized_items(block), NO_CAP, PLAN, people, chats
+            )
+        yield messages
 
 
-def plain(block: Block) -> bytes:
+def reserialized_items(block: Block) -> bytes:
     """Write the messages of a block as protobuf understands them, without anything beside them in their frames."""
     raws = (
         Frame(chatItem=message.chatItem).SerializeToString()

@@ -14,14 +14,14 @@ from typing import BinaryIO, Final
 from holdfast.backup import backup_reader
 from holdfast.backup.apart import keep_apart
 from holdfast.backup.backup_reader import Backup, BackupSource, opened
-from holdfast.backup.compare.canonical import parse
-from holdfast.backup.compare.index import NOBODY, Index
-from holdfast.backup.compare.items import items
-from holdfast.backup.compare.message_matches import mark, match_changed
-from holdfast.backup.compare.recipient_pairs import RecipientPairs, pair
-from holdfast.backup.compare.resolve import fit, resolve
+from holdfast.backup.compare.canonical import parse_item
+from holdfast.backup.compare.index import UNMATCHED, MessageIndex
+from holdfast.backup.compare.items import renumbered_items
+from holdfast.backup.compare.message_matches import mark_messages, match_changed
+from holdfast.backup.compare.recipient_pairs import RecipientPairs, pair_recipients
+from holdfast.backup.compare.resolve import adapt_message, resolve
 from holdfast.backup.compare.roster import Roster, read_roster
-from holdfast.backup.compare.union import LATER, Conflict, Report, merge_rosters
+from holdfast.backup.compare.union import LATER_WINS, Conflict, ConflictCallback, merge_rosters
 from holdfast.backup.container import KeyMaterial
 from holdfast.backup.container.attachments import AttachmentKey
 from holdfast.backup.container.media import AttachmentStore
@@ -44,7 +44,7 @@ from holdfast.redacted_repr import redacted
 
 __all__ = ["MergeResult", "merge", "same_account"]
 
-TIMER: Final = "its time ran out before the later backup was made; it stays, without the timer"
+TIMER_STOPPED: Final = "its time ran out before the later backup was made; it stays, without the timer"
 
 
 @public
@@ -70,7 +70,7 @@ class MergeResult:
 class MergeCounts:
     """Counts on the way."""
 
-    report: Report | None
+    report: ConflictCallback | None
     only_older: int = 0
     only_newer: int = 0
     conflicts: int = 0
@@ -93,7 +93,7 @@ def merge(
     keys: KeyMaterial | None = None,
     names: Names = "spec",
     assume_same_account: bool = False,
-    on_conflict: Report | None = None,
+    on_conflict: ConflictCallback | None = None,
     replace: bool = False,
 ) -> MergeResult:
     """Make one backup of several of one account, and write it in any form `convert` writes.
@@ -130,7 +130,7 @@ def merge_open(
     keys: KeyMaterial | None,
     names: Names,
     assume_same_account: bool,
-    on_conflict: Report | None,
+    on_conflict: ConflictCallback | None,
     replace: bool,
 ) -> MergeResult:
     """Make one backup of several that are open."""
@@ -141,28 +141,28 @@ def merge_open(
     rosters = [read_roster(source) for source in sources]
     if not assume_same_account:
         check_accounts(sources, rosters)
-    order = sorted(zip(rosters, sources, strict=True), key=lambda entry: entry[0].age)
-    count = MergeCounts(on_conflict)
+    order = sorted(zip(rosters, sources, strict=True), key=lambda entry: entry[0].sort_key)
+    counts = MergeCounts(on_conflict)
     with ExitStack() as stack:
         (roster, current), *later = order
         for following, source in later:
             file: BinaryIO = stack.enter_context(tempfile.TemporaryFile())
-            join(
-                pair(roster, following, names=(current.name, source.name), strict=True),
+            merge_pair(
+                pair_recipients(roster, following, names=(current.name, source.name), strict=True),
                 current,
                 source,
                 file,
-                count,
+                counts,
             )
             file.seek(0)
             current = stack.enter_context(backup_reader.open(file))
             roster = read_roster(current)
         stores = tuple(source.media for _roster, source in reversed(order) if source.media is not None)
-        current.media = Stores(stores) if stores else None
+        current.media = AttachmentStores(stores) if stores else None
         current.recovery_keys = tuple(key for source in sources for key in source.recovery_keys)
         written = convert(current, target, to=to, keys=keys, names=names, replace=replace)
     return MergeResult(
-        roster.messages, count.only_older, count.only_newer, dict(count.differing), count.conflicts, written
+        roster.messages, counts.only_older, counts.only_newer, dict(counts.differing), counts.conflicts, written
     )
 
 
@@ -183,10 +183,10 @@ def check_accounts(sources: Sequence[Backup], rosters: Sequence[Roster]) -> None
 
 def same_account(roster: Roster, other: Roster) -> bool:
     """Return whether two backups share anything only one account has; a file does not say whose it is."""
-    return bool(set(marks(roster)) & set(marks(other)))
+    return bool(set(account_identifiers(roster)) & set(account_identifiers(other)))
 
 
-def marks(roster: Roster) -> Iterator[tuple[str, bytes | str]]:
+def account_identifiers(roster: Roster) -> Iterator[tuple[str, bytes | str]]:
     """Yield what only one account has; a username is not among it, since it can pass to somebody else."""
     account = roster.account
     if roster.header.mediaRootBackupKey:
@@ -202,39 +202,41 @@ def marks(roster: Roster) -> Iterator[tuple[str, bytes | str]]:
             yield "subscriber", subscriber
 
 
-def join(pairing: RecipientPairs, older: Backup, newer: Backup, file: BinaryIO, count: MergeCounts) -> None:
+def merge_pair(pairing: RecipientPairs, older: Backup, newer: Backup, file: BinaryIO, counts: MergeCounts) -> None:
     """Write two backups as one plain stream."""
-    header, frames = merge_rosters(pairing, count.conflict)
+    header, frames = merge_rosters(pairing, counts.conflict)
     numbers_old = pairing.people_before, pairing.chats_before
     numbers_new = pairing.people_after, pairing.chats_after
-    with Index() as index, write_stream(file, header, unchecked=True) as out:
-        index.add("before", items(older, *numbers_old))
-        index.add("after", items(newer, *numbers_new))
-        contested = settle(index, pairing, older, newer, count)
+    with MessageIndex() as index, write_stream(file, header, unchecked=True) as out:
+        index.add("before", renumbered_items(older, *numbers_old))
+        index.add("after", renumbered_items(newer, *numbers_new))
+        replaced = match_messages(index, pairing, older, newer, counts)
         for frame in frames:
             out.write(frame)
-        olds = chain.from_iterable(items(older, *numbers_old))
-        news = chain.from_iterable(items(newer, *numbers_new))
-        for late, n, item in weave(olds, news, index.before, index.after):
+        olds = chain.from_iterable(renumbered_items(older, *numbers_old))
+        news = chain.from_iterable(renumbered_items(newer, *numbers_new))
+        for is_newer, n, item in interleave(olds, news, index.before, index.after):
             raw = item[-1]
-            if late:
-                count.only_newer += index.after[n] == NOBODY
-                out.write(index.raw("after", n) if contested[n] else raw)
+            if is_newer:
+                counts.only_newer += index.after[n] == UNMATCHED
+                out.write(index.raw("after", n) if replaced[n] else raw)
             else:
-                count.only_older += 1
-                out.write(fitted(item, pairing, count))
+                counts.only_older += 1
+                out.write(adapted_frame(item, pairing, counts))
 
 
-def settle(index: Index, pairing: RecipientPairs, older: Backup, newer: Backup, count: MergeCounts) -> bytearray:
+def match_messages(
+    index: MessageIndex, pairing: RecipientPairs, older: Backup, newer: Backup, counts: MergeCounts
+) -> bytearray:
     """Pair all messages, and make one of each two versions; return a mark for each newer one that was replaced."""
     selected = bytearray(len(index.before)), bytearray(len(index.after))
     for group in index.match():
         if group.before and group.after:
             index.postpone(group)
-            mark(group, selected)
+            mark_messages(group, selected)
     if any(selected[0]):
-        index.keep("before", selected[0], items(older, pairing.people_before, pairing.chats_before))
-        index.keep("after", selected[1], items(newer, pairing.people_after, pairing.chats_after))
+        index.keep("before", selected[0], renumbered_items(older, pairing.people_before, pairing.chats_before))
+        index.keep("after", selected[1], renumbered_items(newer, pairing.people_after, pairing.chats_after))
     replaced = bytearray(len(index.after))
     for group in index.postponed():
         for old, new, differences in list(match_changed(index, group)):
@@ -244,33 +246,35 @@ def settle(index: Index, pairing: RecipientPairs, older: Backup, newer: Backup, 
             if not differences:
                 continue
             frame = resolve(index.raw("before", old), index.raw("after", new))
-            count.differing.update(aspect.value for aspect in frame.aspects)
+            counts.differing.update(aspect.value for aspect in frame.aspects)
             index.replace(new, frame.raw)
             replaced[new] = 1
             if frame.lost:
-                where = place(pairing, group.chat, group.author, parse(frame.raw).dateSent)
+                where = message_location(pairing, group.chat, group.author, parse_item(frame.raw).dateSent)
                 lost = ", ".join(frame.lost)
-                count.conflict(Conflict("message", where, lost, frame.kept, frame.dropped, LATER))
+                counts.conflict(Conflict("message", where, lost, frame.kept, frame.dropped, LATER_WINS))
     return replaced
 
 
-def fitted(item: Numbered, pairing: RecipientPairs, count: MergeCounts) -> bytes:
+def adapted_frame(item: Numbered, pairing: RecipientPairs, counts: MergeCounts) -> bytes:
     """Make a message that only the older backup has fit for the later one."""
     _frame, chat, author, sent, _origin, _received, raw = item
-    record, stopped = fit(raw, pairing.after.made_ms, pairing.collapsed)
+    record, stopped = adapt_message(raw, pairing.after.backup_time_ms, pairing.collapsed)
     if stopped:
-        count.conflict(Conflict("message", place(pairing, chat, author, sent), "timer", "", "timer", TIMER))
+        counts.conflict(
+            Conflict("message", message_location(pairing, chat, author, sent), "timer", "", "timer", TIMER_STOPPED)
+        )
     return record
 
 
-def place(pairing: RecipientPairs, chat: int, author: int, sent_ms: int) -> str:
+def message_location(pairing: RecipientPairs, chat: int, author: int, sent_ms: int) -> str:
     """Say which message is meant."""
     date = moment(sent_ms)
     when = f"{date:%Y-%m-%d %H:%M:%S}" if date else "at an unknown time"
     return f"{pairing.chat_name(chat)}, {pairing.author(author)}, {when}"
 
 
-def weave(
+def interleave(
     olds: Iterator[Numbered], news: Iterator[Numbered], before: "array[int]", after: "array[int]"
 ) -> Iterator[tuple[bool, int, Numbered]]:
     """Yield the messages of both in one order: whether it is of the newer side, its place there, and itself.
@@ -282,10 +286,10 @@ def weave(
     e = n = 0
     old, new = next(olds, None), next(news, None)
     while old is not None or new is not None:
-        if old is not None and before[e] != NOBODY and (before[e] < n or new is None):
+        if old is not None and before[e] != UNMATCHED and (before[e] < n or new is None):
             old = next(olds, None)
             e += 1
-        elif new is None or (old is not None and before[e] == NOBODY and goes_first(old, new, after[n])):
+        elif new is None or (old is not None and before[e] == UNMATCHED and precedes(old, new, after[n])):
             assert old is not None  # noqa: S101  # the loop ends when both are at their end
             yield False, e, old
             old = next(olds, None)
@@ -296,17 +300,17 @@ def weave(
             n += 1
 
 
-def goes_first(old: Numbered, new: Numbered, partner: int) -> bool:
+def precedes(old: Numbered, new: Numbered, partner: int) -> bool:
     """Return whether a message of the older side only comes before the next one of the newer side.
 
     The partner of that one was not passed yet, since nothing that is in both is passed before it was written.
     """
-    return partner != NOBODY or (old[5] or old[3]) <= (new[5] or new[3])
+    return partner != UNMATCHED or (old[5] or old[3]) <= (new[5] or new[3])
 
 
 @redacted
 @dataclass(frozen=True, slots=True)
-class Stores:
+class AttachmentStores:
     """The attachments of several backups: each is looked for in one after the other."""
 
     stores: tuple[AttachmentStore, ...]
@@ -314,18 +318,18 @@ class Stores:
     @contextmanager
     def open(self, attachment: AttachmentKey) -> Iterator[BinaryIO]:
         """Open one where it is."""
-        with self._holder(attachment).open(attachment) as file:
+        with self._find_store(attachment).open(attachment) as file:
             yield file
 
     def check(self, attachment: AttachmentKey) -> None:
         """Look whether it is anywhere."""
-        self._holder(attachment)
+        self._find_store(attachment)
 
     def has_files(self) -> bool:
         """Return whether any of them is meant to hold attachments."""
         return any(store.has_files() for store in self.stores)
 
-    def _holder(self, attachment: AttachmentKey) -> AttachmentStore:
+    def _find_store(self, attachment: AttachmentKey) -> AttachmentStore:
         """Find who has it."""
         for store in self.stores[:-1]:
             try:

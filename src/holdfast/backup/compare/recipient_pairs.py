@@ -15,7 +15,7 @@ from holdfast.backup.schema.backup_pb2 import Contact, Recipient
 from holdfast.backup.wire.renumber import Plan
 from holdfast.redacted_repr import redacted
 
-__all__ = ["PLAN", "Numbers", "RecipientPairs", "pair"]
+__all__ = ["PLAN", "CommonNumbers", "RecipientPairs", "pair_recipients"]
 
 PLAN: Final = Plan(
     RECIPIENT_IDS,
@@ -23,15 +23,15 @@ PLAN: Final = Plan(
     ("ChatStyle.customColorId", "ChatStyle.CustomChatColor.id"),
 )
 # Numbers for what a damaged file refers to and does not have begin here, so that they never meet a real one.
-NOWHERE: Final = 1 << 48
+DANGLING: Final = 1 << 48
 
 
-class Numbers(dict[int, int]):
+class CommonNumbers(dict[int, int]):
     """New numbers by the ids of one file; an id that is nowhere is an error, or keeps apart from all others."""
 
     def __init__(self, values: Mapping[int, int], kind: str, name: str, *, strict: bool, side: int = 0) -> None:
         super().__init__(values)
-        self._what = kind
+        self._kind = kind
         self._name = name
         self._strict = strict
         self._side = side
@@ -40,10 +40,10 @@ class Numbers(dict[int, int]):
         """Say what is wrong with the file, or make up a number."""
         if self._strict:
             raise UnreadableBackup(
-                f"{self._name} refers to {self._what} {key}, which is not in it; "
+                f"{self._name} refers to {self._kind} {key}, which is not in it; "
                 "only backups without dangling references can be merged"
             )
-        return NOWHERE * (1 + self._side) + (key & (NOWHERE - 1))
+        return DANGLING * (1 + self._side) + (key & (DANGLING - 1))
 
 
 @redacted
@@ -53,10 +53,10 @@ class RecipientPairs:
 
     before: Roster
     after: Roster
-    people_before: Numbers
-    people_after: Numbers
-    chats_before: Numbers
-    chats_after: Numbers
+    people_before: CommonNumbers
+    people_after: CommonNumbers
+    chats_before: CommonNumbers
+    chats_after: CommonNumbers
     recipients: dict[int, tuple[tuple[int, ...], int | None]]
     chats: dict[int, tuple[tuple[int, ...], int | None]]
 
@@ -87,37 +87,39 @@ class RecipientPairs:
         return frozenset(number for number, (earlier, _later) in self.recipients.items() if len(earlier) > 1)
 
 
-def pair(
+def pair_recipients(
     before: Roster, after: Roster, *, names: tuple[str, str] = ("", ""), strict: bool = False
 ) -> RecipientPairs:
     """Give two backups common numbers; with `strict`, a reference to nothing is an error once it is met."""
     people_after = {recipient_id: number for number, recipient_id in enumerate(after.recipients, 1)}
     recipient_index = RecipientIndex(after, people_after)
     people_before: dict[int, int] = {}
-    following = len(people_after) + 1
-    fresh: dict[Hashable, int] = {}
+    next_number = len(people_after) + 1
+    new_numbers: dict[Hashable, int] = {}
     for old, recipient in before.recipients.items():
         number = recipient_index.find(recipient)
         if number is None:
             # Two entries of one file with one identity are a mistake of whoever wrote it.
             key = identity(recipient) or ("unset", old)
-            number = fresh.setdefault(key, following)
-            following = max(following, number + 1)
+            number = new_numbers.setdefault(key, next_number)
+            next_number = max(next_number, number + 1)
         people_before[old] = number
     chats_before, chats_after = number_chats(before, after, people_before, people_after)
     return RecipientPairs(
         before,
         after,
-        Numbers(people_before, "recipient", names[0], strict=strict, side=0),
-        Numbers(people_after, "recipient", names[1], strict=strict, side=1),
-        Numbers(chats_before, "chat", names[0], strict=strict, side=0),
-        Numbers(chats_after, "chat", names[1], strict=strict, side=1),
-        turned(people_before, people_after),
-        turned(chats_before, chats_after),
+        CommonNumbers(people_before, "recipient", names[0], strict=strict, side=0),
+        CommonNumbers(people_after, "recipient", names[1], strict=strict, side=1),
+        CommonNumbers(chats_before, "chat", names[0], strict=strict, side=0),
+        CommonNumbers(chats_after, "chat", names[1], strict=strict, side=1),
+        ids_by_number(people_before, people_after),
+        ids_by_number(chats_before, chats_after),
     )
 
 
-def turned(before: Mapping[int, int], after: Mapping[int, int]) -> dict[int, tuple[tuple[int, ...], int | None]]:
+def ids_by_number(
+    before: Mapping[int, int], after: Mapping[int, int]
+) -> dict[int, tuple[tuple[int, ...], int | None]]:
     """List the ids behind every number."""
     earlier: dict[int, list[int]] = {}
     later: dict[int, int] = {}

@@ -5,16 +5,16 @@ from typing import Final, TypeAlias, TypeVar
 
 from google.protobuf.message import Message
 
-from holdfast.backup.compare.facts import FieldChange, Naming, RecordChange, field_changes
+from holdfast.backup.compare.field_changes import FieldChange, NameLookup, RecordChange, field_changes
 from holdfast.backup.compare.recipient_pairs import RecipientPairs
 from holdfast.backup.names import recipient_name
 from holdfast.backup.schema.backup_pb2 import AccountData, BackupInfo, ChatFolder, Recipient
 
-__all__ = ["HEADER", "KINDS", "folder_key", "naming_of", "record_changes", "setting_changes"]
+__all__ = ["HEADER_FIELDS", "RECIPIENT_KINDS", "folder_key", "name_lookup", "record_changes", "setting_changes"]
 
 # What a header says of the backup as a whole; the rest is when and by which program it was written.
-HEADER: Final = ("version", "mediaRootBackupKey", "firstAppVersion")
-KINDS: Final = {
+HEADER_FIELDS: Final = ("version", "mediaRootBackupKey", "firstAppVersion")
+RECIPIENT_KINDS: Final = {
     "contact": "person",
     "group": "group",
     "self": "note to self",
@@ -24,10 +24,10 @@ KINDS: Final = {
 }
 Record = TypeVar("Record", bound=Message)
 Key = TypeVar("Key")
-Numbers: TypeAlias = tuple[Mapping[int, int], Mapping[int, int]]
+NumberMaps: TypeAlias = tuple[Mapping[int, int], Mapping[int, int]]
 
 
-def naming_of(pairing: RecipientPairs) -> Naming:
+def name_lookup(pairing: RecipientPairs) -> NameLookup:
     """Make a function that names people by service id or common number."""
     names: dict[bytes, str] = {}
     for roster in (pairing.before, pairing.after):
@@ -49,37 +49,39 @@ def naming_of(pairing: RecipientPairs) -> Naming:
 def setting_changes(pairing: RecipientPairs) -> tuple[FieldChange, ...]:
     """List what changed in the account and its settings, and in what the header says of the backup as a whole."""
     first, second = (
-        BackupInfo(**{name: getattr(roster.header, name) for name in HEADER})
+        BackupInfo(**{name: getattr(roster.header, name) for name in HEADER_FIELDS})
         for roster in (pairing.before, pairing.after)
     )
-    naming = naming_of(pairing)
+    lookup_name = name_lookup(pairing)
     old, new = pairing.before.account or AccountData(), pairing.after.account or AccountData()
-    return (*field_changes(first, second, naming), *field_changes(old, new, naming))
+    return (*field_changes(first, second, lookup_name), *field_changes(old, new, lookup_name))
 
 
 def record_changes(pairing: RecipientPairs, only: set[int] | None) -> Iterator[RecordChange]:
     """Yield what changed in people, groups, chats and the rest; with `only`, of these chats."""
     before, after = pairing.before, pairing.after
-    naming = naming_of(pairing)
+    lookup_name = name_lookup(pairing)
     numbers = pairing.people_before, pairing.people_after
-    shown = None if only is None else recipients_of(pairing, only)
+    shown = None if only is None else chat_recipients(pairing, only)
     for number, (earlier, later) in pairing.recipients.items():
         if shown is not None and number not in shown:
             continue
         old = before.recipients[earlier[0]] if earlier else None
         new = None if later is None else after.recipients[later]
-        yield from changes_of((old, new), kind_of(old or new), pairing.name(number), naming, numbers)
+        yield from changes_between(
+            (old, new), recipient_kind(old or new), pairing.name(number), lookup_name, numbers
+        )
     for number, (earlier, later) in pairing.chats.items():
         if only is not None and number not in only:
             continue
         old_chat = before.chats[earlier[0]] if earlier else None
         new_chat = None if later is None else after.chats[later]
-        yield from changes_of((old_chat, new_chat), "chat", pairing.chat_name(number), naming, numbers)
+        yield from changes_between((old_chat, new_chat), "chat", pairing.chat_name(number), lookup_name, numbers)
     if only is None:
-        yield from other_changes(pairing, naming, numbers)
+        yield from other_changes(pairing, lookup_name, numbers)
 
 
-def recipients_of(pairing: RecipientPairs, only: set[int]) -> set[int]:
+def chat_recipients(pairing: RecipientPairs, only: set[int]) -> set[int]:
     """Find whom chats are with."""
     recipients: set[int] = set()
     for number in only:
@@ -90,20 +92,22 @@ def recipients_of(pairing: RecipientPairs, only: set[int]) -> set[int]:
     return recipients
 
 
-def other_changes(pairing: RecipientPairs, naming: Naming, numbers: Numbers) -> Iterator[RecordChange]:
+def other_changes(pairing: RecipientPairs, lookup_name: NameLookup, numbers: NumberMaps) -> Iterator[RecordChange]:
     """Yield what changed in sticker packs, calls by link, notification profiles and chat folders."""
     before, after = pairing.before, pairing.after
     packs = tuple({pack.packId: pack for pack in roster.packs} for roster in (before, after))
-    yield from keyed(packs, "sticker pack", lambda pack: pack.packId.hex()[:8], naming, numbers)
+    yield from keyed_changes(packs, "sticker pack", lambda pack: pack.packId.hex()[:8], lookup_name, numbers)
     calls = tuple(
         {(call.callId, people[call.recipientId]): call for call in roster.calls}
         for roster, people in zip((before, after), numbers, strict=True)
     )
-    yield from keyed(calls, "call by link", lambda call: str(call.callId), naming, numbers)
+    yield from keyed_changes(calls, "call by link", lambda call: str(call.callId), lookup_name, numbers)
     profiles = tuple({profile.id: profile for profile in roster.profiles} for roster in (before, after))
-    yield from keyed(profiles, "notification profile", lambda profile: profile.name, naming, numbers)
+    yield from keyed_changes(profiles, "notification profile", lambda profile: profile.name, lookup_name, numbers)
     folders = tuple({folder_key(folder): folder for folder in roster.folders} for roster in (before, after))
-    yield from keyed(folders, "chat folder", lambda folder: folder.name or "All chats", naming, numbers)
+    yield from keyed_changes(
+        folders, "chat folder", lambda folder: folder.name or "All chats", lookup_name, numbers
+    )
     orders = [[key for key in side if key in opposite] for side, opposite in (folders, folders[::-1])]
     if orders[0] != orders[1]:
         texts = [", ".join(side[key].name or "All chats" for key in side) for side in folders]
@@ -115,12 +119,12 @@ def folder_key(folder: ChatFolder) -> bytes:
     return b"all" if folder.folderType == ChatFolder.ALL else folder.id
 
 
-def keyed(
+def keyed_changes(
     sides: tuple[Mapping[Key, Record], ...],
     kind: str,
     name: Callable[[Record], str],
-    naming: Naming,
-    numbers: Numbers,
+    lookup_name: NameLookup,
+    numbers: NumberMaps,
 ) -> Iterator[RecordChange]:
     """Yield what changed in records that have a key of their own."""
     before, after = sides
@@ -128,11 +132,15 @@ def keyed(
         old, new = before.get(key), after.get(key)
         record = new or old
         assert record is not None  # noqa: S101  # the key is of one of the two
-        yield from changes_of((old, new), kind, name(record), naming, numbers)
+        yield from changes_between((old, new), kind, name(record), lookup_name, numbers)
 
 
-def changes_of(
-    sides: tuple[Message | None, Message | None], kind: str, name: str, naming: Naming, numbers: Numbers
+def changes_between(
+    sides: tuple[Message | None, Message | None],
+    kind: str,
+    name: str,
+    lookup_name: NameLookup,
+    numbers: NumberMaps,
 ) -> Iterator[RecordChange]:
     """Yield what became of one record, if anything did."""
     old, new = sides
@@ -141,11 +149,11 @@ def changes_of(
     elif new is None:
         yield RecordChange(kind, name, "removed")
     else:
-        fields = field_changes(old, new, naming, numbers)
+        fields = field_changes(old, new, lookup_name, numbers)
         if fields:
             yield RecordChange(kind, name, "changed", fields)
 
 
-def kind_of(recipient: Recipient | None) -> str:
+def recipient_kind(recipient: Recipient | None) -> str:
     """Say what kind of recipient this is."""
-    return KINDS.get((recipient and recipient.WhichOneof("destination")) or "", "recipient")
+    return RECIPIENT_KINDS.get((recipient and recipient.WhichOneof("destination")) or "", "recipient")

@@ -4,14 +4,21 @@ from collections.abc import Iterator, MutableSequence
 from dataclasses import dataclass
 from typing import Final
 
-from holdfast.backup.compare.canonical import Aspect, aspects, file_pointers, parse, reactions_of, says
+from holdfast.backup.compare.canonical import (
+    Aspect,
+    differing_aspects,
+    file_pointers,
+    message_summary,
+    parse_item,
+    reactions_of,
+)
 from holdfast.backup.schema.backup_pb2 import ChatItem, FilePointer, Frame, Reaction
 from holdfast.redacted_repr import redacted
 
-__all__ = ["ResolvedFrame", "fit", "resolve"]
+__all__ = ["ResolvedFrame", "adapt_message", "resolve"]
 
 # A timer must run at least this long after the backup was made.
-DAY: Final = 86_400_000
+DAY_MS: Final = 86_400_000
 
 
 @redacted
@@ -31,26 +38,26 @@ def resolve(before: bytes, after: bytes) -> ResolvedFrame:
 
     Reactions, votes and receipts are always those of the later one. A file only the older version has is kept.
     """
-    differences = aspects(parse(before), parse(after))
+    differences = differing_aspects(parse_item(before), parse_item(after))
     if not differences:
         return ResolvedFrame(after, (), (), "", "")
-    old, new = parse(before), parse(after)
+    old, new = parse_item(before), parse_item(after)
     chat_item = ChatItem()
     chat_item.CopyFrom(new)
     kind = new.WhichOneof("item")
     if kind == old.WhichOneof("item") and len(old.revisions) > len(new.revisions):
         chat_item.CopyFrom(old)
-        later_state(chat_item, new)
+        copy_later_state(chat_item, new)
     elif kind == old.WhichOneof("item"):
         keep_files(old, chat_item)
         keep_target(old, chat_item)
-    lost = tuple(aspect for aspect in differences if loses(aspect, old, new, chat_item))
-    texts = (says(chat_item), says(old if chat_item != old else new)) if lost else ("", "")
+    lost = tuple(aspect for aspect in differences if is_lost(aspect, old, new, chat_item))
+    texts = (message_summary(chat_item), message_summary(old if chat_item != old else new)) if lost else ("", "")
     raw = after if chat_item == new else Frame(chatItem=chat_item).SerializeToString(deterministic=True)
     return ResolvedFrame(raw, differences, lost, *texts)
 
 
-def later_state(chat_item: ChatItem, new: ChatItem) -> None:
+def copy_later_state(chat_item: ChatItem, new: ChatItem) -> None:
     """Give a message what happened to it by the later backup."""
     reactions: MutableSequence[Reaction] = reactions_of(chat_item)
     del reactions[:]
@@ -75,7 +82,7 @@ def keep_files(old: ChatItem, chat_item: ChatItem) -> None:
         return
     for first, second in zip(olds, news, strict=True):
         same = first.contentType == second.contentType and first.fileName == second.fileName
-        if same and holds(first) and not holds(second):
+        if same and has_file(first) and not has_file(second):
             second.CopyFrom(first)
 
 
@@ -96,27 +103,27 @@ def without_target(item: ChatItem) -> ChatItem:
     return copy
 
 
-def holds(pointer: FilePointer) -> bool:
+def has_file(pointer: FilePointer) -> bool:
     """Return whether a file was there when the backup was made."""
     return bool(pointer.locatorInfo.plaintextHash)
 
 
-def loses(aspect: Aspect, old: ChatItem, new: ChatItem, chat_item: ChatItem) -> bool:
+def is_lost(aspect: Aspect, old: ChatItem, new: ChatItem, chat_item: ChatItem) -> bool:
     """Return whether something of either version is in nothing of what was made of them."""
     if aspect is Aspect.DELETED:
         return True
     if aspect is Aspect.EDITED:
-        kept = {says(version) for version in (chat_item, *chat_item.revisions)}
-        if any(says(version) not in kept for side in (old, new) for version in (side, *side.revisions)):
+        kept = {message_summary(version) for version in (chat_item, *chat_item.revisions)}
+        if any(message_summary(version) not in kept for side in (old, new) for version in (side, *side.revisions)):
             return True
-        unsaid = Aspect.EDITED in aspects(without_target(old), without_target(chat_item))
-        return unsaid and not (old.revisions or new.revisions)
+        is_edited = Aspect.EDITED in differing_aspects(without_target(old), without_target(chat_item))
+        return is_edited and not (old.revisions or new.revisions)
     if aspect is Aspect.REACTIONS:
-        present = {(reaction.authorId, reaction.emoji) for reaction in reactions_of(chat_item)}
-        return any((reaction.authorId, reaction.emoji) not in present for reaction in reactions_of(old))
+        kept_reactions = {(reaction.authorId, reaction.emoji) for reaction in reactions_of(chat_item)}
+        return any((reaction.authorId, reaction.emoji) not in kept_reactions for reaction in reactions_of(old))
     if aspect is Aspect.VOTES:
-        cast = set(votes(chat_item))
-        return any(vote not in cast for vote in votes(old))
+        cast_votes = set(votes(chat_item))
+        return any(vote not in cast_votes for vote in votes(old))
     if aspect is Aspect.PIN:
         return old.HasField("pinDetails")
     return aspect is Aspect.OTHER
@@ -129,32 +136,32 @@ def votes(item: ChatItem) -> Iterator[tuple[int, int]]:
             yield number, vote.voterId
 
 
-def fit(raw: bytes, made_ms: int, collapsed: frozenset[int]) -> tuple[bytes, bool]:
-    """Make a message of the older backup fit for one made at `made_ms`; say whether its timer was stopped.
+def adapt_message(raw: bytes, backup_time_ms: int, collapsed: frozenset[int]) -> tuple[bytes, bool]:
+    """Make a message of the older backup fit for one made at `backup_time_ms`; say whether its timer was stopped.
 
     One whose time ran out in between would be no valid part of the later backup: it stays, without the timer.
     `collapsed` are people who were two in the older backup, and may have done twice what can be done once.
     """
-    item = parse(raw)
+    item = parse_item(raw)
     versions = [item, *item.revisions]
-    over = [version for version in versions if runs_out(version, made_ms)]
-    for version in over:
+    expiring = [version for version in versions if is_expiring(version, backup_time_ms)]
+    for version in expiring:
         version.ClearField("expireStartDate")
         version.ClearField("expiresInMs")
-    twice = bool(collapsed) and sum(map(act_once, versions)) > 0
-    if not (over or twice):
+    has_duplicates = bool(collapsed) and sum(map(deduplicate_actions, versions)) > 0
+    if not (expiring or has_duplicates):
         return raw, False
-    return Frame(chatItem=item).SerializeToString(deterministic=True), bool(over)
+    return Frame(chatItem=item).SerializeToString(deterministic=True), bool(expiring)
 
 
-def runs_out(item: ChatItem, made_ms: int) -> bool:
+def is_expiring(item: ChatItem, backup_time_ms: int) -> bool:
     """Return whether a message's time is over, or nearly so."""
     if not item.HasField("expireStartDate"):
         return False
-    return item.expireStartDate + item.expiresInMs < made_ms + DAY
+    return item.expireStartDate + item.expiresInMs < backup_time_ms + DAY_MS
 
 
-def act_once(item: ChatItem) -> bool:
+def deduplicate_actions(item: ChatItem) -> bool:
     """Keep the last reaction and the first vote of everybody; say whether there were more."""
     reactions: MutableSequence[Reaction] = reactions_of(item)
     last = {reaction.authorId: reaction for reaction in sorted(reactions, key=lambda entry: entry.sentTimestamp)}
@@ -163,13 +170,13 @@ def act_once(item: ChatItem) -> bool:
         kept = [Reaction.FromString(reaction.SerializeToString()) for reaction in last.values()]
         del reactions[:]
         reactions.extend(kept)
-    voted: set[int] = set()
+    voters: set[int] = set()
     for option in item.poll.options:
-        here: set[int] = set()
+        option_voters: set[int] = set()
         for vote in list(option.votes):
-            if vote.voterId in here or (vote.voterId in voted and not item.poll.allowMultiple):
+            if vote.voterId in option_voters or (vote.voterId in voters and not item.poll.allowMultiple):
                 option.votes.remove(vote)
                 changed = True
-            here.add(vote.voterId)
-        voted |= here
+            option_voters.add(vote.voterId)
+        voters |= option_voters
     return changed

@@ -17,8 +17,8 @@ from holdfast.redacted_repr import redacted
 
 __all__ = ["Roster", "read_roster"]
 
-PICKED: Final = Selection([f"Frame.{name}" for name in RECORDS[1:]])
-NAMES: Final = {PICKED.slots[f"Frame.{name}"]: name for name in RECORDS[1:]}
+SELECTION: Final = Selection([f"Frame.{name}" for name in RECORDS[1:]])
+NAMES: Final = {SELECTION.slots[f"Frame.{name}"]: name for name in RECORDS[1:]}
 
 
 @redacted
@@ -26,9 +26,9 @@ NAMES: Final = {PICKED.slots[f"Frame.{name}"]: name for name in RECORDS[1:]}
 class Roster:
     """The records of a backup that are not messages, in the order they stand in.
 
-    `recipients` and `chats` are by their ids in this file; of two with one id the first counts. `others` are
-    frames that hold no record known here, each once. `size` is that of all frames in bytes; `digest` is the same
-    for the same frames.
+    `recipients` and `chats` are by their ids in this file; of two with one id the first counts. `unknown_frames`
+    are frames that hold no record known here, each once. `size` is that of all frames in bytes; `digest` is the
+    same for the same frames.
     """
 
     header: BackupInfo
@@ -39,18 +39,18 @@ class Roster:
     calls: list[backup_pb2.AdHocCall] = field(default_factory=list)
     profiles: list[backup_pb2.NotificationProfile] = field(default_factory=list)
     folders: list[backup_pb2.ChatFolder] = field(default_factory=list)
-    others: list[bytes] = field(default_factory=list)
+    unknown_frames: list[bytes] = field(default_factory=list)
     messages: int = 0
     size: int = 0
     digest: bytes = b""
 
     @property
-    def age(self) -> tuple[int, int, bytes]:
+    def sort_key(self) -> tuple[int, int, bytes]:
         """What backups are put in order by, the oldest first: of two of one moment, the smaller may be a part."""
-        return self.made_ms, self.size, self.digest
+        return self.backup_time_ms, self.size, self.digest
 
     @property
-    def made_ms(self) -> int:
+    def backup_time_ms(self) -> int:
         """When the backup was made."""
         return self.header.backupTimeMs
 
@@ -64,7 +64,7 @@ class Roster:
         entry = self.chats.get(chat)
         return "Unknown" if entry is None else self.name(entry.recipientId)
 
-    def take(self, name: str, raw: bytes) -> None:
+    def add(self, name: str, raw: bytes) -> None:
         """Keep one record."""
         if name == "account":
             if self.account is None:
@@ -92,34 +92,34 @@ def read_roster(backup: Backup) -> Roster:
     """
     roster = Roster(BackupInfo.FromString(backup.header))
     digest = blake2b(backup.header, digest_size=16)
-    item = PICKED.slots["Frame.chatItem"]
+    item = SELECTION.slots["Frame.chatItem"]
     for block in backup.blocks():
         digest.update(block.data)
         roster.size += len(block.data)
         result = walk(block.data, 0, NO_CAP)
         if result.fault:
             raise block.damaged(result.fault, result.frames, result.at)
-        entries, count, _fault, _at = collect_block(block.data, NO_CAP, PICKED)
-        whole = block
+        entries, count, _fault, _at = collect_block(block.data, NO_CAP, SELECTION)
+        settled_block = block
         if sum(depth == 0 for _slot, depth, _start, _end in entries) != count:
-            whole = settled(block)
-            entries, count, _fault, _at = collect_block(whole.data, NO_CAP, PICKED)
+            settled_block = settled(block)
+            entries, count, _fault, _at = collect_block(settled_block.data, NO_CAP, SELECTION)
         records = [entry for entry in entries if entry[1] == 0]
         if len(records) != count:
-            take_others(roster, whole)
+            add_unknown_frames(roster, settled_block)
         for slot, _depth, start, end in records:
             if slot == item:
                 roster.messages += 1
                 continue
-            roster.take(NAMES[slot], whole.data[start:end])
+            roster.add(NAMES[slot], settled_block.data[start:end])
     roster.digest = digest.digest()
     if roster.account is None:
         raise UnreadableBackup(f"{backup.name} has no account in it, so it is no whole backup")
     return roster
 
 
-def take_others(roster: Roster, block: Block) -> None:
+def add_unknown_frames(roster: Roster, block: Block) -> None:
     """Keep frames with something in them that is not known here, each once."""
     for frame in block:
-        if frame.raw and frame.kind == 0 and frame.raw not in roster.others:
-            roster.others.append(frame.raw)
+        if frame.raw and frame.kind == 0 and frame.raw not in roster.unknown_frames:
+            roster.unknown_frames.append(frame.raw)

@@ -19,7 +19,7 @@ __all__ = ["DateRange", "Window", "choose_pairs", "find_chats", "parse_period"]
 DATE: Final = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
 MILLISECOND: Final = timedelta(milliseconds=1)
 # How many chats an error names.
-SHOWN: Final = 5
+MAX_SHOWN: Final = 5
 UUID_BYTES: Final = 16
 
 
@@ -90,11 +90,13 @@ def find_chats(roster: Roster, queries: Iterable[str]) -> set[int]:
     """Find chats by name, phone number, username, id of the account, or `#` and the chat's number in the file."""
     chosen: set[int] = set()
     for query in queries:
-        chats = named(roster, query)
+        chats = matching_chats(roster, query)
         if not chats:
-            raise unknown(query, [roster])
+            raise unknown_chat(query, [roster])
         if len(chats) > 1:
-            raise UnknownChat(f"{len(chats)} chats match {query!r}: {listed(roster, chats)}; name one of these")
+            raise UnknownChat(
+                f"{len(chats)} chats match {query!r}: {format_chats(roster, chats)}; name one of these"
+            )
         chosen |= chats
     return chosen
 
@@ -104,53 +106,53 @@ def choose_pairs(pairing: RecipientPairs, queries: Iterable[str]) -> set[int]:
     chosen: set[int] = set()
     for query in queries:
         sides = [
-            {numbers[chat] for chat in named(roster, query)}
+            {numbers[chat] for chat in matching_chats(roster, query)}
             for roster, numbers in (
                 (pairing.before, pairing.chats_before),
                 (pairing.after, pairing.chats_after),
             )
         ]
         if not any(sides):
-            raise unknown(query, [pairing.before, pairing.after])
+            raise unknown_chat(query, [pairing.before, pairing.after])
         chosen |= sides[0] | sides[1]
     return chosen
 
 
-def unknown(query: str, rosters: list[Roster]) -> UnknownChat:
+def unknown_chat(query: str, rosters: list[Roster]) -> UnknownChat:
     """Say that there is no such chat, and which ones come near."""
     names = sorted({roster.chat_name(chat) for roster in rosters for chat in roster.chats})
     folded = {name.casefold(): name for name in names}
-    near = [folded[name] for name in difflib.get_close_matches(query.casefold(), folded, SHOWN, 0.5)]
+    near = [folded[name] for name in difflib.get_close_matches(query.casefold(), folded, MAX_SHOWN, 0.5)]
     hint = f"; did you mean {' or '.join(near)}?" if near else ""
     return UnknownChat(f"there is no chat {query!r}{hint}")
 
 
-def listed(roster: Roster, chats: set[int]) -> str:
+def format_chats(roster: Roster, chats: set[int]) -> str:
     """Name chats so that each can be told from the others."""
     texts = [f"#{chat} ({roster.chat_name(chat)})" for chat in sorted(chats)]
-    return ", ".join(texts[:SHOWN]) + (" ..." if len(texts) > SHOWN else "")
+    return ", ".join(texts[:MAX_SHOWN]) + (" ..." if len(texts) > MAX_SHOWN else "")
 
 
-def named(roster: Roster, query: str) -> set[int]:
+def matching_chats(roster: Roster, query: str) -> set[int]:
     """Find the chats that go by exactly this; if there are none, those in whose name it stands."""
     text = query.strip().casefold()
     if text.startswith("#") and text[1:].isdecimal():
         return {int(text[1:])} & roster.chats.keys()
     exact: set[int] = set()
-    partly: set[int] = set()
+    partial: set[int] = set()
     for number, chat in roster.chats.items():
         recipient = roster.recipients.get(chat.recipientId)
-        if recipient is not None and text in handles(recipient):
+        if recipient is not None and text in identifiers_of(recipient):
             exact.add(number)
         name = roster.chat_name(number).casefold()
         if name == text:
             exact.add(number)
         elif text and text in name:
-            partly.add(number)
-    return exact or partly
+            partial.add(number)
+    return exact or partial
 
 
-def handles(recipient: Recipient) -> set[str]:
+def identifiers_of(recipient: Recipient) -> set[str]:
     """List what a recipient goes by, besides its name."""
     contact = recipient.contact
     identifiers = {

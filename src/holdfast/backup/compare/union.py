@@ -6,9 +6,9 @@ from typing import Any, Final, cast
 
 from google.protobuf.message import Message
 
-from holdfast.backup.compare.facts import HIDDEN, field_changes
+from holdfast.backup.compare.field_changes import HIDDEN, field_changes
 from holdfast.backup.compare.recipient_pairs import PLAN, RecipientPairs
-from holdfast.backup.compare.records import HEADER, KINDS, folder_key, naming_of
+from holdfast.backup.compare.records import HEADER_FIELDS, RECIPIENT_KINDS, folder_key, name_lookup
 from holdfast.backup.compare.roster import Roster
 from holdfast.backup.public import public
 from holdfast.backup.schema import BackupInfo, Frame
@@ -16,13 +16,19 @@ from holdfast.backup.schema.backup_pb2 import AccountData, Chat, ChatStyle, Cont
 from holdfast.backup.wire.renumber import renumber
 from holdfast.redacted_repr import redacted
 
-__all__ = ["Conflict", "Report", "merge_rosters"]
+__all__ = ["Conflict", "ConflictCallback", "merge_rosters"]
 
-LATER: Final = "the later backup wins"
+LATER_WINS: Final = "the later backup wins"
 NEWER_GROUP: Final = "the higher version of the group wins"
-TAKEN: Final = "somebody else has it in the later backup"
+ALREADY_CLAIMED: Final = "somebody else has it in the later backup"
 # What the later backup may just not know; anything else that is missing there was taken away.
-FILLED: Final = ("profileKey", "identityKey", "profileGivenName", "profileFamilyName", "keyTransparencyData")
+FILLABLE_FIELDS: Final = (
+    "profileKey",
+    "identityKey",
+    "profileGivenName",
+    "profileFamilyName",
+    "keyTransparencyData",
+)
 
 
 @public
@@ -39,71 +45,75 @@ class Conflict:
     why: str
 
 
-Report = Callable[[Conflict], None]
+ConflictCallback = Callable[[Conflict], None]
 
 
-def merge_rosters(pairing: RecipientPairs, report: Report) -> tuple[BackupInfo, list[bytes]]:
+def merge_rosters(pairing: RecipientPairs, report: ConflictCallback) -> tuple[BackupInfo, list[bytes]]:
     """Make the header and all frames but the messages, each after those it refers to, with common numbers."""
-    return Union(pairing, report).made()
+    return RosterMerge(pairing, report).run()
 
 
-class Union:
+class RosterMerge:
     """Two rosters on their way to be one. Records get the common numbers first and are compared then."""
 
-    def __init__(self, pairing: RecipientPairs, report: Report) -> None:
+    def __init__(self, pairing: RecipientPairs, report: ConflictCallback) -> None:
         self._pairing = pairing
         self._report = report
-        self._naming = naming_of(pairing)
+        self._lookup_name = name_lookup(pairing)
         self._colors: tuple[dict[int, int], dict[int, int]] = ({}, {})
 
-    def made(self) -> tuple[BackupInfo, list[bytes]]:
+    def run(self) -> tuple[BackupInfo, list[bytes]]:
         """Do it."""
         before, after = self._pairing.before, self._pairing.after
         header = BackupInfo()
         header.CopyFrom(after.header)
-        for name in HEADER:
+        for name in HEADER_FIELDS:
             old, new = (BackupInfo(**{name: getattr(roster.header, name)}) for roster in (before, after))
-            self._conflicts("backup", "", old, new)
+            self._report_conflicts("backup", "", old, new)
         frames = [Frame(account=self._account())]
         recipients = [Frame(recipient=recipient) for recipient in self._recipients()]
         # Lists name their members, who must come first.
         frames += sorted(recipients, key=lambda frame: frame.recipient.HasField("distributionList"))
         frames += [Frame(chat=chat) for chat in self._chats()]
         packs = [[Frame(stickerPack=pack) for pack in roster.packs] for roster in (after, before)]
-        frames += self._keyed("sticker pack", packs, lambda frame: frame.stickerPack.packId)
-        calls = self._both(lambda side: [Frame(adHocCall=call) for call in self._rosters[side].calls])
-        frames += self._keyed(
+        frames += self._merge_keyed("sticker pack", packs, lambda frame: frame.stickerPack.packId)
+        calls = self._renumber_both(lambda side: [Frame(adHocCall=call) for call in self._rosters[side].calls])
+        frames += self._merge_keyed(
             "call by link", calls, lambda frame: (frame.adHocCall.callId, frame.adHocCall.recipientId)
         )
-        profiles = self._both(
+        profiles = self._renumber_both(
             lambda side: [Frame(notificationProfile=profile) for profile in self._rosters[side].profiles]
         )
-        frames += self._keyed("notification profile", profiles, lambda frame: frame.notificationProfile.id)
-        folders = self._both(lambda side: [Frame(chatFolder=folder) for folder in self._rosters[side].folders])
-        frames += self._keyed("chat folder", folders, lambda frame: folder_key(frame.chatFolder))
-        others = dict.fromkeys([*after.others, *before.others])
-        return header, [*(frame.SerializeToString(deterministic=True) for frame in frames), *others]
+        frames += self._merge_keyed("notification profile", profiles, lambda frame: frame.notificationProfile.id)
+        folders = self._renumber_both(
+            lambda side: [Frame(chatFolder=folder) for folder in self._rosters[side].folders]
+        )
+        frames += self._merge_keyed("chat folder", folders, lambda frame: folder_key(frame.chatFolder))
+        unknown_frames = dict.fromkeys([*after.unknown_frames, *before.unknown_frames])
+        return header, [*(frame.SerializeToString(deterministic=True) for frame in frames), *unknown_frames]
 
     @property
     def _rosters(self) -> tuple[Roster, Roster]:
         """The earlier and the later one."""
         return self._pairing.before, self._pairing.after
 
-    def _common(self, frame: Frame, side: int) -> Frame:
+    def _renumber(self, frame: Frame, side: int) -> Frame:
         """Write a record of one side with the common numbers; one that stood for two people names them once."""
         pairing = self._pairing
         people = (pairing.people_before, pairing.people_after)[side]
         chats = (pairing.chats_before, pairing.chats_after)[side]
         raw = renumber(frame.SerializeToString(deterministic=True), PLAN, people, chats, self._colors[side])
-        return once(Frame.FromString(raw))
+        return deduplicate_ids(Frame.FromString(raw))
 
-    def _both(self, frames: Callable[[int], list[Frame]]) -> list[list[Frame]]:
+    def _renumber_both(self, frames: Callable[[int], list[Frame]]) -> list[list[Frame]]:
         """Write the records of both sides with the common numbers, the later side first."""
-        return [[self._common(frame, side) for frame in frames(side)] for side in (1, 0)]
+        return [[self._renumber(frame, side) for frame in frames(side)] for side in (1, 0)]
 
-    def _conflicts(self, kind: str, where: str, old: Message, merged: Message, why: str = LATER) -> None:
+    def _report_conflicts(
+        self, kind: str, where: str, old: Message, merged: Message, why: str = LATER_WINS
+    ) -> None:
         """Report what of an older record is not in what was made of it."""
-        for change in field_changes(old, merged, self._naming):
+        for change in field_changes(old, merged, self._lookup_name):
             if change.before:
                 self._report(Conflict(kind, where, change.field, change.after, change.before, why))
 
@@ -128,7 +138,7 @@ class Union:
         style = old.accountSettings.defaultChatStyle
         if style.HasField("customColorId"):
             style.customColorId = earlier_ids.get(style.customColorId, 0)
-        self._conflicts("account", "", old, account_data)
+        self._report_conflicts("account", "", old, account_data)
         return account_data
 
     def _recipients(self) -> Iterator[Recipient]:
@@ -138,23 +148,28 @@ class Union:
             recipient.contact for recipient in pairing.after.recipients.values()
         )
         for number, (earlier, later) in pairing.recipients.items():
-            olds = [self._common(Frame(recipient=pairing.before.recipients[old]), 0).recipient for old in earlier]
+            olds = [
+                self._renumber(Frame(recipient=pairing.before.recipients[old]), 0).recipient for old in earlier
+            ]
             if later is None:
                 merged, *olds = olds
             else:
-                merged = self._common(Frame(recipient=pairing.after.recipients[later]), 1).recipient
-            name, kind = pairing.name(number), KINDS.get(merged.WhichOneof("destination") or "", "recipient")
+                merged = self._renumber(Frame(recipient=pairing.after.recipients[later]), 1).recipient
+            name, kind = (
+                pairing.name(number),
+                RECIPIENT_KINDS.get(merged.WhichOneof("destination") or "", "recipient"),
+            )
             if later is None and merged.HasField("contact"):
                 for field, value in claimed_identifiers.strip(merged.contact):
-                    self._report(Conflict(kind, name, field, "", value, TAKEN))
+                    self._report(Conflict(kind, name, field, "", value, ALREADY_CLAIMED))
             for old in olds:
                 if merged.HasField("contact") and old.HasField("contact"):
                     claimed_identifiers.fill(old.contact, merged.contact)
                 if merged.HasField("group") and old.group.snapshot.version > merged.group.snapshot.version:
                     newer = Recipient(group=merged.group)
                     merged.group.snapshot.CopyFrom(old.group.snapshot)
-                    self._conflicts(kind, name, newer, merged, NEWER_GROUP)
-                self._conflicts(kind, name, old, merged)
+                    self._report_conflicts(kind, name, newer, merged, NEWER_GROUP)
+                self._report_conflicts(kind, name, old, merged)
             merged.id = number
             yield merged
 
@@ -163,7 +178,7 @@ class Union:
         pairing = self._pairing
         pins = {chat.pinnedOrder for chat in pairing.after.chats.values() if chat.HasField("pinnedOrder")}
         for number, (earlier, later) in pairing.chats.items():
-            olds = [self._common(Frame(chat=pairing.before.chats[old]), 0).chat for old in earlier]
+            olds = [self._renumber(Frame(chat=pairing.before.chats[old]), 0).chat for old in earlier]
             if later is None:
                 merged, *olds = olds
                 if merged.HasField("pinnedOrder"):
@@ -171,12 +186,12 @@ class Union:
                         merged.pinnedOrder = max(pins) + 1
                     pins.add(merged.pinnedOrder)
             else:
-                merged = self._common(Frame(chat=pairing.after.chats[later]), 1).chat
+                merged = self._renumber(Frame(chat=pairing.after.chats[later]), 1).chat
             for old in olds:
-                self._conflicts("chat", pairing.chat_name(number), old, merged)
+                self._report_conflicts("chat", pairing.chat_name(number), old, merged)
             yield merged
 
-    def _keyed(
+    def _merge_keyed(
         self, kind: str, sides: Sequence[Iterable[Frame]], key: Callable[[Frame], Hashable]
     ) -> Iterator[Frame]:
         """Yield records that have a key of their own once, those of the later side first."""
@@ -185,7 +200,7 @@ class Union:
             for frame in side:
                 kept = frames.setdefault(key(frame), frame)
                 if kept is not frame:
-                    self._conflicts(kind, label(kept), frame, kept)
+                    self._report_conflicts(kind, record_label(kept), frame, kept)
         yield from frames.values()
 
 
@@ -195,11 +210,11 @@ class ClaimedIdentifiers:
     def __init__(self, contacts: Iterable[Contact]) -> None:
         self._values: set[tuple[str, object]] = set()
         for contact in contacts:
-            self._values.update(unique(contact))
+            self._values.update(unique_fields(contact))
 
     def strip(self, contact: Contact) -> Iterator[tuple[str, str]]:
         """Take from a person what is somebody else's; yield the fields and what they were."""
-        for field, value in list(unique(contact)):
+        for field, value in list(unique_fields(contact)):
             if (field, value) in self._values:
                 yield field, HIDDEN if isinstance(value, bytes) else str(value)
                 contact.ClearField(cast("Any", field))
@@ -208,16 +223,16 @@ class ClaimedIdentifiers:
 
     def fill(self, old: Contact, contact: Contact) -> None:
         """Complete a person by what only the older backup knows."""
-        for field, value in unique(old):
+        for field, value in unique_fields(old):
             if field != "username" and not getattr(contact, field) and (field, value) not in self._values:
                 setattr(contact, field, value)
                 self._values.add((field, value))
-        for name in FILLED:
+        for name in FILLABLE_FIELDS:
             if getattr(old, name) and not getattr(contact, name):
                 setattr(contact, name, getattr(old, name))
 
 
-def unique(contact: Contact) -> Iterator[tuple[str, Any]]:
+def unique_fields(contact: Contact) -> Iterator[tuple[str, Any]]:
     """Yield the fields of a person that no two people share, as far as they are set."""
     for field in ("aci", "pni", "e164", "username"):
         value = getattr(contact, field)
@@ -233,7 +248,7 @@ def color_key(color: ChatStyle.CustomChatColor) -> bytes:
     return copy.SerializeToString(deterministic=True)
 
 
-def label(frame: Frame) -> str:
+def record_label(frame: Frame) -> str:
     """Name a record that is neither a person nor a chat."""
     kind = frame.WhichOneof("item")
     if kind == "stickerPack":
@@ -243,7 +258,7 @@ def label(frame: Frame) -> str:
     return frame.notificationProfile.name if kind == "notificationProfile" else frame.chatFolder.name
 
 
-def once(frame: Frame) -> Frame:
+def deduplicate_ids(frame: Frame) -> Frame:
     """Name everybody once in a record's lists, where two ids became one."""
     lists = {
         "recipient": [frame.recipient.distributionList.distributionList.memberRecipientIds],

@@ -1,6 +1,6 @@
 """Records are compared field by field, and shown without secrets."""
 
-from holdfast.backup.compare.facts import HIDDEN, FieldChange, field_changes
+from holdfast.backup.compare.field_changes import HIDDEN, FieldChange, field_changes
 from holdfast.backup.schema.backup_pb2 import AccountData, Contact, Group, NotificationProfile, Recipient
 
 

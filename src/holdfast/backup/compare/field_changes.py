@@ -13,7 +13,7 @@ from holdfast.backup.public import public
 from holdfast.backup.wire.collect import name_of
 from holdfast.redacted_repr import redacted
 
-__all__ = ["HIDDEN", "FieldChange", "Naming", "RecordChange", "field_changes"]
+__all__ = ["HIDDEN", "FieldChange", "NameLookup", "RecordChange", "field_changes"]
 
 # What says nothing outside of its file, or is no news: a call's state has one value only, and people are
 # registered unless the opposite is said.
@@ -21,7 +21,7 @@ IGNORED: Final = frozenset({"Recipient.id", "Chat.id", "AdHocCall.state", "Conta
 # Texts that open an account.
 SECRETS: Final = frozenset({"AccountData.svrPin", "AccountData.IAPSubscriberData.purchaseToken"})
 # Lists of members, by what tells one entry from another.
-MEMBERS: Final = {
+KEYED_LISTS: Final = {
     "Group.GroupSnapshot.members": "userId",
     "Group.GroupSnapshot.membersPendingProfileKey": "member.userId",
     "Group.GroupSnapshot.membersPendingAdminApproval": "userId",
@@ -29,8 +29,8 @@ MEMBERS: Final = {
     "AccountData.AccountSettings.customChatColors": "id",
 }
 HIDDEN: Final = "(not shown)"
-NOTHING: Final = ""
-Naming = Callable[[object], str | None]
+ABSENT: Final = ""
+NameLookup = Callable[[object], str | None]
 
 
 @public
@@ -58,30 +58,30 @@ class RecordChange:
 
 @redacted
 @dataclass(frozen=True, slots=True)
-class Fact:
+class FieldValue:
     """A value as it is compared and as it is shown; `absent` is what its absence on the other side means."""
 
     value: object
     shown: str
-    absent: str = NOTHING
+    absent: str = ABSENT
 
 
-MISSING: Final = Fact(None, NOTHING)
+MISSING: Final = FieldValue(None, ABSENT)
 
 
 def field_changes(
     before: Message,
     after: Message,
-    naming: Naming,
+    lookup_name: NameLookup,
     numbers: tuple[Mapping[int, int], Mapping[int, int]] = ({}, {}),
 ) -> tuple[FieldChange, ...]:
     """List the fields two records differ in.
 
-    `naming` gives a person's name for a service id (bytes) or a common number (int); `numbers` turns the ids in
-    each record into common numbers.
+    `lookup_name` gives a person's name for a service id (bytes) or a common number (int); `numbers` turns the ids
+    in each record into common numbers.
     """
-    old = dict(facts(before, naming, numbers[0]))
-    new = dict(facts(after, naming, numbers[1]))
+    old = dict(field_values(before, lookup_name, numbers[0]))
+    new = dict(field_values(after, lookup_name, numbers[1]))
     changes: list[FieldChange] = []
     for path in {**old, **new}:
         first, second = old.get(path), new.get(path)
@@ -93,58 +93,63 @@ def field_changes(
     return tuple(changes)
 
 
-def facts(
-    message: Message, naming: Naming, numbers: Mapping[int, int], path: str = ""
-) -> Iterator[tuple[str, Fact]]:
+def field_values(
+    message: Message, lookup_name: NameLookup, numbers: Mapping[int, int], path: str = ""
+) -> Iterator[tuple[str, FieldValue]]:
     """Yield the fields of a record that are set, each under its path."""
     for field, value in message.ListFields():
         name = name_of(field)
         place = f"{path}{field.name}"
         if name in IGNORED:
             continue
-        if name in MEMBERS:
+        if name in KEYED_LISTS:
             for entry in value:
-                key = key_of(entry, MEMBERS[name])
-                label = naming(key) or as_text(key)
+                key = value_at(entry, KEYED_LISTS[name])
+                label = lookup_name(key) or format_key(key)
                 rest = {
-                    inner: fact.shown for inner, fact in facts(entry, naming, numbers) if inner != MEMBERS[name]
+                    inner: field_value.shown
+                    for inner, field_value in field_values(entry, lookup_name, numbers)
+                    if inner != KEYED_LISTS[name]
                 }
                 shown = ", ".join(f"{inner} {text}" for inner, text in rest.items())
-                yield f"{place} {label}", Fact((key, entry.SerializeToString(deterministic=True)), shown or label)
+                yield (
+                    f"{place} {label}",
+                    FieldValue((key, entry.SerializeToString(deterministic=True)), shown or label),
+                )
         elif name in RECIPIENT_IDS and field.is_repeated:
             recipients = sorted(numbers.get(entry, entry) for entry in value)
-            yield place, Fact(recipients, ", ".join(naming(entry) or "Unknown" for entry in recipients))
+            yield place, FieldValue(recipients, ", ".join(lookup_name(entry) or "Unknown" for entry in recipients))
         elif name in RECIPIENT_IDS:
             number = numbers.get(value, value)
-            yield place, Fact(number, naming(number) or "Unknown")
+            yield place, FieldValue(number, lookup_name(number) or "Unknown")
         elif field.message_type is None:
-            yield place, scalar(field, name, value)
+            yield place, scalar_value(field, name, value)
         elif field.is_repeated:
             for index, entry in enumerate(value):
-                yield from facts(entry, naming, numbers, f"{place}[{index}].")
+                yield from field_values(entry, lookup_name, numbers, f"{place}[{index}].")
         else:
-            inside = list(facts(value, naming, numbers, f"{place}."))
+            inside = list(field_values(value, lookup_name, numbers, f"{place}."))
             # A record that is there and empty says something too.
-            yield from inside or [(place, Fact(True, "yes"))]
+            yield from inside or [(place, FieldValue(True, "yes"))]
 
 
-def scalar(field: FieldDescriptor, name: str, value: Any) -> Fact:
+def scalar_value(field: FieldDescriptor, name: str, value: Any) -> FieldValue:
     """Show a number, a text or a list of them."""
     values = list(value) if field.is_repeated else [value]
     if field.type == FieldDescriptor.TYPE_BYTES or name in SECRETS:
-        return Fact(values, HIDDEN)
+        return FieldValue(values, HIDDEN)
     if field.enum_type is not None:
         enum_values = field.enum_type.values_by_number
-        return Fact(
+        return FieldValue(
             values, ", ".join(enum_values[entry].name if entry in enum_values else str(entry) for entry in values)
         )
     if field.type == FieldDescriptor.TYPE_BOOL:
         shown = ", ".join("yes" if entry else "no" for entry in values)
-        return Fact(values, shown, NOTHING if field.has_presence else "no")
-    return Fact(values, ", ".join(str(entry) for entry in values))
+        return FieldValue(values, shown, ABSENT if field.has_presence else "no")
+    return FieldValue(values, ", ".join(str(entry) for entry in values))
 
 
-def key_of(entry: Message, path: str) -> object:
+def value_at(entry: Message, path: str) -> object:
     """Follow a path of fields."""
     value: Any = entry
     for part in path.split("."):
@@ -152,7 +157,7 @@ def key_of(entry: Message, path: str) -> object:
     return value
 
 
-def as_text(key: object) -> str:
+def format_key(key: object) -> str:
     """Write a service id the way people exchange it, and any other key as it is."""
     if isinstance(key, bytes):
         return str(UUID(bytes=key[-16:])) if len(key) in {16, 17} else key.hex()
