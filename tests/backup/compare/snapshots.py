@@ -1,4 +1,4 @@
-"""Snapshots of one made-up account: with other numbers, fewer messages, edits, reactions, renamed groups."""
+"""Snapshots of one sample account: renumbered, with fewer messages, edits, reactions or renamed groups."""
 
 import io
 import random
@@ -43,26 +43,26 @@ class Snapshot:
         return [frame.chat for frame in self.frames if frame.HasField("chat")]
 
     def texts(self) -> list[ChatItem]:
-        """List its messages with a text that was not edited."""
+        """List its text messages that were not edited."""
         return [item for item in self.items if item.standardMessage.text.body and not item.revisions]
 
     def contacts(self) -> list[Recipient]:
-        """List the people in it."""
+        """List its contacts."""
         return [recipient for recipient in self.recipients if recipient.HasField("contact")]
 
     def groups(self) -> list[Recipient]:
-        """List the groups in it."""
+        """List its groups."""
         return [recipient for recipient in self.recipients if recipient.HasField("group")]
 
     def without(self, unwanted: Callable[[ChatItem], bool]) -> "Snapshot":
-        """Leave messages out."""
+        """Remove messages."""
         self.frames = [
             frame for frame in self.frames if not (frame.HasField("chatItem") and unwanted(frame.chatItem))
         ]
         return self
 
     def later(self, ms: int = DAY) -> "Snapshot":
-        """Say that it was made later; messages whose time would be over by then are gone."""
+        """Move the time of the backup; messages that expire before it are removed."""
         self.header.backupTimeMs += ms
         least = self.header.backupTimeMs + DAY
         return self.without(
@@ -70,12 +70,12 @@ class Snapshot:
         )
 
     def raw(self) -> bytes:
-        """Write it as a stream."""
+        """Serialize it as a stream."""
         frames = (frame.SerializeToString(deterministic=True) for frame in self.frames)
         return stream_of([self.header.SerializeToString(deterministic=True), *frames])
 
     def renumbered(self, seed: int) -> "Snapshot":
-        """Give all recipients and chats other ids, and shuffle what may stand in any order."""
+        """Replace the ids of recipients and chats, and shuffle lists without an order."""
         rng = random.Random(seed)
         people = shuffled([recipient.id for recipient in self.recipients], rng)
         chats = shuffled([chat.id for chat in self.chats], rng)
@@ -105,7 +105,7 @@ class Snapshot:
 
 
 def shuffled(ids: Sequence[int], rng: random.Random) -> dict[int, int]:
-    """Map ids to others, all new."""
+    """Map ids to new ones in random order."""
     new = [number + 5000 for number in range(len(ids))]
     rng.shuffle(new)
     return dict(zip(ids, new, strict=True))
@@ -113,18 +113,18 @@ def shuffled(ids: Sequence[int], rng: random.Random) -> dict[int, int]:
 
 @cache
 def parsed(messages: int, seed: int) -> tuple[bytes, ...]:
-    """Make the records of a sample."""
+    """Return the records of a sample."""
     return sample(messages, seed)
 
 
 def snapshot(messages: int = 150, seed: int = 1) -> Snapshot:
-    """Make a snapshot of a made-up account."""
+    """Return a snapshot of a sample account."""
     header, *frames = parsed(messages, seed)
     return Snapshot(BackupInfo.FromString(header), [Frame.FromString(raw) for raw in frames])
 
 
 def opened(raw: bytes) -> backup.Backup:
-    """Open what was written."""
+    """Open a serialized stream."""
     return backup.open(io.BytesIO(raw))
 
 
@@ -148,7 +148,7 @@ def merged(*raws: bytes) -> bytes:
 
 
 def merging(raws: Iterable[bytes]) -> tuple[bytes, MergeResult, list[Conflict]]:
-    """Merge streams, and say what happened."""
+    """Merge streams; return the output, the result and the conflicts."""
     out = io.BytesIO()
     conflicts: list[Conflict] = []
     result = merge([opened(raw) for raw in raws], out, to=OutputFormat.STREAM, on_conflict=conflicts.append)

@@ -19,7 +19,7 @@ from tests.backup.compare.snapshots import snapshot
 
 
 def message() -> ChatItem:
-    """Write a message with some of everything on it."""
+    """Return a message with reactions, receipts, styles and attachments."""
     item = ChatItem(chatId=1, authorId=2, dateSent=1000)
     item.outgoing.sendStatus.extend(
         [SendStatus(recipientId=3, timestamp=5), SendStatus(recipientId=4, timestamp=6)]
@@ -37,14 +37,14 @@ def message() -> ChatItem:
 
 
 def changed(change: Callable[[ChatItem], object]) -> tuple[Aspect, ...]:
-    """Say in what a message differs from one that was changed."""
+    """Return the aspects in which a message differs from a changed copy."""
     item = message()
     change(item)
     return differing_aspects(message(), item)
 
 
 def shuffle(item: ChatItem) -> None:
-    """Put lists into another order, number reactions anew, forget what was downloaded."""
+    """Reverse lists, renumber reactions and clear the downloaded flags."""
     for entries in (
         item.outgoing.sendStatus,
         item.standardMessage.reactions,

@@ -1,4 +1,4 @@
-"""Part of a backup is a whole backup: valid, with everybody it refers to and nobody else."""
+"""A cropped backup is valid, with all recipients it refers to and no others."""
 
 import io
 import random
@@ -20,7 +20,7 @@ from tests.backup.streams import KEYS, folder_of, sample
 
 
 def cropped(source: Snapshot, **options: object) -> tuple[Snapshot, CropResult]:
-    """Crop, hold the result to the rules, and read it."""
+    """Crop a snapshot, validate and parse the result."""
     out = io.BytesIO()
     result = crop(opened(source.raw()), out, to=OutputFormat.STREAM, **options)  # type: ignore[arg-type]  # whatever crop takes
     check(out.getvalue())

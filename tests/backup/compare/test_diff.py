@@ -1,4 +1,4 @@
-"""What changed between two backups is found, counted and told, and nothing else is."""
+"""All changes between two backups are counted and reported, and nothing else."""
 
 import random
 

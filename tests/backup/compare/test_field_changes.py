@@ -5,7 +5,7 @@ from holdfast.backup.schema.backup_pb2 import AccountData, Contact, Group, Notif
 
 
 def nobody(_key: object) -> str | None:
-    """Know nobody."""
+    """Return no name."""
     return None
 
 

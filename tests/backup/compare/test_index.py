@@ -1,4 +1,4 @@
-"""Messages of two backups find each other by chat, author, time and fingerprint."""
+"""Messages of two backups are matched by chat, author, time and fingerprint."""
 
 from collections import Counter
 
@@ -10,7 +10,7 @@ from holdfast.backup.wire.renumber import Numbered
 
 
 def item(chat: int, author: int, origin: int, raw: bytes) -> Numbered:
-    """Make a message."""
+    """Return a message as the index takes it."""
     return (0, chat, author, origin, origin, 0, raw)
 
 

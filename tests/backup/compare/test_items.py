@@ -1,4 +1,4 @@
-"""Messages come in their order, with common numbers, and however their frames are written."""
+"""Messages are read in order, with common numbers, whatever the encoding of their frames."""
 
 from itertools import chain
 

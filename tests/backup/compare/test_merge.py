@@ -1,4 +1,4 @@
-"""Merging keeps everything of all backups, in one order, valid, whichever comes first."""
+"""A merge keeps all records of all backups and is valid, and does not depend on the order of its sources."""
 
 import io
 import random
@@ -25,7 +25,7 @@ FEW = settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck
 
 
 def variant(seed: int, *, later: int = 0, records: bool = True) -> Snapshot:
-    """Make a snapshot of the one account: renumbered, with gaps, edits, reactions and other names."""
+    """Return a snapshot of the account: renumbered, with gaps, edits, reactions and other names."""
     rng = random.Random(seed)
     result = snapshot(200).later(later * DAY)
     result.without(lambda _item: rng.random() < 0.3)
@@ -119,7 +119,7 @@ def test_both_orders_are_kept(seed: int) -> None:
 
 
 def item(time: int) -> Numbered:
-    """Make a message that was received at a time."""
+    """Return a message received at a time."""
     return (0, 1, 1, time, time, time, b"")
 
 

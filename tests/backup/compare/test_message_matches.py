@@ -1,4 +1,4 @@
-"""Messages of one chat, author and time find their partners by what they say."""
+"""Messages of one chat, author and time are matched by content."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ from holdfast.backup.wire.renumber import Numbered
 
 
 def text(body: str, *reactions: Reaction) -> ChatItem:
-    """Write a message."""
+    """Return a text message."""
     item = ChatItem(chatId=1, authorId=1, dateSent=1)
     item.standardMessage.text.body = body
     item.standardMessage.reactions.extend(reactions)
@@ -20,7 +20,7 @@ def text(body: str, *reactions: Reaction) -> ChatItem:
 def matches(
     before: Sequence[ChatItem], after: Sequence[ChatItem]
 ) -> list[tuple[int | None, int | None, tuple[Aspect, ...]]]:
-    """Pair messages."""
+    """Match messages."""
     sides: list[list[Numbered]] = [
         [(0, 1, 1, 1, 1, 0, Frame(chatItem=item).SerializeToString()) for item in side] for side in (before, after)
     ]

@@ -1,4 +1,4 @@
-"""People, groups and chats of two backups are matched by who they are."""
+"""Contacts, groups and chats of two backups are matched by their identifiers."""
 
 import pytest
 
@@ -22,7 +22,7 @@ ADA, BOB = b"a" * 16, b"b" * 16
 
 
 def people(*contacts: Contact) -> Roster:
-    """Make a roster of people, numbered from 1, each with a chat of the same number."""
+    """Return a roster of contacts, numbered from 1, each with a chat of the same number."""
     roster = Roster(BackupInfo())
     for number, contact in enumerate(contacts, 1):
         roster.recipients[number] = Recipient(id=number, contact=contact)

@@ -1,11 +1,11 @@
-"""What changed in settings, people, groups, chats and the rest is said by name."""
+"""Changes of settings, contacts, groups, chats and other records are reported by name."""
 
 from holdfast.backup.compare.field_changes import FieldChange
 from tests.backup.compare.snapshots import Snapshot, difference, snapshot
 
 
 def last_frame(frames: Snapshot, kind: str) -> object:
-    """Take the last frame of a kind."""
+    """Return the last frame of a kind."""
     return next(getattr(frame, kind) for frame in reversed(frames.frames) if frame.WhichOneof("item") == kind)
 
 

@@ -1,4 +1,4 @@
-"""Two versions of a message become one, and an older message becomes fit for a later backup."""
+"""Two versions of a message are merged, and an older message is adapted to a later backup."""
 
 from holdfast.backup.compare.canonical import Aspect
 from holdfast.backup.compare.resolve import DAY_MS, ResolvedFrame, adapt_message, resolve
@@ -8,7 +8,7 @@ NOW = 1_700_000_000_000
 
 
 def text(body: str, *earlier: str) -> ChatItem:
-    """Write a message, with its earlier versions."""
+    """Return a text message with its earlier versions."""
     item = ChatItem(chatId=1, authorId=1, dateSent=NOW)
     item.incoming.dateReceived = NOW
     item.standardMessage.text.body = body
@@ -17,12 +17,12 @@ def text(body: str, *earlier: str) -> ChatItem:
 
 
 def raw(item: ChatItem) -> bytes:
-    """Write its frame."""
+    """Serialize the frame of a message."""
     return Frame(chatItem=item).SerializeToString()
 
 
 def resolved(old: ChatItem, new: ChatItem) -> tuple[ChatItem, ResolvedFrame]:
-    """Make one of two."""
+    """Resolve two versions."""
     resolved_frame = resolve(raw(old), raw(new))
     return Frame.FromString(resolved_frame.raw).chatItem, resolved_frame
 

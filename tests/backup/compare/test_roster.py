@@ -1,4 +1,4 @@
-"""A roster has everything of a backup but its messages."""
+"""A roster has all records of a backup except its messages."""
 
 import pytest
 

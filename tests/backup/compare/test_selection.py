@@ -1,4 +1,4 @@
-"""Chats and times are found by what people call them."""
+"""Chats and dates are parsed as users write them."""
 
 import pytest
 
@@ -14,7 +14,7 @@ JANUARY = 1_704_067_200_000
 
 
 def roster(*names: str) -> Roster:
-    """Make a roster of people with chats."""
+    """Return a roster of contacts with chats."""
     result = Roster(BackupInfo())
     for number, name in enumerate(names, 1):
         contact = Contact(e164=4915550100 + number, aci=bytes([number]) * 16, username=f"user.{number:02}")

@@ -1,4 +1,4 @@
-"""Two rosters become one: everybody once, nothing anybody else has, and what was given up is told."""
+"""Two rosters are merged: recipients once, identifiers unique, and conflicts reported."""
 
 from holdfast.backup.compare.recipient_pairs import pair_recipients
 from holdfast.backup.compare.roster import Roster
@@ -22,7 +22,7 @@ ADA, BOB = b"a" * 16, b"b" * 16
 
 
 def roster(*recipients: Recipient, **parts: object) -> Roster:
-    """Make a roster."""
+    """Return a roster."""
     result = Roster(BackupInfo(version=1), account=AccountData())
     result.recipients = {recipient.id: recipient for recipient in recipients}
     for name, value in parts.items():
@@ -31,19 +31,19 @@ def roster(*recipients: Recipient, **parts: object) -> Roster:
 
 
 def person(number: int, **fields: object) -> Recipient:
-    """Make a person."""
+    """Return a contact."""
     return Recipient(id=number, contact=Contact(**fields))  # type: ignore[arg-type]  # whatever a contact takes
 
 
 def merged(before: Roster, after: Roster) -> tuple[list[Frame], list[Conflict]]:
-    """Unite two rosters."""
+    """Merge two rosters."""
     conflicts: list[Conflict] = []
     _header, frames = merge_rosters(pair_recipients(before, after, strict=True), conflicts.append)
     return [Frame.FromString(raw) for raw in frames], conflicts
 
 
 def people(frames: list[Frame]) -> list[Contact]:
-    """List the people."""
+    """List the contacts."""
     return [frame.recipient.contact for frame in frames if frame.HasField("recipient")]
 
 

@@ -1,4 +1,4 @@
-"""Holds what was written to the rules."""
+"""Validates written backups."""
 
 from holdfast import backup
 from holdfast.backup.order import OrderChecker
@@ -7,7 +7,7 @@ from tests.backup.compare.snapshots import opened
 
 
 def errors(raw: bytes) -> list[str]:
-    """List what the strict profile has against a stream."""
+    """List the errors of the strict profile in a stream."""
     with opened(raw) as source:
         findings = backup.validate(source, profile="strict")
         return [
@@ -16,7 +16,7 @@ def errors(raw: bytes) -> list[str]:
 
 
 def check(raw: bytes) -> None:
-    """Hold a stream to the ordering rules and to the strict profile."""
+    """Assert that a stream passes the ordering rules and the strict profile."""
     order = OrderChecker()
     with opened(raw) as source:
         for frame in source:

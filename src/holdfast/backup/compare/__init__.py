@@ -1,19 +1,19 @@
-"""Two backups side by side, and parts of one: what changed, both in one, or less of one.
+"""Diff, merge and crop of backups.
 
-roster     everything of a backup but its messages
-pairing    who is who in two backups
-items      messages with the numbers of a pairing
-index      which message of one backup is which of the other, held on disk
-canonical  what two versions of a message differ in
-facts      what two versions of any other record differ in
-matching   messages that are not the same to the byte
-records    what changed in records that are no messages
-diff       what changed from one backup to another
-union      two rosters made one
-resolve    two versions of a message made one
-merge      several backups made one
-choosing   chats and times by the names people give them
-crop       part of a backup
+roster           all records of a backup except its messages
+recipient_pairs  matches recipients and chats of two backups
+items            reads messages with the common ids of two backups
+index            on-disk index that matches the messages of two backups
+message_matches  matches messages whose bytes differ
+canonical        compares two versions of a message
+field_changes    compares two versions of any other record
+records          lists changes of records other than messages
+diff             lists the changes from one backup to another
+union            merges two rosters
+resolve          merges two versions of a message
+merge            merges several backups
+selection        parses chat names and dates
+crop             writes part of a backup
 """
 
 from holdfast.backup.compare.crop import CropResult, crop

@@ -1,7 +1,7 @@
-"""What two versions of one message differ in.
+"""Compares two versions of a message.
 
-Exporters list receipts, reactions, votes and styles in any order, and number reactions as they like; none of that
-is a difference. The ids in both versions must be of one numbering.
+The order of receipts, reactions, votes and styles, and the sort numbers of reactions, vary between exporters and
+are no difference. Both versions must use the same recipient and chat ids.
 """
 
 from collections.abc import Callable, MutableSequence
@@ -49,7 +49,7 @@ LABELS: Final = {
 
 
 class Aspect(StrEnum):
-    """In what two versions of a message can differ."""
+    """An aspect in which two versions of a message can differ."""
 
     EDITED = "edited"
     DELETED = "deleted"
@@ -62,17 +62,17 @@ class Aspect(StrEnum):
     OTHER = "other"
 
 
-# What changes without the message being another.
+# Aspects that can change without an edit of the message.
 INDEPENDENT: Final = (Aspect.REACTIONS, Aspect.VOTES, Aspect.RECEIPTS, Aspect.MEDIA, Aspect.PIN, Aspect.TIMER)
 
 
 def parse_item(raw: bytes) -> ChatItem:
-    """Read the message of a frame."""
+    """Parse the message of a frame."""
     return Frame.FromString(raw).chatItem
 
 
 def canonicalize(item: ChatItem) -> ChatItem:
-    """Put a message's unordered lists into one order and drop what means nothing; the message is changed."""
+    """Sort the unordered lists of a message and clear fields without meaning, in place."""
     for reaction in reactions_of(item):
         reaction.sortOrder = 0
     sort_in_place(reactions_of(item), by_reaction)
@@ -97,33 +97,33 @@ def canonicalize(item: ChatItem) -> ChatItem:
 
 
 def sort_in_place(values: MutableSequence[Any], key: Callable[[Any], Any]) -> None:
-    """Sort a list of messages in place."""
+    """Sort a repeated field in place."""
     if len(values) > 1:
         cast("Any", values).sort(key=key)
 
 
 def by_reaction(reaction: Reaction) -> tuple[int, str, int]:
-    """Order reactions by their authors."""
+    """Return the sort key of a reaction: its author first."""
     return reaction.authorId, reaction.emoji, reaction.sentTimestamp
 
 
 def by_status(status: SendStatus) -> tuple[int, int, bytes]:
-    """Order receipts by recipients."""
+    """Return the sort key of a receipt: its recipient first."""
     return status.recipientId, status.timestamp, status.SerializeToString(deterministic=True)
 
 
 def by_vote(vote: Poll.PollOption.PollVote) -> tuple[int, int]:
-    """Order votes by voters."""
+    """Return the sort key of a vote: its voter first."""
     return vote.voterId, vote.voteCount
 
 
 def by_range(body_range: BodyRange) -> tuple[int, int, bytes, int]:
-    """Order styles and mentions by where they stand."""
+    """Return the sort key of a style or mention: its position first."""
     return body_range.start, body_range.length, body_range.mentionAci, body_range.style
 
 
 def reactions_of(item: ChatItem) -> MutableSequence[Reaction]:
-    """Return the reactions to a message; an empty list, which is not kept, of one that takes none."""
+    """Return the reactions of a message; a detached empty list if its kind has none."""
     kind = item.WhichOneof("item")
     body = None if kind is None else getattr(item, kind)
     return cast("MutableSequence[Reaction]", getattr(body, "reactions", []))
@@ -132,7 +132,7 @@ def reactions_of(item: ChatItem) -> MutableSequence[Reaction]:
 @redacted
 @dataclass(frozen=True, slots=True)
 class ChatItemParts:
-    """A message taken apart into what can change on its own."""
+    """The parts of a message that can change independently."""
 
     deleted: bool
     kind: str | None
@@ -146,7 +146,7 @@ class ChatItemParts:
 
 
 def split_item(item: ChatItem) -> ChatItemParts:
-    """Take a canonical message apart; it is used up."""
+    """Split a canonical message into its parts; the message is modified."""
     kind = item.WhichOneof("item")
     reactions = serialize_list(reactions_of(item))
     del reactions_of(item)[:]
@@ -180,17 +180,17 @@ def split_item(item: ChatItem) -> ChatItemParts:
 
 
 def serialize(message: Message) -> bytes:
-    """Write a message so that equal ones give equal bytes."""
+    """Serialize a message deterministically, so that equal messages have equal bytes."""
     return message.SerializeToString(deterministic=True)
 
 
 def serialize_list(values: MutableSequence[Any]) -> bytes:
-    """Write a list of messages."""
+    """Serialize a list of messages, each with its length."""
     return b"".join(len(raw).to_bytes(4) + raw for raw in map(serialize, values))
 
 
 def file_pointers(message: Message) -> list[FilePointer]:
-    """List every file a record refers to, at whatever depth."""
+    """List all file pointers of a record, at any depth."""
     pointers: list[FilePointer] = []
     for field, value in message.ListFields():
         if field.message_type is None:
@@ -204,7 +204,7 @@ def file_pointers(message: Message) -> list[FilePointer]:
 
 
 def differing_aspects(before: ChatItem, after: ChatItem) -> tuple[Aspect, ...]:
-    """Say in what two versions of a message differ; nothing when they mean the same. Both are used up."""
+    """Return the aspects in which two versions of a message differ; both are modified."""
     canonicalize(before)
     canonicalize(after)
     if before == after:
@@ -220,7 +220,7 @@ def differing_aspects(before: ChatItem, after: ChatItem) -> tuple[Aspect, ...]:
 
 
 def message_summary(item: ChatItem) -> str:
-    """Say in a few words what a message is, its text where it has one."""
+    """Return the text of a message, or a short description of one without text."""
     kind = item.WhichOneof("item")
     if kind == "standardMessage":
         message = item.standardMessage

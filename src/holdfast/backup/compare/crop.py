@@ -1,7 +1,7 @@
-"""Part of a backup: some chats, some time, with or without media; still a whole and valid backup.
+"""Writes part of a backup as a valid backup: some chats, a time range, with or without media.
 
-Choosing chats leaves the others out, and everybody nothing that stays refers to. A span of time leaves out
-messages and calls, and keeps all chats and people. The account stays in any case.
+A selection of chats drops the other chats, and recipients without a reference in what is kept. A time range drops
+messages and calls, and keeps all chats and recipients. The account is always kept.
 """
 
 import tempfile
@@ -39,7 +39,7 @@ from holdfast.redacted_repr import redacted
 
 __all__ = ["CropResult", "crop"]
 
-# Fields that name a person by service id: mentions, members of groups, and who did what to a group.
+# Fields that refer to a recipient by service id: mentions, group members, and authors of group changes.
 SERVICE_IDS: Final = tuple(
     name_of(field)
     for field in tables.FIELDS.values()
@@ -57,7 +57,7 @@ SELECTION: Final = Selection([*MESSAGE_FIELDS, *RECIPIENT_IDS, *SERVICE_IDS])
 NAMES: Final = {slot: name for name, slot in SELECTION.slots.items()}
 LONG_TEXTS: Final = ("StandardMessage.longText", "DirectStoryReplyMessage.TextReply.longText")
 ITEM: Final = RECORDS.index("chatItem")
-# What stands before a phone number's id where an account's id could stand too.
+# Type byte of a PNI in fields that can hold an ACI as well.
 PNI: Final = b"\x01"
 
 
@@ -65,7 +65,7 @@ PNI: Final = b"\x01"
 @redacted
 @dataclass(frozen=True, slots=True)
 class CropResult:
-    """What was left out and what was written: chats, people and messages kept, each out of how many."""
+    """The result of a crop: chats, recipients and messages that were kept, and their numbers before."""
 
     chats: int
     chats_before: int
@@ -91,12 +91,12 @@ def crop(
     names: Names = "spec",
     replace: bool = False,
 ) -> CropResult:
-    """Write part of a backup, in any form `convert` writes.
+    """Write part of a backup, in any form that `convert` writes.
 
-    Kept are the messages of `chats` (all, if none are named) but for `without_chats`, sent within `window`.
-    Without media, attachments are still listed but marked as not available; a long message is text, and stays
-    whole. A quote of a message that is left out keeps what it says, and no longer points to it. With `replace` a
-    file that is there already is replaced; the source never is.
+    Keeps the messages of `chats` (by default all) except `without_chats` that were sent within `window`. Without
+    media, attachments are listed but marked as not available; the text of long messages is kept. A quote of a
+    dropped message keeps its text, but not its target. With `replace` an existing file is replaced, but never the
+    source.
 
     >>> recent = hb.Window.between("2025", None)
     >>> hb.crop("chats.binproto", "recent.binproto", chats=["Bryony Dale"], window=recent).messages
@@ -130,7 +130,7 @@ def crop_open(
     names: Names,
     replace: bool,
 ) -> CropResult:
-    """Write part of a backup that is open."""
+    """Write part of an open backup."""
     if isinstance(target, str | PathLike):
         keep_apart(source, Path(target))
     refuse_weak_key(chosen_form(path_or_file(target), to), keys, [source])
@@ -158,7 +158,7 @@ def crop_open(
 
 
 class CropPlan:
-    """What stays of a backup: decided in one reading, written in another."""
+    """Selects the records to keep in one pass, and writes them in another."""
 
     def __init__(
         self, roster: Roster, chats: Set[int], window: Window, *, without_media: bool, some_chats: bool
@@ -172,7 +172,7 @@ class CropPlan:
         self.people: set[int] = set() if some_chats else set(roster.recipients)
 
     def find_recipients(self, source: Backup) -> None:
-        """Find everybody whom something that stays refers to."""
+        """Collect the recipients that kept records refer to."""
         if not self._some_chats:
             return
         ids: set[bytes] = set()
@@ -197,11 +197,11 @@ class CropPlan:
         self.people &= recipients.keys()
 
     def _is_kept(self, item: "MessageReferences") -> bool:
-        """Return whether a message stays."""
+        """Return whether a message is kept."""
         return item.chat in self._chats and self._window.holds(item.origin)
 
     def write(self, source: Backup, out: BackupWriter) -> None:
-        """Write what stays, in its order."""
+        """Write the kept records in order."""
         for frame in source:
             raw: bytes | None = frame.raw
             if frame.kind == ITEM:
@@ -213,7 +213,7 @@ class CropPlan:
                 out.write(raw)
 
     def _crop_item(self, raw: bytes) -> bytes | None:
-        """Write a message that stays, changed where it points to what does not."""
+        """Return a kept message without references to dropped ones; None for a dropped message."""
         item = MessageReferences(raw)
         if not self._is_kept(item):
             return None
@@ -230,7 +230,7 @@ class CropPlan:
         return frame.SerializeToString(deterministic=True)
 
     def _crop_record(self, raw: bytes, frame: Frame) -> bytes | None:
-        """Write a record that is no message, if it stays."""
+        """Return a record other than a message without references to dropped recipients; None if it is dropped."""
         kind = frame.WhichOneof("item")
         if kind == "recipient":
             if frame.recipient.id not in self.people or (
@@ -250,18 +250,18 @@ class CropPlan:
             self._filter_ids(frame.chatFolder.excludedRecipientIds)
         if self._without_media:
             drop_files(frame)
-        # What stays as it was keeps its bytes.
+        # An unchanged record keeps its bytes.
         return raw if Frame.FromString(raw) == frame else frame.SerializeToString(deterministic=True)
 
     def _filter_ids(self, ids: MutableSequence[int]) -> None:
-        """Take those who do not stay out of a list."""
+        """Remove dropped recipients from a list of ids."""
         kept = [recipient_id for recipient_id in ids if recipient_id in self.people]
         if len(kept) != len(ids):
             ids[:] = kept
 
 
 class MessageReferences:
-    """What decides over a message, and whom it refers to."""
+    """Chat, time, files and quotes of a message, and the recipients it refers to."""
 
     def __init__(self, raw: bytes) -> None:
         self.chat = 0
@@ -287,14 +287,14 @@ class MessageReferences:
 
 
 def service_ids_of(recipient: Recipient) -> set[bytes]:
-    """List the service ids of a person, as members, mentions and updates write them."""
+    """Return the service ids of a contact, as group members, mentions and updates refer to them."""
     contact = recipient.contact
     service_ids = {contact.aci, contact.pni}
     return (service_ids | {PNI + contact.pni} if contact.pni else service_ids) - {b""}
 
 
 def drop_files(message: Message) -> None:
-    """Mark every file of a record as not available; the text of a long message is no medium, and stays."""
+    """Mark all files of a record as not available, except the text of long messages."""
     for field, value in message.ListFields():
         if field.message_type is None or name_of(field) in LONG_TEXTS:
             continue

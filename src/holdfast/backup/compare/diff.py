@@ -1,7 +1,7 @@
-"""What changed from one backup to another, as a person would put it.
+"""Lists the changes from one backup to another.
 
-Ids, the order of lists and other noise of exporters is no change. People are matched by their ids, groups by their
-master keys, messages by chat, author and the time they were first sent, and equal ones by what they say.
+Ids within the file, the order of lists and other differences between exporters are ignored. Contacts are matched
+by service id or phone number, groups by master key, messages by chat, author, time first sent and content.
 """
 
 from collections import Counter
@@ -29,7 +29,7 @@ __all__ = ["ChatDifference", "Difference", "MessageChange", "diff"]
 @redacted
 @dataclass(frozen=True, slots=True)
 class ChatDifference:
-    """How the messages of a chat differ: how many there were and are, and how many changed in what."""
+    """Changes of the messages of a chat: totals before and after, and counts of changes by kind and aspect."""
 
     chat: str
     before: int
@@ -44,7 +44,7 @@ class ChatDifference:
 @redacted
 @dataclass(frozen=True, slots=True)
 class MessageChange:
-    """One message that is new, gone or changed. `what` is added, removed, or the aspects in which it changed."""
+    """An added, removed or changed message. `what` is added, removed, or the aspects in which it changed."""
 
     chat: str
     author: str
@@ -58,7 +58,7 @@ class MessageChange:
 @redacted
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What changed between two backups; chats without a change in their messages are not among `chats`."""
+    """The changes between two backups; `chats` has only chats with changed messages."""
 
     settings: tuple[FieldChange, ...]
     records: tuple[RecordChange, ...]
@@ -68,7 +68,7 @@ class Difference:
 
     @property
     def same(self) -> bool:
-        """Whether nothing changed."""
+        """Whether there are no changes."""
         return not (self.settings or self.records or self.chats)
 
 
@@ -81,11 +81,11 @@ def diff(
     chats: Collection[str] = (),
     on_change: Callable[[MessageChange], None] | None = None,
 ) -> Difference:
-    """Say what changed from one backup to another.
+    """Return the changes from one backup to another.
 
-    With `chats`, by their names, ids or phone numbers, only those are looked at. `on_change` is called with every
-    single change to a message, chat by chat and in order of time; without it changes are only counted. Both
-    backups are read several times, and memory holds some bytes a message.
+    `chats` limits the comparison to chats given by name, id or phone number. `on_change` is called for each
+    changed message, by chat and time; without it changes are only counted. Both backups are read several times;
+    memory holds a few bytes per message.
 
     >>> _ = hb.crop("chats.binproto", "earlier.binproto", window=hb.Window.between(None, "2025-08"))
     >>> found = hb.diff("earlier.binproto", "chats.binproto")
@@ -102,7 +102,7 @@ def diff_open(
     chats: Collection[str],
     on_change: Callable[[MessageChange], None] | None,
 ) -> Difference:
-    """Say what changed between two backups that are open."""
+    """Return the changes between two open backups."""
     pairing = pair_recipients(read_roster(before), read_roster(after))
     only = choose_pairs(pairing, chats) if chats else None
     with MessageIndex() as index:
@@ -122,7 +122,7 @@ def diff_open(
 
 
 class ChangeCounter:
-    """Counts what changed in messages."""
+    """Counts changes of messages by chat."""
 
     def __init__(self, pairing: RecipientPairs, index: MessageIndex, only: set[int] | None) -> None:
         self._pairing = pairing
@@ -134,7 +134,7 @@ class ChangeCounter:
         self._aspects: dict[int, Counter[str]] = {}
 
     def count(self, before: Backup, after: Backup, on_change: Callable[[MessageChange], None] | None) -> None:
-        """Go through everything that is not the same in both."""
+        """Count all messages that are not equal in both backups."""
         pairing, index = self._pairing, self._index
         marks = bytearray(len(index.before)), bytearray(len(index.after))
         for group in index.match():
@@ -164,7 +164,7 @@ class ChangeCounter:
                 on_change(self._describe(chat, old, new))
 
     def _count_group(self, group: MessageGroup, *, keep: bool) -> None:
-        """Tell changed messages of one author and time from new and lost ones."""
+        """Count the added, removed and changed messages of a group."""
         for old, new, differences in match_changed(self._index, group):
             if old is None:
                 self._added[group.chat] += 1
@@ -179,7 +179,7 @@ class ChangeCounter:
                 self._index.add_change(group, old, new)
 
     def _describe(self, chat: int, old: int | None, new: int | None) -> MessageChange:
-        """Put one change into words."""
+        """Return the description of a change."""
         first = None if old is None else parse_item(self._index.raw("before", old))
         second = None if new is None else parse_item(self._index.raw("after", new))
         item = second or first
@@ -195,7 +195,7 @@ class ChangeCounter:
         return MessageChange(self._pairing.chat_name(chat), self._pairing.author(author), sent, kinds, *texts)
 
     def chats(self) -> tuple[ChatDifference, ...]:
-        """List the chats in which anything changed, those with most changes first."""
+        """List the chats with changes, those with most changes first."""
         old, new = self._index.counts("before"), self._index.counts("after")
         touched = {chat for counter in (self._added, self._removed, self._changed) for chat in +counter}
         chat_differences = [

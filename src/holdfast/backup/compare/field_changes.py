@@ -1,4 +1,4 @@
-"""What two versions of a record that is no message differ in: settings, people, groups, chats and the rest."""
+"""Compares two versions of a record field by field: settings, recipients, chats and others, but not messages."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -15,12 +15,12 @@ from holdfast.redacted_repr import redacted
 
 __all__ = ["HIDDEN", "FieldChange", "NameLookup", "RecordChange", "field_changes"]
 
-# What says nothing outside of its file, or is no news: a call's state has one value only, and people are
-# registered unless the opposite is said.
+# Ids that have no meaning outside of their file, and fields that say nothing new: a call's state has one value
+# only, and contacts are registered unless `notRegistered` is set.
 IGNORED: Final = frozenset({"Recipient.id", "Chat.id", "AdHocCall.state", "Contact.registered"})
-# Texts that open an account.
+# Text fields that give access to an account.
 SECRETS: Final = frozenset({"AccountData.svrPin", "AccountData.IAPSubscriberData.purchaseToken"})
-# Lists of members, by what tells one entry from another.
+# Repeated fields whose entries are matched by a key, with the path of that key.
 KEYED_LISTS: Final = {
     "Group.GroupSnapshot.members": "userId",
     "Group.GroupSnapshot.membersPendingProfileKey": "member.userId",
@@ -37,7 +37,7 @@ NameLookup = Callable[[object], str | None]
 @redacted
 @dataclass(frozen=True, slots=True)
 class FieldChange:
-    """One field of a record: what it was and what it is; empty where it was not there, or is not any more."""
+    """A changed field of a record: the old and the new value; empty where the field is absent."""
 
     field: str
     before: str
@@ -48,7 +48,7 @@ class FieldChange:
 @redacted
 @dataclass(frozen=True, slots=True)
 class RecordChange:
-    """A record that is new, gone or changed; `kind` says person, group, chat, `what` added, removed or changed."""
+    """An added, removed or changed record; `kind` is person, group, chat and so on, `what` is the change."""
 
     kind: str
     name: str
@@ -59,7 +59,7 @@ class RecordChange:
 @redacted
 @dataclass(frozen=True, slots=True)
 class FieldValue:
-    """A value as it is compared and as it is shown; `absent` is what its absence on the other side means."""
+    """A value for comparison and for display; `absent` is displayed where the other record lacks the field."""
 
     value: object
     shown: str
@@ -75,10 +75,10 @@ def field_changes(
     lookup_name: NameLookup,
     numbers: tuple[Mapping[int, int], Mapping[int, int]] = ({}, {}),
 ) -> tuple[FieldChange, ...]:
-    """List the fields two records differ in.
+    """List the fields in which two records differ.
 
-    `lookup_name` gives a person's name for a service id (bytes) or a common number (int); `numbers` turns the ids
-    in each record into common numbers.
+    `lookup_name` returns a recipient's name for a service id (bytes) or a common number (int); `numbers` maps the
+    ids in each record to common numbers.
     """
     old = dict(field_values(before, lookup_name, numbers[0]))
     new = dict(field_values(after, lookup_name, numbers[1]))
@@ -96,7 +96,7 @@ def field_changes(
 def field_values(
     message: Message, lookup_name: NameLookup, numbers: Mapping[int, int], path: str = ""
 ) -> Iterator[tuple[str, FieldValue]]:
-    """Yield the fields of a record that are set, each under its path."""
+    """Yield the fields of a record that are set, each with its path."""
     for field, value in message.ListFields():
         name = name_of(field)
         place = f"{path}{field.name}"
@@ -129,12 +129,12 @@ def field_values(
                 yield from field_values(entry, lookup_name, numbers, f"{place}[{index}].")
         else:
             inside = list(field_values(value, lookup_name, numbers, f"{place}."))
-            # A record that is there and empty says something too.
+            # The presence of an empty submessage is a value too.
             yield from inside or [(place, FieldValue(True, "yes"))]
 
 
 def scalar_value(field: FieldDescriptor, name: str, value: Any) -> FieldValue:
-    """Show a number, a text or a list of them."""
+    """Return the value of a scalar field or of a list of scalars."""
     values = list(value) if field.is_repeated else [value]
     if field.type == FieldDescriptor.TYPE_BYTES or name in SECRETS:
         return FieldValue(values, HIDDEN)
@@ -150,7 +150,7 @@ def scalar_value(field: FieldDescriptor, name: str, value: Any) -> FieldValue:
 
 
 def value_at(entry: Message, path: str) -> object:
-    """Follow a path of fields."""
+    """Return the value at a dotted path of fields."""
     value: Any = entry
     for part in path.split("."):
         value = getattr(value, part)
@@ -158,7 +158,7 @@ def value_at(entry: Message, path: str) -> object:
 
 
 def format_key(key: object) -> str:
-    """Write a service id the way people exchange it, and any other key as it is."""
+    """Format a service id as a UUID, and any other key as text."""
     if isinstance(key, bytes):
         return str(UUID(bytes=key[-16:])) if len(key) in {16, 17} else key.hex()
     return str(key)

@@ -1,7 +1,7 @@
-"""Which message of one backup is which of the other.
+"""On-disk index that matches the messages of two backups.
 
-Of every message a row is kept on disk: its chat, author and time, and a fingerprint of the rest. Both sides are
-read in one order side by side; memory holds a few bytes a message.
+Each message has a row with its chat, author, time and a fingerprint of its bytes. `match` is a merge join of both
+sides in sorted order; memory holds a few bytes per message.
 """
 
 import sqlite3
@@ -19,7 +19,7 @@ __all__ = ["UNMATCHED", "MessageGroup", "MessageIndex", "Side"]
 Side = Literal["before", "after"]
 CACHE_KB: Final = 32 * 1024
 UNMATCHED: Final = -1
-# What SQLite can hold of a number; a time beyond that is a mistake, and only has to stay apart from others.
+# SQLite's largest integer. A later time is invalid and wraps to a negative number, distinct from all others.
 LARGEST: Final = (1 << 63) - 1
 WRAP: Final = 1 << 64
 SCHEMA: Final = """
@@ -36,7 +36,7 @@ COUNTED: Final = "SELECT chat, count(*) FROM {} GROUP BY chat"
 
 @redacted
 class MessageGroup(NamedTuple):
-    """Messages of one chat, author and time that are not the same in both; by their places in the two backups."""
+    """Unmatched messages of one chat, author and time, by their positions in the two backups."""
 
     chat: int
     author: int
@@ -46,7 +46,7 @@ class MessageGroup(NamedTuple):
 
 
 class MessageIndex:
-    """The fingerprints of two backups, in a file that is gone when this is closed."""
+    """Fingerprints of the messages of two backups, in a temporary database that is deleted on close."""
 
     def __init__(self) -> None:
         self._connection = sqlite3.connect("", isolation_level=None)
@@ -64,7 +64,7 @@ class MessageIndex:
         for block in blocks:
             start = len(matches)
             matches.extend([UNMATCHED] * len(block))
-            # Python's hash of bytes is keyed anew by each process, and is only ever compared within this one.
+            # Python's hash of bytes differs between processes; it is only compared within this one.
             self._connection.executemany(
                 INSERT[side],
                 (
@@ -74,9 +74,9 @@ class MessageIndex:
             )
 
     def match(self) -> Iterator[MessageGroup]:
-        """Pair up what is the same in both, in `before` and `after`, and yield what is left, chat by chat.
+        """Record equal messages in `before` and `after`, and yield the unmatched ones in groups, chat by chat.
 
-        Both sides come sorted, so that equal rows meet, and what has no equal stays behind with its like.
+        A merge join: both sides are sorted by chat, author, time and fingerprint.
         """
         first, second = (iter(self._connection.execute(SORTED.format(side))) for side in ("before", "after"))
         before, after = self.before, self.after
@@ -107,12 +107,12 @@ class MessageIndex:
             yield MessageGroup(*key, tuple(sorted(left)), tuple(sorted(right)))
 
     def join(self, before: int, after: int) -> None:
-        """Say that two messages are one."""
+        """Record that two messages match."""
         self.before[before] = after
         self.after[after] = before
 
     def keep(self, side: Side, selected: bytes | bytearray, blocks: Iterable[list[Numbered]]) -> None:
-        """Keep the bytes of the messages that are marked in `selected`, by their places."""
+        """Store the bytes of the messages whose positions are marked in `selected`."""
         number = int(side == "after")
         n = 0
         for block in blocks:
@@ -121,14 +121,14 @@ class MessageIndex:
             n += len(block)
 
     def postpone(self, group: MessageGroup) -> None:
-        """Put a group aside until the bytes of its messages are there."""
+        """Queue a group until the bytes of its messages are stored."""
         self._postponed += 1
         head = (self._postponed, group.chat, group.author, group.origin)
         rows = [*((*head, 0, n) for n in group.before), *((*head, 1, n) for n in group.after)]
         self._connection.executemany("INSERT INTO postponed VALUES (?, ?, ?, ?, ?, ?)", rows)
 
     def postponed(self) -> Iterator[MessageGroup]:
-        """Yield the groups that were put aside, in that order."""
+        """Yield the queued groups in the order of `postpone`."""
         rows = self._connection.execute(
             "SELECT group_number, chat, author, origin, side, n FROM postponed ORDER BY rowid"
         )
@@ -139,19 +139,19 @@ class MessageIndex:
             yield MessageGroup(chat, author, origin, tuple(sides[0]), tuple(sides[1]))
 
     def add_change(self, group: MessageGroup, before: int | None, after: int | None) -> None:
-        """Remember a message that is on one side only, or is not the same on both."""
+        """Record a message that is added, removed or changed."""
         self._connection.execute(
             "INSERT INTO change VALUES (?, ?, ?, ?)", (group.chat, group.origin, before, after)
         )
 
     def changes(self) -> Iterator[tuple[int, int | None, int | None]]:
-        """Yield what was noted, chat by chat and in order of time: the chat, and the places on both sides."""
+        """Yield the recorded changes by chat and time: the chat, and the positions on both sides."""
         return self._connection.execute(
             "SELECT chat, before, after FROM change ORDER BY chat, origin, before, after"
         )
 
     def raw(self, side: Side, n: int) -> bytes:
-        """Return the bytes of a message that was kept."""
+        """Return the bytes of a stored message."""
         row = self._connection.execute(
             "SELECT raw FROM stored WHERE side = ? AND n = ?", (int(side == "after"), n)
         ).fetchone()
@@ -159,7 +159,7 @@ class MessageIndex:
         return raw
 
     def replace(self, n: int, raw: bytes) -> None:
-        """Put other bytes in the place of a message of the later side that was kept."""
+        """Replace the bytes of a stored message of the later side."""
         self._connection.execute("UPDATE stored SET raw = ? WHERE side = 1 AND n = ?", (raw, n))
 
     def counts(self, side: Side) -> dict[int, int]:
@@ -167,7 +167,7 @@ class MessageIndex:
         return dict(self._connection.execute(COUNTED.format(side)))
 
     def close(self) -> None:
-        """Forget all of it."""
+        """Close and delete the database."""
         self._connection.close()
 
     def __enter__(self) -> Self:

@@ -1,4 +1,4 @@
-"""Messages with the numbers of a pairing in them, one after the other."""
+"""Reads the messages of a backup with the common ids of two backups in place of its own."""
 
 from collections.abc import Iterator, Mapping
 
@@ -16,7 +16,7 @@ __all__ = ["renumbered_items"]
 def renumbered_items(
     backup: Backup, people: Mapping[int, int], chats: Mapping[int, int]
 ) -> Iterator[list[Numbered]]:
-    """Yield the messages of a backup, a block at a time, in their order."""
+    """Yield the messages of a backup in order, a block at a time, with recipient and chat ids replaced."""
     for block in backup.blocks():
         messages, irregular, count, fault, offset = renumber_items(block.data, NO_CAP, PLAN, people, chats)
         if fault:
@@ -29,7 +29,7 @@ def renumbered_items(
 
 
 def reserialized_items(block: Block) -> bytes:
-    """Write the messages of a block as protobuf understands them, without anything beside them in their frames."""
+    """Parse and serialize the messages of a block, dropping any other fields of their frames."""
     raws = (
         Frame(chatItem=message.chatItem).SerializeToString()
         for message in (frame.message for frame in block)

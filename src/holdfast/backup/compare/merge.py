@@ -1,4 +1,4 @@
-"""Several backups of one account made one: everything of all of them, in one order and under one numbering."""
+"""Merges several backups of one account: all records of all of them, in one order and with common ids."""
 
 import tempfile
 from array import array
@@ -51,10 +51,9 @@ TIMER_STOPPED: Final = "its time ran out before the later backup was made; it st
 @redacted
 @dataclass(frozen=True, slots=True)
 class MergeResult:
-    """What was made: how many messages, how many only one side had, how many differed in what, what was written.
+    """The result of a merge: counts of messages, of those on one side only and of those that differed by aspect.
 
-    With more than two backups the counts are sums over the steps, each of which adds a later backup to those
-    before it.
+    With more than two backups the counts are sums over the steps, each of which merges the next later backup.
     """
 
     messages: int
@@ -68,7 +67,7 @@ class MergeResult:
 @redacted
 @dataclass
 class MergeCounts:
-    """Counts on the way."""
+    """Counts during a merge."""
 
     report: ConflictCallback | None
     only_older: int = 0
@@ -77,7 +76,7 @@ class MergeCounts:
     differing: Counter[str] = field(default_factory=Counter)
 
     def conflict(self, conflict: Conflict) -> None:
-        """Count a conflict, and tell of it."""
+        """Count and report a conflict."""
         self.conflicts += 1
         if self.report is not None:
             self.report(conflict)
@@ -96,13 +95,12 @@ def merge(
     on_conflict: ConflictCallback | None = None,
     replace: bool = False,
 ) -> MergeResult:
-    """Make one backup of several of one account, and write it in any form `convert` writes.
+    """Merge several backups of one account, and write the result in any form that `convert` writes.
 
-    `key` opens the sources, `keys` are those to encrypt with. Which is later is decided by the time each was made.
-    Where two contradict each other the later one wins, and `on_conflict` is told. A folder also gets the
-    attachments of all of them. Backups of different accounts raise `DifferentAccounts`, unless
-    `assume_same_account` says otherwise. With `replace` a file that is there already is replaced; none of the
-    sources ever is.
+    `key` opens the sources, `keys` encrypt the result. Backups are ordered by the time they were made; the later
+    one wins in case of conflict, and `on_conflict` is called. A folder also gets the attachments of all sources.
+    Backups of different accounts raise `DifferentAccounts`, unless `assume_same_account` is true. With `replace`
+    an existing file is replaced, but never one of the sources.
 
     >>> _ = hb.crop("chats.binproto", "old.binproto", window=hb.Window.between(None, "2023"))
     >>> merged = hb.merge(["old.binproto", "chats.binproto"], "all.binproto")
@@ -133,7 +131,7 @@ def merge_open(
     on_conflict: ConflictCallback | None,
     replace: bool,
 ) -> MergeResult:
-    """Make one backup of several that are open."""
+    """Merge several open backups."""
     if isinstance(target, str | PathLike):
         for source in sources:
             keep_apart(source, Path(target))
@@ -167,7 +165,7 @@ def merge_open(
 
 
 def check_accounts(sources: Sequence[Backup], rosters: Sequence[Roster]) -> None:
-    """Refuse backups that nothing connects with the first one."""
+    """Raise `DifferentAccounts` unless account identifiers connect all backups, directly or through others."""
     accepted = [rosters[0]]
     waiting = list(zip(rosters[1:], sources[1:], strict=True))
     while waiting:
@@ -182,12 +180,12 @@ def check_accounts(sources: Sequence[Backup], rosters: Sequence[Roster]) -> None
 
 
 def same_account(roster: Roster, other: Roster) -> bool:
-    """Return whether two backups share anything only one account has; a file does not say whose it is."""
+    """Return whether two backups share an account identifier; a backup does not have the id of its account."""
     return bool(set(account_identifiers(roster)) & set(account_identifiers(other)))
 
 
 def account_identifiers(roster: Roster) -> Iterator[tuple[str, bytes | str]]:
-    """Yield what only one account has; a username is not among it, since it can pass to somebody else."""
+    """Yield the unique identifiers of an account; usernames are excluded, since they can be reassigned."""
     account = roster.account
     if roster.header.mediaRootBackupKey:
         yield "media key", roster.header.mediaRootBackupKey
@@ -203,7 +201,7 @@ def account_identifiers(roster: Roster) -> Iterator[tuple[str, bytes | str]]:
 
 
 def merge_pair(pairing: RecipientPairs, older: Backup, newer: Backup, file: BinaryIO, counts: MergeCounts) -> None:
-    """Write two backups as one plain stream."""
+    """Write the merge of two backups as a plain stream."""
     header, frames = merge_rosters(pairing, counts.conflict)
     numbers_old = pairing.people_before, pairing.chats_before
     numbers_new = pairing.people_after, pairing.chats_after
@@ -228,7 +226,7 @@ def merge_pair(pairing: RecipientPairs, older: Backup, newer: Backup, file: Bina
 def match_messages(
     index: MessageIndex, pairing: RecipientPairs, older: Backup, newer: Backup, counts: MergeCounts
 ) -> bytearray:
-    """Pair all messages, and make one of each two versions; return a mark for each newer one that was replaced."""
+    """Match all messages and merge those that differ; return a mark for each newer one that was replaced."""
     selected = bytearray(len(index.before)), bytearray(len(index.after))
     for group in index.match():
         if group.before and group.after:
@@ -257,7 +255,7 @@ def match_messages(
 
 
 def adapted_frame(item: Numbered, pairing: RecipientPairs, counts: MergeCounts) -> bytes:
-    """Make a message that only the older backup has fit for the later one."""
+    """Return the frame of a message that only the older backup has, adapted to the later one."""
     _frame, chat, author, sent, _origin, _received, raw = item
     record, stopped = adapt_message(raw, pairing.after.backup_time_ms, pairing.collapsed)
     if stopped:
@@ -268,7 +266,7 @@ def adapted_frame(item: Numbered, pairing: RecipientPairs, counts: MergeCounts) 
 
 
 def message_location(pairing: RecipientPairs, chat: int, author: int, sent_ms: int) -> str:
-    """Say which message is meant."""
+    """Return the chat, author and time of a message, for a conflict report."""
     date = moment(sent_ms)
     when = f"{date:%Y-%m-%d %H:%M:%S}" if date else "at an unknown time"
     return f"{pairing.chat_name(chat)}, {pairing.author(author)}, {when}"
@@ -277,11 +275,10 @@ def message_location(pairing: RecipientPairs, chat: int, author: int, sent_ms: i
 def interleave(
     olds: Iterator[Numbered], news: Iterator[Numbered], before: "array[int]", after: "array[int]"
 ) -> Iterator[tuple[bool, int, Numbered]]:
-    """Yield the messages of both in one order: whether it is of the newer side, its place there, and itself.
+    """Yield the messages of both sides in one order: whether it is of the newer side, its position, the message.
 
-    What is in both is taken from the newer side and keeps that side's order. What only the older one has comes
-    after what it came after there, and before what it came before; where that leaves a choice, the earlier time
-    goes first.
+    Messages of both sides are taken from the newer side, in its order. Messages of the older side only keep their
+    order relative to those; where that leaves a choice, the earlier time goes first.
     """
     e = n = 0
     old, new = next(olds, None), next(news, None)
@@ -303,7 +300,8 @@ def interleave(
 def precedes(old: Numbered, new: Numbered, partner: int) -> bool:
     """Return whether a message of the older side only comes before the next one of the newer side.
 
-    The partner of that one was not passed yet, since nothing that is in both is passed before it was written.
+    If that one has a match, the match is still to come on the older side: matched messages are passed there only
+    after they were written.
     """
     return partner != UNMATCHED or (old[5] or old[3]) <= (new[5] or new[3])
 
@@ -311,26 +309,26 @@ def precedes(old: Numbered, new: Numbered, partner: int) -> bool:
 @redacted
 @dataclass(frozen=True, slots=True)
 class AttachmentStores:
-    """The attachments of several backups: each is looked for in one after the other."""
+    """The attachment stores of several backups, searched in order."""
 
     stores: tuple[AttachmentStore, ...]
 
     @contextmanager
     def open(self, attachment: AttachmentKey) -> Iterator[BinaryIO]:
-        """Open one where it is."""
+        """Open an attachment in the first store that has it."""
         with self._find_store(attachment).open(attachment) as file:
             yield file
 
     def check(self, attachment: AttachmentKey) -> None:
-        """Look whether it is anywhere."""
+        """Raise `AttachmentError` if no store has the attachment."""
         self._find_store(attachment)
 
     def has_files(self) -> bool:
-        """Return whether any of them is meant to hold attachments."""
+        """Return whether any of the backups includes attachments."""
         return any(store.has_files() for store in self.stores)
 
     def _find_store(self, attachment: AttachmentKey) -> AttachmentStore:
-        """Find who has it."""
+        """Return the first store that has the attachment."""
         for store in self.stores[:-1]:
             try:
                 store.check(attachment)

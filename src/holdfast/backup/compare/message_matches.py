@@ -1,4 +1,4 @@
-"""Pairs messages of one chat, author and time that are not the same to the byte."""
+"""Matches messages of one chat, author and time whose bytes differ."""
 
 from collections.abc import Iterator
 from hashlib import blake2b
@@ -13,7 +13,7 @@ TOMBSTONE: Final = "tombstone"
 
 
 def mark_messages(group: MessageGroup, marks: tuple[bytearray, bytearray]) -> None:
-    """Mark the messages whose bytes are needed to tell what became of them."""
+    """Mark the messages of a group, whose bytes are needed to match them."""
     for n in group.before:
         marks[0][n] = 1
     for n in group.after:
@@ -23,10 +23,9 @@ def mark_messages(group: MessageGroup, marks: tuple[bytearray, bytearray]) -> No
 def match_changed(
     index: MessageIndex, group: MessageGroup
 ) -> Iterator[tuple[int | None, int | None, tuple[Aspect, ...]]]:
-    """Pair what is left of one chat, author and time: first what means the same, then what is of one kind.
+    """Match the messages of a group: first those with equal canonical forms, then those of the same kind.
 
-    Yields the places on both sides, None where there is none, and in what the two differ: nothing where they mean
-    the same.
+    Yields the positions on both sides, None for an added or removed message, and the aspects in which they differ.
     """
     left, right = (
         UnmatchedMessages(index, "before", group.before),
@@ -56,7 +55,7 @@ def match_changed(
 
 
 class UnmatchedMessages:
-    """Messages of one chat, author and time that have no partner yet, in their order."""
+    """Messages of one chat, author and time that are not matched yet, in order."""
 
     def __init__(self, index: MessageIndex, side: Side, positions: tuple[int, ...]) -> None:
         self.digest: dict[int, bytes] = {}
@@ -74,19 +73,19 @@ class UnmatchedMessages:
 
     @property
     def count(self) -> int:
-        """How many are left."""
+        """The number of unmatched messages."""
         return len(self._remaining)
 
     def positions(self) -> list[int]:
-        """List those that are left."""
+        """List the positions of the unmatched messages."""
         return list(self._remaining)
 
     def remove(self, n: int) -> None:
-        """Take one that has found its partner."""
+        """Remove a matched message."""
         del self._remaining[n]
 
     def take(self, digest: bytes | None, kind: str | None) -> int | None:
-        """Take the first one left that means this, or else is of this kind; any, if that is None."""
+        """Remove and return the first message with this digest, or without one of this kind; None is any kind."""
         candidates = self._by_kind.get(kind, []) if digest is None else self._by_digest.get(digest, [])
         while candidates:
             n = candidates.pop()

@@ -1,7 +1,8 @@
-"""Who is who in two backups: people by their ids, groups by their master keys, whatever number a file gave them.
+"""Matches recipients and chats of two backups: contacts by service id or phone number, groups by master key.
 
-Both files get the same numbers. The later file is believed to know better: what it keeps apart stays apart, and
-two entries of the earlier one may turn out to be one person, as when a number was found to be somebody's account.
+Recipients and chats of both files get common numbers. The later file takes precedence: recipients that are
+separate there stay separate, while two of the earlier file may become one, for example when a phone number turned
+out to belong to a known account.
 """
 
 from collections.abc import Hashable, Mapping
@@ -22,12 +23,12 @@ PLAN: Final = Plan(
     ("Chat.id", "ChatItem.chatId"),
     ("ChatStyle.customColorId", "ChatStyle.CustomChatColor.id"),
 )
-# Numbers for what a damaged file refers to and does not have begin here, so that they never meet a real one.
+# First number for dangling references of a damaged file, far above the numbers of recipients that exist.
 DANGLING: Final = 1 << 48
 
 
 class CommonNumbers(dict[int, int]):
-    """New numbers by the ids of one file; an id that is nowhere is an error, or keeps apart from all others."""
+    """Maps ids of one file to common numbers; a dangling id is an error if strict, else gets a distinct number."""
 
     def __init__(self, values: Mapping[int, int], kind: str, name: str, *, strict: bool, side: int = 0) -> None:
         super().__init__(values)
@@ -37,7 +38,7 @@ class CommonNumbers(dict[int, int]):
         self._side = side
 
     def __missing__(self, key: int) -> int:
-        """Say what is wrong with the file, or make up a number."""
+        """Raise `UnreadableBackup`, or return a number for a dangling id."""
         if self._strict:
             raise UnreadableBackup(
                 f"{self._name} refers to {self._kind} {key}, which is not in it; "
@@ -49,7 +50,7 @@ class CommonNumbers(dict[int, int]):
 @redacted
 @dataclass(frozen=True)
 class RecipientPairs:
-    """Numbers for the recipients and chats of two backups, and what stands behind each number."""
+    """Common numbers of the recipients and chats of two backups, and the ids of each number."""
 
     before: Roster
     after: Roster
@@ -61,21 +62,21 @@ class RecipientPairs:
     chats: dict[int, tuple[tuple[int, ...], int | None]]
 
     def name(self, number: int) -> str:
-        """Return what a recipient is called, by the later file if it has it."""
+        """Return the name of a recipient, from the later file if it has it."""
         earlier, later = self.recipients.get(number, ((), None))
         if later is not None:
             return self.after.name(later)
         return self.before.name(earlier[0]) if earlier else "Unknown"
 
     def author(self, number: int) -> str:
-        """Return what the author of a message is called: the owner of the account is `You`."""
+        """Return the name of a message's author; the owner of the account is `You`."""
         earlier, later = self.recipients.get(number, ((), None))
         roster, old = (self.before, earlier[0]) if later is None and earlier else (self.after, later or 0)
         recipient = roster.recipients.get(old)
         return "You" if recipient is not None and recipient.HasField("self") else self.name(number)
 
     def chat_name(self, number: int) -> str:
-        """Return what a chat is called, by the later file if it has it."""
+        """Return the name of a chat, from the later file if it has it."""
         earlier, later = self.chats.get(number, ((), None))
         if later is not None:
             return self.after.chat_name(later)
@@ -83,14 +84,14 @@ class RecipientPairs:
 
     @property
     def collapsed(self) -> frozenset[int]:
-        """The numbers that stand for more than one recipient of the earlier file."""
+        """The numbers to which more than one recipient of the earlier file is mapped."""
         return frozenset(number for number, (earlier, _later) in self.recipients.items() if len(earlier) > 1)
 
 
 def pair_recipients(
     before: Roster, after: Roster, *, names: tuple[str, str] = ("", ""), strict: bool = False
 ) -> RecipientPairs:
-    """Give two backups common numbers; with `strict`, a reference to nothing is an error once it is met."""
+    """Assign common numbers to two backups; with `strict`, looking up a dangling reference raises an error."""
     people_after = {recipient_id: number for number, recipient_id in enumerate(after.recipients, 1)}
     recipient_index = RecipientIndex(after, people_after)
     people_before: dict[int, int] = {}
@@ -99,7 +100,7 @@ def pair_recipients(
     for old, recipient in before.recipients.items():
         number = recipient_index.find(recipient)
         if number is None:
-            # Two entries of one file with one identity are a mistake of whoever wrote it.
+            # Two entries of one file with the same identity are an error of its writer.
             key = identity(recipient) or ("unset", old)
             number = new_numbers.setdefault(key, next_number)
             next_number = max(next_number, number + 1)
@@ -120,7 +121,7 @@ def pair_recipients(
 def ids_by_number(
     before: Mapping[int, int], after: Mapping[int, int]
 ) -> dict[int, tuple[tuple[int, ...], int | None]]:
-    """List the ids behind every number."""
+    """Return the ids in both files of each number."""
     earlier: dict[int, list[int]] = {}
     later: dict[int, int] = {}
     for old, number in before.items():
@@ -133,7 +134,7 @@ def ids_by_number(
 def number_chats(
     before: Roster, after: Roster, people_before: Mapping[int, int], people_after: Mapping[int, int]
 ) -> tuple[dict[int, int], dict[int, int]]:
-    """Give chats numbers by whom they are with; a chat with nobody is like no other."""
+    """Assign numbers to chats by their recipients; a chat with a dangling recipient matches no other."""
     numbers: dict[Hashable, int] = {}
     sides: list[dict[int, int]] = []
     for roster, people in ((after, people_after), (before, people_before)):
@@ -146,7 +147,7 @@ def number_chats(
 
 
 class RecipientIndex:
-    """The recipients of the later file, to be found by what identifies them."""
+    """Index of the recipients of the later file by their identifiers."""
 
     def __init__(self, roster: Roster, numbers: Mapping[int, int]) -> None:
         self._exact: dict[Hashable, int] = {}
@@ -167,7 +168,7 @@ class RecipientIndex:
                     self._e164.setdefault(contact.e164, number)
 
     def find(self, recipient: Recipient) -> int | None:
-        """Find whom a recipient of the other file is here."""
+        """Return the number of the same recipient in this file, if there is one."""
         if not recipient.HasField("contact"):
             key = identity(recipient)
             return None if key is None else self._exact.get(key)
@@ -175,14 +176,14 @@ class RecipientIndex:
         if contact.aci and ("aci", contact.aci) in self._exact:
             return self._exact["aci", contact.aci]
         for number in (self._pni.get(contact.pni), self._e164.get(contact.e164)):
-            # A number can pass to somebody else; an account cannot.
+            # A phone number can be reassigned to another person; an account id cannot.
             if number is not None and not (contact.aci and self._aci[number]):
                 return number
         return None
 
 
 def identity(recipient: Recipient) -> tuple[str, bytes | int] | None:
-    """Return what a recipient is known by outside of its file, None for one of no kind known here."""
+    """Return the identity of a recipient that is valid in any file; None for an unknown kind."""
     kind = recipient.WhichOneof("destination")
     if kind == "contact":
         return contact_identity(recipient.contact)
@@ -196,7 +197,7 @@ def identity(recipient: Recipient) -> tuple[str, bytes | int] | None:
 
 
 def contact_identity(contact: Contact) -> tuple[str, bytes | int] | None:
-    """Return the strongest id of a person."""
+    """Return the most specific identifier of a contact: ACI, PNI or phone number."""
     if contact.aci:
         return "aci", contact.aci
     if contact.pni:

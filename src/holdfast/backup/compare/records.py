@@ -1,4 +1,4 @@
-"""What changed in the records that are no messages: settings, people, groups, chats and the rest."""
+"""Lists the changes of records other than messages: account settings, contacts, groups, chats and others."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final, TypeAlias, TypeVar
@@ -12,7 +12,7 @@ from holdfast.backup.schema.backup_pb2 import AccountData, BackupInfo, ChatFolde
 
 __all__ = ["HEADER_FIELDS", "RECIPIENT_KINDS", "folder_key", "name_lookup", "record_changes", "setting_changes"]
 
-# What a header says of the backup as a whole; the rest is when and by which program it was written.
+# Header fields that are compared; the others are the time of the backup and the version of the writing app.
 HEADER_FIELDS: Final = ("version", "mediaRootBackupKey", "firstAppVersion")
 RECIPIENT_KINDS: Final = {
     "contact": "person",
@@ -28,7 +28,7 @@ NumberMaps: TypeAlias = tuple[Mapping[int, int], Mapping[int, int]]
 
 
 def name_lookup(pairing: RecipientPairs) -> NameLookup:
-    """Make a function that names people by service id or common number."""
+    """Return a function that looks up a recipient's name by service id or common number."""
     names: dict[bytes, str] = {}
     for roster in (pairing.before, pairing.after):
         for recipient in roster.recipients.values():
@@ -47,7 +47,7 @@ def name_lookup(pairing: RecipientPairs) -> NameLookup:
 
 
 def setting_changes(pairing: RecipientPairs) -> tuple[FieldChange, ...]:
-    """List what changed in the account and its settings, and in what the header says of the backup as a whole."""
+    """List the changes of the account, its settings and the header."""
     first, second = (
         BackupInfo(**{name: getattr(roster.header, name) for name in HEADER_FIELDS})
         for roster in (pairing.before, pairing.after)
@@ -58,7 +58,7 @@ def setting_changes(pairing: RecipientPairs) -> tuple[FieldChange, ...]:
 
 
 def record_changes(pairing: RecipientPairs, only: set[int] | None) -> Iterator[RecordChange]:
-    """Yield what changed in people, groups, chats and the rest; with `only`, of these chats."""
+    """Yield the changes of recipients, chats and other records; with `only`, those of these chats."""
     before, after = pairing.before, pairing.after
     lookup_name = name_lookup(pairing)
     numbers = pairing.people_before, pairing.people_after
@@ -82,7 +82,7 @@ def record_changes(pairing: RecipientPairs, only: set[int] | None) -> Iterator[R
 
 
 def chat_recipients(pairing: RecipientPairs, only: set[int]) -> set[int]:
-    """Find whom chats are with."""
+    """Return the recipients of chats."""
     recipients: set[int] = set()
     for number in only:
         earlier, later = pairing.chats[number]
@@ -93,7 +93,7 @@ def chat_recipients(pairing: RecipientPairs, only: set[int]) -> set[int]:
 
 
 def other_changes(pairing: RecipientPairs, lookup_name: NameLookup, numbers: NumberMaps) -> Iterator[RecordChange]:
-    """Yield what changed in sticker packs, calls by link, notification profiles and chat folders."""
+    """Yield the changes of sticker packs, calls by link, notification profiles and chat folders."""
     before, after = pairing.before, pairing.after
     packs = tuple({pack.packId: pack for pack in roster.packs} for roster in (before, after))
     yield from keyed_changes(packs, "sticker pack", lambda pack: pack.packId.hex()[:8], lookup_name, numbers)
@@ -115,7 +115,7 @@ def other_changes(pairing: RecipientPairs, lookup_name: NameLookup, numbers: Num
 
 
 def folder_key(folder: ChatFolder) -> bytes:
-    """Return what tells folders apart; there is one for all chats, whatever its id."""
+    """Return the key of a chat folder: its id, or a constant for the folder of all chats, which exists once."""
     return b"all" if folder.folderType == ChatFolder.ALL else folder.id
 
 
@@ -126,7 +126,7 @@ def keyed_changes(
     lookup_name: NameLookup,
     numbers: NumberMaps,
 ) -> Iterator[RecordChange]:
-    """Yield what changed in records that have a key of their own."""
+    """Yield the changes of records that are matched by a key."""
     before, after = sides
     for key in {**before, **after}:
         old, new = before.get(key), after.get(key)
@@ -142,7 +142,7 @@ def changes_between(
     lookup_name: NameLookup,
     numbers: NumberMaps,
 ) -> Iterator[RecordChange]:
-    """Yield what became of one record, if anything did."""
+    """Yield the change from one version of a record to the other, if they differ."""
     old, new = sides
     if old is None:
         yield RecordChange(kind, name, "added")
@@ -155,5 +155,5 @@ def changes_between(
 
 
 def recipient_kind(recipient: Recipient | None) -> str:
-    """Say what kind of recipient this is."""
+    """Return the label of a recipient's kind."""
     return RECIPIENT_KINDS.get((recipient and recipient.WhichOneof("destination")) or "", "recipient")

@@ -1,4 +1,4 @@
-"""Two versions of one message made one, and a message of an older backup made fit for a later one."""
+"""Merges two versions of a message, and adapts a message of an older backup to a later one."""
 
 from collections.abc import Iterator, MutableSequence
 from dataclasses import dataclass
@@ -17,14 +17,14 @@ from holdfast.redacted_repr import redacted
 
 __all__ = ["ResolvedFrame", "adapt_message", "resolve"]
 
-# A timer must run at least this long after the backup was made.
+# A disappearing-message timer must end at least this long after the time of the backup.
 DAY_MS: Final = 86_400_000
 
 
 @redacted
 @dataclass(frozen=True, slots=True)
 class ResolvedFrame:
-    """What became of two versions: the frame, in what they differed, and which of that could not be kept."""
+    """The merge of two versions: the frame, the aspects in which they differed, and those with losses."""
 
     raw: bytes
     aspects: tuple[Aspect, ...]
@@ -34,7 +34,7 @@ class ResolvedFrame:
 
 
 def resolve(before: bytes, after: bytes) -> ResolvedFrame:
-    """Make one of two versions of a message: the one with more edits, else that of the later backup.
+    """Merge two versions of a message: the one with more edits wins, else that of the later backup.
 
     Reactions, votes and receipts are always those of the later one. A file only the older version has is kept.
     """
@@ -58,7 +58,7 @@ def resolve(before: bytes, after: bytes) -> ResolvedFrame:
 
 
 def copy_later_state(chat_item: ChatItem, new: ChatItem) -> None:
-    """Give a message what happened to it by the later backup."""
+    """Copy reactions, receipts, timer and pin from the later version."""
     reactions: MutableSequence[Reaction] = reactions_of(chat_item)
     del reactions[:]
     reactions.extend(reactions_of(new))
@@ -76,7 +76,7 @@ def copy_later_state(chat_item: ChatItem, new: ChatItem) -> None:
 
 
 def keep_files(old: ChatItem, chat_item: ChatItem) -> None:
-    """Point to the file the older backup has, where the later one has none."""
+    """Copy file pointers of the older version whose files the later one lacks."""
     olds, news = file_pointers(old), file_pointers(chat_item)
     if len(olds) != len(news):
         return
@@ -87,7 +87,7 @@ def keep_files(old: ChatItem, chat_item: ChatItem) -> None:
 
 
 def keep_target(old: ChatItem, chat_item: ChatItem) -> None:
-    """Let a quote point to its message, where only the older backup knows which it was."""
+    """Copy the target of a quote from the older version where the later one lacks it."""
     quote, old_quote = chat_item.standardMessage.quote, old.standardMessage.quote
     lost = chat_item.standardMessage.HasField("quote") and not quote.HasField("targetSentTimestamp")
     if lost and old_quote.HasField("targetSentTimestamp"):
@@ -95,7 +95,7 @@ def keep_target(old: ChatItem, chat_item: ChatItem) -> None:
 
 
 def without_target(item: ChatItem) -> ChatItem:
-    """Copy a message, with a quote that points nowhere."""
+    """Copy a message without the target of its quote."""
     copy = ChatItem()
     copy.CopyFrom(item)
     if copy.standardMessage.HasField("quote"):
@@ -104,12 +104,12 @@ def without_target(item: ChatItem) -> ChatItem:
 
 
 def has_file(pointer: FilePointer) -> bool:
-    """Return whether a file was there when the backup was made."""
+    """Return whether the file was available when the backup was made."""
     return bool(pointer.locatorInfo.plaintextHash)
 
 
 def is_lost(aspect: Aspect, old: ChatItem, new: ChatItem, chat_item: ChatItem) -> bool:
-    """Return whether something of either version is in nothing of what was made of them."""
+    """Return whether the merged message lacks something of either version in this aspect."""
     if aspect is Aspect.DELETED:
         return True
     if aspect is Aspect.EDITED:
@@ -130,17 +130,17 @@ def is_lost(aspect: Aspect, old: ChatItem, new: ChatItem, chat_item: ChatItem) -
 
 
 def votes(item: ChatItem) -> Iterator[tuple[int, int]]:
-    """Yield who voted for which option."""
+    """Yield the option and the voter of each vote."""
     for number, option in enumerate(item.poll.options):
         for vote in option.votes:
             yield number, vote.voterId
 
 
 def adapt_message(raw: bytes, backup_time_ms: int, collapsed: frozenset[int]) -> tuple[bytes, bool]:
-    """Make a message of the older backup fit for one made at `backup_time_ms`; say whether its timer was stopped.
+    """Adapt a message of the older backup to one made at `backup_time_ms`; return whether its timer was removed.
 
-    One whose time ran out in between would be no valid part of the later backup: it stays, without the timer.
-    `collapsed` are people who were two in the older backup, and may have done twice what can be done once.
+    An expired message is invalid in the later backup, so it is kept without its timer. `collapsed` are recipients
+    that were two in the older backup, and may have reacted or voted twice.
     """
     item = parse_item(raw)
     versions = [item, *item.revisions]
@@ -155,14 +155,14 @@ def adapt_message(raw: bytes, backup_time_ms: int, collapsed: frozenset[int]) ->
 
 
 def is_expiring(item: ChatItem, backup_time_ms: int) -> bool:
-    """Return whether a message's time is over, or nearly so."""
+    """Return whether a message expires within a day of the backup, or before."""
     if not item.HasField("expireStartDate"):
         return False
     return item.expireStartDate + item.expiresInMs < backup_time_ms + DAY_MS
 
 
 def deduplicate_actions(item: ChatItem) -> bool:
-    """Keep the last reaction and the first vote of everybody; say whether there were more."""
+    """Keep the last reaction and the first vote of each recipient; return whether any were removed."""
     reactions: MutableSequence[Reaction] = reactions_of(item)
     last = {reaction.authorId: reaction for reaction in sorted(reactions, key=lambda entry: entry.sentTimestamp)}
     changed = len(last) < len(reactions)

@@ -1,4 +1,4 @@
-"""Everything of a backup but its messages: there is little of it, and it is needed before the first message."""
+"""Reads all records of a backup except messages; they are few, and needed before the first message."""
 
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -24,11 +24,11 @@ NAMES: Final = {SELECTION.slots[f"Frame.{name}"]: name for name in RECORDS[1:]}
 @redacted
 @dataclass
 class Roster:
-    """The records of a backup that are not messages, in the order they stand in.
+    """The records of a backup other than messages, in file order.
 
     `recipients` and `chats` are by their ids in this file; of two with one id the first counts. `unknown_frames`
-    are frames that hold no record known here, each once. `size` is that of all frames in bytes; `digest` is the
-    same for the same frames.
+    are frames without a known record, without duplicates. `size` is the size of all frames in bytes, `digest`
+    their hash.
     """
 
     header: BackupInfo
@@ -46,26 +46,26 @@ class Roster:
 
     @property
     def sort_key(self) -> tuple[int, int, bytes]:
-        """What backups are put in order by, the oldest first: of two of one moment, the smaller may be a part."""
+        """Sort key, oldest first; of two backups with the same time the smaller may be a part of the other."""
         return self.backup_time_ms, self.size, self.digest
 
     @property
     def backup_time_ms(self) -> int:
-        """When the backup was made."""
+        """The time of the backup."""
         return self.header.backupTimeMs
 
     def name(self, recipient: int) -> str:
-        """Return what a recipient of this file is called."""
+        """Return the name of a recipient of this file."""
         entry = self.recipients.get(recipient)
         return "Unknown" if entry is None else recipient_name(entry)
 
     def chat_name(self, chat: int) -> str:
-        """Return what a chat of this file is called."""
+        """Return the name of a chat of this file."""
         entry = self.chats.get(chat)
         return "Unknown" if entry is None else self.name(entry.recipientId)
 
     def add(self, name: str, raw: bytes) -> None:
-        """Keep one record."""
+        """Parse and add a record."""
         if name == "account":
             if self.account is None:
                 self.account = backup_pb2.AccountData.FromString(raw)
@@ -86,9 +86,9 @@ class Roster:
 
 
 def read_roster(backup: Backup) -> Roster:
-    """Read a backup through, and keep all but its messages.
+    """Read a whole backup and return its records except messages.
 
-    All of it is walked: what can be parsed afterwards is only parsed where it is needed.
+    All frames are checked for damage; messages are only parsed later, where they are needed.
     """
     roster = Roster(BackupInfo.FromString(backup.header))
     digest = blake2b(backup.header, digest_size=16)
@@ -119,7 +119,7 @@ def read_roster(backup: Backup) -> Roster:
 
 
 def add_unknown_frames(roster: Roster, block: Block) -> None:
-    """Keep frames with something in them that is not known here, each once."""
+    """Add frames with unknown content, without duplicates."""
     for frame in block:
         if frame.raw and frame.kind == 0 and frame.raw not in roster.unknown_frames:
             roster.unknown_frames.append(frame.raw)

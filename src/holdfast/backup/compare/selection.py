@@ -1,4 +1,4 @@
-"""Chats and times by the names people give them."""
+"""Parses what users enter: dates and periods, and chats by name, phone number, username or id."""
 
 import difflib
 import re
@@ -18,14 +18,14 @@ __all__ = ["DateRange", "Window", "choose_pairs", "find_chats", "parse_period"]
 
 DATE: Final = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
 MILLISECOND: Final = timedelta(milliseconds=1)
-# How many chats an error names.
+# Maximum number of chats that an error names.
 MAX_SHOWN: Final = 5
 UUID_BYTES: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
 class DateRange:
-    """A time as people write one: a year, a month, a day or a moment; from its first to its last millisecond."""
+    """A year, a month, a day or a moment, as its first and last millisecond."""
 
     first_ms: int
     last_ms: int
@@ -34,31 +34,31 @@ class DateRange:
 @public
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The time to keep, both ends included; None where it is open."""
+    """The time range to keep, both ends included; None for no limit."""
 
     first_ms: int | None = None
     last_ms: int | None = None
 
     @classmethod
     def between(cls, since: str | None, until: str | None) -> Self:
-        """Make a window of two dates, written as `2024`, `2024-03` or `2024-03-09`; `until` is included."""
+        """Return the window between two dates: `2024`, `2024-03` or `2024-03-09`; `until` is included."""
         return cls(
             None if since is None else parse_period(since).first_ms,
             None if until is None else parse_period(until).last_ms,
         )
 
     def holds(self, ms: int) -> bool:
-        """Return whether a time lies in it."""
+        """Return whether a time is within the window."""
         return (self.first_ms is None or ms >= self.first_ms) and (self.last_ms is None or ms <= self.last_ms)
 
     @property
     def open(self) -> bool:
-        """Whether it holds everything."""
+        """Whether the window has no limits."""
         return self.first_ms is None and self.last_ms is None
 
 
 def parse_period(text: str) -> DateRange:
-    """Read `2024`, `2024-03`, `2024-03-09` or `2024-03-09T18:30`, with an offset or else in UTC."""
+    """Parse `2024`, `2024-03`, `2024-03-09` or `2024-03-09T18:30`, in UTC unless it has an offset."""
     match = DATE.fullmatch(text.strip())
     if match is None:
         try:
@@ -82,12 +82,12 @@ def parse_period(text: str) -> DateRange:
 
 
 def milliseconds(moment: datetime) -> int:
-    """Count milliseconds since 1970."""
+    """Return the milliseconds since 1970."""
     return (moment - datetime(1970, 1, 1, tzinfo=UTC)) // MILLISECOND
 
 
 def find_chats(roster: Roster, queries: Iterable[str]) -> set[int]:
-    """Find chats by name, phone number, username, id of the account, or `#` and the chat's number in the file."""
+    """Return chats by name, phone number, username, account id, or `#` and the chat's id in the file."""
     chosen: set[int] = set()
     for query in queries:
         chats = matching_chats(roster, query)
@@ -102,7 +102,7 @@ def find_chats(roster: Roster, queries: Iterable[str]) -> set[int]:
 
 
 def choose_pairs(pairing: RecipientPairs, queries: Iterable[str]) -> set[int]:
-    """Find chats that either of two backups has under a name, by their common numbers."""
+    """Return the common numbers of the chats that match in either of two backups."""
     chosen: set[int] = set()
     for query in queries:
         sides = [
@@ -119,7 +119,7 @@ def choose_pairs(pairing: RecipientPairs, queries: Iterable[str]) -> set[int]:
 
 
 def unknown_chat(query: str, rosters: list[Roster]) -> UnknownChat:
-    """Say that there is no such chat, and which ones come near."""
+    """Return the error for an unknown chat, with similar names."""
     names = sorted({roster.chat_name(chat) for roster in rosters for chat in roster.chats})
     folded = {name.casefold(): name for name in names}
     near = [folded[name] for name in difflib.get_close_matches(query.casefold(), folded, MAX_SHOWN, 0.5)]
@@ -128,13 +128,13 @@ def unknown_chat(query: str, rosters: list[Roster]) -> UnknownChat:
 
 
 def format_chats(roster: Roster, chats: set[int]) -> str:
-    """Name chats so that each can be told from the others."""
+    """Format chats for an error message, with their ids."""
     texts = [f"#{chat} ({roster.chat_name(chat)})" for chat in sorted(chats)]
     return ", ".join(texts[:MAX_SHOWN]) + (" ..." if len(texts) > MAX_SHOWN else "")
 
 
 def matching_chats(roster: Roster, query: str) -> set[int]:
-    """Find the chats that go by exactly this; if there are none, those in whose name it stands."""
+    """Return the chats with exactly this name or identifier; if none, those whose names contain it."""
     text = query.strip().casefold()
     if text.startswith("#") and text[1:].isdecimal():
         return {int(text[1:])} & roster.chats.keys()
@@ -153,7 +153,7 @@ def matching_chats(roster: Roster, query: str) -> set[int]:
 
 
 def identifiers_of(recipient: Recipient) -> set[str]:
-    """List what a recipient goes by, besides its name."""
+    """Return the username, phone number and account id of a recipient, as text."""
     contact = recipient.contact
     identifiers = {
         contact.username.casefold(),

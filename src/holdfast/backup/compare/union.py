@@ -1,4 +1,4 @@
-"""Two rosters made one: everything of both, and where they contradict each other what the later one says."""
+"""Merges two rosters: all records of both; the later roster wins in case of conflict."""
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ __all__ = ["Conflict", "ConflictCallback", "merge_rosters"]
 LATER_WINS: Final = "the later backup wins"
 NEWER_GROUP: Final = "the higher version of the group wins"
 ALREADY_CLAIMED: Final = "somebody else has it in the later backup"
-# What the later backup may just not know; anything else that is missing there was taken away.
+# Fields that the later backup may not have learned yet; any other field it lacks was removed.
 FILLABLE_FIELDS: Final = (
     "profileKey",
     "identityKey",
@@ -35,7 +35,7 @@ FILLABLE_FIELDS: Final = (
 @redacted
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """Something that could not be kept of both: what it is about, which value stayed, which did not, and why."""
+    """A conflict between two backups: the record and field, the kept and the dropped value, and the reason."""
 
     what: str
     where: str
@@ -49,12 +49,12 @@ ConflictCallback = Callable[[Conflict], None]
 
 
 def merge_rosters(pairing: RecipientPairs, report: ConflictCallback) -> tuple[BackupInfo, list[bytes]]:
-    """Make the header and all frames but the messages, each after those it refers to, with common numbers."""
+    """Return the header and all frames except messages, with common numbers, in order of reference."""
     return RosterMerge(pairing, report).run()
 
 
 class RosterMerge:
-    """Two rosters on their way to be one. Records get the common numbers first and are compared then."""
+    """A merge of two rosters. Records get the common numbers before they are compared."""
 
     def __init__(self, pairing: RecipientPairs, report: ConflictCallback) -> None:
         self._pairing = pairing
@@ -63,7 +63,7 @@ class RosterMerge:
         self._colors: tuple[dict[int, int], dict[int, int]] = ({}, {})
 
     def run(self) -> tuple[BackupInfo, list[bytes]]:
-        """Do it."""
+        """Return the header and the frames of the merged roster."""
         before, after = self._pairing.before, self._pairing.after
         header = BackupInfo()
         header.CopyFrom(after.header)
@@ -72,7 +72,7 @@ class RosterMerge:
             self._report_conflicts("backup", "", old, new)
         frames = [Frame(account=self._account())]
         recipients = [Frame(recipient=recipient) for recipient in self._recipients()]
-        # Lists name their members, who must come first.
+        # Distribution lists refer to their members, which must come first.
         frames += sorted(recipients, key=lambda frame: frame.recipient.HasField("distributionList"))
         frames += [Frame(chat=chat) for chat in self._chats()]
         packs = [[Frame(stickerPack=pack) for pack in roster.packs] for roster in (after, before)]
@@ -94,11 +94,11 @@ class RosterMerge:
 
     @property
     def _rosters(self) -> tuple[Roster, Roster]:
-        """The earlier and the later one."""
+        """The earlier and the later roster."""
         return self._pairing.before, self._pairing.after
 
     def _renumber(self, frame: Frame, side: int) -> Frame:
-        """Write a record of one side with the common numbers; one that stood for two people names them once."""
+        """Return a record of one side with common numbers, and without ids that became duplicates."""
         pairing = self._pairing
         people = (pairing.people_before, pairing.people_after)[side]
         chats = (pairing.chats_before, pairing.chats_after)[side]
@@ -106,19 +106,19 @@ class RosterMerge:
         return deduplicate_ids(Frame.FromString(raw))
 
     def _renumber_both(self, frames: Callable[[int], list[Frame]]) -> list[list[Frame]]:
-        """Write the records of both sides with the common numbers, the later side first."""
+        """Return the records of both sides with common numbers, the later side first."""
         return [[self._renumber(frame, side) for frame in frames(side)] for side in (1, 0)]
 
     def _report_conflicts(
         self, kind: str, where: str, old: Message, merged: Message, why: str = LATER_WINS
     ) -> None:
-        """Report what of an older record is not in what was made of it."""
+        """Report the fields of an older record that differ in the merged one."""
         for change in field_changes(old, merged, self._lookup_name):
             if change.before:
                 self._report(Conflict(kind, where, change.field, change.after, change.before, why))
 
     def _account(self) -> AccountData:
-        """Take the later account, with the colours of both."""
+        """Return the later account, with the chat colors of both."""
         old, account_data = AccountData(), AccountData()
         old.CopyFrom(self._pairing.before.account or old)
         account_data.CopyFrom(self._pairing.after.account or account_data)
@@ -142,7 +142,7 @@ class RosterMerge:
         return account_data
 
     def _recipients(self) -> Iterator[Recipient]:
-        """Yield every recipient once."""
+        """Yield the merged recipients."""
         pairing = self._pairing
         claimed_identifiers = ClaimedIdentifiers(
             recipient.contact for recipient in pairing.after.recipients.values()
@@ -174,7 +174,7 @@ class RosterMerge:
             yield merged
 
     def _chats(self) -> Iterator[Chat]:
-        """Yield every chat once."""
+        """Yield the merged chats."""
         pairing = self._pairing
         pins = {chat.pinnedOrder for chat in pairing.after.chats.values() if chat.HasField("pinnedOrder")}
         for number, (earlier, later) in pairing.chats.items():
@@ -194,7 +194,7 @@ class RosterMerge:
     def _merge_keyed(
         self, kind: str, sides: Sequence[Iterable[Frame]], key: Callable[[Frame], Hashable]
     ) -> Iterator[Frame]:
-        """Yield records that have a key of their own once, those of the later side first."""
+        """Yield one record per key, those of the later side first."""
         frames: dict[Hashable, Frame] = {}
         for side in sides:
             for frame in side:
@@ -205,7 +205,7 @@ class RosterMerge:
 
 
 class ClaimedIdentifiers:
-    """Who has which number, username and id: nobody else can have it too."""
+    """The phone numbers, usernames and ids in use, which must be unique among contacts."""
 
     def __init__(self, contacts: Iterable[Contact]) -> None:
         self._values: set[tuple[str, object]] = set()
@@ -213,7 +213,7 @@ class ClaimedIdentifiers:
             self._values.update(unique_fields(contact))
 
     def strip(self, contact: Contact) -> Iterator[tuple[str, str]]:
-        """Take from a person what is somebody else's; yield the fields and what they were."""
+        """Clear identifiers of a contact that another contact has; yield the fields and their values."""
         for field, value in list(unique_fields(contact)):
             if (field, value) in self._values:
                 yield field, HIDDEN if isinstance(value, bytes) else str(value)
@@ -222,7 +222,7 @@ class ClaimedIdentifiers:
                 self._values.add((field, value))
 
     def fill(self, old: Contact, contact: Contact) -> None:
-        """Complete a person by what only the older backup knows."""
+        """Fill empty fields of a contact from the older backup."""
         for field, value in unique_fields(old):
             if field != "username" and not getattr(contact, field) and (field, value) not in self._values:
                 setattr(contact, field, value)
@@ -233,7 +233,7 @@ class ClaimedIdentifiers:
 
 
 def unique_fields(contact: Contact) -> Iterator[tuple[str, Any]]:
-    """Yield the fields of a person that no two people share, as far as they are set."""
+    """Yield the unique identifiers of a contact that are set."""
     for field in ("aci", "pni", "e164", "username"):
         value = getattr(contact, field)
         if value:
@@ -241,7 +241,7 @@ def unique_fields(contact: Contact) -> Iterator[tuple[str, Any]]:
 
 
 def color_key(color: ChatStyle.CustomChatColor) -> bytes:
-    """Return what a colour is, without its number."""
+    """Return the serialized color without its id."""
     copy = ChatStyle.CustomChatColor()
     copy.CopyFrom(color)
     copy.id = 0
@@ -249,7 +249,7 @@ def color_key(color: ChatStyle.CustomChatColor) -> bytes:
 
 
 def record_label(frame: Frame) -> str:
-    """Name a record that is neither a person nor a chat."""
+    """Return a label for a record other than a recipient or a chat."""
     kind = frame.WhichOneof("item")
     if kind == "stickerPack":
         return frame.stickerPack.packId.hex()[:8]
@@ -259,7 +259,7 @@ def record_label(frame: Frame) -> str:
 
 
 def deduplicate_ids(frame: Frame) -> Frame:
-    """Name everybody once in a record's lists, where two ids became one."""
+    """Remove duplicate ids from the lists of a record."""
     lists = {
         "recipient": [frame.recipient.distributionList.distributionList.memberRecipientIds],
         "notificationProfile": [frame.notificationProfile.allowedMembers],
