@@ -1,1 +1,1 @@
-"""Where repositories are stored, and how writers of one repository are serialized."""
+"""Storage of repositories, and serialization of concurrent writes to one repository."""

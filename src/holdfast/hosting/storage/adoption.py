@@ -1,7 +1,7 @@
-"""Adoption: repositories that are folders of git only, from before the repository log, are recorded in it.
+"""Adoption: import repositories that exist only as git folders, from before the repository log, into the log.
 
-Each is one transaction: its packs are stored, its refs and the first version of its log are recorded, and the
-columns that follow from them are set. After an interruption, the next start goes on with those that are left.
+Each repository is adopted in one transaction: its packs are stored, its refs and the first version of its log are
+recorded, and the columns derived from them are set. After an interruption, the next start resumes.
 """
 
 from collections.abc import Callable, Iterator
@@ -37,8 +37,8 @@ def adopt_all(
 ) -> int:
     """Adopt every repository that is not adopted yet; return how many there were.
 
-    One that is damaged stays as it is, to be read as far as it can be, and the doctor reports it. `progress` is
-    called after each repository with their number and how many there are.
+    A damaged repository is left as it is, readable as far as possible, and the doctor reports it. `progress` is
+    called after each repository with the number done and the total.
     """
     with database.read() as connection:
         statement = select(repositories.c.id).where(repositories.c.version == NOT_ADOPTED)
@@ -47,7 +47,7 @@ def adopt_all(
         try:
             adopt_repository(database, store, copies, number)
         except GitError as error:
-            log.error("repository not adopted", repository_id=number, reason=str(error))  # noqa: TRY400  # no bug
+            log.error("repository not adopted", repository_id=number, reason=str(error))  # noqa: TRY400  # not a bug
         progress(count, len(numbers))
     return len(numbers)
 
@@ -55,15 +55,15 @@ def adopt_all(
 def adopt_repository(database: Database, store: ObjectStore, copies: LocalCopies, repository_id: int) -> None:
     """Record the refs and packs of a repository's folder.
 
-    Raises `GitError` if the folder is missing or damaged: an empty log would replace what may still be found.
+    Raises `GitError` if the folder is missing or damaged: an empty log would replace data that may be recoverable.
     """
     folder = copies.folders.existing(repository_id)
     with copies.locked(repository_id):
-        # A process that was killed may have left its locks; nobody else writes here any more.
+        # Lock files left by a process that was killed; nothing else writes here any more.
         for path in stale_locks(folder):
             path.unlink(missing_ok=True)
-        # All loose objects are written to one more pack. Nothing is deleted: until the transaction, the folder is
-        # all there is. (Bitmaps, which are configured, are not possible for such a pack.)
+        # Write all loose objects to one more pack. Nothing is deleted: until the transaction commits, the folder
+        # is the only copy. (Such a pack cannot have a bitmap, which the configuration enables.)
         run(folder, "repack", "-q", "--no-write-bitmap-index", timeout=SECONDS)
         repo = open_repository(folder)
         targets = dict(all_targets(repo))
@@ -77,7 +77,7 @@ def adopt_repository(database: Database, store: ObjectStore, copies: LocalCopies
 def record(
     connection: Connection, repository_id: int, targets: dict[str, str], packs: list[NewPack], head: str | None
 ) -> bool:
-    """Record refs and packs as the first version of a log; return False if that has been done already."""
+    """Record refs and packs as the first version of a log; return False if it has one already."""
     branches = {ref.removeprefix(BRANCHES) for ref in targets if ref.startswith(BRANCHES)}
     values: dict[str, object] = {
         "version": 1,
@@ -105,7 +105,7 @@ def stale_locks(folder: Path) -> list[Path]:
 
 
 def all_targets(repo: Repo) -> Iterator[tuple[str, str]]:
-    """Go through the refs of a repository and where they point."""
+    """Yield the refs of a repository and the ids of their targets."""
     for name in refs.all_refs(repo):
         target = refs.target(repo, name)
         if target is not None:

@@ -1,7 +1,7 @@
-"""The backup lease: while a backup is made, nothing that it may still need is deleted, on any machine.
+"""The backup lease: while a backup runs, objects it may still need are not deleted by any machine.
 
-A backup reads the database at one moment and the object store after it. Packs that were replaced before that
-moment are not part of the backup. Those replaced, and LFS objects unlinked, while it runs are deleted after it.
+A backup reads a snapshot of the database and then the object store. Packs that were replaced before the snapshot
+are not part of the backup. Packs replaced and LFS objects unlinked while it runs are deleted after it.
 """
 
 import secrets
@@ -19,14 +19,17 @@ from holdfast.hosting.store.tables import leases
 __all__ = ["backup_lease", "is_backup_running"]
 
 PREFIX: Final = "backup "
-# A backup that was killed blocks deletions for so long; one that runs renews its lease.
+# How long a killed backup blocks deletions; a running backup renews its lease.
 LEASE_SECONDS: Final = 6 * 3600.0
 RENEW_SECONDS: Final = 600.0
 
 
 @contextmanager
 def backup_lease(database: Database) -> Iterator[Callable[[], None]]:
-    """Hold a lease for a backup; several backups may run at once. Yields what renews it, to be called often."""
+    """Hold a lease for a backup; several backups may run at once.
+
+    Yields a function that renews it; call it often.
+    """
     name = PREFIX + secrets.token_hex()
     take_lease(database, name, name, seconds=LEASE_SECONDS)
     renewed = time.monotonic()
@@ -44,7 +47,7 @@ def backup_lease(database: Database) -> Iterator[Callable[[], None]]:
 
 
 def is_backup_running(database: Database) -> bool:
-    """Return whether a backup is being made on any machine."""
+    """Return whether a backup is running on any machine."""
     running = select(leases.c.name).where(
         leases.c.name.startswith(PREFIX), leases.c.until > current_time(database)
     )

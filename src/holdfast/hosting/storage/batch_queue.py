@@ -1,4 +1,4 @@
-"""Group commit: one writer commits the requests of all that wait for the same repository.
+"""Group commit: one writer commits the requests of all threads that wait for the same repository.
 
 The fsync is most of the cost of a commit, and one fsync for sixteen commits takes no longer than for one.
 """
@@ -17,7 +17,7 @@ MAX_BATCH: Final = 64
 
 
 class QueuedRequest(msgspec.Struct, Generic[RequestT, ResultT], eq=False):
-    """A request that waits in a queue, and its result or error once it was processed."""
+    """A queued request, with its result or error once it was processed."""
 
     request: RequestT
     result: ResultT | None = None
@@ -30,7 +30,7 @@ class QueuedRequest(msgspec.Struct, Generic[RequestT, ResultT], eq=False):
 
 
 class Waiters(msgspec.Struct):
-    """The requests that wait for one repository, and the lock of the writer that processes them."""
+    """The requests waiting for one repository, and the lock of the writer that processes them."""
 
     writer: threading.Lock = msgspec.field(default_factory=threading.Lock)
     queue: list[QueuedRequest[Any, Any]] = msgspec.field(default_factory=list)
@@ -52,8 +52,8 @@ class BatchQueue:
     ) -> ResultT:
         """Queue a request, wait until it was processed, and return its result or raise its error.
 
-        `process` is called with a batch of at most `MAX_BATCH` requests, those of other threads among them, and
-        gives each a result or an error.
+        `process` is called with a batch of at most `MAX_BATCH` requests, which may include those of other threads,
+        and must set a result or an error on each.
         """
         queued: QueuedRequest[RequestT, ResultT] = QueuedRequest(request)
         with self._lock:
@@ -72,11 +72,11 @@ class BatchQueue:
                     self._waiters.pop(repository_id, None)
         if queued.error is not None:
             raise queued.error
-        assert queued.result is not None  # noqa: S101  # the loop above ends with one of the two
+        assert queued.result is not None  # noqa: S101  # the loop above ends with a result or an error
         return queued.result
 
     def _process_batch(self, waiters: Waiters, process: Callable[[list[QueuedRequest[Any, Any]]], None]) -> None:
-        """Process the next batch; an error that `process` raises is the error of every unfinished request."""
+        """Process the next batch; an error raised by `process` becomes the error of every unfinished request."""
         with self._lock:
             batch, waiters.queue = waiters.queue[:MAX_BATCH], waiters.queue[MAX_BATCH:]
         try:

@@ -1,10 +1,11 @@
-"""Compaction: many small packs of a repository are replaced by few large ones, and garbage is deleted.
+"""Compaction: merges many small packs of a repository into few large ones, and deletes garbage.
 
 Packs are merged in a geometric progression, as `git repack --geometric` does: each is at least twice as large as
 all smaller ones together, so an object is rewritten a logarithmic number of times and a repository has few packs.
-Merging keeps every object. `collect_garbage` keeps only what the refs, or those of the retention time, lead to.
+Merging keeps every object. `collect_garbage` keeps only objects reachable from refs, now or within the retention
+time.
 
-A pack that was replaced stays for a grace period, for readers on other machines that are about to fetch it.
+A superseded pack is kept for a grace period, for readers on other machines that are about to fetch it.
 """
 
 import time
@@ -28,13 +29,13 @@ from holdfast.hosting.store.tables import packs, repositories
 
 __all__ = ["GRACE_SECONDS", "Compactor", "choose"]
 
-# So many packs are left as they are; a pack of one commit costs a reader nothing worth mentioning.
+# Compaction starts above this number of packs; a pack of one commit costs a reader next to nothing.
 MOST_PACKS: Final = 64
 MOST_INLINE_BYTES: Final = 16 * 1024 * 1024
 GRACE_SECONDS: Final = 3600
-# How long a write may take from its PUT to its transaction; an older object without a row is garbage.
+# The maximum time from the PUT of a write to its transaction; an older object without a row is garbage.
 ORPHAN_SECONDS: Final = 24 * 3600
-# The lease saves work and no more: of two compactions at once, the second finds that its packs were replaced.
+# The lease only saves work: of two concurrent compactions, the second finds its packs superseded.
 LEASE_SECONDS: Final = 900.0
 SECONDS: Final = 4 * 3600.0
 GEOMETRIC_FACTOR: Final = 2
@@ -56,7 +57,7 @@ def choose(pack_rows: Sequence[PackRow]) -> list[PackRow]:
 
 
 class Compactor:
-    """Merges packs of repositories, one machine at a time for each."""
+    """Merges packs of repositories; a lease allows one machine at a time per repository."""
 
     def __init__(self, database: Database, store: ObjectStore, copies: LocalCopies, holder: str) -> None:
         self._database = database
@@ -75,7 +76,7 @@ class Compactor:
         return bool(count > MOST_PACKS or size > MOST_INLINE_BYTES)
 
     def compact(self, repository_id: int) -> bool:
-        """Merge the packs of a repository that need it; return false when another machine is at it."""
+        """Merge the packs of a repository that need it; return false if another machine holds the lease."""
         with self._database.read() as connection:
             chosen = choose(repository_log.live_packs(connection, repository_id, 0))
         if len(chosen) < 2:
@@ -85,9 +86,9 @@ class Compactor:
         return is_done
 
     def collect_garbage(self, repository_id: int, *, retention_seconds: int) -> bool:
-        """Replace all packs by one with what refs lead to, now or within the retention time.
+        """Replace all packs by one pack of the objects reachable from refs, now or within the retention time.
 
-        Returns false when another machine is at it, or a ref was updated meanwhile.
+        Returns false if another machine holds the lease, or a ref was updated meanwhile.
         """
         with self._database.snapshot() as connection:
             version = repository_log.current_version_in(connection, repository_id)
@@ -102,9 +103,9 @@ class Compactor:
         )
 
     def has_garbage(self, repository_id: int, *, since: int, until: int) -> bool:
-        """Return whether updates of refs in a stretch of time left commits that no ref led to afterwards.
+        """Return whether ref updates in a time range left commits that no ref reaches afterwards.
 
-        These are what a deleted or force-pushed branch led to. One walk answers, and it ends at the refs.
+        These are commits of deleted or force-pushed branches. It takes one `rev-list`, which stops at the refs.
         """
         with self._database.snapshot() as connection:
             former = repository_log.former_targets(connection, repository_id, since, until)
@@ -128,7 +129,7 @@ class Compactor:
         return bool(output.strip())
 
     def delete_superseded(self, *, now: float | None = None) -> int:
-        """Delete packs that were replaced before the grace period; return how many."""
+        """Delete packs superseded before the grace period; return how many."""
         moment = current_time(self._database) if now is None else literal(int(now))
         before = moment - GRACE_SECONDS
         old = select(packs.c.id, packs.c.store_key).where(
@@ -144,7 +145,7 @@ class Compactor:
         return len(rows)
 
     def delete_orphans(self, *, now: float | None = None) -> int:
-        """Delete packs of the store that no row names: of writes that failed, and of deleted repositories."""
+        """Delete packs in the object store without a row: of failed writes, and of deleted repositories."""
         before = (time.time() if now is None else now) - ORPHAN_SECONDS
         old = {pack_key(file.key) for file in self._store.list("packs/") if file.written_at < before}
         with self._database.read() as connection:
@@ -179,7 +180,7 @@ class Compactor:
     def _record(
         self, repository_id: int, old: Sequence[PackRow], new_pack: NewPack | None, expected: int | None
     ) -> bool:
-        """Replace rows of packs by a new one, unless one of them was replaced or a ref was updated meanwhile."""
+        """Replace rows of packs by a new one, unless one of them was superseded or a ref was updated meanwhile."""
         with self._database.write() as connection:
             changed = update(repositories).where(repositories.c.id == repository_id)
             if expected is not None:
@@ -206,7 +207,7 @@ class Compactor:
         return True
 
     def _merge(self, folder: Path, chosen: Sequence[PackRow]) -> NewPack:
-        """Merge packs in a repository of their own: whatever the local copy has, all their objects are kept."""
+        """Merge packs in a temporary repository, so that all objects are kept whatever the local copy has."""
         workspace = folder / "merge.git"
         create_repository(workspace, "main")
         place = workspace / "objects" / "pack"
@@ -215,9 +216,10 @@ class Compactor:
         if inline:
             written = [f"pack-{name}.pack" for name in index_packs(workspace, inline)]
             if len(inline) < len(chosen):
-                # git tries no deltas between objects of one pack; so these get theirs before they meet the others.
+                # git tries no deltas between objects of one pack, so these get deltas before they are merged with
+                # the others.
                 merge_pack_files(workspace, place, written, "--no-reuse-delta")
-        # The same objects may have been pushed twice, as packs of one name under two keys.
+        # The same objects may have been pushed twice, as packs with the same name under two keys.
         for name, key in {pack.name: pack.store_key for pack in chosen if pack.store_key}.items():
             self._store.fetch(key, place / f"pack-{name}.pack")
             self._store.fetch(index_key(key), place / f"pack-{name}.idx")
@@ -226,11 +228,11 @@ class Compactor:
         return store_pack_file(self._store, merge_pack_files(workspace, folder, names, *options))
 
     def _pack_reachable(self, repository_id: int, targets: set[str], former: set[str]) -> NewPack | None:
-        """Pack everything that targets of refs lead to, and former ones as far as they are there."""
+        """Pack all objects reachable from targets of refs, and from former targets as far as they exist."""
         repo = self._copies.update(repository_id)
         missing = [target for target in targets if repo.header(target) is None]
         if missing:
-            # A damaged copy must not decide what is garbage.
+            # A damaged copy must not determine what is garbage.
             raise GitDamaged(f"the local copy of repository {repository_id} lacks {missing[0]}")
         present = [*targets, *(oid for oid in former if repo.header(oid) is not None)]
         with self._copies.folders.incoming() as folder:
@@ -251,7 +253,7 @@ class Compactor:
 
 
 def merge_pack_files(repository: Path, target: Path, names: Sequence[str], *options: str) -> Path:
-    """Write the objects of some packs of a repository as one pack to a folder, and return it."""
+    """Merge packs of a repository into one pack in a folder, and return its path."""
     output = run(
         repository,
         "pack-objects",

@@ -1,6 +1,6 @@
-"""Files that are expensive to make, kept in the data folder: made once however many ask, and streamed while made.
+"""A file cache in the data folder: each file is generated once for all concurrent readers, and streamed meanwhile.
 
-The files can be deleted at any time. Those used least recently are, when all together are too large.
+The files can be deleted at any time. Eviction is LRU, when the total size exceeds the limit.
 """
 
 import asyncio
@@ -19,32 +19,32 @@ from anyio import to_thread
 __all__ = ["FileCache"]
 
 CHUNK: Final = 256 * 1024
-# How many files are made at a time: each takes a processor, as long as git compresses.
+# How many files are generated at a time: each uses one CPU while git compresses.
 CONCURRENCY: Final = 4
-# Between attempts to get the lock of a file that another process makes.
+# Interval between attempts to lock a file that another process is writing.
 LOCK_SECONDS: Final = 0.05
 MOST_FILES: Final = 10_000
-# How exact the time of the last use is, and how long a file is kept that nobody uses.
+# The resolution of the time of last use, and how long an unused file is kept.
 USED_SECONDS: Final = 60.0
 UNUSED_SECONDS: Final = 30 * 86_400.0
 PART: Final = ".part"
 
 MakeFile = Callable[[], AsyncGenerator[bytes, None]]
-"""Makes the content of a file, piece by piece."""
+"""Generates the content of a file in chunks."""
 
 
 class CachedFileWriter:
-    """A file while it is made, which all who asked for it read."""
+    """A file while it is being written, with all its readers."""
 
     def __init__(self) -> None:
         self.file: Path | None = None
-        """What to read, once something was written."""
+        """The file to read from, once something was written."""
         self.written = 0
         self.finished = False
         self.error: Exception | None = None
         self.readers = 0
         self.abandoned = False
-        """Whether all readers have left it before its end."""
+        """Whether all readers have closed it before its end."""
         self.task: asyncio.Task[None] | None = None
         self._changed = asyncio.Event()
 
@@ -54,7 +54,7 @@ class CachedFileWriter:
         self._changed = asyncio.Event()
 
     async def read(self) -> AsyncGenerator[bytes, None]:
-        """Yield the content; the last reader to leave ends the making."""
+        """Yield the content; closing the last reader cancels the generation."""
         self.readers += 1
         try:
             while self.file is None and not self.finished:
@@ -77,7 +77,7 @@ class CachedFileWriter:
 
 
 class FileCache:
-    """A folder of files, up to a total size."""
+    """A folder of cached files, up to a total size."""
 
     def __init__(self, folder: Path, most_bytes: int, *, concurrency: int = CONCURRENCY) -> None:
         self.folder = folder
@@ -87,16 +87,16 @@ class FileCache:
 
     @property
     def enabled(self) -> bool:
-        """Whether files are kept."""
+        """Whether files are cached."""
         return self.most_bytes > 0
 
     def free_bytes(self) -> int:
-        """Return how much of the disk is free."""
+        """Return the free space of the disk in bytes."""
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         return shutil.disk_usage(self.folder).free
 
     def find(self, key: str) -> Path | None:
-        """Return a file that is kept."""
+        """Return the cached file for a key; None if there is none."""
         path = self.folder / key
         try:
             status = path.stat()
@@ -109,7 +109,7 @@ class FileCache:
         return path
 
     def stream(self, key: str, make: MakeFile) -> AsyncGenerator[bytes, None]:
-        """Yield a file while it is made; it is made once, however many ask for it at the same time."""
+        """Yield the content of a file while it is written; concurrent requests for one key share one writer."""
         writer = self._writers.get(key)
         if writer is None or writer.abandoned:
             writer = self._writers[key] = CachedFileWriter()
@@ -117,14 +117,14 @@ class FileCache:
         return writer.read()
 
     async def _run(self, key: str, writer: CachedFileWriter, make: MakeFile) -> None:
-        """Make a file, and tell its readers of the end or the error."""
+        """Write a file, and notify its readers of the end or the error."""
         try:
             async with self._making:
                 await self._make(self.folder / key, writer, make)
         except asyncio.CancelledError:
             writer.error = OSError("the file was not completed")
             raise
-        except Exception as error:  # noqa: BLE001  # raised where the file is read
+        except Exception as error:  # noqa: BLE001  # raised by the readers
             writer.error = error
         finally:
             writer.finished = True
@@ -135,11 +135,11 @@ class FileCache:
             await to_thread.run_sync(self.evict)
 
     async def _make(self, path: Path, writer: CachedFileWriter, make: MakeFile) -> None:
-        """Write a file and name it once it is whole, unless another process has done so."""
+        """Write a file and rename it when it is complete, unless another process has done so."""
         await to_thread.run_sync(lambda: self.folder.mkdir(mode=0o700, parents=True, exist_ok=True))
         part = path.with_name(path.name + PART)
         async with locked_file(part) as file:
-            if path.exists():  # noqa: ASYNC240  # a look at one name
+            if path.exists():  # noqa: ASYNC240  # a single stat
                 writer.file, writer.written = path, path.stat().st_size  # noqa: ASYNC240  # as above
                 return
             file.truncate()
@@ -158,7 +158,7 @@ class FileCache:
             path.unlink(missing_ok=True)
 
     def evict(self) -> int:
-        """Delete files until the rest is small enough, those used least recently first; return how many."""
+        """Delete the least recently used files until the total size is below the limit; return how many."""
         cached_files = []
         with suppress(OSError), os.scandir(self.folder) as entries:
             for entry in entries:
@@ -179,19 +179,19 @@ class FileCache:
 
 @asynccontextmanager
 async def locked_file(path: Path) -> AsyncIterator[FileIO]:
-    """Open a file to be written, by one process at a time."""
-    while (file := try_to_lock(path)) is None:  # noqa: ASYNC110  # of another process nothing tells
+    """Open a file for writing, locked against other processes."""
+    while (file := try_to_lock(path)) is None:  # noqa: ASYNC110  # another process cannot notify us
         await asyncio.sleep(LOCK_SECONDS)
     with file:
         yield file
 
 
 def try_to_lock(path: Path) -> FileIO | None:
-    """Open a file and lock it; None while another process has the lock."""
+    """Open a file and lock it; return None while another process holds the lock."""
     file = FileIO(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "wb")
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        # The one who had the lock before may have renamed the file.
+        # The previous holder of the lock may have renamed the file.
         if os.path.samestat(path.stat(), os.fstat(file.fileno())):
             return file
     except (BlockingIOError, FileNotFoundError):
@@ -204,7 +204,7 @@ def try_to_lock(path: Path) -> FileIO | None:
 
 
 def write_all(file: FileIO, piece: bytes) -> None:
-    """Write all of a piece."""
+    """Write all bytes of a chunk."""
     view = memoryview(piece)
     while view:
         view = view[file.write(view) :]

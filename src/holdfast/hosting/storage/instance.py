@@ -1,9 +1,9 @@
-"""The identity of an installation: an id and a key fingerprint, in the database, the data folder and the bucket.
+"""The identity of an instance: an id and a key fingerprint, in the database, the data folder and the bucket.
 
-A database holds the rows of repositories, and the object store (a data folder or a bucket) their contents; neither
-is of use without the other. A start with a store that belongs to another database, or to none, is refused before
-anything is served or changed. With a bucket, the data folder has nothing but copies: a new machine begins with an
-empty one.
+An instance is one installation. Its database holds the rows of repositories, and the object store (a data folder
+or a bucket) their contents; neither is of use without the other. Starting with a store that belongs to another
+database, or to none, is refused before anything is served or changed. With a bucket, the data folder contains only
+copies: a new machine starts with an empty one.
 """
 
 import os
@@ -43,7 +43,7 @@ __all__ = [
 
 LOOKED_AT = 100
 BUCKET_MARK = "instance"
-# Of versions that kept nothing but LFS objects in a bucket: the mark, and its counterpart in the data folder.
+# The marker of versions that kept only LFS objects in a bucket, and its counterpart in the data folder.
 LEGACY_MARK = "lfs/owner"
 LEGACY_MARK_FILE = "bucket-owner"
 ADOPT = "`holdfast admin instance --adopt`"
@@ -51,7 +51,7 @@ ANOTHER = "set HOLDFAST_DATA or --data to the folder this database was used with
 
 
 class InstanceIdentity(msgspec.Struct, frozen=True):
-    """What the database and the data folder of one installation have in common."""
+    """The identity that the database and the data folder of one instance share."""
 
     instance_id: str
     key_fingerprint: str = ""
@@ -59,15 +59,15 @@ class InstanceIdentity(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What a database and a folder contain, to tell whether they belong together."""
+    """The contents of a database and a folder, to decide whether they belong together."""
 
     has_users: bool
     has_rows: bool
     """Whether the database has repositories."""
     has_matching: bool
-    """Whether the folder of one of them is there."""
+    """Whether the folder of at least one of them exists."""
     has_folders: bool
-    """Whether the folder holds any repository."""
+    """Whether the folder contains any repository."""
 
 
 def read_file(data: Path) -> InstanceIdentity | None:
@@ -96,20 +96,20 @@ def write_file(data: Path, identity: InstanceIdentity) -> None:
 
 
 def read_row(database: Database) -> InstanceIdentity | None:
-    """Return the identity in the database; None if no service of this version was started on it."""
+    """Return the identity in the database; None if no service of this version has used it."""
     with database.read() as connection:
         row = connection.execute(select(instance.c.instance_id, instance.c.key_fingerprint)).first()
     return None if row is None else InstanceIdentity(*row)
 
 
 def write_row(connection: Connection, identity: InstanceIdentity) -> None:
-    """Replace the only row."""
+    """Replace the single row."""
     connection.execute(delete(instance))
     connection.execute(insert(instance), msgspec.structs.asdict(identity))
 
 
 def establish(database: Database, settings: Settings) -> None:
-    """Migrate a database; assign an identity to it and its data folder, or compare theirs.
+    """Migrate a database; assign an identity to it and its data folder, or compare their identities.
 
     Of several processes starting at once, one does it.
     """
@@ -129,14 +129,14 @@ def establish(database: Database, settings: Settings) -> None:
         elif instance_identity is not None or (
             settings.s3_bucket is None and (not database.is_sqlite or contents.has_rows)
         ):
-            # Otherwise the folder is that of the database itself, or that of a new machine.
+            # Otherwise the folder is that of the database, or that of a new machine.
             refuse_different(database, settings, identity, instance_identity)
         if not identity.key_fingerprint and settings.secret_key is None and not has_sealed(connection):
             refuse_local_key(database, settings)
             make_key_file(settings.data / KEY_FILE)
         fingerprint = check_key(settings, identity)
         now = InstanceIdentity(identity.instance_id, fingerprint)
-        # The file first: with the row alone, the folder would be taken for the wrong one.
+        # The file first: with the row alone, the folder would be treated as a foreign one.
         if instance_identity != now:
             write_file(settings.data, now)
         if row is None or identity != now:
@@ -144,7 +144,7 @@ def establish(database: Database, settings: Settings) -> None:
 
 
 def claim_bucket(store: ObjectStore, settings: Settings, instance_id: str) -> None:
-    """Write the id of an installation to its bucket, unless another one is there: raises `WrongDataFolder` then.
+    """Write the id of an instance to its bucket; raise `WrongDataFolder` if the bucket has another id.
 
     Also raises `StorageUnavailable` if the bucket has no create-only PUT.
     """
@@ -152,7 +152,7 @@ def claim_bucket(store: ObjectStore, settings: Settings, instance_id: str) -> No
         return
     store.check()
     if store.size(LEGACY_MARK) is not None and store.size(BUCKET_MARK) is None:
-        # The mark of earlier versions; its other half is in the data folder.
+        # The marker of earlier versions; its counterpart is in the data folder.
         try:
             mark = (settings.data / LEGACY_MARK_FILE).read_bytes()
         except OSError:
@@ -165,7 +165,7 @@ def claim_bucket(store: ObjectStore, settings: Settings, instance_id: str) -> No
 
 
 def bucket_owner(store: ObjectStore) -> str:
-    """Return the id of the installation that a bucket belongs to; an empty text if it has none."""
+    """Return the id of the instance that a bucket belongs to; an empty string if it has none."""
     try:
         return store.read_bytes(BUCKET_MARK).decode(errors="replace")
     except NoSuchStoredObject:
@@ -173,7 +173,7 @@ def bucket_owner(store: ObjectStore) -> str:
 
 
 def owns_store(database: Database, store: ObjectStore) -> bool:
-    """Return whether the object store belongs to this installation, so that unknown objects in it are garbage."""
+    """Return whether the object store belongs to this instance, so that unknown objects in it are garbage."""
     if store.folder is not None:
         return True
     identity = read_row(database)
@@ -181,7 +181,7 @@ def owns_store(database: Database, store: ObjectStore) -> bool:
 
 
 def foreign_bucket(store: ObjectStore) -> str:
-    """Say that a bucket belongs to another installation."""
+    """Return the message that a bucket belongs to another instance."""
     return (
         f"{store.name} belongs to another installation; set s3_bucket to another one; "
         f"if it is the right one after all, run {ADOPT}"
@@ -198,7 +198,7 @@ def check(database: Database, settings: Settings) -> None:
 def mismatch(database: Database, settings: Settings) -> str:
     """Return why the database and the data folder do not belong together; empty if they do.
 
-    Also empty where no service of this version was started yet.
+    Also empty if no service of this version was started yet.
     """
     try:
         identity = read_row(database)
@@ -244,7 +244,7 @@ def renew(database: Database, settings: Settings) -> None:
 
 
 def refuse_local_key(database: Database, settings: Settings) -> None:
-    """Raise an error if a key file would be the only thing that must not be lost with a machine."""
+    """Raise an error if a key file on this machine would be the only data that must not be lost with it."""
     if settings.s3_bucket is not None and not database.is_sqlite and not (settings.data / KEY_FILE).exists():
         raise WrongDataFolder(
             "secret_key is not set: with PostgreSQL and a bucket the machines have nothing of their own, "
@@ -253,7 +253,7 @@ def refuse_local_key(database: Database, settings: Settings) -> None:
 
 
 def refuse_blank(database: Database, settings: Settings) -> None:
-    """Raise an error for an empty database on a folder in use: new repositories would replace old ones."""
+    """Raise an error for an empty database with a folder in use: new repositories would overwrite old ones."""
     if migrate.revision(database) is None and (
         read_file(settings.data) is not None
         or any(True for _ in Folders(settings.data / "repositories").all_ids())
@@ -265,7 +265,7 @@ def refuse_blank(database: Database, settings: Settings) -> None:
 
 
 def read_contents(connection: Connection, data: Path) -> Contents:
-    """Read what a database and a folder contain."""
+    """Read the contents of a database and a folder."""
     folders = Folders(data / "repositories")
     numbers = list(connection.execute(select(repositories.c.id).limit(LOOKED_AT)).scalars())
     return Contents(
@@ -291,7 +291,7 @@ def refuse_strange(database: Database, settings: Settings, contents: Contents) -
 def refuse_different(
     database: Database, settings: Settings, identity: InstanceIdentity, instance_identity: InstanceIdentity | None
 ) -> None:
-    """Raise an error for a folder with another identity than the database, or with none."""
+    """Raise an error for a folder with a different identity than the database, or with none."""
     if instance_identity is None:
         raise WrongDataFolder(
             f"the data folder {settings.data} is not the one of {database.name}: it has no {INSTANCE_FILE}; "

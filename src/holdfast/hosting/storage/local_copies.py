@@ -1,8 +1,8 @@
-"""Local copies: an ordinary bare repository per repository, built from the database and the object store.
+"""Local copies: one bare repository per repository, built from the database and the object store.
 
-A copy is brought up to the version of its repository before it is read: the packs and refs of newer log entries
-are applied. Nothing in it is needed for durability, so nothing is synced to the disk. A copy that is missing,
-damaged or older than the last start of the machine (a power failure may have lost parts of it) is made anew.
+A copy is updated to the version of its repository before it is read: the packs and refs of newer log entries are
+applied. No copy is needed for durability, so nothing is fsynced. A copy that is missing, damaged or older than the
+last boot of the machine (a power failure may have lost parts of it) is rebuilt.
 """
 
 import fcntl
@@ -40,28 +40,28 @@ __all__ = ["LocalCopies", "create_repository"]
 STATE_FILE: Final = "holdfast-copy"
 STATE_BYTES: Final = 128
 BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
-# So many new objects become a pack; fewer are written as loose objects, so that a copy has few packs.
+# At least this many new objects become a pack; fewer are written as loose objects, so that a copy has few packs.
 UNPACK_LIMIT: Final = 32
 SECONDS: Final = 3600.0
-# Between the arrival of a push and its transaction; nothing younger is deleted from a copy.
+# The maximum time between the arrival of a push and its transaction; nothing younger is deleted from a copy.
 PUSH_SECONDS: Final = 3600.0
-# A copy that was used so lately is not evicted.
+# A copy used within this time is not evicted.
 BUSY_SECONDS: Final = 600.0
-# How exact the time of the last use of a copy is.
+# The resolution of the time of last use.
 USED_SECONDS: Final = 60.0
 log = structlog.get_logger(__name__)
 held = threading.local()
 
 
 class CopyState(msgspec.Struct, frozen=True):
-    """Which version of the log a copy has, and which run of the machine wrote it."""
+    """The log version of a copy, and the boot id of the machine when it was written."""
 
     version: int
     boot: str
 
 
 def boot_id() -> str:
-    """Return an id of this run of the machine; an empty text where there is none."""
+    """Return the boot id of this machine; an empty string where there is none."""
     try:
         return BOOT_ID.read_text().strip()
     except OSError:
@@ -69,19 +69,19 @@ def boot_id() -> str:
 
 
 class LocalCopies:
-    """The copies on this machine."""
+    """The local copies on this machine."""
 
     def __init__(self, folders: Folders, database: Database, store: ObjectStore) -> None:
         self.folders = folders
         self._database = database
         self._store = store
         self._boot = boot_id()
-        # The version each copy had when this process last looked; another process may have brought it further.
+        # The version of each copy when this process last read it; another process may have updated it since.
         self._versions: dict[int, int] = {}
         self._used: dict[int, float] = {}
 
     def open(self, repository: Repository) -> Repo:
-        """Open the copy of a repository, at the repository's version or a later one."""
+        """Open the copy of a repository, updated to at least the repository's version."""
         number = repository.id
         if self._versions.get(number, -1) < repository.version:
             self.update(number)
@@ -92,7 +92,7 @@ class LocalCopies:
             return self.update(number)
 
     def _note_use(self, repository_id: int) -> None:
-        """Set the access time of a copy's state, which eviction goes by."""
+        """Set the access time of a copy's state file, by which copies are evicted."""
         now = time.monotonic()
         if self._used.get(repository_id, -math.inf) < now - USED_SECONDS:
             self._used[repository_id] = now
@@ -101,22 +101,22 @@ class LocalCopies:
                 os.utime(path, (time.time(), path.stat().st_mtime))
 
     def path(self, repository: Repository) -> Path:
-        """Return the folder of a copy, at the repository's version or a later one, for the git program."""
+        """Return the folder of a copy, updated to at least the repository's version, for the git program."""
         return self.open(repository).folder
 
     def update(self, repository_id: int) -> Repo:
-        """Bring a copy up to the current version of its repository."""
+        """Update a copy to the current version of its repository."""
         with self.locked(repository_id):
             return self._update(repository_id)
 
     @contextmanager
     def writing(self, repository_id: int) -> Iterator[Repo]:
-        """Hold the lock of a copy against other writers on this machine; it is up to date when it is yielded."""
+        """Hold the lock of a copy against other writers on this machine; yields it up to date."""
         with self.locked(repository_id):
             yield self._update(repository_id)
 
     def open_any(self, repository_id: int) -> Repo:
-        """Open a copy whatever version it has: for a writer that has what it needs in memory, most of the time."""
+        """Open a copy at any version: for a writer that usually has the objects it needs in memory."""
         try:
             return open_repository(self.folders.path(repository_id))
         except NoSuchFolder:
@@ -131,20 +131,20 @@ class LocalCopies:
             self._add_objects(repo, live, inline)
             folder = repo.folder / "objects" / "pack"
             kept = {f"pack-{pack.name}" for pack in live if pack.store_key}
-            # It names packs that are about to be deleted.
+            # It refers to packs that are about to be deleted.
             for path in folder.glob("multi-pack-index*"):
                 path.unlink(missing_ok=True)
             for path in folder.glob("pack-*"):
-                # A push that is not recorded yet has its pack here already.
+                # A push that is not recorded yet already has its pack here.
                 if path.stem not in kept and path.stat().st_mtime < started - PUSH_SECONDS:
                     path.unlink(missing_ok=True)
             run(repo.folder, "prune-packed", "-q", timeout=SECONDS)
             write_bitmap(repo)
 
     def evict(self, most_bytes: int) -> int:
-        """Delete copies, those used least recently first, until the rest is small enough; return how many.
+        """Delete the least recently used copies until the total size is below the limit; return how many.
 
-        One that was used in the last minutes stays, for a request may still read it.
+        A copy used within `BUSY_SECONDS` is kept, since a request may still read it.
         """
         copies = []
         for number in self.folders.all_ids():
@@ -163,19 +163,19 @@ class LocalCopies:
         return evicted
 
     def mark(self, repository_id: int, version: int) -> None:
-        """Record that a copy, whose lock is held, has a version."""
+        """Record the version of a copy, whose lock is held."""
         self._save(self.folders.path(repository_id), CopyState(version, self._boot))
 
     def discard(self, repository_id: int) -> None:
-        """Delete a copy; the next reader makes a new one."""
+        """Delete a copy; the next reader rebuilds it."""
         with self.locked(repository_id):
             self._versions.pop(repository_id, None)
             self.folders.delete(repository_id)
 
     def discard_damaged(self, repository_id: int) -> None:
-        """Delete a copy in which something damaged was found, unless it was made only lately.
+        """Delete a copy in which damage was found, unless it was built within `BUSY_SECONDS`.
 
-        What is damaged in a new copy too is damaged in the log, and making it again and again would not help.
+        If a new copy is damaged too, the log is damaged, and rebuilding it repeatedly would not help.
         """
         with self.locked(repository_id), suppress(FileNotFoundError):
             folder = self.folders.path(repository_id)
@@ -186,7 +186,7 @@ class LocalCopies:
 
     @contextmanager
     def locked(self, repository_id: int) -> Iterator[None]:
-        """Hold the lock of a copy between processes; reentrant within a thread."""
+        """Hold the lock of a copy against other processes; reentrant within a thread."""
         held_ids: set[int] = held.__dict__.setdefault("repositories", set())
         if repository_id in held_ids:
             yield
@@ -211,7 +211,7 @@ class LocalCopies:
         state = self._state(folder)
         current = repository_log.current_version(self._database, repository_id)
         if current == NOT_ADOPTED:
-            # The folder is no copy yet: it is all there is.
+            # The folder is not adopted yet: it is the only copy.
             return open_repository(folder)
         if state is None:
             return self._rebuild(repository_id)
@@ -223,7 +223,7 @@ class LocalCopies:
             changed, packs, inline = self._read(repository_id, state.version)
             self._apply(repo, changed, packs, inline)
         except GitError as error:
-            # A process that was killed left the lock of a ref, or something was damaged by hand.
+            # A process that was killed left the lock of a ref, or the copy was damaged by hand.
             log.warning("local copy rebuilt", repository_id=repository_id, reason=str(error))
             return self._rebuild(repository_id)
         self.mark(repository_id, changed.version)
@@ -231,7 +231,7 @@ class LocalCopies:
         return repo
 
     def build(self, repository_id: int, folder: Path) -> int:
-        """Make a copy of a repository in a new folder, and return its version."""
+        """Build a copy of a repository in a new folder, and return its version."""
         changed, packs, inline = self._read(repository_id, 0)
         create_repository(folder, changed.default_branch)
         self._apply(open_repository(folder), changed, packs, inline)
@@ -247,7 +247,7 @@ class LocalCopies:
             return changed, packs, repository_log.pack_contents(connection, packs)
 
     def _rebuild(self, repository_id: int) -> Repo:
-        """Make a copy in a folder aside, and put it where the old one was."""
+        """Build a copy in a temporary folder, and replace the old one by it."""
         folder = self.folders.path(repository_id)
         with self.folders.incoming() as aside:
             version = self.build(repository_id, aside / folder.name)
@@ -259,7 +259,7 @@ class LocalCopies:
         return open_repository(folder)
 
     def _apply(self, repo: Repo, changed: RefState, packs: Sequence[PackRow], inline: Sequence[bytes]) -> None:
-        """Add packs, then refs, so that no ref is ever without its objects; doing it twice does no harm."""
+        """Add packs, then refs, so that no ref is ever without its objects; idempotent."""
         self._add_objects(repo, packs, inline)
         local_refs.write_refs(repo, changed.refs)
         local_refs.set_head(repo, changed.default_branch)
@@ -279,12 +279,12 @@ class LocalCopies:
         with tempfile.TemporaryDirectory(dir=folder, prefix="tmp_", ignore_cleanup_errors=True) as aside:
             self._store.fetch(pack.store_key, Path(aside, "pack.pack"))
             self._store.fetch(index_key(pack.store_key), Path(aside, "pack.idx"))
-            # The index last: git finds a pack by it.
+            # The index last: git finds packs by their index.
             for suffix in ("pack", "idx"):
                 Path(aside, f"pack.{suffix}").rename(target.with_suffix(f".{suffix}"))
 
     def _state(self, folder: Path) -> CopyState | None:
-        """Return the state of a copy; None when it is missing or was written before the machine was started."""
+        """Return the state of a copy; None if it is missing or was written before the last boot."""
         try:
             state = msgspec.json.decode((folder / STATE_FILE).read_bytes(), type=CopyState)
         except (OSError, msgspec.DecodeError):
@@ -292,7 +292,7 @@ class LocalCopies:
         return state if state.boot == self._boot else None
 
     def _save(self, folder: Path, state: CopyState) -> None:
-        # Written in place, since ext4 syncs a file that is renamed over another. A torn file means a rebuild.
+        # Written in place, since ext4 syncs a file that is renamed over another. A torn write leads to a rebuild.
         descriptor = os.open(folder / STATE_FILE, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             os.pwrite(descriptor, msgspec.json.encode(state).ljust(STATE_BYTES), 0)
@@ -301,7 +301,7 @@ class LocalCopies:
 
 
 def create_repository(folder: Path, default_branch: str) -> None:
-    """Make an empty bare repository, without the hooks and descriptions of a template."""
+    """Create an empty bare repository, without the hooks and descriptions of a template."""
     pygit2.init_repository(str(folder), bare=True, initial_head=default_branch)
     shutil.rmtree(folder / "hooks", ignore_errors=True)
     with suppress(FileNotFoundError):
@@ -309,15 +309,15 @@ def create_repository(folder: Path, default_branch: str) -> None:
 
 
 def write_bitmap(repo: Repo) -> None:
-    """Write an index of all packs with reachability bitmaps, which saves a clone the walk through all objects."""
-    # Not possible while a ref leads to a loose object, as after a commit in the meantime. git does without it, and
-    # the next compaction tries again.
+    """Write a multi-pack index with reachability bitmaps, so that a clone need not walk all objects."""
+    # Fails while a ref points to a loose object, as after a concurrent commit. git works without bitmaps, and the
+    # next compaction tries again.
     with suppress(GitFailed):
         run(repo.folder, "multi-pack-index", "write", "--bitmap", "--no-progress", timeout=SECONDS)
 
 
 def add_packs(repo: Repo, packs: Sequence[bytes]) -> None:
-    """Add the objects of small packs to a copy: as loose objects if they are few, else as one pack."""
+    """Add the objects of small packs to a copy: as loose objects if they are few, otherwise as one pack."""
     if not packs:
         return
     if sum(map(object_count, packs)) < UNPACK_LIMIT:

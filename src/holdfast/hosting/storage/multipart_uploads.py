@@ -24,7 +24,7 @@ ALGORITHM: Final = "AWS4-HMAC-SHA256"
 SECONDS: Final = 300
 TIMEOUT: Final = 30.0
 LARGEST_ANSWER: Final = 16 * 2**20
-# The maximum number of pages, against a bucket that never ends its list.
+# The maximum number of pages, for a bucket whose listing never ends.
 MOST_PAGES: Final = 1000
 
 
@@ -86,7 +86,7 @@ class MultipartUploads:
         for _ in range(MOST_PAGES):
             markers = {name: mark for name, mark in marks.items() if mark}
             try:
-                page = ET.fromstring(self._ask("GET", "", {"uploads": "", "prefix": prefix, **markers}))  # noqa: S314  # our own bucket's answer, of a limited size
+                page = ET.fromstring(self._ask("GET", "", {"uploads": "", "prefix": prefix, **markers}))  # noqa: S314  # our own bucket's response, limited in size
                 yield from map(parse_upload, child_elements(page, "Upload"))
             except (ET.ParseError, ValueError):
                 raise StorageUnavailable(f"the bucket {self.bucket} returned an invalid list of uploads") from None
@@ -112,8 +112,8 @@ class MultipartUploads:
             now=datetime.now(UTC),
         )
         try:
-            request = urllib.request.Request(url, method=method)  # noqa: S310  # the address of the settings
-            with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:  # noqa: S310  # the same
+            request = urllib.request.Request(url, method=method)  # noqa: S310  # the URL from the settings
+            with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:  # noqa: S310  # likewise
                 content: bytes = answer.read(LARGEST_ANSWER)
                 return content
         except urllib.error.HTTPError as error:

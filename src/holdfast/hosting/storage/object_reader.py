@@ -1,4 +1,4 @@
-"""A seekable file over objects of the store: what was uploaded in parts is read as one file."""
+"""A seekable read-only file over several objects of the store, such as a file that was uploaded in parts."""
 
 import io
 import os
@@ -19,7 +19,7 @@ BUFFER: Final = 1024 * 1024
 
 
 class ObjectPart(msgspec.Struct, frozen=True):
-    """A part of a file: where it begins in the file, its length, and the key of the object it is."""
+    """A part of a file: its offset in the file, its length, and the key of its object."""
 
     start: int
     size: int
@@ -27,7 +27,7 @@ class ObjectPart(msgspec.Struct, frozen=True):
 
 
 class ObjectReader(io.RawIOBase):
-    """The parts of a file, in order and without gaps, as one file that is read only."""
+    """A read-only file of consecutive parts without gaps."""
 
     def __init__(self, store: ObjectStore, parts: Sequence[ObjectPart]) -> None:
         super().__init__()
@@ -50,7 +50,7 @@ class ObjectReader(io.RawIOBase):
         return self._position
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        """Change the position; one before the beginning is refused."""
+        """Change the position; a negative one raises an error."""
         origin = {os.SEEK_SET: 0, os.SEEK_CUR: self._position, os.SEEK_END: self._size}[whence]
         if origin + offset < 0:
             raise ValueError("a position before the beginning of a file")
@@ -58,7 +58,7 @@ class ObjectReader(io.RawIOBase):
         return self._position
 
     def readinto(self, buffer: "WriteableBuffer") -> int:
-        """Read from the part at the position, up to its end."""
+        """Read from the part at the position, at most up to its end."""
         view = memoryview(buffer).cast("B")
         if self._position >= self._size or not view:
             return 0
@@ -71,5 +71,5 @@ class ObjectReader(io.RawIOBase):
 
 
 def open_parts(store: ObjectStore, parts: Sequence[ObjectPart]) -> BinaryIO:
-    """Open the parts of a file as one, with a buffer."""
+    """Open the parts of a file as one buffered file."""
     return cast("BinaryIO", io.BufferedReader(ObjectReader(store, parts), BUFFER))

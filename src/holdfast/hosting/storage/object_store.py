@@ -1,8 +1,8 @@
 """The object store: packs, LFS objects, attachments and chat backups by key, in the data folder or a bucket (S3).
 
-An object is written once and never changed. A key is the hash of its content, or is made for one object, so that
-writing it a second time writes the same bytes. In the folder a file and its name are synced (`fsync`) before `put`
-returns, and S3 acknowledges a PUT once it is stored: an object that can be listed is durable and complete.
+Objects are immutable. A key is the hash of its content, or is generated for one object, so writing it a second
+time writes the same bytes. In the folder a file and its directory entry are synced (`fsync`) before `put` returns,
+and S3 acknowledges a PUT once it is stored: an object that can be listed is durable and complete.
 """
 
 import os
@@ -34,21 +34,21 @@ __all__ = ["INCOMING", "ObjectStore", "StoredFile", "open_object_store"]
 PART_BYTES: Final = 8 * 1024 * 1024
 PARTS_AT_ONCE: Final = 4
 CHUNK: Final = 256 * 1024
-# Of one request to the bucket, which moves one part at most: the time it may take, and how often it is repeated.
+# Timeout and number of retries of one request to the bucket, which transfers one part at most.
 REQUEST_SECONDS: Final = 30
 CONNECT_SECONDS: Final = 5
 RETRIES: Final = 3
 PAGE: Final = 1000
 PROBE: Final = "create-only-probe"
 INCOMING: Final = "incoming"
-# What this service stores; other objects of a bucket are left alone.
+# The prefixes this service uses; other objects of a bucket are left alone.
 ATTACHMENTS: Final = "attachments/"
 CHATS: Final = "chats/"
 PREFIXES: Final = ("lfs/", "packs/", ATTACHMENTS, CHATS)
 
 
 class StoredFile(msgspec.Struct, frozen=True):
-    """A file of the store."""
+    """An object of the store: its key, size and modification time."""
 
     key: str
     size: int
@@ -58,8 +58,8 @@ class StoredFile(msgspec.Struct, frozen=True):
 class ObjectStore:
     """Objects by key.
 
-    `folder` is where they are if the store is a folder of this machine, else None. `incoming` is a folder of this
-    machine, on the same file system as `folder`, for files that are not complete yet.
+    `folder` is the folder of the objects if the store is on this machine, otherwise None. `incoming` is a folder
+    of this machine, on the same file system as `folder`, for incomplete files.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class ObjectStore:
 
     @contextmanager
     def incoming_path(self) -> Iterator[Path]:
-        """Yield a path for a file that is to become an object; it is deleted afterwards."""
+        """Yield a path for a file that will become an object; it is deleted afterwards."""
         make_folder_below(self.incoming, self.incoming.parent)
         path = self.incoming / secrets.token_hex(16)
         try:
@@ -106,12 +106,12 @@ class ObjectStore:
             if source.stat().st_size <= PART_BYTES:
                 obstore.put(self._store, key, source, mode="create")
             else:
-                # In parts, of which a few are in memory. There is no create-only mode for this, and no need of it:
-                # the content of a key is always the same.
+                # A multipart upload with a few parts in memory. It has no create-only mode and needs none: the
+                # content of a key is always the same.
                 obstore.put(self._store, key, source, chunk_size=PART_BYTES, max_concurrency=PARTS_AT_ONCE)
 
     def fetch(self, key: str, target: Path) -> None:
-        """Write an object to a new file; within one file system, the file is a hard link."""
+        """Write an object to a new file; on the same file system, the file is a hard link."""
         if self.folder is not None:
             try:
                 os.link(self.folder / key, target)
@@ -130,7 +130,7 @@ class ObjectStore:
             return bytes(obstore.get(self._store, key).bytes())
 
     def read_range(self, key: str, start: int, end: int) -> bytes:
-        """Return the bytes of an object from `start` up to `end`, which must not be behind its own."""
+        """Return the bytes of an object from `start` up to `end`, which must not exceed its size."""
         if self.folder is not None:
             with self._errors(key), (self.folder / key).open("rb", buffering=0) as file:
                 file.seek(start)
@@ -164,7 +164,7 @@ class ObjectStore:
                 yield chunk
 
     def size(self, key: str) -> int | None:
-        """Return how many bytes an object has; None if there is no such object."""
+        """Return the size of an object in bytes; None if there is no such object."""
         if self.folder is not None:
             try:
                 return (self.folder / key).stat().st_size
@@ -189,7 +189,7 @@ class ObjectStore:
             obstore.delete(self._store, key)
 
     def delete_many(self, keys: Sequence[str]) -> None:
-        """Delete objects, in a bucket a thousand with each request; missing ones are no error."""
+        """Delete objects, in a bucket a thousand per request; missing ones are no error."""
         if self.folder is not None:
             for key in keys:
                 self.delete(key)
@@ -199,7 +199,7 @@ class ObjectStore:
                 obstore.delete(self._store, keys[start : start + PAGE])
 
     def replace(self, key: str, content: bytes) -> None:
-        """Store a few bytes under a key that may have others: for the id of the installation, and nothing else."""
+        """Overwrite a key with a few bytes: only for the id of the instance."""
         self.delete(key)
         self.put(key, content)
 
@@ -227,7 +227,7 @@ class ObjectStore:
                     yield StoredFile(entry["path"], entry["size"], modified.timestamp())
 
     def check(self) -> None:
-        """Refuse a store that overwrites a key it was told to create: two writers could lose a file there."""
+        """Raise an error for a bucket that ignores create-only PUT: two concurrent writers could lose a file."""
         if self.folder is not None:
             return
         with self._errors(PROBE):
@@ -242,8 +242,8 @@ class ObjectStore:
         )
 
     def _link(self, source: Path, key: str) -> None:
-        """Give a file its key durably: first its bytes are synced, then its name."""
-        assert self.folder is not None  # noqa: S101  # every caller has tested it
+        """Link a file under its key durably: fsync its content, then its directory."""
+        assert self.folder is not None  # noqa: S101  # checked by every caller
         target = self.folder / key
         make_folder_below(target.parent, self.folder)
         try:
@@ -275,18 +275,18 @@ class ObjectStore:
         except FileNotFoundError as error:
             raise self._missing(key) from error
         except (BaseError, OSError) as error:
-            # What the library says may quote the request, signature included.
+            # The library's message may quote the request, signature included.
             raise StorageUnavailable(f"{self.name} cannot be used: {type(error).__name__}") from None
 
 
 def ranges(start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Split a range into parts, so that no request takes long, whatever the size of an object is."""
+    """Split a range into parts, so that no request takes long, whatever the size of the object."""
     for first in range(start, end, PART_BYTES):
         yield first, min(first + PART_BYTES, end)
 
 
 def open_object_store(settings: Settings) -> ObjectStore:
-    """Open the store of the settings: a bucket if one is named, else the data folder."""
+    """Open the object store of the settings: a bucket if configured, otherwise the data folder."""
     incoming = settings.data / INCOMING
     if settings.s3_bucket is None:
         try:
@@ -308,7 +308,7 @@ def open_object_store(settings: Settings) -> ObjectStore:
             "connect_timeout": timedelta(seconds=CONNECT_SECONDS),
         },
         retry_config={"max_retries": RETRIES, "retry_timeout": timedelta(seconds=REQUEST_SECONDS)},
-        **({"endpoint": endpoint} if endpoint else {}),  # type: ignore[arg-type]  # a configuration by name
+        **({"endpoint": endpoint} if endpoint else {}),  # type: ignore[arg-type]  # keyword configuration
     )
     uploads = MultipartUploads(
         settings.s3_bucket,

@@ -1,7 +1,8 @@
 """Packs on their way to the database or the object store.
 
-A small pack is stored in its row; a larger one is put to the object store, with its index, before the transaction
-that records it. What is put and never recorded is an orphan, which `compaction` deletes after a grace period.
+A small pack is stored in its row; a larger one is put in the object store, with its index, before the transaction
+that records it. A pack that is put and never recorded is an orphan, which `compaction` deletes after a grace
+period.
 """
 
 import secrets
@@ -37,7 +38,7 @@ SECONDS: Final = 3600.0
 
 
 def new_pack_key(name: str) -> str:
-    """Return a key for a pack that nothing else will ever use.
+    """Return a unique key for a pack.
 
     An object without a row is deleted some time after it was written. If two writes of the same pack shared a key,
     the second could record an object that is being deleted as an orphan of the first.
@@ -46,7 +47,7 @@ def new_pack_key(name: str) -> str:
 
 
 def pack_key(key: str) -> str:
-    """Return the key of a pack, given that of the pack or of its index."""
+    """Return the key of a pack, given the key of the pack or of its index."""
     return key.removesuffix(".idx").removesuffix(".pack") + ".pack"
 
 
@@ -56,24 +57,24 @@ def index_key(key: str) -> str:
 
 
 def new_pack(objects: Iterable[PackedObject]) -> NewPack:
-    """Make a pack of objects in memory, to be stored in its row."""
+    """Build a pack of objects in memory, to be stored in its row."""
     content = packs.encode_pack(objects)
     return NewPack(packs.pack_name(content), len(content), packs.object_count(content), content=content)
 
 
 def pack_ids(store: ObjectStore, repo: Repo, ids: Iterable[str]) -> NewPack | None:
-    """Make a pack of objects that a local copy has."""
+    """Build a pack of objects of a local copy."""
     return pack_objects(store, repo, "".join(f"{oid}\n" for oid in ids).encode())
 
 
 def pack_unreachable(store: ObjectStore, repo: Repo, ids: Iterable[str]) -> NewPack | None:
-    """Make a pack of everything that some objects lead to and no ref does; None when that is nothing.
+    """Build a pack of all objects reachable from `ids` but from no ref; None if there are none.
 
-    A ref may only point to what the log has, and what is reachable from a ref is in the log. Objects a copy has
-    besides (of a push that failed) need not be.
+    A ref may only point to objects in the log, and objects reachable from a ref are in the log. Other objects of a
+    copy (of a push that failed) need not be.
     """
     wanted = list(ids)
-    # A new branch mostly starts at a commit of the default branch, which is cheaper to see than to ask all refs.
+    # A new branch mostly starts at a commit of the default branch, which is cheaper to check than all refs.
     default = refs.target(repo, "HEAD")
     if default is not None and leads_to(repo, default, wanted):
         return None
@@ -81,17 +82,18 @@ def pack_unreachable(store: ObjectStore, repo: Repo, ids: Iterable[str]) -> NewP
 
 
 def leads_to(repo: Repo, commit: str, ids: Iterable[str]) -> bool:
-    """Return whether a commit or one of its ancestors has all of some objects."""
+    """Return whether all of some objects are reachable from a commit."""
     revisions = "".join([*(f"{oid}\n" for oid in ids), f"^{commit}\n"]).encode()
     listing = ("rev-list", "--objects", "--no-object-names", "--max-count=1", "--stdin")
     return not run(repo.folder, *listing, input=revisions, timeout=SECONDS)
 
 
 def pack_omitted(store: ObjectStore, repo: Repo, ids: Iterable[str], files: Iterable[Path]) -> NewPack | None:
-    """Make a pack of everything that some objects lead to and neither a ref nor a pack has; None for nothing.
+    """Build a pack of objects reachable from `ids` but from no ref, and not in `files`; None if there are none.
 
-    Git accepts a push if the copy has all objects, wherever they come from. A client that omits one of an earlier
-    push, which was rejected or whose branch was deleted, would otherwise move a ref to what the log does not have.
+    Git accepts a push if the copy has all objects, whatever their origin. A client that omits an object of an
+    earlier push, which was rejected or whose branch was deleted, would otherwise move a ref to objects missing
+    from the log.
     """
     listing = ("rev-list", "--objects", "--no-object-names", "--stdin")
     omitted = set(run(repo.folder, *listing, input=not_reachable(repo, ids), timeout=SECONDS).split())
@@ -102,19 +104,19 @@ def pack_omitted(store: ObjectStore, repo: Repo, ids: Iterable[str], files: Iter
 
 
 def not_reachable(repo: Repo, ids: Iterable[str]) -> bytes:
-    """Return the revisions, for standard input, of what some objects lead to and no ref does."""
+    """Return revisions, for standard input, that select objects reachable from `ids` but from no ref."""
     revisions = "".join(f"{oid}\n" for oid in ids).encode()
     return revisions + run(repo.folder, "for-each-ref", "--format=^%(objectname)")
 
 
 def pack_new(store: ObjectStore, repo: Repo, ids: Iterable[str], existing_ids: Iterable[str]) -> NewPack | None:
-    """Make a pack of everything that some objects lead to and known ones do not; None when that is nothing."""
+    """Build a pack of all objects reachable from `ids` but not from `existing_ids`; None if there are none."""
     revisions = "".join([*(f"{oid}\n" for oid in ids), "--not\n", *(f"{oid}\n" for oid in existing_ids)])
     return pack_objects(store, repo, revisions.encode(), "--revs")
 
 
 def pack_tree(store: ObjectStore, repo: Repo, tree: str) -> NewPack | None:
-    """Make a pack of a tree with everything in it."""
+    """Build a pack of a tree and all objects in it."""
     return pack_objects(store, repo, f"{tree}\n".encode(), "--revs")
 
 
@@ -130,7 +132,7 @@ def pack_objects(store: ObjectStore, repo: Repo, objects: bytes, *options: str) 
 def index_packs(folder: Path, contents: Sequence[bytes]) -> list[str]:
     """Add packs in memory to a repository, and return the names of the packs that were written.
 
-    They become one pack. Where two of them have the same object as a delta, which git refuses within one pack,
+    They become one pack. If two of them contain the same object as a delta, which git refuses within one pack,
     each becomes a pack of its own.
     """
     distinct = list({content[-packs.CHECKSUM_BYTES :]: content for content in contents}.values())

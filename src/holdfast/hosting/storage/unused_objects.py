@@ -16,7 +16,7 @@ BATCH: Final = 100
 def list_by_uuid(
     store: ObjectStore, prefix: str, key_of: Callable[[str], str]
 ) -> Iterator[tuple[str, StoredFile]]:
-    """Yield the objects below a prefix with their uuids; objects with other keys are left out."""
+    """Yield the objects below a prefix with their uuids; objects with other keys are skipped."""
     for file in store.list(prefix):
         uuid = file.key.rpartition("/")[2]
         if file.key == key_of(uuid):
@@ -34,7 +34,7 @@ def delete_unused(
 ) -> int:
     """Delete the objects below a prefix that were written before a time and are not `used`; return their number.
 
-    Nothing is deleted from the store of another installation, nor while a backup of the service is made.
+    Nothing is deleted from the store of another instance, nor while a backup of the service runs.
     """
     if not instance.owns_store(database, store):
         return 0
