@@ -38,10 +38,12 @@ ARITHMETIC: Final[dict[type[ast.operator], type[ast.operator]]] = {
 }
 LOGGERS: Final = frozenset({"log", "logger", "logging"})
 REACHED: Final[set[str]] = set()
-"""The functions that ran since somebody last cleared it, where the code of `recorders` is in place."""
+"""The statements that ran since somebody last cleared it, where the code of `recorders` is in place."""
 RECORD: Final = "__import__('sys').modules['tools.mutants'].REACHED.add({!r})"
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
+BLOCKS: Final = ("body", "orelse", "finalbody")
+"""The fields in which nodes have lists of statements."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,8 @@ class Mutant:
     function: str
     """The qualified name of the outermost function that the change is in."""
     line: int
+    statement: str
+    """The innermost statement that the change is in, as `recorders` names it."""
     description: str
     code: CodeType
     """The code of that function with the change."""
@@ -61,34 +65,50 @@ def mutants(source: str, filename: str) -> list[Mutant]:
     tree = ast.parse(source, filename)
     made = []
     for name, function in outer_functions(tree):
-        for node in [*mutable(function)]:
+        for node, statement in [*mutable(function)]:
             for line, description, undo in changes(node):
                 ast.fix_missing_locations(tree)
                 code = find_code(compile(tree, filename, "exec", dont_inherit=True), name, function)
                 undo()
                 if code is not None:
-                    made.append(Mutant(name, line, description, code))
+                    made.append(Mutant(name, line, statement_name(name, statement), description, code))
     return sorted(made, key=lambda mutant: mutant.line)
 
 
 def recorders(source: str, filename: str) -> list[Mutant]:
-    """List the functions of a module, each with code that adds its name to `REACHED` and is the same otherwise."""
+    """List the functions of a module, each with code that adds what it runs to `REACHED`, else the same."""
     tree = ast.parse(source, filename)
     made = []
     functions = [*outer_functions(tree)]
     for name, function in functions:
-        # A function inside of it may be called when it has long returned.
-        for node in [inner for inner in ast.walk(function) if isinstance(inner, FUNCTIONS)]:
-            first = ast.copy_location(ast.parse(RECORD.format(name)).body[0], node.body[0])
-            for child in ast.walk(first):
-                ast.copy_location(child, node.body[0])
-            node.body.insert(1 if is_text(node.body[0]) else 0, first)
+        # A function inside of it may be called when it has long returned, and has statements of its own.
+        for node in [*ast.walk(function)]:
+            for field in BLOCKS:
+                block = getattr(node, field, None)
+                if isinstance(block, list):
+                    setattr(node, field, [*recorded(name, block)])
     module = compile(tree, filename, "exec", dont_inherit=True)
     for name, function in functions:
         code = find_code(module, name, function)
         if code is not None:
-            made.append(Mutant(name, function.lineno, "it is recorded", code))
+            made.append(Mutant(name, function.lineno, name, "it is recorded", code))
     return made
+
+
+def recorded(function: str, block: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """Put before each statement of a block one that records it."""
+    for statement in block:
+        if not is_text(statement):
+            record = ast.parse(RECORD.format(statement_name(function, statement))).body[0]
+            for child in ast.walk(record):
+                ast.copy_location(child, statement)
+            yield record
+        yield statement
+
+
+def statement_name(function: str, statement: ast.stmt) -> str:
+    """Name a statement by its outermost function and its line."""
+    return f"{function}:{statement.lineno}"
 
 
 def outer_functions(tree: ast.Module) -> Iterator[tuple[str, FunctionNode]]:
@@ -119,19 +139,23 @@ def find_code(module: CodeType, name: str, function: FunctionNode) -> CodeType |
     return None
 
 
-def mutable(function: FunctionNode) -> Iterator[ast.AST]:
-    """Walk the statements and expressions of a function's body that may be changed."""
-    waiting: list[ast.AST] = [*function.body]
+def mutable(function: FunctionNode) -> Iterator[tuple[ast.AST, ast.stmt]]:
+    """Walk the statements and expressions of a function's body that may be changed, each with its statement."""
+    waiting: list[tuple[ast.AST, ast.stmt]] = [(node, node) for node in function.body]
     while waiting:
-        node = waiting.pop(0)
+        node, statement = waiting.pop(0)
         if is_text(node) or is_log(node) or isinstance(node, ast.Assert):
             continue
-        yield node
+        yield node, statement
         for field, value in ast.iter_fields(node):
             if field in {"annotation", "returns", "decorator_list", "args"} and not isinstance(node, ast.Call):
                 continue
             children = value if isinstance(value, list) else [value]
-            waiting += [child for child in children if isinstance(child, ast.AST)]
+            waiting += [
+                (child, child if isinstance(child, ast.stmt) else statement)
+                for child in children
+                if isinstance(child, ast.AST)
+            ]
 
 
 def is_text(node: ast.AST) -> bool:

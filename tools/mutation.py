@@ -4,10 +4,10 @@
     python -m tools.mutation holdfast.hosting.access --seconds 300
 
 `make mutation PACKAGE=... MODULE=...` runs it. The tests of a module are those that `tools.mirror` names. They are
-collected once; each mutant is put into a forked child, which runs the tests that reach the changed function until
-one fails. What survives the tests with SQLite is judged by those with PostgreSQL too. A mutant whose tests take
-more than four times as long has an endless loop, and counts as noticed. When the time is up the rest of the
-mutants, which are taken in a fixed random order, are not run.
+collected once; each mutant is put into a forked child, which runs the tests that reach the changed statement until
+one fails, first those that noticed other mutants of the function. What survives the tests with SQLite is judged by
+those with PostgreSQL too. A mutant whose tests take more than four times as long has an endless loop, and counts
+as noticed. When the time is up the rest of the mutants, which are taken in a fixed random order, are not run.
 
 Not seen: what a test runs in another process, and statements outside of functions. Compiled modules are left out.
 """
@@ -15,6 +15,7 @@ Not seen: what a test runs in another process, and statements outside of functio
 import argparse
 import contextlib
 import gc
+import mmap
 import multiprocessing
 import os
 import random
@@ -23,13 +24,13 @@ import sys
 import tempfile
 import threading
 import time
-from collections import defaultdict
-from collections.abc import Callable
+from collections import Counter, defaultdict
+from collections.abc import Callable, Generator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
-from types import CodeType, FunctionType
+from types import FunctionType
 from typing import Final
 
 import pytest
@@ -44,6 +45,8 @@ SECONDS: Final = 600
 SEED: Final = 20
 LEAST_TIMEOUT: Final = 20.0
 KILLED, SURVIVED = 1, 0
+NO_TEST: Final = 2**64 - 1
+Functions = dict[tuple[str, int], list[FunctionType]]
 
 
 @dataclass
@@ -76,6 +79,7 @@ class Plugin:
         self.deadline = time.monotonic() + seconds
         self.result = Result(name)
         self.resources = contextlib.ExitStack()
+        self.functions: Functions = {}
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Run the tests without a change, then with each."""
@@ -85,6 +89,9 @@ class Plugin:
         with self.resources:
             folder = self.resources.enter_context(tempfile.TemporaryDirectory(prefix="holdfast-mutation-"))
             os.environ["HOLDFAST_TEST_PREPARED"] = folder
+            self.functions = find_functions(self.path)
+            # What is there now is not searched for garbage in every child, which would copy its pages.
+            gc.freeze()
             self.judge(session.items)
         return True
 
@@ -92,7 +99,7 @@ class Plugin:
         """Run every mutant, until the time is up."""
         on_sqlite = [item for item in items if item.get_closest_marker("postgres") is None]
         on_postgres = [item for item in items if item.get_closest_marker("postgres") is not None]
-        coverage = measure(on_sqlite, self.path, self.deadline - time.monotonic())
+        coverage = measure(on_sqlite, self.path, self.functions, self.deadline - time.monotonic())
         if coverage is None:
             self.result.problem = "its tests fail without a mutant, or the time was up"
             return
@@ -119,32 +126,87 @@ class Plugin:
         from tests.conftest import run_postgres  # noqa: PLC0415  # the tests of another folder have no PostgreSQL
 
         os.environ["HOLDFAST_TEST_DATABASE_URL"] = self.resources.enter_context(run_postgres())
-        coverage = measure(items, self.path, self.deadline - time.monotonic())
+        coverage = measure(items, self.path, self.functions, self.deadline - time.monotonic())
         if coverage is None and time.monotonic() < self.deadline:
             self.result.problem = "its tests with PostgreSQL fail without a mutant"
         return coverage
 
     def survives(self, items: list[pytest.Item], mutant: Mutant, coverage: "Coverage") -> bool:
-        """Run the tests that reach a mutant, the quickest first."""
-        tests = sorted(coverage.tests[mutant.function], key=lambda index: coverage.seconds[index])
+        """Run the tests that reach a mutant until one fails."""
+        tests = coverage.order(mutant)
+        if not tests:
+            return True
         timeout = max(LEAST_TIMEOUT, 4 * sum(coverage.seconds[index] for index in tests))
+        # Memory that the child shares.
+        place = mmap.mmap(-1, mmap.PAGESIZE)
+        place[:8] = NO_TEST.to_bytes(8)
 
         def child() -> int:
-            replace_code(self.path, mutant)
-            return KILLED if first_failure([items[index] for index in tests]) else SURVIVED
+            replace_code(self.functions, mutant)
+            failed = first_failure([items[index] for index in tests])
+            if failed is None:
+                return SURVIVED
+            place[:8] = tests[failed].to_bytes(8)
+            return KILLED
 
-        return in_child(child, timeout) == SURVIVED
+        survived = in_child(child, timeout) == SURVIVED
+        failed = int.from_bytes(place[:8])
+        if failed != NO_TEST:
+            coverage.noticed[mutant.function][failed] += 1
+        return survived
 
 
 @dataclass
 class Coverage:
-    """Which tests run a function, and how long each test takes."""
+    """Which tests run a statement, how long each takes with its fixtures, and how many mutants it noticed."""
 
     tests: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     seconds: dict[int, float] = field(default_factory=dict)
+    noticed: dict[str, Counter[int]] = field(default_factory=lambda: defaultdict(Counter))
+    """By function: a test that noticed one mutant of it is likely to notice the next."""
+
+    def order(self, mutant: Mutant) -> list[int]:
+        """List the tests that reach a mutant: the quickest first, and before them what noticed its neighbours."""
+        noticed = self.noticed[mutant.function]
+        return sorted(self.tests[mutant.statement], key=lambda test: self.seconds[test] / (0.1 + noticed[test]))
 
 
-def measure(items: list[pytest.Item], path: Path, timeout: float) -> Coverage | None:
+class SharedFixtures:
+    """A pytest plugin that records what fixtures reach which several tests share.
+
+    Such a fixture is made in the first test that uses it. In the process of a mutant that may be any of them.
+    """
+
+    def __init__(self) -> None:
+        self.reached: dict[str, set[str]] = {}
+        self.seconds: dict[str, float] = {}
+        self.used: set[str] = set()
+        self.setup = 0.0
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[object]) -> Generator[None, object, object]:
+        """Record what a shared fixture reaches, and how long it takes."""
+        if fixturedef.scope == "function":
+            return (yield)
+        before = set(REACHED)
+        REACHED.clear()
+        begun = time.monotonic()
+        try:
+            return (yield)
+        finally:
+            self.seconds[fixturedef.argname] = time.monotonic() - begun
+            self.setup += self.seconds[fixturedef.argname]
+            self.reached[fixturedef.argname] = set(REACHED)
+            REACHED.update(before)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_teardown(self, item: pytest.Item) -> None:
+        """Note the fixtures that a test used, also those that it asked for while it ran."""
+        request = getattr(item, "_request", None)
+        self.used = self.reached.keys() & set(request.fixturenames if request else ())
+
+
+def measure(items: list[pytest.Item], path: Path, functions: Functions, timeout: float) -> Coverage | None:
     """Run every test once in a child, without a mutant; None if one fails."""
     reader, writer = os.pipe()
     lines: list[str] = []
@@ -152,15 +214,20 @@ def measure(items: list[pytest.Item], path: Path, timeout: float) -> Coverage | 
     def child() -> int:
         os.close(reader)
         for recorder in recorders(path.read_text(), str(path)):
-            replace_code(path, recorder)
+            replace_code(functions, recorder)
+        fixtures = SharedFixtures()
+        items[0].config.pluginmanager.register(fixtures)
         with os.fdopen(writer, "w") as pipe:
             for index, item in enumerate(items):
                 REACHED.clear()
+                fixtures.setup = 0.0
                 begun = time.monotonic()
                 if fails(item, items[index + 1] if index + 1 < len(items) else None):
                     print(f"{item.nodeid} fails without a mutant", file=sys.stderr)
                     return KILLED
-                print(index, time.monotonic() - begun, *REACHED, file=pipe)
+                took = time.monotonic() - begun - fixtures.setup
+                took += sum(fixtures.seconds[name] for name in fixtures.used)
+                print(index, took, *REACHED.union(*map(fixtures.reached.__getitem__, fixtures.used)), file=pipe)
         return SURVIVED
 
     def read() -> None:
@@ -185,11 +252,11 @@ def measure(items: list[pytest.Item], path: Path, timeout: float) -> Coverage | 
     return coverage if status == SURVIVED else None
 
 
-def first_failure(items: list[pytest.Item]) -> pytest.Item | None:
-    """Run tests until one fails, and return that."""
+def first_failure(items: list[pytest.Item]) -> int | None:
+    """Run tests until one fails, and return its index."""
     for index, item in enumerate(items):
         if fails(item, items[index + 1] if index + 1 < len(items) else None):
-            return item
+            return index
     return None
 
 
@@ -208,17 +275,19 @@ def fails(item: pytest.Item, after: pytest.Item | None) -> bool:
     return any(report.failed for report in reports)
 
 
-def replace_code(path: Path, mutant: Mutant) -> None:
-    """Put the code of a mutant into every function object that has the original."""
+def find_functions(path: Path) -> Functions:
+    """Find every function object of a module, by the qualified name and the first line of its code."""
+    functions: Functions = defaultdict(list)
     for found in gc.get_objects():
-        if isinstance(found, FunctionType):
-            code: CodeType = found.__code__
-            if (
-                code.co_filename == str(path)
-                and code.co_qualname == mutant.function
-                and code.co_firstlineno == mutant.code.co_firstlineno
-            ):
-                found.__code__ = mutant.code
+        if isinstance(found, FunctionType) and found.__code__.co_filename == str(path):
+            functions[found.__code__.co_qualname, found.__code__.co_firstlineno].append(found)
+    return functions
+
+
+def replace_code(functions: Functions, mutant: Mutant) -> None:
+    """Put the code of a mutant into every function object that has the original."""
+    for function in functions[mutant.function, mutant.code.co_firstlineno]:
+        function.__code__ = mutant.code
 
 
 def in_child(work: Callable[[], int], timeout: float, *, after_fork: Callable[[], None] = lambda: None) -> int:
@@ -261,6 +330,7 @@ def run(name: str, seconds: float) -> Result:
         "-qq",
         "--no-header",
         "--no-summary",
+        "--tb=native",
         "-p",
         "no:randomly",
         "-p",

@@ -62,13 +62,17 @@ def test_a_mutant_is_the_function_with_one_change() -> None:
     assert [clamp(3), clamp(5), clamp(7)] == [5, 3, 9]
 
 
-def test_functions_record_that_they_ran_and_are_the_same_otherwise() -> None:
-    """Also what is called when the function that made it has returned; each as the outermost function."""
+def test_statements_record_that_they_ran_and_are_the_same_otherwise() -> None:
+    """Also what is called when the function that made it has returned; each by the outermost function."""
     source = '''
 def adder(step):
     """Return a function."""
     def add(number):
-        return number + step
+        if number:
+            return number + step
+        elif step:
+            return step
+        return 0
     return add
 
 class Box:
@@ -84,10 +88,21 @@ class Box:
     adder.__code__ = codes["adder"]  # type: ignore[attr-defined]  # a function
     REACHED.clear()
     add = adder(2)
-    assert (REACHED, adder.__doc__) == ({"adder"}, "Return a function.")
+    assert (REACHED, adder.__doc__) == ({"adder:4", "adder:10"}, "Return a function.")
     REACHED.clear()
     assert add(3) == 5
-    assert list(REACHED) == ["adder"]
+    assert sorted(REACHED) == ["adder:5", "adder:6"]
+    REACHED.clear()
+    assert add(0) == 2
+    assert sorted(REACHED) == ["adder:5", "adder:7", "adder:8"]
+
+
+def test_a_mutant_is_in_the_innermost_statement() -> None:
+    """The tests that run only what is around it need not be run."""
+    found = {mutant.description: mutant.statement for mutant in mutants(SOURCE, "clamp.py")}
+    assert found["Gt becomes GtE"] == "clamp:4"
+    assert found["the call is removed"] == "clamp:5"
+    assert found["True becomes False"] == "Box.is_full:14"
 
 
 def test_modules_are_named_by_package_or_by_themselves() -> None:
@@ -163,6 +178,25 @@ def test_mutants_are_judged_by_the_tests_that_reach_them(tmp_path: Path) -> None
         "small.py:8 forgotten: 1 becomes 2",
         "small.py:8 forgotten: None is returned",
     ]
+
+
+def test_what_a_shared_fixture_reaches_is_judged_by_every_test_that_uses_it(tmp_path: Path) -> None:
+    """Not only by the first, which makes it; also where a test asks for it while it runs."""
+    tests = """
+import pytest
+from small import forgotten, least
+
+@pytest.fixture(scope="session")
+def number():
+    return forgotten()
+
+def test_that_it_is_made(number):
+    pass
+
+def test_that_it_is_one(request):
+    assert request.getfixturevalue("number") == 1
+"""
+    assert judge(tmp_path, tests)[:2] == ["2", "0"]
 
 
 def test_what_survives_on_sqlite_is_judged_with_postgresql(tmp_path: Path, postgres_server: str) -> None:
