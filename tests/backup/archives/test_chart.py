@@ -38,6 +38,20 @@ def test_nothing_can_be_drawn_too(opened: Archive) -> None:
     assert ElementTree.fromstring(drawn).tag.endswith("svg")
 
 
+def places(root: ElementTree.Element) -> dict[str, tuple[float, float]]:
+    """Return where each text of a picture begins."""
+    return {one.text or "": (float(one.attrib["x"]), float(one.attrib["y"])) for one in root.iter(f"{SVG}text")}
+
+
+def boxes(root: ElementTree.Element, kind: str) -> list[tuple[float, ...]]:
+    """Return the place and the size of the rectangles of one class."""
+    return [
+        tuple(float(one.attrib[name]) for name in ("x", "y", "width", "height"))
+        for one in root.iter(f"{SVG}rect")
+        if one.attrib["class"] == kind
+    ]
+
+
 def test_the_highest_month_has_the_highest_bar() -> None:
     """The others in proportion, each named with its count; the first and the last month are written below."""
     root = drawn(replace(EMPTY, messages=1500, months=(("2024-01", 500), ("2024-02", 1000), ("2024-03", 0))))
@@ -62,10 +76,70 @@ def test_every_hour_of_the_week_has_a_square_as_dark_as_it_is_busy() -> None:
 def test_only_the_first_chats_and_people_are_drawn_and_long_names_are_cut_off() -> None:
     """A picture of thousands of chats would be no picture; its height follows what is in it."""
     many = tuple(MessageCount(number, f"chat {number}", 100 - number, 0) for number in range(MOST + 8))
-    long = MessageCount(1, "x" * 40, 1, 0)
+    long = MessageCount(1, "x" * 29, 1, 0)
     root = drawn(replace(EMPTY, chats=many, people=(long,)))
     written = texts(root)
     assert [text for text in written if text.startswith("chat ")] == [one.name for one in many[:MOST]]
     assert f"{'x' * 27}…" in written
     heights = [int(drawn(one).attrib["viewBox"].split()[3]) for one in (EMPTY, replace(EMPTY, chats=many))]
     assert heights[1] - heights[0] == MOST * 24
+
+
+def test_the_parts_are_below_one_another() -> None:
+    """Each has its heading above it and room before the next; the picture ends below the last."""
+    row = (MessageCount(1, "Ada", 1, 0),)
+    root = drawn(replace(EMPTY, chats=row, people=row))
+    written = places(root)
+    assert [(text, y) for text, (x, y) in written.items() if x == 20 and "essages by" in text] == [
+        ("0 messages by month", 30),
+        ("Messages by chat", 432),
+        ("Messages by person", 510),
+    ]
+    assert written["By weekday and hour (UTC)"] == (20, 224)
+    assert root.attrib["viewBox"] == "0 0 900 568"
+
+
+def test_months_stand_on_one_line_across_the_picture() -> None:
+    """Thin bars stay visible, and the names of the first and the last month are below the ends."""
+    root = drawn(replace(EMPTY, months=(("2024-01", 1), ("2024-02", 2))))
+    assert boxes(root, "b")[:2] == [(20, 104, 344, 60), (450, 44, 344, 120)]
+    assert (places(root)["2024-01"], places(root)["2024-02"]) == ((20, 182), (880, 182))
+    crowded = drawn(replace(EMPTY, months=tuple((f"month {number}", 1) for number in range(2000))))
+    assert {width for _, _, width, _ in boxes(crowded, "b")[:2000]} == {1}
+
+
+def test_one_message_of_a_month_fills_its_bar() -> None:
+    """The highest count is the measure, however low; without any message nothing is divided by zero."""
+    alone = drawn(replace(EMPTY, months=(("2024-01", 1),)))
+    assert boxes(alone, "b")[0] == (20, 44, 688, 120)
+    nothing = drawn(replace(EMPTY, months=(("2024-01", 0),)))
+    assert boxes(nothing, "b")[0] == (20, 164, 688, 0)
+
+
+def test_hours_are_in_a_grid_with_the_days_at_its_side() -> None:
+    """A square of each hour lies on an empty one of the same size."""
+    root = drawn(EMPTY)
+    grid = [(60 + hour * 34, 238 + day * 22, 32, 20) for day in range(7) for hour in range(24)]
+    assert boxes(root, "f") == grid
+    assert boxes(root, "b") == grid
+    assert [places(root)[day] for day in ("Mon", "Sun")] == [(20, 253), (20, 385)]
+    assert {one.attrib["opacity"] for one in root.iter(f"{SVG}rect") if len(one)} == {"0.00"}
+
+
+def test_a_single_message_makes_its_hour_the_darkest() -> None:
+    """The busiest hour is the measure."""
+    day = (0,) * 24
+    root = drawn(replace(EMPTY, hours=((1, *day[1:]), *[day] * 6)))
+    assert next(one.attrib["opacity"] for one in root.iter(f"{SVG}rect") if len(one)) == "1.00"
+
+
+def test_a_row_has_a_name_a_bar_and_a_number() -> None:
+    """The number follows the end of the bar, and a name that fits is written whole."""
+    fits = "x" * 28
+    root = drawn(replace(EMPTY, chats=(MessageCount(1, fits, 4000, 0), MessageCount(2, "Ada", 1000, 0))))
+    assert boxes(root, "b")[-2:] == [(260, 448, 520, 18), (260, 472, 130, 18)]
+    written = places(root)
+    assert (written[fits], written["4,000"]) == ((20, 461), (786, 461))
+    assert (written["Ada"], written["1,000"]) == ((20, 485), (396, 485))
+    one = drawn(replace(EMPTY, chats=(MessageCount(1, "Ada", 1, 0), MessageCount(2, "Bob", 0, 0))))
+    assert [width for _, _, width, _ in boxes(one, "b")[-2:]] == [520, 0]
