@@ -70,7 +70,7 @@ ELSEWHERE: Final = {
 # Modules of a package, and whose tests hold them as well: neighbours in the package, or with a slash elsewhere.
 NEIGHBOURS: Final = {
     Path("backup/archives"): {
-        "archive_file": ("removal", "person_removal", "schema_upgrades", "encryption"),
+        "archive_file": ("integrity", "schema_upgrades", "encryption", "removal"),
         "extras": ("reader",),
         "import_removal": ("removal",),
         "integrity": ("accounts", "message_loader", "removal", "schema_upgrades"),

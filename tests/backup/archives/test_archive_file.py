@@ -1,13 +1,59 @@
 """Opening archives, and refusing what is none."""
 
+import os
 import sqlite3
+import stat
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
+from holdfast import backup
 from holdfast.backup import archives
-from holdfast.backup.archives import schema
-from holdfast.backup.errors import ArchiveError, ArchiveTooNew, NotAnArchive
+from holdfast.backup.archives import archive_file, schema
+from holdfast.backup.archives.archive_file import CACHE, KEEP_STATE, LONGEST_TEXT, is_archive, key_of, keys_of
+from holdfast.backup.archives.passphrases import SALT, ArchiveKey, is_encrypted
+from holdfast.backup.errors import (
+    ArchiveError,
+    ArchiveTooNew,
+    NotAnArchive,
+    PassphraseMissing,
+    PassphraseRefused,
+    WrongPassphrase,
+)
+from holdfast.backup.file_types import ENCRYPTED_ARCHIVE
+from tests.backup.archives.histories import PASSPHRASE, copies, write
+
+# A key that takes no derivation.
+KEY = ArchiveKey(b"k" * 32, ENCRYPTED_ARCHIVE.ljust(SALT, b"s"))
+PLAIN = b"SQLite format 3\x00"
+
+
+@pytest.fixture
+def secret(tmp_path: Path) -> Path:
+    """Make an encrypted archive of nothing."""
+    pytest.importorskip("sqlcipher3", reason="the extra `encryption` is not installed")
+    archives.open(tmp_path / "secret.db", create=True, key=KEY).close()
+    return tmp_path / "secret.db"
+
+
+def connection_of(error: BaseException) -> sqlite3.Connection:
+    """Find the connection that a failed opening has made."""
+    trace, found = error.__traceback__, None
+    while trace is not None:
+        found = trace.tb_frame.f_locals.get("connection", found)
+        trace = trace.tb_next
+    assert isinstance(found, sqlite3.Connection)
+    return found
+
+
+def is_closed(connection: sqlite3.Connection) -> bool:
+    """Tell whether a connection was closed."""
+    try:
+        connection.execute("SELECT 1")
+    except sqlite3.ProgrammingError:
+        return True
+    return False
 
 
 def test_an_archive_of_a_later_version_is_refused(filled: Path) -> None:
@@ -57,3 +103,185 @@ def test_a_missing_archive_is_said_to_be_missing(tmp_path: Path) -> None:
     with pytest.raises(ArchiveError, match="there is no archive"):
         archives.open(tmp_path / "none.db")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_archive_is_told_by_its_first_bytes(filled: Path, secret: Path) -> None:
+    """A text, a folder, a file that is not there and what is no path at all are none."""
+    (filled.parent / "text").write_bytes(b"just text, and more of it")
+    assert [is_archive(path) for path in (filled, str(filled), secret)] == [True, True, True]
+    others = (filled.parent / "text", filled.parent, filled.parent / "none", bytes(filled), None)
+    assert [is_archive(other) for other in others] == [False] * 5
+
+
+def test_an_archive_is_only_read_unless_it_may_be_written(filled: Path) -> None:
+    """Its connection has a cache of a known size, and may be used by another thread."""
+    with archives.open(filled) as opened:
+        with pytest.raises(sqlite3.OperationalError, match="readonly"):
+            opened.connection.execute("DELETE FROM stored_message")
+        assert opened.connection.execute("PRAGMA cache_size").fetchone() == (-CACHE,)
+        assert opened.restricted == ()
+        seen: list[int] = []
+        reader = Thread(target=lambda: seen.append(len(opened.chats())))
+        reader.start()
+        reader.join()
+        assert seen == [len(opened.chats())]
+    assert is_closed(opened.connection)
+    with archives.open(filled, create=True) as opened:
+        opened.connection.execute("DELETE FROM sticker_pack")
+        assert opened.connection.execute("PRAGMA foreign_keys").fetchone() == (0,)
+
+
+def test_what_cannot_be_opened_is_closed(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One of a later version, and one that another makes at the same time."""
+    with sqlite3.connect(filled) as plain:
+        plain.execute(f"PRAGMA user_version = {schema.VERSION + 1}")
+    plain.close()
+    with pytest.raises(ArchiveTooNew) as too_new:
+        archives.open(filled)
+    assert is_closed(connection_of(too_new.value))
+    monkeypatch.setattr(archive_file, "PATIENCE_S", 0)
+    other = sqlite3.connect(filled.with_name("new.db"), isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(ArchiveError, match="somebody else is writing") as locked:
+        archives.open(filled.with_name("new.db"), create=True)
+    other.close()
+    assert is_closed(connection_of(locked.value))
+
+
+def test_an_archive_that_is_written_to_is_for_its_owner_alone(filled: Path) -> None:
+    """With what lies beside it, and what was changed is listed; a link in the folder of media is left alone."""
+    media, elsewhere = filled.with_name("a.db-media"), filled.with_name("elsewhere")
+    (media / "ab").mkdir(parents=True)
+    elsewhere.mkdir()
+    (media / "link").symlink_to(elsewhere)
+    (media / "file").write_bytes(b"")
+    journal = filled.with_name("a.db-journal")
+    journal.write_bytes(b"")
+    parts = [filled, journal, media, media / "ab"]
+    for part in (*parts, elsewhere, media / "file"):
+        part.chmod(0o755 if part.is_dir() else 0o644)
+    archives.open(filled).close()
+    assert stat.S_IMODE(filled.stat().st_mode) == 0o644
+    with archives.open(filled, create=True) as opened:
+        assert set(opened.restricted) == set(parts)
+    modes = [
+        stat.S_IMODE(part.stat().st_mode) for part in (filled, media, media / "ab", elsewhere, media / "file")
+    ]
+    assert modes == [0o600, 0o700, 0o700, 0o755, 0o644]
+
+
+def test_a_new_archive_is_for_its_owner_alone(tmp_path: Path) -> None:
+    """Whatever the umask is, and only where there is a folder for it."""
+    before = os.umask(0)
+    try:
+        archives.open(tmp_path / "new.db", create=True).close()
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "new.db").stat().st_mode) == 0o600
+    with pytest.raises(ArchiveError, match="there is no archive"):
+        archives.open(tmp_path / "none" / "new.db", create=True)
+    assert not (tmp_path / "none").exists()
+
+
+def test_an_archive_that_another_writes_to_is_said_to_be_locked(
+    filled: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is not tried again without the right to write, which would wait twice."""
+    monkeypatch.setattr(archive_file, "PATIENCE_S", 0)
+    other = sqlite3.connect(filled, isolation_level=None)
+    other.execute("BEGIN EXCLUSIVE")
+    with pytest.raises(ArchiveError, match="cannot be opened: database is locked"):
+        archives.open(filled)
+    other.close()
+    archives.open(filled).close()
+
+
+def test_long_texts_are_read_from_the_folder_of_media(filled: Path) -> None:
+    """Not what is too long, is no text, is not there, or lies elsewhere."""
+    folder = filled.with_name("a.db-media")
+    folder.mkdir()
+    (folder / "longest").write_text("ä" * (LONGEST_TEXT // 2))
+    (folder / "longer").write_text("x" * (LONGEST_TEXT + 1))
+    (folder / "broken").write_bytes(b"\xff")
+    filled.with_name("elsewhere").write_text("of somebody else")
+    (folder / "link").symlink_to(filled.with_name("elsewhere"))
+    with archives.open(filled) as opened:
+        assert opened.media_folder == folder
+        assert opened.long_text("longest") == "ä" * (LONGEST_TEXT // 2)
+        assert [opened.long_text(name) for name in ("longer", "broken", "none", "link")] == [None] * 4
+
+
+def test_what_was_read_before_an_import_or_a_removal_is_forgotten(tmp_path: Path) -> None:
+    """The next list has what changed; a removal also deletes what `keep` remembers, a dry run does not."""
+    place, state = tmp_path / "a.db", tmp_path / f"a.db{KEEP_STATE}"
+    with archives.open(place, create=True) as opened:
+        assert opened.people() == []
+        with backup.open(write(tmp_path / "one", *copies())) as found:
+            assert opened.add(found).messages > 0
+        assert len(opened.people()) > 1
+        assert {person.name for person in opened.people()} != {"Unknown"}
+        state.write_text("{}")
+        chat = opened.chats()[0].id
+        counted = opened.remove(chat=chat, dry_run=True)
+        assert state.exists()
+        assert opened.remove(chat=chat) == counted
+        assert not state.exists()
+        assert chat not in {one.id for one in opened.chats()}
+
+
+def test_the_key_of_an_archive_follows_from_how_it_begins() -> None:
+    """An encrypted one needs the passphrase or the key it was opened with before; a plain one needs none."""
+    place = Path("a.db")
+    with pytest.raises(PassphraseMissing):
+        key_of(place, KEY.salt, None, None, create=False)
+    assert key_of(place, KEY.salt, None, KEY, create=False) is KEY
+    assert key_of(place, KEY.salt, PASSPHRASE, KEY, create=False) is KEY
+    derived = key_of(place, KEY.salt, PASSPHRASE, None, create=False)
+    assert derived is not None
+    assert (derived.salt, derived.key != KEY.key) == (KEY.salt, True)
+    with pytest.raises(WrongPassphrase, match="another passphrase now"):
+        key_of(place, ENCRYPTED_ARCHIVE.ljust(SALT, b"t"), None, KEY, create=False)
+    assert key_of(place, PLAIN, None, None, create=True) is None
+    for passphrase, key in ((PASSPHRASE, None), (None, KEY)):
+        assert key_of(place, PLAIN, passphrase, key, create=False) is None
+        with pytest.raises(ArchiveError, match="is not encrypted"):
+            key_of(place, PLAIN, passphrase, key, create=True)
+
+
+def test_a_new_archive_with_a_passphrase_has_a_key_of_its_own() -> None:
+    """An empty passphrase is none that can be used."""
+    place = Path("a.db")
+    assert key_of(place, b"", None, None, create=True) is None
+    assert key_of(place, b"", None, KEY, create=True) is KEY
+    made = key_of(place, b"", PASSPHRASE, None, create=True)
+    assert made is not None
+    assert is_encrypted(made.salt)
+    assert made.salt != KEY.salt
+    with pytest.raises(PassphraseRefused):
+        key_of(place, b"", "", None, create=True)
+
+
+def test_an_encrypted_archive_has_a_key_of_its_media(secret: Path, filled: Path) -> None:
+    """One that is not encrypted, or not there, has neither; a key that does not fit is a wrong passphrase."""
+    with archives.open(secret, key=KEY) as opened:
+        assert opened.encrypted
+        assert opened.media.key is not None
+    with archives.open(filled) as opened:
+        assert not opened.encrypted
+        assert opened.media.key is None
+    assert keys_of(filled, None) == (None, None)
+    assert keys_of(filled.with_name("none.db"), PASSPHRASE) == (None, None)
+    with pytest.raises(PassphraseMissing):
+        keys_of(secret, None)
+    with pytest.raises(WrongPassphrase, match="does not fit"):
+        archives.open(secret, key=ArchiveKey(b"x" * 32, KEY.salt))
+
+
+def test_a_changed_page_of_an_encrypted_archive_is_damage(secret: Path) -> None:
+    """Its other pages still fit the key."""
+    content = bytearray(secret.read_bytes())
+    content[100] ^= 1
+    secret.write_bytes(content)
+    with pytest.raises(ArchiveError, match="is damaged") as caught:
+        archives.open(secret, key=KEY)
+    assert not isinstance(caught.value, WrongPassphrase)

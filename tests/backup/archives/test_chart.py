@@ -95,7 +95,7 @@ def test_the_parts_are_below_one_another() -> None:
         ("Messages by chat", 432),
         ("Messages by person", 510),
     ]
-    assert written["By weekday and hour (UTC)"] == (20, 224)
+    assert list(written["By weekday and hour (UTC)"]) == [20, 224]
     assert root.attrib["viewBox"] == "0 0 900 568"
 
 
