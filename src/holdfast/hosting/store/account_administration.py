@@ -77,7 +77,7 @@ def change_user(
         )
         if not changed.rowcount:
             raise NoSuchUser("the user does not exist")
-        # An address of theirs that becomes the main one is no other one any more.
+        # An additional address that becomes the main one is no longer an additional one.
         email = str(columns.get("email", "")).lower()
         if email:
             connection.execute(delete(email_addresses).where(email_addresses.c.folded_email == email))

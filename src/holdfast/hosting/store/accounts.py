@@ -48,7 +48,7 @@ __all__ = [
 
 NAME: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9]|[._-](?=[A-Za-z0-9])){0,39}")
 EMAIL: Final = re.compile(r"[^\s@<>\"(),:;\[\]\\]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,187}[A-Za-z0-9])?")
-# The first path segment of every route, and names that would mislead.
+# The first path segments of routes, and names that would be misleading.
 RESERVED: Final = frozenset(
     [
         *(
@@ -215,7 +215,7 @@ def by_name(database: Database, name: str) -> tuple[Any, ...] | None:
 
 
 def find_account(database: Database, key: int | str) -> Account:
-    """Return the account with this id, or with this name in any case."""
+    """Return the account with this id, or with this name, case-insensitively."""
     row = by_name(database, key) if isinstance(key, str) else database.row(BY_ID, id=key)
     if row is None:
         raise NoSuchUser(f"no user is named {key}" if isinstance(key, str) else "the user does not exist")
@@ -289,10 +289,10 @@ def named(text: str, *, sqlite: bool) -> SubstringMatch:
 
 
 def by_emails(database: Database, emails: Iterable[str]) -> dict[str, Account]:
-    """Return users by e-mail address, including those beside the main one, and no-reply addresses.
+    """Return users by e-mail address, including additional and no-reply addresses.
 
-    One query for all addresses, and one for those that are nobody's main one. Inside a transaction, where only
-    prepared statements can be run, it is one for each.
+    One query for all addresses, and one for those that are not a main address. Inside a transaction, where only
+    prepared statements can be run, there is one query per address.
     """
     addresses = [email for email in set(emails) if email]
     numbers = {int(match[1]): email for email in addresses if (match := NOREPLY.fullmatch(email))}
@@ -316,7 +316,7 @@ def by_emails(database: Database, emails: Iterable[str]) -> dict[str, Account]:
 
 
 def names_with_email(database: Database, email: str) -> list[str]:
-    """Return the names of the users who have an e-mail address, as the main one or beside it; two at most."""
+    """Return the names of the users who have an e-mail address, main or additional; two at most."""
     others = select(email_addresses.c.user_id).where(email_addresses.c.folded_email == email.lower())
     statement = (
         select(users.c.name)
@@ -328,7 +328,7 @@ def names_with_email(database: Database, email: str) -> list[str]:
 
 
 def by_other_emails(database: Database, emails: Collection[str]) -> dict[str, Account]:
-    """Return users by addresses they have beside the main one, in any case."""
+    """Return users by additional e-mail addresses, case-insensitively."""
     if not emails:
         return {}
     if isinstance(database, TransactionDatabase):
@@ -393,7 +393,7 @@ def check_password(database: Database, name: str, password: Secret) -> Account |
 
 
 def set_password(database: Database, name: str, password: Secret, *, kept_session: str = "") -> Account:
-    """Set a user's password and end their sessions, but for the one with the hash `kept_session`.
+    """Set a user's password and end their sessions, except the one with the hash `kept_session`.
 
     Their tokens stay valid; a reset by an administrator (`account_administration.change_user`) revokes them too.
     """
@@ -423,7 +423,7 @@ def change_account(database: Database, account: Account, **columns: str | bool |
 
 
 def rename_account(database: Database, account: Account, name: str) -> Account:
-    """Rename an account and leave a redirect at the old name."""
+    """Rename an account and leave a redirect from the old name."""
     check_name(name)
     folded = name.casefold()
     try:

@@ -45,10 +45,10 @@ def can_be_assigned(repository: Repository) -> ColumnElement[bool]:
 
 
 def has_grant(repository: Repository, units: Sequence[str], mode: int) -> ColumnElement[bool]:
-    """Return the SQL condition that a user was given at least a mode in one of a repository's units.
+    """Return the SQL condition that a user was granted at least a mode in one of a repository's units.
 
-    Owners, collaborators, members of teams and administrators of the service were. That everybody may read a
-    public repository is no grant. They are few among all users, so that they are read by index.
+    Grants are those of owners, collaborators, members of teams and administrators of the service. That everybody
+    may read a public repository is not a grant. Users with grants are few, so they are read by index.
     """
     administrators = select(administrator.c.id).where(administrator.c.is_admin)
     shared = select(collaborators.c.user_id).where(
@@ -82,7 +82,7 @@ def assignable(database: Database, repository: Repository, *, skip: int, limit: 
 
 
 def assignable_users(database: Database, repository: Repository, names: Sequence[str]) -> tuple[Account, ...]:
-    """Return the users with these names, in this order; raise for one who cannot be assigned."""
+    """Return the users with these names, in this order; raise an error for one who cannot be assigned."""
     folded = dict.fromkeys(name.casefold() for name in names)
     if not folded:
         return ()

@@ -1,4 +1,4 @@
-"""Files attached to releases, issues and comments: rows; the bytes are in the object store."""
+"""Files attached to releases, issues and comments: the rows; the content is in the object store."""
 
 import time
 from collections.abc import Collection, Iterable, Mapping
@@ -45,7 +45,7 @@ class Attachment(msgspec.Struct, frozen=True):
     name: str
     size: int
     digest: str
-    """The SHA-256 of its bytes, in hexadecimal."""
+    """The SHA-256 of the content, in hexadecimal."""
     uploader_id: int | None
     download_count: int
     created_at: int
@@ -132,7 +132,7 @@ def is_on_pull(database: Database, attachment: Attachment) -> bool | None:
 
 
 def add_attachment(connection: Connection, holder: AttachmentHolder, **columns: str | int) -> Attachment:
-    """Attach a file to something in a transaction."""
+    """Attach a file to a release, an issue or a comment, in a transaction."""
     try:
         row = connection.execute(
             insert(attachments).returning(*COLUMNS), {holder.column: holder.id, **columns}
@@ -143,7 +143,7 @@ def add_attachment(connection: Connection, holder: AttachmentHolder, **columns: 
 
 
 def touch(connection: Connection, attachment: Attachment) -> Attachment:
-    """Mark what a file is attached to as updated now: the issue, or the comment and its issue."""
+    """Set the update time of the issue that a file is attached to, or of the comment and its issue."""
     now = int(time.time())
     issue_id = attachment.issue_id
     if attachment.comment_id is not None:
@@ -168,21 +168,21 @@ def rename_attachment(database: Database, attachment: Attachment, name: str) -> 
 
 
 def taken_or_gone(error: IntegrityError, name: str) -> AttachmentTaken | GoneMeanwhile:
-    """Return whether a name is used already, or what the file was for was deleted meanwhile."""
+    """Return the error for a name that is used already, or for a parent that was deleted meanwhile."""
     if "foreign key" in str(error.orig).lower():
         return GoneMeanwhile("what the file was to be attached to was deleted in the meantime")
     return AttachmentTaken(f"an attachment with this name exists already [name: {name}]")
 
 
 def delete_attachment(database: Database, attachment: Attachment) -> None:
-    """Delete the row of a file; its bytes are garbage then."""
+    """Delete the row of a file; its content in the object store becomes garbage."""
     with database.write() as connection:
         if connection.execute(delete(attachments).where(attachments.c.id == attachment.id)).rowcount:
             touch(connection, attachment)
 
 
 def existing_uuids(database: Database, uuids: Iterable[str]) -> set[str]:
-    """Return those of these uuids that a file has."""
+    """Return which of these uuids exist."""
     statement = select(attachments.c.uuid).where(attachments.c.uuid.in_(list(uuids)))
     with database.read() as connection:
         return set(connection.execute(statement).scalars())
@@ -191,7 +191,7 @@ def existing_uuids(database: Database, uuids: Iterable[str]) -> set[str]:
 def add_downloads(database: Database, counts: Mapping[int, int]) -> None:
     """Add to the download counts of files, in one transaction."""
     with database.write() as connection:
-        # In order of the ids, so that two processes wait for each other instead of deadlocking.
+        # Ordered by id, so that two processes cannot deadlock.
         connection.execute(
             ADD_DOWNLOADS, [{"attachment": number, "count": counts[number]} for number in sorted(counts)]
         )

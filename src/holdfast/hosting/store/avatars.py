@@ -42,13 +42,13 @@ OF_REPOSITORY: Final = Statement(
 
 
 def find_account_avatar(database: Database, account_id: int) -> Avatar | None:
-    """Return the uploaded avatar of a user or an organization; None without one."""
+    """Return the uploaded avatar of a user or an organization; None if there is none."""
     row = database.row(OF_ACCOUNT, id=account_id)
     return None if row is None else Avatar(row[0], bytes(row[1]))
 
 
 def find_repository_avatar(database: Database, repository_id: int) -> Avatar | None:
-    """Return the uploaded avatar of a repository; None without one."""
+    """Return the uploaded avatar of a repository; None if there is none."""
     row = database.row(OF_REPOSITORY, id=repository_id)
     return None if row is None else Avatar(row[0], bytes(row[1]))
 
@@ -69,7 +69,7 @@ def set_account_avatar(database: Database, account: Account, avatar: Avatar | No
 def set_repository_avatar(connection: Connection, repository: Repository, avatar: Avatar | None) -> None:
     """Replace the avatar of a repository, or remove it."""
     digest = "" if avatar is None else hashlib.sha256(avatar.content).hexdigest()[:32]
-    # Locks the row of the repository, which is there then.
+    # Locks the row of the repository, so that it exists until the end of the transaction.
     statement = update(repositories).where(repositories.c.id == repository.id).values(avatar=digest)
     if not connection.execute(statement).rowcount:
         return
@@ -80,7 +80,7 @@ def set_repository_avatar(connection: Connection, repository: Repository, avatar
 
 
 def copy_avatar(connection: Connection, source: Repository, number: int) -> None:
-    """Give a new repository the avatar of another one."""
+    """Copy the avatar of a repository to a new one."""
     kept = repository_avatars.c
     names = ("repository_id", "media_type", "content")
     chosen = select(bindparam("number", number), kept.media_type, kept.content).where(

@@ -111,7 +111,7 @@ def last_deliveries(database: Database, hook_ids: Collection[int]) -> dict[int, 
     """Return the newest delivery of each webhook, without its body."""
     if not hook_ids:
         return {}
-    # The newest in each state is the end of an index range; the newest over all states would need a scan.
+    # The newest delivery in each state is the end of an index range; the newest over all states would need a scan.
     newest = [
         select(func.max(deliveries.c.id))
         .where(deliveries.c.hook_id == hooks.c.id, deliveries.c.state == state)

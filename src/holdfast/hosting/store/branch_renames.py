@@ -27,7 +27,7 @@ ANY = Statement(
 
 
 class FormerBranches:
-    """The former names of a repository's branches; queried only when no branch has the name.
+    """The former names of a repository's branches; queried only for a name that no branch has.
 
     In a repository without renamed branches a single query answers for all names.
     """

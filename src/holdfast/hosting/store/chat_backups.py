@@ -1,4 +1,4 @@
-"""Chat backups that users uploaded: rows, files and shares; the bytes are in the object store."""
+"""Chat backups uploaded by users: rows, files and shares; the content is in the object store."""
 
 import time
 from collections.abc import Iterable
@@ -55,7 +55,7 @@ class ChatBackup(msgspec.Struct, frozen=True):
     name: str
     state: ChatState
     kind: str
-    """What the website found it to be when the upload was complete."""
+    """The kind of backup that was detected when the upload was complete."""
     is_folder: bool
     size: int
     created_at: int
@@ -74,7 +74,7 @@ class ChatBackupFile(msgspec.Struct, frozen=True):
 
 
 class ChatBackupPart(msgspec.Struct, frozen=True):
-    """A part of a file, which is one object of the store."""
+    """A part of a file, stored as one object."""
 
     file_id: int
     start: int
@@ -128,7 +128,7 @@ def list_shared(database: Database, user: Account) -> list[tuple[ChatBackup, Acc
 
 
 def list_all(database: Database, *, skip: int, limit: int) -> tuple[list[tuple[ChatBackup, Account]], int, int]:
-    """Return one page of all backups with their owners, newest first; their number, and their total size."""
+    """Return one page of all backups with their owners, newest first, their number and their total size."""
     query = (
         select(*COLUMNS, *ACCOUNT)
         .join_from(chat_backups, users, users.c.id == chat_backups.c.owner_id)
@@ -149,7 +149,7 @@ def with_owner(row: tuple[Any, ...]) -> tuple[ChatBackup, Account]:
 
 
 def used_by(connection: Connection, owner: Account) -> tuple[int, int]:
-    """Return how many backups a user has, those being uploaded included, and how many bytes they have."""
+    """Return how many backups a user has, including those being uploaded, and their size in bytes."""
     query = select(func.count(), func.coalesce(func.sum(chat_backups.c.size), 0))
     count, size = connection.execute(query.where(chat_backups.c.owner_id == owner.id)).one()
     return int(count), int(size)
@@ -166,14 +166,14 @@ def rename_backup(database: Database, backup: ChatBackup, name: str) -> ChatBack
 
 
 def delete_backup(database: Database, backup: ChatBackup) -> list[str]:
-    """Delete a backup with its files, parts and shares; return the uuids of the parts, whose bytes are garbage."""
+    """Delete a backup with its files, parts and shares; return the uuids of the parts, now garbage."""
     parts = (
         select(chat_backup_parts.c.uuid)
         .join(chat_backup_files, chat_backup_files.c.id == chat_backup_parts.c.file_id)
         .where(chat_backup_files.c.backup_id == backup.id)
     )
     with database.write() as connection:
-        # A part that is being added waits for this row, and then finds no upload.
+        # A concurrent insert of a part waits for this row, and then finds no upload.
         connection.execute(
             update(chat_backups).where(chat_backups.c.id == backup.id).values(name=chat_backups.c.name)
         )
@@ -183,7 +183,7 @@ def delete_backup(database: Database, backup: ChatBackup) -> list[str]:
 
 
 def files_of(database: Database, backup: ChatBackup) -> list[ChatBackupFile]:
-    """Return the files of a backup, in the order in which they were named."""
+    """Return the files of a backup, in upload order."""
     query = select(*FILE_COLUMNS).where(chat_backup_files.c.backup_id == backup.id)
     with database.read() as connection:
         return [ChatBackupFile(*row) for row in connection.execute(query.order_by(chat_backup_files.c.position))]
@@ -206,7 +206,7 @@ def parts_of(database: Database, backup: ChatBackup) -> dict[int, list[ChatBacku
 
 
 def existing_parts(database: Database, uuids: Iterable[str]) -> set[str]:
-    """Return those of these uuids that a part has."""
+    """Return which of these uuids are those of parts."""
     statement = select(chat_backup_parts.c.uuid).where(chat_backup_parts.c.uuid.in_(list(uuids)))
     with database.read() as connection:
         return set(connection.execute(statement).scalars())
@@ -233,7 +233,7 @@ def is_shared_with(database: Database, backup: ChatBackup, user_id: int) -> bool
 
 
 def add_share(database: Database, backup: ChatBackup, user: Account, *, most: int) -> None:
-    """Share a backup with a user; does nothing if it is already. Raises `TooManyAtOnce` beyond `most` users."""
+    """Share a backup with a user; idempotent. Raises `TooManyAtOnce` beyond `most` users."""
     row = {"backup_id": backup.id, "user_id": user.id, "created_at": int(time.time())}
     shares = chat_backup_shares.c
     others = select(func.count()).where(shares.user_id != user.id)

@@ -1,4 +1,4 @@
-"""Uploads of chat backups while they are in progress: the files, and the parts that have arrived."""
+"""Chat backup uploads in progress: the files, and the parts received so far."""
 
 import time
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ BATCH: Final = 1000
 
 
 class NewUploadFile(msgspec.Struct, frozen=True):
-    """A file to upload: its path in the folder that is uploaded, and its size."""
+    """A file to upload: its path in the uploaded folder, and its size."""
 
     path: str
     size: int
@@ -52,7 +52,7 @@ class NewUpload(msgspec.Struct, frozen=True):
 
     @property
     def size(self) -> int:
-        """The bytes of all files."""
+        """The total size of all files."""
         return sum(file.size for file in self.files)
 
 
@@ -81,7 +81,7 @@ def add_upload(
         chat_backups.c.fingerprint == new.fingerprint,
     )
     with database.write() as connection:
-        # Locks the owner against another upload, which would be counted too late.
+        # Locks the owner's row against a concurrent upload, which would not be counted otherwise.
         locked = update(users).where(users.c.id == owner.id).values(name=users.c.name)
         if not connection.execute(locked).rowcount:
             raise GoneMeanwhile("the user was deleted in the meantime")
@@ -117,7 +117,7 @@ def find_file(database: Database, upload: ChatBackup, position: int) -> ChatBack
 def add_part(
     database: Database, upload: ChatBackup, file: ChatBackupFile, *, start: int, size: int, uuid: str
 ) -> int:
-    """Add a part to the end of a file by compare-and-set, and return how many bytes the file has now.
+    """Append a part to a file by compare-and-set, and return the new size of the file in bytes.
 
     Raises `UploadOffsetConflict` if the file does not end at `start` any more.
     """
@@ -149,7 +149,7 @@ def add_part(
 
 
 def complete_upload(database: Database, upload: ChatBackup, *, kind: str) -> ChatBackup:
-    """End an upload all of whose bytes have arrived; raise `UploadIncomplete` for another."""
+    """Complete an upload whose bytes have all arrived; raise `UploadIncomplete` otherwise."""
     files = chat_backup_files.c
     missing = select(files.id).where(files.backup_id == upload.id, files.received < files.size).limit(1)
     statement = (
@@ -168,7 +168,7 @@ def complete_upload(database: Database, upload: ChatBackup, *, kind: str) -> Cha
 
 
 def expired_uploads(database: Database, *, before: int) -> list[ChatBackup]:
-    """Return uploads in progress to which nothing was added since a time; some of them, if there are many."""
+    """Return uploads in progress to which nothing was added since a time, limited to one batch."""
     old = select(*COLUMNS).where(chat_backups.c.state == "uploading", chat_backups.c.updated_at < before)
     with database.read() as connection:
         return [ChatBackup(*row) for row in connection.execute(old.order_by(chat_backups.c.id).limit(BATCH))]

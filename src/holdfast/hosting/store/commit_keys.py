@@ -1,4 +1,4 @@
-"""Idempotency keys of commits: a request that is repeated under the same key makes no second commit."""
+"""Idempotency keys of commits: repeating a request with the same key creates no second commit."""
 
 import time
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ DELETE_OLD = Statement(delete(commit_keys).where(commit_keys.c.created_at < bind
 
 @dataclass(frozen=True, slots=True)
 class IdempotencyKey:
-    """The key of a request, and a digest of everything the request asks for."""
+    """The idempotency key of a request, and a digest of the request."""
 
     user_id: int
     name: str
@@ -40,7 +40,7 @@ class IdempotencyKey:
 
 @dataclass(frozen=True, slots=True)
 class UsedKey:
-    """A key under which a commit was made."""
+    """A key with the commit that was created for it."""
 
     fingerprint: str
     ref: str
@@ -48,10 +48,10 @@ class UsedKey:
 
 
 def add_keys(link: Link, repository: Repository, key_updates: Sequence[tuple[IdempotencyKey, RefUpdate]]) -> None:
-    """Record keys with the commits that were made under them.
+    """Record keys with the commits that were created for them.
 
-    Raises `RefMoved` if another machine made a commit under one of them since it was looked up. The transaction
-    has taken a version of the repository, so no other writer adds the same key at the same time.
+    Raises `RefMoved` if another machine created a commit for one of them since it was looked up. The transaction
+    has taken a version of the repository, so no other writer adds the same key concurrently.
     """
     now = int(time.time())
     for key, update in key_updates:
@@ -70,7 +70,7 @@ def add_keys(link: Link, repository: Repository, key_updates: Sequence[tuple[Ide
 
 
 def find_key(database: Database, repository: Repository, key: IdempotencyKey) -> UsedKey | None:
-    """Return the commit that was made under a key; None when there is none."""
+    """Return the commit that was created for a key; None if there is none."""
     statement = select(commit_keys.c.fingerprint, commit_keys.c.ref, commit_keys.c.commit_id).where(
         commit_keys.c.repository_id == repository.id,
         commit_keys.c.user_id == key.user_id,
@@ -82,5 +82,5 @@ def find_key(database: Database, repository: Repository, key: IdempotencyKey) ->
 
 
 def delete_old(link: Link, *, now: int | None = None) -> None:
-    """Delete the keys whose retention is over."""
+    """Delete the keys whose retention has expired."""
     DELETE_OLD.run(link, before=(int(time.time()) if now is None else now) - RETENTION_SECONDS)

@@ -1,4 +1,4 @@
-"""Commit statuses: the newest of each context counts, and together they give the combined state of a commit."""
+"""Commit statuses: the newest of each context counts; together they are the combined state of a commit."""
 
 import time
 from collections.abc import Iterable, Sequence
@@ -35,7 +35,7 @@ __all__ = [
 STATES: Final = ("pending", "success", "error", "failure", "warning", "skipped")
 FAILED: Final = frozenset({"error", "failure", "warning"})
 PASSED: Final = frozenset({"success", "skipped"})
-# A script that reports in a loop must not make every reader of the commit wait.
+# A script that reports in a loop must not slow down every reader of the commit.
 MOST_PER_COMMIT: Final = 10_000
 
 
@@ -169,7 +169,7 @@ def context_states(database: Database, repository: Repository, sha: str) -> Cont
 
 
 def combined_state(states: Iterable[str]) -> str:
-    """Return the combined state of the newest states of all contexts; empty without any."""
+    """Return the combined state of the newest states of all contexts; empty if there are none."""
     distinct = set(states)
     if not distinct:
         return ""
@@ -180,7 +180,7 @@ def combined_state(states: Iterable[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RequiredContexts:
-    """Which of the required contexts of a commit keep it from being merged."""
+    """The required contexts of a commit that block its merge."""
 
     missing: tuple[str, ...] = ()
     """Patterns that no context matches."""
@@ -191,12 +191,12 @@ class RequiredContexts:
 
     @property
     def passed(self) -> bool:
-        """Whether every required context is there and successful or skipped."""
+        """Whether every required context exists and is successful or skipped."""
         return not (self.missing or self.pending or self.failing)
 
 
 def check_required_contexts(states: ContextStates, patterns: Sequence[str]) -> RequiredContexts:
-    """Return which contexts that glob patterns require are missing, pending or failing.
+    """Return which required contexts (glob patterns) are missing, pending or failing.
 
     Every pattern must match a context, and every context it matches must have passed. Without patterns all
     contexts of the commit are required, and there may be none.
@@ -213,7 +213,7 @@ def check_required_contexts(states: ContextStates, patterns: Sequence[str]) -> R
 
 
 def matches(pattern: str, context: str) -> bool:
-    """Return whether a pattern matches a context; one that is no glob matches itself."""
+    """Return whether a pattern matches a context; a pattern that is not a glob matches itself."""
     if pattern == context:
         return True
     try:

@@ -58,7 +58,7 @@ V = TypeVar("V")
 
 
 class RawTransaction:
-    """A write transaction on a raw driver connection, which was taken for it."""
+    """A write transaction on a raw driver connection."""
 
     __slots__ = ("_durable", "_raw")
 
@@ -238,7 +238,7 @@ class Database:
         if self.is_sqlite:
             return False
         with self._connect(self._reading) as connection:
-            # Held until the end of this transaction, if nobody else wants it.
+            # Held until the end of this transaction, if no other process wants it.
             statement = text("SELECT pg_try_advisory_xact_lock_shared(:key)")
             return not connection.execute(statement, {"key": ADVISORY_KEY_SPACE | number}).scalar_one()
 
@@ -285,7 +285,7 @@ class Database:
     def version(self) -> tuple[int, int] | None:
         """Return the version of the database as this thread sees it; None in a transaction and on PostgreSQL.
 
-        SQLite tells which version of the database a connection sees (`data_version`); it does not count the
+        SQLite's `data_version` identifies the version of the database a connection sees; it does not count the
         connection's own changes, which `total_changes` does. Versions of different threads cannot be compared.
         """
         if not self.is_sqlite:
@@ -299,7 +299,7 @@ class Database:
             connection.uses -= 1
 
     def cached(self, load: Callable[["Database", K], V | None], key: K) -> V | None:
-        """Return what `load` reads for a key; on SQLite it is read again only after the database has changed.
+        """Return the value that `load` reads for a key; on SQLite it is cached until the database changes.
 
         Each thread has a cache and a connection of its own.
         """
@@ -321,11 +321,11 @@ class Database:
         return value
 
     def close(self) -> None:
-        """Close all connections that are not in use; nothing can be read or written from then on.
+        """Close all connections that are not in use; the database cannot be used afterwards.
 
-        SQLite crashes if a connection is closed while another thread runs a statement on it. A thread counts its
-        use before it looks whether the database is closed, and this looks for uses after it says so: one of them
-        notices the other.
+        SQLite crashes if a connection is closed while another thread runs a statement on it. A thread increments
+        `uses` before it checks whether the database is closed, and this method checks `uses` after it sets the
+        closed flag, so one of them notices the other.
         """
         self._is_closed = True
         self.engine.dispose()
@@ -414,7 +414,7 @@ class TransactionDatabase(Database):
         """Return None: a transaction sees its own changes."""
 
     def cached(self, load: Callable[[Database, K], V | None], key: K) -> V | None:
-        """Return what `load` reads for a key; what a transaction sees is not cached."""
+        """Return the value that `load` reads for a key; not cached in a transaction."""
         return load(self, key)
 
     def close(self) -> None:
@@ -422,7 +422,7 @@ class TransactionDatabase(Database):
 
 
 def current_time(database: Database) -> ColumnElement[int]:
-    """Return an expression for the time of the database's clock in seconds, which all machines share."""
+    """Return an expression for the time of the database's clock in seconds, the same for all machines."""
     if database.is_sqlite:
         return cast(func.strftime("%s", "now"), BigInteger)
     return cast(func.floor(extract("epoch", func.clock_timestamp())), BigInteger)
@@ -438,8 +438,8 @@ ConnectionType = TypeVar("ConnectionType", bound=sqlite3.Connection)
 
 
 def open_sqlite(path: Path, factory: type[ConnectionType] = sqlite3.Connection) -> ConnectionType:  # type: ignore[assignment]  # the default of a type variable
-    """Connect to an existing SQLite file (`mode=rw`); a missing one must not be replaced by an empty one."""
-    # Not tied to this thread: another one may close the database.
+    """Connect to an existing SQLite file (`mode=rw`); a missing file must not be created empty."""
+    # Not bound to this thread: another one may close the database.
     return sqlite3.connect(f"file:{quote(str(path))}?mode=rw", uri=True, check_same_thread=False, factory=factory)
 
 

@@ -51,7 +51,7 @@ class Delivery:
     event_id: int
     kind: str
     state: str
-    """`new_delivery_row`, `delivered`, `failed` or `cancelled`."""
+    """`waiting`, `delivered`, `failed` or `cancelled`."""
     again_of: int | None
     tries: int
     due_at: int
@@ -110,7 +110,7 @@ ADD_WAITING = Statement(insert(deliveries).values({name: bindparam(name) for nam
 def new_delivery_row(
     hook_id: int, event_id: int, kind: str, *, now: int, again_of: int | None = None
 ) -> dict[str, Any]:
-    """Return the row of a new delivery, due immediately: whatever the clock of this machine says."""
+    """Return the row of a new delivery, due immediately regardless of this machine's clock."""
     return {
         "uuid": str(uuid.uuid4()),
         "hook_id": hook_id,
@@ -187,7 +187,7 @@ def deleted_in_the_meantime() -> Iterator[None]:
 
 
 def redeliver(database: Database, delivery: Delivery) -> Delivery:
-    """Queue a copy of a delivery behind everything that waits."""
+    """Queue a copy of a delivery after all waiting ones."""
     row = new_delivery_row(
         delivery.hook_id, delivery.event_id, delivery.kind, now=int(time.time()), again_of=delivery.id
     )
@@ -248,7 +248,7 @@ def cancel(database: Database, delivery: Delivery, reason: str) -> None:
 
 
 def cancel_waiting(connection: Connection, hook_id: int, reason: str, *, now: int) -> None:
-    """Cancel everything that waits for a webhook."""
+    """Cancel all waiting deliveries of a webhook."""
     connection.execute(
         update(deliveries)
         .where(deliveries.c.hook_id == hook_id, deliveries.c.state == "waiting")
@@ -279,8 +279,8 @@ def record_for_hook(
 ) -> None:
     """Record an event for a single webhook, regardless of its event filter.
 
-    For an inactive webhook the delivery is recorded as cancelled. `known` is what the payload renderer has read
-    already.
+    For an inactive webhook the delivery is recorded as cancelled. `preloaded` is data that the payload renderer
+    has read already.
     """
     now = int(time.time())
     event = Event(0, kind, owner_id, repository_id, actor_id, msgspec.json.encode(details).decode(), now, "")

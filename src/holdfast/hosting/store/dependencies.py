@@ -1,13 +1,13 @@
 """Issue dependencies: an issue is blocked by another issue, in the same or another repository.
 
-The graph has no cycles. Everything that changes dependencies, or closes or deletes a blocker, holds the graph's
-lock (`lock_graph`), so this holds under concurrency.
+The graph has no cycles. Every transaction that changes dependencies, or closes or deletes a blocker, holds the
+graph's lock (`lock_graph`), so this holds under concurrency.
 
 Two kinds of events are recorded, both for the repository of the blocked issue:
 
 - `issue_dependency`, with details `action` (`added` or `removed`), `issue_id` and `blocker_id`.
 - `issue_unblocked`, with details `issue_id` and `blocker_id`, when the last open blocker of an open issue was
-  closed or deleted; a deleted one cannot be looked up. Where dependencies are disabled, it is not recorded.
+  closed or deleted; a deleted one cannot be looked up. It is not recorded where dependencies are disabled.
 
 The two issues may be in different repositories: access to one does not imply access to the other.
 """
@@ -112,7 +112,7 @@ def set_dependencies(
 
 
 def dependency_message(issue: Issue, blocker: Issue, problem: str) -> str:
-    """Return the message for a dependency that exists, or does not."""
+    """Return the message for a dependency that exists already, or does not exist."""
     return f"issue dependency {problem} [issue id: {issue.id}, dependency id: {blocker.id}]"
 
 
@@ -196,7 +196,7 @@ def refuse_while_blocked(change: IssueTransaction, issue: Issue) -> None:
 def unblocked_without(connection: Connection, gone: Issue | Sequence[int]) -> list[UnblockedIssue]:
     """Return the open issues that lose their last open blocker when an issue or repositories are removed.
 
-    To be called before the removal; repositories are given by id.
+    Must be called before the removal; repositories are given by id.
     """
     if isinstance(gone, Issue):
         return [UnblockedIssue(*row) for row in UNBLOCKED_WITHOUT_ISSUE.read(connection, gone=gone.id)]
@@ -206,7 +206,7 @@ def unblocked_without(connection: Connection, gone: Issue | Sequence[int]) -> li
 
 
 def unblocked_query(leaves: ColumnElement[bool], stays: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
-    """Return the query for open issues whose last open blocker leaves."""
+    """Return the query for open issues whose last open blocker is removed."""
     others = issue_dependencies.alias("others")
     waits_for = issue_dependencies.c.blocker_id
     remaining = exists().where(
@@ -241,7 +241,7 @@ UNBLOCKED_WITHOUT_ISSUE = Statement(
 
 
 def record_unblocked_by_deletion(connection: Connection, ids: Sequence[int], actor: Account) -> None:
-    """Record what becomes unblocked when repositories are deleted; the deletion must come next."""
+    """Record which issues become unblocked when repositories are deleted; must be called before the deletion."""
     lock_graph(connection)
     unblocked = unblocked_without(connection, ids)
     delete_dependencies(connection, ids)

@@ -14,13 +14,13 @@ from holdfast.hosting.store.tables import issue_dependencies, issues
 __all__ = ["Edge", "distances", "edges_around", "find_cycle"]
 
 Edge = tuple[int, int]
-"""An issue and one it waits for, by their ids."""
+"""The ids of an issue and of one of its blockers."""
 waiting, blocking = issue_dependencies.c.issue_id, issue_dependencies.c.blocker_id
 EDGE: Final = select(waiting, blocking)
 
 
 def reachable(starts: Select[int], *, blockers: bool) -> CTE:
-    """Return the recursive query for all transitive blockers of some issues, or all they block."""
+    """Return the recursive query for all transitive blockers of some issues, or all issues they block."""
     behind, ahead = (waiting, blocking) if blockers else (blocking, waiting)
     reached = starts.cte("reachable", recursive=True)
     return reached.union(select(ahead).join(reached, behind == reached.c.id))
@@ -58,10 +58,10 @@ def shortest_cycle(edges: dict[int, list[int]], start: int) -> list[int]:
 
 
 def edges_around(connection: Connection, issue_id: int, *, most: int) -> list[Edge]:
-    """Return the dependencies among an issue, its transitive blockers and all it transitively blocks.
+    """Return the dependencies among an issue, its transitive blockers and all issues it transitively blocks.
 
-    In each direction only the `most` nearest issues are included, plus one, so that callers can tell there are
-    more.
+    In each direction only the `most` nearest issues are included, plus one, so that callers can detect that there
+    are more.
     """
     start = select(issues.c.id).where(issues.c.id == issue_id)
     edges: dict[Edge, None] = {}

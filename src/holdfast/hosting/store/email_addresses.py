@@ -1,4 +1,4 @@
-"""E-mail addresses of users: the main one, a column of the user, and others."""
+"""E-mail addresses of users: the main one, which is a column of the user, and additional ones."""
 
 import time
 from collections.abc import Sequence
@@ -15,24 +15,24 @@ from holdfast.hosting.store.tables import email_addresses, users
 __all__ = ["MOST_ADDRESSES", "add_addresses", "addresses_of", "remove_addresses"]
 
 MOST_ADDRESSES = 20
-"""How many addresses a user may have beside the main one."""
+"""The maximum number of additional addresses of a user."""
 
 
 def addresses_of(database: Database, user: Account) -> list[str]:
-    """Return the addresses of a user beside the main one, oldest first."""
+    """Return the additional addresses of a user, oldest first."""
     statement = select(email_addresses.c.email).where(email_addresses.c.user_id == user.id)
     with database.read() as connection:
         return list(connection.execute(statement.order_by(email_addresses.c.id)).scalars())
 
 
 def add_addresses(database: Database, user: Account, emails: Sequence[str]) -> None:
-    """Add addresses to a user, all or none. Raise `EmailTaken` for one that somebody has."""
+    """Add addresses to a user, all or none. Raise `EmailTaken` for an address that another account has."""
     for email in emails:
         accounts.check_email(email)
     now = int(time.time())
     try:
         with database.write() as connection:
-            # Two requests at once must not pass the limit together.
+            # Serializes concurrent requests, which could exceed the limit together.
             connection.execute(select(users.c.id).where(users.c.id == user.id).with_for_update())
             its = select(func.count()).where(email_addresses.c.user_id == user.id)
             if connection.execute(its).scalar_one() + len(emails) > MOST_ADDRESSES:
@@ -46,7 +46,7 @@ def add_addresses(database: Database, user: Account, emails: Sequence[str]) -> N
 
 
 def remove_addresses(database: Database, user: Account, emails: Sequence[str]) -> None:
-    """Remove addresses of a user, all or none. Raise `NoSuchEmail` for one they do not have, and the main one."""
+    """Remove additional addresses of a user, all or none. Raise `NoSuchEmail` for any other address."""
     folded = {email.lower() for email in emails}
     its = (email_addresses.c.user_id == user.id, email_addresses.c.folded_email.in_(folded))
     with database.write() as connection:

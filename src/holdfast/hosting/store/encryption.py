@@ -26,14 +26,14 @@ __all__ = ["INSTANCE_FILE", "KEY_FILE", "SecretCipher", "make_key_file"]
 KEY_FILE: Final = "secret.key"
 PURPOSE: Final = b"holdfast: secrets at rest"
 FINGERPRINT: Final = b"holdfast: key fingerprint"
-# Exists once a service has been started on the data folder; from then on the key file must exist too.
+# Exists once a service has been started with the data folder; from then on the key file must exist too.
 INSTANCE_FILE: Final = "instance.json"
 
 
 def make_key_file(path: Path) -> bool:
     """Create a key file readable only by its owner, if there is none; return whether it was created.
 
-    Of several processes starting at once, one creates it; it is synced and appears atomically.
+    Of several processes starting at once, one creates it; it is written atomically and synced (`fsync`).
     """
     if path.exists():
         return False
@@ -69,7 +69,7 @@ class SecretCipher:
         self._keys: MultiFernet | None = None
 
     def encrypt(self, text: str) -> str:
-        """Encrypt a text; an empty one stays empty."""
+        """Encrypt a text; an empty text stays empty."""
         if not text:
             return ""
         if self._configured is None and not self._path.with_name(INSTANCE_FILE).exists():
@@ -89,11 +89,11 @@ class SecretCipher:
             ) from None
 
     def sign(self, purpose: bytes, content: bytes) -> bytes:
-        """Return a signature (HMAC) of something that is handed out, with a key for this purpose only."""
+        """Return a signature (HMAC) of content given to clients, with a key derived for this purpose only."""
         return signature_of(self._lines()[0], purpose, content)
 
     def verify(self, purpose: bytes, content: bytes, signature: bytes) -> bool:
-        """Return whether a signature was made here, with any of the keys."""
+        """Return whether a signature was created by this instance, with any of the keys."""
         return any(hmac.compare_digest(signature_of(key, purpose, content), signature) for key in self._lines())
 
     def fingerprints(self) -> list[str]:
@@ -103,7 +103,7 @@ class SecretCipher:
         ]
 
     def _loaded(self) -> MultiFernet:
-        """Load the keys, once."""
+        """Load the keys once."""
         if self._keys is None:
             self._keys = MultiFernet([self._derived(key) for key in self._lines()])
         return self._keys
@@ -133,6 +133,6 @@ class SecretCipher:
 
 
 def signature_of(key: str, purpose: bytes, content: bytes) -> bytes:
-    """Sign a content with a key derived for a purpose."""
+    """Sign content with a key derived for a purpose."""
     derived = HKDF(SHA256(), 32, salt=None, info=purpose).derive(key.encode())
     return hmac.digest(derived, content, hashlib.sha256)

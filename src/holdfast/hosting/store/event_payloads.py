@@ -1,6 +1,6 @@
 """Events, and their payloads, which are rendered in the transaction that records the event.
 
-A payload shows the state at the time of the event, however long its delivery waits. The store does not know the
+A payload shows the state at the time of the event, however late it is delivered. The store does not know the
 payload format: the renderer is set with `Database.render_with`.
 """
 
@@ -29,7 +29,7 @@ class Event:
     repository_id: int | None
     actor_id: int | None
     details: str
-    """JSON with what cannot be looked up later."""
+    """JSON with data that cannot be looked up later."""
     created_at: int
     payload: str
     """The webhook payload; empty if no webhook was subscribed, or if an older version recorded it."""
@@ -42,14 +42,14 @@ class PayloadRenderer(Protocol):
     """Renders the payload of an event in the transaction that records it."""
 
     def __call__(self, link: Link, event: Event, preloaded: object) -> str:
-        """Return the payload; `preloaded` is what was read for it before the transaction began, or None."""
+        """Return the payload; `preloaded` is data read for it before the transaction began, or None."""
 
 
 def render_payload(link: Link, event: Event, preloaded: object = None) -> str:
     """Return the payload of an event as of the transaction.
 
     Empty if there is no renderer, or if rendering failed unexpectedly: then it is rendered when it is first sent,
-    because a commit must not fail because of a webhook.
+    since a webhook must not make a commit fail.
     """
     renderer: PayloadRenderer | None = (
         link.renderer if isinstance(link, Bare) else link.get_execution_options().get("holdfast_renderer")

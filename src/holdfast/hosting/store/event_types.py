@@ -1,4 +1,4 @@
-"""Webhook event names: which events exist, and which of them a name in a request stands for."""
+"""Webhook event names: which events exist, and which of them a name in a request selects."""
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
@@ -16,7 +16,7 @@ __all__ = [
     "unknown_events_message",
 ]
 
-# In the order of responses. Some are never triggered yet; clients can subscribe to them all the same.
+# In the order of responses. Some are never triggered yet; clients can subscribe to them anyway.
 EVENTS: Final = (
     *("create", "delete", "fork", "push"),
     *("issues", "issue_assign", "issue_label", "issue_milestone", "issue_comment"),
@@ -29,7 +29,7 @@ EVENTS: Final = (
 REVIEWS: Final = ("pull_request_review_approved", "pull_request_review_rejected", "pull_request_review_comment")
 KINDS: Final = frozenset({*EVENTS, *REVIEWS})
 OPTIONS: Final = dict.fromkeys(REVIEWS, "pull_request_review")
-"""The name to subscribe to, of events that have no name of their own."""
+"""The subscription name of events that have no name of their own."""
 WIDER: Final = {
     "issues": EVENTS[4:9],
     "issues_only": ("issues",),
@@ -43,12 +43,12 @@ MOST_SHOWN: Final = 10
 ALLOWED: Final = (*EVENTS, "issues_only", "pull_request_only", "*")
 
 
-# Group name, and the name of its first member alone.
+# The name of a group, and the name of its first member alone.
 GROUPS: Final = (("issues", "issues_only"), ("pull_request", "pull_request_only"))
 
 
 def expand_events(names: Iterable[str]) -> tuple[str, ...]:
-    """Return the events that names stand for, ordered and unique; no names mean pushes.
+    """Return the events that names select, ordered and unique; no names select pushes.
 
     Unknown names are dropped unless there are no others; `unknown_events` returns them.
     """
@@ -60,7 +60,7 @@ def expand_events(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def events_named(name: str) -> tuple[str, ...]:
-    """Return the events a name stands for; empty if unknown."""
+    """Return the events a name selects; empty if unknown."""
     return WIDER.get(name, (name,) if name in EVENTS else ())
 
 

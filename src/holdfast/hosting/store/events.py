@@ -33,8 +33,9 @@ def record(
 ) -> int:
     """Record an event with the deliveries of the subscribed webhooks, and return its id.
 
-    Call it after everything the event is about has been written: the payload shows what the transaction sees.
-    `details` holds what cannot be looked up later; `preloaded` is what the payload renderer has read already.
+    Must be called after all rows the event describes have been written: the payload shows what the transaction
+    sees. `details` holds data that cannot be looked up later; `preloaded` is data the payload renderer has read
+    already.
     """
     moment = int(time.time()) if now is None else now
     written = msgspec.json.encode(details).decode()
@@ -56,7 +57,8 @@ def record(
         payload=payload,
     )
     if hook_ids:
-        # After the event's row, which blocks on a concurrent deletion of the repository: its webhooks go last.
+        # After the event's row, which blocks on a concurrent deletion of the repository: its webhooks are deleted
+        # last.
         hook_subscriptions.queue_deliveries(connection, hook_ids, event_id, kind, now=moment)
     return int(event_id)
 

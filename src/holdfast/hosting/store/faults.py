@@ -1,7 +1,7 @@
 """Translates errors of the database drivers and the operating system into errors of the host.
 
-Code that uses the database or the disk lets such errors pass. The edges (API, git over HTTP, web pages, commands,
-scheduled tasks) call `translate`. An error it does not know is a bug.
+Code that uses the database or the disk does not catch such errors. The entry points (API, git over HTTP, web
+pages, commands, scheduled tasks) call `translate`. An error it does not know is a bug.
 """
 
 import errno
@@ -76,7 +76,7 @@ OS_FAULTS: Final[dict[int, tuple[type[StorageError], str]]] = {
         (StorageUnavailable, UNREADABLE),
     ),
 }
-# By the primary result code, the low byte of an extended one.
+# By the primary result code, the low byte of an extended result code.
 SQLITE_FAULTS: Final[dict[int, tuple[type[HostingError], str]]] = {
     sqlite3.SQLITE_FULL: (StorageFull, FULL),
     sqlite3.SQLITE_READONLY: (StorageReadOnly, READ_ONLY),
@@ -100,7 +100,7 @@ SQLITE_CONSTRAINTS: Final[dict[int, tuple[type[HostingError], str]]] = {
     sqlite3.SQLITE_CONSTRAINT_UNIQUE: (AlreadyExists, SAME),
     sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY: (AlreadyExists, SAME),
 }
-# By SQLSTATE or its class, the longest that fits; `Appendix A. PostgreSQL Error Codes`.
+# By SQLSTATE or its class, the longest match; `Appendix A. PostgreSQL Error Codes`.
 SQLSTATE_FAULTS: Final[dict[str, tuple[type[HostingError], str]]] = {
     "08": (DatabaseUnavailable, UNANSWERED),
     "22": (Refused, OUT_OF_RANGE),
@@ -165,7 +165,7 @@ def translate_one(error: BaseException) -> HostingError | None:
     if isinstance(error, pygit2.GitError):
         return fault_in_message(str(error))
     if isinstance(error, OSError):
-        # Not an error of a connection, which is not the server's disk.
+        # Except errors of a connection, which are not the server's disk.
         fault = None if isinstance(error, ConnectionError) else OS_FAULTS.get(error.errno or 0)
         return None if fault is None else fault[0](fault[1])
     if isinstance(error, MemoryError):

@@ -1,9 +1,9 @@
-"""Forks: repositories that share the packs of another one, in the rows of the database.
+"""Forks: repositories that share the packs of another one.
 
-A fork's rows name the keys of its parent's packs in the object store, so nothing is copied there. An object of the
-store is deleted only when no row names its key (`repository_log.used_keys`), whichever repository is deleted or
+A fork's rows contain the keys of its parent's packs in the object store, so no object is copied. An object is
+deleted only when no row contains its key (`repository_log.used_keys`), whichever repository is deleted or
 compacted first. The parent's row is locked while its packs are read: a compaction, which changes that row, either
-has happened before or supersedes packs whose keys the fork's rows have by then.
+happened before or supersedes packs whose keys the fork's rows contain by then.
 """
 
 import time
@@ -35,7 +35,7 @@ __all__ = [
 ]
 
 ADMIN = 3
-# The version of a fork that has never been written to; its packs and refs are of this version.
+# The version of a fork that was never written to; its packs and refs have this version.
 FIRST_VERSION = 1
 FORKED = or_(
     and_(refs.c.name >= "refs/heads/", refs.c.name < "refs/heads0"),
@@ -44,7 +44,7 @@ FORKED = or_(
 
 
 def count_fork(connection: Connection, parent: Repository) -> None:
-    """Count a new fork of a repository, which locks its row until the end of the transaction."""
+    """Increment the fork count of a repository, which locks its row until the end of the transaction."""
     counted = (
         update(repositories)
         .where(repositories.c.id == parent.id)
@@ -67,7 +67,7 @@ def find_fork(connection: Connection, parent: Repository, owner: Account) -> str
 
 
 def copy_content(connection: Connection, parent: Repository, fork_id: int, actor: Account) -> None:
-    """Give a new repository the branches, tags, packs and LFS objects of another one, whose row is locked."""
+    """Copy the branches, tags, packs and LFS objects of a repository, whose row is locked, to a new one."""
     now = int(time.time())
     fork = literal(fork_id)
     its_refs = and_(refs.c.repository_id == parent.id, FORKED)
@@ -77,7 +77,7 @@ def copy_content(connection: Connection, parent: Repository, fork_id: int, actor
         fork,
         literal(FIRST_VERSION),
         refs.c.name,
-        # As many zeros as an id has characters.
+        # As many zeros as an object id has characters.
         func.substr(literal("0" * 64), 1, func.length(refs.c.target)),
         refs.c.target,
         literal(actor.id),
@@ -106,7 +106,7 @@ def copy_lfs_links(connection: Connection, source: Repository, target_id: int) -
 
 
 def copy_collaborators(connection: Connection, parent: Repository, fork_id: int, owner: Account) -> None:
-    """Give those who have access to a private repository the same access to its fork."""
+    """Grant the users with access to a private repository the same access to its fork."""
     columns = (collaborators.c.repository_id, collaborators.c.user_id, collaborators.c.mode)
     query = select(literal(fork_id), collaborators.c.user_id, collaborators.c.mode).where(
         collaborators.c.repository_id == parent.id,
@@ -119,7 +119,7 @@ def copy_collaborators(connection: Connection, parent: Repository, fork_id: int,
 
 
 def hide_forks(connection: Connection, parent: Repository) -> None:
-    """Make the forks of a repository, and theirs, private."""
+    """Make the forks of a repository, and their forks, private."""
     below = select(repositories.c.id).where(repositories.c.fork_of == bindparam("parent")).cte(recursive=True)
     below = below.union(select(repositories.c.id).join(below, repositories.c.fork_of == below.c.id))
     connection.execute(

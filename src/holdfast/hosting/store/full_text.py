@@ -1,8 +1,8 @@
 """Full-text search of issues and comments: FTS5 on SQLite, a GIN index of text search vectors on PostgreSQL.
 
-The databases keep the index themselves, in the transaction that writes the row: SQLite by triggers, PostgreSQL as
-it keeps any index. A row matches if it has every word of the query, in any order; a word of the query also matches
-words that begin with it.
+The databases update the index in the transaction that writes the row: SQLite by triggers, PostgreSQL like any
+index. A row matches if it contains every word of the query, in any order; a word of the query also matches words
+that begin with it (prefix search).
 """
 
 import re
@@ -16,14 +16,14 @@ from holdfast.hosting.store.tables import comments, issues
 
 __all__ = ["SEARCH_TABLES", "issues_matching", "words_of"]
 
-# Alphabets in which words are separated. A text in another script is searched for as it is: neither database knows
-# where its words begin.
+# Scripts that separate words. A text in another script is searched for as a substring: neither database can split
+# it into words.
 ALPHABETS: Final = re.compile("[\x00-\u02ff\u0370-\u058f\u1e00-\u206f]*")
 WORD: Final = re.compile(r"[^\W_]+")
 MOST_WORDS: Final = 16
-# What triggers fill: on SQLite virtual tables, which have tables of their own behind them.
+# Tables filled by triggers: on SQLite virtual tables, which have shadow tables.
 SEARCH_TABLES: Final = ("issue_search", "comment_search", *SUBSTRING_TABLES)
-# As in the definition of the indexes: PostgreSQL uses one for exactly this expression.
+# As in the definition of the indexes: PostgreSQL uses an expression index only for exactly this expression.
 ISSUE_VECTOR: Final[ColumnElement[Any]] = literal_column(
     "to_tsvector('simple', 'repository' || issues.repository_id::text || ' ' || "
     "regexp_replace(left(issues.title || ' ' || issues.body, 100000), '[^[:alnum:]]+', ' ', 'g'))"
@@ -36,7 +36,7 @@ OF_KIND: Final = comments.c.kind == "comment"
 
 
 def words_of(text: str) -> list[str]:
-    """Return the words of a query; none if it has to be searched for as a whole."""
+    """Return the words of a query; none if it must be searched for as a substring."""
     if not ALPHABETS.fullmatch(text):
         return []
     return list(dict.fromkeys(WORD.findall(text)))[:MOST_WORDS]
@@ -45,8 +45,8 @@ def words_of(text: str) -> list[str]:
 def issues_matching(words: list[str], *, sqlite: bool, repository_id: int | None = None) -> CompoundSelect[Any]:
     """Return the query for the ids of issues that have all words in title and body, or all in one comment.
 
-    With a repository, the index leaves out other repositories' titles and bodies; comments have to be narrowed by
-    the caller.
+    With a repository, the index excludes other repositories' titles and bodies; comments must be filtered by the
+    caller.
     """
     if sqlite:
         return sqlite_matching(words, repository_id)
@@ -54,7 +54,7 @@ def issues_matching(words: list[str], *, sqlite: bool, repository_id: int | None
 
 
 def sqlite_matching(words: list[str], repository_id: int | None) -> CompoundSelect[Any]:
-    """Return the query with FTS5; words are alphanumeric, so that none ends the quotes."""
+    """Return the query with FTS5; words are alphanumeric, so none contains a quote."""
     wanted = " AND ".join(f'"{word}" *' if len(word) > 1 else f'"{word}"' for word in words)
     within = "" if repository_id is None else f' AND repository_id : "{repository_id}"'
     in_issues = rows_matching("issue_search", f"({{title body}} : ({wanted})){within}")
@@ -63,7 +63,7 @@ def sqlite_matching(words: list[str], repository_id: int | None) -> CompoundSele
 
 
 def rows_matching(name: str, query: str) -> Select[Any]:
-    """Return the query for the rows of a virtual table of FTS5 that match."""
+    """Return the query for the matching rows of an FTS5 table."""
     return select(column("rowid")).select_from(table(name)).where(literal_column(name).op("MATCH")(query))
 
 

@@ -3,8 +3,8 @@
 `*` and `?` do not match a separator, `**` does; without separators they match everything. No library implements
 this dialect, which is that of Gitea's branch protections.
 
-A pattern is compiled to a nondeterministic automaton that reads the name once, so matching takes linear time; a
-backtracking regular expression would take exponential time for a pattern of many stars.
+A pattern is compiled to a nondeterministic finite automaton (NFA) that reads the name once, so matching takes
+linear time; a backtracking regular expression would take exponential time for a pattern of many stars.
 """
 
 import re

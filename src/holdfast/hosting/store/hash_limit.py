@@ -11,7 +11,7 @@ from holdfast.hosting.errors import HashingBusy
 __all__ = ["HashLimiter"]
 
 CONCURRENCY: Final = 2
-# Waiting requests hold a thread of the pool, which must be much larger than this.
+# Waiting requests occupy a thread of the pool, which must be much larger than this.
 QUEUE_LENGTH: Final = 8
 TIMEOUT_SECONDS: Final = 10.0
 

@@ -1,4 +1,4 @@
-"""Rows of issues and releases that are migrated: with the numbers and times they had, and without events."""
+"""Inserts migrated issues and releases: with their original numbers and times, and without events."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -53,7 +53,7 @@ def add_issues(connection: Connection, rows: Sequence[Row]) -> dict[int, int]:
 
 
 def add_issue_labels(connection: Connection, pairs: Sequence[tuple[int, int]]) -> None:
-    """Put labels on issues."""
+    """Add labels to issues."""
     if pairs:
         connection.execute(
             insert(issue_labels), [{"issue_id": issue, "label_id": label} for issue, label in pairs]

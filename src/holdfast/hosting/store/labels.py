@@ -1,4 +1,4 @@
-"""Labels, of a repository or of an organization and thereby all its repositories."""
+"""Labels of a repository, or of an organization and thereby of all its repositories."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -47,7 +47,7 @@ class Label:
 
     @property
     def scope(self) -> str:
-        """The part before the last slash if the label is exclusive; else empty."""
+        """The part before the last slash if the label is exclusive; otherwise empty."""
         before, slash, after = self.name.rpartition("/")
         return before if self.is_exclusive and slash and after else ""
 
@@ -56,7 +56,7 @@ COLUMNS: Final = tuple(labels.c[name] for name in Label.__dataclass_fields__)
 
 
 def check_color(color: str) -> str:
-    """Return a colour as six hexadecimal digits; raise `ColorRefused` if it is none."""
+    """Return a colour as six hexadecimal digits; raise `ColorRefused` if it is invalid."""
     match = COLOR.fullmatch(color.strip())
     if match is None:
         raise ColorRefused("[Color]: must be 3 or 6 hexadecimal digits, with or without a # before them")
@@ -177,7 +177,7 @@ def add_label(
 
 
 def add_labels_to(connection: Connection, repository_id: int, new: Iterable[tuple[str, str, str, bool]]) -> None:
-    """Add labels to a new repository: of each the name, the colour, the description, whether it is exclusive."""
+    """Add labels to a new repository: tuples of name, colour, description and whether it is exclusive."""
     columns = ("name", "color", "description", "is_exclusive")
     rows = [{"repository_id": repository_id, **dict(zip(columns, values, strict=True))} for values in new]
     if rows:
@@ -214,7 +214,7 @@ def change_label(
 
 
 def delete_label(database: Database, keeper: Repository | Account, number: int) -> None:
-    """Delete a label, also from its issues."""
+    """Delete a label and remove it from its issues."""
     with database.write() as connection:
         gone = connection.execute(delete(labels).where(belongs_to_owner(keeper), labels.c.id == number))
     if gone.rowcount == 0:

@@ -1,4 +1,4 @@
-"""Language statistics that are kept for each repository."""
+"""Stored language statistics of repositories."""
 
 from typing import Final
 
@@ -14,7 +14,7 @@ __all__ = ["LanguageStatistics", "find_statistics", "outdated_repositories", "sa
 
 
 class LanguageStatistics(msgspec.Struct, frozen=True):
-    """The number of bytes by language in a tree, the most first."""
+    """The number of bytes by language in a tree, in descending order."""
 
     tree: str
     """Empty if the tree could not be read."""
@@ -29,13 +29,13 @@ OF_REPOSITORY: Final = Statement(
 
 
 def find_statistics(database: Database, repository_id: int) -> LanguageStatistics | None:
-    """Return the statistics kept for a repository; None if there are none yet."""
+    """Return the stored statistics of a repository; None if there are none yet."""
     row = database.row(OF_REPOSITORY, repository_id=repository_id)
     return None if row is None else LanguageStatistics(row[0], msgspec.json.decode(row[1], type=dict[str, int]))
 
 
 def save_statistics(database: Database, repository: Repository, statistics: LanguageStatistics) -> None:
-    """Keep the statistics of a repository at the version it was read with, and its main language."""
+    """Store the statistics of a repository for the version they were computed from, and its main language."""
     row = {
         "repository_id": repository.id,
         "version": repository.version,
@@ -44,7 +44,7 @@ def save_statistics(database: Database, repository: Repository, statistics: Lang
     }
     main = next(iter(statistics.counts), "")
     with database.write() as connection:
-        # Locks the row of the repository, which is there then.
+        # Locks the row of the repository, so that it exists until the end of the transaction.
         statement = update(repositories).where(repositories.c.id == repository.id).values(language=main)
         if not connection.execute(statement).rowcount:
             return

@@ -1,6 +1,7 @@
-"""Leases: at most one process does a task at a time, until it releases the lease or the lease expires.
+"""Leases: at most one process runs a task at a time, until it releases the lease or the lease expires.
 
-A lease expires by the clock of the database, since those of two machines may differ by more than it lasts.
+A lease expires by the clock of the database, since the clocks of two machines may differ by more than its
+duration.
 """
 
 from sqlalchemy import delete, literal, or_

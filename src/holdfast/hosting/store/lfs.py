@@ -47,7 +47,7 @@ class Lock:
 
 
 # An upload and a removal of an object exclude each other by a lease on it. The lease of uploads is shared, and
-# lasts until they have had time to link the object.
+# lasts long enough for them to link the object.
 NAME: Final = "large file "
 UPLOADING: Final = "brought"
 REMOVING: Final = "removed"
@@ -135,8 +135,7 @@ def claim_unlinked(database: Database, oids: Iterable[str], *, seconds: float, n
     )
     with database.write() as connection:
         taken = {name.removeprefix(NAME) for name in connection.execute(claims).scalars()}
-        # Checked after taking the lease: an upload that was faster has linked the object by now, or holds its
-        # lease.
+        # Checked after taking the lease: a concurrent upload has linked the object by now, or holds its lease.
         linked_oids = select(lfs_links.c.oid).where(lfs_links.c.oid.in_(taken)).distinct()
         linked = set(connection.execute(linked_oids).scalars())
         delete_removal_leases(connection, linked)

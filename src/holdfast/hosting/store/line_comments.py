@@ -1,4 +1,4 @@
-"""Line comments of reviews: rows of `comments` with their places."""
+"""Line comments of reviews: rows of `comments` with their positions in the diff."""
 
 from collections.abc import Collection
 from typing import Final
@@ -60,7 +60,7 @@ def line_comments_in(
 
 
 def places_of(database: Database, comment_ids: Collection[int]) -> dict[int, LinePlace]:
-    """Return the places of line comments, by comment id; comments on no line are left out."""
+    """Return the positions of line comments, by comment id; other comments are left out."""
     if not comment_ids:
         return {}
     with database.read() as connection:
@@ -69,7 +69,7 @@ def places_of(database: Database, comment_ids: Collection[int]) -> dict[int, Lin
 
 
 def find_line_comment(database: Database, repository: Repository, number: int) -> tuple[LinePlace, Issue]:
-    """Return the place of a line comment that was submitted, and its pull request."""
+    """Return the position of a submitted line comment, and its pull request."""
     query = (
         select(comments.c.kind, *ISSUE)
         .join_from(comments, issues, issues.c.id == comments.c.issue_id)
@@ -97,7 +97,7 @@ def resolvers(database: Database, comment_ids: Collection[int]) -> dict[int, int
 
 
 def delete_pending_comment(database: Database, issue: Issue, author: Account, number: int) -> bool:
-    """Delete a line comment of a user's pending review; return whether there was one. It has no event yet."""
+    """Delete a line comment of a user's pending review, which has no event yet; return whether there was one."""
     statement = delete(comments).where(
         comments.c.id == number,
         comments.c.issue_id == issue.id,

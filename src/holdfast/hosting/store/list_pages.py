@@ -1,4 +1,4 @@
-"""Pages of lists. The ids of a page are read first, from an index in the order of the list, and then its rows."""
+"""Pagination of lists: the ids of a page are read from a sorted index first, and then its rows."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ def page_ids(
     limit: int,
     total: int | None = None,
 ) -> list[int]:
-    """Return the ids of one page of a list that is sorted by a key, and by the tie breaker in the same direction.
+    """Return the ids of one page of a list sorted by a key, and by the tie breaker in the same direction.
 
     With the total of the list, a page in its second half is read backwards from the end.
     """

@@ -137,7 +137,7 @@ def reserve_attempt(
 
 
 class OverLimit(Exception):
-    """Rolls back the counters of a refused attempt."""
+    """Raised to roll back the counters of a refused attempt."""
 
 
 def count(
@@ -237,9 +237,9 @@ def reserve_one(database: Database, source: str, most: int, *, window: int, mome
 
 
 def reserve_code(database: Database, user_id: int, *, limit: int, window: int, now: float | None = None) -> int:
-    """Count a guess of a code of a second factor and return 0; over the limit, return the seconds to wait.
+    """Count a guess of a second-factor code and return 0; over the limit, return the seconds to wait.
 
-    There is one counter for each user, over all addresses: a code has a million values, and whoever guesses one
+    There is one counter per user, over all addresses: a code has a million values, and a client that guesses one
     has given the right password before, so strangers cannot lock a user out.
     """
     moment = int(time.time() if now is None else now)
@@ -247,7 +247,7 @@ def reserve_code(database: Database, user_id: int, *, limit: int, window: int, n
 
 
 def forget_codes(database: Database, user_id: int) -> None:
-    """Delete the counter of codes, after a right one."""
+    """Delete the counter of codes, after a correct one."""
     with database.write() as connection:
         connection.execute(delete(login_failures).where(login_failures.c.source == code_source(user_id)))
 
@@ -255,9 +255,9 @@ def forget_codes(database: Database, user_id: int) -> None:
 def reserve_challenge(
     database: Database, address: str, *, limit: int, window: int, now: float | None = None
 ) -> int:
-    """Count a challenge for a passkey by address and return 0; over the limit, return the seconds to wait.
+    """Count a passkey challenge by address and return 0; over the limit, return the seconds to wait.
 
-    Anybody may ask for one without logging in, and each is a row of the database.
+    Clients may request one without logging in, and each is a row of the database.
     """
     moment = int(time.time() if now is None else now)
     most = limit * TOTAL_FACTOR
@@ -265,16 +265,16 @@ def reserve_challenge(
 
 
 def forget_challenge(database: Database, address: str) -> None:
-    """Subtract a challenge that a passkey answered."""
+    """Subtract a challenge that was answered with a passkey."""
     with database.write() as connection:
         subtract(connection, challenge_source(address), 1)
 
 
 def challenge_source(address: str) -> str:
-    """Return the key of the counter of challenges that an address asked for."""
+    """Return the key of the counter of challenges requested by an address."""
     return f"passkey@{network_of(address)}"
 
 
 def code_source(user_id: int) -> str:
-    """Return the key of the counter of a user's codes."""
+    """Return the key of the counter of a user's second-factor codes."""
     return f"code:{user_id}"

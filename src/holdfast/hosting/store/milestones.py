@@ -77,7 +77,7 @@ def milestones_by_id(connection: Connection, ids: Collection[int]) -> dict[int, 
 
 
 def find_milestone(database: Database, repository: Repository, key: int | str) -> Milestone:
-    """Return a milestone by id, or else by title."""
+    """Return a milestone by id, otherwise by title."""
     number = int(key) if isinstance(key, int) or (key.isascii() and key.isdigit() and len(key) < 19) else 0
     has_id = milestones.c.id == number
     statement = (
@@ -93,7 +93,7 @@ def find_milestone(database: Database, repository: Repository, key: int | str) -
 
 
 def check_milestone(database: Database, repository: Repository, number: int) -> None:
-    """Raise `InvalidReference` for a milestone the repository does not have; 0 stands for none."""
+    """Raise `InvalidReference` for a milestone the repository does not have; 0 means none."""
     if number:
         statement = select(milestones.c.id).where(
             milestones.c.id == number, milestones.c.repository_id == repository.id
@@ -146,6 +146,6 @@ def change_milestone(
 
 
 def delete_milestone(database: Database, repository: Repository, actor: Account, milestone: Milestone) -> None:
-    """Delete a milestone; its issues stay, without one."""
+    """Delete a milestone; its issues are kept, without a milestone."""
     with issue_transaction(database, repository, actor) as change:
         change.connection.execute(delete(milestones).where(milestones.c.id == milestone.id))

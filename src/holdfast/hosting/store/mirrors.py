@@ -1,4 +1,4 @@
-"""Migrations in progress, and pull mirrors: where they come from and when they are updated next."""
+"""Migrations in progress, and pull mirrors: their sources and the times of their next updates."""
 
 import time
 from typing import Final
@@ -57,7 +57,7 @@ MIRROR: Final = tuple(mirrors.c[name] for name in Mirror.__struct_fields__)
 
 
 def add_migration(connection: Connection, repository_id: int, actor_id: int, phase: str) -> None:
-    """Record that a migration has begun."""
+    """Record the start of a migration."""
     now = int(time.time())
     row = {"repository_id": repository_id, "actor_id": actor_id, "status": "running", "phase": phase}
     connection.execute(insert(migrations), {**row, "started_at": now, "updated_at": now})
@@ -72,13 +72,13 @@ def set_progress(
     done: int = 0,
     total: int = 0,
 ) -> None:
-    """Record how far a migration is."""
+    """Record the progress of a migration."""
     values = {"status": status, "phase": phase, "done": done, "total": total, "updated_at": int(time.time())}
     connection.execute(update(migrations).where(migrations.c.repository_id == repository_id).values(values))
 
 
 def find_migration(database: Database, repository_id: int) -> Migration | None:
-    """Return the migration that made a repository; None if none did."""
+    """Return the migration that created a repository; None if there was none."""
     statement = select(*(migrations.c[name] for name in FIELDS)).where(migrations.c.repository_id == repository_id)
     with database.read() as connection:
         row = connection.execute(statement).one_or_none()
@@ -86,7 +86,7 @@ def find_migration(database: Database, repository_id: int) -> Migration | None:
 
 
 def abandoned_migrations(database: Database, before: int) -> list[int]:
-    """Return repositories whose migration has not ended, and made no progress since a time; a hundred at most."""
+    """Return repositories with an unfinished migration and no progress since a time; a hundred at most."""
     is_abandoned = (migrations.c.status == "running", migrations.c.updated_at < before)
     with database.read() as connection:
         statement = select(migrations.c.repository_id).where(*is_abandoned).limit(100)
@@ -111,14 +111,14 @@ def add_mirror(
 
 
 def find_mirror(database: Database, repository_id: int) -> Mirror | None:
-    """Return the mirror of a repository; None if it is none."""
+    """Return the mirror of a repository; None if it is not a mirror."""
     with database.read() as connection:
         row = connection.execute(select(*MIRROR).where(mirrors.c.repository_id == repository_id)).one_or_none()
     return None if row is None else Mirror(*row)
 
 
 def request_sync(database: Database, repository_id: int) -> bool:
-    """Make a mirror due at once; return False if the repository is no mirror."""
+    """Make a mirror due immediately; return False if the repository is not a mirror."""
     statement = update(mirrors).where(mirrors.c.repository_id == repository_id)
     with database.write() as connection:
         return connection.execute(statement.values(next_sync_at=int(time.time()))).rowcount > 0
@@ -132,7 +132,7 @@ def set_interval(connection: Connection, repository_id: int, interval: int) -> N
 
 
 def claim_due(database: Database, *, seconds: int, now: int) -> Mirror | None:
-    """Take the mirror that is due the longest, so that nobody else does for some seconds; None if none is due."""
+    """Claim the mirror that has been due the longest for `seconds`; None if none is due."""
     first = (
         select(mirrors.c.repository_id)
         .where(mirrors.c.next_sync_at <= now)
@@ -152,9 +152,9 @@ def claim_due(database: Database, *, seconds: int, now: int) -> Mirror | None:
 
 
 def end_sync(database: Database, mirror: Mirror, *, error: str, retry_after: int, now: int) -> None:
-    """Record that a claimed mirror was updated, or why not, and when it is due next.
+    """Record that a claimed mirror was updated, or the error, and when it is due next.
 
-    One that somebody asked for meanwhile stays due.
+    A mirror for which an update was requested meanwhile stays due.
     """
     wait = max(mirror.interval, retry_after) if error else mirror.interval
     of_repository = mirrors.c.repository_id == mirror.repository_id

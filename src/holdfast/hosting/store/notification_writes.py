@@ -1,9 +1,9 @@
-"""Writes notifications, in the transaction of what they tell of.
+"""Writes notifications, in the transaction of the event they are about.
 
-Whoever watches the repository, is subscribed to the issue or takes part in it hears of what is said and decided;
-who is mentioned, assigned or asked for a review hears of that in any case. Who can accept the transfer of a
-repository hears of it as long as it waits. Transactions that change issues hold
-the lock of the repository, so a thread is written by one of them at a time.
+Users who watch the repository, are subscribed to the issue or participate in it are notified of comments and state
+changes; users who are mentioned, assigned or requested for a review are notified of that in any case. Users who
+can accept the transfer of a repository are notified while it is pending. Transactions that change issues hold the
+lock of the repository, so a thread is written by one of them at a time.
 """
 
 import re
@@ -44,13 +44,13 @@ from holdfast.hosting.store.tables import (
 __all__ = ["PINNED", "READ", "UNREAD", "end_transfer", "may_act_for", "notify", "notify_of_transfer"]
 
 UNREAD, READ, PINNED = "unread", "read", "pinned"
-# Of a very long timeline, those who wrote in the latest part take part.
+# Of a very long timeline, only the authors of the latest entries count as participants.
 RECENT_ENTRIES: Final = 1000
 MOST_MENTIONS: Final = 50
 NAME: Final = r"[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?"
 MENTION: Final = re.compile(rf"(?<![\w/@#&.-])@({NAME})")
 LONGEST_TEXT: Final = 200_000
-# What everybody who is subscribed hears of: the part of an issue that an event is about, and what happened.
+# Events that all subscribers are notified of: the part of an issue, and the action.
 TOLD: Final = frozenset(
     {
         ("", "opened"),
@@ -95,7 +95,7 @@ SUBSCRIBED: Final = select(HEARD_OF.c.user_id).where(
 
 
 def renewal(recipients: Select[*tuple[Any, ...]]) -> Any:
-    """Return the statement that makes the threads of users unread again; pinned ones stay pinned."""
+    """Return the statement that marks the threads of users as unread again; pinned ones stay pinned."""
     return (
         update(notifications)
         .where(notifications.c.issue_id == ISSUE_ID, notifications.c.user_id.in_(recipients))
@@ -108,7 +108,7 @@ def renewal(recipients: Select[*tuple[Any, ...]]) -> Any:
 
 
 def creation(recipients: Select[*tuple[Any, ...]]) -> Any:
-    """Return the statement that adds threads for those users who have none about the issue."""
+    """Return the statement that adds threads for users who have none about the issue."""
     people = recipients.subquery("people")
     has_one = exists().where(notifications.c.issue_id == ISSUE_ID, notifications.c.user_id == people.c.user_id)
     now = bindparam("now", type_=notifications.c.created_at.type)
@@ -157,7 +157,7 @@ def notify(
 def notify_of_transfer(
     connection: Connection, *, repository_id: int, recipient_id: int, actor_id: int, now: int
 ) -> None:
-    """Write the notifications of a transfer that waits, for those who can accept it."""
+    """Write the notifications of a pending transfer, for the users who can accept it."""
     rows = select(
         users.c.id,
         literal(repository_id, notifications.c.repository_id.type),
@@ -174,7 +174,7 @@ def notify_of_transfer(
 
 
 def end_transfer(connection: Connection, repository_id: int) -> None:
-    """Delete the notifications of a transfer that no longer waits."""
+    """Delete the notifications of a transfer that is no longer pending."""
     conditions = (notifications.c.repository_id == repository_id, notifications.c.issue_id.is_(None))
     connection.execute(delete(notifications).where(*conditions))
 
@@ -197,7 +197,7 @@ def named_users(
     event: tuple[str, str],
     details: Mapping[str, object],
 ) -> set[int]:
-    """Return who hears of an event even without being subscribed: mentioned, assigned, or asked for a review."""
+    """Return the users who are notified without a subscription: mentioned, assigned, or requested for a review."""
     if event == ("assign", "assigned"):
         assigned = details.get("assignee_ids")
         return (
@@ -217,7 +217,7 @@ def named_users(
         text = select(comments.c.body).where(comments.c.id == comment_id)
     if text is None:
         return set()
-    # Of an edited text only those hear who were not mentioned before.
+    # An edit notifies only users who were not mentioned before.
     before = set(mentions(old)) if isinstance(old, str) else set()
     names = [name for name in mentions(connection.execute(text).scalar_one_or_none() or "") if name not in before]
     if not names:
@@ -226,6 +226,6 @@ def named_users(
 
 
 def mentions(text: str) -> list[str]:
-    """Return the names that a text mentions, folded; of very many the first."""
+    """Return the names mentioned in a text, casefolded, up to `MOST_MENTIONS`."""
     names = dict.fromkeys(name.casefold() for name in MENTION.findall(text[:LONGEST_TEXT]))
     return list(names)[:MOST_MENTIONS]

@@ -1,4 +1,4 @@
-"""Notifications of a user: listed, counted and marked, as far as the user may read what they are about."""
+"""Notifications of a user: list, count and mark them, limited to subjects that the user may read."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -57,7 +57,7 @@ STATUSES: Final = (UNREAD, READ, PINNED)
 
 
 class Notification(msgspec.Struct, frozen=True):
-    """A thread of a user; the fields are the columns of the table, in this order."""
+    """A notification thread of a user; the fields are the columns of the table, in this order."""
 
     id: int
     user_id: int
@@ -70,20 +70,20 @@ class Notification(msgspec.Struct, frozen=True):
 
 
 class NotificationFilter(msgspec.Struct, frozen=True, kw_only=True):
-    """Which threads of a user are meant; times are of their last update."""
+    """A filter for the threads of a user; times refer to their last update."""
 
     statuses: Collection[str] = (UNREAD, PINNED)
     kinds: Collection[bool] = (False, True)
     """The accepted values of `is_pull`."""
     with_repositories: bool = True
-    """Whether threads about repositories are meant too."""
+    """Whether threads about repositories are included."""
     since: int | None = None
     before: int | None = None
     repository_id: int | None = None
 
 
 class NotificationThread(msgspec.Struct, frozen=True):
-    """A thread and the issue it is about; one without an issue is about the repository."""
+    """A thread and the issue it is about; without an issue it is about the repository."""
 
     notification: Notification
     issue: Issue | None
@@ -99,11 +99,11 @@ JOINED: Final = (
 )
 
 
-# More repositories than these are not listed by name in a statement.
+# The maximum number of repository ids in a statement.
 MOST_HIDDEN: Final = 500
-# Of more transfers that wait for a user at once, the latest are shown.
+# The maximum number of pending transfers shown to a user, newest first.
 MOST_TRANSFERS: Final = 500
-# The badge in the navigation bar counts so far, and looks at so many of the latest unread threads.
+# The badge in the navigation bar counts up to this, among the `MOST_EXAMINED` latest unread threads.
 MOST_COUNTED: Final = 100
 MOST_EXAMINED: Final = 1000
 
@@ -125,12 +125,12 @@ class ThreadSelection:
 
 
 def conditions(user: Account, which: NotificationFilter) -> list[ColumnElement[bool]]:
-    """Return the conditions of the threads of a user that match a filter, whether or not they may be read."""
+    """Return the conditions of a user's threads that match a filter, without regard to permissions."""
     clauses = [notifications.c.user_id == user.id]
     if set(which.statuses) != set(STATUSES):
         clauses.append(notifications.c.status.in_(which.statuses))
     if READ not in which.statuses:
-        # As in the definition of the index that has only these.
+        # As in the definition of the partial index.
         clauses.append(notifications.c.status != literal_column("'read'"))
     if which.since is not None:
         clauses.append(notifications.c.updated_at >= which.since)
@@ -142,7 +142,7 @@ def conditions(user: Account, which: NotificationFilter) -> list[ColumnElement[b
 
 
 def repositories_of(user: Account) -> CTE:
-    """Return the query for the repositories that a user has threads of; it reads one index row for each."""
+    """Return the query for the repositories that a user has threads of; reads one index row per repository."""
     first = select(func.min(notifications.c.repository_id).label("id")).where(notifications.c.user_id == user.id)
     places = first.cte("places", recursive=True)
     later = notifications.alias("later")
@@ -156,7 +156,7 @@ def repositories_of(user: Account) -> CTE:
 
 
 def hidden_from(connection: Connection, user: Account, *, public_only: bool) -> dict[bool, set[int]]:
-    """Return of which repositories a user has threads but may not read the issues, or the pull requests (True)."""
+    """Return the repositories with threads whose issues (False) or pull requests (True) the user may not read."""
     places = repositories_of(user)
     is_readable = {
         False: and_(repositories.c.has_issues, readable_by(user, public_only=public_only, unit="repo.issues")),
@@ -173,7 +173,7 @@ def hidden_from(connection: Connection, user: Account, *, public_only: bool) -> 
 
 
 def waiting_transfers(connection: Connection, user: Account, *, public_only: bool) -> list[int]:
-    """Return the ids of a user's threads about repositories, as far as the transfer still waits for them."""
+    """Return the ids of a user's threads about repositories whose transfer is still pending."""
     waits = exists().where(
         repository_transfers.c.repository_id == repositories.c.id,
         may_act_for(repository_transfers.c.recipient_id, literal(user.id)),
@@ -182,7 +182,7 @@ def waiting_transfers(connection: Connection, user: Account, *, public_only: boo
         select(notifications.c.id)
         .join_from(notifications, repositories, repositories.c.id == notifications.c.repository_id)
         .join(users, users.c.id == repositories.c.owner_id)
-        # As in the definition of the index.
+        # As in the definition of the partial index.
         .where(notifications.c.user_id == user.id, text("notifications.issue_id IS NULL"), waits)
         .order_by(notifications.c.id.desc())
         .limit(MOST_TRANSFERS)
@@ -193,7 +193,7 @@ def waiting_transfers(connection: Connection, user: Account, *, public_only: boo
 
 
 def has_repository_threads(connection: Connection, user: Account) -> bool:
-    """Return whether a user has threads about repositories, which few have."""
+    """Return whether a user has threads about repositories, which is rare."""
     clauses = (notifications.c.user_id == user.id, text("notifications.issue_id IS NULL"))
     return connection.execute(select(notifications.c.id).where(*clauses).limit(1)).first() is not None
 
@@ -201,9 +201,9 @@ def has_repository_threads(connection: Connection, user: Account) -> bool:
 def selection(
     connection: Connection, user: Account, which: NotificationFilter, *, public_only: bool
 ) -> ThreadSelection:
-    """Return what selects the threads of a user that match a filter and are about what they may read.
+    """Return the selection of a user's threads that match a filter and are about something they may read.
 
-    Who may read what is asked once for each repository. Threads are joined with their issues only where that
+    Permissions are checked once per repository. Threads are joined with their issues only where the permission
     depends on the kind of issue.
     """
     clauses = conditions(user, which)
@@ -218,7 +218,7 @@ def selection(
 def selection_of_issues(
     connection: Connection, user: Account, which: NotificationFilter, *, public_only: bool
 ) -> ThreadSelection:
-    """Return what selects the threads about issues that a user may read."""
+    """Return the selection of threads about issues that a user may read."""
     kinds = set(which.kinds)
     if not kinds:
         return ThreadSelection(notifications, [false()])
@@ -284,7 +284,7 @@ def count_unread(database: Database, user: Account, *, public_only: bool) -> int
 
 
 def count_for_badge(database: Database, user: Account, *, public_only: bool) -> int:
-    """Return how many threads of a user are unread, up to `MOST_COUNTED`, at a cost that does not grow with them.
+    """Return how many threads of a user are unread, up to `MOST_COUNTED`, in bounded time.
 
     It is counted for every page. On SQLite the number is cached until the database changes.
     """
@@ -323,7 +323,7 @@ def load_badge(database: Database, key: tuple[Account, bool]) -> int:
 
 
 def find_notification(database: Database, user: Account, number: int, *, public_only: bool) -> NotificationThread:
-    """Return a thread of a user by id; other people's, and those about what they may not read, do not exist."""
+    """Return a thread of a user by id; others' threads, and threads about unreadable subjects, are not found."""
     with database.read() as connection:
         waiting = waiting_transfers(connection, user, public_only=public_only)
         shown = or_(visible_to(user, public_only=public_only), notifications.c.id.in_(waiting))

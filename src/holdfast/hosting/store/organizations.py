@@ -89,7 +89,7 @@ def create_organization(database: Database, owner: Account, name: str, **columns
 def delete_organization(database: Database, organization: Account) -> None:
     """Delete an organization and its teams; raise `StillInUse` if it owns repositories."""
     with database.write() as connection:
-        # A repository that is being created concurrently waits for this lock, or is counted.
+        # A repository that is being created concurrently waits for this lock, or is counted already.
         membership.lock_organization(connection, organization.id)
         owned = connection.execute(
             select(func.count()).select_from(repositories).where(repositories.c.owner_id == organization.id)
@@ -137,7 +137,7 @@ def organizations_of(
     skip: int,
     limit: int,
 ) -> tuple[list[Account], int]:
-    """Return one page of a user's organizations as far as `asking` may see them, and the total."""
+    """Return one page of a user's organizations that `asking` may see, and the total."""
     joined = select(members.c.organization_id).where(members.c.user_id == user.id)
     if asking is None or not (asking.is_admin or asking.id == user.id):
         is_visible: ColumnElement[bool] = members.c.is_public

@@ -1,8 +1,8 @@
 """The webhook outbox: waiting deliveries, sent by one process at a time per webhook (lease).
 
 A process holds the lease of a webhook while it sends, and renews it. Results are written and the lease released in
-one transaction, so the next holder sees all of them. If a process dies, its lease expires and what it had not
-written is sent again (at-least-once delivery).
+one transaction, so the next holder sees all of them. If a process dies, its lease expires, and deliveries without
+a written result are sent again (at-least-once delivery).
 """
 
 import time
@@ -153,7 +153,7 @@ RESULT_COLUMNS: Final = (
 OUTCOME: Final[dict[Column[Any], BindParameter[Any]]] = {
     deliveries.c[name]: bindparam(f"new_{name}") for name in RESULT_COLUMNS
 }
-# A delivered one stays delivered, even if it was cancelled in the meantime.
+# A delivered one stays delivered, even if it was cancelled meanwhile.
 RESULT_UPDATE = update(deliveries).where(deliveries.c.id == bindparam("new_delivery")).values(OUTCOME)
 UPDATE_RESULT = Statement(RESULT_UPDATE)
 UPDATE_WAITING = Statement(RESULT_UPDATE.where(WAITS))
@@ -184,7 +184,7 @@ QUEUE = Statement(
 
 @dataclass(frozen=True, slots=True)
 class LeasedHook:
-    """A leased webhook; `target` is the kind of its owner, as receivers know it."""
+    """A leased webhook; `target` is the kind of its owner, as shown to receivers."""
 
     hook: Hook
     target: str
@@ -264,7 +264,7 @@ def claim_hooks(database: Database, holder: str, *, most: int, until: int, now: 
 
 
 def leased_hook(database: Database, holder: str, hook: int, *, now: int) -> LeasedHook | None:
-    """Return a webhook whose lease we hold, if it is active and not paused; else None."""
+    """Return a webhook whose lease is held by `holder`, if it is active and not paused; otherwise None."""
     row = database.row(HELD, hook=hook, by=holder, now=now)
     if row is None:
         return None
@@ -333,7 +333,7 @@ def renew_leases(database: Database, holder: str, leased: Sequence[int], *, unti
 
 
 def release_all(database: Database) -> None:
-    """Release all leases; only for a process that knows that no other one sends."""
+    """Release all leases; only for a process that knows that no other process sends."""
     with database.write() as connection:
         connection.execute(update(hooks).where(hooks.c.holder != "").values(holder="", held_until=0))
 
@@ -352,7 +352,7 @@ def delete_old_deliveries(database: Database, *, before: int) -> int:
         .limit(DELETE_BATCH)
     )
     removed = 0
-    # In batches, so that other writers can get in between.
+    # In batches, so that other writers do not wait long.
     while True:
         with database.write() as connection:
             deleted = connection.execute(delete(deliveries).where(deliveries.c.id.in_(old))).rowcount

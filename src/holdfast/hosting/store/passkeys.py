@@ -1,4 +1,4 @@
-"""Passkeys of users, and challenges, each of which is answered once by one atomic statement."""
+"""Passkeys of users, and their challenges, each of which is consumed once by one atomic statement."""
 
 import time
 from collections.abc import Sequence
@@ -47,7 +47,7 @@ class Passkey(msgspec.Struct, frozen=True):
 
 @redacted
 class NewPasskey(msgspec.Struct, frozen=True):
-    """A passkey that is to be added; binary values are base64url."""
+    """A passkey to add; binary values are base64url."""
 
     name: str
     credential_id: str
@@ -58,7 +58,7 @@ class NewPasskey(msgspec.Struct, frozen=True):
 
 @redacted
 class PasskeyChallenge(msgspec.Struct, frozen=True):
-    """A challenge: what it is for, for whom, and until when; `user_id` is None when anybody may answer."""
+    """A challenge: its purpose, user and expiry; `user_id` is None if any user may answer."""
 
     challenge: str
     purpose: str
@@ -100,7 +100,7 @@ def add(
     limit: int,
     now: int | None = None,
 ) -> bool:
-    """Add a passkey; return whether it is the first second factor, which takes the recovery codes.
+    """Add a passkey; return whether it is the first second factor, which stores the recovery codes.
 
     Raises `PasskeyTaken` and `TooManyPasskeys`.
     """
@@ -108,7 +108,7 @@ def add(
     row = {**msgspec.structs.asdict(new), "user_id": user.id, "created_at": moment, "last_used_at": 0}
     try:
         with database.write() as connection:
-            # Two that are added at once must not both be the first one.
+            # Serializes concurrent additions, which could both be the first one.
             connection.execute(select(users.c.id).where(users.c.id == user.id).with_for_update())
             is_first = not two_factor.has_any(connection, user)
             if count(connection, user) >= limit:
@@ -148,9 +148,9 @@ def remove(database: Database, user: Account, passkey_id: int) -> tuple[str, boo
 
 
 def use(database: Database, passkey: Passkey, sign_count: int, *, now: int | None = None) -> bool:
-    """Record a use, unless the signature counter is not above the last one; both are 0 where there is none.
+    """Record a use, unless the signature counter did not increase; both are 0 if there is no counter.
 
-    Returns False also if the passkey was removed in the meantime.
+    Returns False also if the passkey was removed meanwhile.
     """
     moment = int(time.time()) if now is None else now
     stored = passkeys.c.sign_count
@@ -162,7 +162,7 @@ def use(database: Database, passkey: Passkey, sign_count: int, *, now: int | Non
 
 
 def add_challenge(database: Database, challenge: PasskeyChallenge, *, now: int) -> None:
-    """Store a challenge; those that have expired are deleted on the way."""
+    """Store a challenge, and delete expired ones."""
     with database.write() as connection:
         delete_expired_challenges(connection, now=now)
         connection.execute(insert(passkey_challenges), msgspec.structs.asdict(challenge))
@@ -189,5 +189,5 @@ def take_challenge(
 
 
 def delete_expired_challenges(connection: Connection, *, now: int) -> None:
-    """Delete the challenges that nobody answered in time."""
+    """Delete the challenges that were not answered in time."""
     connection.execute(delete(passkey_challenges).where(passkey_challenges.c.expires_at <= now))

@@ -1,4 +1,4 @@
-"""Updates of refs that were pending when a process of a version before the repository log was killed."""
+"""Ref updates that were pending when a process of a version before the repository log was killed."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ __all__ = ["PendingUpdate", "delete_key_of", "delete_pending", "pending_updates"
 
 
 class PendingUpdate(msgspec.Struct, frozen=True):
-    """An update that was about to happen."""
+    """A ref update that was about to happen."""
 
     id: int
     repository_id: int
@@ -24,7 +24,7 @@ class PendingUpdate(msgspec.Struct, frozen=True):
 
 
 class RecordedUpdate(msgspec.Struct, frozen=True):
-    """What the details of an event say about an update."""
+    """A ref update in the details of an event."""
 
     ref: str = ""
     before: str = ""
@@ -32,7 +32,7 @@ class RecordedUpdate(msgspec.Struct, frozen=True):
 
 
 def pending_updates(database: Database) -> list[PendingUpdate]:
-    """Return all updates that are pending, by repository and then oldest first."""
+    """Return all pending updates, by repository and then oldest first."""
     statement = select(ref_updates).order_by(ref_updates.c.repository_id, ref_updates.c.id)
     with database.read() as connection:
         return [
@@ -50,7 +50,7 @@ def pending_updates(database: Database) -> list[PendingUpdate]:
 def recorded_since(database: Database, repository_id: int, since: int) -> set[RefUpdate]:
     """Return the updates of a repository whose events were recorded since a time.
 
-    A request whose process was killed may have been made again before.
+    The request of a killed process may have been repeated since.
     """
     statement = select(events.c.details).where(
         events.c.repository_id == repository_id,
@@ -72,7 +72,7 @@ def delete_pending(connection: Connection, updates: Sequence[PendingUpdate]) -> 
 
 
 def delete_key_of(connection: Connection, pending: PendingUpdate) -> None:
-    """Delete the idempotency key of an update that did not happen: its request may be made again."""
+    """Delete the idempotency key of an update that did not happen, so that its request can be repeated."""
     connection.execute(
         delete(commit_keys).where(
             commit_keys.c.repository_id == pending.repository_id,

@@ -1,4 +1,4 @@
-"""Pinned issues and pull requests of a repository: a few of each kind, in an order."""
+"""Pinned issues and pull requests of a repository: a few of each kind, ordered."""
 
 from typing import Final
 
@@ -15,7 +15,7 @@ from holdfast.hosting.store.tables import issues
 __all__ = ["MOST_PINS", "move_pin", "pin_issue", "pinned_issues", "unpin_issue"]
 
 MOST_PINS: Final = 3
-"""How many issues, and how many pull requests, of one repository can be pinned."""
+"""The maximum number of pinned issues, and of pinned pull requests, per repository."""
 
 
 def pinned_issues(database: Database, repository: Repository, *, is_pull: bool) -> list[Issue]:
@@ -26,7 +26,7 @@ def pinned_issues(database: Database, repository: Repository, *, is_pull: bool) 
 
 def pinned_in(connection: Connection, repository: Repository, *, is_pull: bool) -> list[Issue]:
     """Return the pinned issues or pull requests of a repository, in a transaction."""
-    # Relies on ix_issues_repository_id_pin_order, which has the pinned ones only.
+    # Relies on the partial index ix_issues_repository_id_pin_order.
     kind = issues.c.is_pull if is_pull else ~issues.c.is_pull
     statement = select(*ISSUE).where(issues.c.repository_id == repository.id, issues.c.pin_order > 0, kind)
     return [Issue(*row) for row in connection.execute(statement.order_by(issues.c.pin_order, issues.c.id))]
@@ -40,7 +40,7 @@ def set_order(connection: Connection, order: list[Issue]) -> None:
 
 
 def pin_issue(database: Database, repository: Repository, issue: Issue, actor: Account) -> None:
-    """Pin an issue after the others; does nothing if it is pinned."""
+    """Pin an issue after the others; idempotent."""
     with issue_transaction(database, repository, actor) as change:
         issue = refresh_issue(change.connection, repository, issue)
         if issue.pin_order:
@@ -65,7 +65,7 @@ def unpin_issue(database: Database, repository: Repository, issue: Issue, actor:
 
 
 def move_pin(database: Database, repository: Repository, issue: Issue, actor: Account, *, position: int) -> None:
-    """Move a pinned issue to a position, which begins at 1; beyond the last it is the last."""
+    """Move a pinned issue to a position, counted from 1; beyond the last it becomes the last."""
     with issue_transaction(database, repository, actor) as change:
         issue = refresh_issue(change.connection, repository, issue)
         if not issue.pin_order:

@@ -1,7 +1,8 @@
 """Prepared statements for hot paths: compiled to SQL once, run on the raw driver.
 
-For small queries SQLAlchemy's compilation and result handling cost several times the query itself. What every
-request needs (authentication, repository, permissions) is therefore written in SQLAlchemy Core, but compiled once.
+For small queries SQLAlchemy's compilation and result handling cost several times the query itself. Queries of
+every request (authentication, repository, permissions) are therefore written in SQLAlchemy Core, but compiled
+once.
 """
 
 import sqlite3
@@ -26,7 +27,7 @@ class Bare(sqlite3.Connection):
     renderer: Callable[..., str] | None = None
     """Renders the payloads of recorded events."""
     uses = 0
-    """How many callers in its thread use it now; it must not be closed meanwhile."""
+    """The number of callers in its thread that use it; it must not be closed meanwhile."""
     version: tuple[int, int] | None = None
     """The version of the database that `cache` was read from."""
     cache: Final[dict[object, Any]]
@@ -37,7 +38,7 @@ class Bare(sqlite3.Connection):
 
 
 Link = Connection | Bare
-"""A transaction: SQLAlchemy's, or on SQLite the driver's own, where a hot path writes."""
+"""A transaction: SQLAlchemy's, or on SQLite the raw driver's, for hot paths that write."""
 DIALECTS: Final[dict[str, Dialect]] = {
     "sqlite": sqlite.dialect(paramstyle="named"),
     "postgresql": postgresql.dialect(paramstyle="pyformat"),  # type: ignore[no-untyped-call]  # SQLAlchemy does not type it
@@ -57,7 +58,7 @@ class Statement:
             compiled = statement.compile(dialect=dialect)
             self._texts[name] = str(compiled)
             self._constants[name] = {key: value for key, value in compiled.params.items() if value is not None}
-        # Precomputed for runs on SQLite.
+        # Precomputed for SQLite.
         self._sqlite = self._texts["sqlite"]
         self._sqlite_constants = self._constants["sqlite"]
         # SQLite has no boolean type: its driver returns 1 and 0.

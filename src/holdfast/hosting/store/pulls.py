@@ -67,15 +67,15 @@ CONFLICT: Final = "conflict"
 FAILED: Final = "failed"
 """The comparison failed or exceeded its limits."""
 
-# How many ids one statement asks for.
+# The maximum number of ids in one statement.
 IDS_AT_ONCE: Final = 500
-# Written as in the partial indexes; SQLite uses them for nothing else.
+# Written as in the partial indexes; otherwise SQLite does not use them.
 IS_OPEN: Final = text("issues.is_pull AND NOT issues.is_closed")
 
 
 @dataclass(frozen=True, slots=True)
 class Pull:
-    """The part of a pull request that other issues do not have, and where its branches are now."""
+    """The row of a pull request in addition to its issue, and the current tips of its branches."""
 
     issue_id: int
     merge_base: str
@@ -84,7 +84,7 @@ class Pull:
     mergeability: str
     """`CLEAN`, `CONFLICT`, `FAILED`, or empty before the first comparison."""
     conflicting_files: str
-    """The paths that conflict, as JSON."""
+    """The conflicting paths, as JSON."""
     additions: int
     deletions: int
     changed_files: int
@@ -94,19 +94,19 @@ class Pull:
     allow_maintainer_edit: bool
     head_label: str
     base_tip: str | None = None
-    """Where the base branch is; None if it was deleted."""
+    """The commit of the base branch; None if it was deleted."""
     head_tip: str | None = None
-    """Where the head branch is; None if it or its repository was deleted."""
+    """The commit of the head branch; None if it or its repository was deleted."""
 
     @property
     def conflicts(self) -> list[str]:
-        """The paths that conflict."""
+        """The conflicting paths."""
         return msgspec.json.decode(self.conflicting_files, type=list[str])
 
 
 @dataclass(frozen=True, slots=True)
 class EditableHead:
-    """The head branch in a fork of a pull request that allows edits by maintainers."""
+    """The head branch, in a fork, of a pull request that allows edits by maintainers."""
 
     repository_id: int
     """The repository of the base."""
@@ -116,7 +116,7 @@ class EditableHead:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewPull:
-    """What is recorded of a new pull request besides its branches."""
+    """The columns of a new pull request besides its branches."""
 
     merge_base: str = ""
     allow_maintainer_edit: bool = False
@@ -139,7 +139,7 @@ class PullComparison:
 
 @dataclass(frozen=True, slots=True)
 class ScheduledMerge:
-    """A merge that happens as soon as the required statuses succeed; the fields are the table's columns."""
+    """A merge to be done as soon as the required statuses succeed; the fields are the table's columns."""
 
     issue_id: int
     user_id: int
@@ -158,7 +158,7 @@ class PullParts:
     pulls: dict[int, Pull] = field(default_factory=dict)
     """By issue id."""
     mergers: dict[int, Account] = field(default_factory=dict)
-    """Who merged them, by id."""
+    """The users who merged them, by id."""
     heads: dict[int, Repository] = field(default_factory=dict)
     """The repositories of their heads, by id."""
 
@@ -243,7 +243,7 @@ CANCEL_SCHEDULED = Statement(
 
 
 def find_pull(database: Database, issue: Issue) -> Pull:
-    """Return the stored part of a pull request; raise `NoSuchIssue` for one that was deleted."""
+    """Return the row of a pull request; raise `NoSuchIssue` if it was deleted."""
     row = database.row(BY_ID, id=issue.id)
     if row is None:
         raise NoSuchIssue(f"pull request does not exist [index: {issue.number}]")
@@ -253,8 +253,8 @@ def find_pull(database: Database, issue: Issue) -> Pull:
 def pull_parts(database: Database, page: Sequence[Issue], *loaded_repositories: Repository) -> PullParts:
     """Load the related rows of pull requests in a constant number of queries.
 
-    A single one, and those inside a transaction, are loaded by prepared statements. Repositories that are known
-    already are not loaded again.
+    A single one, and those inside a transaction, are loaded by prepared statements. Repositories in
+    `loaded_repositories` are not loaded again.
     """
     parts = PullParts(heads={repository.id: repository for repository in loaded_repositories})
     others = {
@@ -282,7 +282,7 @@ def pull_parts(database: Database, page: Sequence[Issue], *loaded_repositories: 
 
 
 def add_pull(link: Link, issue: Issue, new: NewPull) -> None:
-    """Record the row of a new pull request."""
+    """Insert the row of a new pull request."""
     ADD.run(
         link,
         issue_id=issue.id,
@@ -293,7 +293,7 @@ def add_pull(link: Link, issue: Issue, new: NewPull) -> None:
 
 
 def open_with_head(link: Link, repository_id: int, branch: str | None = None) -> list[Issue]:
-    """Return the open pull requests, in any repository, whose head is a branch of a repository, or any of them."""
+    """Return the open pull requests, in any repository, whose head is a given or any branch of a repository."""
     if branch is None:
         return [Issue(*row) for row in OPEN_IN_HEAD.run(link, repository_id=repository_id)]
     return [Issue(*row) for row in OPEN_WITH_HEAD.run(link, repository_id=repository_id, branch=branch)]
@@ -305,7 +305,7 @@ def is_open_head(database: Database, repository_id: int, branch: str) -> bool:
 
 
 def editable_heads(connection: Connection, head_repository_id: int, limit: int) -> list[EditableHead]:
-    """Return the heads in a fork of open pull requests elsewhere that maintainers may edit, the newest first."""
+    """Return the head branches in a fork of open pull requests that maintainers may edit, newest first."""
     statement = (
         select(issues.c.repository_id, issues.c.head_branch, issues.c.author_id)
         .join(pull_requests, pull_requests.c.issue_id == issues.c.id)
@@ -322,7 +322,7 @@ def editable_heads(connection: Connection, head_repository_id: int, limit: int) 
 
 
 def behind_their_branch(database: Database, head_repository_id: int, limit: int = 1000) -> list[Issue]:
-    """Return the open pull requests in other repositories whose head is not where its branch is."""
+    """Return the open pull requests in other repositories whose stored head differs from the tip of its branch."""
     statement = (
         select(*ISSUE)
         .select_from(JOINED)
@@ -339,7 +339,7 @@ def behind_their_branch(database: Database, head_repository_id: int, limit: int 
 
 
 def open_without_branch(database: Database, repository_id: int, branches: Sequence[str]) -> list[Issue]:
-    """Return the open pull requests from or into these branches of a repository, where the branch is deleted."""
+    """Return the open pull requests from or into these branches of a repository that were deleted."""
     from_them = and_(
         issues.c.head_repository_id == repository_id,
         issues.c.head_branch.in_(branches),
@@ -350,7 +350,7 @@ def open_without_branch(database: Database, repository_id: int, branches: Sequen
     )
     issues_by_id: dict[int, Issue] = {}
     with database.read() as connection:
-        # Two statements, each with its index.
+        # Two statements, so that each uses its index.
         for condition in (from_them, into_them):
             statement = select(*ISSUE).select_from(JOINED).where(IS_OPEN, condition).order_by(issues.c.id)
             issues_by_id.update((row[0], Issue(*row)) for row in map(tuple, connection.execute(statement)))
@@ -358,7 +358,7 @@ def open_without_branch(database: Database, repository_id: int, branches: Sequen
 
 
 def find_head_repository(database: Database, base: Repository, owner: str, name: str = "") -> Repository | None:
-    """Return the repository of an owner that is a fork of another one, or is forked by it; by name if given."""
+    """Return an owner's repository that is a fork, the parent or a sibling fork of another; by name if given."""
     related = [repositories.c.fork_of == base.id]
     if base.fork_of is not None:
         related += [repositories.c.id == base.fork_of, repositories.c.fork_of == base.fork_of]
@@ -381,7 +381,7 @@ def set_head(link: Link, issue: Issue, sha: str, now: int) -> None:
 
 
 def save_comparison(link: Link, issue_id: int, pull_comparison: PullComparison) -> None:
-    """Record what a comparison found; it says itself which commits it is of."""
+    """Store the result of a comparison, including the commits that were compared."""
     SAVE.run(
         link,
         number=issue_id,
@@ -421,10 +421,7 @@ def outdated_pulls(database: Database, repository_id: int, limit: int) -> list[t
 
 
 def repositories_with_outdated_pulls(database: Database, limit: int) -> tuple[list[int], list[int]]:
-    """Return repositories with open pull requests to compare, and those whose branches forks have moved.
-
-    The second are the repositories of the heads.
-    """
+    """Return repositories with open pull requests to compare, and forks whose branches (heads) moved."""
     outdated = or_(
         pull_requests.c.checked_head != issues.c.head_sha, pull_requests.c.checked_base != bases.c.target
     )
@@ -448,7 +445,7 @@ def repositories_with_outdated_pulls(database: Database, limit: int) -> tuple[li
 
 
 def merged_with(database: Database, repository: Repository, sha: str) -> Issue | None:
-    """Return the pull request of a repository whose merge made a commit."""
+    """Return the pull request of a repository whose merge created a commit."""
     statement = (
         select(*ISSUE)
         .join_from(issues, pull_requests, pull_requests.c.issue_id == issues.c.id)
@@ -469,7 +466,7 @@ def merged_with(database: Database, repository: Repository, sha: str) -> Issue |
 def pull_between(
     database: Database, repository: Repository, base: str, head: str, owner: str = ""
 ) -> Issue | None:
-    """Return the newest pull request between two branches, an open one first; the head's owner if one is named."""
+    """Return the newest pull request between two branches, open ones first, optionally of one head owner."""
     from_own = issues.c.head_repository_id == repository.id
     if owner and owner.casefold() != repository.owner.name.casefold():
         owned = select(repositories.c.id).join(users, users.c.id == repositories.c.owner_id)
@@ -492,7 +489,7 @@ def pull_between(
 
 
 def retarget(link: Link, repository_id: int, old: str, new: str) -> None:
-    """Follow the new name of a branch: open pull requests into it and from it."""
+    """Update open pull requests into and from a branch that was renamed."""
     for statement in (RETARGET_BASE, RETARGET_HEAD):
         statement.run(link, number=repository_id, old=old, new=new)
 
@@ -512,7 +509,7 @@ def set_merged(connection: Connection, issue: Issue, merger: Account, *, sha: st
 
 
 def schedule_merge(connection: Connection, new: ScheduledMerge) -> None:
-    """Record that a pull request is to be merged when its statuses succeed, instead of a former schedule."""
+    """Schedule the merge of a pull request for when its statuses succeed, replacing a former schedule."""
     values = {name: getattr(new, name) for name in ScheduledMerge.__dataclass_fields__}
     values["created_at"] = new.created_at or int(time.time())
     rest = {name: value for name, value in values.items() if name != "issue_id"}

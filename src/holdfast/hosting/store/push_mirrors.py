@@ -1,4 +1,4 @@
-"""Push mirrors: repositories elsewhere that follow one here."""
+"""Push mirrors: remote repositories that are updated from a local one."""
 
 import time
 from typing import Final
@@ -48,7 +48,7 @@ COLUMNS: Final = tuple(push_mirrors.c[name] for name in PushMirror.__struct_fiel
 
 
 def add_push_mirror(database: Database, repository: Repository, **columns: str | int | bool) -> PushMirror:
-    """Add a push mirror, which is due at once."""
+    """Add a push mirror, which is due immediately."""
     now = int(time.time())
     row = {"repository_id": repository.id, "next_sync_at": now, "created_at": now, **columns}
     with database.write() as connection:
@@ -66,7 +66,7 @@ def count_push_mirrors(database: Database, repository: Repository) -> int:
 def list_push_mirrors(
     database: Database, repository: Repository, *, skip: int, limit: int
 ) -> tuple[list[PushMirror], int]:
-    """Return a page of the push mirrors of a repository, oldest first, and how many there are."""
+    """Return a page of the push mirrors of a repository, oldest first, and the total."""
     statement = select(*COLUMNS).where(push_mirrors.c.repository_id == repository.id).order_by(push_mirrors.c.id)
     with database.read() as connection:
         mirrors = [PushMirror(*row) for row in connection.execute(statement.offset(skip).limit(limit))]
@@ -90,14 +90,14 @@ def remove_push_mirror(database: Database, mirror: PushMirror) -> None:
 
 
 def request_push(database: Database, repository: Repository) -> int:
-    """Make the push mirrors of a repository due at once; return how many there are."""
+    """Make the push mirrors of a repository due immediately; return how many there are."""
     statement = update(push_mirrors).where(push_mirrors.c.repository_id == repository.id)
     with database.write() as connection:
         return connection.execute(statement.values(next_sync_at=int(time.time()))).rowcount
 
 
 def claim_due(database: Database, *, seconds: int, now: int) -> PushMirror | None:
-    """Take a push mirror that is due, so that nobody else does for some seconds; None if none is due.
+    """Claim a push mirror that is due for `seconds`; None if none is due.
 
     One with `sync_on_commit` is due when its repository has changed since the last push, unless that failed.
     """
@@ -127,9 +127,9 @@ def claim_due(database: Database, *, seconds: int, now: int) -> PushMirror | Non
 
 
 def end_push(database: Database, mirror: PushMirror, *, error: str, version: int, wait: int) -> None:
-    """Record that a push mirror was pushed, or why not, and when it is due next.
+    """Record that a push mirror was pushed, or the error, and when it is due next.
 
-    One that somebody asked for meanwhile stays due.
+    A mirror for which a push was requested meanwhile stays due.
     """
     now = int(time.time())
     statement = update(push_mirrors).where(push_mirrors.c.id == mirror.id)

@@ -18,7 +18,7 @@ __all__ = ["IssueReaction", "ReactionTarget", "add", "list_reactions", "remove"]
 
 
 class ReactionTarget(msgspec.Struct, frozen=True):
-    """What is reacted to: a column of the table and a value."""
+    """The target of a reaction: a column of the table and a value."""
 
     column: str
     id: int
@@ -74,7 +74,7 @@ def add(database: Database, to: ReactionTarget, user: Account, content: str) -> 
 
 
 def remove(database: Database, to: ReactionTarget, user: Account, content: str) -> None:
-    """Remove a reaction of a user, if there is one."""
+    """Remove a reaction of a user, if it exists."""
     columns = reactions.c
     with database.write() as connection:
         connection.execute(

@@ -1,4 +1,4 @@
-"""Events of ref updates: pushes, and branches and tags that are created or deleted."""
+"""Events of ref updates: pushes, and created or deleted branches and tags."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ __all__ = ["record_updates"]
 BRANCHES: Final = "refs/heads/"
 TAGS: Final = "refs/tags/"
 NOTHING_KNOWN: Final[Mapping[Any, object]] = MappingProxyType({})
-# From so many events on, one statement for all of them costs less than one for each.
+# From this many events on, one statement for all of them costs less than one for each.
 MANY: Final = 16
 
 
@@ -28,10 +28,10 @@ def record_updates(
     options: Sequence[str] = (),
     preloaded: Mapping[RefUpdate, object] = NOTHING_KNOWN,
 ) -> None:
-    """Record the events of updated refs: creating comes before pushing; deleting a branch is no push.
+    """Record the events of updated refs: `create` comes before `push`; deleting a branch is not a push.
 
     Refs that are neither branches nor tags have no events. The options of a push are part of its push events.
-    `preloaded` is what the renderer of payloads has read of updates already.
+    `preloaded` is data that the payload renderer has read for updates already.
     """
     recorded = [(update, kind, event) for update in updates for kind, event in events_of(update)]
     about = {"owner_id": repository.owner.id, "repository_id": repository.id, "actor_id": actor_id}
@@ -47,7 +47,7 @@ def record_updates(
 
 
 def events_of(update: RefUpdate) -> list[tuple[str, str]]:
-    """Return the events of an update, each with whether it is of a branch or a tag."""
+    """Return the events of an update, each with the kind of ref (branch or tag)."""
     if not update.has_effect:
         return []
     if update.ref.startswith(BRANCHES):
@@ -60,7 +60,7 @@ def events_of(update: RefUpdate) -> list[tuple[str, str]]:
 
 
 def details_of(update: RefUpdate, kind: str, event: str, options: Sequence[str]) -> dict[str, object]:
-    """Return what an event says of an update."""
+    """Return the details of an event of an update."""
     details: dict[str, object] = {
         "ref": display_ref(update.ref),
         "before": update.old,
@@ -71,5 +71,5 @@ def details_of(update: RefUpdate, kind: str, event: str, options: Sequence[str])
 
 
 def display_ref(ref: str) -> str:
-    """Return a ref as people see it."""
+    """Return the short name of a ref, as shown to users."""
     return ref if ref.isascii() else os.fsencode(ref).decode(errors="replace")

@@ -1,4 +1,4 @@
-"""The update of a ref: its name, the id it had and the id it gets."""
+"""A ref update: the name of the ref, its old id and its new id."""
 
 import msgspec
 
@@ -6,7 +6,7 @@ __all__ = ["RefUpdate"]
 
 
 class RefUpdate(msgspec.Struct, frozen=True):
-    """A ref that goes from one id to another; an id of zeros stands for no ref."""
+    """The update of a ref from one id to another; an id of zeros means that the ref does not exist."""
 
     ref: str
     old: str
@@ -14,17 +14,17 @@ class RefUpdate(msgspec.Struct, frozen=True):
 
     @property
     def creates(self) -> bool:
-        """Whether there was no such ref."""
+        """Whether the ref did not exist before."""
         return not self.old.strip("0")
 
     @property
     def deletes(self) -> bool:
-        """Whether there is no such ref afterwards."""
+        """Whether the ref does not exist afterwards."""
         return not self.new.strip("0")
 
     @property
     def has_effect(self) -> bool:
-        """Whether anything is different afterwards; it is not when a missing ref is deleted."""
+        """Whether the update changes anything; deleting a missing ref does not."""
         return self.old != self.new and not (self.creates and self.deletes)
 
     @property

@@ -1,4 +1,4 @@
-"""Releases of a repository, each of a tag."""
+"""Releases of a repository, each for a tag."""
 
 import time
 from collections.abc import Sequence
@@ -50,7 +50,7 @@ class Release(msgspec.Struct, frozen=True):
 
 
 class ReleaseFields(msgspec.Struct, frozen=True, kw_only=True):
-    """What can be chosen of a release."""
+    """The fields of a release that users set."""
 
     tag_name: str
     target: str = ""
@@ -61,7 +61,7 @@ class ReleaseFields(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ReleaseSnapshot(msgspec.Struct, frozen=True):
-    """A release with its files, as it is told in its event."""
+    """A release with its files, as included in its event."""
 
     release: Release
     assets: list[Attachment]
@@ -111,7 +111,7 @@ WITHDRAW = Statement(
 
 
 def holder_of(release: Release) -> AttachmentHolder:
-    """Return a release as what files are attached to."""
+    """Return a release as the holder of attachments."""
     return AttachmentHolder("release_id", release.id)
 
 
@@ -164,14 +164,14 @@ def releases_of(
 
 
 def check_tag_free(link: Link, repository: Repository, tag_name: str, other_than: int = 0) -> None:
-    """Raise `ReleaseTaken` for a tag that another release has."""
+    """Raise `ReleaseTaken` if another release has the tag."""
     taken = BY_TAG.run(link, repository=repository.id, tag_name=tag_name)
     if taken and taken[0][0] != other_than:
         raise ReleaseTaken(f"release tag already exists [tag_name: {tag_name}]")
 
 
 def add_release(link: Link, repository: Repository, author: Account, fields: ReleaseFields) -> Release:
-    """Add a release in a transaction; one that is no draft is published."""
+    """Add a release in a transaction; it is published unless it is a draft."""
     check_tag_free(link, repository, fields.tag_name)
     now = int(time.time())
     (row,) = ADD.run(
@@ -187,7 +187,7 @@ def add_release(link: Link, repository: Repository, author: Account, fields: Rel
 def change_release(
     link: Link, repository: Repository, actor: Account, release: Release, fields: ReleaseFields
 ) -> Release:
-    """Change a release in a transaction; a draft that is none any more is published."""
+    """Change a release in a transaction; a draft that no longer is one is published."""
     check_tag_free(link, repository, fields.tag_name, release.id)
     now = int(time.time())
     publishes = release.is_draft and not fields.is_draft
@@ -207,7 +207,7 @@ def change_release(
 
 
 def delete_release(link: Link, repository: Repository, actor: Account, release: Release) -> None:
-    """Delete a release in a transaction; its tag stays, and the bytes of its files become garbage."""
+    """Delete a release in a transaction; its tag is kept, and the content of its files becomes garbage."""
     assets = attachments_in(link, holder_of(release))
     DELETE.run(link, number=release.id)
     RECOUNT.run(link, repository=repository.id, moment=int(time.time()))

@@ -92,7 +92,7 @@ SUFFIXES: Final = (".git", ".wiki", ".rss", ".atom")
 
 
 class DeclaredSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Settings of a repository as JSON; those of merges have an effect, others are stored and returned only."""
+    """Settings of a repository as JSON; merge settings have an effect, others are only stored and returned."""
 
     enable_time_tracker: bool = True
     allow_only_contributors_to_track_time: bool = True
@@ -151,18 +151,18 @@ class Repository(msgspec.Struct, frozen=True):
     updated_at: int
     pushed_at: int
     version: int = 0
-    """The version of its log, at which a local copy must be before it is read."""
+    """The version of its log, to which a local copy must be updated before it is read."""
     release_count: int = 0
-    """How many releases it has, without drafts."""
+    """The number of releases, without drafts."""
     fork_count: int = 0
     star_count: int = 0
     watch_count: int = 0
     mirrored_at: int = 0
-    """When a mirror was last updated; 0 for never."""
+    """When a mirror was last updated; 0 means never."""
     language: str = ""
-    """The language that most of the default branch is written in."""
+    """The main language of the default branch."""
     avatar: str = ""
-    """The hash of its avatar; empty for none."""
+    """The hash of its avatar; empty if there is none."""
     closed_issues: int = 0
     closed_pulls: int = 0
 
@@ -212,7 +212,7 @@ BY_OLD_NAME = Statement(
 )
 contributed = repositories.alias("contributed")
 owned = repositories.alias("owned")
-# Of a statement; SQLite allows 32,766.
+# The maximum number of bind parameters of a statement; SQLite allows 32,766.
 MOST_PARAMETERS: Final = 10_000
 # A team with mode admin or above has every unit, regardless of its rows.
 UNITS_COUNT: Final = and_(team_units.c.team_id == teams.c.id, teams.c.mode < ADMIN)
@@ -269,7 +269,7 @@ def check_repository_name(name: str) -> None:
 
 
 def find_repository(database: Database, owner: str, name: str) -> Repository:
-    """Return the repository with this owner and name, in any case."""
+    """Return the repository with this owner and name, case-insensitively."""
     row = database.row(BY_NAME, owner=owner.casefold(), name=name.casefold())
     if row is None:
         raise NoSuchRepository(f"repository does not exist [id: 0, uid: 0, owner_name: {owner}, name: {name}]")
@@ -405,14 +405,14 @@ def change_repository(connection: Connection, repository: Repository, **columns:
     """Update columns of a repository; name and owner have functions of their own."""
     values: dict[str, Any] = {"updated_at": int(time.time()), **columns}
     if "default_branch" in columns:
-        # The HEAD of every local copy follows the version.
+        # HEAD of every local copy is updated with the version.
         values["version"] = repositories.c.version + 1
     connection.execute(update(repositories).where(repositories.c.id == repository.id).values(**values))
 
 
 def has_refs(prefix: str) -> ColumnElement[bool]:
     """Return the condition that a repository has a ref below a prefix."""
-    # The last slash is followed by the next character, so that it is one range of the primary key.
+    # The upper bound is the prefix with the character after the slash, so that it is one range of the primary key.
     return exists().where(
         refs.c.repository_id == repositories.c.id, refs.c.name >= prefix, refs.c.name < prefix[:-1] + "0"
     )
@@ -434,7 +434,7 @@ REFS_CHANGED = Statement(
 def set_refs_changed(
     connection: Link, repository: Repository, *, branch_change: int, pushed: bool, bytes_added: int
 ) -> None:
-    """Record that refs were updated: how many branches there are, whether any ref, the size and the last push."""
+    """Record that refs were updated: number of branches, whether there is any ref, size, time of the last push."""
     REFS_CHANGED.run(
         connection,
         repository=repository.id,
@@ -452,7 +452,7 @@ def rename_repository(connection: Connection, repository: Repository, name: str)
 
 
 def transfer_repository(connection: Connection, repository: Repository, owner: Account) -> None:
-    """Transfer a repository to another owner; the teams of the old one lose access."""
+    """Transfer a repository to another owner; the teams of the old owner lose access."""
     move(connection, repository, owner, repository.name)
 
 
@@ -477,7 +477,7 @@ def move(connection: Connection, repository: Repository, owner: Account, name: s
 
 
 def remove_from_owner(connection: Connection, repository: Repository, owner: Account) -> None:
-    """Remove what belongs to the old owner: teams, labels, a transfer, and the new owner as collaborator."""
+    """Remove data of the old owner: teams, labels, a transfer, and the new owner as collaborator."""
     connection.execute(delete(repository_transfers).where(repository_transfers.c.repository_id == repository.id))
     end_transfer(connection, repository.id)
     connection.execute(delete(team_repositories).where(team_repositories.c.repository_id == repository.id))
@@ -506,7 +506,7 @@ def remove_row(connection: Connection, repository: Repository) -> None:
 
 
 def uncount_forks(connection: Connection, deleted: ColumnElement[bool]) -> None:
-    """Subtract the repositories that are about to be deleted from the numbers of forks of their parents."""
+    """Subtract repositories that are about to be deleted from the fork counts of their parents."""
     forks = select(repositories.c.fork_of, func.count().label("total")).where(
         deleted, repositories.c.fork_of.is_not(None)
     )
@@ -558,7 +558,7 @@ def readable_by(
 
 
 def belongs_to(user: Account) -> ColumnElement[bool]:
-    """Return the condition that a repository is a user's own, or that they contribute to it."""
+    """Return the condition that a repository is a user's own, or that they collaborate on it."""
     own = select(contributed.c.id).where(contributed.c.owner_id == user.id)
     shared = select(collaborators.c.repository_id).where(collaborators.c.user_id == user.id)
     of_user = team_members.c.user_id == user.id
@@ -613,7 +613,7 @@ def owner_contains(text: str, *, sqlite: bool) -> SubstringMatch:
 
 
 def any_of(*matches: SubstringMatch) -> SubstringMatch:
-    """Return the match of repositories for which one of several holds."""
+    """Return the match of repositories for which any of several matches holds."""
     condition = or_(*(match.condition for match in matches))
     return SubstringMatch(condition, tuple(query for match in matches for query in match.candidates))
 

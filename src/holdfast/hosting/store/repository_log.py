@@ -1,8 +1,9 @@
-"""The log of each repository: its refs, the updates that led to them, and the packs with their objects.
+"""The log of each repository: its refs, their updates, and the packs with their objects.
 
-An update is written in the transaction of its events. It compares and sets every ref it names, so whichever of
-two writers commits second finds that the ref has changed. The row of the repository has the version of its log,
-and taking the next version locks the row: writers of one repository are serialized, those of others do not wait.
+An update is written in the transaction of its events. It is a compare-and-set of every ref in it, so of two
+concurrent writers the second to commit finds that the ref has changed. The row of the repository has the version
+of its log, and taking the next version locks the row: writers of one repository are serialized, those of others do
+not wait.
 """
 
 import os
@@ -71,7 +72,7 @@ __all__ = [
 ESCAPED: Final = re.compile(r"\\x([0-9a-f]{2})")
 # The version of a repository from before the log: refs and objects are in its folder only (`storage.adoption`).
 NOT_ADOPTED: Final = -1
-# How many names one statement asks for.
+# The maximum number of names in one statement.
 NAMES_AT_ONCE: Final = 500
 
 TAKE_VERSION = Statement(
@@ -143,7 +144,7 @@ ADD_PACK = Statement(insert(packs).values({name: bindparam(name) for name in PAC
 
 
 class NewPack(msgspec.Struct, frozen=True):
-    """A pack to be recorded: its bytes, or the key it was stored under."""
+    """A pack to record: its bytes, or its key in the object store."""
 
     name: str
     size: int
@@ -153,7 +154,7 @@ class NewPack(msgspec.Struct, frozen=True):
 
 
 class PackRow(msgspec.Struct, frozen=True):
-    """A pack of a repository; its bytes are in the database when it has no key."""
+    """A pack of a repository; its bytes are in the database if it has no key."""
 
     id: int
     version: int
@@ -173,7 +174,7 @@ class LogEntry(msgspec.Struct, frozen=True):
 
 
 class RefState(msgspec.Struct, frozen=True):
-    """The refs of a repository that changed, by name, with their targets; None for one that was deleted."""
+    """The changed refs of a repository by name, with their targets; None for a deleted one."""
 
     version: int
     default_branch: str
@@ -181,35 +182,35 @@ class RefState(msgspec.Struct, frozen=True):
 
 
 def stored_name(ref: str) -> str:
-    r"""Return a ref as the database stores it: a byte that is no UTF-8 as `\xe9`, for no ref has a backslash."""
+    r"""Return a ref as stored in the database: invalid UTF-8 bytes as `\xe9`, since no ref has a backslash."""
     return ref if ref.isascii() else os.fsencode(ref).decode(errors="backslashreplace")
 
 
 def ref_name(stored: str) -> str:
-    """Return a ref that the database has stored."""
+    """Return the ref of a stored name."""
     return ESCAPED.sub(lambda match: os.fsdecode(bytes.fromhex(match[1])), stored) if "\\" in stored else stored
 
 
 def current_version(database: Database, repository_id: int) -> int:
-    """Return the version of a repository's log; 0 when there is no such repository."""
+    """Return the version of a repository's log; 0 if there is no such repository."""
     row = database.row(VERSION, number=repository_id)
     return 0 if row is None else int(row[0])
 
 
 def find_ref(database: Database, repository_id: int, ref: str) -> str | None:
-    """Return where a ref points; None when there is no such ref."""
+    """Return the target of a ref; None if there is no such ref."""
     row = database.row(TARGET, repository_id=repository_id, name=stored_name(ref))
     return None if row is None else str(row[0])
 
 
 def target_of(link: Link, repository_id: int, ref: str) -> str | None:
-    """Return where a ref points, in a transaction; None when there is no such ref."""
+    """Return the target of a ref, in a transaction; None if there is no such ref."""
     rows = TARGET.run(link, repository_id=repository_id, name=stored_name(ref))
     return str(rows[0][0]) if rows else None
 
 
 def last_actor(database: Database, repository_id: int, ref: str) -> int | None:
-    """Return who updated a ref last, if they still exist."""
+    """Return the user who updated a ref last, if they still exist."""
     with database.read() as connection:
         entries = log_entries(connection, repository_id, ref=ref, limit=1)
     return entries[0].actor_id if entries else None
@@ -229,22 +230,22 @@ def append(
     updates: Sequence[tuple[int | None, RefUpdate]],
     new_packs: Iterable[NewPack] = (),
 ) -> tuple[int, list[RefUpdate]]:
-    """Append updates of refs, each with its actor, to the log of a repository, one version for each actor's run.
+    """Append ref updates, each with its actor, to the log of a repository, one version per update.
 
-    Returns the version of the last one, and the updates that were rejected because their ref is not at its old id
-    or cannot have its name beside others. The caller rolls the transaction back, or goes on without them.
+    Returns the last version, and the updates that were rejected because their ref does not have its old id, or its
+    name conflicts with another ref. The caller rolls the transaction back, or continues without them.
     """
     versions = TAKE_VERSION.run(link, number=repository_id, count=len(updates))
     if not versions:
         raise GoneMeanwhile("the repository was deleted meanwhile")
     last = int(versions[0][0])
     if last - len(updates) == NOT_ADOPTED:
-        # Rolled back with the transaction.
+        # The version is rolled back with the transaction.
         raise StorageUnavailable("the repository is not adopted yet; `holdfast admin doctor` says more")
     now = int(time.time())
     rejected: list[RefUpdate] = []
     rows: list[dict[str, Bind]] = []
-    # Deletions first: `refs/heads/a` may make place for `refs/heads/a/b`.
+    # Deletions first: after deleting `refs/heads/a`, `refs/heads/a/b` can be created.
     order = sorted(range(len(updates)), key=lambda index: not updates[index][1].deletes)
     is_set = [False] * len(updates)
     for index in order:
@@ -270,7 +271,7 @@ def append(
 
 
 def add_packs(link: Link, repository_id: int, version: int, new_packs: Iterable[NewPack]) -> None:
-    """Record packs that hold the objects of a version, and of none above it."""
+    """Record packs that contain the objects of a version, and of no later one."""
     now = int(time.time())
     for pack in new_packs:
         values = (
@@ -287,7 +288,7 @@ def add_packs(link: Link, repository_id: int, version: int, new_packs: Iterable[
 
 
 def add_rows(link: Link, statement: Statement, rows: Sequence[dict[str, Bind]]) -> None:
-    """Insert rows; one alone without the cost of many."""
+    """Insert rows; a single row without the overhead of executemany."""
     if len(rows) == 1:
         statement.run(link, **rows[0])
     elif rows:
@@ -295,7 +296,7 @@ def add_rows(link: Link, statement: Statement, rows: Sequence[dict[str, Bind]]) 
 
 
 def set_ref(link: Link, repository_id: int, ref_update: RefUpdate) -> bool:
-    """Compare and set one ref; return whether it was at its old id and can have its name."""
+    """Compare-and-set one ref; return whether it had its old id and its name does not conflict."""
     name = stored_name(ref_update.ref)
     if ref_update.deletes:
         return bool(REMOVE.run(link, number=repository_id, ref=name, old=ref_update.old))
@@ -310,13 +311,13 @@ def set_ref(link: Link, repository_id: int, ref_update: RefUpdate) -> bool:
 
 
 def conflicting_ref(link: Link, repository_id: int, ref: str) -> str | None:
-    """Return a ref below a name, or one that is a folder of the name: git allows neither beside it."""
+    """Return a ref that conflicts with a name: one below it, or one that is a parent folder of it."""
     name = stored_name(ref)
     below = BELOW.run(link, repository_id=repository_id, first=f"{name}/", last=f"{name}0")
     if below:
         return ref_name(below[0][0])
     parts = name.split("/")
-    # From `refs/stash` on.
+    # The shortest ref is like `refs/stash`.
     for count in range(2, len(parts)):
         above = "/".join(parts[:count])
         if TARGET.run(link, repository_id=repository_id, name=above):
@@ -364,16 +365,16 @@ def read_refs(connection: Connection, repository_id: int) -> dict[str, str]:
 def list_refs(
     database: Database, repository_id: int, first: str, last: str, *, skip: int, limit: int
 ) -> tuple[list[tuple[str, str]], int]:
-    """Return a page of the refs from one name up to another, without it, and their targets, and the total."""
+    """Return one page of the refs from `first` up to but excluding `last`, with their targets, and the total."""
     names: dict[str, Bind] = {"repository_id": repository_id, "first": first, "last": last}
     rows = database.rows(PAGE, **names, most=limit, skip=skip)
-    # Of a page behind the last one nothing is returned, not even the total.
+    # A page beyond the end has no row with the total.
     total = rows[0][2] if rows else database.rows(COUNT, **names)[0][0]
     return [(ref_name(name), target) for name, target, _ in rows], int(total)
 
 
 def known_targets(connection: Connection, repository_id: int, targets: Sequence[str]) -> set[str]:
-    """Return which of some objects a ref of a repository points to."""
+    """Return which of these objects are targets of a repository's refs."""
     recorded: set[str] = set()
     for start in range(0, len(targets), NAMES_AT_ONCE):
         some = refs.c.target.in_(targets[start : start + NAMES_AT_ONCE])
@@ -384,7 +385,7 @@ def known_targets(connection: Connection, repository_id: int, targets: Sequence[
 
 
 def changed_refs(connection: Connection, repository_id: int, after: int) -> RefState | None:
-    """Return the refs that changed after a version of the log, as they are now; None without such a repository."""
+    """Return the current state of the refs that changed after a version; None if there is no such repository."""
     row = connection.execute(
         select(repositories.c.version, repositories.c.default_branch).where(repositories.c.id == repository_id)
     ).one_or_none()
@@ -407,7 +408,7 @@ def changed_refs(connection: Connection, repository_id: int, after: int) -> RefS
 
 
 def live_packs(connection: Connection, repository_id: int, after: int) -> list[PackRow]:
-    """Return the packs with objects of versions above one, without those that were replaced, oldest first."""
+    """Return the packs with objects of versions after one, except superseded packs, oldest first."""
     statement = (
         select(packs.c.id, packs.c.version, packs.c.name, packs.c.size, packs.c.object_count, packs.c.store_key)
         .where(packs.c.repository_id == repository_id, packs.c.version > after, packs.c.superseded_at == 0)
@@ -417,9 +418,9 @@ def live_packs(connection: Connection, repository_id: int, after: int) -> list[P
 
 
 def pack_contents(connection: Connection, pack_rows: Iterable[PackRow]) -> list[bytes]:
-    """Return the bytes of those packs that the database stores, in their order.
+    """Return the bytes of the packs that are stored in the database, in their order.
 
-    Raises `GitDamaged` for one that has none: without its objects, what is made of the others is not whole.
+    Raises `GitDamaged` if a pack has none: a copy built without its objects would be incomplete.
     """
     ids = [pack.id for pack in pack_rows if not pack.store_key]
     contents: dict[int, bytes] = {}
@@ -434,7 +435,7 @@ def pack_contents(connection: Connection, pack_rows: Iterable[PackRow]) -> list[
 
 
 def repositories_with_packs(database: Database, *, at_least: int = 2) -> list[int]:
-    """Return the repositories that have so many packs."""
+    """Return the repositories that have at least `at_least` packs."""
     live = packs.c.superseded_at == 0
     statement = select(packs.c.repository_id).where(live).group_by(packs.c.repository_id)
     with database.read() as connection:
@@ -442,7 +443,7 @@ def repositories_with_packs(database: Database, *, at_least: int = 2) -> list[in
 
 
 def with_moved_refs(database: Database, since: int, until: int) -> list[int]:
-    """Return the repositories in which an existing ref was updated or deleted in a stretch of time."""
+    """Return the repositories in which an existing ref was updated or deleted in a time range."""
     statement = select(ref_log.c.repository_id).where(
         ref_log.c.created_at >= since, ref_log.c.created_at < until, ref_log.c.old.not_like("00000000%")
     )
@@ -451,7 +452,7 @@ def with_moved_refs(database: Database, since: int, until: int) -> list[int]:
 
 
 def former_targets(connection: Connection, repository_id: int, since: int, until: int | None = None) -> set[str]:
-    """Return what refs have pointed to since a time, or what updates in a stretch of time replaced or set."""
+    """Return the old and new targets of ref updates since a time, or in a time range."""
     moved = [ref_log.c.repository_id == repository_id, ref_log.c.created_at >= since]
     if until is not None:
         moved.append(ref_log.c.created_at < until)
@@ -472,7 +473,7 @@ def delete_packs(connection: Connection, ids: Sequence[int]) -> None:
 
 
 def used_keys(connection: Connection, keys: Sequence[str]) -> set[str]:
-    """Return which keys of the object store a pack has."""
+    """Return which keys of the object store a pack refers to."""
     used: set[str] = set()
     for start in range(0, len(keys), NAMES_AT_ONCE):
         some = packs.c.store_key.in_(keys[start : start + NAMES_AT_ONCE])
@@ -489,7 +490,7 @@ def log_entries(
     skip: int = 0,
     limit: int = 50,
 ) -> list[LogEntry]:
-    """Return entries of a repository's log, the newest first, of one ref if one is named."""
+    """Return entries of a repository's log, newest first, optionally of one ref."""
     statement = select(ref_log).where(of_ref(repository_id, ref)).order_by(ref_log.c.version.desc())
     return [log_row(row) for row in connection.execute(statement.offset(skip).limit(limit))]
 
@@ -502,17 +503,17 @@ def log_entry(connection: Connection, repository_id: int, version: int) -> LogEn
 
 
 def count_log_entries(connection: Connection, repository_id: int, *, ref: str | None = None) -> int:
-    """Return how many entries a repository's log has, of one ref if one is named."""
+    """Return the number of entries of a repository's log, optionally of one ref."""
     statement = select(func.count()).select_from(ref_log).where(of_ref(repository_id, ref))
     return connection.execute(statement).scalar_one()
 
 
 def of_ref(repository_id: int, ref: str | None) -> ColumnElement[bool]:
-    """Return the condition of the entries of a repository, and of one ref if one is named."""
+    """Return the condition of the entries of a repository, optionally of one ref."""
     of_repository = ref_log.c.repository_id == repository_id
     return of_repository if ref is None else and_(of_repository, ref_log.c.ref == stored_name(ref))
 
 
 def log_row(row: Row[tuple[Any, ...]]) -> LogEntry:
-    """Return a row of the log as an entry."""
+    """Build a log entry from a row."""
     return LogEntry(row.version, RefUpdate(ref_name(row.ref), row.old, row.new), row.actor_id, row.created_at)

@@ -55,7 +55,7 @@ EVENTS: Final = {
     ReviewState.COMMENT: "review_comment",
 }
 MOST_COMMENTS: Final = 1000
-"""How many line comments a review may have."""
+"""The maximum number of line comments of a review."""
 HEADS = Statement(
     select(refs.c.name, refs.c.target).where(
         refs.c.repository_id == bindparam("repository_id"),
@@ -92,18 +92,18 @@ ADD_DISMISSAL = Statement(
 
 @dataclass(frozen=True, slots=True)
 class LinePlace:
-    """The place of a line comment; the fields are the columns of the table, in this order."""
+    """The position of a line comment; the fields are the columns of the table, in this order."""
 
     comment_id: int
     review_id: int
     path: str
     line: int
     is_old_side: bool
-    """Whether the line is of the file before the change."""
+    """Whether the line is in the file before the change."""
     commit_id: str
-    """The head that was commented on."""
+    """The head commit that was commented on."""
     line_commit_id: str
-    """The commit that has the line: the head, or on the old side the merge base."""
+    """The commit that contains the line: the head, or on the old side the merge base."""
     blob_id: str
     diff_hunk: str
     resolver_id: int | None
@@ -169,7 +169,7 @@ def submit_review(
 
 
 def pending_review(change: IssueTransaction, issue: Issue, new: NewReview) -> Review:
-    """Return the acting user's pending review of a pull request, which is created if there is none."""
+    """Return the acting user's pending review of a pull request, creating it if there is none."""
     query = select(*REVIEW).where(
         reviews.c.issue_id == issue.id,
         reviews.c.reviewer_id == change.actor.id,
@@ -237,7 +237,7 @@ def comment_count(connection: Connection, review: Review) -> int:
 
 
 def submit(change: IssueTransaction, issue: Issue, review: Review, new: NewReview) -> Review:
-    """Turn a pending review into its state, and answer the requests for it."""
+    """Submit a pending review with its state, and fulfil the review requests it answers."""
     is_decision = new.state in DECISIONS
     if is_decision and issue.is_closed:
         raise ReviewRefused("a closed pull request cannot be approved or rejected")
@@ -257,7 +257,7 @@ def submit(change: IssueTransaction, issue: Issue, review: Review, new: NewRevie
         created_at=change.now,
     )
     of_review = select(review_comments.c.comment_id).where(review_comments.c.review_id == review.id)
-    # Their time is that of the review, so that timelines only grow at their end.
+    # They get the time of the review, so that timelines are append-only.
     change.connection.execute(
         update(comments)
         .where(comments.c.id.in_(of_review), comments.c.kind == PENDING_KIND)
@@ -269,7 +269,7 @@ def submit(change: IssueTransaction, issue: Issue, review: Review, new: NewRevie
 
 
 def answer_requests(change: IssueTransaction, issue: Issue) -> None:
-    """Delete the requests that a review of the acting user answers: theirs, and those of their teams."""
+    """Delete the review requests that a review of the acting user fulfils: theirs, and those of their teams."""
     my_teams = select(team_members.c.team_id).where(team_members.c.user_id == change.actor.id)
     change.connection.execute(
         delete(reviews).where(
@@ -359,7 +359,7 @@ def dismiss_review(
 def undismiss_review(
     database: Database, repository: Repository, issue: Issue, actor: Account, review: Review
 ) -> Review:
-    """Let a dismissed decision count again."""
+    """Undo the dismissal of a decision."""
     with issue_transaction(database, repository, actor) as change:
         issue = refresh_issue(change.connection, repository, issue)
         review = refresh_review(change.connection, review)
@@ -398,10 +398,10 @@ def request_reviews(
     users: Mapping[int, bool],
     teams: Mapping[int, bool],
 ) -> list[Review]:
-    """Ask users and teams, by id, for a review, and return the new requests.
+    """Request reviews from users and teams, by id, and return the new requests.
 
-    The values tell whose review would be official. The former decision of those who are asked again no longer
-    counts.
+    The values are whether the review would be official. The former decision of a user who is requested again no
+    longer counts.
     """
     with issue_transaction(database, repository, actor) as change:
         users_asked, teams_asked = open_requests(change, issue)
@@ -437,7 +437,7 @@ def remove_requests(
     users: Collection[int],
     teams: Collection[int],
 ) -> None:
-    """Withdraw requests for reviews; those who were not asked are ignored."""
+    """Remove review requests; users and teams without a request are ignored."""
     with issue_transaction(database, repository, actor) as change:
         users_asked, teams_asked = open_requests(change, issue)
         old_users = [number for number in dict.fromkeys(users) if number in users_asked]
@@ -455,7 +455,7 @@ def remove_requests(
 
 
 def open_requests(change: IssueTransaction, issue: Issue) -> tuple[set[int], set[int]]:
-    """Return the ids of the users and of the teams that are asked for a review."""
+    """Return the ids of the users and of the teams with a review request."""
     statement = select(reviews.c.reviewer_id, reviews.c.team_id).where(
         reviews.c.issue_id == issue.id, reviews.c.state == ReviewState.REQUEST_REVIEW
     )
@@ -466,7 +466,7 @@ def open_requests(change: IssueTransaction, issue: Issue) -> tuple[set[int], set
 def record_requests(
     change: IssueTransaction, issue: Issue, users: Sequence[int], teams: Sequence[int], *, removed: bool
 ) -> None:
-    """Add the timeline entries and record the events of requests that were made or withdrawn."""
+    """Add the timeline entries and record the events of added or removed review requests."""
     gone = {"removed": True} if removed else {}
     action = "review_request_removed" if removed else "review_requested"
     change.add_entries(issue, "review_request", [("", {"assignee_id": number, **gone}) for number in users])
@@ -480,7 +480,7 @@ def record_requests(
 def set_resolved(
     database: Database, repository: Repository, issue: Issue, actor: Account, place: LinePlace, *, resolved: bool
 ) -> None:
-    """Resolve the conversation about a line, or reopen it: all line comments at the same place."""
+    """Resolve the conversation on a line, or unresolve it: all line comments at the same position."""
     with issue_transaction(database, repository, actor) as change:
         of_pull = select(reviews.c.id).where(
             reviews.c.issue_id == issue.id, reviews.c.state != ReviewState.PENDING

@@ -1,4 +1,4 @@
-"""Reviews of pull requests and requests for them: rows, and what they say about a merge."""
+"""Reviews of pull requests and review requests: rows, and how they affect a merge."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
@@ -68,7 +68,7 @@ class ReviewState(StrEnum):
 
 
 DECISIONS: Final = (ReviewState.APPROVED, ReviewState.REQUEST_CHANGES)
-"""The states that decide about a merge; the newest review with one of them is a reviewer's decision."""
+"""The states that decide about a merge; a reviewer's decision is their newest review with one of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class Review:
 
     @property
     def is_request(self) -> bool:
-        """Whether it only asks for a review."""
+        """Whether it is a review request."""
         return self.state == ReviewState.REQUEST_REVIEW
 
     def is_stale(self, head: str) -> bool:
@@ -99,7 +99,7 @@ class Review:
 
 @dataclass(frozen=True, slots=True)
 class OfficialReviews:
-    """The official reviews of a pull request: who approved, rejected, and is still asked, by id."""
+    """The official reviews of a pull request: who approved, rejected, and is still requested, by id."""
 
     approved: frozenset[int] = frozenset()
     rejected: frozenset[int] = frozenset()
@@ -109,7 +109,7 @@ class OfficialReviews:
 
 @dataclass(frozen=True, slots=True)
 class PullReviewParts:
-    """What a page of pull requests shows of their reviews, by issue id."""
+    """The reviews shown with a page of pull requests, by issue id."""
 
     requested: dict[int, list[Account]] = field(default_factory=dict)
     requested_teams: dict[int, list[Team]] = field(default_factory=dict)
@@ -153,7 +153,7 @@ def official_reviews(
     """Return the official reviews of a pull request that count for a branch protection, in at most two queries.
 
     A stale approval does not count if the rule dismisses or ignores stale approvals. With an approvals allowlist,
-    only approvals of those who are on it now count.
+    only approvals of users who are on it now count.
     """
     reviewers_by_state: dict[str, set[int]] = {}
     asked_teams: set[int] = set()
@@ -211,7 +211,7 @@ def teams_with(connection: Connection, team_ids: Collection[int], user_ids: Coll
 
 
 def reviewed_by(connection: Connection, issue: Issue) -> frozenset[int]:
-    """Return the users who reviewed a pull request or are asked to; pending reviews do not count."""
+    """Return the users who reviewed a pull request or are requested to; pending reviews do not count."""
     statement = select(reviews.c.reviewer_id).where(
         reviews.c.issue_id == issue.id,
         reviews.c.reviewer_id.is_not(None),
@@ -223,7 +223,7 @@ def reviewed_by(connection: Connection, issue: Issue) -> frozenset[int]:
 def official_reviewers(
     connection: Connection, repository: Repository, rule: ProtectionRule | None, user_ids: Collection[int]
 ) -> set[int]:
-    """Return which of these users make official reviews: those on the allowlist, or else writers of code."""
+    """Return which of these users give official reviews: those on the allowlist, or those who may write code."""
     if not user_ids:
         return set()
     if rule is not None and rule.enable_approvals_whitelist:
@@ -235,7 +235,7 @@ def official_reviewers(
 
 
 def may_review(repository: Repository) -> ColumnElement[bool]:
-    """Return the SQL condition that a user may read a repository's pull requests, and so be asked for a review.
+    """Return the SQL condition that a user may read a repository's pull requests, and so can be requested.
 
     `access.py` makes the same decision for one user; a test compares the two.
     """
@@ -253,7 +253,7 @@ def may_review(repository: Repository) -> ColumnElement[bool]:
 
 
 def reviewers(database: Database, repository: Repository, *, skip: int, limit: int) -> tuple[list[Account], int]:
-    """Return one page of the users who were given access to a repository's pull requests, and the total."""
+    """Return one page of the users who were granted access to a repository's pull requests, and the total."""
     granted = and_(has_grant(repository, PULLS, READ), users.c.is_active)
     statement = select(*ACCOUNT).where(granted).order_by(users.c.folded_name).offset(skip).limit(limit)
     with database.read() as connection:
@@ -296,7 +296,7 @@ def reviews_of(
 ) -> tuple[list[Review], int]:
     """Return one page of the reviews of a pull request, oldest first, and the total.
 
-    A pending review is only seen by its author.
+    A pending review is only visible to its author.
     """
     is_seen: ColumnElement[bool] = reviews.c.state != ReviewState.PENDING
     if viewer_id is not None:
@@ -310,7 +310,7 @@ def reviews_of(
 
 
 def find_review(database: Database, issue: Issue, number: int, viewer_id: int | None) -> Review:
-    """Return a review by id; somebody else's pending review does not exist."""
+    """Return a review by id; pending reviews of others are not found."""
     row = database.row(BY_ID, id=number)
     review = None if row is None else Review(*row)
     if review is None or review.issue_id != issue.id:
@@ -342,7 +342,7 @@ def comment_counts(connection: Connection, review_ids: Collection[int]) -> dict[
 
 
 def pull_review_parts(database: Database, issue_ids: Collection[int]) -> PullReviewParts:
-    """Load who is asked to review pull requests, and count line comments, in a constant number of queries.
+    """Load the requested reviewers of pull requests, and count line comments, in a constant number of queries.
 
     Those inside a transaction are loaded by prepared statements.
     """
@@ -381,7 +381,7 @@ def pull_review_parts(database: Database, issue_ids: Collection[int]) -> PullRev
 
 
 def load_review_parts(database: Database, issue_id: int, parts: PullReviewParts) -> None:
-    """Load who is asked to review one pull request, and count its line comments, by prepared statements."""
+    """Load the requested reviewers of one pull request, and count its line comments, by prepared statements."""
     ((counted,),) = database.rows(COUNTED, issue_id=issue_id)
     if counted:
         parts.comment_counts[issue_id] = counted

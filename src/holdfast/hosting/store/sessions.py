@@ -73,7 +73,7 @@ def start_session(
     user_agent: str = "",
     address: str = "",
 ) -> Secret:
-    """Create a session and return its token; expired sessions are deleted on the way."""
+    """Create a session and return its token; also deletes expired sessions."""
     moment = int(time.time()) if now is None else now
     token = Secret(secrets.token_urlsafe(32))
     row = {
@@ -146,7 +146,7 @@ def end_session_of(database: Database, user: Account, key: str) -> bool:
 
 
 def end_others(database: Database, user: Account, secret: Secret | None) -> None:
-    """Delete all sessions of a user but one."""
+    """Delete all sessions of a user except one."""
     others = [sessions.c.user_id == user.id]
     if secret is not None:
         others.append(sessions.c.token_hash != hashed(secret))

@@ -63,7 +63,7 @@ def create_key(
     fingerprint: str,
     is_read_only: bool = False,
 ) -> SshKey:
-    """Add a key to a user or a repository; raise `SshKeyTaken` if anybody has it already."""
+    """Add a key to a user or a repository; raise `SshKeyTaken` if any user or repository has it already."""
     row: dict[str, Any] = {
         "repository_id" if isinstance(owner, Repository) else "user_id": owner.id,
         "title": title,
@@ -91,7 +91,7 @@ def keys_of(
     fingerprint: str = "",
     number: int = 0,
 ) -> tuple[list[SshKey], int]:
-    """Return one page of the keys of a user or a repository, oldest first, and their number."""
+    """Return one page of the keys of a user or a repository, oldest first, and the total."""
     wanted = [owned_by(owner)]
     if fingerprint:
         wanted.append(ssh_keys.c.fingerprint == fingerprint)
@@ -127,7 +127,7 @@ def key_by_fingerprint(database: Database, fingerprint: str) -> SshKey | None:
 
 
 def note_use(database: Database, used: Mapping[int, int]) -> None:
-    """Write when keys were last used, by their ids."""
+    """Store when keys were last used, by key id."""
     with database.write() as connection:
         connection.execute(USED, [{"key_id": number, "moment": moment} for number, moment in used.items()])
 
@@ -142,7 +142,7 @@ def host_keys(database: Database) -> dict[str, str]:
 
 
 def add_host_keys(database: Database, keys: Sequence[tuple[str, str]]) -> None:
-    """Add encrypted host keys; of several machines that start at once, one adds its own."""
+    """Add encrypted host keys; of several machines starting at once, one adds its keys."""
     now = int(time.time())
     rows = [
         {"algorithm": algorithm, "private_key": private_key, "created_at": now} for algorithm, private_key in keys

@@ -1,7 +1,7 @@
-"""Stars and watches: which users have starred a repository, and which watch it.
+"""Stars and watches of repositories.
 
-How many there are is kept in the row of the repository, in the same transaction, so that lists of repositories
-need no further query.
+Their counts are stored in the row of the repository, updated in the same transaction, so that lists of
+repositories need no further query.
 """
 
 import time
@@ -59,7 +59,7 @@ TABLES: Final[dict[Kind, Table]] = {"star": stars, "watch": watches}
 
 
 def add(database: Database, kind: Kind, repository: Repository, user: Account) -> None:
-    """Star or watch a repository; does nothing if the user does already."""
+    """Star or watch a repository; idempotent."""
     table = TABLES[kind]
     row = {"repository_id": repository.id, "user_id": user.id, "created_at": int(time.time())}
     with database.write() as connection:
@@ -70,14 +70,14 @@ def add(database: Database, kind: Kind, repository: Repository, user: Account) -
 
 
 def watch_new(connection: Connection, repository_id: int, user: Account) -> None:
-    """Let a user watch a repository that is created in this transaction."""
+    """Add a watch of a repository that is created in this transaction."""
     row = {"repository_id": repository_id, "user_id": user.id, "created_at": int(time.time())}
     connection.execute(insert(watches), row)
     count(connection, "watch", repositories.c.id == repository_id, 1)
 
 
 def remove(database: Database, kind: Kind, repository: Repository, user: Account) -> None:
-    """Remove a star or a watch, if there is one."""
+    """Remove a star or a watch, if it exists."""
     table = TABLES[kind]
     with database.write() as connection:
         lock(connection, repository, user)
@@ -87,9 +87,9 @@ def remove(database: Database, kind: Kind, repository: Repository, user: Account
 
 
 def lock(connection: Connection, repository: Repository, user: Account) -> None:
-    """Lock the user and then the repository, in the order of a deletion; raise `GoneMeanwhile` if one is gone.
+    """Lock the user and then the repository, as a deletion does; raise `GoneMeanwhile` if one is missing.
 
-    A star is only changed under the lock of its repository, so the counter is that of the rows.
+    Stars and watches are only changed under the lock of their repository, so the counters match the rows.
     """
     kept = select(users.c.id).where(users.c.id == user.id).with_for_update(read=True, key_share=True)
     locked = select(repositories.c.id).where(repositories.c.id == repository.id).with_for_update()
@@ -104,14 +104,14 @@ def count(connection: Connection, kind: Kind, which: ColumnElement[bool], change
 
 
 def uncount(connection: Connection, user_id: int) -> None:
-    """Take the stars and watches of a user out of the counters, before the user is deleted."""
+    """Subtract the stars and watches of a user from the counters, before the user is deleted."""
     for kind, table in TABLES.items():
         its = select(table.c.repository_id).where(table.c.user_id == user_id)
         count(connection, kind, repositories.c.id.in_(its), -1)
 
 
 def since(database: Database, kind: Kind, repository: Repository, user: Account) -> int | None:
-    """Return when a user starred a repository, or began to watch it; None if they do not."""
+    """Return when a user starred or began to watch a repository; None if they did not."""
     table = TABLES[kind]
     with database.read() as connection:
         query = select(table.c.created_at).where(
@@ -122,7 +122,7 @@ def since(database: Database, kind: Kind, repository: Repository, user: Account)
 
 
 def chosen(database: Database, repository: Repository, user: Account) -> frozenset[Kind]:
-    """Return whether a user has starred a repository and watches it, in one query."""
+    """Return whether a user has starred a repository and whether they watch it, in one query."""
     starred, watched = database.row(CHOSEN, repository=repository.id, user=user.id) or (False, False)
     has: dict[Kind, bool] = {"star": starred, "watch": watched}
     return frozenset(kind for kind, is_chosen in has.items() if is_chosen)
@@ -143,7 +143,7 @@ def has_one_of(kind: Kind, user: Account) -> ColumnElement[bool]:
 def subscribers(
     database: Database, kind: Kind, repository: Repository, viewer: Account | None, *, skip: int, limit: int
 ) -> tuple[list[Account], int]:
-    """Return one page of the users who starred or watch a repository, as far as a viewer may see them."""
+    """Return one page of the users who starred or watch a repository and whom a viewer may see, and the total."""
     table = TABLES[kind]
     visible = visible_to(viewer)
     conditions = (table.c.repository_id == repository.id, visible)

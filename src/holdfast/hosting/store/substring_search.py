@@ -1,12 +1,12 @@
-"""Substring search of names, descriptions and topics, by an index of trigrams that each database keeps.
+"""Substring search of names, descriptions and topics by a trigram index.
 
 SQLite has a contentless FTS5 table with the trigram tokenizer, PostgreSQL a table of text search vectors whose
-words are trigrams, with a GIN index; triggers write them in the transaction that writes the row. The index yields
-candidates: the rows that have all trigrams of a text, or one that begins with a shorter text. Which of them
-contain the text is decided by the same `LIKE` as without an index.
+words are trigrams, with a GIN index; triggers write them in the transaction that writes the row. The index returns
+candidates: the rows that have all trigrams of a text, or one that begins with a shorter text. A `LIKE`, the same
+as without an index, selects those of them that contain the text.
 
-A text with more than `MOST_CANDIDATES` is not worth looking up: a page of a list that is read in its order is full
-soon, and each row has to be counted anyway.
+For a text with more than `MOST_CANDIDATES` the index is not used: reading the list in its order soon fills a page,
+and each row has to be counted anyway.
 """
 
 from collections.abc import Sequence
@@ -34,27 +34,27 @@ __all__ = ["SUBSTRING_TABLES", "SubstringMatch", "page_matching", "rows_containi
 
 SearchTable = Literal["repository_name_search", "repository_text_search", "account_search"]
 NAMES: Final[tuple[SearchTable, ...]] = ("repository_name_search", "repository_text_search", "account_search")
-# What triggers fill, and the virtual tables of SQLite with the terms of the index.
+# Tables filled by triggers, and the virtual tables of SQLite with the terms of the index.
 SUBSTRING_TABLES: Final = (*(f"{name}_terms" for name in NAMES), *NAMES)
 MOST_CANDIDATES: Final = 1000
 TRIGRAM: Final = 3
-# So many characters of a text are looked up; `LIKE` compares the others.
+# Only this many characters of a text are looked up in the index; `LIKE` compares the rest.
 MOST_CHARACTERS: Final = 32
-# As SQLite's lower() does it.
+# Like SQLite's lower().
 ASCII_LOWER: Final = str.maketrans(ascii_uppercase, ascii_lowercase)
 LAST_CHARACTER: Final = "\U0010ffff"
 
 
 @dataclass(frozen=True, slots=True)
 class SubstringMatch:
-    """A condition that texts of a row contain another, and queries for the ids of rows for which it may hold."""
+    """A condition that columns of a row contain a text, and queries for the ids of candidate rows."""
 
     condition: ColumnElement[bool]
     candidates: tuple[Select[Any], ...]
 
 
 def rows_containing(name: SearchTable, text: str, *, sqlite: bool) -> Select[Any]:
-    """Return the query for the ids of rows that may contain a text, which is not empty, in any case."""
+    """Return the query for the ids of rows that may contain a non-empty text, case-insensitively."""
     if not sqlite:
         vectors = table(name, column("id"), column("trigrams"))
         wanted = func.trigram_query(func.left(func.lower(text), MOST_CHARACTERS))
@@ -71,7 +71,7 @@ def rows_containing(name: SearchTable, text: str, *, sqlite: bool) -> Select[Any
 
 
 def find_candidates(connection: Connection, matches: Sequence[SubstringMatch]) -> set[int] | None:
-    """Return the ids of rows for which all matches may hold; None if each of them has too many."""
+    """Return the ids of rows for which all matches may hold; None if each of them has too many candidates."""
     candidate_ids: set[int] | None = None
     for match in matches:
         ids = candidates_of(connection, match)
@@ -103,7 +103,7 @@ def page_matching(
     skip: int,
     limit: int,
 ) -> tuple[list[int], int]:
-    """Return the ids of one page of the rows for which all matches and conditions hold, and their number.
+    """Return the ids of one page of the rows for which all matches and conditions hold, and the total.
 
     The list is sorted by the key, and by the id in the same direction.
     """
@@ -117,8 +117,8 @@ def page_matching(
         return page, total
     if not candidates:
         return [], 0
-    # All of them: a query with a limit might be answered by reading the list in its order. SQLite, which expects
-    # few rows of a kind of account or of an owner, is told that the other conditions exclude little.
+    # Without a limit, with which the planner might read the list in its order. `likely()` tells SQLite's planner,
+    # which expects few rows of a kind of account or of an owner, that the other conditions exclude few rows.
     if connection.dialect.name == "sqlite":
         holds = [func.likely(condition) for condition in holds]
     ids = select(row_id).select_from(source).where(row_id.in_(candidates), *holds)

@@ -26,13 +26,13 @@ __all__ = [
 ]
 
 MOST_RULES: Final = 100
-"""How many rules a repository may have."""
+"""The maximum number of rules of a repository."""
 TAKEN: Final = "Tag protection already exist"
 
 
 @dataclass(frozen=True, slots=True)
 class TagProtection:
-    """A rule: the pattern of names it is about, and the ids of those who may change such tags."""
+    """A rule: its name pattern, and the ids of the users and teams who may change matching tags."""
 
     id: int
     name_pattern: str
@@ -71,7 +71,7 @@ def find_tag_protection(database: Database, repository: Repository, number: int)
 def add_tag_protection(
     database: Database, repository: Repository, pattern: str, users: tuple[int, ...], teams: tuple[int, ...]
 ) -> TagProtection:
-    """Add a rule. Raise `ProtectionTaken` if there is one with the pattern."""
+    """Add a rule. Raise `ProtectionTaken` if the pattern exists already."""
     now = int(time.time())
     row = {
         "repository_id": repository.id,
@@ -83,7 +83,7 @@ def add_tag_protection(
     }
     try:
         with database.write() as connection:
-            # Two requests at once must not pass the limit together.
+            # Serializes concurrent requests, which could exceed the limit together.
             connection.execute(
                 select(repositories.c.id).where(repositories.c.id == repository.id).with_for_update()
             )
@@ -107,7 +107,7 @@ def change_tag_protection(
     users: tuple[int, ...],
     teams: tuple[int, ...],
 ) -> TagProtection:
-    """Replace a rule. Raise `ProtectionTaken` if another one has the pattern."""
+    """Replace a rule. Raise `ProtectionTaken` if another rule has the pattern."""
     values = {
         "name_pattern": pattern,
         "users": msgspec.json.encode(users).decode(),

@@ -82,7 +82,7 @@ class NewTeam:
 
 
 TEAM: Final = tuple(teams.c[name] for name in Team.__dataclass_fields__ if name != "units")
-# Prepared: also for payloads of webhooks, which are rendered in transactions of the raw driver.
+# Prepared also for webhook payloads, which are rendered in transactions of the raw driver.
 BY_ID = Statement(select(*TEAM).where(teams.c.id == bindparam("id")))
 UNITS_OF = Statement(
     select(team_units.c.unit, team_units.c.mode)
@@ -172,7 +172,7 @@ def delete_team(database: Database, team: Team) -> None:
 
 
 def its_repositories(team: Team) -> ColumnElement[bool]:
-    """Return the condition that a repository is a team's."""
+    """Return the condition that a repository belongs to a team."""
     of_organization = repositories.c.owner_id == team.organization_id
     if team.includes_all_repositories:
         return of_organization
@@ -182,7 +182,7 @@ def its_repositories(team: Team) -> ColumnElement[bool]:
 
 
 def has_repository(database: Database, team: Team, repository_id: int) -> bool:
-    """Return whether a repository is a team's."""
+    """Return whether a repository belongs to a team."""
     statement = select(repositories.c.id).where(repositories.c.id == repository_id, its_repositories(team))
     with database.read() as connection:
         return connection.execute(statement).first() is not None
@@ -201,7 +201,7 @@ def give_repository(database: Database, team: Team, repository_id: int) -> None:
 def give_transferred(
     connection: Connection, organization: Account, repository_id: int, ids: Sequence[int]
 ) -> None:
-    """Add a repository that an organization got to those of its teams with these ids that exist."""
+    """Add a repository that was transferred to an organization to those of these teams that exist."""
     recipients = [
         team for team in teams_by_id(connection, ids).values() if team.organization_id == organization.id
     ]
@@ -211,7 +211,7 @@ def give_transferred(
 
 
 def take_repository(database: Database, team: Team, repository_id: int) -> None:
-    """Remove a repository from a team; does nothing if it is not the team's."""
+    """Remove a repository from a team; does nothing if it does not belong to the team."""
     if team.includes_all_repositories:
         raise Refused(f"the team {team.name} has all repositories; change that first")
     with database.write() as connection:
@@ -292,7 +292,7 @@ def teams_with_repository(
 
 
 def team_named(database: Database, organization: Account, name: str) -> Team:
-    """Return the team of an organization with this name, in any case."""
+    """Return the team of an organization with this name, case-insensitively."""
     conditions = (teams.c.organization_id == organization.id, teams.c.folded_name == name.casefold())
     with database.read() as connection:
         named_teams = with_units(connection, connection.execute(select(*TEAM).where(*conditions)).all())

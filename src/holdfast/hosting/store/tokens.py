@@ -34,7 +34,7 @@ class Token(msgspec.Struct, frozen=True):
     created_at: int
     last_used_at: int
     expires_at: int = 0
-    """When it expires; 0 is never."""
+    """When it expires; 0 means never."""
 
     def is_expired(self, now: float) -> bool:
         """Return whether the token has expired."""
@@ -90,7 +90,7 @@ def create_token(
         with database.write() as connection:
             created = connection.execute(insert(tokens).returning(*TOKEN), row).one()
     except IntegrityError:
-        # Translated here: the caller is told about the name, not about a database constraint.
+        # Translated here, so that the client gets an error about the name, not about a database constraint.
         raise TokenNameTaken("access token name has been used already") from None
     return token_from(tuple(created)), value
 

@@ -1,4 +1,4 @@
-"""Transfers of repositories that wait for the new owner; a repository has at most one."""
+"""Pending transfers of repositories, which the new owner has to accept; a repository has at most one."""
 
 import time
 from collections.abc import Sequence
@@ -21,17 +21,17 @@ __all__ = ["Transfer", "WaitingTransfer", "add_transfer", "find_transfer", "remo
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
-    """A transfer that waits: who started it, and who is to own the repository."""
+    """A pending transfer: who started it, and the new owner."""
 
     actor: Account
     recipient: Account
     team_ids: tuple[int, ...] = ()
-    """The teams of the new owner that get access; some may be deleted by now."""
+    """The teams of the new owner that get access; some may have been deleted since."""
 
 
 @dataclass(frozen=True, slots=True)
 class WaitingTransfer:
-    """A repository whose transfer waits: its owner and name, the new owner, and since when."""
+    """A repository with a pending transfer: its owner and name, the new owner, and the start time."""
 
     owner: str
     name: str
@@ -47,7 +47,7 @@ OF_REPOSITORY = Statement(
 
 
 def find_transfer(database: Database, repository: Repository) -> Transfer | None:
-    """Return the transfer of a repository that waits; None if there is none."""
+    """Return the pending transfer of a repository; None if there is none."""
     row = database.row(OF_REPOSITORY, repository_id=repository.id)
     if row is None:
         return None
@@ -58,7 +58,7 @@ def find_transfer(database: Database, repository: Repository) -> Transfer | None
 
 
 def transfers_for(connection: Connection, user: Account, *, limit: int) -> list[WaitingTransfer]:
-    """Return the repositories whose transfer a user can accept, the latest first."""
+    """Return the repositories whose transfer a user can accept, newest first."""
     old, new = users.alias("owner"), users.alias("recipient")
     statement = (
         select(old.c.name, repositories.c.name, new.c.name, repository_transfers.c.created_at)
@@ -75,7 +75,7 @@ def transfers_for(connection: Connection, user: Account, *, limit: int) -> list[
 def add_transfer(
     database: Database, repository: Repository, actor: Account, recipient: Account, team_ids: Sequence[int] = ()
 ) -> None:
-    """Let a transfer wait, and notify those who can accept it. Raise `TransferPending` if one does already."""
+    """Add a pending transfer, and notify the users who can accept it. Raise `TransferPending` if there is one."""
     now = int(time.time())
     row = {
         "repository_id": repository.id,
@@ -95,7 +95,7 @@ def add_transfer(
 
 
 def remove_transfer(connection: Connection, repository: Repository, recipient: Account | None = None) -> None:
-    """Remove the transfer that waits, if given only one to this recipient. Raise `NoSuchTransfer` without one."""
+    """Remove the pending transfer, if given only one to `recipient`. Raise `NoSuchTransfer` if there is none."""
     gone = delete(repository_transfers).where(repository_transfers.c.repository_id == repository.id)
     if recipient is not None:
         gone = gone.where(repository_transfers.c.recipient_id == recipient.id)

@@ -1,6 +1,6 @@
 """Secrets and recovery codes of two-factor authentication; a code is consumed by one atomic statement.
 
-A user has a second factor with a confirmed secret or with a passkey; the recovery codes are those of both.
+A user has a second factor with a confirmed secret or with a passkey; the recovery codes are valid for both.
 """
 
 import hashlib
@@ -75,7 +75,7 @@ def has_any(connection: Connection, user: Account) -> bool:
 
 
 def start(database: Database, user: Account, secret: str, *, now: int | None = None) -> bool:
-    """Store a secret that is to be confirmed, in place of an earlier one; return False if one is confirmed."""
+    """Store a secret to be confirmed, replacing an unconfirmed one; return False if one is confirmed already."""
     values = {"secret": secret, "created_at": int(time.time()) if now is None else now, "last_step": 0}
     statement = upsert(database, two_factor).on_conflict_do_update(
         index_elements=["user_id"], set_=values, where=two_factor.c.confirmed_at == 0
@@ -94,10 +94,10 @@ def confirm(
     *,
     now: int | None = None,
 ) -> bool:
-    """Enable a pending secret, which a code of this time step was right for.
+    """Enable a pending secret, after a correct code of this time step.
 
-    The recovery codes replace all others; without any, those of the user stay. Returns False if the secret is not
-    the pending one any more.
+    The recovery codes replace all others; without any, the user's existing ones are kept. Returns False if the
+    secret is not the pending one any more.
     """
     moment = int(time.time()) if now is None else now
     pending = (two_factor.c.user_id == user.id, two_factor.c.secret == secret, two_factor.c.confirmed_at == 0)
@@ -176,5 +176,5 @@ def rows_of(user: Account, codes: Sequence[Secret]) -> list[dict[str, int | str]
 
 
 def hashed(code: Secret) -> str:
-    """Return the hash of a recovery code; it has 80 random bits, so a fast hash cannot be searched."""
+    """Return the hash of a recovery code; it has 80 random bits, so a fast hash is safe against brute force."""
     return hashlib.sha256(code.reveal().encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""Issues across repositories with the reader's permission: each with its repository and whether it is readable."""
+"""Issues across repositories with permissions: each with its repository and whether the reader may read it."""
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ MAX_IDS: Final = 5000
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """Who reads issues: an anonymous visitor or a user, possibly with a token limited to public repositories."""
+    """The reader of issues: anonymous or a user, possibly with a token limited to public repositories."""
 
     user: Account | None = None
     public_only: bool = False
@@ -82,7 +82,7 @@ def blockers_of(
 def blocked_by(
     database: Database, issue: Issue, reader: Reader, *, skip: int, limit: int
 ) -> tuple[list[VisibleIssue], int]:
-    """Return one page of the issues an issue blocks, and the total, as far as the reader may read them."""
+    """Return one page of the issues an issue blocks that the reader may read, and the total."""
     return related(database, issue, reader, blockers=False, skip=skip, limit=limit)
 
 

@@ -45,7 +45,7 @@ users = Table(
     number("last_login_at"),
     number("updated_at"),
     Index(None, "email"),
-    # The last two are there so that a search reads the index only.
+    # The last two columns make it a covering index for searches.
     Index(None, "is_organization", "folded_name", "id", "visibility", "full_name"),
     Index(None, "is_admin"),
 )

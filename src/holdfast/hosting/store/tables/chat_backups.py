@@ -1,4 +1,4 @@
-"""Chat backups that users uploaded: their files, the parts of these in the object store, and shares."""
+"""Chat backups uploaded by users: their files, the parts of these in the object store, and shares."""
 
 from sqlalchemy import BigInteger, Column, Index, String, Table, UniqueConstraint
 
@@ -6,7 +6,7 @@ from holdfast.hosting.store.tables.columns import flag, key, metadata, number, t
 
 __all__ = ["chat_backup_files", "chat_backup_parts", "chat_backup_shares", "chat_backups"]
 
-# Its owner counts its size from the beginning of the upload on.
+# The size counts against the owner's limit from the beginning of the upload.
 chat_backups = Table(
     "chat_backups",
     metadata,
@@ -18,7 +18,7 @@ chat_backups = Table(
     words("kind", ""),
     flag("is_folder"),
     Column("size", BigInteger, nullable=False),
-    # Of the names, sizes and times of its files: by this an upload that was interrupted is found again.
+    # A hash of the names, sizes and times of its files, by which an interrupted upload is found again.
     words("fingerprint"),
     number("created_at"),
     number("updated_at"),
@@ -27,7 +27,7 @@ chat_backups = Table(
     sqlite_autoincrement=True,
 )
 
-# `received` is how many bytes there are so far; `path` is relative to the folder that was uploaded.
+# `received` is the number of bytes so far; `path` is relative to the uploaded folder.
 chat_backup_files = Table(
     "chat_backup_files",
     metadata,
@@ -41,7 +41,7 @@ chat_backup_files = Table(
     sqlite_autoincrement=True,
 )
 
-# A part is one object of the store, by the uuid; `start` is where it begins in its file.
+# A part is one object of the store, named by the uuid; `start` is its offset in the file.
 chat_backup_parts = Table(
     "chat_backup_parts",
     metadata,

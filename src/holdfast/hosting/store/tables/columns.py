@@ -58,5 +58,5 @@ def number(name: str, **options: Any) -> Column[int]:
 
 
 def only(condition: str) -> dict[str, Any]:
-    """Return the options of a partial index, which has the rows that a condition holds for."""
+    """Return the options of a partial index with a condition."""
     return {"sqlite_where": text(condition), "postgresql_where": text(condition)}

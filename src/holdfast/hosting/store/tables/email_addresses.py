@@ -1,4 +1,4 @@
-"""E-mail addresses that users have beside the main one, which is a column of the user."""
+"""Additional e-mail addresses of users; the main one is a column of the user."""
 
 from sqlalchemy import Column, String, Table
 
@@ -12,7 +12,7 @@ email_addresses = Table(
     key(),
     to("users", "user_id", index=True),
     words("email"),
-    # In lower case: an address belongs to one user, however it is written.
+    # In lower case: an address belongs to one user, case-insensitively.
     Column("folded_email", String, nullable=False, unique=True),
     number("created_at"),
     sqlite_autoincrement=True,

@@ -75,13 +75,13 @@ issues = Table(
     words("base_sha", ""),
     flag("is_draft"),
     number("merged_at"),
-    # The repository of the head branch: a fork, or the repository itself; none once it is deleted.
+    # The repository of the head branch: a fork, or the repository itself; NULL once it is deleted.
     to("repositories", "head_repository_id", optional=True),
-    # The name of the author elsewhere, of an issue that was migrated.
+    # The original name of the author, of a migrated issue.
     words("original_author", ""),
     UniqueConstraint("repository_id", "number"),
-    # One for each order of a list, in one repository and in all. State and kind come last, so that a page far into
-    # a list is reached without reading rows; the two usual orders also have an index by state.
+    # One index for each order of a list, in one repository and in all. State and kind come last, so that OFFSET is
+    # skipped within the index, without reading rows; the two usual orders also have an index by state.
     Index(None, "repository_id", "is_closed", "created_at", "id", "is_pull"),
     Index(None, "repository_id", "created_at", "id", "is_pull"),
     Index(None, "repository_id", "is_closed", "updated_at", "id", "is_pull"),
@@ -91,7 +91,7 @@ issues = Table(
     Index(None, "milestone_id", "is_closed"),
     Index(None, "repository_id", "pin_order", **only("pin_order > 0")),
     Index(None, "head_repository_id", **only("head_repository_id IS NOT NULL")),
-    # Of every update of a branch it is asked which open pull requests it concerns.
+    # Every update of a branch looks up the open pull requests from it.
     Index(None, "head_repository_id", "head_branch", **only("is_pull AND NOT is_closed")),
     Index(None, "repository_id", "base_branch", **only("is_pull AND NOT is_closed")),
     sqlite_autoincrement=True,
@@ -134,7 +134,7 @@ comments = Table(
     number("created_at"),
     number("updated_at"),
     words("original_author", ""),
-    # The repository of a plain comment, so that all of a repository are listed by index; 0 of other entries.
+    # The repository of a plain comment, so that a repository's comments are listed by index; 0 for other entries.
     number("repository_id"),
     Index(None, "issue_id", "created_at", "id"),
     Index(None, "repository_id", "created_at", "id", "updated_at", **only("repository_id > 0")),

@@ -6,8 +6,8 @@ from holdfast.hosting.store.tables.columns import Id, flag, key, metadata, numbe
 
 __all__ = ["ssh_host_keys", "ssh_keys"]
 
-# A key belongs to a user or to a repository. One table for both, because a key identifies whom it authenticates:
-# its fingerprint is unique among all of them.
+# A key belongs to a user or to a repository. One table for both, because a key identifies its owner on
+# authentication: its fingerprint is unique among all keys.
 ssh_keys = Table(
     "ssh_keys",
     metadata,
@@ -26,7 +26,7 @@ ssh_keys = Table(
     sqlite_autoincrement=True,
 )
 
-# One key for each algorithm, encrypted; every machine of an installation has the same.
+# One key for each algorithm, encrypted; all machines of an instance share them.
 ssh_host_keys = Table(
     "ssh_host_keys",
     metadata,

@@ -10,10 +10,10 @@ repository_languages = Table(
     "repository_languages",
     metadata,
     to("repositories", "repository_id", primary=True),
-    # The version of the repository's log up to which they were computed.
+    # The version of the repository's log that they were computed from.
     number("version"),
-    # The tree they are of; empty if it could not be read.
+    # The tree that they were computed from; empty if it could not be read.
     words("tree", ""),
-    # JSON: the number of bytes by language, the most first.
+    # JSON: the number of bytes by language, in descending order.
     words("counts", "{}"),
 )

@@ -6,7 +6,7 @@ from holdfast.hosting.store.tables.columns import Id, flag, key, metadata, numbe
 
 __all__ = ["migrations", "mirrors", "push_mirrors"]
 
-# The progress of the migration that made a repository; `done` of `total` things of the current phase.
+# The progress of the migration that created a repository: `done` of `total` items of the current phase.
 migrations = Table(
     "migrations",
     metadata,
@@ -20,7 +20,7 @@ migrations = Table(
     number("updated_at"),
 )
 
-# A pull mirror: a repository that follows another one. Secrets are encrypted.
+# A pull mirror: a repository that is updated from a remote one. Secrets are encrypted.
 mirrors = Table(
     "mirrors",
     metadata,
@@ -28,7 +28,7 @@ mirrors = Table(
     words("remote_address"),
     words("username", ""),
     words("secret", ""),
-    # In seconds; 0 is only when somebody asks for it.
+    # In seconds; 0 means only on request.
     number("interval"),
     Column("next_sync_at", Id, nullable=True, index=True),
     words("last_error", ""),
@@ -47,7 +47,7 @@ push_mirrors = Table(
     number("interval"),
     flag("sync_on_commit"),
     Column("next_sync_at", Id, nullable=True, index=True),
-    # Until when it is being pushed.
+    # The end of the claim of the process that pushes it.
     number("claimed_until"),
     # The version of the repository's log that was pushed.
     number("pushed_version"),

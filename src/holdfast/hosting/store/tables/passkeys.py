@@ -1,4 +1,4 @@
-"""Passkeys of users, and the challenges that passkeys are asked to sign."""
+"""Passkeys of users, and the challenges to be signed with them."""
 
 from sqlalchemy import Column, ForeignKey, String, Table, UniqueConstraint
 
@@ -14,9 +14,9 @@ passkeys = Table(
     # Binary values are base64url, as browsers send them.
     words("credential_id"),
     words("public_key"),
-    # Random; one for all passkeys of a user, so that an authenticator lists them as one account.
+    # Random; the same for all passkeys of a user, so that an authenticator lists them as one account.
     words("user_handle"),
-    # The one of the last response; authenticators that have none send 0.
+    # The signature counter of the last response; authenticators without a counter send 0.
     number("sign_count"),
     words("name"),
     number("created_at"),
@@ -30,7 +30,7 @@ passkey_challenges = Table(
     metadata,
     Column("challenge", String, primary_key=True),
     words("purpose"),
-    # NULL when nobody is known yet: whoever answers logs in.
+    # NULL if the user is not known yet: the user who answers is logged in.
     Column("user_id", Id, ForeignKey("users.id", ondelete="CASCADE"), nullable=True, index=True),
     words("user_handle", ""),
     number("expires_at", index=True),

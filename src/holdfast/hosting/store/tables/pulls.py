@@ -6,18 +6,18 @@ from holdfast.hosting.store.tables.columns import flag, metadata, number, only, 
 
 __all__ = ["pull_requests", "scheduled_merges"]
 
-# The row of every issue that is a pull request.
+# One row for each issue that is a pull request.
 pull_requests = Table(
     "pull_requests",
     metadata,
     to("issues", "issue_id", primary=True),
     words("merge_base", ""),
-    # The commits that the comparison was made of; empty before the first one.
+    # The commits that were compared; empty before the first comparison.
     words("checked_head", ""),
     words("checked_base", ""),
     # `clean`, `conflict`, `failed`, or empty before the first comparison.
     words("mergeability", ""),
-    # JSON: the paths that conflict.
+    # JSON: the conflicting paths.
     words("conflicting_files", "[]"),
     number("additions"),
     number("deletions"),
@@ -31,7 +31,7 @@ pull_requests = Table(
     Index(None, "merge_commit_sha", **only("merge_commit_sha <> ''")),
 )
 
-# A pull request that is merged as soon as its required statuses succeed.
+# Pull requests to be merged as soon as their required statuses succeed.
 scheduled_merges = Table(
     "scheduled_merges",
     metadata,

@@ -8,12 +8,12 @@ __all__ = ["issue_subscriptions", "reactions"]
 
 
 def reacted_to(table: str, name: str) -> Column[int]:
-    """Return the column of what a reaction is to; it is deleted with that."""
+    """Return the foreign key column of the target of a reaction (ON DELETE CASCADE)."""
     return Column(name, Id, ForeignKey(f"{table}.id", ondelete="CASCADE"), nullable=True)
 
 
-# A reaction is to an issue or to a comment. Of the column that is empty, every row is different, so that each
-# constraint is about the other kind alone.
+# A reaction is to an issue or to a comment. NULLs are distinct in a unique constraint, so each constraint applies
+# to one kind of target only.
 reactions = Table(
     "reactions",
     metadata,
@@ -28,7 +28,7 @@ reactions = Table(
     sqlite_autoincrement=True,
 )
 
-# What a user chose for an issue; without a row, those who watch the repository or take part are subscribed.
+# A user's choice for an issue; without a row, watchers of the repository and participants are subscribed.
 issue_subscriptions = Table(
     "issue_subscriptions",
     metadata,

@@ -6,7 +6,7 @@ from holdfast.hosting.store.tables.columns import Id, flag, key, metadata, numbe
 
 __all__ = ["attachments", "releases"]
 
-# A release belongs to a tag, which a draft need not have yet.
+# A release belongs to a tag; the tag of a draft need not exist yet.
 releases = Table(
     "releases",
     metadata,
@@ -28,11 +28,11 @@ releases = Table(
 
 
 def holder(table: str, name: str) -> Column[int]:
-    """Return the column of what a file is attached to; it is deleted with that."""
+    """Return the foreign key column of the holder of an attachment (ON DELETE CASCADE)."""
     return Column(name, Id, ForeignKey(f"{table}.id", ondelete="CASCADE"), nullable=True, index=True)
 
 
-# A file is attached to one release, issue or comment; its bytes are in the object store, by the uuid.
+# A file is attached to one release, issue or comment; its content is in the object store, by the uuid.
 attachments = Table(
     "attachments",
     metadata,
@@ -48,7 +48,7 @@ attachments = Table(
     to("users", "uploader_id", optional=True, index=True),
     Column("download_count", BigInteger, nullable=False, server_default=text("0")),
     number("created_at"),
-    # A release has one file of a name; of the others, which have none, every row is different.
+    # File names are unique in a release; NULLs are distinct, so this does not apply to other attachments.
     UniqueConstraint("release_id", "name"),
     sqlite_autoincrement=True,
 )

@@ -51,26 +51,26 @@ repositories = Table(
     number("created_at"),
     number("updated_at"),
     number("pushed_at"),
-    # The version of its log: how many updates of its refs were committed.
+    # The version of its log: the number of committed ref updates.
     number("version"),
-    # How often its packs were replaced by fewer ones.
+    # The number of compactions of its packs.
     number("compaction"),
-    # How many releases it has, without drafts.
+    # The number of releases, without drafts.
     number("release_count"),
     number("fork_count"),
     number("star_count"),
     number("watch_count"),
     # When a mirror was last updated.
     number("mirrored_at"),
-    # The language that most of the default branch is written in.
+    # The main language of the default branch.
     words("language", ""),
-    # The hash of its avatar; empty for none.
+    # The hash of its avatar; empty if there is none.
     words("avatar", ""),
-    # How many issues and pull requests are closed; together with the open ones, all it has.
+    # The number of closed issues and pull requests; with the open ones, the total.
     number("closed_issues"),
     number("closed_pulls"),
     UniqueConstraint("owner_id", "folded_name"),
-    # One for each order of a list.
+    # One index for each order of a list.
     *(Index(None, name, "id") for name in ("folded_name", "created_at", "updated_at", "pushed_at", "size")),
     sqlite_autoincrement=True,
 )

@@ -6,10 +6,10 @@ from holdfast.hosting.store.tables.columns import flag, key, metadata, number, t
 
 __all__ = ["commit_keys", "packs", "ref_log", "ref_updates", "refs"]
 
-# Compared byte by byte on both databases, so that the refs below a prefix are one range of an index.
+# Compared bytewise on both databases, so that the refs below a prefix are one range of an index.
 RefName = String().with_variant(String(collation="C"), "postgresql")
 
-# Where every ref of a repository points: the source of truth, of which the git folder on a machine is a copy.
+# The targets of a repository's refs: the source of truth; the git folder on a machine is a copy.
 refs = Table(
     "refs",
     metadata,
@@ -20,7 +20,7 @@ refs = Table(
 )
 
 # Who moved which ref from where to where, and when: append-only. The version counts the writes of a repository; a
-# machine whose copy has an older one applies what is above it.
+# machine with an older copy applies the entries after its version.
 ref_log = Table(
     "ref_log",
     metadata,
@@ -36,7 +36,7 @@ ref_log = Table(
 )
 
 # The objects of a repository, as packs: small ones in the row, others in the object store. `version` is the
-# highest of the log whose objects it holds; one that was replaced is kept for a grace period.
+# highest log version whose objects it contains; a superseded pack is kept for a grace period.
 packs = Table(
     "packs",
     metadata,
@@ -51,12 +51,12 @@ packs = Table(
     words("store_key", ""),
     Column("content", LargeBinary, nullable=True),
     Index(None, "repository_id", "version"),
-    # Those of small packs, which have no key, would cost every commit a page.
+    # A partial index: rows of small packs, which have no key, would cost every commit a page.
     Index(None, "store_key", sqlite_where=text("store_key <> ''"), postgresql_where=text("store_key <> ''")),
 )
 
-# Of versions before the repository log: updates of refs that were pending when a process was killed. Adoption
-# records those that happened, and empties the table; nothing is added to it any more.
+# Of versions before the repository log: ref updates that were pending when a process was killed. Adoption records
+# those that happened, and empties the table; no rows are added any more.
 ref_updates = Table(
     "ref_updates",
     metadata,

@@ -1,4 +1,4 @@
-"""Reviews of pull requests, requests for them, and where their line comments are."""
+"""Reviews of pull requests, review requests, and the positions of line comments."""
 
 from sqlalchemy import Column, ForeignKey, Index, Table, text
 
@@ -6,7 +6,7 @@ from holdfast.hosting.store.tables.columns import Id, flag, key, metadata, numbe
 
 __all__ = ["review_comments", "reviews"]
 
-# A review, or with the state REQUEST_REVIEW a request for one, which names a user or a team.
+# A review, or with the state REQUEST_REVIEW a review request, which refers to a user or a team.
 reviews = Table(
     "reviews",
     metadata,
@@ -16,7 +16,7 @@ reviews = Table(
     Column("team_id", Id, ForeignKey("teams.id", ondelete="CASCADE"), nullable=True, index=True),
     words("state"),
     words("body", ""),
-    # The head of the pull request that was reviewed; a review of another head than the current one is stale.
+    # The reviewed head of the pull request; a review of another head than the current one is stale.
     words("commit_id", ""),
     flag("is_official"),
     flag("is_dismissed"),
@@ -50,7 +50,7 @@ reviews = Table(
     sqlite_autoincrement=True,
 )
 
-# The place of a line comment, which is a row of `comments`: a line of a file before or after the change.
+# The position of a line comment, which is a row of `comments`: a line of a file before or after the change.
 review_comments = Table(
     "review_comments",
     metadata,
@@ -59,7 +59,7 @@ review_comments = Table(
     words("path"),
     number("line"),
     flag("is_old_side"),
-    # The commit and the blob that have the line: of the head, or on the old side of the merge base.
+    # The commit and the blob that contain the line: of the head, or on the old side of the merge base.
     words("commit_id"),
     words("line_commit_id"),
     words("blob_id"),

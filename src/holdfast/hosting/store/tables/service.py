@@ -1,4 +1,4 @@
-"""The installation: its identity, and the leases of its processes."""
+"""The instance: its identity, and the leases of its processes."""
 
 from sqlalchemy import Column, String, Table
 
@@ -6,7 +6,7 @@ from holdfast.hosting.store.tables.columns import metadata, number, words
 
 __all__ = ["instance", "leases"]
 
-# Leases: who holds one, and until when.
+# Leases with their holders and expiry times.
 leases = Table(
     "leases",
     metadata,
@@ -15,7 +15,7 @@ leases = Table(
     number("until"),
 )
 
-# The identity of the installation, in one row; the data folder has the same in a file.
+# The identity of the instance, in one row; the data folder has the same in a file.
 instance = Table(
     "instance",
     metadata,

@@ -1,4 +1,4 @@
-"""Commit statuses: what checks say of a commit."""
+"""Commit statuses, reported by checks."""
 
 from sqlalchemy import Index, Table
 
@@ -6,7 +6,7 @@ from holdfast.hosting.store.tables.columns import key, metadata, number, to, wor
 
 __all__ = ["commit_statuses"]
 
-# Append-only: the newest row of each context of a commit counts. The first index finds these, the second is the
+# Append-only: the newest row of each context of a commit counts. The first index finds these, the second has the
 # order of lists.
 commit_statuses = Table(
     "commit_statuses",

@@ -1,4 +1,4 @@
-"""Repositories that users have starred, and those that they watch."""
+"""Repositories that users have starred, and those they watch."""
 
 from sqlalchemy import Index, Table
 

@@ -1,4 +1,4 @@
-"""Protected tags: patterns of names, and who may change the tags they match."""
+"""Protected tags: name patterns, and who may change the tags they match."""
 
 from sqlalchemy import Table, UniqueConstraint
 

@@ -1,4 +1,4 @@
-"""Transfers of repositories that wait for the new owner."""
+"""Pending transfers of repositories, which the new owner has to accept."""
 
 from sqlalchemy import Table
 

@@ -10,16 +10,16 @@ two_factor = Table(
     "two_factor",
     metadata,
     to("users", "user_id", primary=True),
-    # Encrypted with the key of the installation.
+    # Encrypted with the key of the instance.
     words("secret"),
     number("created_at"),
-    # When the user confirmed the secret with a code; until then it is not asked for.
+    # When the user confirmed the secret with a code; until then log-ins do not require it.
     number("confirmed_at"),
-    # The time step of the last code that was accepted; it and earlier ones are refused.
+    # The time step of the last accepted code; this step and earlier ones are refused.
     number("last_step"),
 )
 
-# Those that are left: a code is deleted when it is used.
+# The unused codes: a code is deleted when it is used.
 recovery_codes = Table(
     "recovery_codes",
     metadata,

@@ -45,7 +45,7 @@ hooks = Table(
     words("events"),
     words("branch_filter", ""),
     flag("is_active"),
-    # While paused nothing is sent, but deliveries are queued.
+    # While paused, deliveries are queued but not sent.
     number("paused_at"),
     words("pause_reason", ""),
     # The lease: the process that sends, and until when (milliseconds since 1970).
@@ -71,7 +71,7 @@ deliveries = Table(
     words("state"),
     Column("again_of", Id, ForeignKey("deliveries.id", ondelete="SET NULL"), index=True),
     number("tries"),
-    # Milliseconds since 1970: the next attempt is not made before.
+    # The earliest time of the next attempt, in milliseconds since 1970.
     number("due_at"),
     number("created_at"),
     number("ended_at"),
