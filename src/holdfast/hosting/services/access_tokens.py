@@ -17,7 +17,7 @@ MAX_NAME = 255
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewToken:
-    """A token to create; it never expires where `expires_at` is 0."""
+    """A token to create; with `expires_at` 0 it never expires."""
 
     name: str
     scopes: tuple[str, ...]
@@ -25,7 +25,7 @@ class NewToken:
 
 
 def list_tokens(app: App, actor: Actor, user: Account, *, skip: int, limit: int) -> tuple[list[Token], int]:
-    """Return one page of a user's tokens without their values, oldest first, and their number."""
+    """Return one page of a user's tokens without their values, oldest first, and the total."""
     require_token_access(actor, user)
     return tokens.tokens_of(app.database, user, skip=skip, limit=limit)
 
@@ -43,7 +43,7 @@ def create(app: App, actor: Actor, user: Account, new_token: NewToken) -> tuple[
 
 
 def checked_scopes(scopes: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the scopes in order, each once; raise `InvalidScope` for an unknown one, and where there is none."""
+    """Return the scopes in order without duplicates; raise `InvalidScope` for an unknown scope or none."""
     if not scopes:
         raise InvalidScope(None)
     for scope in scopes:
@@ -61,7 +61,7 @@ def delete(app: App, actor: Actor, user: Account, key: str) -> Token:
 
 
 def current(actor: Actor) -> Token:
-    """Return the token a request came with."""
+    """Return the token that authenticated the request."""
     require_login(actor)
     if actor.token is None:
         raise NoSuchToken("this request did not come with a token")
@@ -69,5 +69,5 @@ def current(actor: Actor) -> Token:
 
 
 def delete_current(app: App, actor: Actor) -> None:
-    """Revoke the token a request came with."""
+    """Revoke the token that authenticated the request."""
     tokens.delete_token(app.database, current(actor))

@@ -1,7 +1,7 @@
-"""Adoption of a data folder from before the repository log: its repositories, and what a killed process left.
+"""Upgrade of a data folder from before the repository log: imports its repositories and pending ref updates.
 
-Earlier versions noted an update of a ref before it happened and recorded its event after it. What was noted and
-not recorded is decided by the ref: the event of an update that happened is recorded, and any other is forgotten.
+Earlier versions stored a pending row before a ref update and recorded its event after it. Pending rows left by a
+killed process are decided by the ref: if the update happened, its event is recorded; otherwise the row is deleted.
 """
 
 from collections.abc import Callable, Sequence
@@ -28,8 +28,8 @@ log = structlog.get_logger(__name__)
 def adopt(app: App, progress: Callable[[int, int], None] = lambda *_: None) -> None:
     """Adopt all repositories that are not adopted yet, and record the updates of refs that were pending.
 
-    `progress` is called after each repository with their number and how many there are. After an interruption, it
-    can be done again.
+    `progress` is called after each repository with the number adopted and the total. Can be run again after an
+    interruption.
     """
     adopt_all(app.database, app.store, app.copies, progress)
     recorded = record_pending_updates(app)
@@ -38,7 +38,7 @@ def adopt(app: App, progress: Callable[[int, int], None] = lambda *_: None) -> N
 
 
 def record_pending_updates(app: App) -> int:
-    """Record the pending updates of adopted repositories that happened, forget the others; return the number."""
+    """Record the pending updates that happened in adopted repositories, delete the others; return the number."""
     pending_updates = pending_ref_updates.pending_updates(app.database)
     return sum(
         record_pending_in(app, repository_id, list(its))
@@ -50,13 +50,13 @@ def record_pending_in(app: App, repository_id: int, pending_updates: Sequence[Pe
     """Record the pending updates of one repository, in one transaction."""
     repository = repositories.repository_by_id(app.database, repository_id)
     if repository.version == NOT_ADOPTED:
-        # What its refs are is not known: its updates stay pending.
+        # Its refs are unknown: its updates stay pending.
         return 0
     repo = app.copies.open(repository)
     since = min(pending.created_at for pending in pending_updates)
     recorded = pending_ref_updates.recorded_since(app.database, repository_id, since)
     happened = [pending for pending in pending_updates if has_happened(repo, pending.update)]
-    # The same update may have been noted twice, by a request that was made again.
+    # The same update may be pending twice, after a retried request.
     once = {pending.update: pending for pending in reversed(happened) if pending.update not in recorded}
     new = [pending for pending in happened if once.get(pending.update) is pending]
     actor_updates = [
@@ -88,7 +88,7 @@ def record_pending_in(app: App, repository_id: int, pending_updates: Sequence[Pe
 
 
 def has_happened(repo: Repo, update: RefUpdate) -> bool:
-    """Return whether an update that was noted has happened; later ones may have come on top of it."""
+    """Return whether a pending update has happened; later updates may have followed it."""
     at = refs.target(repo, update.ref)
     if not update.has_effect:
         return False
@@ -100,12 +100,12 @@ def has_happened(repo: Repo, update: RefUpdate) -> bool:
         return True
     if not leads_to(repo, update.new, at):
         return False
-    # A branch that was to go backwards and has gone on from where it was leads back to both.
+    # If a branch was to be reset to an ancestor but went on from its old commit, its history has both commits.
     return update.creates or not (leads_to(repo, update.new, update.old) and leads_to(repo, update.old, at))
 
 
 def leads_to(repo: Repo, earlier: str, later: str) -> bool:
-    """Return whether a commit is in the history of another."""
+    """Return whether a commit is an ancestor of another."""
     if not (refs.is_commit(repo, earlier) and refs.is_commit(repo, later)):
         return False
     return history.merge_base(repo, earlier, later) == earlier

@@ -1,7 +1,7 @@
-"""Files attached to releases, issues and comments: added, renamed, deleted, and their garbage.
+"""Files attached to releases, issues and comments: adding them, download counts, and garbage collection.
 
-The bytes are in the object store under the file's uuid, which is never used again: they are stored before the row
-is added, and what has no row a day later is garbage.
+The bytes are in the object store under the file's uuid, which is never reused. They are stored before the row is
+added; an object without a row after a day is garbage.
 """
 
 import hashlib
@@ -48,7 +48,7 @@ def object_key(number: str) -> str:
 
 
 def check_file_name(name: str) -> str:
-    """Return the name of a file; raise an error for one that is no plain name in a folder."""
+    """Return the name of a file; raise an error unless it is a plain file name without a path."""
     plain = name.strip()
     check_required(plain, "Name")
     check_length(plain, "Name", NAME_LENGTH)
@@ -60,14 +60,14 @@ def check_file_name(name: str) -> str:
 def add(
     app: App, target: RepositoryAccess, user: Account, holder: AttachmentHolder, *, name: str, path: Path
 ) -> Attachment:
-    """Attach a file to something that the caller has checked the user may change."""
+    """Attach a file to a release, issue or comment; the caller has checked that the user may change it."""
     plain = check_file_name(name)
     number = str(uuid.uuid4())
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     size = path.stat().st_size
     app.store.put_file(object_key(number), path)
-    # If the rest fails, the bytes are garbage.
+    # If the transaction fails, the object is garbage.
     with app.database.write() as connection:
         if attachments.count_attachments(connection, holder) >= MOST_FILES:
             raise TooManyAtOnce(f"at most {MOST_FILES} files can be attached")
@@ -85,7 +85,7 @@ def add(
 
 
 def save_downloads(app: App) -> None:
-    """Write the counted downloads in one transaction; they are kept when that fails."""
+    """Write the download counts in one transaction; on failure they stay in memory."""
     counted, app.downloads = app.downloads, []
     if counted:
         try:
@@ -101,7 +101,7 @@ def stored(app: App) -> Iterator[tuple[str, StoredFile]]:
 
 
 def collect_garbage(app: App, *, now: float) -> int:
-    """Delete the bytes of files that nothing has, after a day, and return their number; none during a backup."""
+    """Delete objects that have had no row for a day, and return how many; deletes none during a backup."""
     try:
         return delete_unused(
             app.database, app.store, ATTACHMENTS, object_key, attachments.existing_uuids, before=now - GRACE

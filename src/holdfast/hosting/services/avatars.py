@@ -1,4 +1,4 @@
-"""Avatars that are uploaded: of users, organizations and repositories."""
+"""Uploaded avatars of users, organizations and repositories."""
 
 from typing import Final
 
@@ -30,7 +30,7 @@ SIGNATURES: Final = (
 
 
 def checked(content: bytes) -> Avatar:
-    """Return a picture with its media type, by its first bytes; raise `InvalidValue` for what is none."""
+    """Return an image with its media type, detected by its first bytes; raise `InvalidValue` for other content."""
     if len(content) > MOST_BYTES:
         raise InvalidValue("Image", f"may have {MOST_BYTES} bytes")
     for signature, media_type in SIGNATURES:
@@ -71,7 +71,7 @@ def show_account_avatar(app: App, account_id: int) -> Avatar | None:
 
 
 def show_repository_avatar(app: App, actor: Actor, repository_id: int) -> Avatar | None:
-    """Return the uploaded avatar of a repository; None without one, and for those who may not see it."""
+    """Return the uploaded avatar of a repository; None without one, or if the actor may not see the repository."""
     try:
         repositories.show(app, actor, repository_id)
     except NoSuchRepository:

@@ -1,4 +1,4 @@
-"""Boards of issues: an issue is moved from one column to another, which changes its milestone or a label."""
+"""Issue boards: moving an issue to another column changes its milestone or replaces a label."""
 
 from holdfast.hosting import access
 from holdfast.hosting.access import Actor, RepositoryAccess
@@ -16,7 +16,7 @@ def move_to_milestone(
 ) -> None:
     """Move an issue from one milestone to another; 0 is none. Requires write access.
 
-    Raises `Outdated` if the issue is not in the first one any more.
+    Raises `Outdated` if the issue is no longer in the first milestone.
     """
     user = access.require_issue_write(actor, target, issue)
     check_milestone(app.database, target.repository, destination)
@@ -29,8 +29,8 @@ def move_to_label(
 ) -> None:
     """Replace one label of an issue by another; 0 is none. Requires write access.
 
-    Raises `Outdated` if the issue does not have the first one any more, and `InvalidReference` if the repository
-    has no such label.
+    Raises `Outdated` if the issue no longer has the first label, and `InvalidReference` if the repository has no
+    such label.
     """
     user = access.require_issue_write(actor, target, issue)
     less, more = label_with(app, target, source), label_with(app, target, destination)

@@ -1,4 +1,4 @@
-"""Branch protection: the rules of a repository, and whether they allow a change of a branch.
+"""Branch protection: the rules of a repository, and the check of a branch change against them.
 
 A change is checked before a file is committed through the API, and before a push moves a ref. The first rule that
 matches the branch applies: lowest priority first, then plain names before patterns, then the oldest.
@@ -72,20 +72,20 @@ def rule_for(rules: Iterable[Protection], branch: str) -> Protection | None:
 
 
 def matches(pattern: str, branch: str) -> bool:
-    """Return whether a rule's pattern matches a branch; a plain name does in any case."""
+    """Return whether a rule's pattern matches a branch; a plain name is compared ignoring case."""
     if is_plain(pattern):
         return pattern.casefold() == branch.casefold()
     return compile_glob(pattern, "/").matches(branch)
 
 
 def rule_of(database: Database, repository: Repository, branch: str) -> ProtectionRule | None:
-    """Return the rule that protects a branch of a repository, if there is one."""
+    """Return the rule that protects a branch of a repository, or None."""
     protection = rule_for(store.protections_of(database, repository), branch)
     return None if protection is None else protection.rule
 
 
 def is_official_team(rule: ProtectionRule | None, team: Team) -> bool:
-    """Return whether the review of a team's members is official: it is on the allowlist, or else writes code."""
+    """Return whether reviews by a team are official: it is on the allowlist or, without one, has write access."""
     if rule is not None and rule.enable_approvals_whitelist:
         return team.id in rule.approvals_teams
     return team.units.get(Unit.CODE, team.mode if not team.units else Mode.NONE) >= Mode.WRITE
@@ -159,7 +159,7 @@ def refusal_of(
 ) -> str | None:
     """Return why a change of a branch is refused, in Gitea's words; None if it is allowed.
 
-    A deploy key is nobody: what a rule grants to users or teams does not apply to it.
+    A deploy key is no user: what a rule grants to users or teams does not apply to it.
     """
     rule, branch = protection.rule, change.branch
     if change.deletes:

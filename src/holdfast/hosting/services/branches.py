@@ -109,7 +109,7 @@ def delete(app: App, actor: Actor, target: RepositoryAccess, name: str) -> None:
 
 
 def rename(app: App, actor: Actor, target: RepositoryAccess, old: str, new: str) -> None:
-    """Rename a branch; reading files by the old name goes on working."""
+    """Rename a branch; the old name still resolves when files are read."""
     user = require_code_write(actor, target)
     check_required(new, "Name")
     check_ref_field(new, "Name", LONGEST_REF)
@@ -126,7 +126,7 @@ def rename(app: App, actor: Actor, target: RepositoryAccess, old: str, new: str)
     def retarget(link: Link) -> None:
         pulls.retarget(link, repository.id, old, new)
 
-    # In the same transaction: a pull request whose branch is deleted would be closed.
+    # In the same transaction: a pull request whose branch was deleted would be closed.
     ref_updates.update_refs(app, repository, user, updates, within=retarget)
     with app.database.write() as connection:
         add_branch_rename(connection, repository, old, new)
@@ -163,7 +163,7 @@ def update(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewTag:
-    """A tag to create; one with a message is an annotated tag."""
+    """A tag to create; with a message it is an annotated tag."""
 
     name: str
     message: str = ""

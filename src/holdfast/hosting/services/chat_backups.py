@@ -1,8 +1,8 @@
-"""Chat backups of users: listed, read, renamed, shared and deleted.
+"""Chat backups of users: list, read, rename, share and delete them.
 
-A backup belongs to the user who uploaded it. Nobody else can read it or learn of it but those it is shared with; a
-site administrator sees that there is one, whose it is and how large. Tokens and administrators who act as somebody
-else are refused. The bytes are in the object store, in parts that are never changed.
+A backup is visible only to the user who uploaded it and to those it is shared with; a site administrator sees only
+its owner and its size. Access tokens and administrators acting as another user (sudo) are refused. The bytes are
+in the object store, in immutable parts.
 """
 
 from collections.abc import Iterable
@@ -51,7 +51,7 @@ CHUNK: Final = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class ChatBackupList:
-    """The backups that a user can see, and how much room their own take; `limit` is how much they may."""
+    """The backups that a user can see, the storage their own use, and their storage `limit`."""
 
     own: list[ChatBackup]
     shared: list[tuple[ChatBackup, Account]]
@@ -61,7 +61,7 @@ class ChatBackupList:
 
 @dataclass(frozen=True, slots=True)
 class ChatBackupUsage:
-    """One page of all backups with their owners; how many there are, and their size together."""
+    """One page of all backups with their owners, the total number, and the total size."""
 
     found: list[tuple[ChatBackup, Account]]
     total: int
@@ -77,11 +77,11 @@ class ChatBackupContent:
         self._parts = store.parts_of(app.database, backup)
 
     def open(self, file: ChatBackupFile) -> BinaryIO:
-        """Open a file to read from any position."""
+        """Open a file as a seekable binary stream."""
         return open_parts(self._store, [object_part(part) for part in self._parts.get(file.id, ())])
 
     def copy(self, file: ChatBackupFile, target: Path) -> None:
-        """Write a file to an empty file of this machine."""
+        """Copy a file to an empty local file."""
         with self.open(file) as source, target.open("wb") as out:
             while piece := source.read(CHUNK):
                 out.write(piece)
@@ -93,12 +93,12 @@ def object_key(number: str) -> str:
 
 
 def object_part(part: ChatBackupPart) -> ObjectPart:
-    """Return where a part is in the object store."""
+    """Return the location of a part in the object store."""
     return ObjectPart(part.start, part.size, object_key(part.uuid))
 
 
 def check_name(name: str) -> str:
-    """Return the name of a backup without the white space around it; raise an error for an invalid one."""
+    """Return the name of a backup without surrounding white space; raise an error for an invalid name."""
     plain = name.strip()
     check_required(plain, "Name")
     check_length(plain, "Name", NAME_LENGTH)
@@ -113,7 +113,7 @@ def may_read(app: App, backup: ChatBackup, user_id: int) -> bool:
 
 
 def find(app: App, actor: Actor, uuid: str) -> ChatBackup:
-    """Return a complete backup that is the actor's own or shared with them; for others there is none."""
+    """Return a complete backup owned by or shared with the actor; otherwise raise `NoSuchChatBackup`."""
     user = access.require_session(actor)
     backup = store.find_backup(app.database, uuid)
     if backup.state != "complete" or not may_read(app, backup, user.id):
@@ -122,7 +122,7 @@ def find(app: App, actor: Actor, uuid: str) -> ChatBackup:
 
 
 def find_own(app: App, actor: Actor, uuid: str) -> ChatBackup:
-    """Return a backup of the actor, which may still be uploaded; for others there is none."""
+    """Return a backup that the actor owns, complete or not; for others raise an error as if it were missing."""
     user = access.require_session(actor)
     backup = store.find_backup(app.database, uuid)
     if backup.owner_id != user.id:
@@ -160,15 +160,15 @@ def rename(app: App, actor: Actor, uuid: str, name: str) -> ChatBackup:
 
 
 def delete(app: App, actor: Actor, uuid: str) -> ChatBackup:
-    """Delete a backup or an upload with its bytes, as its owner; it is not shared any more then."""
+    """Delete a backup or an upload with its bytes and its shares, as its owner."""
     backup = find_own(app, actor, uuid)
     delete_parts(app, store.delete_backup(app.database, backup))
     return backup
 
 
 def delete_parts(app: App, uuids: Iterable[str]) -> None:
-    """Delete the bytes of parts that have no row; what cannot be deleted now is collected as garbage."""
-    # A backup of the service that is being made may be about to read them.
+    """Delete the objects of parts that have no row; if that fails, garbage collection deletes them later."""
+    # A running backup of the service may be about to read them.
     if is_backup_running(app.database):
         return
     with suppress(StorageError):

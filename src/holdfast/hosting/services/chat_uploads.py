@@ -1,8 +1,8 @@
-"""Uploads of chat backups: begun with the names and sizes of all files, sent in chunks, completed or expired.
+"""Resumable uploads of chat backups: started with the names and sizes of all files, then sent in chunks.
 
-A chunk is stored as an object before its row is added, and the row is added only where the file ends (the
-`Upload-Offset` of resumable uploads), so that a chunk that was interrupted is sent again and none is lost or there
-twice. Nothing of an upload is on the machine that received it.
+A chunk is stored as an object before its row is added, and the row is added only at the current end of the file
+(the `Upload-Offset` of resumable uploads). An interrupted chunk is sent again, so that none is lost or stored
+twice. No state of an upload is local to the machine that received it.
 """
 
 import hashlib
@@ -56,7 +56,7 @@ __all__ = [
     "stored",
 ]
 
-# The largest chunk, and the smallest but for the last of a file: each is an object and a row.
+# Maximum chunk size, and the minimum except for a file's last chunk: each chunk is an object and a row.
 CHUNK_BYTES: Final = 8 * 2**20
 LEAST_BYTES: Final = 2**20
 MOST_FILES: Final = 20_000
@@ -64,14 +64,14 @@ MOST_BACKUPS: Final = 500
 LONGEST_PATH: Final = 1000
 DEEPEST_PATH: Final = 20
 LARGEST_FILE: Final = 2**50
-# How long an upload waits for its next chunk; how long bytes without a row may belong to a chunk on its way.
+# An upload without a new chunk expires after this time; the grace period of objects without a row.
 IDLE_SECONDS: Final = 7 * 86_400
 GRACE: Final = 86_400
 log = structlog.get_logger(__name__)
 
 
 class ChosenFile(msgspec.Struct, frozen=True):
-    """A file that a user chose: its path in the folder that was chosen, its size, and when it was changed."""
+    """A file to upload: its path relative to the chosen folder, its size, and its modification time."""
 
     path: str
     size: int
@@ -79,7 +79,7 @@ class ChosenFile(msgspec.Struct, frozen=True):
 
 
 class ChosenFiles(msgspec.Struct, frozen=True):
-    """The files that a user chose to upload as one backup."""
+    """The files to upload as one backup."""
 
     name: str
     files: Sequence[ChosenFile]
@@ -87,9 +87,9 @@ class ChosenFiles(msgspec.Struct, frozen=True):
 
 
 def begin(app: App, actor: Actor, chosen: ChosenFiles, *, resume: bool = True) -> ChatBackup:
-    """Begin an upload; with `resume`, the same files go on where an upload of them was interrupted.
+    """Begin an upload; with `resume`, an interrupted upload of the same files is continued.
 
-    Raises `ChatStorageFull` if they do not fit into what the user may have.
+    Raises `ChatStorageFull` if the files exceed the user's storage quota.
     """
     user = access.require_session(actor)
     name = chat_backups.check_name(chosen.name)
@@ -107,7 +107,7 @@ def begin(app: App, actor: Actor, chosen: ChosenFiles, *, resume: bool = True) -
 
 
 def check_files(chosen: ChosenFiles) -> None:
-    """Raise an error for files that no folder of this machine can have, for none, and for too many."""
+    """Raise an error for paths that a local folder cannot have, for an empty list, and for too many files."""
     files = chosen.files
     check_length(files, "Files", MOST_FILES)
     if not files or (len(files) > 1 and not chosen.is_folder):
@@ -127,12 +127,12 @@ def check_files(chosen: ChosenFiles) -> None:
 
 
 def check_path(path: str, *, is_folder: bool) -> list[str]:
-    """Return the parts of a relative path; raise an error for one that leads elsewhere."""
+    """Return the parts of a relative path; raise an error for a path that leaves its folder."""
     parts = path.split("/")
     if len(path) > LONGEST_PATH or len(parts) > (DEEPEST_PATH if is_folder else 1):
         raise InvalidValue("Files", "a path is too long")
     for part in parts:
-        # A file system takes at most 255 bytes.
+        # File systems limit a name to 255 bytes.
         if (
             part in {"", ".", ".."}
             or not part.isprintable()
@@ -144,13 +144,13 @@ def check_path(path: str, *, is_folder: bool) -> list[str]:
 
 
 def fingerprint(chosen: ChosenFiles) -> str:
-    """Return the hash of the names, sizes and times of files, by which an upload is found again."""
+    """Return a hash of the files' names, sizes and times, which identifies an upload to resume."""
     described = msgspec.json.encode((chosen.name, chosen.is_folder, list(chosen.files)))
     return hashlib.sha256(described).hexdigest()
 
 
 def find(app: App, actor: Actor, number: str) -> ChatBackup:
-    """Return an upload of the actor that is in progress; for others there is none."""
+    """Return an upload in progress that the actor owns; for others raise an error as if it were missing."""
     upload = chat_backups.find_own(app, actor, number)
     if upload.state != "uploading":
         raise NoSuchChatBackup
@@ -158,12 +158,12 @@ def find(app: App, actor: Actor, number: str) -> ChatBackup:
 
 
 def list_files(app: App, actor: Actor, number: str) -> list[ChatBackupFile]:
-    """List the files of an upload of the actor, and how much of each has arrived."""
+    """List the files of an upload of the actor, each with the number of bytes received."""
     return backups_store.files_of(app.database, find(app, actor, number))
 
 
 def add_chunk(app: App, actor: Actor, number: str, position: int, *, offset: int, path: Path) -> int:
-    """Add a chunk, which is in a file, to the end of a file of an upload; return how many bytes that has then.
+    """Append the chunk at `path` to a file of an upload; return the number of bytes received.
 
     Raises `UploadOffsetConflict` unless the file ends at `offset`, and `UploadOverrun` beyond its size.
     """
@@ -180,7 +180,7 @@ def add_chunk(app: App, actor: Actor, number: str, position: int, *, offset: int
 
 
 def add_file(app: App, actor: Actor, number: str, path: Path) -> None:
-    """Add the only file of an upload at once."""
+    """Add the file of a single-file upload in one request."""
     upload = find(app, actor, number)
     file = store.find_file(app.database, upload, 0)
     if path.stat().st_size != file.size:
@@ -189,7 +189,7 @@ def add_file(app: App, actor: Actor, number: str, path: Path) -> None:
 
 
 def add_part(app: App, upload: ChatBackup, file: ChatBackupFile, offset: int, path: Path) -> int:
-    """Store bytes as an object and then add their row; return how many bytes the file has then."""
+    """Store bytes as an object, then add their row; return the number of bytes received for the file."""
     part = str(uuid.uuid4())
     app.store.put_file(object_key(part), path)
     try:
@@ -200,13 +200,13 @@ def add_part(app: App, upload: ChatBackup, file: ChatBackupFile, offset: int, pa
 
 
 def require_complete(app: App, actor: Actor, number: str) -> None:
-    """Raise `UploadIncomplete` unless all bytes of an upload have arrived."""
+    """Raise `UploadIncomplete` unless all bytes of an upload were received."""
     if any(file.received < file.size for file in list_files(app, actor, number)):
         raise UploadIncomplete
 
 
 def complete(app: App, actor: Actor, number: str, *, kind: str) -> ChatBackup:
-    """End an upload whose bytes have all arrived; `kind` is what they are."""
+    """Complete an upload that was fully received; `kind` is the kind of backup."""
     return store.complete_upload(app.database, find(app, actor, number), kind=kind)
 
 
@@ -216,7 +216,7 @@ def stored(app: App) -> Iterator[tuple[str, StoredFile]]:
 
 
 def expire(app: App, *, now: float | None = None) -> int:
-    """Delete uploads that got no chunk for a week, with their bytes; return their number."""
+    """Delete uploads that received no chunk for a week, with their bytes; return how many."""
     before = int((time.time() if now is None else now) - IDLE_SECONDS)
     old = store.expired_uploads(app.database, before=before)
     for upload in old:
@@ -225,7 +225,7 @@ def expire(app: App, *, now: float | None = None) -> int:
 
 
 def collect_garbage(app: App, *, now: float) -> int:
-    """Delete the bytes of parts that no backup has, after a day, and return their number; none during a backup."""
+    """Delete objects that no backup has had for a day, and return how many; deletes none during a backup."""
     try:
         return delete_unused(
             app.database, app.store, CHATS, object_key, backups_store.existing_parts, before=now - GRACE

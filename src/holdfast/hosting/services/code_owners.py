@@ -1,8 +1,8 @@
-"""Code owners: who is asked to review changed files, by the file `CODEOWNERS` of the base branch.
+"""Code owners: reviewers requested for changed files by the `CODEOWNERS` file of the base branch.
 
-The file is written in Gitea's syntax: a regular expression that matches a whole path, `!` before it for all other
-paths, then users and teams (`@org/team`); all rules that match count. Below `.github/` it is in GitHub's syntax:
-patterns as in `.gitignore`, of which the last that matches a path counts.
+The file has Gitea's syntax: a regular expression that matches a whole path, negated by a leading `!`, then users
+and teams (`@org/team`); all matching rules apply. Below `.github/` it has GitHub's syntax: patterns as in
+`.gitignore`, where the last matching rule applies.
 """
 
 from collections.abc import Callable, Sequence
@@ -35,12 +35,12 @@ LARGEST: Final = 256 * 1024
 MOST_RULES: Final = 200
 MOST_PATHS: Final = 1000
 MOST_OWNERS: Final = 50
-"""How many owners are asked, at most."""
+"""Maximum number of owners whose review is requested."""
 
 
 @dataclass(frozen=True, slots=True)
 class OwnerRule:
-    """A line of the file: which paths it is about, and the names of their owners."""
+    """A line of the file: a test of paths, and the names of their owners."""
 
     matches: Callable[[str], bool]
     owners: tuple[str, ...]
@@ -48,14 +48,14 @@ class OwnerRule:
 
 @dataclass(frozen=True, slots=True)
 class CodeOwners:
-    """The owners of one rule, by id; one of them has to approve."""
+    """The owners of one rule, by id; at least one of them must approve."""
 
     users: frozenset[int]
     teams: frozenset[int]
 
 
 def parse(text: str, *, is_github: bool) -> list[OwnerRule]:
-    """Return the rules of a file; lines that cannot be read are left out."""
+    """Parse the rules of a file; invalid lines are skipped."""
     rules: list[OwnerRule] = []
     for line in text.splitlines():
         fields = line.partition("#")[0].split() if not line.lstrip().startswith("#") else []
@@ -70,7 +70,7 @@ def parse(text: str, *, is_github: bool) -> list[OwnerRule]:
 
 
 def regular_test(pattern: str) -> Callable[[str], bool]:
-    """Return the test of a pattern in Gitea's syntax."""
+    """Compile a pattern in Gitea's syntax to a test of a path."""
     expression = compile_regular_expression(pattern.removeprefix("!"))
     if pattern.startswith("!"):
         return lambda path: not expression.matches(path)
@@ -78,7 +78,7 @@ def regular_test(pattern: str) -> Callable[[str], bool]:
 
 
 def gitignore_test(pattern: str) -> Callable[[str], bool]:
-    """Return the test of a pattern in GitHub's syntax."""
+    """Compile a pattern in GitHub's syntax to a test of a path."""
     inner = pattern.strip("/")
     is_anchored = pattern.startswith("/") or "/" in inner
     prefix = "" if is_anchored else "{,**/}"
@@ -88,7 +88,7 @@ def gitignore_test(pattern: str) -> Callable[[str], bool]:
 
 
 def rules_for(rules: Sequence[OwnerRule], paths: Sequence[str], *, last_counts: bool) -> list[OwnerRule]:
-    """Return the rules that name the owners of paths, each once."""
+    """Return the rules that apply to paths, without duplicates."""
     if not last_counts:
         return [rule for rule in rules if any(rule.matches(path) for path in paths)]
     backwards = list(reversed(rules))
@@ -101,7 +101,7 @@ def rules_for(rules: Sequence[OwnerRule], paths: Sequence[str], *, last_counts: 
 
 
 def read_rules(repo: Repo, commit: str) -> tuple[list[OwnerRule], bool]:
-    """Return the rules of a commit's file, and whether the last that matches counts."""
+    """Return the rules in a commit's `CODEOWNERS` file, and whether only the last matching rule applies."""
     tree = read_commit(repo, commit).tree
     for path in FILES:
         entry = find(repo, tree, path)
@@ -112,7 +112,7 @@ def read_rules(repo: Repo, commit: str) -> tuple[list[OwnerRule], bool]:
 
 
 def matching_rules(app: App, repository: Repository, issue: Issue, head: str) -> list[OwnerRule]:
-    """Return the rules about the files that a pull request changes."""
+    """Return the rules that apply to the files a pull request changes."""
     repo = app.copies.update(repository.id)
     base = refs.branch(repo, issue.base_branch)
     if base is None:
@@ -123,13 +123,13 @@ def matching_rules(app: App, repository: Repository, issue: Issue, head: str) ->
     before = read_commit(repo, history.merge_base(repo, base.id, head) or base.id).tree
     changed = changes_between(repo, before, read_commit(repo, head).tree, most=MOST_PATHS)
     if changed.truncated:
-        # Too many files to tell: everybody is asked.
+        # Too many files to match: all rules apply.
         return [rule for rule in rules if rule.owners]
     return rules_for(rules, [file.path for file in changed.files], last_counts=last_counts)
 
 
 def owners_of(app: App, repository: Repository, rules: Sequence[OwnerRule]) -> list[CodeOwners]:
-    """Look up the owners of rules; names of nobody who may read the pull request are left out."""
+    """Look up the owners of rules; unknown names and users who may not read the pull request are skipped."""
     names = dict.fromkeys(name.casefold() for rule in rules for name in rule.owners)
     prefix = f"{repository.owner.name.casefold()}/"
     people = store.reviewers_named(app.database, repository, [name for name in names if "/" not in name])
@@ -150,7 +150,7 @@ def owners_of(app: App, repository: Repository, rules: Sequence[OwnerRule]) -> l
 
 
 def required_owners(app: App, repository: Repository, issue: Issue, head: str) -> list[CodeOwners]:
-    """Return the owners of the files that a pull request changes; what cannot be read has none."""
+    """Return the owners of the files that a pull request changes; none if the file cannot be read."""
     try:
         return owners_of(app, repository, matching_rules(app, repository, issue, head))
     except (NoSuchFolder, NoSuchObject, GitDamaged, GitFailed):
@@ -158,7 +158,7 @@ def required_owners(app: App, repository: Repository, issue: Issue, head: str) -
 
 
 def request_reviews(app: App, actor: Account, repository: Repository, issue: Issue) -> None:
-    """Ask the owners of the changed files for a review, except those who reviewed already, and the author."""
+    """Request reviews from the owners of the changed files, except the author and those who already reviewed."""
     if issue.is_draft or issue.is_closed:
         return
     owners = required_owners(app, repository, issue, review_changes.current_head(app.database, issue))
@@ -184,7 +184,7 @@ def request_reviews(app: App, actor: Account, repository: Repository, issue: Iss
 def missing_approvals(
     app: App, repository: Repository, issue: Issue, head: str, rule: ProtectionRule | None
 ) -> list[CodeOwners]:
-    """Return the owners of changed files of whom none approved; files whose only owner is the author need none."""
+    """Return the owners whose approval is missing; files whose only owner is the author need no approval."""
     owners = required_owners(app, repository, issue, head)
     needs_head = rule is not None and (rule.ignore_stale_approvals or rule.dismiss_stale_approvals)
     with app.database.read() as connection:

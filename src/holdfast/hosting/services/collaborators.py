@@ -26,7 +26,7 @@ MODES: Final = {"": Mode.WRITE, "read": Mode.READ, "write": Mode.WRITE, "admin":
 
 @dataclass(frozen=True, slots=True)
 class CollaboratorPage:
-    """One page of the collaborators of a repository, and how many there are."""
+    """One page of the collaborators of a repository, and the total."""
 
     accounts: Sequence[Account]
     total: int

@@ -1,4 +1,4 @@
-"""Commit statuses: what a check says of a commit."""
+"""Commit statuses: the results that checks report for a commit."""
 
 import time
 from typing import Final
@@ -26,7 +26,7 @@ URL_LENGTH: Final = 2048
 
 
 class NewStatus(msgspec.Struct, frozen=True, kw_only=True):
-    """A status to create; without a context it is that of the context `default`."""
+    """A status to create; the context is `default` unless given."""
 
     state: str
     context: str = ""
@@ -35,7 +35,7 @@ class NewStatus(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def create(app: App, actor: Actor, target: RepositoryAccess, revision: str, new: NewStatus) -> CommitStatus:
-    """Add a status to the commit that a branch, a tag or an id names, and record the `status` event."""
+    """Create a status of a commit, given as a branch, tag or id, and record the `status` event."""
     access.require_read(target, Unit.CODE)
     access.require_unarchived(target)
     user = access.require_login(actor)
@@ -78,7 +78,7 @@ def create(app: App, actor: Actor, target: RepositoryAccess, revision: str, new:
 
 
 def check_target_url(url: str) -> None:
-    """Raise an error for an address that a page must not link to."""
+    """Raise an error for a URL that a page must not link to."""
     check_length(url, "TargetURL", URL_LENGTH)
     try:
         scheme = urlsplit(url).scheme

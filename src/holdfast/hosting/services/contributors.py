@@ -1,7 +1,8 @@
-"""Contributors to the default branch of repositories, kept in memory for its newest commit.
+"""Contributors to the default branch of repositories: an in-memory cache, keyed by the newest commit.
 
-Counting reads every commit. A short history is counted in the request; a long one in the background, after it was
-asked for and after each push from then on, and meanwhile the contributors counted last are returned.
+Counting reads every commit. A short history is counted in the request. A long history is counted in the
+background, after the first request and after each later push; until then the last counted contributors are
+returned.
 """
 
 import threading
@@ -18,9 +19,9 @@ from holdfast.hosting.store.repositories import find_by_id
 
 __all__ = ["count", "list_contributors"]
 
-# A history of at most so many commits is counted in a request.
+# A history of at most this many commits is counted in the request.
 SHORT_HISTORY: Final = 500
-# So many repositories are kept; the one asked for first is forgotten first.
+# Cache size in repositories; eviction is first in, first out.
 MOST_REPOSITORIES: Final = 1000
 KEEPING: Final = threading.Lock()
 NOT_COUNTED: Final = ContributorList("", 0, ())
@@ -28,9 +29,9 @@ UNREADABLE: Final = (NoSuchObject, GitDamaged, GitTimedOut)
 
 
 def list_contributors(app: App, target: RepositoryAccess, repo: Repo, commit: str) -> ContributorList:
-    """Return the contributors to the newest commit of the default branch, or those counted last until they are.
+    """Return the contributors at the newest commit of the default branch, or the last counted ones until counted.
 
-    A long history that was never counted has none.
+    Empty for a long history that was never counted.
     """
     access.require_read(target, Unit.CODE)
     number = target.repository.id
@@ -45,7 +46,7 @@ def list_contributors(app: App, target: RepositoryAccess, repo: Repo, commit: st
 
 
 def count(app: App, repository_id: int) -> None:
-    """Count the contributors of a repository that was asked for, unless they are those of its newest commit."""
+    """Count the contributors of a cached repository again, unless the cache is up to date."""
     contributor_list = app.contributors.get(repository_id)
     repository = None if contributor_list is None else find_by_id(app.database, repository_id)
     if contributor_list is None or repository is None:
@@ -56,12 +57,12 @@ def count(app: App, repository_id: int) -> None:
         if head is not None and head.commit != contributor_list.commit:
             keep(app, repository_id, count_contributors(repo, head.commit))
     except UNREADABLE:
-        # Tried again after the next push.
+        # Retried after the next push.
         return
 
 
 def keep(app: App, repository_id: int, contributor_list: ContributorList) -> ContributorList:
-    """Keep the contributors of a repository."""
+    """Cache the contributors of a repository, and evict the oldest entry if the cache is full."""
     with KEEPING:
         app.contributors[repository_id] = contributor_list
         if len(app.contributors) > MOST_REPOSITORIES:

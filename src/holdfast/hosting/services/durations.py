@@ -1,4 +1,4 @@
-"""Lengths of time as the API writes them, such as `8h0m0s`, and the intervals of mirrors."""
+"""Durations in the API's format, such as `8h0m0s`, and the intervals of mirrors."""
 
 import re
 from typing import Final
@@ -17,7 +17,7 @@ MOST_SECONDS: Final = 10 * 365 * 86_400
 
 
 def parse_duration(text: str, field: str) -> int:
-    """Return a duration in whole seconds; raise `InvalidValue` for anything else."""
+    """Parse a duration to whole seconds; raise `InvalidValue` for anything else."""
     if len(text) > LONGEST or not DURATION.fullmatch(text):
         raise InvalidValue(field, "must be a duration such as 8h0m0s, or 0")
     total = sum(float(number) * SECONDS[unit] for number, unit in PART.findall(text))
@@ -27,7 +27,7 @@ def parse_duration(text: str, field: str) -> int:
 
 
 def format_duration(seconds: int) -> str:
-    """Return a duration in the form that clients parse."""
+    """Format a duration as the API does."""
     hours, rest = divmod(seconds, 3600)
     minutes, left = divmod(rest, 60)
     if hours:
@@ -36,7 +36,7 @@ def format_duration(seconds: int) -> str:
 
 
 def checked_interval(text: str, field: str) -> int:
-    """Return an interval in seconds: 0 for only on request, else at least ten minutes."""
+    """Parse the interval of a mirror to seconds: 0 (only on request), or at least ten minutes."""
     interval = parse_duration(text, field) if text else DEFAULT_INTERVAL
     if 0 < interval < SHORTEST_INTERVAL:
         raise InvalidValue(field, f"must be at least {format_duration(SHORTEST_INTERVAL)}, or 0")

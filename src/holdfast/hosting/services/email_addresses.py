@@ -1,4 +1,4 @@
-"""The e-mail addresses of the user who acts: the main one, and others that commits are attributed by."""
+"""The e-mail addresses of the acting user: the primary one, and others that attribute commits to them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class EmailAddress:
 
 
 def list_own(app: App, actor: Actor) -> list[EmailAddress]:
-    """Return the addresses of the actor, the main one first."""
+    """Return the addresses of the actor, the primary one first."""
     user = require_login(actor)
     main = [EmailAddress(user.email, True, user)] if user.email else []
     return main + [EmailAddress(email, False, user) for email in store.addresses_of(app.database, user)]
@@ -39,13 +39,13 @@ def add(app: App, actor: Actor, emails: Sequence[str]) -> list[EmailAddress]:
 
 
 def remove(app: App, actor: Actor, emails: Sequence[str]) -> None:
-    """Remove addresses of the actor, all or none; the main one cannot be removed."""
+    """Remove addresses of the actor, all or none; the primary one cannot be removed."""
     user = require_login(actor)
     store.remove_addresses(app.database, user, checked(emails))
 
 
 def checked(emails: Sequence[str]) -> list[str]:
-    """Return each address once. Raise `InvalidField` for none, or one that is empty or too long."""
+    """Return the addresses without duplicates; raise `InvalidField` for no, an empty or a too long address."""
     if not emails:
         raise InvalidField("Emails", Violation.REQUIRED)
     field, limit = LIMITS["email"]

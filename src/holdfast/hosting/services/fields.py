@@ -1,4 +1,4 @@
-"""Validation of the values of fields, shared by the services; each function raises `InvalidField`."""
+"""Validation of field values, shared by the services; each function raises `InvalidField`."""
 
 from collections.abc import Sized
 from datetime import datetime
@@ -10,12 +10,12 @@ from holdfast.hosting.schemas.times import seconds
 
 __all__ = ["check_length", "check_ref_field", "check_required", "due", "required_text"]
 
-# The end of the year 9999, in seconds since 1970.
+# The end of the year 9999, as a Unix timestamp.
 LAST_SECOND: Final = 253_402_300_800
 
 
 def required_text(text: str, field: str, limit: int | None = None) -> str:
-    """Return a text without the white space around it; it must not be empty, nor longer than `limit`."""
+    """Return a text without surrounding white space; it must not be empty, nor longer than `limit`."""
     if limit is not None:
         check_length(text, field, limit)
     if not text.strip():
@@ -36,7 +36,7 @@ def check_length(value: Sized, field: str, limit: int) -> None:
 
 
 def due(due_date: datetime | None, field: str) -> int | None:
-    """Return a due date in seconds since 1970; the year 1, which clients send to remove it, gives 0."""
+    """Return a due date as a Unix timestamp; 0 for the year 1, which clients send to remove it."""
     when = seconds(due_date)
     if due_date is None or when is None:
         return None
@@ -48,7 +48,7 @@ def due(due_date: datetime | None, field: str) -> int | None:
 
 
 def check_ref_field(name: str, field: str, limit: int = 100) -> None:
-    """Raise `InvalidField` for a name that git does not accept for a branch or a tag; an empty one is none."""
+    """Raise `InvalidField` unless git accepts a name for a branch or tag; an empty name means none was given."""
     check_length(name, field, limit)
     if name and not is_ref_name(name):
         raise InvalidField(field, Violation.REF_NAME)

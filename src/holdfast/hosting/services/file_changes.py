@@ -1,7 +1,7 @@
-"""File changes of a commit: preconditions, validity against the parent commit, and the resulting tree.
+"""File changes of a commit: preconditions, validation against the parent commit, and the resulting tree.
 
-All checks are made against the parent commit before anything changes; then the changes are applied in order and
-checked against each other. The messages are Gitea's.
+All checks against the parent commit are made first; then the changes are applied in order and checked against each
+other. The messages are Gitea's.
 """
 
 import re
@@ -54,7 +54,7 @@ EXISTS: Final = "repository file already exists [path: {}]"
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """The precondition of a change, as in `If-Match` and `If-None-Match`; an empty one always holds."""
+    """The precondition of a change, as in `If-Match` and `If-None-Match`; an empty condition always holds."""
 
     is_there: bool = False
     """The file must exist."""
@@ -71,7 +71,7 @@ class Condition:
         return self.is_there or self.one_of is not None
 
     def check(self, path: str, blob: str | None) -> None:
-        """Raise `ConditionFailed` unless it holds for the blob at a path, None if there is none."""
+        """Raise `ConditionFailed` unless it holds for the blob at a path; None for a missing file."""
         if blob is None:
             if self.needs_file:
                 raise ConditionFailed(f"object does not exist [id: , rel_path: {path}]")
@@ -118,7 +118,7 @@ class AppliedChanges(msgspec.Struct):
 
 
 def clean(path: str, *, new: bool = False) -> str:
-    """Normalize a path; raise `FileRefused` for an invalid one. A new path must be UTF-8."""
+    """Normalize a path; raise `FileRefused` for an invalid path. A new path must be UTF-8."""
     normalized = paths.clean(path)
     if not paths.may_hold_file(normalized) or (new and well_formed(normalized) != normalized):
         shown = path if len(path) <= paths.LONGEST_PATH else f"{path[: paths.LONGEST_PATH]}…"
@@ -182,7 +182,7 @@ def apply(
 
 
 def file_at(draft: Draft, root: Folder, path: str) -> str | None:
-    """Return the blob of the file at a path; None if there is none."""
+    """Return the blob of the file at a path; None if it does not exist."""
     entry = draft.find(root, path)
     return None if isinstance(entry, Nowhere) or entry.mode in {DIRECTORY, SUBMODULE} else entry.id
 
@@ -284,7 +284,7 @@ def check_content(change: FileChange, mode: int) -> None:
 
 
 def mode_of(change: FileChange, source: Spot | None) -> int:
-    """Return the mode of a file: the requested one, or else its former mode."""
+    """Return the mode of a file: the requested mode, or else its former mode."""
     if change.operation == "rename" and source is not None:
         if change.mode is not None and source.mode == SUBMODULE:
             raise InvalidValue("Mode", f"a submodule keeps its mode [path: {change.from_path}]")

@@ -1,8 +1,8 @@
 """Commits of changed files to a branch: authorization, idempotency keys and group commit.
 
-Requests for one repository are committed in groups: one of the waiting threads makes the commits of all that wait,
-one on top of the other, as one pack in one transaction. When another machine or a push updated the branch first
-(compare-and-set fails), the checks run again on the new commit.
+Requests for one repository are committed in groups: one of the waiting threads creates the commits of all waiting
+requests, each on top of the previous one, as one pack in one transaction. When another machine or a push updated
+the branch first (compare-and-set fails), the checks run again on the new commit.
 """
 
 import time
@@ -55,12 +55,12 @@ from holdfast.hosting.store.repository_log import NewPack
 
 __all__ = ["CommitRequest", "CommitResult", "FileCommit", "FileResult", "commit", "commit_files"]
 
-# How often another writer may update a branch between our reading and our update, before we give up.
+# Maximum attempts when other writers update the branch between our read and our compare-and-set.
 ATTEMPTS: Final = 20
 
 
 class CommitRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What somebody wants committed; empty branches stand for the default branch and for `branch`."""
+    """An authorized request to commit; `branch` defaults to the default branch and `new_branch` to `branch`."""
 
     repository: Repository
     actor: Account
@@ -80,19 +80,20 @@ class CommitRequest(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def source(self) -> str:
-        """The branch it is made on top of."""
+        """The branch whose tip is the parent commit."""
         return self.branch or self.repository.default_branch
 
     @property
     def target(self) -> str:
-        """The branch that gets the commit."""
+        """The branch that is updated to the commit."""
         return self.new_branch or self.branch or self.repository.default_branch
 
 
 class FileCommit(msgspec.Struct, frozen=True, kw_only=True):
-    """Changes of files to be committed, and what else a caller may say about the commit.
+    """File changes to commit, and the options of the commit.
 
-    Empty branches stand for the default branch and for `branch`; people who are not named are the actor.
+    An empty `branch` is the default branch, an empty `new_branch` is `branch`. Author and committer default to the
+    actor.
     """
 
     changes: Sequence[FileChange]
@@ -110,7 +111,7 @@ class FileCommit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FileResult(msgspec.Struct, frozen=True):
-    """What lies at a path after a commit, and what the commit has to do with it."""
+    """The entry at a path after a commit, and how the commit changed it."""
 
     entry: TreeEntry
     is_new: bool
@@ -119,19 +120,19 @@ class FileResult(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class CommitResult:
-    """A commit that was made, or that would have been; a file that was deleted has no result."""
+    """A commit that was created, or would be by a dry run; a deleted file has no result."""
 
     commit: Commit
     branch: str
     files: tuple[FileResult | None, ...]
     known: Mapping[str, FileContent] = field(default_factory=dict, compare=False)
-    """What the files hold, by their blobs, as far as that is in memory."""
+    """The file contents that are in memory, by blob id."""
     is_made: bool = True
-    """Whether it is there; one that was only tried out is not, nor is anything of it."""
+    """Whether the commit exists; False for a dry run, which stores no objects."""
 
 
 class PreparedCommit(msgspec.Struct, frozen=True):
-    """A commit that is ready: the update of its branch, and the LFS objects it points to."""
+    """A commit ready to be recorded: the update of its branch, and the LFS objects it refers to."""
 
     update: RefUpdate
     committed: CommitResult
@@ -142,7 +143,7 @@ Waiting = QueuedRequest[CommitRequest, CommitResult]
 
 
 class CommitBatch(msgspec.Struct):
-    """Commits that are made together: where the branches are once they are, and what protects them."""
+    """A group commit: the branch heads including prepared commits, and the protection rules."""
 
     host: App
     repository: Repository
@@ -157,13 +158,13 @@ class CommitBatch(msgspec.Struct):
         return self.draft.repo
 
     def head(self, branch: str) -> str | None:
-        """Return where a branch is, counting the commits that are ready."""
+        """Return the commit a branch points to, including prepared commits."""
         if branch not in self.heads:
             self.heads[branch] = repository_log.find_ref(self.host.database, self.repository.id, BRANCHES + branch)
         return self.heads[branch]
 
     def check_name(self, branch: str) -> None:
-        """Raise `RefRefused` for a new branch that git does not allow beside another one."""
+        """Raise `RefRefused` for a new branch whose name conflicts with another (`a` and `a/b`)."""
         ref = BRANCHES + branch
         with self.host.database.read() as connection:
             existing_ref = repository_log.conflicting_ref(connection, self.repository.id, ref)
@@ -176,12 +177,12 @@ class CommitBatch(msgspec.Struct):
             raise ref_updates.name_conflict(ref, conflict)
 
     def is_empty(self) -> bool:
-        """Return whether there is no branch and no tag, counting the commits that are ready."""
+        """Return whether there is no branch and no tag, including prepared commits."""
         return not any(self.heads.values()) and not repository_log.has_refs(self.host.database, self.repository.id)
 
 
 def commit(app: App, actor: Actor, target: RepositoryAccess, file_commit: FileCommit) -> CommitResult:
-    """Commit changes of files to a branch for an actor, or tell what a dry run would commit."""
+    """Commit file changes to a branch for an actor, or return what a dry run would commit."""
     access.require_read(target, Unit.CODE)
     access.require_editable(target)
     user = access.require_login(actor)
@@ -220,7 +221,7 @@ def commit_files(app: App, request: CommitRequest) -> CommitResult:
     commit_request = msgspec.structs.replace(request, changes=changes)
     if request.dry_run:
         return prepare(open_batch(app, repository), commit_request).committed
-    # Small contents go into the pack of the batch; others are packed before it, so that no other writer waits.
+    # Small contents go into the pack of the batch; large ones are packed before it, so that no other writer waits.
     large = [change for change in changes if change.content is not None and change.content.small is None]
     if large and (
         commit_request.key is None or commit_keys.find_key(app.database, repository, commit_request.key) is None
@@ -233,7 +234,7 @@ def commit_files(app: App, request: CommitRequest) -> CommitResult:
 
 
 def pack_ahead(batch: CommitBatch, request: CommitRequest, large: Sequence[FileChange]) -> list[NewPack]:
-    """Pack and store the contents of large files; nothing if the request is refused."""
+    """Check the request, then pack and store the contents of large files."""
     checked = check(batch, request, lambda _base, _change, _source: ref_updates.zero_id(request.repository))
     blobs: list[str] = []
     for change in large:
@@ -247,13 +248,13 @@ def pack_ahead(batch: CommitBatch, request: CommitRequest, large: Sequence[FileC
 
 
 def open_batch(app: App, repository: Repository) -> CommitBatch:
-    """Start a batch on the refs as they are now."""
+    """Start a batch on the current refs."""
     draft = Draft(app.copies.open_any(repository.id), lambda: app.copies.update(repository.id))
     return CommitBatch(app, repository, draft, protections.protections_of(app.database, repository))
 
 
 def commit_all(app: App, jobs: Sequence[Waiting]) -> None:
-    """Make the commits of all requests that wait for a repository."""
+    """Create the commits of all queued requests for a repository, with retries."""
     repository = jobs[0].request.repository
     queued_requests = jobs
     for _ in range(ATTEMPTS):
@@ -268,7 +269,7 @@ def commit_all(app: App, jobs: Sequence[Waiting]) -> None:
 
 
 def attempt(batch: CommitBatch, jobs: Sequence[Waiting]) -> None:
-    """Make as many of the commits as can be made; none is done when another writer updated one of the branches."""
+    """Create the commits of all valid requests; none is recorded if another writer updated one of the branches."""
     ready: list[tuple[Waiting, PreparedCommit]] = []
     replayed: dict[tuple[int, str], Waiting] = {}
     for job in jobs:
@@ -280,7 +281,7 @@ def attempt(batch: CommitBatch, jobs: Sequence[Waiting]) -> None:
                     job.result = commit_result
                     continue
                 if (key.user_id, key.name) in replayed:
-                    continue  # the same key twice in one batch: the second finds the first one's commit next time
+                    continue  # the same key twice in one batch: the next attempt replays the first commit
                 replayed[key.user_id, key.name] = job
             prepared = prepare(batch, job.request)
         except HostingError as error:
@@ -293,7 +294,7 @@ def attempt(batch: CommitBatch, jobs: Sequence[Waiting]) -> None:
 
 
 class CheckedCommit(msgspec.Struct, frozen=True):
-    """A request that can be done: on top of what, the tree that comes of it, and where its branch is now."""
+    """A valid request: its parent commit, the resulting tree, and the current commit of its branch."""
 
     base: Base
     applied: AppliedChanges
@@ -303,7 +304,7 @@ class CheckedCommit(msgspec.Struct, frozen=True):
 def check(
     batch: CommitBatch, request: CommitRequest, keep_file: Callable[[Base, FileChange, Spot | None], str]
 ) -> CheckedCommit:
-    """Check a request against the branch as it is now."""
+    """Check a request against the current state of its branch."""
     source, target = request.source, request.target
     head = batch.head(source)
     if head is None and not batch.is_empty():
@@ -360,7 +361,7 @@ def prepare(batch: CommitBatch, request: CommitRequest) -> PreparedCommit:
 
 
 def result_of(batch: CommitBatch, before: Folder | None, path: str, spot: Spot) -> FileResult:
-    """Tell what lies at a path, compared with the tree before."""
+    """Return the entry at a path, compared with the previous tree."""
     old = Nowhere(path) if before is None else batch.draft.find(before, path)
     file_content = batch.known.get(spot.id)
     entry = (
@@ -372,7 +373,7 @@ def result_of(batch: CommitBatch, before: Folder | None, path: str, spot: Spot) 
 
 
 def full_message(request: CommitRequest) -> str:
-    """Return the message as it is stored."""
+    """Return the commit message to store, with the `Signed-off-by` trailer if requested."""
     message = (request.message or file_changes.default_message(request.changes)).strip() + "\n"
     if request.signoff:
         message += f"\nSigned-off-by: {request.committer.name} <{request.committer.email}>"
@@ -380,7 +381,7 @@ def full_message(request: CommitRequest) -> str:
 
 
 def is_lfs(batch: CommitBatch, base: Base, change: FileChange) -> bool:
-    """Return whether the attributes make a file an LFS object; a content that is a pointer already stays one."""
+    """Return whether `.gitattributes` stores a file in LFS; False for content that is already a pointer."""
     if change.mode == SYMLINK or not is_large(batch.draft, base.commit, base.root, change.path):
         return False
     return change.content is None or not change.content.is_pointer()
@@ -395,9 +396,9 @@ def keep(
     *,
     dry: bool = False,
 ) -> str:
-    """Add the content of a file to the draft, or an LFS pointer where the attributes ask for it; return the blob.
+    """Add the content of a file to the draft, or an LFS pointer if `.gitattributes` says so; return the blob id.
 
-    A large content was packed ahead of the batch; a `dry` run stores nothing.
+    Large contents were packed before the batch; a `dry` run stores nothing.
     """
     host = batch.host
     content = change.content or FileContent(b"")
@@ -419,7 +420,7 @@ def keep(
     small = content.small
     if small is None:
         if not dry and change.content is not content:
-            # An LFS object that becomes a file again; the pack of any other content was stored ahead.
+            # An LFS object that becomes a regular file; any other large content was packed before the batch.
             return batch.draft.blob(content.whole())
         batch.known[content.blob_id] = content
         return content.blob_id
@@ -429,7 +430,7 @@ def keep(
 
 
 def check_protected_files(batch: CommitBatch, request: CommitRequest) -> None:
-    """Ask the rule of the branch about each file."""
+    """Check each file against the branch protection rule."""
     rule = branch_protection.rule_for(batch.rules, request.target)
     if rule is None:
         return
@@ -443,7 +444,7 @@ def check_protected_files(batch: CommitBatch, request: CommitRequest) -> None:
 def check_rules(
     batch: CommitBatch, request: CommitRequest, update: RefUpdate, base: Base, current: str | None
 ) -> None:
-    """Ask the rule of the branch about its update, as for a push."""
+    """Check the branch update against the branch protection rule, as for a push."""
     if branch_protection.rule_for(batch.rules, request.target) is None:
         return
     paths = sorted({path for change in request.changes for path in (change.path, change.from_path)})
@@ -453,7 +454,7 @@ def check_rules(
             request.target, False, lambda: False, lambda: paths, lambda: ref_update.new
         )
         if base.commit is not None and base.commit != current:
-            # git is asked about the commit it is made on top of: it does not know the new one.
+            # Checked with the parent commit: git does not have the new commit yet.
             below = ref_updates.branch_change_of(
                 batch.repo, msgspec.structs.replace(ref_update, new=base.commit), request.repository.default_branch
             )
@@ -466,7 +467,7 @@ def check_rules(
 
 
 def replay(batch: CommitBatch, request: CommitRequest, key: IdempotencyKey) -> CommitResult | None:
-    """Return what was made under a key before; nothing when that never happened."""
+    """Return the stored result of an idempotency key; None if the key is new."""
     used = commit_keys.find_key(batch.host.database, request.repository, key)
     if used is None:
         return None
@@ -487,7 +488,7 @@ def replay(batch: CommitBatch, request: CommitRequest, key: IdempotencyKey) -> C
 
 
 def land(batch: CommitBatch, ready: Sequence[tuple[Waiting, PreparedCommit]]) -> None:
-    """Commit the prepared commits in one transaction; none of them when a branch has moved meanwhile."""
+    """Record the prepared commits in one transaction; none of them if a branch has moved meanwhile."""
     host, repository = batch.host, batch.repository
     packs = [new_pack(batch.draft.objects()), *(pack for job, _ in ready for pack in job.request.packs)]
     updates = [
@@ -500,7 +501,7 @@ def land(batch: CommitBatch, ready: Sequence[tuple[Waiting, PreparedCommit]]) ->
         for job, prepared_commit in ready
     ]
     if any(actor_updates.files is None for actor_updates in updates):
-        # What a webhook shows of these is read from the local copy.
+        # Webhook payloads read these objects from the local copy.
         batch.draft.add_to_copy()
     keys = [
         (job.request.key, prepared_commit.update) for job, prepared_commit in ready if job.request.key is not None
@@ -517,20 +518,20 @@ def land(batch: CommitBatch, ready: Sequence[tuple[Waiting, PreparedCommit]]) ->
     try:
         ref_updates.record(host, repository, updates, packs, durable=host.settings.durable_writes, within=within)
     except RefMoved:
-        return  # the next attempt starts from where the branches are then
+        return  # the next attempt starts from the new branch heads
     batch.draft.keep_recent()
     for job, prepared in ready:
         job.result = prepared.committed
 
 
 def commits_of(prepared: PreparedCommit) -> tuple[Commit, ...] | None:
-    """Return the commits a branch gets: the one that was made, unless it was made on top of another branch."""
+    """Return the commits added to the branch: the new one, or None if it is based on another branch."""
     commit = prepared.committed.commit
     return (commit,) if commit.parents == (prepared.update.old,) else None
 
 
 def files_of(request: CommitRequest, prepared: PreparedCommit) -> TreeChanges | None:
-    """Return what a commit of one file changed; of others that is read when somebody wants to know."""
+    """Return the changes of a commit of one file; else None: they are read on demand."""
     if commits_of(prepared) is None or len(request.changes) != 1:
         return None
     change, result = request.changes[0], prepared.committed.files[0]

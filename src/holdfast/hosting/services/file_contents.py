@@ -36,7 +36,7 @@ FROM_COMMIT: Final = AttrCheck.NO_SYSTEM | AttrCheck.INDEX_ONLY | AttrCheck.INCL
 
 
 class FileContent:
-    """The content of a file, in memory or in a temporary file; each stored form is written once."""
+    """The content of a file, in memory or in a temporary file; as a blob or LFS object it is written once."""
 
     def __init__(self, source: bytes | Path) -> None:
         self._source = source
@@ -45,14 +45,14 @@ class FileContent:
         self._pointer: LfsPointer | None = None
 
     def add_to_copy(self, repo: Repo) -> str:
-        """Write it as a blob to the local copy, and return its id."""
+        """Write the content as a blob to the local copy, and return its id."""
         if self._blob is None:
             source = self._source
             self._blob = repo.write("blob", source) if isinstance(source, bytes) else repo.write_file(source)
         return self._blob
 
     def pointer(self, app: App) -> LfsPointer:
-        """Store it as an LFS object, and return the pointer to it."""
+        """Store the content as an LFS object, and return its pointer."""
         if self._pointer is None:
             pointer = self.described()
             asyncio.run(add_object(app, pointer.oid, pointer.size, self._chunks()))
@@ -61,7 +61,7 @@ class FileContent:
 
     @property
     def blob_id(self) -> str:
-        """The blob id, whether it is written or not."""
+        """The blob id, whether the blob is written or not."""
         if self._blob_id is None:
             source = self._source
             self._blob_id = object_id("blob", source) if isinstance(source, bytes) else hash_file(source)
@@ -74,26 +74,26 @@ class FileContent:
 
     @property
     def small(self) -> bytes | None:
-        """The bytes, if they are few enough to be written within a batch."""
+        """The bytes, if small enough to be written within a batch; else None."""
         return self._source if isinstance(self._source, bytes) and len(self._source) <= SMALL else None
 
     def whole(self) -> bytes:
-        """Return all its bytes, however many there are."""
+        """Return all bytes, whatever the size."""
         return self._source if isinstance(self._source, bytes) else self._source.read_bytes()
 
     def beginning(self, most: int) -> bytes:
-        """Return the first bytes."""
+        """Return at most `most` bytes from the start."""
         if isinstance(self._source, bytes):
             return self._source[:most]
         with self._source.open("rb") as file:
             return file.read(most)
 
     def is_pointer(self) -> bool:
-        """Return whether it is an LFS pointer already, as clients with LFS support send."""
+        """Return whether the content is already an LFS pointer, as clients with LFS support send."""
         return LfsPointer.parse(self.beginning(MOST_BYTES + 1)) is not None
 
     def described(self) -> LfsPointer:
-        """Return the LFS pointer the content would get."""
+        """Return the LFS pointer of the content, without storing it."""
         if isinstance(self._source, bytes):
             return LfsPointer(hashlib.sha256(self._source).hexdigest(), len(self._source))
         with self._source.open("rb") as file:
@@ -109,7 +109,7 @@ class FileContent:
 
 
 def hash_file(source: Path) -> str:
-    """Return the id that a file has as a blob."""
+    """Return the blob id of a file."""
     digest = hashlib.sha1(b"blob %d\0" % source.stat().st_size, usedforsecurity=False)
     with source.open("rb") as file:
         while chunk := file.read(CHUNK):
@@ -118,7 +118,7 @@ def hash_file(source: Path) -> str:
 
 
 def is_large(draft: Draft, commit: str | None, root: Folder, path: str) -> bool:
-    """Return whether the attributes of a commit's tree store a file in LFS."""
+    """Return whether the `.gitattributes` of a commit's tree store a file in LFS."""
     blobs = [] if commit is None else attributes_above(draft, root, path)
     if commit is None or not blobs:
         return False
@@ -129,7 +129,7 @@ def is_large(draft: Draft, commit: str | None, root: Folder, path: str) -> bool:
     if not any(FILTER in content for content in contents):
         return False
     if sum(matching_cost(content, raw(path)) for content in contents) > MAX_MATCHING_COST:
-        # A client error: the patterns are the repository's own.
+        # A client error: the patterns come from the repository.
         if raw(path).rpartition(b"/")[2] == ATTRIBUTES:
             return False
         raise FileRefused(f"the patterns of .gitattributes would take too long to match [path: {path}]")
@@ -151,7 +151,7 @@ def attributes_above(draft: Draft, root: Folder, path: str) -> list[str]:
 
 
 def inflated(app: App, repository: Repository, repo: Repo, blob: str) -> FileContent | None:
-    """Return the content of the LFS object a blob points to; None if it is no pointer or the object is missing."""
+    """Return the content of the LFS object a blob points to; None if not a pointer or the object is missing."""
     header = repo.header(blob)
     if header is None or header[1] > MOST_BYTES:
         return None

@@ -1,7 +1,7 @@
-"""Templates for new repositories: licenses, .gitignore files and sets of labels.
+"""Templates for new repositories: licenses, .gitignore files and label sets.
 
-The texts come from data packages, `spdx` and `gitignore-cli-py`, whose files are read and whose code is not used.
-Without them there are no such templates. The sets of labels are Holdfast's own.
+The texts are read from the data files of the packages `spdx` and `gitignore-cli-py`, whose code is not used; if
+they are not installed, there are no such templates. The label sets are Holdfast's own.
 """
 
 import datetime
@@ -38,7 +38,7 @@ MOST_GITIGNORES: Final = 20
 
 
 class LicenseTemplate(msgspec.Struct, frozen=True):
-    """A license: its identifier in the SPDX list, and its name."""
+    """A license: its SPDX identifier and its name."""
 
     key: str
     name: str
@@ -107,7 +107,7 @@ def license_folder() -> Traversable | None:
 
 @functools.cache
 def gitignore_names() -> tuple[str, ...]:
-    """Return the names of the .gitignore templates, in order."""
+    """Return the names of the .gitignore templates, sorted."""
     folder = gitignore_folder()
     files = [] if folder is None else [file.name for file in folder.iterdir()]
     names = [name.removesuffix(GITIGNORE_SUFFIX) for name in files if name.endswith(GITIGNORE_SUFFIX)]
@@ -115,16 +115,16 @@ def gitignore_names() -> tuple[str, ...]:
 
 
 def gitignore_text(name: str) -> str:
-    """Return a .gitignore template; raise `NoSuchTemplate`."""
+    """Return a .gitignore template; raise `NoSuchTemplate` for an unknown name."""
     folder = gitignore_folder()
-    # The name is compared before it becomes a path.
+    # The name is checked against the list before it is used in a path.
     if folder is None or name not in gitignore_names():
         raise NoSuchTemplate(name)
     return folder.joinpath(f"{name}{GITIGNORE_SUFFIX}").read_text("utf-8")
 
 
 def join_gitignores(names: str) -> str:
-    """Return the .gitignore file of several templates, whose names are separated by commas."""
+    """Return the concatenation of several .gitignore templates, named in a comma-separated list."""
     wanted = list(dict.fromkeys(name.strip() for name in names.split(",") if name.strip()))
     if len(wanted) > MOST_GITIGNORES:
         raise InvalidValue("Gitignores", f"at most {MOST_GITIGNORES} templates can be combined")
@@ -139,7 +139,7 @@ def join_gitignores(names: str) -> str:
 
 @functools.cache
 def licenses() -> tuple[LicenseTemplate, ...]:
-    """Return the licenses that have a text, in the order of their identifiers."""
+    """Return the licenses that have a text, sorted by identifier."""
     folder = license_folder()
     if folder is None:
         return ()
@@ -152,7 +152,7 @@ def licenses() -> tuple[LicenseTemplate, ...]:
 
 
 def license_text(key: str) -> tuple[LicenseTemplate, str]:
-    """Return a license and its text; raise `NoSuchTemplate`."""
+    """Return a license and its text; raise `NoSuchTemplate` for an unknown key."""
     license_template = next(
         (template for template in licenses() if template.key.casefold() == key.casefold()), None
     )
@@ -167,7 +167,7 @@ def license_text(key: str) -> tuple[LicenseTemplate, str]:
 
 
 def fill_license(key: str, holder: str, now: float) -> str:
-    """Return the text of a license with the year and its holder; raise `InvalidValue` if there is none such."""
+    """Return the text of a license with the year and the copyright holder; raise `InvalidValue` if unknown."""
     try:
         _, text = license_text(key)
     except NoSuchTemplate:
@@ -178,7 +178,7 @@ def fill_license(key: str, holder: str, now: float) -> str:
 
 
 def label_set(name: str) -> tuple[LabelTemplate, ...]:
-    """Return a set of labels; raise `NoSuchTemplate`."""
+    """Return a label set; raise `NoSuchTemplate` for an unknown name."""
     if name not in LABEL_SETS:
         raise NoSuchTemplate(name)
     return LABEL_SETS[name]

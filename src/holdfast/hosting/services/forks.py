@@ -45,8 +45,8 @@ def fork(
 ) -> Repository:
     """Fork a repository into the actor's account, or into an organization; no objects are copied.
 
-    A fork of a private repository is private, and whoever has access to the repository has the same to the fork.
-    Raises `ForkExists` if the owner has a fork of it already.
+    A fork of a private repository is private, and users with access to the repository have the same access to the
+    fork. Raises `ForkExists` if the owner already has a fork of it.
     """
     user = access.require_login(actor)
     access.require_read(target, Unit.CODE)
@@ -87,7 +87,7 @@ def fork(
 
 
 def find_owner(app: App, actor: Actor, organization: str) -> Account:
-    """Return the organization that is to own a fork; raise `InvalidValue` if there is none of that name."""
+    """Return the organization to own a fork, by name; raise `InvalidValue` if it does not exist."""
     try:
         return repositories.find_new_owner(app, actor, organization)
     except NoSuchAccount:
@@ -103,10 +103,10 @@ def list_forks(app: App, actor: Actor, target: RepositoryAccess, *, skip: int, l
 def merge_upstream(
     app: App, actor: Actor, target: RepositoryAccess, branch: str, *, ff_only: bool = False
 ) -> MergeType:
-    """Update a branch of a fork from its parent: by fast-forward, or else by a merge commit.
+    """Update a branch of a fork from its parent, by fast-forward or a merge commit.
 
-    The branch of the same name is merged; for the default branch of the fork, if the parent has none of that name,
-    its default branch. Raises `NotAFork`, `MergeRefused`, and `NotFastForward` with `ff_only`.
+    The parent's branch of the same name is merged; if it does not exist, the default branch of the fork is updated
+    from the parent's default branch. Raises `NotAFork`, `MergeRefused`, and `NotFastForward` with `ff_only`.
     """
     user = access.require_login(actor)
     access.require_editable(target)
@@ -148,7 +148,7 @@ def merge_upstream(
 
 
 def add_objects(repo: Repo, source: Repo, commit: str) -> Repo:
-    """Add what a commit of another repository leads to, to a local copy, as far as its refs do not lead to it."""
+    """Add the objects reachable from another repository's commit, but from no local ref, to a local copy."""
     existing_ids = run(repo.folder, "for-each-ref", "--format=%(objectname)")
     folder = repo.folder / "objects" / "pack"
     folder.mkdir(exist_ok=True)

@@ -47,7 +47,7 @@ def problems(app: App) -> dict[str, str]:
 
 
 def instance_problem(app: App) -> str:
-    """Return whether the data folder belongs to the database, as a message; empty if it does."""
+    """Return an error message if the data folder does not belong to the database; empty if it does."""
     try:
         return "does not belong to the database; the log says more" if logged_mismatch(app) else ""
     except (SQLAlchemyError, DatabaseError):
@@ -55,7 +55,7 @@ def instance_problem(app: App) -> str:
 
 
 def logged_mismatch(app: App) -> bool:
-    """Return whether the data folder does not belong to the database, and log the reason, which names paths."""
+    """Return whether the data folder does not belong to the database, and log the reason with its paths."""
     reason = instance.mismatch(app.database, app.settings)
     if reason:
         log.error("data folder mismatched", reason=reason)
@@ -63,7 +63,7 @@ def logged_mismatch(app: App) -> bool:
 
 
 def gauges(app: App) -> tuple[Gauge, ...]:
-    """Return the webhook backlog: its length, and the age of the oldest delivery."""
+    """Return gauges of the webhook backlog: its length, and the age of the oldest delivery."""
     queue = outbox.queue_size(app.database)
     waited = max(time.time() - queue.oldest, 0.0) if queue.length else 0.0
     return (

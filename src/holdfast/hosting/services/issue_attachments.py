@@ -1,4 +1,4 @@
-"""Files of issues, pull requests and comments: added, renamed and deleted by those who may edit them."""
+"""Attachments of issues, pull requests and comments: add, rename and delete them."""
 
 from pathlib import Path
 
@@ -17,22 +17,22 @@ __all__ = ["FilesOwner", "add", "delete", "find", "is_readable", "list_files", "
 
 
 class FilesOwner(msgspec.Struct, frozen=True):
-    """An issue, or a comment on it, that has files."""
+    """An issue or comment with attachments."""
 
     issue: Issue
     author_id: int | None
-    """The author of what has the files."""
+    """The author of the issue or comment."""
     holder: AttachmentHolder
 
 
 def of_issue(app: App, target: RepositoryAccess, number: int) -> FilesOwner:
-    """Return an issue or a pull request by number, as the owner of files."""
+    """Return the attachment owner of an issue or pull request by number."""
     issue = issues.find(app, target, number)
     return FilesOwner(issue, issue.author_id, AttachmentHolder("issue_id", issue.id))
 
 
 def of_comment(app: App, target: RepositoryAccess, number: int) -> FilesOwner:
-    """Return a comment by id, as the owner of files."""
+    """Return the attachment owner of a comment by id."""
     comment, issue = comments.find(app, target, number)
     return FilesOwner(issue, comment.author_id, AttachmentHolder("comment_id", comment.id))
 

@@ -12,9 +12,9 @@ __all__ = ["choose", "is_subscribed", "list_subscribers"]
 
 
 def choose(app: App, actor: Actor, issue: Issue, user: Account, *, is_subscribed: bool) -> bool:
-    """Subscribe a user to an issue, or the opposite, and return whether that was not so before.
+    """Subscribe a user to an issue or unsubscribe them; return whether that changed anything.
 
-    Users choose for themselves, administrators of the service for everybody.
+    Users may do this for themselves, site administrators for everybody.
     """
     if access.require_login(actor).id != user.id and not actor.is_admin:
         raise Forbidden(Permission.SELF)
@@ -22,11 +22,11 @@ def choose(app: App, actor: Actor, issue: Issue, user: Account, *, is_subscribed
 
 
 def is_subscribed(app: App, actor: Actor, issue: Issue) -> bool:
-    """Return whether the acting user is subscribed: by choice, or else by taking part or watching."""
+    """Return whether the acting user is subscribed: explicitly, or else by participating or watching."""
     return store.is_subscribed(app.database, issue, access.require_login(actor))
 
 
 def list_subscribers(app: App, actor: Actor, issue: Issue, *, skip: int, limit: int) -> tuple[list[Account], int]:
-    """Return one page of the users who chose to be subscribed to an issue, and their number."""
+    """Return one page of the users explicitly subscribed to an issue, and the total."""
     viewer = None if actor.public_only else actor.user
     return store.subscribers(app.database, issue, viewer, skip=skip, limit=limit)

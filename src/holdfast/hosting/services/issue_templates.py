@@ -1,7 +1,7 @@
-"""Issue templates: files of the default branch that new issues start from, and the settings of the form.
+"""Issue templates in the default branch, and the configuration of the template chooser.
 
-A template is Markdown with front matter, or a form in YAML. Templates are in one folder: the first that has any.
-What cannot be read is left out of the list, as a mistake in one file must not take the others away.
+A template is Markdown with front matter, or an issue form in YAML. They are read from one folder, the first that
+has any. Invalid files are skipped, so that an error in one file does not hide the others.
 """
 
 import re
@@ -47,9 +47,9 @@ CONFIGS: Final = tuple(
 )
 MOST_TEMPLATES: Final = 50
 MOST_BYTES: Final = 512 * 1024
-"""How many bytes of templates are read, at most."""
+"""Maximum total size of the templates that are read."""
 MOST_ENTRIES: Final = 200
-"""How many entries of a folder are looked at, at most."""
+"""Maximum number of folder entries that are examined."""
 CACHED: Final = 32
 SUMMARY: Final = 80
 FIELD_ID: Final = re.compile(r"[A-Za-z0-9_-]+\Z")
@@ -61,7 +61,7 @@ FieldPlace = Literal["form", "content"]
 
 
 class ContactLink(msgspec.Struct, frozen=True):
-    """A place to go to instead of opening an issue."""
+    """A link offered instead of opening an issue."""
 
     name: str
     url: str
@@ -69,14 +69,14 @@ class ContactLink(msgspec.Struct, frozen=True):
 
 
 class IssueConfig(msgspec.Struct, frozen=True):
-    """The settings of the page that offers the templates."""
+    """The configuration of the template chooser."""
 
     blank_issues_enabled: bool = True
     contact_links: list[ContactLink] = msgspec.field(default_factory=list)
 
 
 class IssueFormField(msgspec.Struct, frozen=True):
-    """A field of a form."""
+    """A field of an issue form."""
 
     type: FieldType
     id: str
@@ -86,7 +86,7 @@ class IssueFormField(msgspec.Struct, frozen=True):
 
 
 class IssueTemplate(msgspec.Struct, frozen=True):
-    """A template: Markdown in `content`, or a form in `body`."""
+    """An issue template: Markdown in `content`, or an issue form in `body`."""
 
     name: str
     title: str
@@ -125,7 +125,7 @@ def templates_of(app: App, target: RepositoryAccess) -> list[IssueTemplate]:
 
 @lru_cache(maxsize=CACHED)
 def templates_in(place: Path, folder: str, tree: str) -> tuple[IssueTemplate, ...]:
-    """Return the templates of a folder; a tree never changes, so they are kept."""
+    """Return the templates of a folder; cached by tree id, as a tree is immutable."""
     repo = open_repository(place)
     left = MOST_BYTES
     issue_templates: list[IssueTemplate] = []
@@ -146,7 +146,7 @@ def templates_in(place: Path, folder: str, tree: str) -> tuple[IssueTemplate, ..
 
 
 def parse_template(path: str, content: bytes) -> IssueTemplate:
-    """Return the template in a file. Raise `InvalidYaml` if it is not one."""
+    """Parse a template file; raise `InvalidYaml` for an invalid one."""
     if path.endswith(".md"):
         text = content.decode("utf-8-sig", errors="replace")
         split = FRONT_MATTER.match(text)
@@ -155,7 +155,7 @@ def parse_template(path: str, content: bytes) -> IssueTemplate:
         except InvalidYaml:
             fields = {}
         if split is None or not fields:
-            # Markdown between two rules is no front matter: the file is a template without settings.
+            # Markdown between two horizontal rules is not front matter: the file is a template without settings.
             about = " ".join(text.split())[:SUMMARY]
             return IssueTemplate(path.rpartition("/")[2], "", about, [], [], "", text, [], path)
         return template(path, fields, text[split.end() :].lstrip("\r\n"), [])
@@ -167,7 +167,7 @@ def parse_template(path: str, content: bytes) -> IssueTemplate:
 
 
 def template(path: str, fields: dict[str, YamlValue], content: str, body: list[IssueFormField]) -> IssueTemplate:
-    """Return a template with the settings of its file."""
+    """Return a template with the settings of its front matter."""
     name = text_of(fields, "name")
     about = text_of(fields, "about") or text_of(fields, "description")
     if not name or not about:
@@ -180,7 +180,7 @@ def template(path: str, fields: dict[str, YamlValue], content: str, body: list[I
 
 
 def form(body: list[YamlValue]) -> list[IssueFormField]:
-    """Return the fields of a form. Raise `InvalidYaml` if one is invalid, or two have an id."""
+    """Parse the fields of a form; raise `InvalidYaml` for an invalid field or a duplicate id."""
     fields = [form_field(number, mapping(value)) for number, value in enumerate(body, 1)]
     ids = [field.id for field in fields if field.id]
     twice = next((name for name in ids if ids.count(name) > 1), None)
@@ -190,7 +190,7 @@ def form(body: list[YamlValue]) -> list[IssueFormField]:
 
 
 def form_field(number: int, fields: dict[str, YamlValue]) -> IssueFormField:
-    """Return a field of a form, which has the attributes its type requires."""
+    """Parse a field of a form; raise `InvalidYaml` if an attribute that its type requires is missing."""
     try:
         kind = msgspec.convert(fields.get("type"), FieldType)
         visible = msgspec.convert(fields.get("visible") or [], list[FieldPlace])
@@ -212,14 +212,14 @@ def form_field(number: int, fields: dict[str, YamlValue]) -> IssueFormField:
 
 
 def is_option(kind: FieldType, option: YamlValue) -> bool:
-    """Return whether a dropdown or a list of check boxes can have an option."""
+    """Return whether an option is valid for a dropdown or for checkboxes."""
     if kind == "dropdown":
         return isinstance(option, str | int)
     return isinstance(option, dict) and bool(text_of(option, "label"))
 
 
 def mapping(value: YamlValue) -> dict[str, YamlValue]:
-    """Return a mapping; nothing is an empty one."""
+    """Return a mapping; empty for null."""
     if value is None:
         return {}
     if not isinstance(value, dict):
@@ -238,7 +238,7 @@ def text_of(fields: dict[str, YamlValue], name: str) -> str:
 
 
 def names_of(fields: dict[str, YamlValue], name: str) -> list[str]:
-    """Return a field that is a list of names, or names with commas between them."""
+    """Return a field that is a list of names, or a comma-separated string."""
     value = fields.get(name)
     if isinstance(value, list):
         if any(isinstance(item, list | dict) for item in value):
@@ -248,7 +248,7 @@ def names_of(fields: dict[str, YamlValue], name: str) -> list[str]:
 
 
 def config_of(app: App, target: RepositoryAccess) -> IssueConfig:
-    """Return the settings of a repository's templates; the default if there are none, or none that can be read."""
+    """Return the template configuration of a repository; the default if the file is missing or invalid."""
     try:
         return validated_config(app, target)
     except InvalidYaml:
@@ -256,7 +256,7 @@ def config_of(app: App, target: RepositoryAccess) -> IssueConfig:
 
 
 def validated_config(app: App, target: RepositoryAccess) -> IssueConfig:
-    """Return the settings of a repository's templates. Raise `InvalidYaml` if the file is invalid."""
+    """Return the template configuration of a repository; raise `InvalidYaml` if the file is invalid."""
     repo_and_tree = tree_of(app, target)
     if repo_and_tree is None:
         return IssueConfig()
@@ -271,7 +271,7 @@ def validated_config(app: App, target: RepositoryAccess) -> IssueConfig:
 
 
 def parse_config(content: bytes) -> IssueConfig:
-    """Return the settings in a file. Raise `InvalidYaml` if it has others than it may."""
+    """Parse a configuration file; raise `InvalidYaml` for an unknown or invalid setting."""
     fields = mapping(read_yaml(content))
     blank = fields.get("blank_issues_enabled", True)
     if not isinstance(blank, bool):
@@ -283,7 +283,7 @@ def parse_config(content: bytes) -> IssueConfig:
 
 
 def contact_link(number: int, fields: dict[str, YamlValue]) -> ContactLink:
-    """Return a contact link, of which every part is required and the URL is absolute."""
+    """Parse a contact link: every field is required, and the URL must be absolute."""
     link = ContactLink(text_of(fields, "name"), text_of(fields, "url"), text_of(fields, "about"))
     for name in ("name", "url", "about"):
         if not getattr(link, name):

@@ -1,4 +1,4 @@
-"""Labels of repositories and organizations: created, edited and deleted."""
+"""Labels of repositories and organizations: create, edit and delete them."""
 
 import time
 from typing import Final
@@ -17,7 +17,7 @@ from holdfast.hosting.store.repositories import Repository
 __all__ = ["LabelEdit", "LabelOwner", "NewLabel", "create", "delete", "edit"]
 
 LabelOwner = RepositoryAccess | OrganizationAccess
-"""Whose labels are changed: a repository's, or those that all repositories of an organization share."""
+"""The owner of labels: a repository, or an organization whose repositories share them."""
 NAME_LENGTH: Final = 255
 
 
@@ -56,7 +56,7 @@ def create(app: App, actor: Actor, owner: LabelOwner, new: NewLabel) -> Label:
 
 
 def edit(app: App, actor: Actor, owner: LabelOwner, label_id: int, changes: LabelEdit) -> Label:
-    """Change a label; raise `NoSuchLabel` if the owner has none with that id."""
+    """Edit a label; raise `NoSuchLabel` if the owner has no label with that id."""
     keeper = require_management(actor, owner)
     columns: dict[str, str | bool | int] = {}
     if changes.name is not None:
@@ -87,5 +87,5 @@ def require_management(actor: Actor, owner: LabelOwner) -> Repository | Account:
 
 
 def archived_at(*, is_archived: bool) -> int:
-    """Return the time of archiving to store: now, or 0 for a label in use."""
+    """Return the archive timestamp to store: now, or 0 for a label that is not archived."""
     return int(time.time()) if is_archived else 0

@@ -1,6 +1,7 @@
-"""Language statistics of repositories: computed in the background after pushes, and kept.
+"""Language statistics of repositories, computed in the background after pushes and stored in the database.
 
-A request answers what is kept. Only a small tree is counted in the request itself, so that a push is seen at once.
+A request returns the stored statistics. Only a small tree is counted in the request, so that a push is visible at
+once.
 """
 
 import time
@@ -25,9 +26,9 @@ from holdfast.hosting.store.repositories import Repository, find_by_id
 
 __all__ = ["count", "count_missed", "list_languages"]
 
-# A tree with at most so many entries is counted in a request.
+# A tree with at most this many entries is counted in the request.
 SMALL_TREE: Final = 500
-# How many repositories one run of the task takes note of, and for how long it works.
+# Maximum repositories and seconds per run of the background task.
 MOST_REPOSITORIES: Final = 1000
 SECONDS_PER_RUN: Final = 60.0
 UNREADABLE: Final = (NoSuchObject, GitDamaged, GitFailed, GitTimedOut)
@@ -40,9 +41,9 @@ def default_tree(repo: Repo, repository: Repository) -> str:
 
 
 def list_languages(app: App, target: RepositoryAccess) -> dict[str, int]:
-    """Return the number of bytes by language on the default branch, the most first.
+    """Return the number of bytes by language on the default branch, largest first.
 
-    Those of a large tree that was pushed just now are still those before the push.
+    For a large tree pushed just now, the statistics are those before the push.
     """
     access.require_read(target, Unit.CODE)
     repository = target.repository
@@ -62,7 +63,7 @@ def list_languages(app: App, target: RepositoryAccess) -> dict[str, int]:
 
 
 def count(app: App, repository_id: int) -> None:
-    """Compute the statistics of a repository and keep them; those of the same tree are not computed again."""
+    """Compute and store the statistics of a repository, unless the stored ones are of the same tree."""
     repository = find_by_id(app.database, repository_id)
     if repository is None or repository.is_empty:
         return
@@ -75,13 +76,13 @@ def count(app: App, repository_id: int) -> None:
         else:
             language_statistics = LanguageStatistics(tree, languages.languages(repo, tree) if tree else {})
     except UNREADABLE:
-        # Tried again after the next push.
+        # Retried after the next push.
         language_statistics = LanguageStatistics("", {})
     save_statistics(app.database, repository, language_statistics)
 
 
 def count_missed(app: App) -> None:
-    """Compute the statistics of repositories that no process has computed after their last push."""
+    """Compute the statistics of repositories where they are older than the last push."""
     until = time.monotonic() + SECONDS_PER_RUN
     for repository_id in outdated_repositories(app.database, MOST_REPOSITORIES):
         if time.monotonic() > until:
@@ -89,5 +90,5 @@ def count_missed(app: App) -> None:
         try:
             count(app, repository_id)
         except (HostingError, OSError):
-            # Deleted meanwhile, or its packs cannot be fetched now.
+            # Deleted meanwhile, or its packs cannot be fetched at the moment.
             continue

@@ -1,8 +1,8 @@
 """The LFS object store: adding an object, and garbage collection.
 
 Links between repositories and objects are in the database. An object is stored before it is linked, so an unlinked
-one may be an upload in progress: an upload holds a lease on its object from its first byte until it had time to be
-linked, and a removal holds the same lease. So the two exclude each other, on all machines.
+object may be an upload in progress. An upload holds a lease on its object from the first byte to the end of the
+grace period, and a removal takes the same lease, so that the two exclude each other on all machines.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ REMOVAL_LEASE: Final = 600.0
 # How long an upload waits for a removal of the same object, and the polling interval.
 WAIT_SECONDS: Final = 10.0
 POLL_SECONDS: Final = 0.1
-# How long git may list the new objects of a merge, how many are read, and how many one statement asks for.
+# Listing the new objects of a merge: git's timeout, the maximum read, and the batch size of a query.
 LIST_SECONDS: Final = 60.0
 MOST_READ: Final = 200_000
 AT_ONCE: Final = 500
@@ -42,7 +42,7 @@ log = structlog.get_logger(__name__)
 
 
 async def add_object(app: App, oid: str, size: int, chunks: AsyncIterator[bytes]) -> None:
-    """Store an object after verifying its size and hash; it is not collected before it can be linked."""
+    """Store an object after verifying its size and hash; a lease keeps it from garbage collection until linked."""
     waited = time.monotonic() + WAIT_SECONDS
     while not await asyncio.to_thread(lfs.claim_upload, app.database, oid, seconds=GRACE):
         if time.monotonic() > waited:
@@ -52,7 +52,7 @@ async def add_object(app: App, oid: str, size: int, chunks: AsyncIterator[bytes]
 
 
 def brought(app: App, repo: Repo, source: Repository, new: str, old: str) -> dict[str, int]:
-    """Return the objects, with their sizes, that a commit leads to, another does not, and a repository has."""
+    """Return the LFS objects of `source`, with sizes, whose pointers are reachable from `new` but not `old`."""
     if not lfs.has_links(app.database, source):
         return {}
     object_names = run(
@@ -81,7 +81,7 @@ def stored_objects(app: App) -> dict[str, StoredLfsObject]:
 
 
 def collect_garbage(app: App, *, now: float) -> int:
-    """Remove unlinked objects, and return their number; a failing store is logged."""
+    """Remove unlinked objects, and return how many; errors of the store are logged."""
     try:
         return asyncio.run(remove_garbage(app, now))
     except (LfsError, StorageError) as error:
@@ -106,7 +106,7 @@ async def remove_garbage(app: App, now: float) -> int:
 
 
 async def remove_unlinked(app: App, oids: Sequence[str], now: float) -> int:
-    """Remove those objects that no repository links to; none during a backup."""
+    """Remove the objects that no repository links to; none during a backup."""
     if await asyncio.to_thread(is_backup_running, app.database):
         return 0
     taken = await asyncio.to_thread(lfs.claim_unlinked, app.database, oids, seconds=REMOVAL_LEASE, now=now)

@@ -1,4 +1,4 @@
-"""Comments on lines of a pull request: where they are made, and where their lines are now."""
+"""Line comments on a pull request: the original position, and the current position of the line."""
 
 import time
 from collections.abc import Sequence
@@ -33,14 +33,14 @@ from holdfast.hosting.store.review_changes import LinePlace, NewLineComment
 __all__ = ["CurrentPosition", "LineDraft", "current_positions", "new_line_comments", "resolve", "unresolve"]
 
 MOST_AT_ONCE: Final = 100
-"""How many line comments one request may add."""
+"""Maximum line comments per request."""
 LONGEST_PATH: Final = 4096
-# Comments whose lines were not found within this time are shown where they were made.
+# Comments whose lines were not found within this time are shown at their original position.
 TIME_LIMIT_SECONDS: Final = 2.0
 
 
 class LineDraft(msgspec.Struct, frozen=True, kw_only=True):
-    """A comment on a line of a file, before or after the change; the other position is 0."""
+    """A comment on a line of the old or the new file; the other position is 0."""
 
     path: str
     body: str
@@ -50,7 +50,7 @@ class LineDraft(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True)
 class CurrentPosition:
-    """Where the line of a comment is now; a line of 0 means that it is gone and the comment outdated."""
+    """The current position of a commented line; 0 if the line is gone and the comment outdated."""
 
     path: str
     line: int
@@ -60,7 +60,7 @@ class CurrentPosition:
 def new_line_comments(
     app: App, target: RepositoryAccess, issue: Issue, drafts: Sequence[LineDraft], commit: str
 ) -> list[NewLineComment]:
-    """Return line comments with their hunks, as files are in a commit; raise for a line that does not exist."""
+    """Return line comments with their diff hunks at a commit; raise an error for a line that does not exist."""
     check_length(drafts, "Comments", MOST_AT_ONCE)
     if not drafts:
         return []
@@ -74,7 +74,7 @@ def new_line_comments(
 def new_line_comment(
     repo: Repo, draft: LineDraft, commit: str, base: str, files: dict[tuple[str, str], FileAt | None]
 ) -> NewLineComment:
-    """Return a line comment with its hunk; `files` keeps what was read."""
+    """Return a line comment with its diff hunk; `files` caches the files read."""
     body = required_text(draft.body, "Body")
     check_length(draft.path, "Path", LONGEST_PATH)
     is_old_side = draft.old_position > 0
@@ -112,7 +112,7 @@ def new_line_comment(
 
 
 def merge_base_of(repo: Repo, issue: Issue, head: str) -> str:
-    """Return the commit a pull request is compared with: where its head left the base branch."""
+    """Return the commit a pull request is compared with: the merge base of its head and base branch."""
     base = None if issue.is_closed else refs.branch(repo, issue.base_branch)
     base_sha = issue.base_sha if base is None else base.id
     return history.merge_base(repo, base_sha, head) or base_sha
@@ -121,10 +121,11 @@ def merge_base_of(repo: Repo, issue: Issue, head: str) -> str:
 def current_positions(
     app: App, target: RepositoryAccess, issue: Issue, places: Sequence[LinePlace], head: str
 ) -> dict[int, CurrentPosition]:
-    """Return where the lines of comments are in the head of a pull request, by comment id.
+    """Return the positions of commented lines in the head of a pull request, by comment id.
 
-    A line is followed through the difference of the file it was in and the file as it is now, which is computed
-    once per file. What takes too long, or cannot be read, stays where the comment was made.
+    A line is mapped through the diff between the commented file and the current one, which is computed once per
+    file. Comments that exceed the time limit or whose file cannot be read are left out; callers show them
+    at their original position.
     """
     positions = {
         place.comment_id: CurrentPosition(place.path, place.line, place.commit_id)
@@ -153,7 +154,7 @@ def current_positions(
 
 
 def position_in(repo: Repo, place: LinePlace, file: FileAt | None, head: str) -> CurrentPosition:
-    """Return where a line is in a file as it is now; None is a file that was deleted."""
+    """Return the position of a line in the current file; `file` is None if it was deleted."""
     if file is not None and file.blob_id == place.blob_id:
         return CurrentPosition(file.path, place.line, head)
     line = None
@@ -165,7 +166,7 @@ def position_in(repo: Repo, place: LinePlace, file: FileAt | None, head: str) ->
 
 
 def resolve(app: App, actor: Actor, target: RepositoryAccess, comment_id: int) -> None:
-    """Resolve the conversation of a line comment; the author of the pull request and writers may."""
+    """Resolve the conversation of a line comment; allowed for the pull request's author and with write access."""
     set_resolved(app, actor, target, comment_id, resolved=True)
 
 

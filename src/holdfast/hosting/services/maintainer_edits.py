@@ -1,6 +1,6 @@
-"""Edits by maintainers: who may write to the base of a pull request may push to its head branch in a fork.
+"""Edits by maintainers: users with write access to a pull request's base may push to its head branch in a fork.
 
-The author of the pull request allows it (`allow_maintainer_edit`), and must be allowed to write to the fork.
+The author of the pull request allows it (`allow_maintainer_edit`), and must have write access to the fork.
 """
 
 from typing import Final
@@ -15,7 +15,7 @@ from holdfast.hosting.store.repositories import Repository, repositories_by_id
 
 __all__ = ["editable_branches", "require_branch_write"]
 
-# How many open pull requests from one fork are looked at.
+# Maximum open pull requests from one fork that are examined.
 MOST_PULLS: Final = 200
 
 
@@ -38,7 +38,7 @@ def editable_branches(app: App, actor: Actor, fork: Repository) -> frozenset[str
 
 
 def may_write(app: App, user_id: int, repository: Repository) -> bool:
-    """Return whether a user may write to the code of a repository."""
+    """Return whether a user has write access to the code of a repository."""
     user = account_by_id(app.database, user_id)
     return user is not None and permissions_in(app, Actor(user), repository).may_write(Unit.CODE)
 

@@ -30,14 +30,14 @@ __all__ = [
     "evict_copies",
 ]
 
-# How long an upload may take.
+# Incomplete uploads are deleted after this time.
 UPLOAD_SECONDS: Final = 86_400
 log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class CleanupResult:
-    """What was deleted."""
+    """Numbers of deleted rows and objects."""
 
     sessions: int
     login_failures: int
@@ -49,7 +49,7 @@ class CleanupResult:
 
 @dataclass(frozen=True, slots=True)
 class CompactionResult:
-    """The ids of the repositories that were compacted, that another machine was at, and that failed."""
+    """The ids of repositories that were compacted, that another machine had locked, and that failed."""
 
     compacted: tuple[int, ...]
     busy: tuple[int, ...]
@@ -75,7 +75,7 @@ def clean(app: App, *, now: float | None = None) -> CleanupResult:
 
 
 def delete_unfinished_uploads(app: App, now: int) -> int:
-    """Delete incomplete files and multipart uploads after a day; a failing store is logged."""
+    """Delete incomplete files and multipart uploads after a day; errors of the store are logged."""
     try:
         return app.store.delete_unfinished(now - UPLOAD_SECONDS)
     except StorageError as error:
@@ -92,7 +92,7 @@ def delete_old_deliveries(app: App, *, now: float | None = None) -> int:
 def compact(
     app: App, numbers: Iterable[int], *, progress: Callable[[int], object] = lambda number: number
 ) -> CompactionResult:
-    """Compact repositories that have many packs; a repository that another machine compacts is left to it."""
+    """Compact repositories that have many packs; skips a repository that another machine is compacting."""
     compacted: list[int] = []
     busy: list[int] = []
     failed: list[int] = []
@@ -111,7 +111,7 @@ def compact(
 def collect_garbage(
     app: App, numbers: Iterable[int], *, progress: Callable[[int], object] = lambda number: number
 ) -> CompactionResult:
-    """Delete the objects that no ref leads to, nor led to within the retention time, and compact what is left."""
+    """Delete objects unreachable from refs, current or within the retention time, and compact the rest."""
     collected: list[int] = []
     busy: list[int] = []
     failed: list[int] = []
@@ -130,9 +130,9 @@ def collect_garbage(
 
 
 def collect_expired(app: App, *, now: float | None = None) -> CompactionResult:
-    """Collect the garbage of repositories where the retention of a former target of a ref ended lately.
+    """Collect the garbage of repositories where the retention time of a former ref target ended recently.
 
-    The stretch is that of the last two runs, so that a run that was missed is made up for.
+    Covers the interval of the last two runs, so that one missed run is made up for.
     """
     ended = int(time.time() if now is None else now) - app.settings.ref_retention_days * 86_400
     since = ended - 2 * app.settings.gc_hours * 3600
@@ -148,13 +148,13 @@ def collect_expired(app: App, *, now: float | None = None) -> CompactionResult:
 
 
 def compact_all(app: App) -> CompactionResult:
-    """Compact every repository that needs it: also those whose writes a process did not live to follow."""
+    """Compact every repository that needs it, including those left by a process that ended after a write."""
     return compact(app, repository_log.repositories_with_packs(app.database))
 
 
 def delete_packs(app: App) -> None:
-    """Delete packs that were replaced, and packs of the object store that no repository has."""
-    # A backup that is being made may be about to read them.
+    """Delete superseded packs, and orphaned packs of the object store."""
+    # A running backup may be about to read them.
     if not is_backup_running(app.database):
         app.compactor.delete_superseded()
         if instance.owns_store(app.database, app.store):
@@ -162,6 +162,6 @@ def delete_packs(app: App) -> None:
 
 
 def evict_copies(app: App) -> int:
-    """Delete the local copies that were used least recently, down to the size that is set."""
+    """Evict the least recently used local copies, down to the setting `local_copies_mb`; return how many."""
     limit = app.settings.local_copies_mb * 2**20
     return app.copies.evict(limit) if limit else 0

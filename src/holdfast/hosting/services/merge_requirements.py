@@ -1,7 +1,7 @@
-"""What a pull request still needs before it can be merged: its state, the branch protection, reviews and statuses.
+"""Requirements of a merge: the state of the pull request, branch protection, reviews and commit statuses.
 
-The answer is a list of typed reasons. An administrator of the repository may merge past those that can be
-overridden, unless the rule of the branch forbids it.
+Unmet requirements are returned as typed reasons. An administrator of the repository may override some of them,
+unless the branch protection rule forbids it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -35,7 +35,7 @@ __all__ = [
 
 
 class MergeStyle(StrEnum):
-    """How a pull request is merged."""
+    """The method by which a pull request is merged."""
 
     MERGE = "merge"
     REBASE = "rebase"
@@ -46,7 +46,7 @@ class MergeStyle(StrEnum):
 
 
 class MergeRequirement(StrEnum):
-    """What a merge requires."""
+    """A kind of requirement for a merge."""
 
     NOT_MERGED = "not_merged"
     OPEN = "open"
@@ -69,7 +69,7 @@ class UnmetRequirement(msgspec.Struct, frozen=True):
     requirement: MergeRequirement
     message: str
     can_wait: bool = False
-    """Whether reviews or statuses may meet it later, and administrators may merge without it."""
+    """Whether reviews or statuses may meet it later, and administrators may override it."""
 
 
 def allowed_styles(declared: DeclaredSettings) -> frozenset[MergeStyle]:
@@ -86,7 +86,7 @@ def allowed_styles(declared: DeclaredSettings) -> frozenset[MergeStyle]:
 
 
 def may_override(app: App, target: RepositoryAccess, user: Account, issue: Issue) -> bool:
-    """Return whether a user may merge past requirements that can be overridden."""
+    """Return whether a user may override the requirements that allow it."""
     rule = branch_protection.rule_of(app.database, target.repository, issue.base_branch)
     if rule is None:
         return target.permissions.is_admin
@@ -107,9 +107,9 @@ def unmet_requirements(
     base: str,
     style: MergeStyle,
 ) -> list[UnmetRequirement]:
-    """Return what keeps a user from merging a pull request into the commit `base`; nothing if it can be merged.
+    """Return the unmet requirements of merging a pull request into the commit `base`; empty if it can be merged.
 
-    Conflicts and open blockers are found by the merge itself.
+    Conflicts and open blockers are checked by the merge itself.
     """
     requirements = list(state_requirements(issue))
     if requirements:
@@ -143,7 +143,7 @@ def unmet_requirements(
 
 
 def state_requirements(issue: Issue) -> Iterable[UnmetRequirement]:
-    """Yield what the state of a pull request forbids."""
+    """Yield the requirements that the state of a pull request does not meet."""
     if issue.merged_at:
         yield UnmetRequirement(MergeRequirement.NOT_MERGED, "the pull request is already merged")
     elif issue.is_closed:
@@ -153,7 +153,7 @@ def state_requirements(issue: Issue) -> Iterable[UnmetRequirement]:
 
 
 def may_merge(app: App, target: RepositoryAccess, user: Account, rule: ProtectionRule | None) -> bool:
-    """Return whether a user may merge: writers of code, or those on the allowlist of the branch."""
+    """Return whether a user may merge: by write access, or by the merge allowlist of the branch."""
     if not target.permissions.may_write(Unit.CODE):
         return False
     if rule is None or not rule.enable_merge_whitelist:
@@ -163,7 +163,7 @@ def may_merge(app: App, target: RepositoryAccess, user: Account, rule: Protectio
 
 
 def changing_requirements(database: Database, target: RepositoryAccess, issue: Issue) -> list[UnmetRequirement]:
-    """Return which reviews and statuses are missing; the transaction of a merge asks again."""
+    """Return the unmet review and status requirements; checked again in the transaction of a merge."""
     rule = branch_protection.rule_of(database, target.repository, issue.base_branch)
     if rule is None:
         return []
@@ -176,7 +176,7 @@ def changing_requirements(database: Database, target: RepositoryAccess, issue: I
 
 
 def review_requirements(database: Database, issue: Issue, rule: ProtectionRule) -> list[UnmetRequirement]:
-    """Return which reviews are missing or against a merge."""
+    """Return the review requirements that are not met."""
     if not (rule.required_approvals or rule.block_on_rejected_reviews or rule.block_on_official_review_requests):
         return []
     with database.read() as connection:
@@ -198,7 +198,7 @@ def review_requirements(database: Database, issue: Issue, rule: ProtectionRule) 
 def status_requirements(
     database: Database, target: RepositoryAccess, issue: Issue, rule: ProtectionRule
 ) -> list[UnmetRequirement]:
-    """Return which required statuses of the head are missing, pending or failing."""
+    """Return the required statuses of the head that are missing, pending or failing."""
     states = commit_statuses.context_states(database, target.repository, issue.head_sha)
     checked = commit_statuses.check_required_contexts(states, rule.status_check_contexts)
     if checked.passed:

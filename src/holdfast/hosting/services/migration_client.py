@@ -1,7 +1,7 @@
-"""The HTTP client of a migration: bounded answers and files from addresses that are checked as those of webhooks.
+"""The HTTP client of a migration: bounded responses, and addresses checked against SSRF as for webhooks.
 
-Credentials are sent to one origin, and stay with it when a redirect leads elsewhere. All files of a migration
-together, and the time they take, are bounded.
+Credentials are sent to one origin only, and dropped on a redirect to another. The total size of all files of a
+migration and the total time are bounded.
 """
 
 import time
@@ -33,19 +33,19 @@ MEBIBYTE: Final = 1024 * 1024
 @redacted
 @dataclass(slots=True)
 class MigrationClient:
-    """What one migration sends, and how much it may still take."""
+    """Sends the requests of one migration within its remaining time and size."""
 
     app: App
     home: HttpUrl
-    """Whose origin gets the credentials."""
+    """The URL whose origin gets the credentials."""
     authorization: str
     deadline: float
     bytes_left: int
-    """Of the files together."""
+    """The remaining total size of downloaded files."""
 
     @classmethod
     def open(cls, app: App, home: HttpUrl, authorization: str, bytes_left: int | None = None) -> "MigrationClient":
-        """Return a client with the limits of the settings, or what is left of them."""
+        """Return a client with the limits of the settings, or with `bytes_left` of an earlier client."""
         deadline = time.monotonic() + app.settings.migration_timeout
         left = app.settings.migration_max_mb * MEBIBYTE if bytes_left is None else bytes_left
         return cls(app, home, authorization, deadline, left)
@@ -53,7 +53,7 @@ class MigrationClient:
     def request(
         self, method: str, url: HttpUrl, headers: Mapping[str, str], body: bytes | None = None
     ) -> HttpRequest:
-        """Return a request, with the credentials if they belong to where it goes."""
+        """Build a request, with the credentials if it goes to their origin."""
         all_headers = dict(headers)
         has_own = any(name.lower() == "authorization" for name in all_headers)
         if self.authorization and not has_own and url.origin == self.home.origin:
@@ -80,12 +80,12 @@ class MigrationClient:
         raise RemoteFailed(f"{subject} redirects more than {MOST_REDIRECTS} times")
 
     def check_time(self) -> None:
-        """Raise `RemoteFailed` when the time is over."""
+        """Raise `RemoteFailed` after the deadline."""
         if time.monotonic() > self.deadline:
             raise RemoteFailed("it took longer than the setting migration_timeout allows")
 
     def read(self, request: HttpRequest) -> bytes:
-        """Return a response of an API."""
+        """Send a request to the API, and return the body of the response."""
         content = bytearray()
         with self.send(request, API) as response:
             while chunk := response.read(CHUNK):
@@ -95,7 +95,7 @@ class MigrationClient:
         return bytes(content)
 
     def check_size(self, size: int, subject: str) -> None:
-        """Raise `RemoteFailed` for a file that is larger than one may be, or than what all may still have."""
+        """Raise `RemoteFailed` for a file over the limit per file, or over the remaining total."""
         if size > self.app.settings.max_lfs_mb * MEBIBYTE:
             raise RemoteFailed(f"{subject} is larger than the setting max_lfs_mb allows")
         if size > self.bytes_left:
@@ -104,7 +104,7 @@ class MigrationClient:
             )
 
     def download(self, url: str, path: Path, *, subject: str, headers: Mapping[str, str]) -> int:
-        """Write a file from elsewhere to a new file, and return its size."""
+        """Download a URL to a new file, and return its size."""
         try:
             request = self.request("GET", HttpUrl.parse(url), headers)
         except InvalidUrl as error:

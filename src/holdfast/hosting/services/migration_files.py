@@ -1,7 +1,7 @@
-"""The files of a migration: those of releases, and LFS objects.
+"""The files of a migration: release attachments and LFS objects.
 
-A file is downloaded before it is stored and recorded. Having the pointer of an LFS object is not enough to get the
-object: it is downloaded even if another repository has it.
+A file is downloaded before it is stored and recorded. An LFS object is downloaded even if another repository
+already has it: knowing its pointer must not give access to it.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ from holdfast.http_client.urls import HttpUrl
 __all__ = ["fetch_lfs_objects", "fetch_release_file"]
 
 MEDIA_TYPE: Final = "application/vnd.git-lfs+json"
-# How many objects one request names.
+# Maximum objects per batch request.
 BATCH: Final = 100
 MISSING: Final = frozenset({404, 410})
 CHUNK: Final = 1024 * 1024
@@ -36,20 +36,20 @@ MOST_DOWNLOADS: Final = 2**31 - 1
 
 
 class SourceLfsAction(msgspec.Struct, frozen=True):
-    """Where an object is, and the headers to send."""
+    """The URL of an object, and the headers to send."""
 
     href: str
     header: dict[str, str] = {}
 
 
 class SourceLfsError(msgspec.Struct, frozen=True):
-    """Why an object cannot be had."""
+    """The error for an object that cannot be downloaded."""
 
     code: int = 0
 
 
 class SourceLfsObject(msgspec.Struct, frozen=True):
-    """What the other service says about an object."""
+    """An object in the remote service's batch response."""
 
     oid: str
     actions: dict[str, SourceLfsAction] | None = None
@@ -57,7 +57,7 @@ class SourceLfsObject(msgspec.Struct, frozen=True):
 
 
 class SourceLfsBatch(msgspec.Struct, frozen=True):
-    """The answer to a request for several objects."""
+    """The response to an LFS batch request."""
 
     objects: list[SourceLfsObject] | None = None
 
@@ -65,14 +65,14 @@ class SourceLfsBatch(msgspec.Struct, frozen=True):
 def fetch_release_file(
     app: App, client: MigrationClient, repository: Repository, user: Account, asset: SourceAsset
 ) -> dict[str, Any]:
-    """Download a file of a release to the object store, and return its row, without the release."""
+    """Download a release attachment to the object store, and return its row, without the release id."""
     try:
         name = attachments.check_file_name(asset.name)
     except (InvalidField, InvalidValue):
         raise RemoteFailed("a release has a file whose name cannot be used here") from None
     subject = f"the release file {name}"
     client.check_size(asset.size, subject)
-    # The API of GitHub answers with the file to who asks for its bytes; that works for private repositories too.
+    # GitHub's API returns the file itself for `application/octet-stream`, also of private repositories.
     is_api = bool(asset.url) and asset.state != ""
     headers = {"Accept": "application/octet-stream"}
     number = str(uuid.uuid4())
@@ -96,9 +96,9 @@ def fetch_release_file(
 
 
 def fetch_lfs_objects(app: App, client: MigrationClient, repository: Repository, endpoint: HttpUrl) -> int:
-    """Fetch the LFS objects that the files of a repository point to, and return how many there are.
+    """Fetch the LFS objects that the files of a repository point to, and return how many.
 
-    Those that the other service does not have are left out, as git leaves their pointers.
+    Objects missing in the remote service are skipped; their pointers stay.
     """
     pointers: dict[str, LfsPointer] = {}
     for batch in stored_pointers(app.copies.update(repository.id).folder):
@@ -123,7 +123,7 @@ def fetch_lfs_objects(app: App, client: MigrationClient, repository: Repository,
 def download_actions(
     client: MigrationClient, endpoint: HttpUrl, pointers: Sequence[LfsPointer]
 ) -> Iterator[tuple[str, SourceLfsAction]]:
-    """Ask where objects are, and go through those that are there."""
+    """Send an LFS batch request, and yield the download actions of the existing objects."""
     url = HttpUrl(endpoint.scheme, endpoint.host, endpoint.port, f"{endpoint.path}/objects/batch")
     objects = [{"oid": pointer.oid, "size": pointer.size} for pointer in pointers]
     body = msgspec.json.encode({"operation": "download", "transfers": ["basic"], "objects": objects})
@@ -142,7 +142,7 @@ def download_actions(
 
 
 def fetch_object(app: App, client: MigrationClient, pointer: LfsPointer, action: SourceLfsAction) -> None:
-    """Download an object, and store it if it is what the pointer says."""
+    """Download an object, and store it after checking it against its pointer."""
     subject = f"the LFS object {pointer.oid}"
     client.check_size(pointer.size, subject)
     with app.store.incoming_path() as path:
@@ -154,7 +154,7 @@ def fetch_object(app: App, client: MigrationClient, pointer: LfsPointer, action:
 
 
 async def chunks_of(path: Path) -> AsyncIterator[bytes]:
-    """Go through the content of a file."""
+    """Yield the content of a file in chunks."""
     with path.open("rb") as file:
         while chunk := await asyncio.to_thread(file.read, CHUNK):
             yield chunk

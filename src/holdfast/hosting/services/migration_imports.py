@@ -1,8 +1,8 @@
-"""Import of labels, milestones, issues, comments, dependencies, releases and their files from an API elsewhere.
+"""Import of labels, milestones, issues, comments, dependencies, releases and their files from a remote API.
 
-Numbers and times stay as they were. The author of everything is who migrates; the name of the author elsewhere is
-kept as text, since the account of that name here may be somebody else's. Somebody who was assigned stays so if a
-user of that name can be assigned here. Nothing is announced to webhooks.
+Numbers and timestamps are kept. The author of everything is the user who migrates; the original author's name is
+stored as text, since the local account of that name may be another person's. Assignees are kept if a user of that
+name can be assigned here. No webhook events are recorded.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -41,7 +41,7 @@ MOST_PEOPLE: Final = 10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportParts:
-    """What is imported."""
+    """The parts to import."""
 
     labels: bool = False
     milestones: bool = False
@@ -52,7 +52,7 @@ class ImportParts:
 
 @dataclass(slots=True)
 class Import:
-    """An import in progress, and the ids of what is there already."""
+    """An import in progress, with the ids of the rows imported so far."""
 
     app: App
     repository: Repository
@@ -61,26 +61,26 @@ class Import:
     labels: dict[str, int] = field(default_factory=dict)
     milestones: dict[str, int] = field(default_factory=dict)
     issues: dict[int, int] = field(default_factory=dict)
-    """The ids by number."""
+    """Issue ids by number."""
     blocked: list[int] = field(default_factory=list)
-    """The numbers of issues that may have dependencies."""
+    """Numbers of issues that may have blockers."""
     blockers: dict[int, set[int]] = field(default_factory=dict)
     refs: dict[str, str] = field(default_factory=dict)
     tags: set[str] = field(default_factory=set)
-    """The tags of the releases that are there."""
+    """Tags of the releases imported so far."""
     people: dict[str, int] = field(default_factory=dict)
-    """The ids of those who can be assigned, by folded name."""
+    """Ids of users who can be assigned, by case-folded name."""
     done: int = 0
 
     def write(self, phase: str, count: int, work: Callable[[Connection], None]) -> None:
-        """Write a page and the progress in one transaction."""
+        """Write one page and the progress in one transaction."""
         self.done += count
         with self.app.database.write() as connection:
             work(connection)
             mirrors.set_progress(connection, self.repository.id, phase=phase, done=self.done)
 
     def add_labels(self, page: list[SourceLabel]) -> None:
-        """Import a page of labels; of several with one name the first."""
+        """Import a page of labels; of duplicate names the first."""
         rows: dict[str, dict[str, Any]] = {}
         for label in page:
             name = plain(label.name)
@@ -172,7 +172,7 @@ class Import:
         }
 
     def add_comments(self, page: list[SourceComment]) -> None:
-        """Import a page of comments of the issues that were imported."""
+        """Import a page of comments on imported issues."""
         rows = [
             {
                 "issue_id": self.issues[comment.number],
@@ -189,7 +189,7 @@ class Import:
         self.write("comments", len(page), lambda link: imports.add_comments(link, rows))
 
     def add_blockers(self, number: int, page: list[int]) -> None:
-        """Import the blockers of an issue, but for those that would close a cycle."""
+        """Import the blockers of an issue, except those that would create a cycle."""
         blockers = self.blockers.setdefault(number, set())
         new = []
         for blocker in page:
@@ -208,7 +208,7 @@ class Import:
         self.write("dependencies", len(page), lambda link: imports.add_dependencies(link, rows))
 
     def leads_to(self, start: int, target: int) -> bool:
-        """Return whether an issue is, or is blocked by, another one, directly or not."""
+        """Return whether an issue is another one, or is transitively blocked by it."""
         visited, waiting = {start}, [start]
         while waiting:
             current = waiting.pop()
@@ -220,7 +220,7 @@ class Import:
         return False
 
     def add_releases(self, page: list[SourceRelease]) -> None:
-        """Import a page of releases, and then their files."""
+        """Import a page of releases, then their files."""
         rows = []
         files: dict[str, list[SourceAsset]] = {}
         for release in page:
@@ -230,7 +230,7 @@ class Import:
             self.tags.add(tag)
             files[tag] = [asset for asset in release.assets or () if asset.is_whole]
             created = seconds_of(release.created_at)
-            # Only a draft can be without its tag.
+            # Only a draft may lack its tag.
             is_draft = release.draft or f"refs/tags/{tag}" not in self.refs
             rows.append(
                 {
@@ -252,7 +252,7 @@ class Import:
             self.add_files(ids[tag], assets)
 
     def add_files(self, release_id: int, assets: Sequence[SourceAsset]) -> None:
-        """Import the files of a release; of several with one name the first."""
+        """Import the files of a release; of duplicate names the first."""
         if len(assets) > MOST_FILES:
             raise RemoteFailed(f"a release has more than {MOST_FILES} files")
         names: set[str] = set()
@@ -266,7 +266,7 @@ class Import:
 
 
 def import_parts(app: App, repository: Repository, user: Account, source: ApiSource, parts: ImportParts) -> None:
-    """Import the parts that are asked for; raise `RemoteFailed` if one cannot be read."""
+    """Import the requested parts; raise `RemoteFailed` if one cannot be read."""
     new_import = Import(app, repository, user, source)
     if parts.labels:
         each(new_import, source.labels(), new_import.add_labels)
@@ -290,14 +290,14 @@ def import_parts(app: App, repository: Repository, user: Account, source: ApiSou
 
 
 def each(new_import: Import, pages: Iterator[list[T]], add: Callable[[list[T]], None]) -> None:
-    """Import page by page, counting from the beginning."""
+    """Import page by page, with a new progress count."""
     new_import.done = 0
     for page in pages:
         add(page)
 
 
 def may_be_blocked(issue: SourceIssue) -> bool:
-    """Return whether an issue may have blockers: some services say how many it has."""
+    """Return whether an issue may have blockers: some services return their number."""
     if issue.blocked_by_count is not None:
         return issue.blocked_by_count > 0
     if issue.issue_dependencies_summary is not None:
@@ -306,7 +306,7 @@ def may_be_blocked(issue: SourceIssue) -> bool:
 
 
 def plain(text: str | None) -> str:
-    """Return a text without NUL, which PostgreSQL does not store."""
+    """Return a text without NUL characters, which PostgreSQL cannot store."""
     return (text or "").replace("\0", "")
 
 

@@ -1,6 +1,7 @@
-"""The APIs that issues and releases are migrated from: Gitea's, which Forgejo has too, and GitHub's.
+"""The APIs that issues and releases are migrated from: Gitea's, also for Forgejo, and GitHub's.
 
-Addresses are checked as those of webhooks are, and every response is bounded. A page is read until one is empty.
+Addresses are checked against SSRF as for webhooks, and every response is bounded. Pages are read until an empty
+one.
 """
 
 from collections.abc import Iterator
@@ -38,7 +39,7 @@ MOST_PAGES: Final = 20_000
 
 
 class SourceUser(msgspec.Struct, frozen=True):
-    """Who wrote something."""
+    """The author of an issue, comment or release."""
 
     login: str = ""
 
@@ -65,7 +66,7 @@ class SourceMilestone(msgspec.Struct, frozen=True):
 
 
 class DependencySummary(msgspec.Struct, frozen=True):
-    """How many issues block one, as GitHub counts them."""
+    """The number of blockers of an issue, as GitHub counts them."""
 
     blocked_by: int = 0
 
@@ -99,7 +100,7 @@ class SourceIssue(msgspec.Struct, frozen=True):
 
 
 class SourceComment(msgspec.Struct, frozen=True):
-    """A comment; the address of its issue ends with the number."""
+    """A comment; the URL of its issue ends with the issue number."""
 
     body: str | None = None
     user: SourceUser | None = None
@@ -110,7 +111,7 @@ class SourceComment(msgspec.Struct, frozen=True):
 
     @property
     def number(self) -> int:
-        """The number of the issue; 0 if there is none."""
+        """The number of the issue; 0 if unknown."""
         last = (self.issue_url or self.pull_request_url).rpartition("/")[2]
         return int(last) if last.isascii() and last.isdigit() and len(last) < 10 else 0
 
@@ -138,13 +139,13 @@ class SourceAsset(msgspec.Struct, frozen=True):
     created_at: datetime | None = None
     browser_download_url: str = ""
     url: str = ""
-    """Where the API of GitHub has it."""
+    """The URL of the file in GitHub's API."""
     state: str = ""
-    """On GitHub whether it was uploaded whole."""
+    """GitHub's upload state: whether the file is complete."""
 
     @property
     def is_whole(self) -> bool:
-        """Whether there is a file to download."""
+        """Whether the file is complete and can be downloaded."""
         return self.state in {"", "uploaded"}
 
 
@@ -170,31 +171,31 @@ class ApiSource:
     client: MigrationClient
     service: SourceService
     url: HttpUrl
-    """The address of the repository in the API."""
+    """The URL of the repository in the API."""
     full_name: str
 
     def labels(self) -> Iterator[list[SourceLabel]]:
-        """Go through the labels."""
+        """Yield pages of labels."""
         return self.pages("/labels", "", SourceLabel)
 
     def milestones(self) -> Iterator[list[SourceMilestone]]:
-        """Go through the milestones."""
+        """Yield pages of milestones."""
         return self.pages("/milestones", "state=all&", SourceMilestone)
 
     def issues(self, *, with_pulls: bool) -> Iterator[list[SourceIssue]]:
-        """Go through the issues, and pull requests if asked for."""
+        """Yield pages of issues, including pull requests if requested."""
         kind = "type=issues&" if self.service == "gitea" and not with_pulls else ""
         order = "sort=created&direction=asc&" if self.service == "github" else ""
         for page in self.pages("/issues", f"state=all&{kind}{order}", SourceIssue):
             yield [issue for issue in page if with_pulls or not issue.is_pull]
 
     def comments(self) -> Iterator[list[SourceComment]]:
-        """Go through the comments of all issues."""
+        """Yield pages of the comments on all issues."""
         order = "sort=created&direction=asc&" if self.service == "github" else ""
         return self.pages("/issues/comments", order, SourceComment)
 
     def blockers(self, number: int) -> Iterator[list[int]]:
-        """Go through the numbers of the issues of this repository that block one."""
+        """Yield pages of the numbers of an issue's blockers in this repository."""
         path = "dependencies" if self.service == "gitea" else "dependencies/blocked_by"
         for page in self.pages(f"/issues/{number}/{path}", "", SourceBlocker):
             yield [blocker.number for blocker in page if self.is_own(blocker)]
@@ -206,16 +207,16 @@ class ApiSource:
         return blocker.repository_url.casefold().endswith(f"/repos/{self.full_name}".casefold())
 
     def releases(self) -> Iterator[list[SourceRelease]]:
-        """Go through the releases."""
+        """Yield pages of releases."""
         return self.pages("/releases", "", SourceRelease)
 
     def pages(self, path: str, query: str, kind: type[T]) -> Iterator[list[T]]:
-        """Go through the pages of a list until one is empty."""
+        """Yield the pages of a list until one is empty."""
         size = "limit=50" if self.service == "gitea" else "per_page=100"
         for number in range(1, MOST_PAGES + 1):
             content = self.read(f"{path}?{query}page={number}&{size}")
             try:
-                # A list that is empty may also be null.
+                # An empty list may also be null.
                 page = msgspec.json.decode(content, type=list[kind] | None) or []  # type: ignore[valid-type]  # a type
             except (msgspec.DecodeError, UnicodeDecodeError):
                 raise RemoteFailed(f"{API} answered with something else than expected") from None
@@ -232,7 +233,7 @@ class ApiSource:
 def open_source(
     app: App, service: SourceService, url: HttpUrl, *, token: str, credentials: remotes.Credentials
 ) -> ApiSource:
-    """Return the API of the service that has a repository, given the address to clone it from."""
+    """Return the API source of a repository, given its clone URL."""
     parts = url.path.removesuffix(".git").strip("/").split("/")
     if len(parts) < 2:
         raise RemoteFailed("the address names no owner and repository")
@@ -251,7 +252,7 @@ def open_source(
 
 
 def seconds_of(moment: datetime | None) -> int:
-    """Return a time in seconds since 1970; 0 for none, and for the year 1, which stands for none."""
+    """Return a time as a Unix timestamp; 0 for None and for the year 1, which means none."""
     if moment is None or moment.year < 1970:
         return 0
     return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())

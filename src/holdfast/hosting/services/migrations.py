@@ -1,7 +1,7 @@
-"""Migration of repositories from elsewhere: branches, tags, notes and LFS objects, and what an API has.
+"""Migration of repositories from another service: branches, tags, notes, LFS objects, and the contents of its API.
 
-The repository is created first, read-only and empty, so that its name is taken and its progress can be read. What
-was fetched becomes visible in one transaction. A migration that fails deletes the repository again.
+The repository is created first, read-only and empty, to reserve its name and show the progress. Fetched refs
+become visible in one transaction. A failed migration deletes the repository again.
 """
 
 import threading
@@ -48,7 +48,7 @@ from holdfast.redacted_repr import redacted
 
 __all__ = ["NewMigration", "migrate", "remove_abandoned", "show_progress"]
 
-# Each holds a thread of a process for as long as it takes.
+# Concurrency limits: each migration occupies a thread until it ends.
 MOST_AT_ONCE: Final = 4
 MOST_PER_USER: Final = 2
 LONGEST_SECRET: Final = 2048
@@ -66,21 +66,21 @@ class NewMigration:
     is_private: bool = False
     credentials: Credentials
     token: str = ""
-    """A token of the other service, which its API takes in a form of its own."""
+    """A token of the remote service, which its API expects in its own format."""
     is_mirror: bool = False
     mirror_interval: str = ""
     service: SourceService | None = None
-    """The kind of API that the parts are imported from."""
+    """The kind of remote API to import from."""
     parts: ImportParts = ImportParts()  # noqa: RUF009  # it is frozen
     with_lfs: bool = False
     lfs_address: str = ""
-    """Where the LFS API is; empty for the usual place beside the repository."""
+    """The URL of the LFS API; empty to derive it from the clone URL."""
 
 
 @redacted
 @dataclass(frozen=True, slots=True)
 class NewMirror:
-    """What a mirror is updated from, and how often."""
+    """The remote of a mirror, and the interval of its updates."""
 
     address: str
     credentials: Credentials
@@ -88,7 +88,7 @@ class NewMirror:
 
 
 class MigrationSlots:
-    """How many migrations run in this process, and for whom."""
+    """Limits the migrations that run in this process, in total and per user."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -96,7 +96,7 @@ class MigrationSlots:
 
     @contextmanager
     def taken(self, user: Account) -> Iterator[None]:
-        """Hold a slot; raise `TooManyAtOnce` if there is none."""
+        """Hold a slot; raise `TooManyAtOnce` if none is free."""
         with self._lock:
             if self._running.total() >= MOST_AT_ONCE or self._running[user.id] >= MOST_PER_USER:
                 raise TooManyAtOnce("too many repositories are being migrated at the moment; try again later")
@@ -114,9 +114,9 @@ slots: Final = MigrationSlots()
 
 
 def migrate(app: App, actor: Actor, owner: Account, new: NewMigration) -> Repository:
-    """Create a repository from one elsewhere, and return it once everything is there.
+    """Create a repository from a remote one, and return it when the migration is complete.
 
-    Raises `RemoteFailed` if it cannot be fetched; then there is no repository.
+    Raises `RemoteFailed` if it cannot be fetched; the repository is then deleted.
     """
     user = repositories.require_create_for(app, actor, owner)
     check_required(new.name, "RepoName")
@@ -139,7 +139,7 @@ def migrate(app: App, actor: Actor, owner: Account, new: NewMigration) -> Reposi
                 source = open_source(app, new.service, url, token=new.token, credentials=credentials)
                 import_parts(app, repository, user, source, new.parts)
             if lfs_url is not None:
-                # The limit of the files is one for all of them.
+                # The size limit is for all files together.
                 left = source.client.bytes_left if source is not None else None
                 client = MigrationClient.open(app, url, credentials.authorization, left)
                 fetch_lfs_objects(app, client, repository, lfs_url)
@@ -152,14 +152,14 @@ def migrate(app: App, actor: Actor, owner: Account, new: NewMigration) -> Reposi
 
 
 def lfs_address(url: HttpUrl) -> str:
-    """Return where the LFS API of a repository is, as git-lfs guesses it."""
+    """Return the URL of a repository's LFS API, as git-lfs derives it."""
     return f"{url.url.removesuffix('.git')}.git/info/lfs"
 
 
 def create(
     app: App, owner: Account, user: Account, new: NewMigration, *, url: str, mirror: NewMirror | None
 ) -> Repository:
-    """Create the repository, empty; like a mirror it cannot be written to until the end."""
+    """Create the empty repository; like a mirror, it is read-only until the migration ends."""
     interval = "" if mirror is None else format_duration(mirror.interval)
     declared = DeclaredSettings(original_url=url, mirror_interval=interval)
     with app.database.write() as connection:
@@ -170,7 +170,7 @@ def create(
             description=new.description,
             is_private=new.is_private,
             is_mirror=True,
-            # Nobody else opens an issue with a number that is still to come.
+            # Nobody may open an issue under a number that is still to be imported.
             has_issues=False,
             has_pulls=False,
             default_branch="main",
@@ -184,7 +184,7 @@ def create(
 
 
 def fetch_content(app: App, user: Account, repository: Repository, remote: GitRemote) -> None:
-    """Fetch the refs and objects of a repository elsewhere, and record them in one transaction."""
+    """Fetch the refs and objects of the remote repository, and record them in one transaction."""
     limits = remotes.limits_of(app)
     with app.folders.incoming() as aside:
         folder = aside / "repository.git"
@@ -229,7 +229,7 @@ def finish(app: App, connection: Connection, repository: Repository, mirror: New
 
 
 def remove(app: App, repository: Repository, user: Account) -> None:
-    """Delete the repository of a migration that failed, unless somebody has."""
+    """Delete the repository of a failed migration, unless it is already deleted."""
     try:
         current = repository_by_id(app.database, repository.id)
     except NoSuchRepository:
@@ -238,8 +238,8 @@ def remove(app: App, repository: Repository, user: Account) -> None:
 
 
 def remove_abandoned(app: App, *, now: float | None = None) -> int:
-    """Delete the repositories of migrations that a stop of the server has interrupted; return how many."""
-    # Each command of git, the import and the LFS objects may take the timeout without a sign of progress.
+    """Delete the repositories of migrations interrupted by a server stop; return how many."""
+    # Each git command, the import and the LFS objects may take up to the timeout without reporting progress.
     longest = 4 * app.settings.migration_timeout + 3600
     abandoned_ids = store.abandoned_migrations(app.database, int(time.time() if now is None else now) - longest)
     for number in abandoned_ids:
@@ -250,7 +250,7 @@ def remove_abandoned(app: App, *, now: float | None = None) -> int:
 
 
 def show_progress(app: App, target: RepositoryAccess) -> Migration:
-    """Return how far the migration of a repository is; raise `NoSuchMigration` if it was not migrated."""
+    """Return the progress of a repository's migration; raise `NoSuchMigration` if it was not migrated."""
     require_read(target, Unit.CODE)
     migration = store.find_migration(app.database, target.repository.id)
     if migration is None:

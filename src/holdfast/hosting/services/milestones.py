@@ -1,4 +1,4 @@
-"""Milestones of a repository: created, edited, closed and deleted."""
+"""Milestones of a repository: create, edit, close and delete them."""
 
 from datetime import UTC, datetime
 from typing import Final
@@ -16,7 +16,7 @@ __all__ = ["NO_DUE_DATE", "MilestoneEdit", "NewMilestone", "create", "delete", "
 
 TITLE_LENGTH: Final = 255
 NO_DUE_DATE: Final = datetime(1, 1, 1, tzinfo=UTC)
-"""Removes a due date; clients of the API send it too."""
+"""The value that removes a due date, also in API requests."""
 
 
 class NewMilestone(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,6 +70,6 @@ def edit(
 
 
 def delete(app: App, actor: Actor, target: RepositoryAccess, milestone: Milestone) -> None:
-    """Delete a milestone; its issues keep everything but the milestone."""
+    """Delete a milestone; its issues are kept without a milestone."""
     user = access.require_issue_management(actor, target)
     milestones.delete_milestone(app.database, target.repository, user, milestone)

@@ -1,7 +1,7 @@
-"""Pull mirrors: repositories that follow one elsewhere, at an interval and on request.
+"""Pull mirrors: repositories updated from a remote one, at an interval and on request.
 
-What is fetched goes to a folder aside, which borrows the objects of the local copy. Then the refs are compared and
-updated as a push would update them, with its events, but by nobody's permission and without closing issues.
+A remote is fetched to a temporary folder that has the local copy as an alternate. Then the refs are compared and
+updated as by a push, with its events, but without permission checks and without closing issues.
 """
 
 import os
@@ -52,7 +52,7 @@ log = structlog.get_logger(__name__)
 
 
 def request_sync(app: App, actor: Actor, target: RepositoryAccess) -> None:
-    """Update a mirror soon; raise `NotAMirror` if the repository is none."""
+    """Schedule an update of a mirror; raise `NotAMirror` if the repository is not a mirror."""
     access.require_login(actor)
     access.require_write(target, Unit.CODE)
     access.require_unarchived(target)
@@ -61,7 +61,7 @@ def request_sync(app: App, actor: Actor, target: RepositoryAccess) -> None:
 
 
 def sync_due(app: App) -> int:
-    """Update the mirrors that are due, one after the other; return how many there were."""
+    """Update the mirrors that are due, one after the other; return how many."""
     count = 0
     while True:
         now = int(time.time())
@@ -74,7 +74,7 @@ def sync_due(app: App) -> int:
 
 
 def sync(app: App, mirror: Mirror) -> None:
-    """Update a mirror; why it failed, if it did, is recorded with it."""
+    """Update a mirror; an error is stored with the mirror."""
     error = ""
     try:
         repository = repository_by_id(app.database, mirror.repository_id)
@@ -91,7 +91,7 @@ def sync(app: App, mirror: Mirror) -> None:
 
 
 def fetch_changes(app: App, repository: Repository, mirror: Mirror) -> None:
-    """Fetch what has changed elsewhere, and update the refs of a mirror."""
+    """Fetch the changes of the remote, and update the refs of a mirror."""
     credentials = Credentials(mirror.username, app.cipher.decrypt(mirror.secret))
     remote = remotes.open_remote(app, remotes.parse_address(mirror.remote_address, "RemoteAddress"), credentials)
     limits = remotes.limits_of(app)
@@ -111,7 +111,7 @@ def fetch_changes(app: App, repository: Repository, mirror: Mirror) -> None:
 
 
 def apply(app: App, repository: Repository, new: dict[str, str], remote_refs: RemoteRefs, folder: Path) -> None:
-    """Update the refs of a mirror to those of the folder that was fetched."""
+    """Update the refs of a mirror to those of the fetched folder."""
     with app.copies.writing(repository.id) as copy:
         old = mirrored_refs(app, repository)
         zero = ref_updates.zero_id(repository)
@@ -126,7 +126,7 @@ def apply(app: App, repository: Repository, new: dict[str, str], remote_refs: Re
                 change_repository(connection, repository, default_branch=branch)
             repository = repository_by_id(app.database, repository.id)
         pack = add_objects(app, copy, folder, {update.new for update in updates if not update.deletes})
-        # Without commits: their messages speak of the issues of another repository.
+        # Without commits: issue references in their messages are to another repository.
         actor_updates = ActorUpdates(repository.owner.id, updates, commits=())
         ref_updates.record(app, repository, [actor_updates], [] if pack is None else [pack], atomic=False)
         app.copies.update(repository.id)
@@ -134,7 +134,7 @@ def apply(app: App, repository: Repository, new: dict[str, str], remote_refs: Re
 
 
 def add_objects(app: App, copy: Repo, folder: Path, ids: set[str]) -> NewPack | None:
-    """Add what some objects of a folder lead to, and no ref of a local copy does, to the copy and to the store."""
+    """Pack objects reachable from `ids` of a folder, but no ref of a local copy, into the copy and the store."""
     existing_ids = run(copy.folder, "for-each-ref", "--format=%(objectname)")
     packs = copy.folder / "objects" / "pack"
     packs.mkdir(exist_ok=True)
@@ -151,21 +151,21 @@ def add_objects(app: App, copy: Repo, folder: Path, ids: set[str]) -> NewPack | 
 
 
 def mirrored_refs(app: App, repository: Repository) -> dict[str, str]:
-    """Return those refs of a mirror that come from elsewhere."""
+    """Return the refs of a mirror that are mirrored from the remote."""
     with app.database.read() as connection:
         refs = repository_log.read_refs(connection, repository.id)
     return {ref: target for ref, target in refs.items() if ref.startswith(MIRRORED)}
 
 
 def fetched_refs(folder: Path) -> dict[str, str]:
-    """Return the refs of a folder, without those that a repository cannot have here."""
+    """Return the refs of a fetched folder, without those that are not allowed here."""
     output = run(folder, "for-each-ref", "--format=%(objectname) %(refname)")
     lines = (os.fsdecode(line).partition(" ") for line in output.splitlines())
     return {ref: target for target, _, ref in lines if refused_name(ref, deletes=False) is None}
 
 
 def choose_default_branch(targets: dict[str, str], head: str, current: str) -> str:
-    """Return the default branch: the current one if it exists, else that of the other side, else any branch."""
+    """Return the default branch: the current one if it exists, else the remote's, else any branch."""
     branches = [ref.removeprefix("refs/heads/") for ref in targets if ref.startswith("refs/heads/")]
     for name in (current, head, "main", "master", *sorted(branches)):
         if name in branches and name.isprintable():

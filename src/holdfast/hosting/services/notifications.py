@@ -1,4 +1,4 @@
-"""Notifications of the acting user: listed, counted, and marked as read, unread or pinned."""
+"""Notifications of the acting user: list, count, and mark them as read, unread or pinned."""
 
 from holdfast.hosting import access
 from holdfast.hosting.access import Actor
@@ -28,7 +28,7 @@ __all__ = [
 
 
 def check_status(status: str, field: str) -> str:
-    """Return the name of a status; raise an error for one there is not."""
+    """Return the name of a status; raise an error for an unknown one."""
     if status not in STATUSES:
         raise InvalidValue(field, f"must be one of {', '.join(STATUSES)}")
     return status
@@ -37,7 +37,7 @@ def check_status(status: str, field: str) -> str:
 def list_threads(
     app: App, actor: Actor, which: NotificationFilter, *, skip: int, limit: int
 ) -> tuple[list[NotificationThread], int]:
-    """Return one page of the acting user's threads, the latest update first, and the total."""
+    """Return one page of the acting user's threads, most recently updated first, and the total."""
     user = access.require_login(actor)
     return store.list_notifications(
         app.database, user, which, public_only=actor.public_only, skip=skip, limit=limit

@@ -32,7 +32,7 @@ __all__ = [
 
 
 class OrganizationEdit(msgspec.Struct, frozen=True, kw_only=True):
-    """What to change of an organization; UNSET and an empty visibility keep the value."""
+    """Changes to an organization; UNSET and an empty visibility keep the value."""
 
     full_name: str | UnsetType = UNSET
     email: str | UnsetType = UNSET
@@ -50,25 +50,25 @@ class NewOrganization(OrganizationEdit, frozen=True, kw_only=True):
 
 
 def access_in(app: App, actor: Actor, account: Account) -> OrganizationAccess:
-    """Return an organization and what an actor may do there."""
+    """Return an organization with the actor's permissions."""
     modes = () if actor.user is None else store.team_modes(app.database, account, actor.user)
     return OrganizationAccess(account, organization_access(actor, account, modes))
 
 
 def list_organizations(app: App, actor: Actor, *, skip: int, limit: int) -> tuple[list[Account], int]:
-    """Return one page of the organizations the actor may see, by name, and their number."""
+    """Return one page of the organizations the actor may see, by name, and the total."""
     visible = store.visible_to(actor.user, public_only=actor.public_only)
     return store.list_organizations(app.database, visible, skip=skip, limit=limit)
 
 
 def list_of_user(app: App, actor: Actor, user: Account, *, skip: int, limit: int) -> tuple[list[Account], int]:
-    """Return one page of the organizations a user belongs to, as far as the actor may see, and their number."""
+    """Return one page of a user's organizations that are visible to the actor, and the total."""
     visible = store.visible_to(actor.user, public_only=actor.public_only)
     return store.organizations_of(app.database, user, visible, asking=actor.user, skip=skip, limit=limit)
 
 
 def create(app: App, actor: Actor, owner: Account, new_organization: NewOrganization) -> Account:
-    """Create an organization with its first owner; only site administrators create one for somebody else."""
+    """Create an organization with its first owner; only site administrators may create one for another user."""
     require_organization_creator(actor, owner)
     check_required(new_organization.name, "UserName")
     return store.create_organization(

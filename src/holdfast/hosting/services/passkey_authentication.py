@@ -1,8 +1,8 @@
-"""Authentication with passkeys: challenges, and the verification of what a passkey answered.
+"""Authentication with passkeys (WebAuthn): challenges, and verification of the responses.
 
-A challenge is made for one purpose and, but for logging in without a password, for one user. It is stored in the
-database, so that any machine can verify the response, is answered once, and expires. Anybody can ask for one, so
-they are limited for each address.
+A challenge is created for one purpose and, except for passwordless login, for one user. It is stored in the
+database, so that any machine can verify the response; it can be used once, and expires. Anybody can request one,
+so they are rate limited per IP address.
 """
 
 import hmac
@@ -29,19 +29,19 @@ from holdfast.hosting.store.passkeys import PasskeyChallenge
 __all__ = ["LIFETIME", "ChallengePurpose", "create_challenge", "request_options", "take_challenge", "verify"]
 
 log = structlog.get_logger(__name__)
-# How long a user has to answer, in seconds: longer than browsers wait.
+# Lifetime of a challenge in seconds: longer than the timeout of browsers.
 LIFETIME: Final = 300
 
 
 class ChallengePurpose(StrEnum):
-    """What a challenge is answered for."""
+    """The purpose of a challenge."""
 
     LOGIN = "login"
-    """Logging in without a password; whoever answers is the user."""
+    """Passwordless login; the passkey determines the user."""
     SECOND_FACTOR = "second-factor"
-    """Logging in after the password."""
+    """The second factor after the password."""
     CONFIRMATION = "confirmation"
-    """A change of the second factors by the user who is logged in."""
+    """Confirmation of a change of the logged-in user's second factors."""
     REGISTRATION = "registration"
     """Adding a passkey."""
 
@@ -55,9 +55,9 @@ def request_options(
     *,
     now: float | None = None,
 ) -> bytes:
-    """Return the options with which a browser asks for a signature, as JSON.
+    """Return the options of a browser's `navigator.credentials.get()`, as JSON.
 
-    Without a user, the passkey has to verify whoever uses it: it is all that is asked for.
+    Without a user, user verification is required: the passkey is the only factor.
     """
     credential_ids = (
         [] if user is None else [passkey.credential_id for passkey in store.list_passkeys(app.database, user)]
@@ -79,7 +79,7 @@ def create_challenge(
     user_handle: str = "",
     now: float | None = None,
 ) -> PasskeyChallenge:
-    """Store a new challenge; raise `TooManyChallenges` when the address has asked for too many."""
+    """Store a new challenge; raise `TooManyChallenges` when the IP address is over its limit."""
     moment = int(time.time() if now is None else now)
     limit, window = app.settings.login_failures, app.settings.login_failure_minutes * 60
     wait = login_rate_limit.reserve_challenge(app.database, address, limit=limit, window=window, now=now)
@@ -104,7 +104,7 @@ def take_challenge(
     *,
     now: float | None = None,
 ) -> PasskeyChallenge:
-    """Delete the challenge that a response answers and return it; raise `ChallengeExpired` if there is none."""
+    """Delete and return the challenge of a response; raise `ChallengeExpired` if it is missing."""
     moment = int(time.time() if now is None else now)
     user_id = None if user is None else user.id
     passkey_challenge = store.take_challenge(app.database, response.challenge, purpose.value, user_id, now=moment)

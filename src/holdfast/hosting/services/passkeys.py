@@ -30,12 +30,12 @@ __all__ = [
 ]
 
 LONGEST_NAME: Final = 100
-# How many passkeys a user can have.
+# Maximum passkeys per user.
 MOST: Final = 20
 
 
 class RemovedPasskey(msgspec.Struct, frozen=True):
-    """The name of a passkey that was removed, and whether the user still has a second factor."""
+    """The name of a removed passkey, and whether the user still has a second factor."""
 
     name: str
     is_factor_left: bool
@@ -49,7 +49,7 @@ def list_passkeys(app: App, actor: Actor) -> list[Passkey]:
 def creation_options(
     app: App, actor: Actor, party: RelyingParty, address: str, *, now: float | None = None
 ) -> bytes:
-    """Return the options with which a browser makes a passkey of the acting user, who gave their password."""
+    """Return the options to create a passkey of the acting user, who confirmed their password."""
     user = access.require_session(actor)
     access.require_password(actor)
     passkeys = store.list_passkeys(app.database, user)
@@ -71,9 +71,9 @@ def creation_options(
 def add(
     app: App, actor: Actor, party: RelyingParty, name: str, answer: str, *, now: float | None = None
 ) -> list[Secret]:
-    """Add the passkey that a browser made; return the recovery codes if it is the first second factor.
+    """Add a passkey created by a browser; return the recovery codes if it is the first second factor.
 
-    Its challenge was made for the acting user after they gave their password.
+    Its challenge was created for the acting user after they confirmed their password.
     """
     user = access.require_session(actor)
     name = checked_name(name)
@@ -105,7 +105,7 @@ def remove(
     *,
     now: float | None = None,
 ) -> RemovedPasskey:
-    """Remove a passkey of the acting user, who gave their password, with a code or any of their passkeys."""
+    """Remove a passkey of the acting user, who confirmed their password, with a code or any of their passkeys."""
     user = access.require_session(actor)
     access.require_password(actor)
     if all(passkey.id != passkey_id for passkey in store.list_passkeys(app.database, user)):
@@ -120,7 +120,7 @@ def remove(
 def confirmation_options(
     app: App, actor: Actor, party: RelyingParty, address: str, *, now: float | None = None
 ) -> bytes:
-    """Return the options with which the acting user confirms a change of their second factors."""
+    """Return the passkey options to confirm a change of the acting user's second factors."""
     user = access.require_session(actor)
     return passkey_authentication.request_options(
         app, party, ChallengePurpose.CONFIRMATION, user, address, now=now
@@ -128,7 +128,7 @@ def confirmation_options(
 
 
 def checked_name(name: str) -> str:
-    """Return the name of a passkey without spaces around it; raise `InvalidField` if it is empty or too long."""
+    """Return the name of a passkey without surrounding spaces; raise `InvalidField` if it is empty or too long."""
     name = " ".join(name.replace("\0", "").split())
     if not name:
         raise InvalidField("Name", Violation.REQUIRED)

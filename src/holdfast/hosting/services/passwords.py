@@ -1,4 +1,4 @@
-"""Checks a password, for the website and the API alike; guesses are rate limited, and few are hashed at once."""
+"""Password checks for the website and the API, with rate limits and a limit of concurrent hashing."""
 
 from typing import Final
 
@@ -15,19 +15,19 @@ from holdfast.settings import Settings
 
 __all__ = ["LONGEST", "account_name", "check", "check_limit", "confirm", "is_too_long"]
 
-# Longer input is no name or password of anybody's; it is not worth hashing.
+# Longer input cannot be a name or password, and is not hashed.
 LONGEST: Final = 1024
 
 
 def is_too_long(name: str, password: Secret) -> bool:
-    """Return whether this can be nobody's name and password."""
+    """Return whether a name or password is longer than any that can exist."""
     return len(name) > LONGEST or len(password.reveal()) > LONGEST
 
 
 def account_name(database: Database, typed: str) -> str:
-    """Return the name of the user who has an e-mail address; anything else as it was typed.
+    """Return the name of the user with an e-mail address; anything else unchanged.
 
-    An address that several users have leads to none of them. Guesses are counted for the name in either case.
+    An address shared by several users identifies none of them. The rate limit counts by name in either case.
     """
     if "@" not in typed or "\0" in typed or len(typed) > LONGEST:
         return typed
@@ -36,7 +36,7 @@ def account_name(database: Database, typed: str) -> str:
 
 
 def check_limit(database: Database, settings: Settings, name: str, address: str) -> None:
-    """Raise `TooManyGuesses` when an attempt would be refused now; reads only, and counts nothing."""
+    """Raise `TooManyGuesses` if the rate limit would refuse an attempt now; does not count one."""
     window = settings.login_failure_minutes * 60
     wait = login_rate_limit.seconds_to_wait(database, name, address, limit=settings.login_failures, window=window)
     if wait > 0:
@@ -44,10 +44,10 @@ def check_limit(database: Database, settings: Settings, name: str, address: str)
 
 
 def check(database: Database, settings: Settings, name: str, password: Secret, address: str) -> Account | None:
-    """Return the user if the password is theirs.
+    """Return the user if the password is correct, else None.
 
-    The attempt is counted before the password is hashed, so that guesses made at once are limited as well;
-    a right password gives its own back, and so does an attempt that finds the hashing too busy.
+    The attempt is counted before the password is hashed, so that concurrent guesses are limited as well. It is not
+    counted in the end if the password is correct, or if hashing is too busy.
     """
     if is_too_long(name, password):
         return None
@@ -66,7 +66,7 @@ def check(database: Database, settings: Settings, name: str, password: Secret, a
 
 
 def confirm(app: App, actor: Actor, password: Secret, address: str) -> Actor:
-    """Return the user who acts as somebody who gave their password; raise `WrongPassword` for another one."""
+    """Return the actor marked as having confirmed their password; raise `WrongPassword` otherwise."""
     user = require_session(actor)
     account = check(app.database, app.settings, user.name, password, address)
     if account is None or account.id != user.id:

@@ -1,4 +1,4 @@
-"""Commits of patches: what `git apply` makes of a branch, committed as changes of files."""
+"""Commits of patches: the result of `git apply` on a branch, committed as file changes."""
 
 import msgspec
 
@@ -22,9 +22,9 @@ __all__ = ["commit_patch"]
 def commit_patch(
     app: App, actor: Actor, target: RepositoryAccess, patch: str, file_commit: FileCommit
 ) -> CommitResult:
-    """Apply a patch to a branch for an actor, and commit the files it changes as `file_commits.commit` does.
+    """Apply a patch to a branch for an actor, and commit the changed files with `file_commits.commit`.
 
-    A change of one of these files meanwhile is refused there, by the ids the patch was applied to.
+    The blob ids the patch was applied to are preconditions: a concurrent change of one of the files is refused.
     """
     access.require_read(target, Unit.CODE)
     access.require_editable(target)
@@ -47,7 +47,7 @@ def commit_patch(
 
 
 def change_of(file: PatchedFile) -> FileChange:
-    """Return the change of a file, on the condition that it is as the patch found it."""
+    """Return the change of a file, with the blob that the patch was applied to as its precondition."""
     if file.content is None:
         return FileChange(operation="delete", path=file.path, sha=file.old or "")
     content = FileContent(file.content)

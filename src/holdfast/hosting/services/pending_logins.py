@@ -1,7 +1,7 @@
-"""Log-ins that wait for a code of the second factor: what a browser keeps between the password and the code.
+"""Pending logins: the signed token a browser keeps between the password and the second factor.
 
-The token is signed, not stored. It says who gave which password, and is of no use without a code, or after the
-password was changed.
+The token is not stored. It names the user and a fingerprint of the password hash, and is useless without a code or
+after a change of the password.
 """
 
 import base64
@@ -22,24 +22,24 @@ from holdfast.secret import Secret
 __all__ = ["LIFETIME", "create", "user_of"]
 
 PURPOSE: Final = b"holdfast: pending log-ins"
-# How long a user has to enter a code, in seconds.
+# Lifetime of a token in seconds.
 LIFETIME: Final = 600
 LONGEST: Final = 1024
 
 
 @redacted
 class LoginClaims(msgspec.Struct, frozen=True, array_like=True):
-    """What a token says."""
+    """The claims of a token."""
 
     name: str
     user_id: int
     password: str
-    """A fingerprint of the hash of the password."""
+    """A fingerprint of the password hash."""
     expires_at: int
 
 
 def create(app: App, user: Account, *, now: float | None = None) -> Secret:
-    """Return a token for a user who gave their password."""
+    """Return a token for a user whose password was checked."""
     expires_at = int(time.time() if now is None else now) + LIFETIME
     row = app.database.row(accounts.BY_NAME, folded=user.name.casefold())
     stored = "" if row is None else row[accounts.WIDTH]
@@ -49,7 +49,7 @@ def create(app: App, user: Account, *, now: float | None = None) -> Secret:
 
 
 def user_of(app: App, token: Secret, *, now: float | None = None) -> Account | None:
-    """Return the user of a token; None if it was not made here, has expired, or the password was changed."""
+    """Return the user of a token; None if it is invalid or expired, or the password was changed."""
     claims = read(app, token.reveal())
     if claims is None or claims.expires_at < (time.time() if now is None else now):
         return None
@@ -62,7 +62,7 @@ def user_of(app: App, token: Secret, *, now: float | None = None) -> Account | N
 
 
 def read(app: App, token: str) -> LoginClaims | None:
-    """Return what a token says; None if it was not signed here."""
+    """Verify the signature of a token and return its claims; None if invalid."""
     if len(token) > LONGEST:
         return None
     try:
@@ -75,5 +75,5 @@ def read(app: App, token: str) -> LoginClaims | None:
 
 
 def fingerprint(password_hash: str) -> str:
-    """Return a fingerprint of the hash of a password."""
+    """Return a fingerprint of a password hash."""
     return hashlib.sha256(password_hash.encode()).hexdigest()

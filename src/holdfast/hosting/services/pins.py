@@ -1,4 +1,4 @@
-"""Pinned issues and pull requests: pinned, unpinned and ordered by administrators of the repository."""
+"""Pinned issues and pull requests: pin, unpin and reorder them as an administrator of the repository."""
 
 from holdfast.hosting import access
 from holdfast.hosting.access import Actor, RepositoryAccess
@@ -24,7 +24,7 @@ def is_pin_allowed(app: App, target: RepositoryAccess, *, is_pull: bool) -> bool
 
 
 def pin(app: App, actor: Actor, target: RepositoryAccess, issue: Issue) -> None:
-    """Pin an issue after the others; raise `TooManyPins` if there is no room."""
+    """Pin an issue after the others; raise `TooManyPins` at the limit."""
     user = require_pin(actor, target)
     pins.pin_issue(app.database, target.repository, issue, user)
 
@@ -36,7 +36,7 @@ def unpin(app: App, actor: Actor, target: RepositoryAccess, issue: Issue) -> Non
 
 
 def move(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, position: int) -> None:
-    """Move a pinned issue to a position among the pinned ones, which begins at 1."""
+    """Move a pinned issue to a position among the pinned ones, counted from 1."""
     user = require_pin(actor, target)
     if position < 1:
         raise InvalidValue("Position", "must be at least 1")
@@ -44,7 +44,7 @@ def move(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, positio
 
 
 def require_pin(actor: Actor, target: RepositoryAccess) -> Account:
-    """Return the acting user; raise an error unless they may change what is pinned."""
+    """Return the acting user; raise an error unless they may change pins."""
     user = access.require_repository_admin(actor, target)
     access.require_unarchived(target)
     return user

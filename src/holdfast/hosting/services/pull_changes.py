@@ -1,4 +1,4 @@
-"""What a pull request changes: its commits, its files, and both as text."""
+"""Changes of a pull request: its commits, its files, and the diff or patch."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final, Literal
@@ -21,12 +21,12 @@ from holdfast.hosting.store.issues import Issue
 __all__ = ["PullSpan", "changed_files", "commits", "open_span", "text", "text_of"]
 
 TextFormat = Literal["diff", "patch"]
-# The commits of one patch: each is a diff of its own.
+# Maximum commits of a patch: each is a separate diff.
 MOST_PATCHES: Final = 1000
 
 
 class PullSpan(msgspec.Struct, frozen=True):
-    """The commits a pull request is about: those of its head that its base does not have."""
+    """The commit range of a pull request: those of its head that its base does not have."""
 
     repo: Repo
     head: str
@@ -35,7 +35,7 @@ class PullSpan(msgspec.Struct, frozen=True):
 
 
 def open_span(app: App, target: RepositoryAccess, issue: Issue) -> PullSpan:
-    """Return what a pull request compares: for a closed one, as it was then."""
+    """Return the commit range of a pull request; of a closed one, as it was when closed."""
     access.require_read(target, Unit.CODE)
     pull = pulls.find_pull(app.database, issue)
     repo = open_latest(app, target)
@@ -47,20 +47,20 @@ def open_span(app: App, target: RepositoryAccess, issue: Issue) -> PullSpan:
 
 
 def commits(span: PullSpan, *, skip: int, limit: int) -> tuple[list[Commit], int]:
-    """Return one page of the commits of a pull request, newest first, and how many there are."""
+    """Return one page of the commits of a pull request, newest first, and the total."""
     commit_range = history.commit_range(span.repo, span.head, exclude=[span.base])
     return history.commits(span.repo, commit_range, skip=skip, limit=limit), history.count(span.repo, commit_range)
 
 
 def changed_files(span: PullSpan, *, whitespace: Whitespace = "show-all", skip_to: str = "") -> Sequence[FileDiff]:
-    """Return the changed files of a pull request, from one on if it is named."""
+    """Return the changed files of a pull request, starting at `skip_to` if given."""
     files = diff_trees(span.repo, *trees(span), whitespace=whitespace).files
     first = next((index for index, file in enumerate(files) if file.path == skip_to), 0) if skip_to else 0
     return files[first:]
 
 
 def text(span: PullSpan, form: TextFormat, *, binary: bool = False) -> Iterator[bytes]:
-    """Yield the changes as one diff, or as one mail for each commit."""
+    """Yield the changes as one diff, or as one patch mail per commit."""
     if form == "diff":
         return tree_changes.diff_text(span.repo, *trees(span), binary=binary)
     return tree_changes.patches_text(span.repo, span.base, span.head, most=MOST_PATCHES, binary=binary)
@@ -76,5 +76,5 @@ def text_of(
 
 
 def trees(span: PullSpan) -> tuple[str, str]:
-    """Return the trees before and after."""
+    """Return the trees of the merge base and the head."""
     return read_commit(span.repo, span.merge_base).tree, read_commit(span.repo, span.head).tree

@@ -1,7 +1,7 @@
-"""Comparisons of pull requests: whether they merge, and what they change; made in the background and stored.
+"""Comparisons of pull requests: mergeability and change statistics, computed in the background and stored.
 
-A write to a repository names it (`App.moved`), and a task compares the pull requests whose branches moved. Reading
-a pull request only reads the stored result. A pull request just opened is compared at once, within a limit.
+A write to a repository adds it to `App.moved`, and a task compares the pull requests whose branches moved. Reading
+a pull request only reads the stored result. A new pull request is compared in the request, within a time limit.
 """
 
 import time
@@ -25,18 +25,18 @@ from holdfast.hosting.store.repositories import find_by_id
 
 __all__ = ["compare", "compare_all", "compare_missed", "compare_now", "compare_outdated"]
 
-# How many comparisons are recorded in one transaction.
+# Comparisons stored per transaction.
 BATCH: Final = 50
-# How many conflicting files are named.
+# Maximum conflicting files stored.
 MOST_CONFLICTS: Final = 1000
-# How long one repository may take before others get their turn.
+# Time limit per repository before others are compared.
 SECONDS_PER_REPOSITORY: Final = 30.0
-# Of how many repositories one run takes note.
+# Maximum repositories per run.
 MOST_REPOSITORIES: Final = 1000
 
 
 def compare(repo: Repo, base: str, head: str, pull: Pull | None = None) -> PullComparison:
-    """Compare a head with a base; what follows from the merge base and the head is not computed twice."""
+    """Compare a head with a base; statistics in `pull` are reused if merge base and head are unchanged."""
     try:
         common_ancestor = history.merge_base(repo, base, head)
         merge_base = common_ancestor or base
@@ -49,7 +49,7 @@ def compare(repo: Repo, base: str, head: str, pull: Pull | None = None) -> PullC
             counts = (stats.additions, stats.deletions, stats.changed_files)
         check = check_merge(repo, base, head)
     except (NoSuchObject, GitDamaged, GitFailed, GitTimedOut):
-        # Kept as failed until one of the branches moves.
+        # Stored as failed until one of the branches moves.
         return PullComparison(head=head, base=base, merge_base=base, mergeability=FAILED)
     additions, deletions, changed_files = counts
     return PullComparison(
@@ -65,14 +65,14 @@ def compare(repo: Repo, base: str, head: str, pull: Pull | None = None) -> PullC
 
 
 def compare_now(app: App, repo: Repo, issue: Issue) -> None:
-    """Compare a pull request and record the result."""
+    """Compare a pull request and store the result."""
     pull = pulls.find_pull(app.database, issue)
     if pull.base_tip is not None and issue.head_sha:
         save(app, [(issue, compare(repo, pull.base_tip, issue.head_sha, pull))])
 
 
 def compare_outdated(app: App, repository_id: int) -> int:
-    """Compare the open pull requests of a repository whose branches moved, and return how many those were."""
+    """Compare the open pull requests of a repository whose branches moved; return how many."""
     until = time.monotonic() + SECONDS_PER_REPOSITORY
     count = 0
     while outdated := pulls.outdated_pulls(app.database, repository_id, BATCH):
@@ -93,9 +93,9 @@ def compare_outdated(app: App, repository_id: int) -> int:
 
 
 def ask_owners(app: App, moved: Sequence[Issue]) -> None:
-    """Ask the owners of the files that pull requests change for reviews, after their heads moved."""
+    """Request reviews from the code owners of pull requests whose heads moved."""
     for issue in moved:
-        # A pull request that is deleted meanwhile needs no review.
+        # The pull request may have been deleted meanwhile.
         with suppress(HostingError, OSError):
             repository = find_by_id(app.database, issue.repository_id)
             author = None if issue.author_id is None else account_by_id(app.database, issue.author_id)
@@ -104,7 +104,7 @@ def ask_owners(app: App, moved: Sequence[Issue]) -> None:
 
 
 def save(app: App, comparisons: Sequence[tuple[Issue, PullComparison]]) -> None:
-    """Record comparisons in one transaction."""
+    """Store comparisons in one transaction."""
     with app.database.quick_write(durable=False) as link:
         for issue, comparison in comparisons:
             pulls.save_comparison(link, issue.id, comparison)
@@ -113,18 +113,18 @@ def save(app: App, comparisons: Sequence[tuple[Issue, PullComparison]]) -> None:
 def compare_all(app: App) -> None:
     """Compare the pull requests whose branches moved in repositories that this process wrote to."""
     for work in (pull_heads.follow_forks, compare_outdated):
-        # Following a fork names the base repository, which is compared then.
+        # Following a fork adds the base repository to `App.moved`; it is compared in the second step.
         named = sorted(app.moved)
         for repository_id in named:
             if work is compare_outdated:
                 app.moved.discard(repository_id)
-            # A repository that is deleted meanwhile has nothing to compare.
+            # The repository may have been deleted meanwhile.
             with suppress(HostingError, OSError):
                 work(app, repository_id)
 
 
 def compare_missed(app: App) -> None:
-    """Name the repositories with something to compare, also after a process that knew of it has ended."""
+    """Compare all outdated pull requests found in the database, including those a dead process left."""
     compared, moved = pulls.repositories_with_outdated_pulls(app.database, MOST_REPOSITORIES)
     app.moved.update(compared, moved)
     compare_all(app)

@@ -1,7 +1,7 @@
-"""The heads of pull requests: `refs/pull/N/head` follows the head branch in the same transaction.
+"""The heads of pull requests: `refs/pull/N/head` is updated with the head branch in the same transaction.
 
 The ref is in the log of the base repository. The head branch of a fork is in another log: its objects are copied
-to the base repository as one pack, after the push to the fork has been recorded (`follow_forks`).
+to the base repository as one pack, after the push to the fork is recorded (`follow_forks`).
 """
 
 import time
@@ -47,16 +47,16 @@ __all__ = [
 ]
 
 BRANCHES: Final = "refs/heads/"
-# How many commits an entry of the timeline names.
+# Maximum commits in a timeline entry.
 MOST_COMMITS: Final = 100
-# From so many branches on, one query for all heads costs less than one for each.
+# From this many branches on, one query for all heads is cheaper than one per branch.
 MANY: Final = 8
-# How many refs of a repository tell what it has when objects of a fork are packed for it.
+# Maximum refs of the base that are excluded (`--not`) when a fork's objects are packed.
 MOST_EXCLUDED: Final = 5000
 
 
 class PushedRange(msgspec.Struct, frozen=True):
-    """The commits that a push brought to a head, oldest first; of a forced one the old and the new head."""
+    """The commits that a push added to a head, oldest first; of a force push the old and the new head."""
 
     is_force_push: bool
     commit_ids: Sequence[str]
@@ -74,7 +74,7 @@ def pushed_range(
             return PushedRange(is_force_push=True, commit_ids=[update.old, update.new])
         commit_ids = history.new_commits(repo, update.old, update.new, limit=MOST_COMMITS)
     except (NoSuchObject, GitDamaged, GitFailed, GitTimedOut):
-        # No copy has the objects of a pack that is recorded with the update.
+        # The objects may be in a pack that is recorded with this update, which no copy has yet.
         commit_ids = (update.new,)
     return PushedRange(is_force_push=False, commit_ids=commit_ids[::-1])
 
@@ -86,8 +86,8 @@ def record_moves(
     updates: Sequence[RefUpdate],
     pushed_ranges: Mapping[RefUpdate, PushedRange],
 ) -> None:
-    """Move the refs of open pull requests whose head is one of the updated branches, and record that."""
-    # A name that is no text cannot be the head of a pull request.
+    """Update the refs of open pull requests whose head is one of the updated branches, with events."""
+    # A branch name that is not valid UTF-8 cannot be the head of a pull request.
     moved = {
         update.ref: update
         for update in updates
@@ -118,14 +118,14 @@ def move_head(
     pushed: PushedRange | None,
     packs: Sequence[NewPack] = (),
 ) -> None:
-    """Move the ref of a pull request, with the timeline entry and the event."""
+    """Update the head ref of a pull request, with its timeline entry and event."""
     if issue.head_sha == sha:
         return
     now, name = int(time.time()), head_ref(issue.number)
     old = repository_log.target_of(link, repository.id, name) or "0" * len(sha)
     repository_log.append(link, repository.id, [(actor_id, RefUpdate(name, old, sha))], packs)
     pulls.set_head(link, issue, sha, now)
-    # After the head has moved, before the event shows the pull request.
+    # After the head has moved, and before the event is built from the pull request.
     dismiss_stale_approvals(link, repository, issue, sha, actor_id=actor_id, now=now)
     pushed = pushed or PushedRange(is_force_push=False, commit_ids=[sha])
     comments.ADD.run(
@@ -160,7 +160,7 @@ def move_head(
 def dismiss_stale_approvals(
     link: Link, repository: Repository, issue: Issue, sha: str, *, actor_id: int | None, now: int
 ) -> None:
-    """Dismiss the approvals of other commits, if the branch protection of the base asks for it."""
+    """Dismiss stale approvals, if the branch protection of the base requires it."""
     stale = review_changes.stale_approvals(link, issue, sha)
     if not stale:
         return
@@ -170,7 +170,7 @@ def dismiss_stale_approvals(
 
 
 def objects_for(app: App, base: Repository, head: Repository, sha: str) -> list[NewPack]:
-    """Pack what a commit of a fork leads to and the base repository does not have."""
+    """Pack the objects reachable from a fork's commit that the base repository lacks."""
     repo = app.copies.update(head.id)
     with app.database.read() as connection:
         targets = set(repository_log.read_refs(connection, base.id).values())
@@ -180,7 +180,7 @@ def objects_for(app: App, base: Repository, head: Repository, sha: str) -> list[
 
 
 def follow(app: App, issue: Issue, actor_id: int | None) -> bool:
-    """Bring the head of an open pull request to where its branch is; return whether it moved."""
+    """Update the head of an open pull request to its branch; return whether it moved."""
     if issue.head_repository_id is None:
         return False
     base, head = find_by_id(app.database, issue.repository_id), find_by_id(app.database, issue.head_repository_id)
@@ -191,7 +191,7 @@ def follow(app: App, issue: Issue, actor_id: int | None) -> bool:
     old = RefUpdate(head_ref(issue.number), issue.head_sha, tip)
     pushed = pushed_range(app, head, old, None)
     with app.database.write() as link:
-        # Another process may have been faster.
+        # Another process may have updated it already.
         now = [pull for pull in pulls.open_with_head(link, head.id, issue.head_branch) if pull.id == issue.id]
         if not now or now[0].head_sha != issue.head_sha:
             return False
@@ -201,16 +201,16 @@ def follow(app: App, issue: Issue, actor_id: int | None) -> bool:
 
 
 def follow_forks(app: App, head_repository_id: int) -> None:
-    """Bring the heads of open pull requests in other repositories to where a fork's branches are."""
+    """Update the heads of open pull requests from a fork to the fork's branches."""
     for issue in pulls.behind_their_branch(app.database, head_repository_id):
         actor_id = repository_log.last_actor(app.database, head_repository_id, f"{BRANCHES}{issue.head_branch}")
-        # A repository that was deleted meanwhile, or whose objects cannot be read, does not stop the others.
+        # A repository that was deleted meanwhile or cannot be read must not stop the others.
         with suppress(HostingError, OSError):
             follow(app, issue, actor_id)
 
 
 def close_orphans(app: App, repository: Repository, actor_id: int | None, branches: Sequence[str]) -> None:
-    """Close open pull requests whose head or base branch was deleted; one with an open blocker stays open."""
+    """Close open pull requests whose head or base branch was deleted, except those with an open blocker."""
     actor = None if actor_id is None else account_by_id(app.database, actor_id)
     if actor is None:
         return
@@ -224,6 +224,6 @@ def close_orphans(app: App, repository: Repository, actor_id: int | None, branch
 
 
 def close(app: App, home: Repository, actor: Account, issue: Issue) -> None:
-    """Close a pull request on behalf of who deleted its branch."""
+    """Close a pull request as the user who deleted its branch."""
     with issue_transaction(app.database, home, actor, graph=True) as change:
         issues.close(change, issues.refresh_issue(change.connection, home, issue))

@@ -1,4 +1,4 @@
-"""Pull requests: opened from a branch or a fork, edited and closed."""
+"""Pull requests: open them from a branch or a fork, edit and close them."""
 
 from contextlib import suppress
 from typing import Final
@@ -34,7 +34,7 @@ HEAD_LENGTH: Final = 255
 
 
 def find(app: App, target: RepositoryAccess, number: int) -> Issue:
-    """Return a pull request by number; raise `NoSuchIssue` for an issue that is none."""
+    """Return a pull request by number; raise `NoSuchIssue` for an issue that is not a pull request."""
     issue = issues.find(app, target, number)
     if not issue.is_pull:
         raise NoSuchIssue(f"pull request does not exist [index: {number}]")
@@ -42,7 +42,7 @@ def find(app: App, target: RepositoryAccess, number: int) -> Issue:
 
 
 def find_between(app: App, target: RepositoryAccess, base: str, head: str) -> Issue:
-    """Return the newest pull request from a head (`branch` or `owner:branch`) into a base, an open one first."""
+    """Return the newest pull request from a head (`branch` or `owner:branch`) into a base, open ones first."""
     owner, _, branch = head.rpartition(":")
     issue = pulls.pull_between(app.database, target.repository, base, branch, owner)
     if issue is None or not target.permissions.may_read(Unit.PULLS):
@@ -51,7 +51,7 @@ def find_between(app: App, target: RepositoryAccess, base: str, head: str) -> Is
 
 
 def find_merged(app: App, target: RepositoryAccess, sha: str) -> Issue | None:
-    """Return the pull request whose merge made a commit."""
+    """Return the pull request whose merge created a commit; None if there is none."""
     return pulls.merged_with(app.database, target.repository, sha)
 
 
@@ -68,7 +68,7 @@ def create(
 ) -> Issue:
     """Open a pull request to merge `head` (`branch`, `owner:branch` or `owner/repo:branch`) into `base`.
 
-    Requires read access to the repository and to that of the head.
+    Requires read access to the repository and to the head's repository.
     """
     user = access.require_login(actor)
     access.require_unarchived(target)
@@ -94,13 +94,13 @@ def edit(
     *,
     allow_maintainer_edit: bool | None = None,
 ) -> Issue:
-    """Change a pull request; a new base branch needs write access and must exist."""
+    """Edit a pull request; a new base branch requires write access and must exist."""
     if changes.base_branch is not None:
         access.require_issue_write(actor, target, issue)
         branch_tip(app, target.repository, changes.base_branch)
     allowed_before = pulls.find_pull(app.database, issue).allow_maintainer_edit
     is_allowed = allowed_before if allow_maintainer_edit is None else allow_maintainer_edit
-    # It gives others access to the fork, so only the author decides.
+    # Grants others access to the fork, so only the author may change it.
     if is_allowed != allowed_before and access.require_login(actor).id != issue.author_id:
         raise Forbidden(Permission.AUTHOR)
     changed = issues.edit(app, actor, target, issue, changes)
@@ -119,7 +119,7 @@ def edit(
 
 
 def compare_at_once(app: App, issue: Issue) -> None:
-    """Compare a pull request that was just opened; what fails or takes too long is left to the background task."""
+    """Compare a new pull request; a failure or timeout is left to the background task."""
     if not issue.is_closed:
         with suppress(HostingError, OSError):
             pull_comparisons.compare_now(app, app.copies.update(issue.repository_id), issue)
@@ -128,7 +128,7 @@ def compare_at_once(app: App, issue: Issue) -> None:
 def find_branches(
     app: App, actor: Actor, target: RepositoryAccess, head: str, base: str, *, allow_maintainer_edit: bool
 ) -> Branches:
-    """Return the two branches of a new pull request, and the objects that come with a fork's."""
+    """Return the branches of a new pull request, with the packed objects of a fork's branch."""
     check_length(head, "Head", HEAD_LENGTH)
     owner, _, branch = head.rpartition(":")
     if not branch:
@@ -159,8 +159,8 @@ def find_branches(
 def open_head(app: App, actor: Actor, target: RepositoryAccess, head: str) -> tuple[Repo, str]:
     """Return a local copy that has the commit of a head (`branch`, `owner:branch`), and that commit.
 
-    What the branch of a fork leads to is added to the copy of the base for it, which requires a login. Readers of
-    the base could see it there, so the branches of a private fork are not opened.
+    The objects of a fork's branch are added to the local copy of the base, which requires a login. Readers of the
+    base could then read them, so branches of a private fork are refused.
     """
     access.require_read(target, Unit.CODE)
     owner, _, branch = head.rpartition(":")
@@ -178,7 +178,7 @@ def open_head(app: App, actor: Actor, target: RepositoryAccess, head: str) -> tu
 
 
 def head_repository(app: App, actor: Actor, target: RepositoryAccess, named: str) -> Repository:
-    """Return the repository that a head names: the base's own if empty, that of an owner, or `owner/repo`."""
+    """Return the repository of a head: the base's own if empty, the fork of an owner, or `owner/repo`."""
     own = target.repository
     owner, _, name = named.partition("/")
     is_own = owner.casefold() == own.owner.name.casefold() and name.casefold() in {"", own.name.casefold()}

@@ -1,4 +1,4 @@
-"""Push mirrors: repositories elsewhere that get the branches, tags and notes of one here."""
+"""Push mirrors: remote repositories to which branches, tags and notes are pushed."""
 
 import secrets
 import time
@@ -36,7 +36,7 @@ def create(
     interval: str = "",
     sync_on_commit: bool = False,
 ) -> PushMirror:
-    """Add a push mirror; its address must be allowed, but need not answer yet."""
+    """Add a push mirror; its address must be allowed, but need not be reachable yet."""
     access.require_repository_admin(actor, target)
     check_length(credentials.username, "RemoteUsername", LONGEST_SECRET)
     check_length(credentials.password, "RemotePassword", LONGEST_SECRET)
@@ -61,7 +61,7 @@ def create(
 def list_push_mirrors(
     app: App, actor: Actor, target: RepositoryAccess, *, skip: int, limit: int
 ) -> tuple[list[PushMirror], int]:
-    """Return a page of the push mirrors of a repository, and how many there are."""
+    """Return a page of the push mirrors of a repository, and the total."""
     access.require_repository_admin(actor, target)
     return store.list_push_mirrors(app.database, target.repository, skip=skip, limit=limit)
 
@@ -73,18 +73,18 @@ def find(app: App, actor: Actor, target: RepositoryAccess, name: str) -> PushMir
 
 
 def delete(app: App, actor: Actor, target: RepositoryAccess, name: str) -> None:
-    """Delete a push mirror; the repository elsewhere stays as it is."""
+    """Delete a push mirror; the remote repository is not changed."""
     store.remove_push_mirror(app.database, find(app, actor, target, name))
 
 
 def request_push(app: App, actor: Actor, target: RepositoryAccess) -> None:
-    """Push to the mirrors of a repository soon."""
+    """Schedule a push to the mirrors of a repository."""
     access.require_repository_admin(actor, target)
     store.request_push(app.database, target.repository)
 
 
 def push_due(app: App) -> int:
-    """Push to the mirrors that are due, one after the other; return how many there were."""
+    """Push to the mirrors that are due, one after the other; return how many."""
     count = 0
     while True:
         claim = app.settings.migration_timeout + 600
@@ -96,7 +96,7 @@ def push_due(app: App) -> int:
 
 
 def push(app: App, mirror: PushMirror) -> None:
-    """Push to a mirror; why it failed, if it did, is recorded with it."""
+    """Push to a mirror; an error is stored with the mirror."""
     error, version = "", 0
     try:
         repository = repository_by_id(app.database, mirror.repository_id)

@@ -1,4 +1,4 @@
-"""Pushes: branch protection while the objects are in quarantine, then the updates of the refs and their events."""
+"""Pushes: branch protection while the objects are in quarantine, then the ref updates and their events."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from holdfast.hosting.store.repositories import Repository
 
 __all__ = ["RepositoryPush"]
 
-# How many files without an object are looked for, and how many are named.
+# Missing LFS objects: how many are searched for, and how many are named in the message.
 MOST_MISSING: Final = 1000
 PATHS_NAMED: Final = 5
 
@@ -33,13 +33,13 @@ class RepositoryPush:
     repository: Repository
     actor: Account
     by_deploy_key: bool = False
-    """Whether the push is a deploy key's; the actor is then the owner of the repository."""
+    """Whether the push was made with a deploy key; the actor is then the owner of the repository."""
 
     only_branches: frozenset[str] | None = None
-    """The branches that may be pushed to, by a maintainer of a pull request's base; None for all refs."""
+    """The branches that a maintainer of a pull request's base may push to; None allows all refs."""
 
     def judge(self, push: Push) -> list[PushRejection]:
-        """Return the refused ref updates; one by branch protection refuses the whole push."""
+        """Return the rejected ref updates; one rejected by branch protection rejects the whole push."""
         updates = push.changes
         outside = self.outside(updates)
         if outside:
@@ -52,7 +52,7 @@ class RepositoryPush:
                 update.deletes,
                 lambda: not push.is_fast_forward(update),
                 lambda: sorted(push.changed_paths(update, base=f"refs/heads/{default}")),
-                # Nobody's keys are known here, so no signature counts.
+                # No user's keys are known here, so no signature is valid.
                 lambda: next(iter(push.commits(update, most=1)), None),
             )
 
@@ -68,7 +68,7 @@ class RepositoryPush:
         return refusals or self.missing_large_files(push)
 
     def outside(self, updates: Sequence[RefUpdate]) -> list[PushRejection]:
-        """Refuse all that a maintainer of a pull request's base may not do in a fork."""
+        """Reject deletions, and updates of refs other than `only_branches`."""
         if self.only_branches is None:
             return []
         allowed = {ref_updates.BRANCHES + name for name in self.only_branches}
@@ -78,7 +78,7 @@ class RepositoryPush:
         ]
 
     def missing_large_files(self, push: Push) -> list[PushRejection]:
-        """Refuse a push with LFS pointers whose objects are missing: nobody could clone it."""
+        """Reject a push with LFS pointers whose objects are missing: it could not be cloned."""
         if self.host.settings.allow_missing_lfs_objects:
             return []
         missing: set[str] = set()
@@ -87,7 +87,7 @@ class RepositoryPush:
             oids = {pointer.oid for pointer in some.values()}
             there = lfs.linked_sizes(self.host.database, self.repository, oids)
             without = {blob for blob, pointer in some.items() if pointer.size and pointer.oid not in there}
-            # The pack of a history without a common commit has blobs that the repository has too.
+            # The pack of an unrelated history also contains blobs that the repository already has.
             missing |= {blob for blob in without if repo.header(blob) is None}
             if len(missing) > MOST_MISSING:
                 break
@@ -125,7 +125,7 @@ class RepositoryPush:
         return refused + self.rejections(rejected, "it was updated by another request")
 
     def rejections(self, rejected: Sequence[RefUpdate], reason: str) -> list[PushRejection]:
-        """Reject updates for a reason, and new refs that cannot be beside another one for that."""
+        """Reject updates for a reason; new refs with a name conflict are rejected for the conflict."""
         push_rejections: list[PushRejection] = []
         with self.host.database.read() as connection:
             for ref_update in rejected:
@@ -140,7 +140,7 @@ class RepositoryPush:
 
 
 def not_commits(repo: Repo, updates: Sequence[RefUpdate]) -> list[PushRejection]:
-    """Reject branches that would point to something else than a commit: git writes no such ref."""
+    """Reject branches that would not point to a commit, as git does."""
     push_rejections: list[PushRejection] = []
     for update in updates:
         if update.deletes or not update.ref.startswith(ref_updates.BRANCHES):
@@ -152,7 +152,7 @@ def not_commits(repo: Repo, updates: Sequence[RefUpdate]) -> list[PushRejection]
 
 
 def without_missing_deletions(app: App, repository: Repository, updates: Sequence[RefUpdate]) -> list[RefUpdate]:
-    """Leave out deletions of refs that do not exist: git clients expect them to succeed without an event."""
+    """Drop deletions of missing refs: git clients expect them to succeed, without an event."""
     if not any(update.deletes for update in updates):
         return [update for update in updates if update.has_effect]
     with app.database.read() as connection:

@@ -1,4 +1,4 @@
-"""Reactions to issues and comments; who may comment may react."""
+"""Reactions to issues and comments; users who may comment may react."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -18,7 +18,7 @@ ALLOWED: Final = ("+1", "-1", "laugh", "hooray", "confused", "heart", "rocket", 
 
 
 def target_of(issue: Issue, comment: Comment | None) -> ReactionTarget:
-    """Return what is reacted to: the comment, or without one the issue."""
+    """Return the target of a reaction: the comment, or the issue without one."""
     return ReactionTarget("issue_id", issue.id) if comment is None else ReactionTarget("comment_id", comment.id)
 
 
@@ -42,6 +42,6 @@ def add(
 def remove(
     app: App, actor: Actor, target: RepositoryAccess, issue: Issue, comment: Comment | None, *, content: str
 ) -> None:
-    """Take back a reaction, if there is one."""
+    """Remove a reaction, if it exists."""
     user = access.require_comment(actor, target, issue)
     store.remove(app.database, target_of(issue, comment), user, content)

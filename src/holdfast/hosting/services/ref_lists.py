@@ -15,7 +15,7 @@ __all__ = ["has_refs", "list_branches", "list_full_names", "list_tags", "open_wi
 
 BRANCHES: Final = "refs/heads"
 TAGS: Final = "refs/tags"
-# Behind whatever else can follow the beginning of a name.
+# Sorts after any character that can follow a prefix.
 LAST_CHARACTER: Final = "\U0010ffff"
 
 
@@ -45,10 +45,10 @@ def list_refs(app: App, repository: Repository, prefix: str, skip: int, limit: i
 def list_full_names(
     app: App, repository: Repository, beginning: str, *, skip: int = 0, limit: int
 ) -> tuple[list[Ref], int]:
-    """Return a page of the branches and tags whose full names begin with a text, by name, and the total."""
+    """Return a page of the branches and tags whose full names start with a prefix, by name, and the total."""
     refs: list[Ref] = []
     total = 0
-    # No ref has a backslash, which stands for bytes that are no text in the database.
+    # Ref names have no backslash; in the database it escapes bytes that are not valid UTF-8.
     if "\\" in beginning or "\0" in beginning or well_formed(beginning) != beginning:
         return refs, total
     for prefix in (BRANCHES, TAGS):

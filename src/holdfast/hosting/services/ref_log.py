@@ -1,7 +1,7 @@
-"""The ref log of a repository: who moved which ref from where to where, and restoring what it shows.
+"""The ref log (reflog) of a repository: who updated which ref from which object to which, and restoring a ref.
 
-Entries are never changed. The objects of a ref that was deleted or moved are kept for `ref_retention_days`; until
-then a branch or tag can be set to where it pointed before an entry.
+Entries are immutable. The objects of a deleted or moved ref are kept for `ref_retention_days`; until then a branch
+or tag can be restored to its target before an entry.
 """
 
 from typing import Literal
@@ -35,16 +35,16 @@ class RefLogEntry(msgspec.Struct, frozen=True):
     update: RefUpdate
     kind: Kind
     actor: Account | None
-    """The user who made it; None for a deleted user, and for the service itself."""
+    """The user who made the update; None for a deleted user, and for the service itself."""
     created_at: int
     is_restorable: bool
-    """Whether the ref can be set to where it pointed before: it is a branch or tag whose old object is kept."""
+    """Whether the ref can be restored to its old target: it is a branch or tag whose old object is kept."""
 
 
 def list_entries(
     app: App, target: RepositoryAccess, *, ref: str = "", skip: int = 0, limit: int = 30
 ) -> tuple[list[RefLogEntry], int]:
-    """Return entries of the log, the newest first, and how many there are; of one ref if it is named in full."""
+    """Return one page of the log, newest first, and the total; of a single ref if its full name is given."""
     access.require_read(target, Unit.CODE)
     repository = target.repository
     with app.database.read() as connection:
@@ -71,7 +71,7 @@ def list_entries(
 
 
 def kind_of(repo: Repo, update: RefUpdate) -> Kind:
-    """Return what an update did; one whose old commit is not kept any more counts as forced."""
+    """Return the kind of an update; it counts as forced if one of its commits is no longer kept."""
     if update.creates:
         return "create"
     if update.deletes:
@@ -83,14 +83,15 @@ def kind_of(repo: Repo, update: RefUpdate) -> Kind:
 
 
 def is_restorable(repo: Repo, update: RefUpdate) -> bool:
-    """Return whether a ref can be set back to where it pointed before an update."""
+    """Return whether a ref can be restored to its target before an update."""
     return not update.creates and update.ref.startswith((BRANCHES, TAGS)) and repo.header(update.old) is not None
 
 
 def restore(app: App, actor: Actor, target: RepositoryAccess, version: int) -> RefUpdate:
-    """Set a branch or tag to where it pointed before an entry; branch protection applies as to a forced push.
+    """Restore a branch or tag to its target before an entry; branch protection applies as to a force push.
 
-    Raises `NoSuchLogEntry` if there is none that can be restored, and `NoSuchObject` after the retention time.
+    Raises `NoSuchLogEntry` if the entry is missing or cannot be restored, and `NoSuchObject` after the retention
+    time.
     """
     user = require_code_write(actor, target)
     repository = target.repository

@@ -1,8 +1,8 @@
-"""Updates of refs: branch protection, then one transaction with the refs, their objects and their events.
+"""Ref updates: branch protection, then one transaction with the refs, their objects and their events.
 
 Every write to a repository ends here: commits through the API, pushes, branches and tags. The objects are in a
-pack before the transaction begins. The transaction compares and sets the refs and records
-the packs, the log, the webhook events, the idempotency keys and the issues that commit messages close; when it has
+pack before the transaction begins. The transaction does the compare-and-set of the refs and records the packs, the
+log, the webhook events (outbox), the idempotency keys and the issues that closing keywords close; when it has
 committed, the write is acknowledged.
 """
 
@@ -54,25 +54,25 @@ __all__ = [
 
 BRANCHES: Final = "refs/heads/"
 TAGS: Final = "refs/tags/"
-# Of how many refs of one push a webhook gets the commits; git is asked for each of them.
+# Maximum refs of one push whose webhook payload has the commits; each needs a git command.
 DETAILED_REFS: Final = 50
 
 
 class ActorUpdates(msgspec.Struct, frozen=True):
-    """Updates of refs that one user makes."""
+    """Ref updates by one user."""
 
     actor_id: int | None
     updates: Sequence[RefUpdate]
     commits: Sequence[Commit] | None = None
-    """All commits the updates bring, oldest first, where they are in memory."""
+    """All commits that the updates add, oldest first, if they are in memory."""
     files: TreeChanges | None = None
-    """What the only one of these commits changed, where that is in memory too."""
+    """The changes of the commit, if there is only one and they are in memory."""
     options: Sequence[str] = ()
     """The options of the push (`git push -o`)."""
 
 
 def zero_id(repository: Repository) -> str:
-    """Return the id that stands for no object."""
+    """Return the null object id (all zeros)."""
     return "0" * (64 if repository.object_format == "sha256" else 40)
 
 
@@ -113,7 +113,7 @@ def check_rules(
 def check_tags(
     app: App, repository: Repository, actor: Account, updates: Sequence[RefUpdate], *, by_deploy_key: bool
 ) -> list[tuple[RefUpdate, str]]:
-    """Return the updates of tags that the actor may not make, each with the reason."""
+    """Return the tag updates that tag protection rejects, each with the reason."""
     tags = [update for update in updates if update.ref.startswith(TAGS)]
     rules = tag_protections.tag_protections_of(app.database, repository) if tags else []
     if not rules:
@@ -128,7 +128,7 @@ def check_tags(
 
 
 def branch_change_of(repo: Repo, update: RefUpdate, default_branch: str) -> branch_protection.BranchChange:
-    """Describe an update between commits the repository has already."""
+    """Describe an update between commits that are already in the repository."""
 
     def before() -> str | None:
         if not update.creates:
@@ -148,7 +148,7 @@ def branch_change_of(repo: Repo, update: RefUpdate, default_branch: str) -> bran
     def unsigned() -> str | None:
         base = before()
         new = history.commit_range(repo, update.new, exclude=[] if base is None else [base])
-        # No user's keys are known here, so no signature counts.
+        # No user's keys are known here, so no signature is valid.
         return next(iter(history.commit_ids(repo, new, limit=1)), None)
 
     return branch_protection.BranchChange(
@@ -168,8 +168,8 @@ def update_refs(
 ) -> None:
     """Update refs to objects that are in the repository or in `packs`, all of them or none.
 
-    `parents` are the objects of the repository that those in `packs` lead to. `within` runs in the same
-    transaction. Raises `RefMoved` when one of the refs is not at its old id.
+    `parents` are the objects of the repository that objects in `packs` refer to. `within` runs in the same
+    transaction. Raises `RefMoved` when the compare-and-set of one of the refs fails.
     """
     with app.copies.writing(repository.id) as repo:
         rejected = check_rules(
@@ -187,12 +187,12 @@ def update_refs(
         targets = parents if packs else [update.new for update in updates if not update.deletes]
         packs = [*packs, *pack_targets(app, repository, repo, targets)]
         record(app, repository, [ActorUpdates(actor.id, updates)], packs, within=within)
-        # The caller answers with the ref, which it reads from the copy.
+        # The caller reads the ref from the copy for its response.
         app.copies.update(repository.id)
 
 
 def check_names(app: App, repository: Repository, updates: Sequence[RefUpdate]) -> None:
-    """Raise `RefRefused` for a new ref that git does not allow beside another one that stays."""
+    """Raise `RefRefused` for a new ref whose name conflicts with a remaining one (`a` and `a/b`)."""
     deleted = {update.ref for update in updates if update.deletes}
     with app.database.read() as connection:
         for update in updates:
@@ -204,14 +204,14 @@ def check_names(app: App, repository: Repository, updates: Sequence[RefUpdate]) 
 
 
 def name_conflict(ref: str, existing_ref: str) -> RefRefused:
-    """Return the error for a ref that git does not allow beside another one."""
+    """Return the error for a ref whose name conflicts with an existing one."""
     return RefRefused(f"{well_formed(ref)} cannot be there beside {well_formed(existing_ref)}")
 
 
 def pack_targets(
     app: App, repository: Repository, repo: Repo, targets: Iterable[str], files: Sequence[Path] = ()
 ) -> list[NewPack]:
-    """Pack what refs are about to lead to and neither the log nor some packs have: what no ref leads to yet."""
+    """Pack objects reachable from new targets that are neither reachable from a ref nor in the packs `files`."""
     objects = sorted(set(targets))
     with app.database.read() as connection:
         recorded_targets = repository_log.known_targets(connection, repository.id, objects)
@@ -237,12 +237,13 @@ def record(
     mentioned: Sequence[CommitReference] = (),
     own_number: int = 0,
 ) -> list[RefUpdate]:
-    """Commit updates of refs, in their order, and return those that were rejected because their ref has moved.
+    """Record ref updates in order, in one transaction, and return those rejected because their ref has moved.
 
     With `atomic`, the default, one rejected update raises `RefMoved` and nothing is committed. Without `durable`
-    the commit does not wait for the disk. The lock of the local copy is held by the caller. `merging` runs in the
-    same transaction like `within`, with the dependency graph and the repository locked; `mentioned` are references
-    besides those of the commits, and `own_number` is that of the pull request, which its merge commit names.
+    the commit does not wait for the disk (fsync). The caller holds the lock of the local copy. `within` and
+    `merging` run in the same transaction, `merging` with the dependency graph and the repository locked.
+    `mentioned` are issue references besides those of the commits; `own_number` is the pull request that a merge
+    commit itself names.
     """
     updates = [update for batch in batches for update in batch.updates]
     references = [
@@ -266,7 +267,7 @@ def record(
             raise RefMoved(f"{well_formed(rejected[0].ref)} was updated by another request")
         lost = set(rejected)
         landed = [update for update in updates if update not in lost]
-        # Before the events, whose payloads show the repository as it is after the push.
+        # Before the events, whose payloads show the repository after the push.
         note_refs(link, repository, landed, sum(pack.size for pack in packs))
         deleted = [update.ref for update in landed if update.deletes and update.ref.startswith(TAGS)]
         if deleted:
@@ -291,7 +292,7 @@ def record(
             within(link)
 
     is_plain = not (references or ranges or mentioned) and default_branch == repository.default_branch
-    # The payload of a pull request is not made of prepared statements alone.
+    # The payload of a pull request needs queries that are not prepared statements.
     if not is_plain or merging is not None:
         with app.database.write() as connection:
             if merging is not None:
@@ -331,7 +332,7 @@ def deletes_branch(update: RefUpdate) -> bool:
 def read_ranges(
     app: App, repository: Repository, actor_updates: Sequence[ActorUpdates]
 ) -> dict[RefUpdate, pull_heads.PushedRange]:
-    """Read the commits of updated branches that are heads of open pull requests, which show them."""
+    """Read the commits of updated branches that are heads of open pull requests, for their timelines."""
     if not repository.open_pulls:
         return {}
     moved = [
@@ -348,7 +349,7 @@ def read_ranges(
 
 
 def note_refs(link: Link, repository: Repository, updates: Sequence[RefUpdate], bytes_added: int) -> None:
-    """Update the columns of a repository that follow from its refs: branch count, emptiness, last push."""
+    """Update the columns of a repository that are derived from its refs: branch count, emptiness, last push."""
     branches = [update for update in updates if update.ref.startswith(BRANCHES)]
     change = sum(update.creates for update in branches) - sum(update.deletes for update in branches)
     repositories.set_refs_changed(
@@ -367,7 +368,7 @@ def new_default_branch(repository: Repository, updates: Sequence[RefUpdate]) -> 
     new_branches = [
         update.ref.removeprefix(BRANCHES)
         for update in updates
-        # A name that is no text cannot be the default branch.
+        # A branch name that is not valid UTF-8 cannot be the default branch.
         if update.ref.startswith(BRANCHES) and not update.deletes and well_formed(update.ref) == update.ref
     ]
     return (
@@ -380,12 +381,13 @@ def new_default_branch(repository: Repository, updates: Sequence[RefUpdate]) -> 
 def read_pushes(
     app: App, repository: Repository, actor_updates: Sequence[ActorUpdates], default_branch: str
 ) -> Mapping[RefUpdate, PushedCommits]:
-    """Read the commits of a push where a webhook gets them, so that no transaction waits for git."""
+    """Read the commits of a push for webhook payloads before the transaction, so that it does not wait for git."""
     names = [update.ref for batch in actor_updates for update in batch.updates]
     if not hook_subscriptions.has_push_subscribers(
         app.database, owner_id=repository.owner.id, repository_id=repository.id, refs=names
     ):
-        # A hook that is added meanwhile gets what is in memory; no copy has its objects before the transaction.
+        # A webhook added meanwhile gets the commits that are in memory; no copy has the objects before the
+        # transaction.
         batches = [(batch, in_memory(batch)) for batch in actor_updates]
         return {update: pushed for batch, pushed in batches if pushed is not None for update in batch.updates}
     now = msgspec.structs.replace(repository, default_branch=default_branch)
@@ -399,7 +401,7 @@ def read_pushes(
 
 
 def in_memory(actor_updates: ActorUpdates) -> PushedCommits | None:
-    """Return the commits of an update if nothing has to be read for it: one commit on top of the old one."""
+    """Return the pushed commits without reading from git: only for one commit on top of the old one."""
     if actor_updates.commits is None or actor_updates.files is None:
         return None
     ((commit,), (update,)) = actor_updates.commits, actor_updates.updates

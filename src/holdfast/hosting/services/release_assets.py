@@ -1,4 +1,4 @@
-"""Files of releases: uploaded, renamed and deleted by those who may write releases."""
+"""Release attachments: upload, rename and delete them with write access to releases."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ def find(app: App, release: Release, number: int) -> Attachment:
 def add(
     app: App, actor: Actor, target: RepositoryAccess, release: Release, *, name: str, path: Path
 ) -> Attachment:
-    """Add a file to a release; its name must not be used there."""
+    """Add a file to a release; its name must be unique in the release."""
     user = require_release_write(actor, target)
     return files.add(app, target, user, holder_of(release), name=name, path=path)
 

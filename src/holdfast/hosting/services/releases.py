@@ -1,4 +1,4 @@
-"""Releases: created, edited, published and deleted, each with its tag."""
+"""Releases: create, edit, publish and delete them, each with its tag."""
 
 import time
 from collections.abc import Callable
@@ -45,12 +45,12 @@ class ReleaseEdit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def may_see_drafts(target: RepositoryAccess) -> bool:
-    """Return whether the actor sees drafts: those who may write releases do."""
+    """Return whether the actor may see drafts, which requires write access to releases."""
     return target.permissions.may_write(Unit.RELEASES)
 
 
 def visible(target: RepositoryAccess, release: Release | None, name: str) -> Release:
-    """Return a release that the actor may see; otherwise it does not exist."""
+    """Return a release if the actor may see it; otherwise raise the error of a missing release."""
     if release is None or (release.is_draft and not may_see_drafts(target)):
         raise NoSuchRelease(f"release does not exist [{name}]")
     return release
@@ -85,7 +85,7 @@ def require_release_write(actor: Actor, target: RepositoryAccess) -> Account:
 
 
 def check_fields(fields: ReleaseFields) -> None:
-    """Raise an error for fields that a release cannot have."""
+    """Raise an error for invalid field values."""
     check_required(fields.tag_name, "TagName")
     check_ref_field(fields.tag_name, "TagName", TAG_LENGTH)
     check_length(fields.name, "Title", NAME_LENGTH)
@@ -98,7 +98,7 @@ def create(
 ) -> Release:
     """Create a release; its tag is created at the target unless it exists or the release is a draft.
 
-    A tag with a message is annotated. The tag and the release are one transaction.
+    A tag with a message is annotated. The tag and the release are created in one transaction.
     """
     user = require_release_write(actor, target)
     check_fields(fields)
@@ -116,7 +116,7 @@ def create(
 
 
 def edit(app: App, actor: Actor, target: RepositoryAccess, release: Release, changes: ReleaseEdit) -> Release:
-    """Change a release; one that is no draft afterwards has a tag, which is created where it is missing."""
+    """Edit a release; the tag is created if it is missing and the release is no longer a draft."""
     user = require_release_write(actor, target)
     chosen = {name: value for name, value in msgspec.structs.asdict(changes).items() if value is not None}
     kept = {name: getattr(release, name) for name in ReleaseFields.__struct_fields__}
@@ -147,7 +147,7 @@ def with_tag(  # noqa: PLR0917  # both callers name them in this order
     tag_message: str,
     write: Callable[[Link], Release],
 ) -> Release:
-    """Write a release, in one transaction with its tag where that is missing."""
+    """Write a release, in one transaction with its tag if that is missing."""
     written: list[Release] = []
 
     def write_release(link: Link) -> None:
@@ -173,6 +173,6 @@ def with_tag(  # noqa: PLR0917  # both callers name them in this order
                 app, repository, user, [update], packs=packs, parents=parents, within=write_release
             )
     except IntegrityError as error:
-        # Two requests at once, on PostgreSQL.
+        # Concurrent requests on PostgreSQL.
         raise ReleaseTaken(f"release tag already exists [tag_name: {fields.tag_name}]") from error
     return written[0]

@@ -1,7 +1,7 @@
-"""Repositories elsewhere: the check of their address, and the credentials to reach them.
+"""Remote repositories: the check of their address, and their credentials.
 
-The address is chosen by users, so it is checked as that of a webhook is (SSRF). The first request is made here, by
-the client that checks each address it connects to. It follows redirects, so that git need not.
+The address is chosen by users, so it is checked against SSRF as for webhooks. The first request is made here, by
+the client that checks each address it connects to; it follows redirects, so that git does not have to.
 """
 
 import base64
@@ -43,7 +43,7 @@ MOST_ADDRESSES: Final = 8
 @redacted
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """A user name and a password or token, any of which may be empty."""
+    """A user name, and a password or token; each may be empty."""
 
     username: str = ""
     password: str = ""
@@ -53,13 +53,13 @@ class Credentials:
         """The value of the Authorization header; empty without credentials."""
         if not self.username and not self.password:
             return ""
-        # A token is taken as a password with any name.
+        # A token is sent as the password; the user name does not matter.
         pair = f"{self.username or 'oauth2'}:{self.password}"
         return f"Basic {base64.b64encode(pair.encode()).decode()}"
 
 
 def credentials_for(url: HttpUrl, credentials: Credentials) -> Credentials:
-    """Return the given credentials, or else those of the URL."""
+    """Return the given credentials, or else those in the URL."""
     if credentials.authorization or not url.credentials:
         return credentials
     pair = base64.b64decode(url.credentials.removeprefix("Basic ")).decode(errors="replace")
@@ -68,12 +68,12 @@ def credentials_for(url: HttpUrl, credentials: Credentials) -> Credentials:
 
 
 def allowed_hosts(app: App) -> AllowedHosts:
-    """Return what may be connected to."""
+    """Return the hosts that may be connected to, from the settings."""
     return AllowedHosts.parse(app.settings.migration_allowed_hosts)
 
 
 def limits_of(app: App) -> RemoteLimits:
-    """Return the limits of one command."""
+    """Return the limits of one git command, from the settings."""
     return RemoteLimits(app.settings.migration_timeout, app.settings.migration_max_mb * 1024 * 1024)
 
 
@@ -102,9 +102,9 @@ def open_remote(
     credentials: Credentials,
     service: GitService = "git-upload-pack",
 ) -> GitRemote:
-    """Check that a repository elsewhere can be reached, and return it with the addresses git may connect to.
+    """Check that a remote repository is reachable, and return it with the IP addresses git may connect to.
 
-    Raises `RemoteFailed`. Credentials are not sent to where a redirect leads.
+    Raises `RemoteFailed`. Credentials are not sent to the target of a redirect.
     """
     authorization = credentials.authorization
     headers = {"Authorization": authorization} if authorization else {}
@@ -152,7 +152,7 @@ def check_status(status: int) -> None:
 
 
 def checked_addresses(app: App, url: HttpUrl) -> tuple[str, ...]:
-    """Resolve the host of a URL, and return those of its addresses that may be connected to."""
+    """Resolve the host of a URL, and return the IP addresses that may be connected to."""
     allowed = allowed_hosts(app)
     try:
         addresses = [ipaddress.ip_address(url.host)]

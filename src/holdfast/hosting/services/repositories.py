@@ -114,7 +114,7 @@ class NewRepository:
 
 @dataclass(frozen=True, slots=True)
 class InitialContent:
-    """The first commit of a repository, and the packs with its objects."""
+    """The initial commit of a repository, and the packs with its objects."""
 
     commit: str
     packs: tuple[NewPack, ...]
@@ -122,13 +122,13 @@ class InitialContent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InitialFiles:
-    """What the first commit of a repository has besides a README; and its labels, which need no commit."""
+    """The files of the initial commit besides a README, and the initial labels."""
 
     license: str = ""
     gitignores: str = ""
     """Names of templates, separated by commas."""
     issue_labels: str = ""
-    """The name of a set of labels."""
+    """The name of a label set."""
 
 
 def create(
@@ -143,8 +143,8 @@ def create(
 ) -> store.Repository:
     """Create a repository without authorization; `create_for` is for users.
 
-    Its initial commit is one of `files`, or that of `content`. `within` runs in the same transaction, with the id
-    of the repository.
+    The initial commit is created from `files`, or taken from `content`. `within` is called in the same transaction
+    with the id of the repository.
     """
     check_ref_name(new.default_branch)
     if new.object_format not in OBJECT_FORMATS:
@@ -182,7 +182,7 @@ def create(
 
 
 def initial_commit(files: Mapping[str, bytes], author: Signature) -> tuple[str, NewPack]:
-    """Return a commit of some files without parents, and the pack that holds it."""
+    """Return a root commit of files, and the pack that contains it."""
     objects: list[PackedObject] = []
 
     def add(kind: Kind, content: bytes) -> str:
@@ -227,7 +227,7 @@ def show(app: App, actor: Actor, number: int) -> RepositoryAccess:
 
 
 def may_create_for(app: App, actor: Actor, owner: Account) -> bool:
-    """Return whether an actor may create repositories for an owner: themselves, or an organization."""
+    """Return whether an actor may create repositories for an owner: themselves or an organization."""
     user = actor.user
     if user is None:
         return False
@@ -273,7 +273,7 @@ def create_for(
     auto_init: bool = False,
     initial: InitialFiles | None = None,
 ) -> store.Repository:
-    """Create a repository for an owner; `auto_init` adds a first commit with a README and the initial files."""
+    """Create a repository for an owner; `auto_init` adds an initial commit with a README and the initial files."""
     user = require_create_for(app, actor, owner)
     check_required(new.name, "Name")
     check_length(new.name, "Name", LONGEST_NAME)
@@ -303,7 +303,7 @@ def create_for(
 
 
 def initial_labels(name: str) -> list[tuple[str, str, str, bool]]:
-    """Return the labels of a set; none without a name."""
+    """Return the labels of a label set; none for an empty name."""
     try:
         chosen = file_templates.label_set(name) if name else ()
     except NoSuchTemplate:
@@ -315,7 +315,7 @@ def initial_labels(name: str) -> list[tuple[str, str, str, bool]]:
 
 
 class RepositoryEdit(msgspec.Struct, frozen=True, kw_only=True):
-    """Changes of a repository's settings; unset fields keep their value."""
+    """Changes to a repository's settings; UNSET fields keep their value."""
 
     name: str | UnsetType = UNSET
     description: str | UnsetType = UNSET
@@ -337,7 +337,7 @@ class RepositoryEdit(msgspec.Struct, frozen=True, kw_only=True):
     """Settings that are stored and returned but have no effect, by their names in `DeclaredSettings`."""
 
 
-# The fields of `RepositoryEdit` that are columns of the same name.
+# The fields of `RepositoryEdit` with a column of the same name.
 COLUMNS: Final = tuple(
     name
     for name in RepositoryEdit.__struct_fields__
@@ -346,7 +346,7 @@ COLUMNS: Final = tuple(
 
 
 def edit(app: App, actor: Actor, target: RepositoryAccess, changes: RepositoryEdit) -> store.Repository:
-    """Change a repository's settings, its name among them, and return it as it is now."""
+    """Change a repository's settings, including its name, and return the updated repository."""
     user = access.require_repository_admin(actor, target)
     current = target.repository
     if changes.is_private not in {UNSET, current.is_private} and not target.permissions.is_owner:
@@ -380,7 +380,7 @@ def edit(app: App, actor: Actor, target: RepositoryAccess, changes: RepositoryEd
 
 
 def require_public_parent(app: App, parent_id: int) -> None:
-    """Raise `InvalidValue` while the parent of a fork is private: its fork has the same content."""
+    """Raise `InvalidValue` if the parent of a fork is private, as the fork has the same content."""
     parent = store.find_by_id(app.database, parent_id)
     if parent is not None and (parent.is_private or parent.owner.visibility == "private"):
         raise InvalidValue("Private", "a fork of a private repository is private")
@@ -389,7 +389,7 @@ def require_public_parent(app: App, parent_id: int) -> None:
 def changed_columns(
     app: App, repository: store.Repository, changes: RepositoryEdit
 ) -> dict[str, str | bool | int]:
-    """Return the columns that a change of settings updates."""
+    """Return the columns to update for a change of settings."""
     columns: dict[str, str | bool | int] = {
         name: value for name in COLUMNS if (value := getattr(changes, name)) is not UNSET
     }

@@ -18,7 +18,7 @@ __all__ = ["RepositoryPage", "RepositorySearch", "has_topic", "list_visible", "n
 
 @dataclass(frozen=True, slots=True)
 class RepositoryPage:
-    """One page of a list of repositories, and how many there are."""
+    """One page of a list of repositories, and the total."""
 
     items: Sequence[store.Repository]
     total: int
@@ -48,7 +48,7 @@ class RepositorySearch:
 
 
 def visible(actor: Actor, unit: str | None = None) -> ColumnElement[bool]:
-    """Return the SQL condition that a list may show a repository, or one of its units, to an actor."""
+    """Return the SQL condition for repositories (or one of their units) that are visible to an actor."""
     return store.readable_by(actor.user, public_only=actor.public_only, unit=unit)
 
 
@@ -63,7 +63,7 @@ def list_visible(
     skip: int = 0,
     limit: int,
 ) -> RepositoryPage:
-    """List the repositories for which all conditions and matches hold and which are visible to the actor."""
+    """List the repositories visible to the actor that satisfy all conditions and matches."""
     repositories, total = store.list_repositories(
         app.database,
         [visible(actor), *conditions],
@@ -77,13 +77,13 @@ def list_visible(
 
 
 def named_like(app: App, text: str) -> SubstringMatch:
-    """Return the match of repositories whose name, owner or description contains a text, or `owner/name`."""
+    """Return the match for repositories whose name, owner, `owner/name` or description contains a text."""
     sqlite = app.database.is_sqlite
     described = store.description_contains(text, sqlite=sqlite)
     parts = [part.strip() for part in text.split("/") if part.strip()]
     if len(parts) == 2:
         owner, name = (store.owner_contains(parts[0], sqlite=sqlite), store.name_contains(parts[1], sqlite=sqlite))
-        # The candidates of one of the two are enough.
+        # The candidates of one condition suffice, as both must hold.
         both = SubstringMatch(owner.condition & name.condition, name.candidates)
         return store.any_of(both, described)
     named = store.name_contains(text, sqlite=sqlite)
@@ -91,12 +91,12 @@ def named_like(app: App, text: str) -> SubstringMatch:
 
 
 def has_topic(app: App, topic: str) -> SubstringMatch:
-    """Return the match of repositories that have a topic, which is in lower case."""
+    """Return the match for repositories with a topic, given in lower case."""
     return store.has_topic(topic, sqlite=app.database.is_sqlite)
 
 
 def text_match(app: App, filters: RepositorySearch) -> SubstringMatch:
-    """Return the match of the repositories with the text of a search."""
+    """Return the match for the text of a search."""
     sqlite = app.database.is_sqlite
     if filters.in_topics:
         return store.has_topic(filters.text.lower(), sqlite=sqlite)

@@ -1,4 +1,4 @@
-"""The teams of a repository that belongs to an organization: listed, added and removed."""
+"""Teams with access to an organization's repository: list, add and remove them."""
 
 from holdfast.hosting import access
 from holdfast.hosting.access import Actor, RepositoryAccess
@@ -19,7 +19,7 @@ __all__ = ["add", "find", "list_teams", "remove"]
 
 
 def require_member(app: App, actor: Actor, target: RepositoryAccess) -> None:
-    """Raise unless the owner is an organization whose teams the actor may know of."""
+    """Raise an error unless the owner is an organization whose teams the actor may see."""
     access.require_login(actor)
     owner = target.repository.owner
     if not owner.is_organization:
@@ -30,7 +30,7 @@ def require_member(app: App, actor: Actor, target: RepositoryAccess) -> None:
 
 
 def require_change(app: App, actor: Actor, target: RepositoryAccess) -> None:
-    """Raise unless the actor may decide which teams have the repository."""
+    """Raise an error unless the actor may change which teams have access to the repository."""
     require_member(app, actor, target)
     owner = target.repository.owner
     mode = organizations.access_in(app, actor, owner).mode
@@ -41,14 +41,14 @@ def require_change(app: App, actor: Actor, target: RepositoryAccess) -> None:
 def list_teams(
     app: App, actor: Actor, target: RepositoryAccess, *, skip: int, limit: int
 ) -> tuple[list[Team], int]:
-    """Return one page of the teams that have a repository, and their number; for members of the organization."""
+    """Return one page of the teams with access to a repository, and the total; only for organization members."""
     require_member(app, actor, target)
     repository = target.repository
     return store.teams_with_repository(app.database, repository.owner, repository.id, skip=skip, limit=limit)
 
 
 def find(app: App, actor: Actor, target: RepositoryAccess, name: str) -> Team:
-    """Return a team that has a repository, by name."""
+    """Return a team with access to a repository by name."""
     require_member(app, actor, target)
     team = store.team_named(app.database, target.repository.owner, name)
     if not store.has_repository(app.database, team, target.repository.id):
@@ -57,7 +57,7 @@ def find(app: App, actor: Actor, target: RepositoryAccess, name: str) -> Team:
 
 
 def add(app: App, actor: Actor, target: RepositoryAccess, name: str) -> None:
-    """Give a team of the organization access to a repository; raise `TeamHasRepository` if it has it."""
+    """Give a team of the organization access to a repository; raise `TeamHasRepository` if it already has it."""
     require_change(app, actor, target)
     team = store.team_named(app.database, target.repository.owner, name)
     if store.has_repository(app.database, team, target.repository.id):
@@ -66,7 +66,7 @@ def add(app: App, actor: Actor, target: RepositoryAccess, name: str) -> None:
 
 
 def remove(app: App, actor: Actor, target: RepositoryAccess, name: str) -> None:
-    """Take a team's access to a repository away; raise `TeamLacksRepository` if it does not have it."""
+    """Remove a team's access to a repository; raise `TeamLacksRepository` if it has none."""
     require_change(app, actor, target)
     team = store.team_named(app.database, target.repository.owner, name)
     if not store.has_repository(app.database, team, target.repository.id):

@@ -28,7 +28,7 @@ __all__ = ["TemplateParts", "generate"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TemplateParts:
-    """What is taken from a template."""
+    """The parts to copy from a template."""
 
     git_content: bool = False
     topics: bool = False
@@ -37,7 +37,7 @@ class TemplateParts:
     protected_branch: bool = False
     avatar: bool = False
     unsupported: bool = False
-    """Git hooks, of which there are none."""
+    """Git hooks, which are not supported."""
 
 
 def generate(
@@ -50,12 +50,12 @@ def generate(
     parts: TemplateParts,
     addresses: Callable[[str], RepositoryAddresses],
 ) -> Repository:
-    """Create a repository from a template: its files in one new commit, and the parts that are asked for.
+    """Create a repository from a template: its files in one initial commit, and the requested parts.
 
-    In files that the template names, variables are replaced; `addresses` returns where a repository of a full name
-    is found.
+    Variables are expanded in the files that the template names; `addresses` returns the URLs of a repository by
+    its full name.
 
-    Webhooks and branch protections are taken only by administrators of the template, who may see them.
+    Webhooks and branch protection rules are copied only for administrators of the template, who may read them.
     """
     user = access.require_login(actor)
     access.require_read(template, Unit.CODE)
@@ -111,7 +111,7 @@ def generate(
 def initial_content(
     app: App, source: Repository, user: Account, values: Mapping[str, str]
 ) -> InitialContent | None:
-    """Return one commit of the files of a repository's default branch; None if it has no commit."""
+    """Return an initial commit with the files of a repository's default branch; None if it has no commit."""
     repo = app.copies.open(source)
     branch = refs.branch(repo, source.default_branch)
     if branch is None:

@@ -1,4 +1,4 @@
-"""Reviews of pull requests: written, submitted, dismissed, requested and deleted."""
+"""Reviews of pull requests: write, submit, dismiss, request and delete them."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -46,7 +46,7 @@ __all__ = [
 ]
 
 MOST_REVIEWERS: Final = 50
-"""How many users and how many teams one request may name."""
+"""Maximum users, and maximum teams, per request."""
 LONGEST_MESSAGE: Final = 65_536
 EVENTS: Final = {
     "": ReviewState.PENDING,
@@ -62,7 +62,7 @@ OWN: Final = {
 
 
 class ReviewDraft(msgspec.Struct, frozen=True, kw_only=True):
-    """A review to write; an empty event keeps it pending, and an empty commit is the head."""
+    """A review to create; an empty event leaves it pending, and an empty commit is the head."""
 
     event: str = ""
     body: str = ""
@@ -71,19 +71,19 @@ class ReviewDraft(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ReviewRequests(msgspec.Struct, frozen=True, kw_only=True):
-    """Users and teams, by name, to ask for a review."""
+    """Users and teams, by name, whose review is requested."""
 
     reviewers: Sequence[str] = ()
     team_reviewers: Sequence[str] = ()
 
 
 def viewer_id(actor: Actor) -> int | None:
-    """Return the id of the acting user, if there is one."""
+    """Return the id of the acting user; None for anonymous requests."""
     return None if actor.user is None else actor.user.id
 
 
 def head_of(app: App, issue: Issue) -> str:
-    """Return the commit that a pull request would merge; a review of another one is stale."""
+    """Return the head commit of a pull request; a review of another commit is stale."""
     return review_changes.current_head(app.database, issue)
 
 
@@ -93,12 +93,12 @@ def list_all(app: App, actor: Actor, issue: Issue, *, skip: int, limit: int) -> 
 
 
 def find(app: App, actor: Actor, issue: Issue, number: int) -> Review:
-    """Return a review by id; raise `NoSuchReview` if there is none that the actor may see."""
+    """Return a review by id; raise `NoSuchReview` if it is missing or the actor may not see it."""
     return store.find_review(app.database, issue, number, viewer_id(actor))
 
 
 def state_of(event: str, user: Account, issue: Issue) -> ReviewState:
-    """Return the state that an event gives a review; raise for what the author of a pull request may not say."""
+    """Return the review state of an event; raise an error for those the pull request's author may not use."""
     state = EVENTS.get(event)
     if state is None:
         raise ReviewRefused(f"[Event]: must be one of {', '.join(filter(None, EVENTS))}")
@@ -108,9 +108,9 @@ def state_of(event: str, user: Account, issue: Issue) -> ReviewState:
 
 
 def create(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, draft: ReviewDraft) -> Review:
-    """Write a review; a pending one of the same user is completed by it.
+    """Create a review, which completes a pending one of the same user.
 
-    On a locked pull request only people with write access may.
+    A locked pull request requires write access.
     """
     user = access.require_comment(actor, target, issue)
     state = state_of(draft.event, user, issue)
@@ -151,7 +151,7 @@ def submit(
 
 
 def reviewed_commit(app: App, target: RepositoryAccess, issue: Issue, commit: str) -> str:
-    """Return the commit that is reviewed, the head by default; raise if it does not exist."""
+    """Return the reviewed commit, the head by default; raise an error if it does not exist."""
     head = head_of(app, issue)
     if commit in {"", head}:
         return head
@@ -162,7 +162,7 @@ def reviewed_commit(app: App, target: RepositoryAccess, issue: Issue, commit: st
 
 
 def is_official(app: App, target: RepositoryAccess, issue: Issue, user: Account, state: ReviewState) -> bool:
-    """Return whether a review of a user counts for the branch protection."""
+    """Return whether a user's review is official: it counts for branch protection."""
     if state not in store.DECISIONS:
         return False
     with app.database.read() as connection:
@@ -171,7 +171,7 @@ def is_official(app: App, target: RepositoryAccess, issue: Issue, user: Account,
 
 
 def delete(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, review: Review) -> None:
-    """Delete a review with its line comments; the reviewer and administrators of the repository may."""
+    """Delete a review with its line comments; allowed for the reviewer and repository administrators."""
     user = access.require_login(actor)
     access.require_unarchived(target)
     if review.reviewer_id != user.id and not target.permissions.is_admin:
@@ -193,13 +193,13 @@ def dismiss(
 
 
 def undismiss(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, review: Review) -> Review:
-    """Let a dismissed review count again."""
+    """Undo the dismissal of a review."""
     user = require_dismissal(app, actor, target, issue)
     return review_changes.undismiss_review(app.database, target.repository, issue, user, review)
 
 
 def require_dismissal(app: App, actor: Actor, target: RepositoryAccess, issue: Issue) -> Account:
-    """Return the acting user; raise unless they are an administrator, or may bypass the branch protection."""
+    """Return the acting user; raise an error unless they are an administrator or may bypass branch protection."""
     user = access.require_login(actor)
     access.require_unarchived(target)
     if target.permissions.is_admin:
@@ -215,7 +215,7 @@ def require_dismissal(app: App, actor: Actor, target: RepositoryAccess, issue: I
 
 
 def request(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, asked: ReviewRequests) -> list[Review]:
-    """Ask users and teams for a review, and return the new requests; the author and writers may."""
+    """Request reviews from users and teams; return the new requests. For the author, or with write access."""
     user = access.require_issue_edit(actor, target, issue, issue.author_id)
     people, asked_teams = named_reviewers(app, target, asked)
     refuse_author(people, issue.author_id)
@@ -234,13 +234,13 @@ def request(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, aske
 
 
 def check_reviewers(app: App, target: RepositoryAccess, requests: ReviewRequests, author: Account) -> None:
-    """Raise if users or teams cannot be asked to review a pull request that somebody is about to open."""
+    """Raise an error if reviews of a new pull request cannot be requested from users or teams."""
     people, _ = named_reviewers(app, target, requests)
     refuse_author(people, author.id)
 
 
 def refuse_author(people: Sequence[Account], author_id: int | None) -> None:
-    """Raise `ReviewRefused` if the author of a pull request is among those who are asked."""
+    """Raise `ReviewRefused` if the author of a pull request is among the requested reviewers."""
     if any(person.id == author_id for person in people):
         raise ReviewRefused("poster of pr can't be reviewer")
 
@@ -248,7 +248,7 @@ def refuse_author(people: Sequence[Account], author_id: int | None) -> None:
 def cancel_requests(
     app: App, actor: Actor, target: RepositoryAccess, issue: Issue, requests: ReviewRequests
 ) -> None:
-    """Withdraw requests for reviews; the author, writers, and users who were asked themselves may."""
+    """Cancel review requests; for the author, with write access, and for the requested users themselves."""
     user = access.require_login(actor)
     check_length(requests.reviewers, "Reviewers", MOST_REVIEWERS)
     only_self = [name.casefold() for name in requests.reviewers] == [user.name.casefold()]
@@ -275,7 +275,7 @@ def cancel_requests(
 def named_reviewers(
     app: App, target: RepositoryAccess, requests: ReviewRequests
 ) -> tuple[list[Account], list[Team]]:
-    """Return the users and teams to ask; raise for those who may not read the pull request."""
+    """Return the users and teams to request; raise an error for those who may not read the pull request."""
     check_length(requests.reviewers, "Reviewers", MOST_REVIEWERS)
     reviewers = store.reviewers_named(app.database, target.repository, requests.reviewers)
     missing = [name for name in requests.reviewers if name.casefold() not in reviewers]

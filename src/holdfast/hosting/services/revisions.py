@@ -1,4 +1,4 @@
-"""Revisions: what a branch, a tag or an id stands for in the git repository on disk."""
+"""Revisions: resolution of a branch, tag or commit id in the local copy of a repository."""
 
 from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.app import App
@@ -11,7 +11,7 @@ __all__ = ["open_git", "open_latest", "resolve_commit"]
 
 
 def open_git(app: App, target: RepositoryAccess) -> Repo:
-    """Open the local copy of a repository, brought up to the version the repository has."""
+    """Open the local copy of a repository, updated to at least the version of the target."""
     return app.copies.open(target.repository)
 
 

@@ -1,4 +1,4 @@
-"""Sessions of browsers: sign in, sign out, and sign out elsewhere."""
+"""Browser sessions: sign in, sign out, and end other sessions."""
 
 from holdfast.hosting.access import Actor, require_session
 from holdfast.hosting.app import App
@@ -12,9 +12,9 @@ __all__ = ["end", "end_others", "list_sessions", "log_in", "log_out"]
 
 
 def log_in(app: App, user: Account, *, user_agent: str = "", address: str = "") -> Secret:
-    """Start a session of a user who gave their password, and return its token.
+    """Start a session of an authenticated user, and return its token.
 
-    Raises `AccountClosed` for an account that is not active or may not sign in.
+    Raises `AccountClosed` for an account that is inactive or may not sign in.
     """
     if user.may_not_log_in or not user.is_active:
         raise AccountClosed
@@ -28,16 +28,16 @@ def log_out(app: App, token: Secret) -> None:
 
 
 def list_sessions(app: App, actor: Actor) -> list[Session]:
-    """Return the sessions of the user who acts, the one seen last first."""
+    """Return the sessions of the acting user, most recently seen first."""
     return sessions.sessions_of(app.database, require_session(actor))
 
 
 def end(app: App, actor: Actor, key: str) -> None:
-    """End one session of the user who acts; raise `NoSuchSession` when they have none of that key."""
+    """End a session of the acting user by key; raise `NoSuchSession` if it does not exist."""
     if not sessions.end_session_of(app.database, require_session(actor), key):
         raise NoSuchSession("not found")
 
 
 def end_others(app: App, actor: Actor, secret: Secret | None) -> None:
-    """End all sessions of the user who acts but one."""
+    """End all sessions of the acting user except that of a token."""
     sessions.end_others(app.database, require_session(actor), secret)

@@ -1,4 +1,4 @@
-"""The host keys of the SSH server: kept encrypted in the database, so that all machines show the same."""
+"""The host keys of the SSH server, stored encrypted in the database so that all machines use the same."""
 
 from typing import Final
 
@@ -10,7 +10,7 @@ from holdfast.hosting.store import ssh_keys as store
 
 __all__ = ["HostKey", "list_keys", "load"]
 
-# In the order clients are offered them.
+# In the order in which clients are offered them.
 ALGORITHMS: Final = ("ssh-ed25519", "ecdsa-sha2-nistp256", "ssh-rsa")
 RSA_BITS: Final = 3072
 
@@ -22,13 +22,13 @@ class HostKey(msgspec.Struct, frozen=True):
     fingerprint: str
     """Its SHA-256 fingerprint, as SSH clients show it."""
     public_key: str
-    """The key as a line of `known_hosts` has it, without the host."""
+    """The key as in a line of `known_hosts`, without the host."""
 
 
 def load(app: App) -> list[asyncssh.SSHKey]:
-    """Return the private host keys; those that do not exist yet are generated and stored first.
+    """Return the private host keys; missing keys are generated and stored first.
 
-    Of several machines that start at once, one stores its keys, and all use them.
+    If several machines start at once, one stores its keys, and all use them.
     """
     stored = store.host_keys(app.database)
     missing = [algorithm for algorithm in ALGORITHMS if algorithm not in stored]

@@ -64,7 +64,7 @@ class NewSshKey:
 
 @dataclass(frozen=True, slots=True)
 class ParsedSshKey:
-    """A public key in the form it is stored, and its fingerprint."""
+    """A public key in its stored form, and its fingerprint."""
 
     content: str
     fingerprint: str
@@ -91,13 +91,13 @@ def parse(text: str) -> ParsedSshKey:
         raise SshKeyRefused("Invalid key content: the key is not of the type it says")
     if algorithm == "ssh-rsa":
         check_rsa(content)
-    # The canonical form: what follows the key inside of its base64 must not make it another one.
+    # The canonical form: trailing data in the base64 must not make the same key look like a different one.
     exported = key.export_public_key("openssh").decode("ascii").split()
     return ParsedSshKey(" ".join(exported[:2]), key.get_fingerprint("sha256"))
 
 
 def check_rsa(content: str) -> None:
-    """Raise `SshKeyRefused` for an RSA key that is too weak, or so large that checking a signature takes long."""
+    """Raise `SshKeyRefused` for an RSA key that is too weak, or so large that verification is slow."""
     try:
         loaded = load_ssh_public_key(content.encode("ascii"))
     except (ValueError, TypeError):
@@ -128,20 +128,20 @@ def require_key_access(actor: Actor, user: Account) -> None:
 def list_keys(
     app: App, actor: Actor, user: Account, *, skip: int, limit: int, fingerprint: str = ""
 ) -> tuple[list[SshKey], int]:
-    """Return one page of the keys of a user, which are public, and their number."""
+    """Return one page of the keys of a user, which are public, and the total."""
     if not users.is_visible(app, actor, user):
         raise NoSuchAccount(user.name)
     return store.keys_of(app.database, user, skip=skip, limit=limit, fingerprint=fingerprint)
 
 
 def find(app: App, actor: Actor, user: Account, number: int) -> SshKey:
-    """Return a key of a user, for the user and for administrators."""
+    """Return a key of a user; only for the user and site administrators."""
     require_key_access(actor, user)
     return store.find_key(app.database, user, number)
 
 
 def add(app: App, actor: Actor, user: Account, new_ssh_key: NewSshKey) -> SshKey:
-    """Add a key to a user, who can then use git over SSH with it."""
+    """Add a key to a user, for git over SSH."""
     require_key_access(actor, user)
     title, parsed = check_title(new_ssh_key.title), parse(new_ssh_key.key)
     return store.create_key(
@@ -164,7 +164,7 @@ def list_deploy_keys(
     fingerprint: str = "",
     number: int = 0,
 ) -> tuple[list[SshKey], int]:
-    """Return one page of the deploy keys of a repository, and their number."""
+    """Return one page of the deploy keys of a repository, and the total."""
     access.require_repository_admin(actor, target)
     return store.keys_of(
         app.database, target.repository, skip=skip, limit=limit, fingerprint=fingerprint, number=number
@@ -178,7 +178,7 @@ def find_deploy_key(app: App, actor: Actor, target: RepositoryAccess, number: in
 
 
 def add_deploy_key(app: App, actor: Actor, target: RepositoryAccess, new_ssh_key: NewSshKey) -> SshKey:
-    """Add a deploy key: it gives access to this repository only, to read or to write."""
+    """Add a deploy key, which gives read or write access to this repository only."""
     access.require_repository_admin(actor, target)
     title, parsed = check_title(new_ssh_key.title), parse(new_ssh_key.key)
     return store.create_key(

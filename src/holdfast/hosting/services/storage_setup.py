@@ -1,4 +1,4 @@
-"""What a start does with the object store before anything is served."""
+"""Preparation of the object store at startup, before requests are served."""
 
 from collections.abc import Callable
 
@@ -12,7 +12,7 @@ __all__ = ["prepare_storage"]
 def prepare_storage(app: App, progress: Callable[[int, int], None]) -> None:
     """Claim the bucket, and adopt repositories of an earlier version.
 
-    `progress` is called with how many were adopted and how many there are.
+    `progress` is called with the number adopted and the total.
     """
     identity = instance.read_row(app.database)
     if identity is not None:

@@ -1,4 +1,4 @@
-"""Stars and watches: what users mark, and what they want to hear about."""
+"""Stars and watches of repositories."""
 
 from holdfast.hosting import access
 from holdfast.hosting.access import Actor, RepositoryAccess
@@ -12,24 +12,24 @@ __all__ = ["add", "chosen", "count_stars", "list_repositories", "list_users", "r
 
 
 def add(app: App, actor: Actor, target: RepositoryAccess, kind: Kind) -> int:
-    """Star or watch a repository; return since when the user does."""
+    """Star or watch a repository; return the time since when the user does."""
     user = access.require_login(actor)
     store.add(app.database, kind, target.repository, user)
     return store.since(app.database, kind, target.repository, user) or 0
 
 
 def remove(app: App, actor: Actor, target: RepositoryAccess, kind: Kind) -> None:
-    """Remove a star or a watch, if there is one."""
+    """Remove a star or a watch, if it exists."""
     store.remove(app.database, kind, target.repository, access.require_login(actor))
 
 
 def since(app: App, actor: Actor, target: RepositoryAccess, kind: Kind) -> int | None:
-    """Return when the acting user starred a repository, or began to watch it; None if they do not."""
+    """Return when the acting user starred or began to watch a repository; None if they do not."""
     return store.since(app.database, kind, target.repository, access.require_login(actor))
 
 
 def chosen(app: App, actor: Actor, target: RepositoryAccess) -> frozenset[Kind]:
-    """Return whether the acting user has starred a repository and watches it; visitors do neither."""
+    """Return which of star and watch the acting user has; empty for anonymous visitors."""
     return frozenset() if actor.user is None else store.chosen(app.database, target.repository, actor.user)
 
 
@@ -41,13 +41,13 @@ def count_stars(app: App, user: Account) -> int:
 def list_repositories(
     app: App, actor: Actor, user: Account, kind: Kind, *, skip: int, limit: int
 ) -> RepositoryPage:
-    """Return one page of the repositories that a user starred or watches, as far as the actor may see them."""
+    """Return one page of the repositories that a user starred or watches and that the actor may see."""
     return list_visible(app, actor, [store.has_one_of(kind, user)], skip=skip, limit=limit)
 
 
 def list_users(
     app: App, actor: Actor, target: RepositoryAccess, kind: Kind, *, skip: int, limit: int
 ) -> tuple[list[Account], int]:
-    """Return one page of the users who starred or watch a repository, and their number."""
+    """Return one page of the users who starred or watch a repository, and the total."""
     viewer = None if actor.public_only else actor.user
     return store.subscribers(app.database, kind, target.repository, viewer, skip=skip, limit=limit)

@@ -1,4 +1,4 @@
-"""Suggested changes: a line comment that holds the text its line should have, and applying it."""
+"""Suggested changes: line comments with a replacement for their line, and applying them."""
 
 import re
 from typing import Final
@@ -21,20 +21,20 @@ from holdfast.hosting.store.line_comments import find_line_comment
 
 __all__ = ["apply", "suggestion_in"]
 
-# A fence of Markdown with the language `suggestion`.
+# A fenced Markdown code block with the language `suggestion`.
 FENCE: Final = re.compile(r"(?ms)^(?P<fence>`{3,})suggestion[ \t]*\n(?P<text>.*?)^(?P=fence)[ \t]*$")
-# Longer comments are not searched for one.
+# Only this many characters of a comment are searched.
 LONGEST: Final = 65_536
 
 
 def suggestion_in(body: str) -> str | None:
-    """Return the text that a comment suggests for its line, with a line break at its end; None without one."""
+    """Return the suggested replacement in a comment, ending with a line break; None without a suggestion."""
     match = FENCE.search(body[:LONGEST].replace("\r\n", "\n"))
     return None if match is None else match["text"]
 
 
 def with_line(content: bytes, line: int, text: str) -> bytes:
-    """Return the content of a file with a line replaced; its line break stays what it is."""
+    """Return the content of a file with a line replaced; its line ending is kept."""
     lines = split_lines(content) or [b""]
     old = lines[line - 1]
     ending = b"\r\n" if old.endswith(b"\r\n") else b"\n" if old.endswith(b"\n") else b""
@@ -44,14 +44,14 @@ def with_line(content: bytes, line: int, text: str) -> bytes:
 
 
 def split_lines(content: bytes) -> list[bytes]:
-    """Split at line feeds only, as git counts lines."""
+    """Split at line feeds only, as git does."""
     return [part for part in re.split(rb"(?<=\n)", content) if part]
 
 
 def apply(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, comment_id: int) -> str:
-    """Commit the change that a line comment suggests to the head branch, and return the path of the file.
+    """Commit the suggestion in a line comment to the head branch, and return the path of the file.
 
-    The one who suggested it is named as co-author, and the conversation is resolved. Raises `Outdated` when the
+    The author of the comment is named as co-author, and the conversation is resolved. Raises `Outdated` when the
     line has changed since.
     """
     user = access.require_login(actor)

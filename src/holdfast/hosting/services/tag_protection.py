@@ -1,7 +1,8 @@
-"""Tag protection: who may create, move and delete the tags whose names a pattern matches.
+"""Tag protection: who may create, move and delete tags whose names match a pattern.
 
-A pattern is a glob, or a regular expression between slashes. A tag that no rule matches is open to who may write.
-Of the rules that match, one has to name the user or one of their teams; a rule that names nobody admits nobody.
+A pattern is a glob, or a regular expression between slashes. A tag that no rule matches requires write access
+only. Otherwise one of the matching rules must name the user or one of their teams; a rule that names nobody allows
+nobody.
 """
 
 from collections.abc import Sequence
@@ -28,7 +29,7 @@ FIELD: Final = "NamePattern"
 
 
 class TagProtectionEdit(msgspec.Struct, frozen=True):
-    """Changes of a rule, by API field names; unset fields keep their value."""
+    """Changes to a rule, by API field names; UNSET fields keep their value."""
 
     name_pattern: str | UnsetType = UNSET
     whitelist_usernames: list[str] | UnsetType = UNSET
@@ -39,7 +40,7 @@ def compile_pattern(pattern: str) -> Glob:
     """Compile a pattern; raise `PatternRefused` for one that is invalid."""
     if len(pattern) < 3 or not (pattern.startswith("/") and pattern.endswith("/")):
         return compile_glob(pattern, "")
-    # An expression is searched for in the name, unless its ends say otherwise.
+    # A regular expression may match anywhere in the name, unless it is anchored.
     expression = pattern[1:-1]
     start = "" if expression.startswith("^") else ".*"
     end = "" if expression.endswith("$") else ".*"
@@ -115,7 +116,7 @@ def delete(app: App, actor: Actor, target: RepositoryAccess, number: int) -> Non
 
 
 def check_pattern(pattern: str) -> str:
-    """Return a pattern without spaces around it; raise an error for one that is invalid."""
+    """Return a pattern without surrounding spaces; raise an error for an invalid pattern."""
     stripped = pattern.strip()
     check_required(stripped, FIELD)
     check_length(stripped, FIELD, LONGEST_RULE_NAME)

@@ -43,13 +43,13 @@ LONGEST_DESCRIPTION: Final = 255
 
 
 class TeamSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """Settings of a team; UNSET keeps the value, or is the default of a new team."""
+    """Settings of a team; UNSET keeps the value, or means the default for a new team."""
 
     name: str | UnsetType = UNSET
     description: str | UnsetType = UNSET
     mode: Mode | UnsetType = UNSET
     units: Mapping[Unit, Mode] | UnsetType = UNSET
-    """The mode in each unit; without any, `mode` is for all of them."""
+    """The access mode per unit; if empty, `mode` applies to all units."""
     includes_all_repositories: bool | UnsetType = UNSET
     may_create_repositories: bool | UnsetType = UNSET
 
@@ -64,7 +64,7 @@ def list_teams(
     skip: int,
     limit: int,
 ) -> tuple[list[Team], int]:
-    """Return one page of the teams of an organization whose name or description has a text, and their number."""
+    """Return one page of the teams of an organization whose name or description contains a text, and the total."""
     access.require_organization_member(actor, organization)
     return store.teams_of_organization(
         app.database, organization.account, text, in_description=in_description, skip=skip, limit=limit
@@ -72,13 +72,13 @@ def list_teams(
 
 
 def list_own(app: App, actor: Actor, *, skip: int, limit: int) -> tuple[list[tuple[Team, Account]], int]:
-    """Return one page of the teams the actor is in, with their organizations, and their number."""
+    """Return one page of the teams the actor is in, with their organizations, and the total."""
     user = access.require_login(actor)
     return store.teams_of_user(app.database, user, publicly=actor.public_only, skip=skip, limit=limit)
 
 
 def find(app: App, actor: Actor, team_id: int) -> TeamAccess:
-    """Return a team by id; raise `NoSuchTeam` to those who do not belong to its organization."""
+    """Return a team by id; raise `NoSuchTeam` also if the actor does not belong to its organization."""
     access.require_login(actor)
     team = store.find_team(app.database, team_id)
     account = accounts.find_account(app.database, team.organization_id)
@@ -104,13 +104,13 @@ def create(app: App, actor: Actor, organization: OrganizationAccess, settings: T
 
 
 def edit(app: App, actor: Actor, target: TeamAccess, changes: TeamSettings) -> Team:
-    """Edit a team; raise `OwnersStay` for what the owners' team keeps."""
+    """Edit a team; raise `OwnersStay` for a change that the owners' team does not allow."""
     access.require_organization_owner(actor, target.organization)
     return store.change_team(app.database, target.team, checked_team(target.team, changes))
 
 
 def checked_team(team: Team | None, settings: TeamSettings) -> NewTeam:
-    """Return a team with these settings, after checking them."""
+    """Validate settings, and return the team with them."""
     current = team or NewTeam(name="", mode=Mode.READ, units={})
     is_owners = team is not None and team.is_owners
     mode = current.mode if settings.mode is UNSET else settings.mode
@@ -139,7 +139,7 @@ def checked_team(team: Team | None, settings: TeamSettings) -> NewTeam:
 
 
 def delete(app: App, actor: Actor, target: TeamAccess) -> None:
-    """Delete a team; members who are in no other team leave the organization."""
+    """Delete a team; members without another team leave the organization."""
     access.require_organization_owner(actor, target.organization)
     store.delete_team(app.database, target.team)
 
@@ -147,7 +147,7 @@ def delete(app: App, actor: Actor, target: TeamAccess) -> None:
 def list_members(
     app: App, actor: Actor, target: TeamAccess, *, skip: int, limit: int
 ) -> tuple[list[Account], int]:
-    """Return one page of the members of a team, by name, and their number."""
+    """Return one page of the members of a team, by name, and the total."""
     require_read(app, actor, target)
     return members.team_members_of(app.database, target.team.id, skip=skip, limit=limit)
 
@@ -165,7 +165,7 @@ def add_member(app: App, actor: Actor, target: TeamAccess, user: Account) -> Non
 
 
 def remove_member(app: App, actor: Actor, target: TeamAccess, user: Account) -> None:
-    """Remove a user from a team, and from its organization when it was their last team there."""
+    """Remove a user from a team, and from its organization if it was their last team there."""
     access.require_organization_owner(actor, target.organization)
     members.leave_team(app.database, target.team.organization_id, target.team.id, user)
 
@@ -178,7 +178,7 @@ def list_repositories(app: App, actor: Actor, target: TeamAccess, *, skip: int, 
 
 
 def find_repository(app: App, actor: Actor, target: TeamAccess, name: str) -> RepositoryAccess:
-    """Return a repository of the team's organization by name; raise `NoSuchRepository` for one nobody may see."""
+    """Return a repository of the team's organization by name; raise `NoSuchRepository` for an invisible one."""
     repository = repositories.find_repository(app.database, target.organization.account.name, name)
     permissions = permissions_in(app, actor, repository)
     if permissions.mode == Mode.NONE:
@@ -187,7 +187,7 @@ def find_repository(app: App, actor: Actor, target: TeamAccess, name: str) -> Re
 
 
 def has_repository(app: App, actor: Actor, target: TeamAccess, repository: RepositoryAccess) -> bool:
-    """Return whether a repository is one of a team's."""
+    """Return whether a team has access to a repository."""
     require_read(app, actor, target)
     return store.has_repository(app.database, target.team, repository.repository.id)
 
@@ -199,13 +199,13 @@ def add_repository(app: App, actor: Actor, target: TeamAccess, repository: Repos
 
 
 def remove_repository(app: App, actor: Actor, target: TeamAccess, repository: RepositoryAccess) -> None:
-    """Take a team's access to a repository away; a team of all repositories keeps it."""
+    """Remove a team's access to a repository; a team with access to all repositories keeps it."""
     require_repository_teams(app, actor, target, repository)
     store.take_repository(app.database, target.team, repository.repository.id)
 
 
 def require_repository_teams(app: App, actor: Actor, target: TeamAccess, repository: RepositoryAccess) -> None:
-    """Raise unless the actor may decide which teams of the organization have the repository."""
+    """Raise an error unless the actor may change which teams have access to the repository."""
     require_read(app, actor, target)
     organization = target.organization
     if repository.repository.owner.id != organization.account.id:

@@ -1,7 +1,7 @@
-"""Variables in the files of a template repository, as `.gitea/template` of the template asks for.
+"""Expansion of variables in the files of a template repository, configured by its `.gitea/template` file.
 
-The file has one glob on each line. In files whose path matches one, and in these paths, `$VAR` and `${VAR}` are
-replaced; `$$` stands for a dollar sign before a name. The file itself is left out of the new repository.
+The file has one glob per line. In files whose path matches one, and in these paths, `$VAR` and `${VAR}` are
+replaced; `$$` escapes a dollar sign before a name. The file itself is left out of the new repository.
 """
 
 import re
@@ -24,19 +24,19 @@ from holdfast.hosting.store.globs import Glob, compile_glob
 __all__ = ["RepositoryAddresses", "expand_text", "expand_tree", "variables"]
 
 TEMPLATE_FILE: Final = ".gitea/template"
-# How many entries of a tree are looked at, how many patterns count, and how much text is expanded.
+# Maximum tree entries examined, maximum patterns, and maximum bytes of text expanded.
 MOST_ENTRIES: Final = 10_000
 MOST_PATTERNS: Final = 100
 LARGEST_FILE: Final = 2**20
 MOST_BYTES: Final = 4 * 2**20
 VARIABLE: Final = re.compile(rb"\$(?:(\$)|\{([A-Z_]+)\}|([A-Z_]+))")
 WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_]+")
-# What file systems do not allow in a name.
+# Characters that file systems do not allow in a name.
 UNSAFE: Final = re.compile(r'[<>:"/\\|?*\x00-\x1f]')
 
 
 class RepositoryAddresses(msgspec.Struct, frozen=True):
-    """Where a repository is found."""
+    """The URLs of a repository."""
 
     link: str
     https: str
@@ -67,7 +67,7 @@ TRANSFORMERS: Final[Mapping[str, Callable[[str], str]]] = {
 def variables(
     side: str, *, name: str, owner: str, description: str, addresses: RepositoryAddresses
 ) -> dict[str, str]:
-    """Return the variables of one side, `REPO` or `TEMPLATE`; names are also there in other cases of letters."""
+    """Return the variables of one side, `REPO` or `TEMPLATE`, with names also in other letter cases."""
     values = {
         f"{side}_DESCRIPTION": description,
         f"{side}_LINK": addresses.link,
@@ -81,7 +81,7 @@ def variables(
 
 
 def expand_text(text: bytes, values: Mapping[str, str]) -> bytes:
-    """Replace the variables of a text; a name that is none stays as it is."""
+    """Expand the variables in a text; unknown names are left unchanged."""
 
     def replaced(match: re.Match[bytes]) -> bytes:
         if match[1]:
@@ -93,14 +93,14 @@ def expand_text(text: bytes, values: Mapping[str, str]) -> bytes:
 
 
 def expand_path(path: str, values: Mapping[str, str]) -> str:
-    """Replace the variables of a path, with values that are valid in every file system; the path if that fails."""
+    """Expand the variables in a path, with characters unsafe in file names replaced; unchanged if invalid."""
     safe = {name: UNSAFE.sub("_", value).strip(" .") or "_" for name, value in values.items()}
     expanded = clean(expand_text(path.encode(), safe).decode())
     return expanded if may_hold_file(expanded) else path
 
 
 def patterns_in(text: bytes) -> list[Glob]:
-    """Read the globs of a template file; those that are invalid match nothing."""
+    """Parse the globs of a template file; invalid globs are skipped."""
     globs: list[Glob] = []
     for line in display_name(text).splitlines():
         pattern = line.strip()
@@ -116,7 +116,7 @@ def patterns_in(text: bytes) -> list[Glob]:
 
 
 def expand_tree(repo: Repo, tree: str, values: Mapping[str, str]) -> tuple[str, list[PackedObject]]:
-    """Return the tree with the variables expanded, and the objects it has that the repository has not."""
+    """Return the tree with the variables expanded, and its new objects."""
     draft = Draft(repo)
     root = draft.folder(tree)
     spot = draft.find(root, TEMPLATE_FILE)
@@ -142,7 +142,7 @@ def expand_tree(repo: Repo, tree: str, values: Mapping[str, str]) -> tuple[str, 
         if new != at:
             root = draft.put(root, name, mode, new)
         target = expand_path(name, values)
-        # A file that is there already is not replaced.
+        # An existing file is not overwritten.
         if target != name and isinstance(draft.find(root, target), Nowhere):
             with suppress(GitDamaged):
                 root = draft.put(draft.remove(root, name), target, mode, new)

@@ -1,7 +1,7 @@
-"""Transfers of repositories: at once to an owner one may create repositories for, else with their consent.
+"""Transfers of repositories: immediate if the actor may create repositories for the new owner, else pending.
 
-A transfer that waits changes nothing until the new owner accepts it; they, and the owners of the repository, may
-reject it.
+A pending transfer changes nothing until the new owner accepts it; they may reject it, and the owners of the
+repository may cancel it.
 """
 
 from collections.abc import Sequence
@@ -30,18 +30,18 @@ MOST_LISTED: Final = 20
 
 
 def find(app: App, repository: Repository) -> Transfer | None:
-    """Return the transfer of a repository that waits, for those who may see the repository."""
+    """Return the pending transfer of a repository, or None; for users who may see the repository."""
     return store.find_transfer(app.database, repository)
 
 
 def may_accept(app: App, actor: Actor, repository: Repository) -> bool:
-    """Return whether a transfer waits for the actor: for themselves, or for an organization they act for."""
+    """Return whether the actor may accept a repository's pending transfer, for themselves or an organization."""
     transfer = store.find_transfer(app.database, repository)
     return transfer is not None and may_create_for(app, actor, transfer.recipient)
 
 
 def list_waiting(app: App, actor: Actor) -> list[WaitingTransfer]:
-    """Return the repositories whose transfer waits for the actor or their organizations, the latest first."""
+    """Return the pending transfers to the actor or their organizations, newest first."""
     user = access.require_login(actor)
     with app.database.read() as connection:
         return store.transfers_for(connection, user, limit=MOST_LISTED)
@@ -50,9 +50,9 @@ def list_waiting(app: App, actor: Actor) -> list[WaitingTransfer]:
 def start(
     app: App, actor: Actor, target: RepositoryAccess, new_owner: str, team_ids: Sequence[int] = ()
 ) -> Repository:
-    """Transfer a repository, or ask the new owner if the actor may not create repositories for them.
+    """Transfer a repository; the transfer is pending if the actor may not create repositories for the new owner.
 
-    `team_ids` are the teams of the new owner that get access. Raise `TransferPending` if another transfer waits.
+    `team_ids` are the teams of the new owner that get access. Raises `TransferPending` if one is already pending.
     """
     user = access.require_repository_owner(actor, target)
     check_required(new_owner, "NewOwner")
@@ -72,7 +72,7 @@ def start(
 
 
 def check_teams(app: App, recipient: Account, team_ids: Sequence[int]) -> None:
-    """Raise `InvalidValue` unless the ids are those of teams of the new owner, an organization."""
+    """Raise `InvalidValue` unless the new owner is an organization that has teams with these ids."""
     if not team_ids:
         return
     if not recipient.is_organization:
@@ -86,7 +86,7 @@ def check_teams(app: App, recipient: Account, team_ids: Sequence[int]) -> None:
 
 
 def teams_of(app: App, transfer: Transfer) -> list[Team]:
-    """Return the teams that a transfer gives access, as far as they still exist."""
+    """Return the teams that get access by a transfer and still exist."""
     with app.database.read() as connection:
         teams_by_id = teams.teams_by_id(connection, transfer.team_ids)
     return [
@@ -97,7 +97,7 @@ def teams_of(app: App, transfer: Transfer) -> list[Team]:
 
 
 def accept(app: App, actor: Actor, target: RepositoryAccess) -> Repository:
-    """Accept the transfer that waits for the actor, who then owns the repository, or whose organization does."""
+    """Accept a pending transfer to the actor or their organization."""
     user = access.require_login(actor)
     transfer = find_transfer(app, target)
     if not may_create_for(app, actor, transfer.recipient):
@@ -111,7 +111,7 @@ def accept(app: App, actor: Actor, target: RepositoryAccess) -> Repository:
 
 
 def reject(app: App, actor: Actor, target: RepositoryAccess) -> Repository:
-    """Reject the transfer that waits, as its recipient, or take it back as an owner of the repository."""
+    """Reject a pending transfer as its recipient, or cancel it as an owner of the repository."""
     access.require_login(actor)
     transfer = find_transfer(app, target)
     if not may_create_for(app, actor, transfer.recipient) and not target.permissions.is_owner:
@@ -122,7 +122,7 @@ def reject(app: App, actor: Actor, target: RepositoryAccess) -> Repository:
 
 
 def find_transfer(app: App, target: RepositoryAccess) -> Transfer:
-    """Return the transfer that waits; raise `NoSuchTransfer` without one."""
+    """Return the pending transfer; raise `NoSuchTransfer` if there is none."""
     transfer = store.find_transfer(app.database, target.repository)
     if transfer is None:
         raise NoSuchTransfer("the repository has no transfer that waits")

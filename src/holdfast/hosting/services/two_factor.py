@@ -1,8 +1,8 @@
 """Two-factor authentication: codes of an authenticator app (TOTP, RFC 6238), passkeys, and recovery codes.
 
-A secret is pending until a code has confirmed it, and only then it is asked for. A code is accepted once, from one
-time step before to one after the current one. Guesses are counted for each user, over all addresses: whoever
-guesses has given the right password before. The recovery codes are those of the app and of the passkeys together.
+A secret is pending until a code has confirmed it, and only then required at login. A code is accepted once, within
+one time step of the current one. The rate limit of guesses is per user, over all addresses: guessing requires the
+right password first. The recovery codes are shared by the app and the passkeys.
 """
 
 import hmac
@@ -46,26 +46,26 @@ __all__ = [
 ]
 
 STEP_SECONDS: Final = 30
-# How many time steps the clock of the user may differ.
+# Accepted clock difference in time steps.
 TOLERANCE: Final = 1
 TIME_CODE: Final = re.compile(r"[0-9]{6}")
 ALPHABET: Final = "abcdefghijkmnpqrstuvwxyz23456789"
 RECOVERY_CODES: Final = 10
 RECOVERY_LENGTH: Final = 16
-# Longer input is no code of anybody's.
+# Longer input cannot be a code.
 LONGEST: Final = 100
 ISSUER: Final = "Holdfast"
 
 
 class TwoFactorStatus(msgspec.Struct, frozen=True):
-    """Whether a user has enabled two-factor authentication, since when, and how many recovery codes are left."""
+    """A user's two-factor authentication: since when it is enabled, and how many recovery codes are left."""
 
     enabled_at: int
     codes_left: int
     has_app: bool = False
     """Whether an authenticator app is one of the second factors."""
     passkeys: int = 0
-    """How many passkeys there are."""
+    """The number of passkeys."""
 
     @property
     def is_enabled(self) -> bool:
@@ -75,7 +75,7 @@ class TwoFactorStatus(msgspec.Struct, frozen=True):
 
 @redacted
 class PasskeyProof(msgspec.Struct, frozen=True):
-    """The response of a passkey with which a user confirms a change, in place of a code."""
+    """A passkey response that confirms a change, in place of a code."""
 
     party: RelyingParty
     answer: str
@@ -84,7 +84,7 @@ class PasskeyProof(msgspec.Struct, frozen=True):
 
 @redacted
 class Enrolment(msgspec.Struct, frozen=True):
-    """A secret that is to be confirmed, as text and as the URI that authenticator apps read from a QR code."""
+    """A pending secret, as text and as the `otpauth` URI that authenticator apps read from a QR code."""
 
     secret: str
     uri: str
@@ -108,9 +108,9 @@ def status_of(app: App, user: Account) -> TwoFactorStatus:
 
 
 def begin(app: App, actor: Actor, host: str) -> Enrolment:
-    """Generate a secret for the acting user, who gave their password; an earlier pending one is replaced.
+    """Generate a secret for the acting user, who confirmed their password; replaces an earlier pending secret.
 
-    Raises `TwoFactorEnabled` if the user has an authenticator app already.
+    Raises `TwoFactorEnabled` if the user already has an authenticator app.
     """
     user = access.require_session(actor)
     access.require_password(actor)
@@ -121,7 +121,7 @@ def begin(app: App, actor: Actor, host: str) -> Enrolment:
 
 
 def enrolment_of(app: App, actor: Actor, host: str) -> Enrolment | None:
-    """Return the pending secret of the acting user; None if there is none."""
+    """Return the pending secret of the acting user, or None."""
     user = access.require_session(actor)
     two_factor_secret = store.find(app.database, user)
     if two_factor_secret is None or two_factor_secret.confirmed_at:
@@ -136,7 +136,7 @@ def enrolment(user: Account, secret: str, host: str) -> Enrolment:
 
 
 def confirm(app: App, actor: Actor, code: Secret, *, now: float | None = None) -> list[Secret]:
-    """Add the authenticator app with a code of the pending secret; return the recovery codes if there were none.
+    """Enable the authenticator app with a code of the pending secret; return recovery codes if there were none.
 
     Raises `WrongCode`, and `TwoFactorDisabled` if no secret is pending.
     """
@@ -156,9 +156,9 @@ def confirm(app: App, actor: Actor, code: Secret, *, now: float | None = None) -
 
 
 def check(app: App, user: Account, code: Secret, *, now: float | None = None) -> None:
-    """Consume a code of the authenticator app, or a recovery code, of a user who gave their password.
+    """Consume a code of the authenticator app, or a recovery code, after the password check.
 
-    Raises `WrongCode` for any other, also one that was used before, and `TooManyCodes` after too many of them.
+    Raises `WrongCode` for a wrong or already used code, and `TooManyCodes` after too many guesses.
     """
     if not store.is_enabled(app.database, user):
         raise TwoFactorDisabled
@@ -178,7 +178,7 @@ def check(app: App, user: Account, code: Secret, *, now: float | None = None) ->
 
 
 def check_proof(app: App, user: Account, proof: Secret | PasskeyProof, *, now: float | None = None) -> None:
-    """Consume a code, or verify the response of a passkey, of a user who gave their password."""
+    """Consume a code, or verify a passkey response, after the password check."""
     if isinstance(proof, Secret):
         check(app, user, proof, now=now)
     else:
@@ -190,7 +190,7 @@ def check_proof(app: App, user: Account, proof: Secret | PasskeyProof, *, now: f
 def replace_recovery_codes(
     app: App, actor: Actor, proof: Secret | PasskeyProof, *, now: float | None = None
 ) -> list[Secret]:
-    """Generate new recovery codes for the acting user, who gave their password; the old ones are void."""
+    """Replace the recovery codes of the acting user, who confirmed their password."""
     user = access.require_session(actor)
     access.require_password(actor)
     check_proof(app, user, proof, now=now)
@@ -200,7 +200,7 @@ def replace_recovery_codes(
 
 
 def disable(app: App, actor: Actor, proof: Secret | PasskeyProof, *, now: float | None = None) -> bool:
-    """Remove the authenticator app of the acting user, who gave their password, with a code or a passkey.
+    """Remove the authenticator app of the acting user, who confirmed their password, with a code or a passkey.
 
     Returns whether they still have a second factor; without any, the recovery codes are deleted too.
     """
@@ -214,14 +214,14 @@ def disable(app: App, actor: Actor, proof: Secret | PasskeyProof, *, now: float 
 
 
 def remove_for(app: App, actor: Actor, user: Account) -> None:
-    """Remove all second factors of a user who has lost them, as a site administrator."""
+    """Remove all second factors of a user who lost them, as a site administrator."""
     access.require_site_admin(actor)
     if not store.remove(app.database, user):
         raise TwoFactorDisabled
 
 
 def count_guess(app: App, user: Account, now: float | None) -> None:
-    """Count a guess before it is checked; raise `TooManyCodes` over the limit."""
+    """Count a guess before it is checked; raise `TooManyCodes` over the rate limit."""
     limit, window = app.settings.login_failures, app.settings.login_failure_minutes * 60
     wait = login_rate_limit.reserve_code(app.database, user.id, limit=limit, window=window, now=now)
     if wait > 0:
@@ -229,7 +229,7 @@ def count_guess(app: App, user: Account, now: float | None) -> None:
 
 
 def matching_step(secret: str, code: str, now: float | None) -> int | None:
-    """Return the time step that a code belongs to, if that is near the current one."""
+    """Return the time step of a valid code, if it is within the accepted clock difference; else None."""
     if not TIME_CODE.fullmatch(code):
         return None
     current = int(time.time() if now is None else now) // STEP_SECONDS
@@ -242,7 +242,7 @@ def matching_step(secret: str, code: str, now: float | None) -> int | None:
 
 
 def normalized(code: Secret) -> str:
-    """Return a code as it was shown: without spaces and hyphens, in lower case."""
+    """Normalize a code: without spaces and hyphens, in lower case."""
     typed = code.reveal()
     return re.sub(r"[\s-]", "", typed).lower() if len(typed) <= LONGEST else ""
 

@@ -49,7 +49,7 @@ __all__ = [
 
 VISIBILITIES: Final[tuple[str, ...]] = ("public", "limited", "private")
 WEBSITE: Final = r"^(https?://[^\s]+)?$"
-# The longest texts of a profile, by column, with the name of the field in the API.
+# Maximum lengths of the profile texts by column, with the field names in the API.
 LIMITS: Final[Mapping[str, tuple[str, int]]] = {
     "email": ("Email", 254),
     "full_name": ("FullName", 100),
@@ -74,7 +74,7 @@ class NewUser(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ProfileEdit(msgspec.Struct, frozen=True, kw_only=True):
-    """What to change of a profile; a field that is UNSET keeps its value."""
+    """Changes to a profile; UNSET fields keep their value."""
 
     email: str | UnsetType = UNSET
     full_name: str | UnsetType = UNSET
@@ -88,7 +88,7 @@ class ProfileEdit(msgspec.Struct, frozen=True, kw_only=True):
 
 @redacted
 class UserEdit(ProfileEdit, frozen=True, kw_only=True):
-    """What a site administrator changes of an account."""
+    """Changes to an account by a site administrator."""
 
     password: Secret | UnsetType = UNSET
     must_change_password: bool | UnsetType = UNSET
@@ -100,7 +100,7 @@ class UserEdit(ProfileEdit, frozen=True, kw_only=True):
 
 
 def is_visible(app: App, actor: Actor, account: Account) -> bool:
-    """Return whether the actor may see an account; memberships are read only where they decide."""
+    """Return whether the actor may see an account; memberships are read only if needed."""
     if account_visible(actor, account):
         return True
     if actor.user is None or not account_visible(actor, account, is_member=True):
@@ -109,7 +109,7 @@ def is_visible(app: App, actor: Actor, account: Account) -> bool:
 
 
 def find_visible(app: App, actor: Actor, name: str) -> Account:
-    """Return a user by name; raise `NoSuchAccount` for one the actor may not see, and for an organization."""
+    """Return a user by name; raise `NoSuchAccount` if the actor may not see it, and for an organization."""
     try:
         account = accounts.find_user(app.database, name)
     except NoSuchUser:
@@ -120,13 +120,13 @@ def find_visible(app: App, actor: Actor, name: str) -> Account:
 
 
 def list_users(app: App, actor: Actor, text: str, *, skip: int, limit: int) -> tuple[list[Account], int]:
-    """Return one page of the users whose name contains a text, and their number."""
+    """Return one page of the users whose name contains a text, and the total."""
     require_site_admin(actor)
     return search(app, actor, text, skip=skip, limit=limit)
 
 
 def search(app: App, actor: Actor, text: str, *, skip: int, limit: int) -> tuple[list[Account], int]:
-    """Return one page of the users whose name contains a text and whom the actor may see, and their number."""
+    """Return one page of the users whose name contains a text and whom the actor may see, and the total."""
     visibilities = VISIBILITIES if actor.is_admin else ("public", "limited") if actor.user else ("public",)
     if actor.public_only:
         visibilities = ("public",)
@@ -136,7 +136,7 @@ def search(app: App, actor: Actor, text: str, *, skip: int, limit: int) -> tuple
 
 
 def create(app: App, actor: Actor, new_user: NewUser) -> Account:
-    """Create a user; only a command on the server may leave the e-mail address out."""
+    """Create a user; the e-mail address may be omitted only by a command on the server."""
     require_site_admin(actor)
     check_required(new_user.name, "Username")
     if not actor.is_operator:
@@ -158,7 +158,7 @@ def create(app: App, actor: Actor, new_user: NewUser) -> Account:
 
 
 def sign_up(app: App, name: str, email: str, password: Secret) -> Account:
-    """Create an account for whoever asks; raise `SignUpDisabled` where the settings do not allow it."""
+    """Create an account by self-registration; raise `SignUpDisabled` if the settings do not allow it."""
     if not app.settings.sign_up:
         raise SignUpDisabled
     check_required(email, "Email")
@@ -168,7 +168,7 @@ def sign_up(app: App, name: str, email: str, password: Secret) -> Account:
 
 
 def edit(app: App, actor: Actor, user: Account, changes: UserEdit) -> Account:
-    """Edit a user's account; raise `LastAdmin` where no administrator would be left."""
+    """Edit a user's account; raise `LastAdmin` if no administrator would be left."""
     require_site_admin(actor)
     columns = changed_columns(changes)
     password = columns.pop("password", None)
@@ -178,7 +178,7 @@ def edit(app: App, actor: Actor, user: Account, changes: UserEdit) -> Account:
 
 
 def edit_profile(app: App, actor: Actor, changes: ProfileEdit) -> Account:
-    """Edit the profile of the user who acts; an e-mail address cannot be removed."""
+    """Edit the profile of the acting user; an e-mail address cannot be removed."""
     user = require_login(actor)
     columns = changed_columns(changes)
     if user.email and columns.get("email") == "":
@@ -187,16 +187,16 @@ def edit_profile(app: App, actor: Actor, changes: ProfileEdit) -> Account:
 
 
 def rename(app: App, actor: Actor, user: Account, name: str) -> Account:
-    """Rename a user; the old name redirects to the new one until somebody takes it."""
+    """Rename a user; the old name redirects to the new one until it is taken."""
     require_site_admin(actor)
     check_required(name, "NewName")
     return accounts.rename_account(app.database, user, name)
 
 
 def delete(app: App, actor: Actor, user: Account, *, purge: bool = False) -> int:
-    """Delete a user and return the number of repositories deleted too, which are all of theirs with `purge`.
+    """Delete a user; with `purge` also all their repositories. Return the number of deleted repositories.
 
-    What they wrote stays without an author.
+    Issues and comments they wrote are kept without an author.
     """
     require_site_admin(actor)
     if actor.user is not None and user.id == actor.user.id:
@@ -213,14 +213,14 @@ def delete(app: App, actor: Actor, user: Account, *, purge: bool = False) -> int
 
 
 def set_own_password(app: App, actor: Actor, password: Secret, *, kept_session: str = "") -> None:
-    """Set the password of the user who acts; all their sessions end, but for one."""
+    """Set the password of the acting user, and end all their sessions except `kept_session`."""
     user = require_session(actor)
     check_length(password.reveal(), "Password", LONGEST_PASSWORD)
     accounts.set_password(app.database, user.name, password, kept_session=kept_session)
 
 
 def changed_columns(changes: ProfileEdit) -> dict[str, Any]:
-    """Check what is to be changed, and return the columns; an empty visibility changes none."""
+    """Validate changes, and return the columns to update; an empty visibility changes nothing."""
     columns = {name: value for name in changes.__struct_fields__ if (value := getattr(changes, name)) is not UNSET}
     if not columns.get("visibility"):
         columns.pop("visibility", None)
@@ -229,7 +229,7 @@ def changed_columns(changes: ProfileEdit) -> dict[str, Any]:
 
 
 def check_profile(columns: Mapping[str, object]) -> None:
-    """Check the texts of a profile, of a user or an organization."""
+    """Validate the profile fields of a user or organization."""
     for column, (field, limit) in LIMITS.items():
         check_length(str(columns.get(column, "")), field, limit)
     if not re.fullmatch(WEBSITE, str(columns.get("website", ""))):

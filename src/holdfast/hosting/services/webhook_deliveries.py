@@ -18,7 +18,7 @@ STATES = ("waiting", "delivered", "failed", "cancelled")
 
 @dataclass(frozen=True, slots=True)
 class SentDelivery:
-    """A delivery, with the payload of its event if that is the body that was sent."""
+    """A delivery, with the payload of its event if that was sent as the body."""
 
     delivery: Delivery
     payload: str
@@ -47,14 +47,14 @@ def find(app: App, actor: Actor, owner: WebhookOwner, webhook_id: int, key: str)
 
 
 def cancel(app: App, actor: Actor, owner: WebhookOwner, webhook_id: int, key: str) -> None:
-    """Cancel a pending delivery; raise `NotWaiting` for any other."""
+    """Cancel a pending delivery; raise `NotWaiting` if it is not pending."""
     user = require_webhook_admin(actor, owner)
     delivery = of_webhook(app, webhooks.find(app, actor, owner, webhook_id), key)
     deliveries.cancel(app.database, delivery, f"cancelled by {user.name}")
 
 
 def redeliver(app: App, actor: Actor, owner: WebhookOwner, webhook_id: int, key: str) -> Delivery:
-    """Queue a delivery again, behind the pending ones; raise `WebhookInactive` if it is inactive."""
+    """Queue a delivery again, after the pending ones; raise `WebhookInactive` if the webhook is inactive."""
     hook = webhooks.find(app, actor, owner, webhook_id)
     delivery = of_webhook(app, hook, key)
     check_active(hook)
@@ -62,7 +62,7 @@ def redeliver(app: App, actor: Actor, owner: WebhookOwner, webhook_id: int, key:
 
 
 def redeliver_all(app: App, actor: Actor, owner: WebhookOwner, webhook_id: int, filters: DeliveryFilter) -> int:
-    """Queue the events of earlier deliveries again, each once and in order; return their number."""
+    """Queue the events of earlier deliveries again, each once and in order; return how many."""
     hook = webhooks.find(app, actor, owner, webhook_id)
     check_filter(filters)
     check_active(hook)

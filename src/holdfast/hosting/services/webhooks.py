@@ -65,7 +65,7 @@ MAX_AUTHORIZATION: Final = 4096
 MAX_OPTION: Final = 2048
 ABSOLUTE_URL: Final = re.compile(r"https?://[^\s\x00-\x20\x7f\\]+", re.IGNORECASE)
 NUMERIC_PORT: Final = re.compile(r"(?:\[[^\]]*\]|[^:\[\]]*)(?::[0-9]*)?")
-# No line breaks, against header injection.
+# No line breaks, to prevent header injection.
 HEADER_VALUE: Final = re.compile(r"[\x20-\x7e\x80-\xff\t]*")
 
 Columns = dict[str, str | int | bool]
@@ -118,7 +118,7 @@ def require_enabled(app: App) -> None:
 
 
 def authorize(app: App, actor: Actor, owner: WebhookOwner) -> HookOwner:
-    """Return the owner as the store knows it; raise unless the actor may manage its webhooks."""
+    """Return the owner as a `HookOwner`; raise an error unless the actor may manage its webhooks."""
     require_webhook_admin(actor, owner)
     require_enabled(app)
     return owner.stored
@@ -369,7 +369,7 @@ def slack_options(webhook: NewWebhook | WebhookEdit, existing: dict[str, str]) -
 
 
 def checked_events(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the events that the names stand for."""
+    """Expand event names to events; raise an error for an unknown name."""
     try:
         return expand_events(names)
     except EventRefused as error:
