@@ -19,7 +19,7 @@ __all__ = ["FORMATS", "LEVEL", "Format", "archive", "bundle", "depends_on_refs"]
 
 Format = Literal["zip", "tar.gz"]
 FORMATS: Final[tuple[Format, ...]] = ("tar.gz", "zip")
-# The compression: half the time of git's usual level, for a tenth more bytes.
+# The compression level: half the time of git's default level, for a tenth more bytes.
 LEVEL: Final = 3
 # In any directory.
 ATTRIBUTES: Final = ":(glob)**/.gitattributes"
@@ -47,7 +47,7 @@ def archive(
 
 @lru_cache(maxsize=4096)
 def depends_on_refs(folder: Path, commit: str) -> bool:
-    """Return whether files of a commit have placeholders (`export-subst`): some name branches and tags."""
+    """Return whether files of a commit have placeholders (`export-subst`), some of which contain refs."""
     try:
         how = ("-q", "--fixed-strings", "export-subst", commit, "--", ATTRIBUTES)
         run(folder, "grep", *how, variables={"GIT_LITERAL_PATHSPECS": "0"})

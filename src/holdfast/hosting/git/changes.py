@@ -176,12 +176,12 @@ def stats_of(repo: Repo, commits: Iterable[Commit]) -> dict[str, DiffStats]:
 
 
 class DiffStatsCache:
-    """An LRU cache of line counts between two trees, which never change; behind it is the repository's file."""
+    """An LRU cache of line counts between two trees, backed by a file in the repository's folder."""
 
     def __init__(self, most: int) -> None:
         self._most = most
         self._lock = threading.Lock()
-        # Counting a large commit takes seconds: of those who ask for it at once, one counts.
+        # Counting a large commit takes seconds: of concurrent requests for it, one counts.
         self._counting = tuple(threading.Lock() for _ in range(COUNTING))
         self._kept: OrderedDict[tuple[Path, Pair], DiffStats] = OrderedDict()
 
@@ -221,7 +221,7 @@ class DiffStatsCache:
 
 
 def count_lines(folder: Path, pairs: set[Pair]) -> dict[Pair, DiffStats]:
-    """Count lines with one git process for all pairs of trees, outside of this process."""
+    """Count lines with one git process for all pairs of trees."""
     lines = "".join(f"{old} {new}\n" for old, new in sorted(pairs))
     how = ("--stdin", "-r", "--no-renames", "--no-ext-diff", "--no-textconv", "--shortstat")
     stats_by_pair = dict.fromkeys(pairs, DiffStats())
@@ -246,11 +246,11 @@ def diff_text(repo: Repo, old: str | None, new: str | None, *, binary: bool = Fa
 
 
 def patches_text(repo: Repo, base: str, head: str, *, most: int, binary: bool = False) -> Iterator[bytes]:
-    """Yield the newest commits of a head that a base does not have as mails for `git am`, oldest first.
+    """Yield the newest commits of `head` that are not in `base` as mails for `git am`, oldest first.
 
-    Merges have none, as in `git format-patch`.
+    Merge commits are left out, as in `git format-patch`.
     """
-    # Without `--binary`, `git format-patch` would write binary files whole.
+    # Without `--binary`, `git format-patch` would include binary files in full.
     options = ("--stdout", f"--max-count={most}", *PLAIN, "--binary" if binary else "--no-binary")
     return stream_output(repo.folder, "format-patch", *options, f"{base}..{head}")
 

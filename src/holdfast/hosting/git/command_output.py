@@ -14,7 +14,7 @@ __all__ = ["git_output", "split_output", "stream_output"]
 CHUNK: Final = 256 * 1024
 
 
-def git_output(folder: Path, *arguments: str, input: bytes = b"") -> bytes:  # noqa: A002  # as subprocess calls it
+def git_output(folder: Path, *arguments: str, input: bytes = b"") -> bytes:  # noqa: A002  # the name used by subprocess
     """Return the output of a git command on existing objects; raise `GitDamaged` if it fails."""
     try:
         return run(folder, *arguments, input=input)
@@ -26,7 +26,7 @@ def git_output(folder: Path, *arguments: str, input: bytes = b"") -> bytes:  # n
 
 def stream_output(folder: Path, *arguments: str, variables: Mapping[str, str] | None = None) -> Iterator[bytes]:
     """Yield the output of a git command; it is terminated when the consumer stops."""
-    with subprocess.Popen(  # noqa: S603  # a list of arguments: no shell reads them
+    with subprocess.Popen(  # noqa: S603  # an argument list, without a shell
         [find_git(), *arguments],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -50,7 +50,7 @@ def stream_output(folder: Path, *arguments: str, variables: Mapping[str, str] | 
 
 
 def split_output(chunks: Iterable[bytes], separator: bytes) -> Iterator[bytes]:
-    """Split streamed output at a separator; what follows the last one is yielded unless it is empty."""
+    """Split streamed output at a separator; a non-empty rest after the last separator is yielded too."""
     rest = b""
     for chunk in chunks:
         *parts, rest = (rest + chunk).split(separator)

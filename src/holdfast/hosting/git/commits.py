@@ -29,7 +29,7 @@ __all__ = [
 
 LATEST: Final = 253_402_300_799
 SHORT: Final = 256
-# Python codecs that are no text encodings, or too slow. Characters that would end a line or an address.
+# Characters that would end a line or an address; Python codecs that are not text encodings, or too slow.
 NOT_IN_A_NAME: Final = str.maketrans("", "", "<>\n\0")
 NOT_AROUND_IT: Final = " .,:;\"'\\\r\t"
 NOT_TEXT: Final = frozenset(["idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape", "utf-7"])
@@ -153,7 +153,7 @@ def parse_signature(line: bytes | None, encoding: bytes | None) -> Signature:
 
 @lru_cache(maxsize=1024)
 def cached_signature(line: bytes, encoding: bytes | None) -> Signature:
-    """Parse a signature, cached: few people write most of a history."""
+    """Parse a signature, cached: a few people write most of a history."""
     return uncached_signature(line, encoding)
 
 

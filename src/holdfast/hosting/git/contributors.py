@@ -1,4 +1,4 @@
-"""Contributors to a branch (`git shortlog`), by the name and address of authors, which `.mailmap` can correct."""
+"""Contributors to a branch (`git shortlog`), by the name and e-mail of authors, corrected by `.mailmap`."""
 
 import re
 from typing import Final
@@ -11,7 +11,7 @@ from holdfast.hosting.git.repository import Repo
 
 __all__ = ["Contributor", "ContributorList", "count_contributors"]
 
-# Those with the most commits are kept; of the others only the number.
+# Only this many contributors with the most commits are listed; the others are counted.
 MOST_KEPT: Final = 100
 LONGEST_NAME: Final = 200
 LINE: Final = re.compile(rb"\s*(\d+)\t(.*?)\s*<([^<>]*)>")
@@ -26,7 +26,7 @@ class Contributor(msgspec.Struct, frozen=True):
 
 
 class ContributorList(msgspec.Struct, frozen=True):
-    """The contributors to a commit and those before it, the one with the most commits first."""
+    """The contributors to a commit and its ancestors, by number of commits in descending order."""
 
     commit: str
     total: int
@@ -34,7 +34,7 @@ class ContributorList(msgspec.Struct, frozen=True):
 
 
 def count_contributors(repo: Repo, commit: str) -> ContributorList:
-    """Read all commits up to a commit and count them by author; takes about a second for 100,000 commits."""
+    """Count all commits reachable from a commit by author; takes about a second for 100,000 commits."""
     repo.require(commit, "commit")
     output = git_output(repo.folder, "shortlog", "--summary", "--numbered", "--email", commit, "--")
     lines = output.splitlines()

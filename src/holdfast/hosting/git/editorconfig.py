@@ -1,6 +1,6 @@
 """Parses `.editorconfig` files and matches their globs against a path.
 
-A glob is matched by following all alternatives at once, so that the time is at most its length times that of the
+All alternatives of a glob are matched in parallel, so the time is at most the length of the glob times that of the
 path.
 """
 

@@ -1,8 +1,8 @@
 """The folders of repositories, by repository id, so that a rename or transfer moves no files.
 
-repositories/2f/815.git      the low byte of the id, then the id
-repositories/.making/...     half-made ones, invisible until they are whole
-repositories/.leaving/...    deleted ones, on their way out
+    repositories/2f/815.git      the low byte of the id, then the id
+    repositories/.making/...     incomplete repositories, renamed when they are complete
+    repositories/.leaving/...    deleted repositories, renamed before their files are removed
 """
 
 import os
@@ -21,7 +21,7 @@ from holdfast.hosting.errors import NoSuchFolder, StorageUnavailable
 __all__ = ["OBJECT_FORMATS", "Folders", "ObjectFormat", "make_folder_below", "make_private_folder"]
 
 ObjectFormat = Literal["sha1", "sha256"]
-# What repositories can have here. Objects and refs are written so, whatever the library can read.
+# The supported object formats. Objects and refs are written in these, whatever the library can read.
 OBJECT_FORMATS: Final[tuple[ObjectFormat, ...]] = ("sha1",)
 FOLDER: Final = re.compile(r"([1-9][0-9]{0,18})\.git")
 MAKING: Final = ".making"
@@ -31,7 +31,7 @@ BUSY_SECONDS: Final = 3600.0
 
 @lru_cache(maxsize=4096)
 def repository_path(root: str, repository_id: int) -> Path:
-    """Return where a repository lies below the root."""
+    """Return the path of a repository below the root."""
     return Path(root, f"{repository_id & 0xFF:02x}", f"{repository_id}.git")
 
 
@@ -44,17 +44,17 @@ class Folders:
 
     @property
     def hooks(self) -> Path:
-        """Where the hooks of all repositories lie."""
+        """The folder of the hooks of all repositories."""
         return self.root / ".hooks"
 
     def path(self, repository_id: int) -> Path:
-        """Return where a repository lies, whether or not it is there."""
+        """Return the path of a repository, whether or not it exists."""
         if not 0 < repository_id < 2**63:
             raise NoSuchFolder(f"no repository can have the id {repository_id}")
         return repository_path(self._root, repository_id)
 
     def existing(self, repository_id: int) -> Path:
-        """Return where a repository lies; it must be there."""
+        """Return the path of a repository, which must exist."""
         place = self.path(repository_id)
         if not place.is_dir():
             raise NoSuchFolder(f"repository {repository_id} is not on disk")
@@ -66,12 +66,12 @@ class Folders:
 
     @contextmanager
     def incoming(self) -> Iterator[Path]:
-        """Make a folder for something that is on its way, and remove it afterwards."""
+        """Create a temporary folder for incoming data, and remove it afterwards."""
         with tempfile.TemporaryDirectory(dir=self._aside(MAKING), ignore_cleanup_errors=True) as temporary:
             yield Path(temporary)
 
     def delete(self, repository_id: int) -> None:
-        """Remove a repository: it is gone at once, and its bytes follow; one that is not there is no error."""
+        """Delete a repository: it is renamed first, then its files are removed; a missing one is no error."""
         place = self.path(repository_id)
         aside = Path(tempfile.mkdtemp(dir=self._aside(LEAVING)))
         try:
@@ -80,11 +80,11 @@ class Folders:
             aside.rmdir()
             return
         fsync_path(place.parent)
-        # A push that was running may still put files there; what is left goes with the next sweep.
+        # A running push may still write files there; the next sweep removes what is left.
         shutil.rmtree(aside, ignore_errors=True)
 
     def sweep(self, *, now: float | None = None) -> None:
-        """Remove what a crash left half-made or half-deleted, but nothing someone may be busy with."""
+        """Remove incomplete and deleted folders left by a crash, except recent ones, which may be in use."""
         latest = (time.time() if now is None else now) - BUSY_SECONDS
         for name in (MAKING, LEAVING):
             for folder in self._aside(name).iterdir():
@@ -92,14 +92,14 @@ class Folders:
                     shutil.rmtree(folder, ignore_errors=True)
 
     def all_ids(self) -> Iterator[int]:
-        """Go through the ids of all repositories on disk, in no order."""
+        """Yield the ids of all repositories on disk, in no order."""
         for folder in self.root.glob("[0-9a-f][0-9a-f]/*.git"):
             match = FOLDER.fullmatch(folder.name)
             if match and self.path(int(match[1])) == folder and folder.is_dir():
                 yield int(match[1])
 
     def size(self, repository_id: int) -> int:
-        """Return how many bytes a repository takes; files that vanish while counting do not count."""
+        """Return the size of a repository in bytes; files that vanish meanwhile are not counted."""
         return sum(file_sizes(self.existing(repository_id)))
 
     def _aside(self, name: str) -> Path:
@@ -109,17 +109,17 @@ class Folders:
 
 
 def make_private_folder(folder: Path) -> None:
-    """Make a folder and those above it that are not there; nobody else can read any of them."""
-    # The mode given to `mkdir` is not that of the folders above which it makes as well.
+    """Create a folder and its missing parents, accessible only to the owner (mode 0700)."""
+    # `mkdir(parents=True)` does not apply the mode to the parents.
     for path in reversed((folder, *folder.parents)):
         if not path.exists():
             path.mkdir(mode=0o700, exist_ok=True)
 
 
 def make_folder_below(folder: Path, data: Path) -> None:
-    """Make a folder and those between it and the data folder, which nobody else can read.
+    """Create a folder and its missing parents up to the data folder, accessible only to the owner.
 
-    A data folder that is gone is not made again: what is kept somewhere else would be missed later.
+    A missing data folder is not created: its data may be elsewhere, such as on a disk that is not mounted.
     """
     if not data.is_dir():
         raise StorageUnavailable(f"the data folder {data} is not there")
@@ -127,7 +127,7 @@ def make_folder_below(folder: Path, data: Path) -> None:
 
 
 def file_sizes(folder: Path) -> Iterator[int]:
-    """Go through the sizes of all files below a folder."""
+    """Yield the sizes of all files below a folder."""
     for entry in list_folder(folder):
         with suppress(FileNotFoundError):
             if entry.is_dir(follow_symlinks=False):
@@ -137,7 +137,7 @@ def file_sizes(folder: Path) -> Iterator[int]:
 
 
 def list_folder(folder: Path) -> list[os.DirEntry[str]]:
-    """List a folder; one that vanished meanwhile is empty."""
+    """List a folder; a folder that vanished meanwhile is empty."""
     try:
         with os.scandir(folder) as entries:
             return list(entries)
@@ -146,7 +146,7 @@ def list_folder(folder: Path) -> list[os.DirEntry[str]]:
 
 
 def fsync_path(path: Path) -> None:
-    """Make a file, or the names in a folder, durable."""
+    """Call `fsync` on a file, or on a folder for its directory entries."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -10,29 +10,29 @@ from holdfast.hosting.git.program import environment, find_git
 __all__ = ["FsckResult", "fsck"]
 
 PROBLEMS_KEPT: Final = 100
-# What pushes may hold, a check must not complain of.
+# Findings that are accepted in pushes, and therefore ignored here.
 HARMLESS: Final = ("badTimezone", "missingSpaceBeforeDate", "zeroPaddedFilemode")
 
 
 @dataclass(frozen=True, slots=True)
 class FsckResult:
-    """The problems `git fsck` reports; `count` may exceed the number that is kept."""
+    """The problems `git fsck` reports; `count` may exceed the number of stored messages."""
 
     problems: tuple[str, ...]
     count: int
 
     @property
     def whole(self) -> bool:
-        """Whether nothing is wrong."""
+        """Whether no problem was found."""
         return not self.count
 
 
 def fsck(folder: Path) -> FsckResult:
-    """Read every object of a repository, and hold it against its id and against what it names."""
+    """Read every object of a repository, and verify its id and the objects it refers to."""
     settings = [(f"fsck.{name}", "ignore") for name in HARMLESS]
     problems: list[str] = []
     count = 0
-    with subprocess.Popen(  # noqa: S603  # a list of arguments: no shell reads them
+    with subprocess.Popen(  # noqa: S603  # an argument list, without a shell
         [find_git(), "fsck", "--full", "--no-dangling", "--no-progress"],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -40,7 +40,7 @@ def fsck(folder: Path) -> FsckResult:
         env=environment({"GIT_DIR": str(folder)}, settings),
         process_group=0,
     ) as process:
-        # A HEAD without a commit and the like are notices, not problems.
+        # Such as a HEAD without a commit: notices, not problems.
         for line in process.stdout or ():
             message = line.decode(errors="replace").strip()
             if message.startswith(("notice:", "warning in ")):

@@ -35,7 +35,7 @@ __all__ = [
 
 GRAPH_SECONDS: Final = 600.0
 KEPT: Final = 4096
-# Up to this many commits are followed here, which is faster than starting git.
+# Up to this many commits are walked in this process, which is faster than starting git.
 STRAIGHT: Final = 32
 
 
@@ -50,7 +50,7 @@ class CommitRange:
     exclude: tuple[str, ...] = ()
 
     def arguments(self) -> list[str]:
-        """Return the arguments for git: object ids only, so that nothing is taken for an option."""
+        """Return the arguments for git: only object ids, so that nothing is parsed as an option."""
         arguments = [self.start, *(f"^{commit}" for commit in self.exclude)]
         if self.since is not None:
             arguments.insert(0, f"--max-age={self.since}")
@@ -95,10 +95,10 @@ def count(repo: Repo, span: CommitRange) -> int:
 
 
 def cannot_match(span: CommitRange) -> bool:
-    """Return whether nothing can exist at the range's path, so that git must not be called with it."""
+    """Return whether no file can exist at the range's path, so that git must not be called with it."""
     if not span.path:
         return False
-    # git would take these as relative paths, even out of the repository.
+    # git would interpret these as relative paths, even out of the repository.
     steps = not {b"", b".", b".."}.isdisjoint(span.path.split(b"/"))
     return steps or b"\0" in span.path or len(span.path) > LONGEST_PATH
 
@@ -155,7 +155,7 @@ def linear_commits(repo: Repo, old: str, new: str) -> tuple[str, ...] | None:
 
 
 def ahead_behind(repo: Repo, left: str, right: str) -> tuple[int, int]:
-    """Return how many commits are only reachable from the one, and only from the other."""
+    """Return the numbers of commits reachable only from `left`, and only from `right`."""
     repo.require(left, "commit")
     repo.require(right, "commit")
     return count_ahead_behind(repo.folder, left, right)

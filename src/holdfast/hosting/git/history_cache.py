@@ -1,6 +1,6 @@
 """A persistent cache of last-commit results, in a SQLite file in the repository's folder.
 
-It can be deleted at any time: what is missing, locked or damaged is computed again.
+It can be deleted at any time: missing, locked or damaged results are computed again.
 """
 
 import sqlite3
@@ -50,11 +50,11 @@ def save(folder: Path, path: bytes, start: str, answer: bytes) -> None:
             )
             number = row.lastrowid or 0
             newest = {"path": path, "kept": KEPT_PER_PATH}
-            connection.execute(f"DELETE FROM answers WHERE path = :path AND number NOT IN ({NEWEST})", newest)  # noqa: S608  # our own text
+            connection.execute(f"DELETE FROM answers WHERE path = :path AND number NOT IN ({NEWEST})", newest)  # noqa: S608  # a constant
             if number % TIDY_EVERY == 0:
                 connection.execute("DELETE FROM answers WHERE number <= ?", (number - KEPT,))
     except sqlite3.OperationalError:
-        # Busy, full or read-only: the result is returned all the same.
+        # Busy, full or read-only: the result is returned without being cached.
         return
     except (sqlite3.Error, OSError):
         forget(file)

@@ -30,13 +30,13 @@ KEPT_ENTRIES: Final = 400_000
 KEPT_COMMITS: Final = 8192
 # How many commits are searched in this process for a cached result, before git walks the history.
 NEAR: Final = 48
-# Beyond this many commits, what is left at the root is looked up by name; a few are looked up one by one, where
-# changed-path filters help.
+# After this many commits, the remaining entries of the root are passed to git by name; a few are looked up one by
+# one, where changed-path filters help.
 FAR: Final = 100
 FEW: Final = 4
 CONTENTS_KEPT: Final = 256
 
-# The entries of a directory by name: mode and id. And the last commit of each entry.
+# The entries of a directory by name, with mode and id; and the last commit of each entry.
 Content = dict[bytes, tuple[int, str]]
 Answers = dict[bytes, str]
 Key = tuple[Path, bytes]
@@ -192,16 +192,16 @@ def content_of(repo: Repo, tree: str, path: bytes) -> Content:
 
 
 class PendingEntries:
-    """The entries whose last commit is not found yet, by the commit to look at next."""
+    """The entries whose last commit is not found yet, by the next commit to examine."""
 
     def __init__(self, start: str, names: set[bytes]) -> None:
         self.waiting: dict[str, set[bytes]] = {start: names} if names else {}
         self.answers: Answers = {}
 
     def settle(self, commit: str, changed: list[tuple[str, set[bytes] | None]]) -> None:
-        """Resolve the entries at a commit, or move each on to the first parent that has the same.
+        """Resolve the entries at a commit, or pass each on to the first parent that has the same entry.
 
-        `changed` has what differs from each parent; None is everything.
+        `changed` has the entries that differ from each parent; None means all.
         """
         for name in self.waiting.pop(commit, ()):
             onward = next((parent for parent, names in changed if names is not None and name not in names), None)
@@ -214,7 +214,7 @@ class PendingEntries:
 def search_nearby(
     repo: Repo, start: str, path: bytes, names: set[bytes], cached_answers: dict[str, Answers]
 ) -> Answers:
-    """Follow the histories a few commits to ones with cached results; return the results found."""
+    """Walk a few commits back to ones with cached results; return the results found."""
     if not cached_answers:
         return {}
     lines = PendingEntries(start, set(names))
@@ -256,7 +256,7 @@ def walk_history(repo: Repo, start: str, path: bytes, names: set[bytes]) -> Answ
             lines = PendingEntries(commit, set(names))
         visited[commit] = parents, changed
         step = commit
-        # With skewed clocks a parent can be printed before its child: it is known already.
+        # With skewed clocks a parent can be printed before its child, and was visited already.
         while step in lines.waiting and step in visited:
             behind, touched = visited[step]
             if len(behind) > 1:

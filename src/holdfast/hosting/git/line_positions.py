@@ -1,4 +1,4 @@
-"""Lines of files in different commits: the hunk around a line, and where a line is after a change."""
+"""Lines of files in different commits: the hunk around a line, and the position of a line after a change."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -15,7 +15,7 @@ __all__ = ["FileAt", "file_at", "hunk_around", "map_line", "moved_file"]
 # More lines than a file that is compared can have.
 MOST_LINES: Final = 2 * LARGEST
 CONTEXT: Final = 3
-"""How many lines before the line a hunk shows."""
+"""The number of lines that a hunk shows before the line."""
 LONGEST_LINE: Final = 1000
 
 
@@ -36,7 +36,7 @@ class FileAt:
 
 
 def file_at(repo: Repo, commit: str, path: str) -> FileAt | None:
-    """Return a file of a commit; None if the commit has none at that path."""
+    """Return a file of a commit; None if the commit has no file at that path."""
     entry = find(repo, read_commit(repo, commit).tree, raw(path))
     if isinstance(entry, MissingPath) or entry.type not in {"file", "symlink"}:
         return None
@@ -44,14 +44,14 @@ def file_at(repo: Repo, commit: str, path: str) -> FileAt | None:
 
 
 def moved_file(repo: Repo, old_commit: str, new_commit: str, path: str) -> FileAt | None:
-    """Return a file of another commit, under its new name if it was renamed; None if it is gone."""
+    """Return a file in another commit, under its new name if it was renamed; None if it was deleted."""
     same = file_at(repo, new_commit, path)
     if same is not None:
         return same
     try:
         changed = diff_trees(repo, read_commit(repo, old_commit).tree, read_commit(repo, new_commit).tree)
     except (GitDamaged, GitFailed, NoSuchObject):
-        # The commit of a branch that was overwritten may be gone.
+        # The commit of a force-pushed branch may not exist any more.
         return None
     for file in changed.files:
         if file.status == "renamed" and file.old_path == raw(path):
@@ -81,7 +81,7 @@ def hunk_around(old: bytes, new: bytes, line: int, *, is_old_side: bool) -> str:
         for index, diff_line in enumerate(hunk.lines):
             if (diff_line.old if is_old_side else diff_line.new) == line:
                 return unified(hunk.lines[max(index - CONTEXT, 0) : index + 1], hunk)
-    # Not changed, and not next to a change: both sides have it.
+    # Not changed, and not next to a change: the line is on both sides.
     before, after = (old, new) if is_old_side else (new, old)
     first = max(line - CONTEXT, 1)
     mapped = map_line(before, after, first)

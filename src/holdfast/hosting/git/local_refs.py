@@ -1,4 +1,4 @@
-"""Writes refs to a local copy of a repository; the database is where they are true, so nothing is synced here."""
+"""Writes refs to a local copy of a repository; the database is the source of truth, so nothing is fsynced."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -14,7 +14,7 @@ from holdfast.hosting.git.repository import Repo
 
 __all__ = ["set_head", "write_refs"]
 
-# From so many refs on, one git process costs less than a lock for each of them.
+# From this many refs on, one git process costs less than a lock for each of them.
 MANY: Final = 32
 
 
@@ -24,7 +24,7 @@ def write_refs(repo: Repo, targets: Mapping[str, str | None]) -> None:
     kept = {ref: target for ref, target in targets.items() if target is not None}
     if deleted:
         update_refs(repo, [b"delete %s\0\0" % raw(ref) for ref in deleted])
-    # The library writes no name that is not UTF-8.
+    # The library cannot write names that are not UTF-8.
     if len(kept) >= MANY or any(well_formed(ref) != ref for ref in kept):
         update_refs(repo, [b"update %s\0%s\0\0" % (raw(ref), target.encode()) for ref, target in kept.items()])
         return

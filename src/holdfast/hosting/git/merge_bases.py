@@ -1,6 +1,7 @@
-"""Best common ancestors of two commits, as `git merge-base --all` finds them.
+"""Best common ancestors of two commits, as found by `git merge-base --all`.
 
-Branches usually part a few commits back, where following the parents in this process costs less than starting git.
+Branches usually diverge a few commits back, where walking the parents in this process costs less than starting
+git.
 """
 
 import re
@@ -38,20 +39,20 @@ def merge_bases(repo: Repo, left: str, right: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=KEPT)
 def cached_bases(folder: Path, left: str, right: str) -> tuple[str, ...]:
-    """Find the merge bases; those of given commits never change, and a merge asks for them several times."""
+    """Find the merge bases, cached: they never change, and a merge needs them several times."""
     near = search(open_repository(folder), left, right)
     return ask_git(folder, left, right) if near is None else near
 
 
 def search(repo: Repo, left: str, right: str) -> tuple[str, ...] | None:
-    """Return the best common ancestor if there is at most one and it is near, else None.
+    """Return the best common ancestor if there is at most one and it is near, otherwise None.
 
-    The commits reachable from each side are visited newest first, until all that is left to visit is reachable
-    from a common ancestor. Wrong commit times cost visits but never a common ancestor.
+    The commits reachable from each side are visited newest first, until all remaining commits are reachable from a
+    common ancestor. Wrong commit times cost visits but never a common ancestor.
     """
     flags: dict[str, int] = {left: LEFT, right: RIGHT}
     parents: dict[str, tuple[str, ...]] = {}
-    # Of commits of the same second the one found first is visited first: a child before its parents.
+    # Commits of the same second are visited in the order they were found: a child before its parents.
     queue: list[tuple[int, int, str]] = []
     common: set[str] = set()
 
@@ -89,7 +90,7 @@ def read_links(repo: Repo, commit: str) -> tuple[int, tuple[str, ...]]:
 
 
 def leading_parents(commit: str, head: bytes) -> Iterator[bytes]:
-    """Yield the parents of a commit; they follow its tree and nothing else."""
+    """Yield the parents in the header of a commit, which directly follow its tree."""
     position = head.find(b"\n") + 1
     if not position:
         raise damaged_error(commit)

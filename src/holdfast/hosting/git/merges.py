@@ -1,7 +1,7 @@
-"""Merges of branches: merge commits, squashed commits and rebases, made as objects in memory.
+"""Merges of branches: merge commits, squash commits and rebases, built as objects in memory.
 
-Every function adds the objects it makes to a draft and returns the new tip of the base branch. The trees are those
-that git itself makes of the same merge; `tree_merges` decides when git has to be asked for one.
+Every function adds its objects to a draft and returns the new tip of the base branch. The trees are the same as
+git's for the same merge; `tree_merges` decides when git has to be run.
 """
 
 import time
@@ -67,7 +67,7 @@ def merges_cleanly(repo: Repo, base: str, head: str) -> bool:
 
 
 def check_merge(repo: Repo, base: str, head: str) -> MergeCheck:
-    """Return whether `head` merges into `base`; nothing is written. Raises `GitTimedOut` after a few seconds."""
+    """Return whether `head` merges into `base`, without writing; raise `GitTimedOut` after a few seconds."""
     repo.require(base, "commit")
     repo.require(head, "commit")
     return cached_check(repo.folder, base, head)
@@ -75,7 +75,7 @@ def check_merge(repo: Repo, base: str, head: str) -> MergeCheck:
 
 @lru_cache(maxsize=KEPT)
 def cached_check(folder: Path, base: str, head: str) -> MergeCheck:
-    """Try a merge; its result for given commits never changes."""
+    """Try a merge; cached, as the result for given commits never changes."""
     repo = open_repository(folder)
     bases = merge_bases(repo, base, head)
     if base in bases or head in bases:
@@ -93,12 +93,12 @@ def cached_check(folder: Path, base: str, head: str) -> MergeCheck:
 
 
 def is_ancestor(repo: Repo, older: str, newer: str) -> bool:
-    """Return whether a commit is reachable from another one, or is that one."""
+    """Return whether a commit is reachable from, or equal to, another one."""
     return merge_bases(repo, older, newer) == (older,)
 
 
 def required_bases(repo: Repo, base: str, head: str) -> tuple[str, ...]:
-    """Return the merge bases of two branches of which something can be merged."""
+    """Return the merge bases of two branches; raise an error if there is none or nothing to merge."""
     bases = merge_bases(repo, base, head)
     if not bases:
         raise UnrelatedHistories
@@ -117,7 +117,7 @@ def merged_tree(draft: Draft, base: str, head: str) -> str:
 def add_merge_commit(
     draft: Draft, base: str, head: str, *, author: Signature, committer: Signature, message: str
 ) -> str:
-    """Add a merge commit with both branches as its parents, also where a fast-forward is possible."""
+    """Add a merge commit with both branches as parents, even if a fast-forward is possible."""
     tree = merged_tree(draft, base, head)
     return draft.commit(tree, (base, head), author=author, committer=committer, message=message)
 
@@ -131,10 +131,10 @@ def add_squash(
 
 
 def add_rebase(draft: Draft, base: str, head: str, *, committer: Signature) -> str:
-    """Replay the commits of the head branch on the base branch, as `git rebase`, and return the last of them.
+    """Replay the commits of the head branch on the base branch, like `git rebase`, and return the last of them.
 
-    Merge commits are left out, as are commits whose change the base branch has already and those that become
-    empty. Commits that are on top of the base branch already stay as they are. Raises `MergeConflict` for the
+    Merge commits are dropped, as are commits whose change is already in the base branch and those that become
+    empty. Commits that are already on top of the base branch stay as they are. Raises `MergeConflict` for the
     first commit that cannot be applied.
     """
     bases = required_bases(draft.repo, base, head)
@@ -168,7 +168,7 @@ def commits_to_replay(repo: Repo, bases: tuple[str, ...], base: str, head: str) 
             return line[::-1]
     arguments = ("--reverse", "--topo-order", "--no-merges", "--cherry-mark", "--right-only", f"{base}...{head}")
     marked = git_output(repo.folder, "rev-list", *arguments, "--").decode().split()
-    # A commit without changes equals every other one of these, and stays.
+    # Commits without changes are equal to each other by patch id, and are kept.
     oids = tuple(marked_oid[1:] for marked_oid in marked if marked_oid[0] != "=" or is_empty(repo, marked_oid[1:]))
     if len(oids) > MOST_REPLAYED:
         raise MergeTooLarge(f"more than {MOST_REPLAYED} commits cannot be rebased; merge or squash them")
@@ -176,13 +176,13 @@ def commits_to_replay(repo: Repo, bases: tuple[str, ...], base: str, head: str) 
 
 
 def is_empty(repo: Repo, commit: str) -> bool:
-    """Return whether a commit changes nothing."""
+    """Return whether a commit has no changes."""
     commit_object = read_commit(repo, commit)
     return bool(commit_object.parents) and read_commit(repo, commit_object.parents[0]).tree == commit_object.tree
 
 
 def replay(merger: TreeMerger, commit: str, tip: str, committer: Signature) -> str:
-    """Apply a commit to a tip, as `git cherry-pick`, and return the new tip."""
+    """Apply a commit to a tip, like `git cherry-pick`, and return the new tip."""
     draft = merger.draft
     content = draft.read(commit, "commit")
     headers, message = split_headers(content)
@@ -201,7 +201,7 @@ def replay(merger: TreeMerger, commit: str, tip: str, committer: Signature) -> s
 def replayed_content(
     headers: dict[bytes, bytes], message: bytes, tree: str, parent: str, committer: Signature
 ) -> bytes:
-    """Return a commit with another tree, parent and committer; signatures do not stay valid and are left out."""
+    """Return a commit with another tree, parent and committer, without its signature, which would be invalid."""
     author, encoding = headers.get(b"author", b""), headers.get(b"encoding")
     if encoding is not None:
         author, message = decode_text(author, encoding).encode(), decode_text(message, encoding).encode()

@@ -1,4 +1,4 @@
-"""Git notes: the text about an object, in a tree whose paths are object ids."""
+"""Git notes: texts attached to objects, in a tree whose paths are object ids."""
 
 from typing import Final
 
@@ -11,12 +11,12 @@ __all__ = ["note_about"]
 
 REF: Final = "refs/notes/commits"
 LARGEST: Final = 1 << 20
-# Git splits the ids into folders of two digits when there are many notes, and into more when there are more.
+# The maximum number of fan-out levels: git splits ids into folders of two digits when there are many notes.
 MOST_FOLDERS: Final = 4
 
 
 def note_about(repo: Repo, object_id: str) -> str | None:
-    """Return the note about an object, or None; one that is very large is not shown."""
+    """Return the note attached to an object, or None; also None if it is very large."""
     at = refs.target(repo, REF)
     if at is None:
         return None

@@ -1,7 +1,7 @@
 """Packs: the format in which git stores and sends many objects as one file.
 
-The service writes packs of the objects it makes itself (commits through the API, tags), without deltas; git writes
-all others. A pack without deltas can be read here; one with deltas is left to `git index-pack`.
+The service writes packs without deltas of the objects it creates itself (commits through the API, tags); git
+writes all others. Packs without deltas can be decoded here; those with deltas are left to `git index-pack`.
 """
 
 import hashlib
@@ -41,7 +41,7 @@ def object_id(kind: Kind, content: bytes) -> str:
 
 
 def encode_pack(objects: Iterable[PackedObject]) -> bytes:
-    """Write a pack without deltas."""
+    """Encode a pack without deltas."""
     entries = [
         entry_header(packed_object.kind, len(packed_object.content))
         + zlib_ng.compress(packed_object.content, LEVEL)
@@ -52,7 +52,7 @@ def encode_pack(objects: Iterable[PackedObject]) -> bytes:
 
 
 def entry_header(kind: Kind, size: int) -> bytes:
-    """Write the type and size of an entry: 4 bits of the size, then 7 bits a byte, the lowest first."""
+    """Encode the type and size of an entry: 4 bits of the size, then 7 bits per byte, lowest first."""
     first = TYPES[kind] << 4 | size & 0x0F
     size >>= 4
     header = bytearray()
@@ -65,17 +65,17 @@ def entry_header(kind: Kind, size: int) -> bytes:
 
 
 def pack_name(pack: bytes) -> str:
-    """Return the checksum a pack ends with, by which git names its file."""
+    """Return the trailing checksum of a pack, by which git names its file."""
     return pack[-CHECKSUM_BYTES:].hex()
 
 
 def object_count(pack: bytes) -> int:
-    """Return how many objects a pack says it holds."""
+    """Return the number of objects in the header of a pack."""
     return int.from_bytes(pack[8:12], "big")
 
 
 def merge_packs(packs: Sequence[bytes]) -> bytes:
-    """Return one pack with the objects of several; offsets of deltas are relative, so entries stay as they are."""
+    """Concatenate packs to one; delta offsets are relative, so entries stay unchanged."""
     for pack in packs:
         check_pack(pack)
     count = sum(map(object_count, packs))
@@ -85,14 +85,14 @@ def merge_packs(packs: Sequence[bytes]) -> bytes:
 
 
 def check_pack(pack: bytes) -> None:
-    """Raise `GitDamaged` for a pack that does not match the checksum it ends with."""
+    """Raise `GitDamaged` for a pack that does not match its trailing checksum."""
     body = memoryview(pack)[:-CHECKSUM_BYTES]
     if pack[:8] != SIGNATURE or hashlib.sha1(body, usedforsecurity=False).digest() != pack[-CHECKSUM_BYTES:]:
         raise GitDamaged("a pack does not match its checksum")
 
 
 def decode_pack(pack: bytes) -> list[PackedObject] | None:
-    """Read the objects of a pack; None when one of them is a delta."""
+    """Decode the objects of a pack; None if one of them is a delta."""
     check_pack(pack)
     body = memoryview(pack)[:-CHECKSUM_BYTES]
     packed_objects: list[PackedObject] = []

@@ -1,6 +1,6 @@
-"""Applies a patch to a tree with `git apply`, in an index and an object folder of its own.
+"""Applies a patch to a tree with `git apply`, using a temporary index and object folder.
 
-Nothing is written to the repository: the result is the list of files that change, with their content.
+Nothing is written to the repository: the result is the list of changed files with their content.
 """
 
 import re
@@ -18,19 +18,19 @@ from holdfast.hosting.git.trees import SUBMODULE, TreeEntry, find
 __all__ = ["MOST_FILES", "PatchedFile", "apply_patch"]
 
 MOST_FILES: Final = 300
-"""How many files a patch may change."""
+"""The maximum number of files a patch may change."""
 FILE_HEADER: Final = re.compile(rb"^(?:diff --git |--- )", re.MULTILINE)
 COPY: Final = re.compile(rb"^copy from ", re.MULTILINE)
 RENAME: Final = re.compile(rb"^rename from (.+?)\r?$", re.MULTILINE)
 BINARY: Final = re.compile(rb"^(?:literal|delta) ([0-9]+)", re.MULTILINE)
 RECORD: Final = re.compile(rb":([0-7]+) ([0-7]+) ([0-9a-f]+) ([0-9a-f]+) ([A-Z])\0([^\0]+)\0")
 REASONS: Final = 5
-"""How many lines of git's are told, at most."""
+"""The maximum number of lines of git's error output that are shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class PatchedFile:
-    """A file that a patch changes: what was there, by id, and what is there now; None for nothing."""
+    """A file changed by a patch: its old id and its new content; None if it does not exist."""
 
     path: str
     old: str | None
@@ -39,9 +39,9 @@ class PatchedFile:
 
 
 def apply_patch(repo: Repo, tree: str | None, patch: bytes, *, most_bytes: int) -> list[PatchedFile]:
-    """Return the files a patch changes in a tree, None for an empty one, with at most so many bytes in all.
+    """Return the files a patch changes in a tree (None for an empty one), with at most `most_bytes` in total.
 
-    Raise `FileRefused` if the patch does not apply, and `FileTooLarge` if it is too much.
+    Raise `FileRefused` if the patch does not apply, and `FileTooLarge` if it exceeds the limits.
     """
     require_bounded(patch, most_bytes)
     with tempfile.TemporaryDirectory(prefix="patch-", ignore_cleanup_errors=True) as temporary:
@@ -67,18 +67,18 @@ def apply_patch(repo: Repo, tree: str | None, patch: bytes, *, most_bytes: int) 
 
 
 def require_bounded(patch: bytes, most_bytes: int) -> None:
-    """Refuse a patch that names too much, or makes much of little."""
+    """Raise an error for a patch that changes too many files, or could expand to much more than its size."""
     if len(FILE_HEADER.findall(patch)) > 2 * MOST_FILES:
         raise FileTooLarge(f"a patch may change {MOST_FILES} files")
     if COPY.search(patch):
         raise FileRefused("a patch that copies files is not supported; make it without --find-copies")
-    # git reserves the size that a binary change declares, and refuses one that has another.
+    # git allocates the declared size of a binary change, and refuses a change of another size.
     if any(len(size) > 12 for size in BINARY.findall(patch)) or sum(map(int, BINARY.findall(patch))) > most_bytes:
         raise FileTooLarge(f"the files of a patch may have {most_bytes} bytes")
 
 
 def require_small(repo: Repo, tree: str | None, patch: bytes, named: bytes, most_bytes: int) -> None:
-    """Refuse a patch of files that are too large to be read into memory together."""
+    """Raise an error for a patch of files that are too large to be read into memory together."""
     paths = {record.split(b"\t", 2)[-1] for record in named.split(b"\0") if record}
     paths.update(RENAME.findall(patch))
     if len(paths) > 2 * MOST_FILES:
@@ -89,7 +89,7 @@ def require_small(repo: Repo, tree: str | None, patch: bytes, named: bytes, most
 
 
 def reason_of(error: GitFailed) -> str:
-    """Return what git says about a patch."""
+    """Return git's error message about a patch."""
     lines = [line.removeprefix("error: ").strip() for line in error.stderr.splitlines()]
     return "; ".join([line for line in lines if line][:REASONS]) or "git could not read it"
 

@@ -32,7 +32,7 @@ HEADER: Final = re.compile(rb":(\d+) (\d+) ([0-9a-f]+) ([0-9a-f]+) ([A-Z])\d*")
 STATUSES: Final[dict[bytes, Status]] = {b"A": "added", b"D": "removed", b"R": "renamed", b"C": "copied"}
 NOTHING: Final = b"0"
 Whitespace = Literal["show-all", "ignore-all", "ignore-change", "ignore-eol"]
-"""Which changes of white space count as changed lines."""
+"""How changes of white space are compared."""
 WHITESPACE: Final[dict[Whitespace, tuple[str, ...]]] = {
     "show-all": (),
     "ignore-all": ("-w",),
@@ -58,7 +58,7 @@ class FileDiff:
 
     @property
     def path(self) -> str:
-        """The current path, or the last one, decoded."""
+        """The new path, or the old one of a deleted file, decoded."""
         return display_name(self.new_path)
 
 
@@ -134,7 +134,7 @@ def parse_count(token: bytes, tokens: Iterator[bytes]) -> tuple[bytes, tuple[int
     return path, (int(additions), int(deletions), False)
 
 
-def with_count(file: FileDiff, additions: int, deletions: int, is_binary: bool) -> FileDiff:  # noqa: FBT001  # what the caller unpacks
+def with_count(file: FileDiff, additions: int, deletions: int, is_binary: bool) -> FileDiff:  # noqa: FBT001  # unpacked by the caller
     """Return a file with its line counts."""
     return FileDiff(
         file.status,

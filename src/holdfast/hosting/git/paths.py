@@ -1,6 +1,6 @@
 """Path normalization, and the checks of `git fsck` for paths on all platforms.
 
-A name that any file system takes for `.git` is dangerous to clones on it, so it is refused: in any case, with code
+A name that any file system treats as `.git` is dangerous to clones on it, so it is refused: in any case, with code
 points that HFS+ ignores, as an NTFS short name, and with a suffix that NTFS drops.
 """
 
@@ -39,7 +39,7 @@ def clean(path: str) -> str:
 
 @lru_cache(maxsize=1024)
 def requested_path(path: str) -> str:
-    """Return the normalized path of a request; raise `PathRefused` if it contains `.git` or is empty then."""
+    """Return the normalized path of a request; raise `PathRefused` if it contains `.git` or is empty."""
     normalized = clean(path)
     if (path and not normalized) or any(raw(part).lower() == b".git" for part in normalized.split("/")):
         raise PathRefused(f"path contains a malformed path component [path: {path}]")
@@ -47,14 +47,14 @@ def requested_path(path: str) -> str:
 
 
 def is_git(name: str) -> bool:
-    """Return whether any file system takes a name for `.git`."""
+    """Return whether any file system treats a name as `.git`."""
     return any(map(DOT_GIT.fullmatch, name.split("\\"))) or (
         not name.isascii() and any(map(DOT_GIT.fullmatch, name.translate(IGNORED).split("\\")))
     )
 
 
 def is_read_by_git(name: str) -> bool:
-    """Return whether any file system takes a name for a file that git reads, such as `.gitmodules`."""
+    """Return whether any file system treats a name as a file that git reads, such as `.gitmodules`."""
     return any(map(READ_BY_GIT.fullmatch, name.translate(IGNORED).split("\\")))
 
 

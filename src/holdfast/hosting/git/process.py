@@ -132,7 +132,7 @@ class GitProcess:
         return GitFailed(self.command, how, self.stderr, code)
 
     def _wait(self) -> None:
-        # As long as it is not collected its pid is not reused: no signal can reach another process.
+        # Until it is reaped its pid is not reused, so no signal can reach another process.
         os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT)
         try:
             self._loop.call_soon_threadsafe(self._collect)
@@ -150,7 +150,7 @@ class GitProcess:
 
 
 def reap(pid: int) -> int:
-    """Kill what is left of a process group and return the exit code of its leader."""
+    """Kill the rest of a process group and return the exit code of its leader."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
@@ -199,7 +199,7 @@ async def start(
     configuration: Iterable[tuple[str, str]] = (),
     limits: Mapping[int, int] | None = None,
 ) -> GitProcess:
-    """Start a git command that reads from a descriptor, or is fed; `descriptors` become 3 and up.
+    """Start a git command with a descriptor or a pipe as standard input; `descriptors` become 3 and up.
 
     It uses `posix_spawn`, which is fast in a large process and safe among threads.
     """
@@ -230,7 +230,7 @@ async def start(
             heard, complaint = await loop.connect_read_pipe(StderrReader, duplicate_descriptor(grumbling, "rb"))
             transports.append(heard)
             targets = (stdin, stdout, stderr, *descriptors)
-            pid = os.posix_spawn(  # noqa: ASYNC221  # it starts the command and does not wait for it
+            pid = os.posix_spawn(  # noqa: ASYNC221  # it does not wait for the command
                 executable,
                 ["git", *arguments],
                 variables_of_process,
@@ -255,7 +255,7 @@ def spawn_actions(targets: Sequence[int]) -> list[tuple[int, int, int] | tuple[i
     actions = [(os.POSIX_SPAWN_DUP2, source, target) for target, source in enumerate(targets)]
     stay = []
     for name in os.listdir("/dev/fd"):  # noqa: PTH208  # only numbers
-        # Listening sockets are inheritable, for workers; closing one that is gone is harmless.
+        # Listening sockets are inheritable, for workers; closing one that is closed already is harmless.
         with suppress(OSError):
             if int(name) >= len(targets) and os.get_inheritable(int(name)):
                 stay.append((os.POSIX_SPAWN_CLOSE, int(name)))

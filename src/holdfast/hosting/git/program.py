@@ -29,7 +29,7 @@ NOWHERE: Final = "/nonexistent"
 CONFIGURATION: Final = (
     ("safe.directory", "*"),
     ("core.hooksPath", "/dev/null"),
-    # A repository here is a copy of what the database and the object store hold: nothing is lost with it.
+    # Repositories on disk are copies of the database and the object store: no data is lost with them.
     ("core.fsync", "none"),
     # Garbage collection is a scheduled task, never part of a push.
     ("gc.auto", "0"),
@@ -70,13 +70,13 @@ def find_git() -> str:
 
 @lru_cache(maxsize=1)
 def git_version() -> str:
-    """Return what the program says of its version, cached."""
+    """Return the version string of the program, cached."""
     return ask_version(find_git()).decode(errors="replace").strip()
 
 
 def ask_version(program: str) -> bytes:
     """Run `git version`."""
-    return subprocess.run(  # noqa: S603  # it was found in the service's own PATH
+    return subprocess.run(  # noqa: S603  # found in the service's own PATH
         [program, "version"], capture_output=True, check=False, env=environment(), timeout=SECONDS
     ).stdout
 
@@ -111,7 +111,7 @@ def environment(
 def run(
     folder: Path | None,
     *arguments: str,
-    input: bytes = b"",  # noqa: A002  # the name subprocess gives it
+    input: bytes = b"",  # noqa: A002  # the name used by subprocess
     timeout: float = SECONDS,
     variables: Mapping[str, str] | None = None,
     configuration: Iterable[tuple[str, str]] = (),
@@ -123,7 +123,7 @@ def run(
         process_environment["GIT_DIR"] = str(folder)
     with (
         traces.span(f"git {arguments[0]}") as span,
-        subprocess.Popen(  # noqa: S603  # a list of arguments: no shell reads them
+        subprocess.Popen(  # noqa: S603  # an argument list, without a shell
             [find_git(), *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

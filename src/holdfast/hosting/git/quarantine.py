@@ -1,4 +1,4 @@
-"""The quarantine of a push: its objects are on disk, and no ref has been updated."""
+"""The quarantine of a push: its objects are on disk, and no ref has been updated yet."""
 
 import os
 import re
@@ -15,7 +15,7 @@ __all__ = ["AcceptedPush", "Push", "PushRejection", "refused_names"]
 
 KINDS: Final = {"refs/heads/": "branch", "refs/tags/": "tag"}
 WORKING_COPY: Final = "git keeps refs of that name for one working copy; they cannot be pushed"
-# What nobody pushes to, and why. Every other folder of refs is open to who may write.
+# Namespaces that cannot be pushed to, with the reason. All other refs are open to users with write access.
 RESERVED: Final = {
     "refs/pull/": "refs/pull/ belongs to the pull requests of this service; push a branch instead",
     "refs/for/": "pushing to refs/for/ opens no pull request here; push a branch instead",
@@ -24,40 +24,40 @@ RESERVED: Final = {
     "refs/worktree/": WORKING_COPY,
     "refs/rewritten/": WORKING_COPY,
 }
-# What `git check-ref-format` refuses.
+# Names that `git check-ref-format` rejects.
 MALFORMED: Final = re.compile(r"[\x00-\x20\x7f\\~^:?*\[]|/\.|\.lock(?:/|\Z)|\.\.|//|@\{|[/.]\Z")
-# A ref is a file, and its lock has five letters more; no file system has names above 255 bytes.
+# A ref is a file, and its lock file has five more characters; file names are limited to 255 bytes.
 LONGEST: Final = 1024
 LONGEST_PART: Final = 250
 
 
 @dataclass(frozen=True, slots=True)
 class PushRejection:
-    """Why a change may not be; whoever pushes reads it."""
+    """The reason why a ref update is rejected, shown to the client."""
 
     ref: str
     reason: str
     alone: bool = False
-    """Whether the other changes of the push may be, unless it is atomic."""
+    """Whether only this update is rejected, and not the others of the push, unless it is atomic."""
 
 
 @dataclass(frozen=True, slots=True)
 class AcceptedPush:
-    """The ref updates of a push that were accepted; their objects have left the quarantine."""
+    """The accepted ref updates of a push, whose objects have left the quarantine."""
 
     changes: tuple[RefUpdate, ...]
     options: tuple[str, ...] = ()
     atomic: bool = False
     packs: tuple[str, ...] = ()
-    """The names of the files with its objects; git has indexed them."""
+    """The names of the packs with its objects; git has indexed them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Push:
-    """What someone wants to push, to be looked at before it happens.
+    """A push that is checked before its refs are updated.
 
-    `variables` let git see the objects in quarantine next to those of the repository. All methods run git, so they
-    block: call them in a thread.
+    With `variables`, git sees the objects in quarantine in addition to those of the repository. All methods run
+    git, so they block: call them in a thread.
     """
 
     folder: Path
@@ -66,22 +66,22 @@ class Push:
     atomic: bool = False
 
     def packs(self) -> tuple[str, ...]:
-        """Return the names of the packs in quarantine; they keep them when they leave it."""
+        """Return the names of the packs in quarantine; they do not change when they leave it."""
         folder = self.variables.get("GIT_OBJECT_DIRECTORY")
         return () if folder is None else tuple(path.name for path in Path(folder, "pack").glob("*.pack"))
 
     def git(self, *arguments: str, stdin: bytes = b"") -> bytes:
-        """Run a git command that sees what was pushed."""
+        """Run a git command that sees the pushed objects."""
         return run(self.folder, *arguments, input=stdin, variables=self.variables)
 
     def is_fast_forward(self, change: RefUpdate) -> bool:
-        """Return whether a change keeps all history there was: what is new does, what is deleted does not."""
+        """Return whether an update is a fast-forward; a creation is, a deletion is not."""
         if change.creates or change.deletes:
             return change.creates
         try:
             self.git("merge-base", "--is-ancestor", change.old, change.new)
         except GitFailed as error:
-            # 128: one of them is no commit, such as a tag of a file; replacing it loses the old one.
+            # 128: one of them is not a commit, such as a tag of a blob; replacing it loses the old one.
             if error.code not in {1, 128}:
                 raise
             return False
@@ -90,7 +90,7 @@ class Push:
     def changed_paths(self, change: RefUpdate, *, base: str | None = None) -> set[str]:
         """Return the paths that differ between the old and the new state.
 
-        A new branch is compared with where it left `base`, or with nothing when it shares no history with it.
+        A new branch is compared with its merge base with `base`, or with the empty tree if there is none.
         """
         new = self.commit(change.new)
         if change.deletes or new is None:
@@ -105,7 +105,7 @@ class Push:
         return {path.decode(errors="surrogateescape") for path in output.split(b"\0") if path}
 
     def commits(self, change: RefUpdate, *, most: int | None = None) -> list[str]:
-        """Return the commits a change adds, the newest first; for a new reference, those no other one had."""
+        """Return the commits an update adds, newest first; for a new ref, those reachable from no other ref."""
         if change.deletes or self.commit(change.new) is None:
             return []
         limit = () if most is None else (f"--max-count={most}",)
@@ -113,7 +113,7 @@ class Push:
         return self.git("rev-list", *limit, change.new, "--not", *before).decode().split()
 
     def commit(self, name: str) -> str | None:
-        """Return the commit a name stands for, through tags; None when it is none."""
+        """Return the commit of a name, with tags peeled; None if there is none."""
         try:
             return (
                 self.git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
@@ -124,7 +124,7 @@ class Push:
             return None
 
     def merge_base(self, left: str, right: str) -> str | None:
-        """Return where two histories part, or None when they have nothing in common."""
+        """Return the merge base of two commits; None if there is none."""
         try:
             return self.git("merge-base", left, right).decode().strip()
         except GitFailed as error:
@@ -134,13 +134,13 @@ class Push:
 
 
 def refused_names(changes: Iterable[RefUpdate]) -> list[PushRejection]:
-    """Refuse refs whose names are the service's own, belong to one working copy, or would be taken for another."""
+    """Reject refs whose names are reserved by the service, local to one working copy, or ambiguous."""
     reasons = ((change.ref, refused_name(change.ref, deletes=change.deletes)) for change in changes)
     return [PushRejection(ref, reason, alone=True) for ref, reason in reasons if reason is not None]
 
 
 def refused_name(ref: str, *, deletes: bool) -> str | None:
-    """Return why nobody can push to a ref of that name; what is there already can be deleted."""
+    """Return why a ref name cannot be pushed to; existing refs can be deleted."""
     namespace = next((name for name in RESERVED if f"{ref}/".startswith(name)), None)
     if namespace is not None:
         return RESERVED[namespace]

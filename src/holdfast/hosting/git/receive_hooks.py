@@ -1,16 +1,16 @@
-"""What git runs while it takes a push: a few lines of shell that ask the service and do as it says.
+"""The hooks that git runs during a push: short shell scripts that forward to the service.
 
-Git hands its hooks two pipes the service made, at descriptors 3 and 4. The service holds the other ends, so when
-it dies a hook reads the end of its pipe instead of an answer, and nothing moves. The hooks lie in one folder for
-all repositories; a repository holds none.
+Git passes its hooks two pipes created by the service, as descriptors 3 and 4. The service holds the other ends: if
+it dies, a hook reads the end of its pipe instead of a response, and no ref is updated. The hooks are in one folder
+for all repositories; a repository has none.
 
     pre-receive to service     pre-receive, the two object folders of the quarantine, old new ref ..., a full stop
-    service to pre-receive     0 or 1, lines for whoever pushes, a full stop
-    proc-receive to service    proc-receive, then what git says in packet lines: commands and push options
-    service to proc-receive    packet lines for git: which refs have moved, and why others have not
+    service to pre-receive     0 or 1, lines for the client, a full stop
+    proc-receive to service    proc-receive, then git's pkt-lines: commands and push options
+    service to proc-receive    pkt-lines for git: which refs were updated, and why others were not
 
-Git leaves all refs to `proc-receive` (`receive.procReceiveRefs`), so the service moves them itself: in one
-transaction, and with an answer for each.
+Git leaves all refs to `proc-receive` (`receive.procReceiveRefs`), so the service updates them itself: in one
+transaction, with a result for each.
 """
 
 import asyncio
@@ -63,7 +63,7 @@ FORMER: Final = ("post-receive",)
 
 
 def install(folder: Path) -> None:
-    """Put the hooks into a folder, unless they are there; git would silently do without one it cannot run."""
+    """Write the hooks to a folder, unless they exist; git silently skips a hook that it cannot run."""
     for name in FORMER:
         (folder / name).unlink(missing_ok=True)
     for name, text in HOOKS.items():
@@ -83,13 +83,13 @@ def install(folder: Path) -> None:
 
 
 async def read_quarantine(pipe: asyncio.StreamReader) -> dict[str, str]:
-    """Read which object folders hold what was pushed; a push that only deletes has none."""
+    """Read the object folders of the quarantine; a push that only deletes has none."""
     values = [await read_line(pipe) for _ in QUARANTINE]
     return {name: value for name, value in zip(QUARANTINE, values, strict=True) if value}
 
 
 async def read_changes(pipe: asyncio.StreamReader) -> tuple[RefUpdate, ...]:
-    """Read the changes up to the full stop."""
+    """Read the ref updates up to the full stop."""
     changes: list[RefUpdate] = []
     while (line := await read_line(pipe)) != ".":
         old, new, ref = line.split(" ", 2)
@@ -98,8 +98,8 @@ async def read_changes(pipe: asyncio.StreamReader) -> tuple[RefUpdate, ...]:
 
 
 async def read_commands(pipe: asyncio.StreamReader) -> tuple[tuple[RefUpdate, ...], tuple[str, ...]]:
-    """Read what git leaves to the service: the commands, and the push options that came with them."""
-    await read_packets(pipe)  # the version, which is the only one there is
+    """Read the commands that git leaves to the service, and their push options."""
+    await read_packets(pipe)  # the version; there is only one
     changes = []
     for packet in await read_packets(pipe):
         old, new, ref = packet.split(" ", 2)
@@ -108,7 +108,7 @@ async def read_commands(pipe: asyncio.StreamReader) -> tuple[tuple[RefUpdate, ..
 
 
 async def read_packets(pipe: asyncio.StreamReader) -> list[str]:
-    """Read packet lines up to a flush packet."""
+    """Read pkt-lines up to a flush packet."""
     packets = []
     try:
         while length := int(await pipe.readexactly(4), 16):
@@ -119,7 +119,7 @@ async def read_packets(pipe: asyncio.StreamReader) -> list[str]:
 
 
 def report(changes: Sequence[RefUpdate], refusals: Sequence[PushRejection]) -> bytes:
-    """Tell git what became of each command."""
+    """Return the result of each command as pkt-lines for git."""
     reasons: dict[str, str] = {}
     for refusal in refusals:
         reasons.setdefault(refusal.ref, plain(refusal.reason)[:MOST_REASON])
@@ -132,7 +132,7 @@ def report(changes: Sequence[RefUpdate], refusals: Sequence[PushRejection]) -> b
 
 
 async def read_line(pipe: asyncio.StreamReader) -> str:
-    """Read one line, which must be whole."""
+    """Read one complete line."""
     line = await pipe.readline()
     if not line.endswith(b"\n"):
         raise GitError("git ended in the middle of telling what was pushed")
@@ -140,7 +140,7 @@ async def read_line(pipe: asyncio.StreamReader) -> str:
 
 
 def verdict(refusals: Sequence[PushRejection]) -> bytes:
-    """Write the service's word on a push."""
+    """Return the service's response to pre-receive."""
     message = "".join(f"{plain(refusal.ref)}: {plain(refusal.reason)}\n" for refusal in refusals)
     text = message.encode(errors="replace")
     if len(text) > MOST_SAID:
@@ -149,5 +149,5 @@ def verdict(refusals: Sequence[PushRejection]) -> bytes:
 
 
 def plain(text: str) -> str:
-    """Drop what would move the cursor of a terminal or begin a new line."""
+    """Remove control characters, which could move the cursor of a terminal or begin a new line."""
     return "".join(" " if unicodedata.category(letter).startswith("C") else letter for letter in text)

@@ -148,7 +148,7 @@ def head(repo: Repo) -> str | None:
 
 
 def commit_of(repo: Repo, object_id: str) -> str | None:
-    """Peel tag objects to a commit; None if they lead to another object."""
+    """Peel tag objects to a commit; None if they point to another kind of object."""
     for _ in range(TAGS_DEEP):
         header = repo.header(object_id)
         if header is None:
@@ -249,7 +249,7 @@ def possible_prefixes(repo: Repo, part: str) -> tuple[bool, bool]:
 
 
 @lru_cache(maxsize=64)
-def packed_prefixes(folder: Path, version: tuple[int, int, int]) -> frozenset[bytes]:  # noqa: ARG001  # one per version
+def packed_prefixes(folder: Path, version: tuple[int, int, int]) -> frozenset[bytes]:  # noqa: ARG001  # part of the cache key
     """Return the first components of packed branch and tag names; cached by the file's version."""
     with (folder / "packed-refs").open("rb") as file:
         names = (line.split(b" ", 1)[-1].rstrip(b"\n") for line in file if line[:1] not in b"#^")
@@ -276,7 +276,8 @@ def split_points(joined: str) -> tuple[tuple[str, str], ...]:
 def rev_parse(repo: Repo, expression: str) -> str | None:
     """Return the commit of a `git rev-parse` expression, including abbreviated ids.
 
-    Message searches (`:/text`, `^{/text}`) would walk a whole history, and paths are no commits: both give None.
+    Message searches (`:/text`, `^{/text}`) would walk a whole history, and paths are not commits: both return
+    None.
     """
     if not expression or len(expression) > LONGEST or re.search(r"[:\x00-\x1f]|\^\{/|^-", expression):
         return None
@@ -292,6 +293,6 @@ def rev_parse(repo: Repo, expression: str) -> str | None:
         answer = run(repo.folder, "rev-parse", "--verify", "--quiet", "--end-of-options", revision)
     except GitFailed:
         return None
-    # git echoes the marker if it precedes an argument that is no revision.
+    # git echoes the marker if it precedes an argument that is not a revision.
     commit = answer.decode().split()[-1]
     return commit if is_commit(repo, commit) else None

@@ -1,8 +1,8 @@
-"""Fetching from and pushing to repositories elsewhere, over http and https.
+"""Fetches from and pushes to remote repositories, over http and https.
 
-git resolves no name itself: the address it connects to was checked before, and is given to it. It follows no
-redirect, uses no proxy, asks for no password, and speaks no other protocol. Credentials are in its environment,
-never in its arguments or in a file.
+git does not resolve names itself: it is given the address, which was checked before. It follows no redirect, uses
+no proxy, prompts for no password, and supports no other protocol. Credentials are in its environment, never in its
+arguments or in a file.
 """
 
 import os
@@ -25,19 +25,19 @@ from holdfast.redacted_repr import redacted
 
 __all__ = ["GitRemote", "RemoteLimits", "RemoteRefs", "fetch", "list_refs", "push"]
 
-# The version that knows `http.curloptResolve`, without which git would resolve names itself.
+# The first version with `http.curloptResolve`, without which git would resolve names itself.
 OLDEST: Final = (2, 37)
-# How often the size of what has arrived is looked at.
+# The interval at which the size of the received data is checked.
 CHECK_SECONDS: Final = 0.5
 MOST_REFS: Final = 50_000
-# A repository has its branches, tags and notes from elsewhere; pull requests are refs of the other service.
+# Branches, tags and notes are fetched; pull requests are refs of the other service.
 REFSPECS: Final = tuple(f"+refs/{kind}/*:refs/{kind}/*" for kind in ("heads", "tags", "notes"))
 PATTERNS: Final = ("HEAD", "refs/heads/*", "refs/tags/*", "refs/notes/*")
 CONFIGURATION: Final = (
     ("protocol.allow", "never"),
     ("protocol.http.allow", "always"),
     ("protocol.https.allow", "always"),
-    # It also keeps git from the alternates a repository on a plain web server names.
+    # It also prevents git from using the alternates of a repository on a plain web server.
     ("http.followRedirects", "false"),
     ("http.proxy", ""),
     ("http.sslVerify", "true"),
@@ -57,10 +57,10 @@ CONFIGURATION: Final = (
 @redacted
 @dataclass(frozen=True, slots=True)
 class GitRemote:
-    """A repository elsewhere, and the checked addresses of its host."""
+    """A remote repository, and the checked addresses of its host."""
 
     url: str
-    """Without credentials."""
+    """The URL, without credentials."""
     host: str
     port: int
     addresses: tuple[str, ...]
@@ -70,7 +70,7 @@ class GitRemote:
 
 @dataclass(frozen=True, slots=True)
 class RemoteLimits:
-    """What a command may take."""
+    """The limits of a command."""
 
     seconds: float
     most_bytes: int
@@ -78,15 +78,15 @@ class RemoteLimits:
 
 @dataclass(frozen=True, slots=True)
 class RemoteRefs:
-    """The refs of a repository elsewhere."""
+    """The refs of a remote repository."""
 
     targets: dict[str, str]
     default_branch: str
-    """The branch HEAD points to; empty if it points to none."""
+    """The branch HEAD points to; empty if there is none."""
 
 
 def list_refs(folder: Path, remote: GitRemote, limits: RemoteLimits) -> RemoteRefs:
-    """Return the branches, tags and notes of a repository elsewhere."""
+    """Return the branches, tags and notes of a remote repository."""
     output = run_remote(folder, remote, limits, "ls-remote", "--quiet", "--symref", remote.url, *PATTERNS)
     targets: dict[str, str] = {}
     head = ""
@@ -94,7 +94,7 @@ def list_refs(folder: Path, remote: GitRemote, limits: RemoteLimits) -> RemoteRe
         target, _, name = line.partition("\t")
         if target.startswith("ref: refs/heads/") and name == "HEAD":
             head = target.removeprefix("ref: refs/heads/")
-        # The commit of an annotated tag is listed beside it.
+        # The commit of an annotated tag (`^{}`) is listed beside the tag.
         elif name.startswith("refs/") and not name.endswith("^{}") and refused_name(name, deletes=False) is None:
             targets[name] = target
     if len(targets) > MOST_REFS:
@@ -103,13 +103,13 @@ def list_refs(folder: Path, remote: GitRemote, limits: RemoteLimits) -> RemoteRe
 
 
 def fetch(folder: Path, remote: GitRemote, limits: RemoteLimits) -> None:
-    """Fetch the branches, tags and notes of a repository elsewhere into a new bare repository."""
+    """Fetch the branches, tags and notes of a remote repository into a new bare repository."""
     options = ("--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules")
     run_remote(folder, remote, limits, "fetch", *options, remote.url, *REFSPECS)
 
 
 def push(folder: Path, remote: GitRemote, limits: RemoteLimits, *, aside: Path) -> None:
-    """Push the branches, tags and notes of a repository elsewhere; whatever else is there of those is deleted."""
+    """Push branches, tags and notes to a remote repository; others that exist there are deleted (`--prune`)."""
     options = ("--quiet", "--prune", "--no-verify", "--no-recurse-submodules")
     run_remote(folder, remote, limits, "push", *options, remote.url, *REFSPECS, aside=aside)
 
@@ -117,9 +117,10 @@ def push(folder: Path, remote: GitRemote, limits: RemoteLimits, *, aside: Path) 
 def run_remote(
     folder: Path, remote: GitRemote, limits: RemoteLimits, *arguments: str, aside: Path | None = None
 ) -> bytes:
-    """Run a git command that talks to a repository elsewhere; raise `RemoteFailed`.
+    """Run a git command that connects to a remote repository; raise `RemoteFailed`.
 
-    What the command writes is in the folder aside, and counts; by default, that is the parent of the repository.
+    Its output is written to the folder `aside`, whose size is limited; the default is the parent of the
+    repository.
     """
     require_resolve()
     count_git_command(arguments[0])
@@ -131,7 +132,7 @@ def run_remote(
         traces.span(f"git {arguments[0]}") as span,
         output.open("wb") as written,
         complaint.open("wb") as stderr,
-        subprocess.Popen(  # noqa: S603  # a list of arguments: no shell reads them
+        subprocess.Popen(  # noqa: S603  # an argument list, without a shell
             [find_git(), *arguments],
             stdin=subprocess.DEVNULL,
             stdout=written,
@@ -155,13 +156,13 @@ def run_remote(
 
 
 def wait(process: "subprocess.Popen[bytes]", folder: Path, limits: RemoteLimits, deadline: float) -> None:
-    """Wait for a command; raise `RemoteFailed` if it takes too long or writes too much."""
+    """Wait for a command; raise `RemoteFailed` if it exceeds the time or size limit."""
     while True:
         is_done = False
         with suppress(subprocess.TimeoutExpired):
             process.wait(CHECK_SECONDS)
             is_done = True
-        # A folder that is not used is removed some time later.
+        # A folder that is not used for some time is removed.
         os.utime(folder)
         if folder_size(folder) > limits.most_bytes:
             most = limits.most_bytes // (1024 * 1024)
@@ -173,19 +174,19 @@ def wait(process: "subprocess.Popen[bytes]", folder: Path, limits: RemoteLimits,
 
 
 def folder_size(folder: Path) -> int:
-    """Return how many bytes the files below a folder have; one that vanishes meanwhile has none."""
+    """Return the total size of the files below a folder; files that vanish meanwhile are not counted."""
     total = 0
     for parent, _, names in os.walk(folder):
         for name in names:
             try:
-                total += os.stat(os.path.join(parent, name)).st_size  # noqa: PTH116,PTH118  # there may be many
+                total += os.stat(os.path.join(parent, name)).st_size  # noqa: PTH116,PTH118  # there may be many files
             except FileNotFoundError:
                 continue
     return total
 
 
 def configuration_for(remote: GitRemote) -> list[tuple[str, str]]:
-    """Return the configuration for one remote: where to connect to, and the credentials."""
+    """Return the configuration for one remote: the address to connect to, and the credentials."""
     written = [f"[{address}]" if ":" in address else address for address in remote.addresses]
     configuration = []
     if remote.host not in remote.addresses:
@@ -197,14 +198,14 @@ def configuration_for(remote: GitRemote) -> list[tuple[str, str]]:
 
 @lru_cache(maxsize=1)
 def require_resolve() -> None:
-    """Raise `GitMissing` if git is too old to be given the address of a host."""
+    """Raise `GitMissing` if git is too old for `http.curloptResolve`."""
     version = re.match(rb"git version (\d+)\.(\d+)", run(None, "version"))
     if version is None or (int(version[1]), int(version[2])) < OLDEST:
         raise GitMissing(f"migrations and mirrors need git {'.'.join(map(str, OLDEST))} or newer")
 
 
 def reason_of(complaint: bytes, command: str) -> str:
-    """Say why a command failed, in words of ours: what git says may quote paths of this machine."""
+    """Return why a command failed, in our own words: git's output may quote paths of this machine."""
     message = complaint.decode(errors="replace").lower()
     for sign, reason in (
         ("authentication failed", "the remote repository needs other credentials"),

@@ -56,7 +56,7 @@ def configure() -> None:
     pygit2.settings.cache_object_limit(ObjectType.COMMIT, COMMIT_CACHED)
     pygit2.settings.cache_max_size(CACHE)
     pygit2.settings.mwindow_file_limit = PACKS_OPEN
-    # A repository here is a copy of what the database and the object store hold: nothing is lost with it.
+    # Repositories on disk are copies of the database and the object store: no data is lost with them.
     pygit2.settings.enable_fsync_gitdir(False)
     vars(opened).clear()
 
@@ -191,7 +191,7 @@ def open_repository(folder: Path) -> Repo:
         cache = opened.repositories = OrderedDict()
     try:
         # An inode number can be reused at once; with the time it is unique.
-        status = os.stat(f"{place}/config")  # noqa: PTH116  # a text, not a Path: on a hot path
+        status = os.stat(f"{place}/config")  # noqa: PTH116  # a string instead of a Path, on a hot path
     except OSError as error:
         cache.pop(place, None)
         raise NoSuchFolder(f"there is no repository in {folder.name}") from error

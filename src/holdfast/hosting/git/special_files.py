@@ -1,6 +1,6 @@
 """Checks of files that git reads, such as `.gitmodules` and `.gitattributes`.
 
-Clients that check what they fetch (`git fsck`) refuse a repository with an invalid one, so it cannot be committed.
+Clients that check fetched objects (`git fsck`) refuse a repository with an invalid one, so it cannot be committed.
 The pattern matcher of git and libgit2 backtracks: a pattern of many stars takes exponential time, and a library
 call cannot be interrupted. So the matching cost of `.gitattributes` is computed first.
 """
@@ -38,7 +38,7 @@ def is_special(path: str) -> bool:
 
 
 def problem_with(path: str, content: bytes) -> str | None:
-    """Return what is wrong with a file that git reads; None if nothing is."""
+    """Return the problem with a file that git reads; None if it is valid."""
     if len(content) > LARGEST:
         return f"it has more than {LARGEST} bytes"
     if ATTRIBUTES.fullmatch(last_name(path)) is not None:
@@ -48,7 +48,7 @@ def problem_with(path: str, content: bytes) -> str | None:
 
 
 def problem_with_modules(content: bytes) -> str | None:
-    """Return what is wrong with a `.gitmodules` file."""
+    """Return the problem with a `.gitmodules` file; None if it is valid."""
     try:
         answer = run(None, "config", "--file", "-", "--null", "--list", input=content)
     except GitFailed:
@@ -75,5 +75,5 @@ def matching_cost(content: bytes, path: bytes) -> int:
     """Return the maximum number of ways to match the patterns of a file against a path."""
     lines = Counter(len(STARS.findall(line)) for line in content.split(b"\n") if b"*" in line)
     length = len(path)
-    # Beyond this the exact number does not matter.
+    # Beyond 64 stars the exact number does not matter.
     return sum(count * comb(length + min(stars, 64), min(stars, 64)) for stars, count in lines.items())

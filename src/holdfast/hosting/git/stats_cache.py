@@ -1,7 +1,7 @@
 """A persistent cache of line counts between two trees, in a SQLite file in the repository's folder.
 
-The counts never change, and those of a large commit take seconds. The file can be deleted at any time: what is
-missing, locked or damaged is counted again.
+The counts never change, and those of a large commit take seconds. The file can be deleted at any time: missing,
+locked or damaged counts are computed again.
 """
 
 import sqlite3
@@ -31,7 +31,7 @@ KEEP: Final = "INSERT OR REPLACE INTO counts (old, new, additions, deletions, fi
 
 
 def load(folder: Path, pairs: Collection[Pair]) -> dict[Pair, Counts]:
-    """Return the counts that are cached."""
+    """Return the cached counts."""
     file = folder / PLACE
     counts_by_pair: dict[Pair, Counts] = {}
     try:
@@ -60,7 +60,7 @@ def save(folder: Path, counted: Mapping[Pair, Counts]) -> None:
             connection.executemany(KEEP, [(*pair, *counts) for pair, counts in counted.items()])
             connection.execute("DELETE FROM counts WHERE number <= (SELECT max(number) FROM counts) - ?", (KEPT,))
     except sqlite3.OperationalError:
-        # Busy, full or read-only: the counts are returned all the same.
+        # Busy, full or read-only: the counts are returned without being cached.
         return
     except (sqlite3.Error, OSError):
         forget(file)

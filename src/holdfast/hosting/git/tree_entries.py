@@ -110,7 +110,8 @@ def parse(tree: str, content: bytes) -> Folder:
     keys = [name + b"/" if mode in of_directories else name for mode, name in zip(modes, names, strict=True)]
     last = {name: (key, row) for name, key, row in zip(names, keys, rows, strict=True)}
     if len(last) < len(rows) or any(map(ge, keys, islice(keys, 1, None))):
-        # Unsorted trees are not written by git. Sorted when written again; the last of equal names wins.
+        # An unsorted tree, which git does not write. It is sorted when written again; the last of equal names
+        # wins.
         ordered = sorted(last.values())
         keys, rows = [key for key, _ in ordered], [row for _, row in ordered]
     return Folder(keys, rows, tree=tree)

@@ -1,8 +1,8 @@
-"""Three-way merges of trees, with the result of git's own merge.
+"""Three-way merges of trees, with the same result as git's merge.
 
 Most merges need no content to be merged: each path was changed on one side only, and no side has both removed and
-added files, so that none can have been renamed. Those are made here from the entries of the directories that
-differ. All others are left to `git merge-tree`, which merges contents, follows renames and names the conflicts.
+added files, so that none can have been renamed. Those are merged here from the entries of the directories that
+differ. All others are left to `git merge-tree`, which merges contents, detects renames and reports conflicts.
 """
 
 import os
@@ -29,32 +29,32 @@ from holdfast.hosting.git.trees import DIRECTORY
 __all__ = ["TreeMerger", "open_merger"]
 
 SECONDS: Final = 10.0
-# The rest of a conflict is known once some of its files are.
+# The maximum number of conflicting files that are listed.
 MOST_CONFLICTS: Final = 1000
-# What a merge may write, compressed; it is held in memory.
+# The maximum size of the objects a merge may write, compressed; they are held in memory.
 LARGEST_MERGE: Final = 128 * 1024 * 1024
-# How many entries are compared here, and how deep the directories are, before git is asked.
+# The maximum number of entries compared here, and of the depth of directories, before git is run.
 MOST_CHANGES: Final = 20_000
 DEEPEST: Final = 100
 CANONICAL: Final = (b"100644 ", b"40000 ", b"100755 ", b"120000 ", b"160000 ")
 NOBODY: Final = Signature("holdfast", "", 0)
 
 Entry = tuple[int, bytes]
-"""A mode and an id."""
+"""The mode and id of a tree entry."""
 
 
 class NeedsGit(Exception):
-    """Only git can merge these trees."""
+    """Raised for trees that only git can merge."""
 
 
 class SideChanges(msgspec.Struct):
-    """Whether one side of a merge added files and removed files; with both, some may have been renamed."""
+    """Whether one side of a merge added files and removed files; if both, some may have been renamed."""
 
     added: bool = False
     removed: bool = False
 
     def note(self, *, added: bool = False, removed: bool = False) -> None:
-        """Note a change; raise `NeedsGit` if there may be a rename."""
+        """Record a change; raise `NeedsGit` if there may be a rename."""
         self.added |= added
         self.removed |= removed
         if self.added and self.removed:
@@ -114,12 +114,12 @@ class MemoryMerge:
             return self._draft.empty()
         folder = self._draft.folder(entry[1].hex())
         if not folder.keys:
-            # git never writes an empty directory, and drops one it finds.
+            # git never writes an empty directory, and drops existing ones.
             raise NeedsGit
         return folder
 
     def _note(self, base: Entry | None, side: Entry | None, changes: SideChanges, depth: int) -> None:
-        """Note what one side added and removed."""
+        """Record which entries one side added and removed."""
         if base == side:
             return
         if depth > DEEPEST:
@@ -153,23 +153,23 @@ def name_of(row: bytes) -> bytes:
 
 
 def entry_of(folder: Folder, name: bytes) -> Entry | None:
-    """Return the entry of a directory that was read."""
+    """Return the entry of a directory that has no unwritten changes."""
     entry = folder.get(name)
     if entry is None:
         return None
     mode, at = entry
-    # What was read or added has no changed directories that are not written.
+    # Directories that were read or added have no unwritten subdirectories.
     return mode, at if isinstance(at, bytes) else bytes.fromhex(str(at.id))
 
 
 def require_canonical(folder: Folder) -> None:
-    """Raise `NeedsGit` for a directory with modes that git changes when it writes it again."""
+    """Raise `NeedsGit` for a directory with non-canonical modes, which git changes when it writes it."""
     if not all(row.startswith(CANONICAL) for row in folder.rows):
         raise NeedsGit
 
 
 def replace_entry(folder: Folder, name: bytes, entry: Entry | Folder | None) -> None:
-    """Replace, add or remove an entry of a directory that nobody else has yet."""
+    """Replace, add or remove an entry of a directory that is not shared yet."""
     for old in (name, name + b"/"):
         place = bisect_left(folder.keys, old)
         if place < len(folder.keys) and folder.keys[place] == old:
@@ -191,7 +191,7 @@ def replace_entry(folder: Folder, name: bytes, entry: Entry | Folder | None) -> 
 
 
 class TreeMerger:
-    """Merges trees into a draft; `git merge-tree` sees the draft and writes to a temporary object folder."""
+    """Merges trees into a draft; `git merge-tree` reads the draft and writes to a temporary object folder."""
 
     def __init__(self, draft: Draft, *, timeout: float = SECONDS) -> None:
         self.draft = draft
@@ -201,7 +201,7 @@ class TreeMerger:
 
     @property
     def _scratch(self) -> Path:
-        """The temporary object folder, which is made when git is needed."""
+        """The temporary object folder, created when git is needed."""
         if self._folder is None:
             self._folder = tempfile.TemporaryDirectory(prefix="merge-", ignore_cleanup_errors=True)
         return Path(os.path.realpath(self._folder.name))
@@ -223,11 +223,11 @@ class TreeMerger:
         return self._merge_with_git(ours, theirs)
 
     def apply(self, base: Folder, ours: Folder, theirs: Folder) -> Folder:
-        """Apply the changes between two trees to another one, as `git cherry-pick`; raise `MergeConflict`."""
+        """Apply the changes between two trees to another one, like `git cherry-pick`; raise `MergeConflict`."""
         merged = self._merge_in_memory(base, ours, theirs)
         if merged is not None:
             return merged
-        # `git merge-tree` takes commits: these have their merge base where it has to be.
+        # `git merge-tree` takes commits: these are built so that their merge base is `base`.
         below = self._commit(base)
         return self._merge_with_git(self._commit(ours, below), self._commit(theirs, below))
 
@@ -262,7 +262,7 @@ class TreeMerger:
         variables = {
             "GIT_OBJECT_DIRECTORY": str(self._scratch),
             "GIT_ALTERNATE_OBJECT_DIRECTORIES": str(folder / "objects"),
-            # Read by git 2.41 and later; a working copy has the attributes of our side too.
+            # Read by git 2.41 and later; a working copy also has the attributes of our side.
             "GIT_ATTR_SOURCE": ours,
         }
         arguments = ("merge-tree", "--write-tree", "--no-messages", "--name-only", "-z", ours, theirs)
@@ -271,7 +271,7 @@ class TreeMerger:
         except GitTimedOut:
             raise
         except GitFailed as error:
-            # 1 means conflicts; git before 2.38 does not know this form of the command.
+            # 1 means conflicts; git before 2.38 does not support this form of the command.
             if error.code != 1:
                 raise
             raise MergeConflict(conflict_names(error.stdout, ours, theirs)) from None
@@ -280,7 +280,7 @@ class TreeMerger:
         return self.draft.folder(tree)
 
     def _take(self, tree: str) -> None:
-        """Add what git has written for a tree to the draft, and nothing it wrote on the way."""
+        """Add the objects that git has written for a tree to the draft, without intermediate ones."""
         contents: dict[str, tuple[Kind, bytes]] = {}
         size = 0
         left = [tree]
@@ -305,7 +305,8 @@ class TreeMerger:
 def conflict_names(output: bytes, *sides: str) -> tuple[str, ...]:
     """Return the paths with conflicts in the output of `git merge-tree`.
 
-    A file where the other side has a directory is listed under its path, a tilde and the name of its side.
+    A file that conflicts with a directory of the other side is listed with a tilde and the name of its side
+    appended.
     """
     names = output.split(b"\0")[1:-1]
     suffixes = tuple(f"~{side}".encode() for side in sides)

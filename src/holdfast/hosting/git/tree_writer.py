@@ -1,7 +1,7 @@
-"""Changes of a tree, straight to objects: only the directories on the way to what changes are read and written.
+"""Builds changed trees as objects, reading and writing only the directories on the changed paths.
 
-A draft holds the blobs, trees and commits of some changes in memory until they are all known to be valid. A folder
-is never changed: putting something into one makes another, so a change that fails half-way has changed nothing.
+A draft holds the blobs, trees and commits of some changes in memory until all of them are valid. Folders are
+immutable: each change creates a new one, so a change that fails midway has no effect.
 """
 
 from collections.abc import Callable
@@ -23,25 +23,25 @@ recent: Final = TreeCache()
 
 
 class Spot(msgspec.Struct, frozen=True):
-    """What lies at a path."""
+    """The entry at a path: mode and id."""
 
     mode: int
     id: str
 
     @property
     def type(self) -> EntryType:
-        """What kind of thing it is."""
+        """The type of the entry."""
         return type_of(self.mode)
 
 
 class Nowhere(msgspec.Struct, frozen=True):
-    """Where a path leads nowhere, in the words clients know: a part that is no directory, or the whole path."""
+    """A failed path lookup: the component that is missing or not a directory, or the path if only its end is."""
 
     path: str
 
 
 class Way(msgspec.Struct, frozen=True):
-    """The way to a path, as far as it leads: what lies on it and at its end, and the directories it passes."""
+    """The result of walking a path, as far as it exists: its components, entries and directories."""
 
     parts: list[bytes]
     spots: list[Spot]
@@ -49,9 +49,9 @@ class Way(msgspec.Struct, frozen=True):
 
 
 class Draft:
-    """Trees and commits that are in memory only, on top of those of a local copy.
+    """Trees and commits in memory, on top of the objects of a local copy.
 
-    The copy may be older than the commit they are made on; `refresh` updates it when an object is missing.
+    The copy may be older than the commit they are based on; `refresh` updates it when an object is missing.
     """
 
     def __init__(self, repo: Repo, refresh: Callable[[], Repo] | None = None) -> None:
@@ -61,7 +61,7 @@ class Draft:
         self._folders: dict[str, Folder] = {}
         self._trees: dict[str, str] = {}
         self._added = 0
-        # A change of one file asks for the way to it again and again.
+        # A change of one file looks up the same path several times.
         self._last: tuple[Folder, str, Way] | None = None
 
     def read(self, object_id: str, kind: Kind) -> bytes:
@@ -73,16 +73,16 @@ class Draft:
         return self.repo.read(object_id, kind)
 
     def require(self, object_id: str) -> None:
-        """Bring the local copy up to date if it lacks an object."""
+        """Update the local copy if it lacks an object."""
         if self._refresh is not None and self.repo.header(object_id) is None:
             self.repo = self._refresh()
 
     def empty(self) -> Folder:
-        """Return a directory with nothing in it."""
+        """Return an empty directory."""
         return Folder([], [])
 
     def folder(self, tree: str) -> Folder:
-        """Read a directory, or return the one that was read or made before."""
+        """Return a directory, read from the repository or from memory."""
         folder = self._folders.get(tree) or recent.folder(self.repo, tree)
         if folder is None:
             folder = parse(tree, self.read(tree, "tree"))
@@ -91,7 +91,7 @@ class Draft:
         return folder
 
     def root(self, commit: str) -> Folder:
-        """Return the directory of a commit, which may be one that was added here."""
+        """Return the root directory of a commit, which may have been added to this draft."""
         tree = self._trees.get(commit) or recent.tree(self.repo, commit)
         if tree is None:
             tree = parse_commit(commit, self.read(commit, "commit")).tree
@@ -99,7 +99,7 @@ class Draft:
         return self.folder(tree)
 
     def find(self, root: Folder, path: str) -> Spot | Nowhere:
-        """Return what lies at a path."""
+        """Return the entry at a path."""
         way = self.way(root, path)
         parts, spots = way.parts, way.spots
         if len(spots) == len(parts):
@@ -109,7 +109,7 @@ class Draft:
         return Nowhere(path if len(spots) == len(parts) - 1 else display_name(parts[len(spots)]))
 
     def way(self, root: Folder, path: str) -> Way:
-        """Follow a path from a directory."""
+        """Walk a path from a directory."""
         if self._last is not None and self._last[0] is root and self._last[1] == path:
             return self._last[2]
         way = Way(raw(path).split(b"/"), [], [])
@@ -129,7 +129,7 @@ class Draft:
         return way
 
     def put(self, root: Folder, path: str, mode: int, at: str) -> Folder:
-        """Return a directory in which something lies at a path; directories on the way are made."""
+        """Return a directory with an entry at a path; missing parent directories are created."""
         way = self.way(root, path)
         *above, name = way.parts
         for part, spot in zip(above, way.spots, strict=False):
@@ -144,7 +144,7 @@ class Draft:
         return folder
 
     def remove(self, root: Folder, path: str) -> Folder:
-        """Return a directory without what lies at a path; directories that would be empty go with it."""
+        """Return a directory without the entry at a path; parent directories that become empty are removed too."""
         return self._remove(root, raw(path).split(b"/"))
 
     def _remove(self, folder: Folder, parts: list[bytes]) -> Folder:
@@ -154,7 +154,7 @@ class Draft:
         return folder.put_below(parts[0], below) if below.keys else folder.without(parts[0])
 
     def _below(self, folder: Folder, name: bytes) -> Folder:
-        """Return a directory in another one; one that is not there is empty."""
+        """Return a subdirectory; a missing one is empty."""
         entry = folder.get(name)
         if entry is None:
             return self.empty()
@@ -166,9 +166,9 @@ class Draft:
         return self.folder(at.hex())
 
     def tree(self, folder: Folder) -> str:
-        """Add a directory and what is new below it, and return the id of its tree."""
+        """Add a directory and its new subdirectories, and return the id of its tree."""
         if folder.id is None:
-            # What lies on a way through it has no id yet.
+            # The cached path may contain entries that have no id yet.
             self._last = None
             for name, below in list(folder.below.items()):
                 folder.settle(name, bytes.fromhex(self.tree(below)))
@@ -181,7 +181,7 @@ class Draft:
         return self._add("blob", content)
 
     def entry(self, path: str, spot: Spot) -> TreeEntry:
-        """Add the path and the size to what lies somewhere."""
+        """Return an entry with its path and size."""
         packed_object = self._objects.get(spot.id)
         if packed_object is not None:
             return TreeEntry(raw(path), spot.mode, spot.id, len(packed_object.content))
@@ -191,20 +191,20 @@ class Draft:
     def commit(
         self, tree: str, parents: tuple[str, ...], *, author: Signature, committer: Signature, message: str
     ) -> str:
-        """Add a commit and return its id; the message is written as it is."""
+        """Add a commit and return its id; the message is written unchanged."""
         commit_id = self._add("commit", commit_content(tree, parents, author, committer, message))
         self._trees[commit_id] = tree
         return commit_id
 
     def add(self, kind: Kind, content: bytes) -> str:
-        """Add an object that git or a caller has made, and return its id."""
+        """Add an object built by git or the caller, and return its id."""
         new_id = self._add(kind, content)
         if kind == "commit":
             self._trees[new_id] = parse_commit(new_id, content).tree
         return new_id
 
     def content(self, oid: str) -> bytes:
-        """Return an object that was added."""
+        """Return the content of an added object."""
         return self._objects[oid].content
 
     def _add(self, kind: Kind, content: bytes) -> str:
@@ -213,11 +213,11 @@ class Draft:
         return new_id
 
     def objects(self) -> list[PackedObject]:
-        """Return all objects that were added."""
+        """Return all added objects."""
         return list(self._objects.values())
 
     def add_to_copy(self) -> None:
-        """Write what was added since the last call to the local copy, where git can read it."""
+        """Write the objects added since the last call to the local copy, where git can read them."""
         if self._refresh is not None:
             self.repo = self._refresh()
         new = list(self._objects.values())[self._added :]
@@ -226,7 +226,7 @@ class Draft:
             self.repo.write(packed_object.kind, packed_object.content)
 
     def keep_recent(self) -> None:
-        """Keep the trees that were added in memory, for the next commit on top of them; they are recorded now."""
+        """Cache the added trees for the next commit on top of them, after they were recorded."""
         for oid, packed_object in self._objects.items():
             if packed_object.kind == "tree":
                 recent.keep_folder(self.repo, self.folder(oid))

@@ -43,7 +43,7 @@ IN_MEMORY: Final = 8 * 1024 * 1024
 MODULES_LARGEST: Final = 1024 * 1024
 LINES: Final = {width: re.compile(rb"([0-7]{1,16}) ([^\0/]+)\0(.{%d})" % width, re.DOTALL) for width in (20, 32)}
 
-# A mode, a name or path, and an id.
+# The mode, the name or path, and the id of an entry.
 Node = tuple[int, bytes, str]
 
 
@@ -73,7 +73,7 @@ class TreeEntry(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class MissingPath:
-    """A failed path lookup: the component that is missing or no directory, and whether it is the last."""
+    """A failed path lookup: the component that is missing or not a directory, and whether it is the last."""
 
     component: str
     is_last: bool
@@ -90,7 +90,7 @@ class TreeListing:
 
 def type_of(mode: int) -> EntryType:
     """Return the entry type of a mode."""
-    return {DIRECTORY: "dir", SYMLINK: "symlink", SUBMODULE: "submodule"}.get(mode, "file")  # type: ignore[return-value]  # the values of the table are of that type
+    return {DIRECTORY: "dir", SYMLINK: "symlink", SUBMODULE: "submodule"}.get(mode, "file")  # type: ignore[return-value]  # the values of the table have that type
 
 
 def canonical_mode(mode: int) -> int:
@@ -194,7 +194,7 @@ def read_blob(repo: Repo, blob: str) -> bytes:
 
 
 def stream_blob(repo: Repo, blob: str, start: int = 0, stop: int | None = None) -> Iterator[bytes]:
-    """Yield a blob's bytes, or those from `start` to `stop`, without holding a large one in memory."""
+    """Yield a blob's bytes, or those from `start` to `stop`, without loading a large blob into memory."""
     size = repo.require(blob, "blob")
     stop = size if stop is None else min(stop, size)
     pieces = iter([read_blob(repo, blob)]) if size <= IN_MEMORY else inflate_loose(repo, blob)
@@ -243,7 +243,7 @@ def inflate_packed(repo: Repo, blob: str) -> Iterator[bytes]:
 
 
 def submodule_urls(repo: Repo, tree: str) -> dict[bytes, str]:
-    """Return the URLs of submodules by path, from `.gitmodules`; a broken file has none."""
+    """Return the URLs of submodules by path, from `.gitmodules`; none if it is invalid."""
     entry = find(repo, tree, b".gitmodules")
     if isinstance(entry, MissingPath) or entry.type != "file" or entry.size > MODULES_LARGEST:
         return {}

@@ -1,14 +1,14 @@
-"""Reads YAML files that anybody may have written.
+"""Reads untrusted YAML files.
 
-Only text, whole numbers, booleans and null are recognized. Anchors, aliases and tags are refused: a few lines of
-aliases expand to gigabytes, and tags name types of their own. Size, depth and count are bounded before a value is
+Only text, integers, booleans and null are recognized. Anchors, aliases and tags are refused: a few lines of
+aliases expand to gigabytes, and tags construct other types. Size, depth and count are limited before a value is
 built.
 """
 
 import re
 from typing import Final
 
-import yaml  # type: ignore[import-untyped]  # it exports no types
+import yaml  # type: ignore[import-untyped]  # it has no type hints
 
 from holdfast.hosting.errors import InvalidYaml
 
@@ -17,13 +17,13 @@ __all__ = ["LARGEST", "YamlValue", "read_yaml"]
 YamlValue = str | int | bool | None | list["YamlValue"] | dict[str, "YamlValue"]
 
 LARGEST: Final = 64 * 1024
-"""How many bytes a file may have."""
+"""The maximum size of a file in bytes."""
 DEEPEST: Final = 16
 MOST_NODES: Final = 10_000
 
 
-class PlainLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # chosen when it is imported
-    """Builds text, numbers, booleans and null; dates and fractions stay text."""
+class PlainLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # chosen at import time
+    """Builds text, numbers, booleans and null; dates and fractions remain text."""
 
     yaml_implicit_resolvers: Final[dict[str, list[tuple[str, re.Pattern[str]]]]] = {}
 
@@ -37,7 +37,7 @@ for tag, pattern, first in (
 
 
 def read_yaml(content: bytes) -> YamlValue:
-    """Return the value of a file's only document; an empty file is None. Raise `InvalidYaml` for others."""
+    """Return the value of a file's only document; an empty file is None. Raise `InvalidYaml` otherwise."""
     if len(content) > LARGEST:
         raise InvalidYaml(f"it has more than {LARGEST} bytes")
     try:
@@ -52,7 +52,7 @@ def read_yaml(content: bytes) -> YamlValue:
 
 
 def require_plain(text: str) -> None:
-    """Refuse what is too deep, too much, or refers to something else."""
+    """Raise an error for content that is too deep or too large, or has anchors, aliases or tags."""
     depth = nodes = 0
     for event in yaml.parse(text, Loader=PlainLoader):
         if getattr(event, "anchor", None) is not None:
@@ -77,7 +77,7 @@ def with_text_keys(value: object) -> YamlValue:
 
 
 def problem_in(error: Exception) -> str:
-    """Return what a parser's error says, in a line, with the place."""
+    """Return the message of a parser error in one line, with the line number."""
     problem = getattr(error, "problem", None)
     mark = getattr(error, "problem_mark", None)
     if problem is None:
