@@ -1,8 +1,8 @@
 """The folders of repositories, by repository id, so that a rename or transfer moves no files.
 
-    repositories/2f/815.git      the low byte of the id, then the id
-    repositories/.making/...     incomplete repositories, renamed when they are complete
-    repositories/.leaving/...    deleted repositories, renamed before their files are removed
+repositories/2f/815.git      the low byte of the id, then the id
+repositories/.making/...     incomplete repositories, renamed when they are complete
+repositories/.leaving/...    deleted repositories, renamed before their files are removed
 """
 
 import os
