@@ -1,1 +1,1 @@
-"""The pages people look at, for both halves, and the application that serves them together with the API."""
+"""The website: pages of the git host and of the chat viewer, and the application that serves them and the API."""

@@ -1,4 +1,4 @@
-"""The web pages, declared like the endpoints of the API and with the same guards."""
+"""The web application: pages are endpoints, declared and guarded like those of the API."""
 
 from contextlib import suppress
 from functools import partial
@@ -27,7 +27,7 @@ from holdfast.web.pages import page, redirect_to
 
 __all__ = ["WebApp"]
 
-# Where people are sent who must change their password.
+# The page that users who must change their password are redirected to.
 PASSWORD_PAGE: Final = "/-/account/password"  # noqa: S105  # an address
 TITLES: Final = {
     403: "Not allowed",
@@ -45,7 +45,7 @@ TITLES: Final = {
 
 
 class SessionAuthenticator(Authenticator):
-    """Also accepts the session when a link on another site led here."""
+    """Also accepts the session cookie for navigation from another site (`Sec-Fetch-Mode: navigate`)."""
 
     def _credentials(self, request: RequestContext) -> Actor:
         caller = super()._credentials(request)
@@ -75,7 +75,7 @@ class SessionAuthenticator(Authenticator):
 
 
 class WebApp(EndpointApp[RequestContext]):
-    """All pages; what goes wrong becomes a page as well."""
+    """The ASGI application of all pages; errors are rendered as pages."""
 
     def __init__(self, app: App, table: EndpointTable) -> None:
         self._app = app
@@ -89,7 +89,7 @@ class WebApp(EndpointApp[RequestContext]):
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request; `go get` is answered for every path of a repository."""
+        """Serve one request; `?go-get=1` is handled for every path of a repository."""
         if is_go_get(scope):
             root = self._make_request(scope, receive, {}).root
             response = await run_in_thread(go_get_page, self._app, root, scope["path"])
@@ -116,7 +116,7 @@ class WebApp(EndpointApp[RequestContext]):
         return page(request, template, title=title, status=refusal.status, problem=message_for(refusal))
 
     def missing_route(self, request: RequestContext, status: int) -> Response:
-        """Return the page for an address that nothing has; below `/api` it is the JSON that programs expect."""
+        """Return the 404 or 405 response of a path without an endpoint: a page, or JSON below `/api`."""
         if is_api(request):
             return super().missing_route(request, status)
         with suppress(ApiError, PasswordNeeded):
@@ -125,6 +125,6 @@ class WebApp(EndpointApp[RequestContext]):
 
 
 def is_api(request: RequestContext) -> bool:
-    """Return whether a path is one of those that are reserved for the API and its reference."""
+    """Return whether a path is reserved for the API or its reference."""
     path: str = request.scope["path"]
     return path == "/api" or path.startswith("/api/")

@@ -1,4 +1,4 @@
-"""Avatars: those that were uploaded, else the first letter of the name on a colour derived from the account id."""
+"""Avatars: the uploaded image, else the first letter of the name on a colour derived from the account id."""
 
 from html import escape
 from typing import Final
@@ -12,12 +12,12 @@ from holdfast.hosting.store import accounts
 
 __all__ = ["show_avatar", "show_repository_avatar"]
 
-# Dark enough for white letters, and far enough apart to tell people by.
+# Dark enough for white letters, and distinct enough to tell people apart.
 COLOURS: Final = ("#14605a", "#7a3b69", "#3b5b92", "#8a4b21", "#4d6b2c", "#8c2f39", "#5b4b8a", "#2f6f8c")
 
 LARGEST_ID: Final = 2**63 - 1
 HEADERS: Final = {"Content-Security-Policy": "default-src 'none'", "X-Content-Type-Options": "nosniff"}
-# Short, so that a new avatar is soon seen.
+# Short, so that a new avatar is visible soon.
 PUBLIC: Final = "public, max-age=300"
 
 
@@ -35,7 +35,7 @@ def picture(name: str, number: int) -> str:
 
 @endpoint("GET /avatars/{id}", anonymous=True)
 def show_avatar(request: RequestContext, id: str) -> RawResponse:  # noqa: A002  # as in the API
-    """Return the avatar of an account; an id that no account has gets one too, so that it tells nothing."""
+    """Return the avatar of an account; an unknown id gets one too, so that ids cannot be enumerated."""
     if not (id.isascii() and id.isdigit()):
         raise ApiError(404)
     number = int(id) if len(id) < len(str(LARGEST_ID)) else LARGEST_ID
@@ -52,7 +52,7 @@ def show_avatar(request: RequestContext, id: str) -> RawResponse:  # noqa: A002 
 
 @endpoint("GET /repo-avatars/{id}")
 def show_repository_avatar(request: RequestContext, id: str) -> RawResponse:  # noqa: A002  # as in the API
-    """Return the uploaded avatar of a repository, to those who may see it."""
+    """Return the uploaded avatar of a repository, if the caller may read the repository."""
     if not (id.isascii() and id.isdigit() and len(id) < len(str(LARGEST_ID))):
         raise ApiError(404)
     avatar = avatars.show_repository_avatar(request.app, request.actor, int(id))

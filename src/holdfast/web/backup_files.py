@@ -10,7 +10,7 @@ from holdfast.web.chats.file_kinds import LOOK, is_archive
 
 __all__ = ["BackupFile", "list_backup_files"]
 
-# What SQLite keeps beside an archive that is open.
+# Files that SQLite keeps beside an open archive.
 BESIDE_ARCHIVES: Final = ("-journal", "-wal", "-shm")
 
 
@@ -23,7 +23,7 @@ class BackupFile:
     info: backup.Info | None
     problem: str
     is_archive: bool = False
-    """Whether it is an archive of ours, made from backups."""
+    """Whether it is a Holdfast archive, as opposed to a backup."""
 
 
 def list_backup_files(folder: Path) -> list[BackupFile]:
@@ -40,7 +40,7 @@ def list_backup_files(folder: Path) -> list[BackupFile]:
 
 @lru_cache(maxsize=256)
 def inspect_file(path: Path, size: int, _changed: int) -> BackupFile:
-    """Read one file; the answer is kept until its size or time changes."""
+    """Read one file; the result is cached until its size or modification time changes."""
     try:
         with path.open("rb") as file:
             if is_archive(file.read(LOOK)):

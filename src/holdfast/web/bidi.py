@@ -1,7 +1,7 @@
-"""Makes bidirectional control characters visible, so that code and names cannot be shown in another order.
+"""Makes bidirectional control characters visible, so that code and names cannot be displayed reordered.
 
-A browser reorders the text around these characters, so that what a page shows is not what a compiler reads (the
-attack known as Trojan Source) and a file named with one seems to have another ending.
+A browser reorders the text around these characters, so that a page shows other code than a compiler reads (the
+attack known as Trojan Source), and a file name with one appears to have another extension.
 """
 
 import re
@@ -9,13 +9,14 @@ from typing import Final
 
 __all__ = ["with_balanced_isolates", "with_visible_controls"]
 
-# Embeddings, overrides and isolates, and what ends them. Marks that only set a direction reorder nothing.
+# Embeddings, overrides and isolates, and their terminators. Directional marks are not included: they reorder
+# nothing.
 CONTROL: Final = re.compile("[\u202a-\u202e\u2066-\u2069]")
 ISOLATE, END_ISOLATE = "\u2068", "\u2069"
-# A tag with its attributes, whose values may hold anything, or the text up to the next one.
+# A tag with its attributes, whose values may contain anything, or the text up to the next tag.
 TOKEN: Final = re.compile(r"""<(?:"[^"]*"|'[^']*'|[^>"'])*>|[^<]+|<""")
 NAME: Final = re.compile(r"<(/?)([a-zA-Z]+)")
-# What has no elements inside; of a form, what is sent back must be what was there.
+# Elements without child elements. The value of a form field must be submitted unchanged.
 TEXT_ONLY: Final = frozenset({"textarea", "title", "option", "script", "style"})
 MAIN: Final = '<main id="main">'
 WARNING: Final = (
@@ -46,10 +47,10 @@ def with_visible_controls(html: str) -> str:
 
 
 def with_balanced_isolates(html: str) -> str:
-    """Return a page in which only first-strong isolates are left, each ended in the piece of text it begins in.
+    """Return a page with no bidirectional control characters but first-strong isolates, balanced within each text.
 
-    Conversations are what others wrote and called themselves; nothing in them changes the order of what stands
-    beside it.
+    Messages and profile names in conversations are untrusted; they cannot change the order of the text around
+    them.
     """
     if not CONTROL.search(html):
         return html
@@ -57,7 +58,7 @@ def with_balanced_isolates(html: str) -> str:
 
 
 def balanced(text: str) -> str:
-    """Remove every control character from a text but pairs that begin and end an isolate."""
+    """Remove all bidirectional control characters from a text except matched pairs of FSI and PDI."""
     open_at: list[int] = []
     paired: set[int] = set()
     for control in CONTROL.finditer(text):
@@ -69,5 +70,5 @@ def balanced(text: str) -> str:
 
 
 def code_of(control: re.Match[str]) -> str:
-    """Return the element that stands for a control character; without quotes it is harmless wherever it stands."""
+    """Return the element that replaces a control character; without quotes it is safe in any context."""
     return f"<span class=bidi>U+{ord(control[0]):04X}</span>"

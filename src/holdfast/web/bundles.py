@@ -1,4 +1,4 @@
-"""The scripts that `make assets` bundles with packages of others: the editor, formulas and diagrams."""
+"""The scripts that `make assets` bundles with third-party packages: the editor, formulas and diagrams."""
 
 from collections.abc import Mapping
 from importlib import resources
@@ -18,19 +18,19 @@ log = structlog.get_logger(__name__)
 
 
 class BundleManifest(msgspec.Struct, frozen=True):
-    """What the build wrote: the file of each script, whose name has the hash of its content."""
+    """The manifest of the build: the file of each script, with a content hash in its name."""
 
     scripts: dict[str, str]
 
 
 class Bundles:
-    """The addresses of bundled scripts; a checkout or an installation without them works with less."""
+    """The URLs of bundled scripts; a checkout or an installation without them lacks these features only."""
 
     def __init__(self, folder: Path) -> None:
         self._addresses = read_addresses(folder)
 
     def address(self, name: str) -> str:
-        """Return the path of a script on the site; empty if it was not built."""
+        """Return the URL path of a script; empty if it was not built."""
         return self._addresses.get(name, "")
 
     def log_missing(self) -> None:
@@ -43,7 +43,7 @@ class Bundles:
 
 
 def read_addresses(folder: Path) -> Mapping[str, str]:
-    """Read the manifest in a folder; nothing if there is none, or one that the build did not write."""
+    """Read the manifest in a folder; empty if it is missing or invalid."""
     try:
         manifest = msgspec.json.decode((folder / MANIFEST).read_bytes(), type=BundleManifest)
     except (FileNotFoundError, msgspec.MsgspecError):

@@ -1,4 +1,4 @@
-"""The page of the frame that draws one diagram: sandboxed, with an origin of its own and no network."""
+"""The page of the iframe that draws one diagram: sandboxed, with an opaque origin and no network access."""
 
 from typing import Final
 
@@ -9,8 +9,8 @@ from holdfast.web.bundles import BUNDLES
 
 __all__ = ["show_diagram_frame"]
 
-# Mermaid writes its style into the drawing. Nothing can be loaded by it, and the origin has nothing to lose; the
-# sandbox holds for who opens the page by itself, too.
+# Mermaid writes inline styles into the SVG. It can load nothing, and the opaque origin has no cookies or storage;
+# the `sandbox` directive also applies when the page is opened outside of the iframe.
 FRAME_POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; sandbox allow-scripts; "
     "frame-ancestors 'self'; base-uri 'none'; form-action 'none'"
@@ -30,7 +30,7 @@ svg {{ display: block; margin: auto; }}
 
 @endpoint("GET /-/diagram", anonymous=True)
 def show_diagram_frame(request: RequestContext) -> RawResponse:  # noqa: ARG001  # called like every handler
-    """Return the page that a script of ours sends the source of a diagram to."""
+    """Return the page that `diagrams.js` posts the source of a diagram to."""
     script = BUNDLES.address("diagram_frame")
     if not script:
         raise ApiError(404)

@@ -1,4 +1,4 @@
-"""Messages of errors for people: one sentence for each type of error, with the data the error carries."""
+"""User-facing error messages: one sentence for each type of error, with the data of the error."""
 
 import re
 from typing import Final
@@ -11,9 +11,9 @@ from holdfast.hosting.schemas.organizations import URL_PATTERN
 
 __all__ = ["message_for", "status_for"]
 
-# Where a word begins in a field's name such as BranchFilter.
+# The start of a word in a field name such as BranchFilter.
 WORD_START: Final = re.compile(r"(?<=[a-z])[A-Z](?=[a-z])")
-# The fields that a decoder refuses by these constants.
+# Messages of fields that a decoder rejects with these constants.
 FIELD_PROBLEMS: Final = {REQUIRED: "is required", TOO_LONG: "is too long", TOO_SHORT: "is too short"}
 
 FORBIDDEN: Final = {
@@ -38,7 +38,7 @@ FORBIDDEN: Final = {
     Permission.TOKENS: "Only the user and site administrators can see these tokens.",
 }
 
-# What there were too many of; wrong passwords otherwise.
+# The rate-limited attempts, by type of error; any other type is wrong passwords.
 TOO_MANY: Final[dict[type[errors.TooManyGuesses], str]] = {
     errors.TooManyChallenges: "requests to use a passkey",
     errors.TooManyCodes: "wrong authentication codes",
@@ -137,12 +137,12 @@ def message_for(error: HostingError | ApiError) -> str:
         case errors.StillBlocked():
             return "This issue cannot be closed while issues that block it are open."
         case _:
-            # The message of every other type is its sentence, but for details that only the log may have.
+            # Every other type has a message for users, except for details that belong in the log only.
             return sentence((refusal_for(error) or ApiError(500, "internal error")).message)
 
 
 def status_for(error: HostingError | ApiError) -> int:
-    """Return the status of the page that shows an error; raises the error itself when it is a bug."""
+    """Return the HTTP status of the page that shows an error; re-raise the error if it is a bug."""
     if isinstance(error, ApiError):
         return error.status
     api_error = refusal_for(error)
@@ -152,12 +152,12 @@ def status_for(error: HostingError | ApiError) -> int:
 
 
 def field_label(field: str) -> str:
-    """Return the name of a field in the API as words: `BranchFilter` is "Branch filter"."""
+    """Return the API name of a field as words: `BranchFilter` is "Branch filter"."""
     return WORD_START.sub(lambda match: f" {match[0].lower()}", field)
 
 
 def invalid_field(error: errors.InvalidField) -> str:
-    """Name the field and the rule it breaks."""
+    """Return the message of an invalid field: its label, and the rule that it breaks."""
     label, limit = field_label(error.field), error.limit
     match error.violation:
         case Violation.REQUIRED:
@@ -173,7 +173,7 @@ def invalid_field(error: errors.InvalidField) -> str:
 
 
 def field_error_message(error: FieldError) -> str:
-    """Name the field that a decoder refused, and the reason."""
+    """Return the message of a field that a decoder rejected: its label and the reason."""
     if not error.field:
         return sentence(error.reason)
     label = field_label(error.field)

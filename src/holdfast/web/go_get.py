@@ -1,4 +1,4 @@
-"""The page that `go get` reads: where the repository of a Go package is (`?go-get=1`)."""
+"""The page that `go get` reads: the `go-import` meta tag of a Go package (`?go-get=1`)."""
 
 from contextlib import suppress
 from urllib.parse import parse_qsl, quote, urlsplit
@@ -23,7 +23,7 @@ PAGE = Markup(
 
 
 def is_go_get(scope: Scope) -> bool:
-    """Return whether a request asks for the page of a repository, or of a path below it, for `go get`."""
+    """Return whether a request is `?go-get=1` for a repository or a path below it."""
     query: bytes = scope["query_string"]
     if scope["method"] != "GET" or b"go-get=1" not in query:
         return False
@@ -36,8 +36,8 @@ def is_go_get(scope: Scope) -> bool:
 def go_get_page(app: App, root: str, path: str) -> RawResponse:
     """Return the page for the repository in a path.
 
-    It is the same for repositories that are private and for those that do not exist: go reads it without a login,
-    and git asks for one.
+    It is the same for private repositories and for those that do not exist: go reads it unauthenticated, and git
+    authenticates.
     """
     owner, name = path.split("/")[1:3]
     name = name.removesuffix(".git")

@@ -42,7 +42,7 @@ def show_home(request: RequestContext) -> RawResponse:
     "POST /{owner}/{repo}/transfer", scope="repository", guards=(in_transferred_repository, signed_in), slow=True
 )
 def answer_transfer(request: RequestContext, target: RepositoryAccess, body: TransferForm) -> RawResponse:
-    """Accept or reject the transfer of a repository, on the home page of who can."""
+    """Accept or reject the transfer of a repository, offered on the home page of users who may."""
     try:
         if body.answer == "accept":
             repository = transfers.accept(request.app, request.actor, target)

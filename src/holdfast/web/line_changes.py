@@ -1,4 +1,4 @@
-"""Changes inside lines of a diff: which part of a line was changed, and lines side by side."""
+"""Intra-line differences of a diff: the changed part of a line, and the side-by-side view."""
 
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
@@ -12,9 +12,9 @@ __all__ = ["MarkedLine", "changed_part", "mark_changes", "side_by_side"]
 
 MarkedLine = tuple[DiffLine, Markup]
 """A line and its text as HTML."""
-# Longer lines are not compared; what they differ in would be hard to find anyway.
+# Longer lines are not compared: the difference would be hard to see anyway.
 LONGEST: Final = 1000
-# A line that has less in common with the other was not changed but replaced.
+# The least share that two lines have in common; below it the line counts as replaced, and no part is marked.
 LEAST_COMMON: Final = 0.3
 
 
@@ -80,7 +80,7 @@ def blocks(lines: Sequence[DiffLine]) -> Iterator[tuple[list[DiffLine], list[Dif
 
 
 def marked_block(deleted: list[DiffLine], added: list[DiffLine]) -> tuple[list[MarkedLine], list[MarkedLine]]:
-    """Mark what changed in lines that replace as many others."""
+    """Mark the changed parts of a block with as many deleted as added lines."""
     old = [(line, escape(line.text)) for line in deleted]
     new = [(line, escape(line.text)) for line in added]
     if len(deleted) == len(added):
@@ -94,7 +94,7 @@ def marked_block(deleted: list[DiffLine], added: list[DiffLine]) -> tuple[list[M
 
 
 def mark_changes(lines: Sequence[DiffLine]) -> list[MarkedLine]:
-    """Return the lines of a hunk with what changed inside them marked."""
+    """Return the lines of a hunk with the changed part of each marked."""
     marked: list[MarkedLine] = []
     for deleted, added, unchanged in blocks(lines):
         if unchanged is not None:

@@ -1,7 +1,7 @@
 """Removes links from references to issues, people and commits that do not exist or that the viewer may not see.
 
-Rendered Markdown does not depend on who reads it, so that it can be cached. Whether `#12`, `owner/name#12`,
-`@name` or a commit's hash names something is decided here, for the whole page with one query for each kind.
+Rendered Markdown does not depend on the viewer, so that it can be cached. Whether `#12`, `owner/name#12`, `@name`
+or a commit hash refers to something is decided here, for the whole page with one query for each kind.
 """
 
 import re
@@ -19,7 +19,7 @@ from holdfast.hosting.store.issue_lists import IssueName
 
 __all__ = ["without_dead_references"]
 
-# Of more references on one page than this, only the first are links: each costs a look-up.
+# The maximum number of linked references on a page; later ones are plain text, since each costs a lookup.
 MOST_LOOKED_UP: Final = 500
 MOST_COMMITS: Final = 100
 LINK: Final = re.compile(r'<a href="(/[^"]*)" class="(?:reference|mention)"[^>]*>([^<]*)</a>')
@@ -29,7 +29,7 @@ PERSON: Final = re.compile(r"/([^/]+)")
 
 
 def without_dead_references(request: RequestContext, target: RepositoryAccess, html: str) -> str:
-    """Return a page's HTML in which each reference that leads nowhere is plain text."""
+    """Return the HTML of a page with each dead reference as plain text."""
     paths = list(dict.fromkeys(link[1] for link in LINK.finditer(html)))[:MOST_LOOKED_UP]
     if not paths:
         return html
@@ -38,7 +38,7 @@ def without_dead_references(request: RequestContext, target: RepositoryAccess, h
 
 
 def live_issues(request: RequestContext, paths: Iterable[str]) -> set[str]:
-    """Return those of the paths that lead to an issue the viewer may read."""
+    """Return the paths that refer to an issue that the viewer may read."""
     named: dict[IssueName, list[str]] = {}
     for path in paths:
         if match := ISSUE.fullmatch(path):
@@ -52,7 +52,7 @@ def live_issues(request: RequestContext, paths: Iterable[str]) -> set[str]:
 
 
 def live_people(request: RequestContext, paths: Iterable[str]) -> set[str]:
-    """Return those of the paths that lead to a user or an organization the viewer may know of."""
+    """Return the paths that refer to a user or an organization that is visible to the viewer."""
     named = {path: unquote(match[1]).casefold() for path in paths if (match := PERSON.fullmatch(path))}
     if not named:
         return set()
@@ -62,7 +62,7 @@ def live_people(request: RequestContext, paths: Iterable[str]) -> set[str]:
 
 
 def live_commits(request: RequestContext, target: RepositoryAccess, paths: Iterable[str]) -> set[str]:
-    """Return those of the paths that lead to a commit of this repository."""
+    """Return the paths that refer to a commit of this repository."""
     named = {path: match[1] for path in paths if (match := COMMIT.fullmatch(path))}
     if not named or not target.permissions.may_read(Unit.CODE):
         return set()

@@ -38,9 +38,9 @@ __all__ = [
 log = structlog.get_logger(__name__)
 TOGETHER: Final = "Incorrect username or password."
 BUSY: Final = "The server is busy. Try again in a moment."
-# More than a name, an e-mail address and a password of the largest size, however they are encoded.
+# More than a name, an e-mail address and a password of the maximum length take in any encoding.
 LARGEST_FORM: Final = 2**16
-# What a browser keeps from the password to the code of the second factor, and the page that asks for the code.
+# The cookie between the password and the second factor, and the page of the second factor.
 SECOND_STEP_COOKIE: Final = "holdfast_second_step"
 SECOND_PAGE: Final = "/login/two-factor"
 CLOSED: Final = "This account is disabled. Contact your site administrator."

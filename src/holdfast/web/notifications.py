@@ -25,7 +25,7 @@ SIZE: Final = 50
 ADDRESS: Final = "/notifications"
 UNREAD, READ, PINNED, ALL = "unread", "read", "pinned", "all"
 LISTS: Final = {UNREAD: "Unread", READ: "Read", PINNED: "Pinned", ALL: "All"}
-# A number that a 64-bit column holds.
+# The largest value of a 64-bit column.
 MOST_DIGITS: Final = 19
 
 
@@ -80,7 +80,7 @@ def page_notifications(request: RequestContext, query: NotificationListQuery, pa
     """List the notifications of the user, the latest first."""
     name = query.show if query.show in LISTS else UNREAD
     params = PageParams(page.number, SIZE)
-    # The threads of this second may have changed after they were read, so they are not marked with the others.
+    # Threads of the current second may have changed after they were read, so they are not marked with the others.
     before = int(time.time()) - 1
     which = NotificationFilter(statuses=STATUSES if name == ALL else (name,))
     threads, total = notifications.list_threads(request.app, request.actor, which, skip=params.skip, limit=SIZE)
@@ -121,12 +121,12 @@ def mark_all_as_read(request: RequestContext, body: MarkAllForm) -> RawResponse:
 
 
 def whole(text: str) -> int:
-    """Parse a number of a form; 0 if it is none."""
+    """Parse a number of a form; 0 if it is invalid."""
     return int(text) if text.isascii() and text.isdigit() and len(text) < MOST_DIGITS else 0
 
 
 def grouped(request: RequestContext, threads: list[NotificationThread]) -> list[ThreadGroup]:
-    """Return threads by repository; a repository is where its latest thread would be."""
+    """Group threads by repository; the groups are in the order of their latest threads."""
     with request.app.database.read() as connection:
         places = repositories_by_id(
             connection, {notification_thread.notification.repository_id for notification_thread in threads}
@@ -134,7 +134,7 @@ def grouped(request: RequestContext, threads: list[NotificationThread]) -> list[
     groups: dict[int, ThreadGroup] = {}
     for thread in threads:
         number = thread.notification.repository_id
-        # One that was deleted after its threads were read has none.
+        # A repository that was deleted after its threads were read is missing.
         if number in places:
             group = groups.setdefault(number, ThreadGroup(places[number], []))
             group.rows.append(row(places[number], thread))
@@ -142,7 +142,7 @@ def grouped(request: RequestContext, threads: list[NotificationThread]) -> list[
 
 
 def row(repository: Repository, thread: NotificationThread) -> ThreadRow:
-    """Return the row of a thread; its link leads to the latest comment, or to the transfers on the home page."""
+    """Return the row of a thread; it links to the latest comment, or to the transfers on the home page."""
     stored, issue = thread.notification, thread.issue
     if issue is None:
         path, title = "/#transfers", f"Transfer of {repository.full_name}"

@@ -29,14 +29,14 @@ CONVERSATIONS: Final = "chats/"
 NEVER_KEPT: Final = {"Cache-Control": "private, no-cache"}
 NOTICE_COOKIE: Final = "holdfast_notice"
 LONGEST_SUBJECT: Final = 100
-# Times of the last 30 days are shown as how long ago they were.
+# Times of the last 30 days are shown as relative times.
 RECENT: Final = 30 * 86_400
 ERROR: Final = 400
-# The markup of what is shown in a frame; in what people write, its signs are escaped.
+# Markup of elements that are shown in an iframe; in user content its angle brackets are escaped.
 FRAMED: Final = ("<iframe ", '<code class="language-mermaid">')
 UNITS: Final = (("day", 86_400), ("hour", 3600), ("minute", 60))
-# Messages after a form was sent, with a placeholder for what they are about. The cookie holds the key and the
-# subject: whoever can set cookies cannot choose the sentence.
+# Messages after a form was submitted, with a placeholder for the subject. The cookie has the key and the subject
+# only, so that an attacker who can set cookies cannot choose the sentence.
 NOTICES: Final[Mapping[str, str]] = {
     "avatar-removed": "Avatar removed.",
     "avatar-saved": "Avatar saved.",
@@ -156,7 +156,7 @@ NOTICES: Final[Mapping[str, str]] = {
 
 
 def notice_text(cookie: str) -> str:
-    """Return the message a notice cookie stands for; an unknown key gives an empty text."""
+    """Return the message of a notice cookie; empty for an unknown key."""
     key, _, subject = cookie.partition(":")
     return NOTICES.get(key, "").replace("{}", unquote(subject, errors="replace")[:LONGEST_SUBJECT])
 
@@ -167,7 +167,7 @@ def moment(value: float | str) -> datetime:
 
 
 def time_ago(at: datetime, now: datetime | None = None) -> str:
-    """Return how long ago a time of the last 30 days was, such as "3 hours ago"; empty for any other."""
+    """Return a relative time such as "3 hours ago" for a time of the last 30 days; empty for any other."""
     seconds = int(((now or datetime.now(UTC)) - at).total_seconds())
     if seconds < 0 or seconds >= RECENT:
         return ""
@@ -208,7 +208,7 @@ class Pages:
         """Render a template to HTML for a user, or for a visitor."""
         context: dict[str, object] = {"here": "/", "notice": "", "unread": 0, **values}
         html = self._environment.get_template(template).render(user=user, title=title, **context)
-        # In chats they isolate names from the text around them.
+        # Chats use isolates to separate names from the text around them.
         return with_balanced_isolates(html) if template.startswith(CONVERSATIONS) else with_visible_controls(html)
 
     def render(
@@ -244,7 +244,7 @@ def page(
         title=title,
         here=here if request.method == "GET" else "/",
         notice=notice_text(left),
-        # Error pages are made on the event loop, also while the database cannot be reached.
+        # Error pages are rendered on the event loop, also while the database is unavailable.
         unread=notifications.count_for_badge(request.app, request.actor) if status < ERROR else 0,
         **values,
     )

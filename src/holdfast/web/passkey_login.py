@@ -39,13 +39,13 @@ class PasskeyForm(msgspec.Struct, frozen=True):
 
 @endpoint(f"POST {PAGE}/options", anonymous=True, largest_body=LARGEST_RESPONSE)
 def login_options(request: RequestContext) -> RawResponse:
-    """Return the options with which a browser asks for a passkey of any user."""
+    """Return the WebAuthn options that request a passkey of any user."""
     return make_options(request, ChallengePurpose.LOGIN, None)
 
 
 @endpoint(f"POST {SECOND}/options", anonymous=True, largest_body=LARGEST_RESPONSE)
 def second_factor_options(request: RequestContext) -> RawResponse:
-    """Return the options with which a browser asks for a passkey of the user who gave their password."""
+    """Return the WebAuthn options that request a passkey of the user who entered their password."""
     user = waiting_user(request)
     if user is None:
         raise ApiError(STATUS_OF_REFUSED, SIGN_IN_AGAIN)
@@ -53,7 +53,7 @@ def second_factor_options(request: RequestContext) -> RawResponse:
 
 
 def make_options(request: RequestContext, purpose: ChallengePurpose, user: Account | None) -> RawResponse:
-    """Return the options for a purpose."""
+    """Return the WebAuthn options for a purpose, with a new challenge."""
     try:
         party = RelyingParty.at(request.root)
         options = passkey_authentication.request_options(request.app, party, purpose, user, request.address)

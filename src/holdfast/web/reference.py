@@ -32,7 +32,7 @@ def example_value(schema: dict[str, Any], schemas: dict[str, Any], depth: int = 
 
 
 class ApiReference:
-    """Serves the OpenAPI document of some endpoints, and a page made from it."""
+    """Serves the OpenAPI document of a set of endpoints, and a page rendered from it."""
 
     def __init__(self, endpoints: Sequence[Endpoint]) -> None:
         self._endpoints = endpoints
@@ -55,7 +55,7 @@ class ApiReference:
         return msgspec.json.encode(whole), groups
 
     def pages(self) -> tuple[Endpoint, ...]:
-        """Return the page and the document, which is also at the path that Gitea has it at."""
+        """Return the endpoints of the page and the document, which is also at Gitea's path."""
         return (
             endpoint("GET /api/docs", slow=True, name="show_reference")(self.show_page),
             endpoint("GET /api/openapi.json", slow=True, anonymous=True, name="show_openapi")(self.show_document),
@@ -63,7 +63,7 @@ class ApiReference:
         )
 
     def show_document(self, request: RequestContext) -> RawResponse:  # noqa: ARG002  # called like every handler
-        """Return the document; scripts of other sites may read it."""
+        """Return the document; cross-origin scripts may read it (CORS)."""
         content, _ = self._described
         return RawResponse(content, "application/json", headers={"Access-Control-Allow-Origin": "*"})
 
@@ -74,11 +74,11 @@ class ApiReference:
 
 
 def split_path(path: str) -> list[str]:
-    """Cut a path where a line may break."""
+    """Split a path where a line may break."""
     return re.findall(r"/[^/]*", path)
 
 
 @endpoint("GET /api/swagger", anonymous=True)
 def redirect_to_reference(request: RequestContext) -> RawResponse:  # noqa: ARG001  # called like every handler
-    """Redirect from the path that Gitea has the reference at."""
+    """Redirect from Gitea's path of the reference."""
     return redirect_to("/api/docs")

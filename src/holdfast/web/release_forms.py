@@ -34,7 +34,7 @@ __all__ = [
 
 WRITING: Final = (*READING, signed_in, not_archived, writes(Unit.RELEASES))
 LARGEST_TEXT: Final = 4 * 2**20
-# So many tags and branches are offered; another can be typed.
+# The number of tags and branches offered; any other can be typed.
 OFFERED: Final = 100
 
 
@@ -74,7 +74,7 @@ class ReleaseForm(msgspec.Struct, frozen=True):
 
 
 class NewReleaseQuery(msgspec.Struct, frozen=True):
-    """The tag to begin with."""
+    """The tag that the form is prefilled with."""
 
     tag: str = ""
 
@@ -119,7 +119,7 @@ def form_page(
 
 
 def found_release(request: RequestContext, target: RepositoryAccess, number: int) -> Release:
-    """Return a release by id; otherwise there is no such page."""
+    """Return a release by id; raise a 404 error if there is none."""
     try:
         return releases.find(request.app, target, number)
     except NoSuchRelease:
@@ -128,7 +128,7 @@ def found_release(request: RequestContext, target: RepositoryAccess, number: int
 
 @endpoint("GET /{owner}/{repo}/releases/new", scope="repository", guards=WRITING, slow=True)
 def page_new_release(request: RequestContext, target: RepositoryAccess, query: NewReleaseQuery) -> RawResponse:
-    """Ask for a new release."""
+    """Show the form of a new release."""
     typed = ReleaseForm(tag_name=query.tag, target=target.repository.default_branch)
     return form_page(request, target, typed)
 
@@ -146,7 +146,7 @@ def submit_release(request: RequestContext, target: RepositoryAccess, body: Rele
 
 @endpoint("GET /{owner}/{repo}/releases/edit/{tag...}", scope="repository", guards=WRITING, slow=True)
 def page_edit_release(request: RequestContext, target: RepositoryAccess, tag: str) -> RawResponse:
-    """Ask for changes of a release."""
+    """Show the form that edits a release."""
     try:
         release = releases.find_tagged(request.app, target, tag)
     except NoSuchRelease:

@@ -41,7 +41,7 @@ ASSETS_SHOWN: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class ReleaseRow:
-    """A release on a page, with its text as HTML; a long text is whole only on its own page."""
+    """A release on a page, with its text as HTML; a long text is complete only on the page of the release."""
 
     release: Release
     address: str
@@ -68,7 +68,7 @@ def may_change_releases(request: RequestContext, target: RepositoryAccess) -> bo
 
 
 def release_tab(target: RepositoryAccess) -> str:
-    """Return the tab that releases belong to: that of the code, for those who may read it."""
+    """Return the tab that releases belong to: that of the code if the viewer may read the code."""
     return CODE if target.permissions.may_read(Unit.CODE) else RELEASES
 
 
@@ -80,7 +80,7 @@ def release_path(target: RepositoryAccess, tag_name: str) -> str:
 def rows_of_releases(
     request: RequestContext, target: RepositoryAccess, page: Sequence[Release], *, assets_shown: int
 ) -> list[ReleaseRow]:
-    """Describe releases; their authors and files are one query each."""
+    """Return the rows of releases; their authors and files are one query each."""
     database = request.app.database
     with database.read() as connection:
         authors = accounts_by_id(
@@ -110,7 +110,7 @@ def rows_of_releases(
 
 @endpoint("GET /{owner}/{repo}/releases", scope="repository", guards=READING, slow=True)
 def page_releases(request: RequestContext, target: RepositoryAccess, page: PageParams) -> RawResponse:
-    """List the releases, newest first; drafts are there for those who may write releases."""
+    """List the releases, newest first; with drafts if the viewer may write releases."""
     params = PageParams(page.number, PER_PAGE)
     listed_releases, total = releases.releases_of(
         request.app.database,
@@ -148,7 +148,7 @@ def page_release(request: RequestContext, target: RepositoryAccess, tag: str) ->
 def release_page(
     request: RequestContext, target: RepositoryAccess, release: Release, *, status: int = 200, problem: str = ""
 ) -> RawResponse:
-    """Show a release, with what was wrong with a form."""
+    """Render a release, with the error of a form."""
     (row,) = rows_of_releases(request, target, [release], assets_shown=1000)
     return show_in(
         request,

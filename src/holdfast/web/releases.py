@@ -1,4 +1,4 @@
-"""The addresses of releases that others build: downloads, and the latest release."""
+"""The release URLs that other programs construct: downloads, and the latest release."""
 
 from typing import Final
 from urllib.parse import quote
@@ -49,7 +49,7 @@ def go_to_latest_release(request: RequestContext, target: RepositoryAccess) -> R
 
 @endpoint("GET /attachments/{uuid}", scope="repository", slow=True)
 def download_attachment(request: RequestContext, uuid: str) -> RawResponse:
-    """Download an attached file by its uuid, for those who may see what it is attached to."""
+    """Download an attachment by its UUID, if the caller may read the object it is attached to."""
     file = find_by_uuid(request.app.database, uuid)
     repository = None if file is None else find_by_id(request.app.database, file.repository_id)
     if file is None or repository is None:
@@ -61,7 +61,7 @@ def download_attachment(request: RequestContext, uuid: str) -> RawResponse:
 
 
 def is_readable(request: RequestContext, target: RepositoryAccess, file: Attachment) -> bool:
-    """Return whether the caller may read what a file is attached to."""
+    """Return whether the caller may read the object that a file is attached to."""
     if file.release_id is None:
         return issue_attachments.is_readable(request.app, target, file)
     if not target.permissions.may_read(Unit.RELEASES):

@@ -51,7 +51,7 @@ def tabs_of(target: RepositoryAccess) -> list[RepositoryTab]:
         tabs.append(RepositoryTab(ISSUES, "/issues", target.repository.open_issues))
     if may.may_read(Unit.PULLS):
         tabs.append(RepositoryTab(PULLS, "/pulls", target.repository.open_pulls))
-    # Others find the releases in the side column of the code.
+    # Viewers who may read the code find the releases in its side column.
     if may.may_read(Unit.RELEASES) and not may.may_read(Unit.CODE):
         tabs.append(RepositoryTab(RELEASES, "/releases", target.repository.release_count))
     if may.is_admin:
@@ -60,7 +60,7 @@ def tabs_of(target: RepositoryAccess) -> list[RepositoryTab]:
 
 
 def finder_path(target: RepositoryAccess) -> str:
-    """Return the path of the file finder on the default branch; empty where the viewer finds no files."""
+    """Return the path of the file finder on the default branch; empty if there is none for the viewer."""
     repository = target.repository
     if repository.is_empty or not target.permissions.may_read(Unit.CODE):
         return ""

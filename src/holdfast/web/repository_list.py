@@ -52,7 +52,7 @@ def list_lines(
     skip: int = 0,
     limit: int,
 ) -> tuple[list[RepositoryLine], int]:
-    """Return one page of the visible repositories that meet the conditions, latest first, and their number."""
+    """Return one page of the visible repositories that match the conditions, latest first, and the total."""
     page = repository_search.list_visible(
         request.app,
         request.actor,

@@ -102,9 +102,9 @@ MODULES: Final[tuple[ModuleType, ...]] = (
 
 
 def endpoints() -> list[Endpoint]:
-    """List what every module declares by name, and what it makes several of under `MADE`.
+    """Return the endpoints that the modules declare by name, and those in their tuples `MADE`.
 
-    An endpoint of the API that a page acts through is no page.
+    API endpoints that a page module imports are not included.
     """
     named = [
         value

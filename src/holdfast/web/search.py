@@ -28,7 +28,7 @@ __all__ = ["FileFound", "show_search"]
 
 LONGEST: Final = 200
 PER_PAGE: Final = 30
-# Files are looked for in the repositories pushed to last, for so long, and so many are shown.
+# File search: the most recently pushed repositories to search, the time limit, and the number of files shown.
 REPOSITORIES_LOOKED_IN: Final = 50
 SECONDS: Final = 1.5
 FILES_SHOWN: Final = 50
@@ -36,7 +36,7 @@ TABS: Final = ("repositories", "issues", "files")
 
 
 class WantedQuery(msgspec.Struct, frozen=True):
-    """What to look for, and among what."""
+    """The search text, and the tab."""
 
     q: str = ""
     tab: str = ""
@@ -44,7 +44,7 @@ class WantedQuery(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class FileFound:
-    """A file whose path holds the words."""
+    """A file whose path contains the search words."""
 
     repository: str
     path: str
@@ -61,7 +61,7 @@ class FilesFound:
 
 @dataclass(frozen=True, slots=True)
 class Tab:
-    """One kind of thing that was found."""
+    """A tab: one kind of search result."""
 
     name: str
     address: str
@@ -70,7 +70,7 @@ class Tab:
 
 
 def search_files(request: RequestContext, text: str) -> FilesFound:
-    """Look through the names of files, as far as that is quick."""
+    """Search file names of the most recently pushed repositories, up to a time limit."""
     words = text.casefold().split()
     code = repository_search.visible(request.actor, Unit.CODE.value)
     repository_page = repository_search.list_visible(
@@ -94,7 +94,7 @@ def search_files(request: RequestContext, text: str) -> FilesFound:
 
 
 def files_in(request: RequestContext, repository: Repository, words: list[str]) -> tuple[list[FileFound], bool]:
-    """Look through the default branch of a repository; one that cannot be read holds nothing up."""
+    """Search the default branch of a repository; one that cannot be read counts as incomplete."""
     try:
         repo = request.app.copies.open(repository)
         head = refs.branch(repo, repository.default_branch)
@@ -123,7 +123,7 @@ def search_issues(request: RequestContext, text: str, params: PageParams) -> tup
 
 @endpoint("GET /-/search", scope=("repository", "issue"), slow=True)
 def show_search(request: RequestContext, query: WantedQuery) -> RawResponse:
-    """Look for something everywhere."""
+    """Show the search results of a tab."""
     text = " ".join(query.q.split())[:LONGEST]
     params = PageParams(page_of(request).number, PER_PAGE)
     first = PageParams(1, PER_PAGE)

@@ -44,7 +44,7 @@ class CodeForm(msgspec.Struct, frozen=True):
 
 @endpoint(f"GET {SECOND_PAGE}", anonymous=True, slow=True)
 def show_second_factor(request: RequestContext, query: LoginQuery) -> RawResponse:
-    """Ask for the code of a user who gave their password; anybody else begins with the password."""
+    """Show the forms of the second factor; without a password step, redirect to the log-in page."""
     wanted = local_path(query.next)
     user = waiting_user(request)
     if user is None:
@@ -67,7 +67,7 @@ async def check_login_code(request: RequestContext, body: CodeForm) -> RawRespon
 
 
 async def complete_login(request: RequestContext, wanted: str, check: Callable[[Account], object]) -> RawResponse:
-    """Start a session of the user who gave their password, if the check of their second factor succeeds."""
+    """Start a session of the user who entered their password, if the check of their second factor succeeds."""
     user = await to_thread.run_sync(waiting_user, request)
     if user is None:
         return redirect_to(first_page(wanted))
@@ -90,13 +90,13 @@ async def complete_login(request: RequestContext, wanted: str, check: Callable[[
 
 
 def waiting_user(request: RequestContext) -> Account | None:
-    """Return the user who gave their password in this browser a short time ago."""
+    """Return the user of the unexpired cookie of the password step; None if there is none."""
     cookie = request.cookies.get(SECOND_STEP_COOKIE)
     return None if cookie is None else pending_logins.user_of(request.app, Secret(cookie))
 
 
 def first_page(wanted: str) -> str:
-    """Return the address of the page that asks for the password."""
+    """Return the URL of the log-in page."""
     return "/login" if wanted == "/" else f"/login?{urlencode({'next': wanted})}"
 
 

@@ -16,7 +16,7 @@ POLICY: Final = {
         "script-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
     ),
 }
-# A PDF is shown by the browser's own reader and a diagram by a page in a sandbox; no page of ours can be framed.
+# Frames: PDFs in the browser's viewer, and diagrams in a sandboxed page. No page of the site can be framed.
 POLICY_WITH_FRAMES: Final = {"Content-Security-Policy": f"{POLICY['Content-Security-Policy']}; frame-src 'self'"}
 HEADERS: Final = {
     **POLICY,
@@ -27,7 +27,7 @@ SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 class SecurityHeaders:
-    """Middleware: refuses cross-site writes and adds the protective headers to every answer."""
+    """Middleware: rejects cross-site writes (CSRF) and adds the security headers to every response."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app

@@ -1,4 +1,4 @@
-"""Sign-up, where the settings allow it."""
+"""Sign-up, if enabled in the settings."""
 
 from functools import partial
 
@@ -31,7 +31,7 @@ class SignUpForm(msgspec.Struct, frozen=True):
 
 
 def sign_up_enabled(request: RequestContext) -> None:
-    """Require that the settings let people sign up; otherwise there is no such page."""
+    """Guard: raise a 404 error unless sign-up is enabled in the settings."""
     if not request.app.settings.sign_up:
         raise ApiError(404)
 
@@ -39,7 +39,7 @@ def sign_up_enabled(request: RequestContext) -> None:
 def form_page(
     request: RequestContext, *, name: str = "", email: str = "", problem: str = "", status: int = 200
 ) -> RawResponse:
-    """Render the form with what was typed and its problem."""
+    """Render the form with the typed values and an error."""
     typed = {"name": name, "email": email, "problem": problem}
     return page(request, "sign_up.html", title="Sign up", status=status, typed=typed)
 
@@ -58,7 +58,7 @@ def sign_up(request: RequestContext, body: SignUpForm) -> RawResponse:
 
 
 async def create_account(request: RequestContext, name: str, email: str, password: Secret) -> RawResponse:
-    """Create the account in the thread pool for passwords, and log it in."""
+    """Create the account in the thread pool for password hashing, and log it in."""
     create = partial(users.sign_up, request.app, name, email, password)
     try:
         user = await request.app.password_pool.run(request.address, create)

@@ -1,4 +1,4 @@
-"""The scripts and images of pages, served by Starlette; a missing file has the page that any path has."""
+"""The scripts and images of pages, served by Starlette; a missing file gets the usual 404 page."""
 
 import re
 from importlib import resources
@@ -18,12 +18,12 @@ from holdfast.web.pages import PAGES
 __all__ = ["PREFIX", "StaticAssets"]
 
 PREFIX: Final = "/static"
-# Named after the hash of its content by the build.
+# The build puts the content hash into the name.
 BUNDLED: Final = re.compile(rf"{FOLDER}/[\w-]+-[A-Z0-9]{{8}}\.js")
 BUNDLE_HEADERS: Final = {
     "Cache-Control": "public, max-age=31536000, immutable",
     "Content-Type": "text/javascript; charset=utf-8",
-    # The frame of diagrams has an origin of its own, which nothing else may know of.
+    # The iframe of diagrams has an opaque origin, so its script is a cross-origin request.
     "Access-Control-Allow-Origin": "*",
     "Vary": "Accept-Encoding",
 }
@@ -36,7 +36,7 @@ class StaticAssets(StaticFiles):
         super().__init__(directory=folder or Path(str(resources.files("holdfast.web") / "static")))
 
     async def get_response(self, path: str, scope: Scope) -> Response:
-        """Return a file, or the page for an address that nothing has."""
+        """Return a file, or the 404 page."""
         try:
             if BUNDLED.fullmatch(path):
                 return await self._bundled(path, scope)
@@ -45,7 +45,7 @@ class StaticAssets(StaticFiles):
             return PAGES.render("not_found.html", user=None, title="Not found", status=error.status_code)
 
     async def _bundled(self, path: str, scope: Scope) -> Response:
-        """Return a bundled script, compressed by the build if the client accepts that."""
+        """Return a bundled script, precompressed if the client accepts the encoding."""
         response = await self._compressed(path, scope) if accepts_gzip(scope) else None
         # A small script has no compressed copy.
         response = response or await super().get_response(path, scope)
@@ -53,7 +53,7 @@ class StaticAssets(StaticFiles):
         return response
 
     async def _compressed(self, path: str, scope: Scope) -> Response | None:
-        """Return the copy of a script that was compressed by the build; None if there is none."""
+        """Return the precompressed copy of a script; None if there is none."""
         try:
             response = await super().get_response(f"{path}.gz", scope)
         except HTTPException as error:

@@ -9,7 +9,7 @@ from holdfast.hosting.request_context import RequestContext
 
 __all__ = ["ADDRESS", "show_stylesheet", "stylesheet_response"]
 
-# The first decides colours and shapes for the others.
+# The first defines the colours and shapes that the others use.
 FIRST: Final = "base.css"
 
 
@@ -17,7 +17,7 @@ def concatenated() -> bytes:
     """Concatenate the parts, `base.css` first and the others by name."""
     parts = [part for part in (resources.files("holdfast.web") / "style").iterdir() if part.name.endswith(".css")]
     parts.sort(key=lambda part: (part.name != FIRST, part.name))
-    # Messages look the same in an export and here.
+    # Messages have the same style in an export.
     bubbles = resources.files("holdfast.backup.exports.html") / "static" / "chat.css"
     return b"".join(part.read_bytes() for part in (parts[0], bubbles, *parts[1:]))
 
@@ -27,7 +27,7 @@ ADDRESS: Final = f"/static/{hashlib.sha256(CONTENT).hexdigest()[:12]}.css"
 
 
 def stylesheet_response() -> RawResponse:
-    """Return the stylesheet, which browsers cache for good: its URL changes with its content."""
+    """Return the stylesheet with an immutable `Cache-Control`: its URL changes with its content."""
     headers = {"Cache-Control": "public, max-age=31536000, immutable"}
     return RawResponse(CONTENT, "text/css; charset=utf-8", headers=headers)
 

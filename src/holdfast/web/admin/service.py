@@ -33,7 +33,7 @@ __all__ = [
     "show_settings_page",
 ]
 
-# More deliveries than this do not wait unless something is wrong.
+# A backlog of more pending deliveries is reported as a problem.
 MANY_WAITING: Final = 1000
 EVERYBODY: Final = ("public", "limited", "private")
 CHECKS: Final = (("database", "Database"), ("migrations", "Database schema"), ("data", "Data folder"))
@@ -50,7 +50,7 @@ class Counts:
     hooks: int
     waiting: int
     failed: int
-    """In the time deliveries are kept."""
+    """Within the retention time of deliveries."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +224,7 @@ def list_organizations_page(request: RequestContext, query: AdminSearchQuery, pa
 
 @endpoint(f"GET {ADMIN}/chat-backups", scope="admin", guards=(site_admin,), slow=True)
 def list_chat_backups_page(request: RequestContext, page: PageParams) -> RawResponse:
-    """List the chat backups that users uploaded: whose they are and how large, not their names and chats."""
+    """List the chat backups that users uploaded, with owner and size, but not their names or content."""
     usage = chat_backups.list_usage(request.app, request.actor, skip=page.skip, limit=page.size)
     return in_admin(
         request,
@@ -239,7 +239,7 @@ def list_chat_backups_page(request: RequestContext, page: PageParams) -> RawResp
 
 @endpoint(f"GET {ADMIN}/settings", scope="admin", guards=(site_admin,), slow=True)
 def show_settings_page(request: RequestContext) -> RawResponse:
-    """Show the settings in force; what is secret is masked."""
+    """Show the effective settings; secrets are masked."""
     settings = request.app.settings
     rows = [(setting, show(getattr(settings, setting.name))) for setting in describe()]
     return in_admin(request, "admin/settings.html", at="Settings", title="Settings", rows=rows)

@@ -21,7 +21,7 @@ FINDINGS: Final = 100
 
 
 def show_about(view: ConversationRequest) -> TemplateResult:
-    """List the backups that were imported, and what was left out of them."""
+    """List the imported backups, and what was skipped in each."""
     skipped = []
     for skipped_record in view.archive.skipped():
         skipped.append(skipped_record)
@@ -48,7 +48,7 @@ def has_findings(view: ConversationRequest) -> bool:
 
 
 def show_findings(view: ConversationRequest) -> TemplateResult:
-    """List what is wrong with the backup, each finding with the way to its frame."""
+    """List the validation findings of the backup, each with a link to its frame."""
     if not has_findings(view):
         raise PageNotFound
     number = page_number(view)
@@ -68,7 +68,7 @@ def show_findings(view: ConversationRequest) -> TemplateResult:
 
 
 def show_frame(view: ConversationRequest, number: str) -> TemplateResult:
-    """Show a frame that something is wrong with, as JSON."""
+    """Show a frame that has a finding, as JSON."""
     if not has_findings(view):
         raise PageNotFound
     wanted = parse_id(number)

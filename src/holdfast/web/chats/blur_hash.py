@@ -1,4 +1,4 @@
-"""Decodes BlurHash, the few colours a backup keeps of a picture, to a tiny PNG inside of a page."""
+"""Decodes a BlurHash, the placeholder of an image in a backup, to a tiny PNG that is embedded in the page."""
 
 import base64
 import math
@@ -12,7 +12,7 @@ __all__ = ["placeholder"]
 
 DIGITS: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz#$%*+,-.:;=?@[]^_{|}~"
 VALUES: Final = {digit: value for value, digit in enumerate(DIGITS)}
-# The browser smooths what is between these pixels; higher frequencies are not seen in it.
+# The browser interpolates between these pixels; higher frequencies would not be visible.
 SIDE: Final = 6
 MOST_COMPONENTS: Final = 4
 # The shortest has one component, the longest nine by nine.
@@ -27,7 +27,7 @@ Colour = tuple[float, float, float]
 
 @lru_cache(maxsize=4096)
 def placeholder(text: str) -> str:
-    """Return a picture as a `data:` URL; empty for what is no BlurHash."""
+    """Return the image of a BlurHash as a `data:` URL; empty if the text is not a BlurHash."""
     if not SHORTEST <= len(text) <= LONGEST or not VALUES.keys() >= set(text):
         return ""
     size = VALUES[text[0]]
@@ -44,7 +44,7 @@ def placeholder(text: str) -> str:
 
 
 def read_components(text: str, columns: int, rows: int) -> dict[tuple[int, int], Colour]:
-    """Read the average colour, at (0, 0), and how much of each low frequency is added to it."""
+    """Decode the components: the average colour (DC) at (0, 0), and the low frequencies (AC)."""
     average = number(text[2:6])
     components: dict[tuple[int, int], Colour] = {
         (0, 0): (to_linear(average >> 16), to_linear(average >> 8 & 255), to_linear(average & 255))
@@ -60,12 +60,12 @@ def read_components(text: str, columns: int, rows: int) -> dict[tuple[int, int],
 
 
 def levels(value: int) -> tuple[int, int, int]:
-    """Take the three numbers up to 18 apart that a component is written as."""
+    """Split the value of a component into its three levels, 0 to 18."""
     return value // (19 * 19), value // 19 % 19, value % 19
 
 
 def colour_at(components: dict[tuple[int, int], Colour], x: int, y: int) -> Colour:
-    """Add up the components at one pixel."""
+    """Return the sum of the components at one pixel."""
     red = green = blue = 0.0
     for (i, j), (r, g, b) in components.items():
         basis = COSINES[i][x] * COSINES[j][y]
@@ -74,7 +74,7 @@ def colour_at(components: dict[tuple[int, int], Colour], x: int, y: int) -> Colo
 
 
 def number(digits: str) -> int:
-    """Read a number of base 83."""
+    """Parse a number in base 83."""
     value = 0
     for digit in digits:
         value = value * 83 + VALUES[digit]
@@ -87,19 +87,19 @@ def signed_square(value: float) -> float:
 
 
 def to_linear(level: int) -> float:
-    """Turn a level of sRGB into linear light."""
+    """Convert an sRGB level to linear light."""
     share = (level & 255) / 255
     return share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4
 
 
 def to_srgb(light: float) -> int:
-    """Turn linear light into a level of sRGB."""
+    """Convert linear light to an sRGB level."""
     share = min(max(light, 0.0), 1.0)
     return round(255 * (share * 12.92 if share <= 0.0031308 else 1.055 * share ** (1 / 2.4) - 0.055))
 
 
 def png(lines: bytes) -> bytes:
-    """Write a PNG of `SIDE` by `SIDE` pixels, of lines that each begin with their filter."""
+    """Encode a PNG of `SIDE` by `SIDE` pixels from scan lines, each with its filter byte first."""
     header = struct.pack(">IIBBBBB", SIDE, SIDE, 8, 2, 0, 0, 0)
     chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(lines, 9)), (b"IEND", b""))
     return b"\x89PNG\r\n\x1a\n" + b"".join(

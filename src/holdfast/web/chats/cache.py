@@ -1,8 +1,8 @@
 """The on-disk cache of imported chat backups, shared by all worker processes through file locks.
 
-Each has a folder of its own below `cache/chats`, named after where it lies and the content it was made from.
-Whoever holds the lock in it brings it in; the others see how far that is. Everything here can be deleted at any
-time, and is when it takes more room than it may, longest unused first.
+Each entry is a folder below `cache/chats`, named after the location and the content of its source. The process
+that holds the lock of an entry imports it; the others read its progress. Entries can be deleted at any time; the
+least recently used are evicted when the cache exceeds its size limit.
 """
 
 import fcntl
@@ -63,18 +63,18 @@ __all__ = ["ConversationCache", "RunningImport", "cache_of"]
 log = structlog.get_logger(__name__)
 Note = TypeVar("Note", bound=msgspec.Struct)
 
-# How many archives stay open in one process, and for how long an encrypted one does.
+# The number of archives that stay open in one process, and the idle timeout of an encrypted one.
 MAX_OPEN: Final = 8
 MAX_OPEN_SEALED: Final = 2
 SEALED_IDLE_S: Final = 15 * 60
-# How many backups are brought in at the same time by all processes together, and how many more may wait.
+# The number of concurrent imports of all processes together, and the length of the queue.
 AT_ONCE: Final = 2
 QUEUE: Final = 8
 TRY_AGAIN_S: Final = 0.2
 DAY_S: Final = 86_400
 KEPT_S: Final = 30 * DAY_S
 SEALED_KEPT_S: Final = DAY_S
-# What went wrong is told to whoever comes back soon; of a key that did not work nothing stays for long.
+# How long the error of a failed import is kept; shorter for a wrong key, which should leave nothing behind.
 FAILED_KEPT_S: Final = 3600
 KEY_FAILED_KEPT_S: Final = 60
 MOST_ENTRIES: Final = 1000
@@ -126,10 +126,10 @@ class ConversationCache:
         if problem is not None:
             if source.kind is not FileKind.SEALED:
                 return ImportFailed(problem.text)
-            # Nothing is left of a key that did not work once that was said.
+            # The error of a wrong key is reported once, then deleted.
             self._remove(entry)
             return KeyRequired(problem.text) if problem.key else ImportFailed(problem.text)
-        # It may have been finished between the two looks.
+        # The import may have finished between the two checks.
         archive = self._open_archive(entry, source, viewer, secret)
         if archive is not None:
             return ImportReady(archive)
@@ -147,9 +147,9 @@ class ConversationCache:
         secret: Secret | None = None,
         keys: Secret | None = None,
     ) -> RunningImport | None:
-        """Start an import; None if one is running already.
+        """Start an import; return None if one is running already.
 
-        ImportRefused is raised for one too many.
+        Raises `ImportRefused` if a limit is exceeded.
         """
         entry = self._entry(source, viewer, secret)
         sealed = source.kind is FileKind.SEALED
@@ -198,9 +198,10 @@ class ConversationCache:
     def begin_export(
         self, source: ConversationSource, viewer: ImportClient, form: ExportForm, secret: Secret | None = None
     ) -> Generator[bytes, None, None] | None:
-        """Start the export of a conversation, and return its bytes as they are made; None unless it is imported.
+        """Start the export of a conversation, and return an iterator of its bytes; None unless it is imported.
 
-        ImportRefused is raised for one too many: exports count as imports do. ExportFailed if it cannot be made.
+        Raises `ImportRefused` if a limit is exceeded (exports count as imports), `ExportFailed` if the export
+        fails.
         """
         if not self.is_ready(source, viewer, secret):
             return None
@@ -264,7 +265,7 @@ class ConversationCache:
         return [(path, read_record(path / RECORD, CacheEntry)) for _, path in sorted(folders)]
 
     def _entry(self, source: ConversationSource, viewer: ImportClient, secret: Secret | None) -> Path:
-        """Return the folder of a conversation; one that is sealed has one for each browser and log-in."""
+        """Return the folder of a conversation; an encrypted one has one for each browser and login session."""
         origin = 0 if source.origin is None else source.origin.place
         name = hashlib.sha256(f"{source.kind.value} {origin} {source.content}".encode()).hexdigest()
         if source.kind is FileKind.SEALED and secret is not None:
@@ -291,7 +292,7 @@ class ConversationCache:
         )
 
     def _admit(self, entry: Path, record: CacheEntry, viewer: ImportClient) -> BinaryIO:
-        """Take a place in the queue: a file is read once at a time for a kind of viewer, few for one viewer."""
+        """Acquire a slot of the queue: at most one import of a file per kind of viewer, `AT_ONCE` per viewer."""
         running = [
             other_record
             for path, other_record in self._entries()
@@ -360,7 +361,7 @@ class ConversationCache:
             file.unlink(missing_ok=True)
             return None
         except FileNotFoundError:
-            # Removed meanwhile.
+            # Removed in the meantime.
             return None
         with self._lock:
             return self._open_archives.setdefault(entry.name, archive)
@@ -452,7 +453,7 @@ class ConversationCache:
             time.sleep(TRY_AGAIN_S)
 
     def tidy(self) -> None:
-        """Expire entries that were not used for long, then evict the least recently used until the rest fits."""
+        """Expire entries unused for 30 days (encrypted ones for 1 day), then evict by LRU down to the limits."""
         now = time.time()
         entries = self._entries()
         sizes = {path: 0 if record is None else record.size for path, record in entries}
@@ -476,7 +477,7 @@ class ConversationCache:
 
 
 def remove_path(path: Path) -> None:
-    """Delete a file, or a folder with all that is in it; one that is missing is no error."""
+    """Delete a file, or a folder recursively; a missing path is no error."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
     else:
@@ -484,7 +485,7 @@ def remove_path(path: Path) -> None:
 
 
 def bind_to_session(content: str, viewer: ImportClient) -> str:
-    """Derive a name or key that also depends on the login session, so that it ends with the session."""
+    """Derive a name or key that also depends on the login session, so that it is useless after the session."""
     return f"{content} {viewer.account or 0} {viewer.session}"
 
 
@@ -494,7 +495,7 @@ def browser_id(secret: Secret) -> str:
 
 
 def read_record(path: Path, kind: type[Note]) -> Note | None:
-    """Read a small file, if it is there."""
+    """Read a record file; None if it is missing or invalid."""
     try:
         return msgspec.json.decode(path.read_bytes(), type=kind)
     except (OSError, msgspec.DecodeError):

@@ -40,7 +40,7 @@ class CacheLimits(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, settings: Settings) -> "CacheLimits":
-        """Take them from the settings."""
+        """Return the limits of the settings."""
         total, per_owner = settings.chat_cache_mb * MB, settings.chat_cache_owner_mb * MB
         output = min(settings.chat_import_output_mb * MB, total, per_owner)
         imports = ImportLimits(settings.chat_import_memory_mb * MB, settings.chat_import_seconds, output)
@@ -65,7 +65,7 @@ class FileOrigin(msgspec.Struct, frozen=True, tag="file"):
 
 
 class UploadOrigin(msgspec.Struct, frozen=True, tag="upload"):
-    """The uploaded backup a conversation was imported from, and the user whose it is."""
+    """The uploaded backup a conversation was imported from, and its owner."""
 
     backup: int
     owner: int

@@ -21,11 +21,11 @@ from holdfast.web.chats.view import (
 __all__ = ["PANE_ROWS", "chat_pane", "insert_mentions", "preview_line", "show_list"]
 
 ROWS: Final = 100
-# Beside an open chat; more are a link away.
+# The number of rows in the pane beside an open chat; it links to the full list.
 PANE_ROWS: Final = 40
 MOST_TABS: Final = 50
 LINE: Final = 140
-# What stands in a text where somebody is mentioned.
+# The placeholder of a mention in a text (U+FFFC, object replacement character).
 PLACE: Final = "\ufffc"
 KINDS: Final = {
     "message": "Message",
@@ -49,7 +49,7 @@ class ChatRow:
     who: str
     latest: datetime | None
     unread: int | None
-    """How many messages are unread, 0 for a chat that was marked as unread, None for one that is read."""
+    """The number of unread messages; 0 if the chat was marked as unread, None if it is read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ def show_list(view: ConversationRequest) -> TemplateResult:
 def split_into_tabs(
     view: ConversationRequest, account: int, account_chats: list[Chat], extra: int | None
 ) -> tuple[list[ChatListTab], list[Chat]]:
-    """Divide the chats: all, by folder, archived; return the tabs and the chats of the chosen one."""
+    """Group the chats (all, by folder, archived); return the tabs and the chats of the selected tab."""
     folders = view.opened.cached(("folders", account), lambda: overview.folders(view.archive, account))
     wanted = view.query.get("folder"), "archived" in view.query
     parts: list[tuple[str, dict[str, object], bool, Callable[[Chat], bool]]] = [
@@ -141,7 +141,7 @@ def unread_of(view: ConversationRequest) -> Mapping[int, int]:
 
 
 def chat_pane(view: ConversationRequest, current: Chat) -> list[ChatRow]:
-    """Return the chats to list beside an open one: the first of its account, and the open one among them."""
+    """Return the rows of the pane beside an open chat: the first chats of its account, including the open one."""
     chats = [
         chat
         for chat in view.chats().values()
@@ -155,7 +155,7 @@ def chat_pane(view: ConversationRequest, current: Chat) -> list[ChatRow]:
 
 
 def make_row(view: ConversationRequest, chat: Chat, latest: Message | None) -> ChatRow:
-    """Describe a chat in two lines."""
+    """Return the row of a chat."""
     who = ""
     if latest is not None and latest.kind != "update":
         who = (
@@ -178,7 +178,7 @@ def make_row(view: ConversationRequest, chat: Chat, latest: Message | None) -> C
 
 
 def insert_mentions(text: str, message: Message) -> str:
-    """Put names where a text only has a sign in the place of each."""
+    """Replace the placeholders of mentions in a text by names."""
     for mention in sorted(message.ranges, key=lambda text_range: text_range.start):
         if mention.mention is not None:
             text = text.replace(PLACE, f"@{mention.mention}", 1)

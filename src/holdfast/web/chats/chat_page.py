@@ -31,11 +31,11 @@ from holdfast.web.chats.view import (
 __all__ = ["MessageLinks", "go_to_message", "render_messages", "show_chat", "show_months"]
 
 MESSAGES: Final = 100
-# A page of a hundred messages is far below this; a hundred long ones are not.
+# The size limit of a page: 100 usual messages are far below it, 100 long ones are not.
 MOST_BYTES: Final = 140_000
 LONGEST: Final = 6000
 MOST_REVISIONS: Final = 20
-# One message may not take more, of whatever it is made.
+# The size limit of one rendered message.
 MOST_PIECE: Final = 40_000
 MOST_YEARS: Final = 200
 FIRST: Final = Position(0, 0, 0)
@@ -49,9 +49,9 @@ class MessageLinks:
     view: ConversationRequest
 
     def media(self, attachment: ArchivedAttachment) -> str | None:
-        """Return where the file of an attachment is shown, if it is beside the archive or in a phone folder."""
+        """Return the URL of the file of an attachment, if it is beside the archive or in a phone folder."""
         if attachment.path is not None:
-            # The file of an encrypted archive is not named by its content.
+            # In an encrypted archive the file name is not the content hash.
             content = attachment.plaintext_hash or PurePosixPath(attachment.path).stem
             return self.view.address(f"media/{content}")
         media, name = self.view.opened.media, attachment.media_name
@@ -60,24 +60,24 @@ class MessageLinks:
         return None
 
     def thumbnail(self, attachment: ArchivedAttachment, address: str) -> str:
-        """Return where a small copy of a photo is shown, if one is made of such files."""
+        """Return the URL of the thumbnail of a photo, if files of its type and size have one."""
         return f"{address}/thumbnail" if may_have_thumbnail(attachment.content_type, attachment.size) else address
 
     def placeholder(self, attachment: ArchivedAttachment) -> str:
-        """Return a blurred picture as a `data:` URL."""
+        """Return the BlurHash placeholder as a `data:` URL."""
         return placeholder(attachment.blur_hash) if attachment.blur_hash else ""
 
     def message(self, number: int) -> str | None:
-        """Return where to go for a message among those around it."""
+        """Return the URL of a message in its chat."""
         return self.view.address(f"to/{number}")
 
     def detail(self, number: int) -> str:
-        """Return where everything about a message is told."""
+        """Return the URL of the details page of a message."""
         return self.view.address(f"message/{number}")
 
 
 def show_chat(view: ConversationRequest, number: str) -> TemplateResult:
-    """Show the part of a chat that was asked for, the last one if none was."""
+    """Show the requested page of a chat; the last page by default."""
     chat = view.chat(number)
     query = view.query
     problem = ""
@@ -125,13 +125,13 @@ def show_chat(view: ConversationRequest, number: str) -> TemplateResult:
 
 
 def from_date(view: ConversationRequest, chat: Chat, ms: int) -> Page:
-    """Read the messages from a date on; the last ones when there are none so late."""
+    """Read the messages from a date on; the last ones if there are none after it."""
     page = view.archive.page(chat.id, after=Position(max(ms, 0), -1, 0), limit=MESSAGES)
     return page if page.messages else view.archive.page(chat.id, limit=MESSAGES)
 
 
 def fit_page(view: ConversationRequest, page: Page, target: int, *, keep_last: bool) -> tuple[Page, str]:
-    """Draw as many messages as fit: those around the target, else the last or the first."""
+    """Render as many messages as fit into the size limit: around the target, else the last or the first."""
     messages = list(page.messages)
     pieces = render_messages(view, messages)
     size = sum(len(piece.encode()) for piece in pieces)
@@ -149,7 +149,7 @@ def fit_page(view: ConversationRequest, page: Page, target: int, *, keep_last: b
 
 
 def render_messages(view: ConversationRequest, messages: list[Message]) -> list[str]:
-    """Draw messages one after the other, with a line where a day begins."""
+    """Render messages, with a date line at the start of each day."""
     links = MessageLinks(view)
     pieces: list[str] = []
     day: int | None = None
@@ -187,14 +187,14 @@ def truncate_message(message: Message, links: MessageLinks) -> tuple[Message, st
 
 
 def full_message_link(message: Message, links: MessageLinks) -> str:
-    """Lead to all of a message that is not shown whole."""
+    """Return the link to the full text of a truncated message."""
     return str(
         Markup('<li class="whole"><a href="{}">The whole message</a></li>\n').format(links.detail(message.id))
     )
 
 
 def strip_message(message: Message) -> Message:
-    """Leave only the beginning of a message that would fill the page: names and reactions can be of any length."""
+    """Reduce an oversized message to the beginning of its text: names and reactions can be of any length."""
     return replace(
         message,
         author=truncate(message.author),
@@ -213,7 +213,7 @@ def strip_message(message: Message) -> Message:
 
 
 def go_to_message(view: ConversationRequest, number: str) -> RedirectResult:
-    """Go to a message among those around it."""
+    """Redirect to a message in its chat."""
     message = view.archive.message(parse_id(number))
     place = view.address(f"chat/{message.chat_id}", at=format_position(message.position))
     return RedirectResult(f"{place}#m{message.id}")
@@ -245,7 +245,7 @@ def show_months(view: ConversationRequest, number: str) -> TemplateResult:
 
 
 def calendar_weeks(month: overview.Month) -> list[list[tuple[int, str, int]]]:
-    """Arrange a month in weeks: the number of each day, its date and its messages; 0 outside of the month."""
+    """Return the weeks of a month: day number, date and number of messages of each day; 0 outside of the month."""
     counts = dict(month.days)
     year, number = int(month.name[:4]), int(month.name[5:])
     return [

@@ -54,7 +54,7 @@ def respond(opened: OpenArchive, base: str, inner: str, query: Mapping[str, str]
     except NotInArchive:
         raise PageNotFound from None
     except sqlite3.Error as error:
-        # SQLite's own words may quote what an archive holds.
+        # Error messages of SQLite may quote content of the archive.
         if error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT:
             return error_page(
                 f"What was asked took longer than {PATIENCE_S:.0f} seconds and was ended. Ask for less."

@@ -95,7 +95,7 @@ def page_archive_part(request: RequestContext, name: str, inner: str) -> RawResp
 
 @endpoint("POST /-/archives/{name}/{inner...}", guards=(site_admin,), slow=True)
 def act_on_archive(request: RequestContext, name: str, inner: str, body: KeyForm) -> RawResponse:
-    """Take the key of a backup, forget it, or try again to read one."""
+    """Handle the forms of a conversation: submit a key, forget it, or import again."""
     viewer = viewer_of(request, may_write=True)
     return handle_form(
         conversation_pages(request, name), make_source(find_file(request, name)), viewer, inner, body
@@ -113,7 +113,7 @@ def show_archive_page(request: RequestContext, name: str, inner: str) -> RawResp
 
 
 def find_file(request: RequestContext, name: str) -> Path:
-    """Return the path of a file of the folder; any other name is refused."""
+    """Return the path of a file of the folder; raise a 404 error for any other name."""
     if not name or "/" in name or "\x00" in name or name.startswith("."):
         raise ApiError(404)
     path = backups_folder(request) / name
@@ -155,7 +155,7 @@ def identifying_file(folder: Path) -> Path:
 
 @lru_cache(maxsize=256)
 def file_digest(path: Path, _size: int, _changed: int) -> str:
-    """Hash a file; the answer is kept until its size or time changes."""
+    """Return the digest of a file; cached until its size or modification time changes."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

@@ -1,4 +1,4 @@
-"""Serves the attachments of a phone folder: the encrypted files stay as they are and are decrypted while sent."""
+"""Serves the attachments of a phone folder: files stay encrypted on disk and are decrypted while sent."""
 
 import io
 import os
@@ -53,8 +53,8 @@ class FolderFiles:
 class EncryptedMedia:
     """The content store of a phone folder.
 
-    A file is authenticated as a whole before the first of its bytes is decrypted. That is remembered while the
-    file is the same, so that a player that asks for many parts of a film does not wait for each.
+    The MAC of the whole file is checked before the first byte is decrypted. The result is cached until the file
+    changes, so that a video player's range requests do not each wait for it.
     """
 
     def __init__(self, files: EncryptedFiles) -> None:
@@ -84,7 +84,7 @@ class EncryptedMedia:
                 self._authenticated.popitem(last=False)
 
     def read(self, attachment: AttachmentKey, start: int, stop: int) -> Iterator[bytes]:
-        """Yield a part of what a file holds, decrypted."""
+        """Yield a range of the decrypted content of a file."""
         with self._files.open_encrypted(attachment) as source:
             self._authenticate(source, attachment)
             span = Span(0, source.seek(0, os.SEEK_END))
@@ -94,17 +94,17 @@ class EncryptedMedia:
 
 
 def state_of(source: BinaryIO) -> FileState:
-    """Return what changes when a file does."""
+    """Return the device, inode, size and modification time of a file, which identify its state."""
     try:
         status = os.fstat(source.fileno())
     except io.UnsupportedOperation:
-        # An object of the store never changes.
+        # Objects of the object store are immutable.
         return 0, 0, 0, 0
     return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def media_of(path: Path | None) -> EncryptedMedia | None:
-    """Return the attachments beside a backup, None for one that is no phone folder."""
+    """Return the attachments of a phone folder; None if the backup is not one."""
     try:
         snapshots = find_snapshots(path) if path is not None and path.is_dir() else []
     except (BackupError, OSError):

@@ -1,7 +1,8 @@
 """Encryption at rest of cached archives, with a key derived from a secret of the browser.
 
-The file is encrypted with a key made from a secret that is kept in the browser's cookie and nowhere else. It is
-written and read in pieces, each of which says its place, so that none can be changed, moved or left out.
+The key is derived from a secret that is stored only in a cookie of the browser. The file is encrypted in chunks
+with AES-GCM; the nonce has the index of the chunk and whether it is the last, so that none can be changed, moved
+or dropped.
 """
 
 import os
@@ -33,7 +34,7 @@ def key_for(secret: Secret, content: str) -> bytes:
 
 
 def seal(connection: sqlite3.Connection, target: Path, key: bytes) -> None:
-    """Write a database in memory to a file, encrypted."""
+    """Write an in-memory database to a file, encrypted."""
     content = memoryview(connection.serialize())
     cipher, prefix = AESGCM(key), os.urandom(PREFIX)
     beside = target.with_name(f"{target.name}.new")
@@ -52,7 +53,7 @@ def chunk_nonce(prefix: bytes, number: int, *, last: bool) -> bytes:
 
 
 def open_sealed(path: Path, key: bytes) -> sqlite3.Connection:
-    """Read a sealed database into memory."""
+    """Decrypt a sealed database into memory."""
     try:
         with path.open("rb") as source:
             content = decrypt_chunks(source, key, path.stat().st_size)
@@ -68,7 +69,7 @@ def open_sealed(path: Path, key: bytes) -> sqlite3.Connection:
 
 
 def decrypt_chunks(source: BinaryIO, key: bytes, size: int) -> bytes:
-    """Decrypt all pieces."""
+    """Decrypt all chunks."""
     if source.read(len(MAGIC)) != MAGIC:
         raise InvalidTag
     prefix, cipher = source.read(PREFIX), AESGCM(key)

@@ -1,4 +1,4 @@
-"""Runs the export process and passes on what it writes, until it ends or the client leaves."""
+"""Runs the export process and streams its output, until it ends or the client disconnects."""
 
 import subprocess
 import sys
@@ -16,14 +16,14 @@ CHUNK: Final = 256 * 1024
 
 
 class ExportFailed(HoldfastError):
-    """An export did not come to its end."""
+    """An export failed."""
 
 
 def start_export(task: ExportTask, slot: BinaryIO) -> Generator[bytes, None, None]:
-    """Start an export, and return its bytes as they are made; `slot` is given back at the end.
+    """Start an export, and return an iterator of its bytes; `slot` is released at the end.
 
-    Raises `ExportFailed` if the process ends without having written anything; when it fails later, the generator
-    does, so that the response breaks off and nobody takes it for whole.
+    Raises `ExportFailed` if the process ends without output. If it fails later, the generator raises, so that the
+    response is aborted and no client takes it for complete.
     """
     pieces = stream(task, slot)
     if next(pieces, None) is None:
@@ -32,7 +32,7 @@ def start_export(task: ExportTask, slot: BinaryIO) -> Generator[bytes, None, Non
 
 
 def stream(task: ExportTask, slot: BinaryIO) -> Generator[bytes, None, None]:
-    """Yield nothing once the first bytes are there, and then the bytes; the process ends with the generator."""
+    """Yield `b""` when the first bytes are available, then the bytes; closing the generator kills the process."""
     command = [sys.executable, "-m", "holdfast.web.chats.export_worker"]
     pipe = subprocess.PIPE
     with slot, subprocess.Popen(command, stdin=pipe, stdout=pipe) as process:  # noqa: S603  # our own program

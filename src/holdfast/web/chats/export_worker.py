@@ -1,7 +1,7 @@
 """The export process: writes a conversation as a ZIP archive to standard output, with the limits of an import.
 
-What to do comes on standard input, the key of an encrypted cache entry included. When that closes early, whoever
-asked is gone, and so is this process.
+The task is read from standard input, including the key of an encrypted cache entry. If standard input is closed
+early, the parent process is gone, and this process exits.
 """
 
 import sqlite3
@@ -35,10 +35,10 @@ class ExportTask(msgspec.Struct, frozen=True):
 
 
 def export_conversation(task: ExportTask, stream: BinaryIO) -> None:
-    """Write a conversation to a stream; of an encrypted one nothing is written to a disk."""
+    """Write a conversation to a stream; nothing of an encrypted one is written to disk."""
     source = Path(task.source)
     if task.key:
-        # The index of the search would be sorted in files; the attachments are not beside it.
+        # No search index: sorting it would need temporary files. An encrypted entry has no attachments beside it.
         connection = open_sealed(source, task.key)
         export_zip(Archive(source.with_name(READY), connection), stream, task.form, search=False)
         connection.close()
@@ -48,7 +48,7 @@ def export_conversation(task: ExportTask, stream: BinaryIO) -> None:
 
 
 def main() -> int:
-    """Do what standard input says."""
+    """Read the task from standard input and run it."""
     task = msgspec.json.decode(sys.stdin.buffer.readline(), type=ExportTask)
     apply_resource_limits(task.limits)
     threading.Thread(target=exit_with_parent, daemon=True).start()
@@ -58,7 +58,7 @@ def main() -> int:
     except BrokenPipeError:
         return 1
     except (BackupError, OSError, MemoryError, sqlite3.Error, ValueError) as error:
-        # What an error says may quote messages.
+        # The text of an error may quote messages.
         place = traceback.extract_tb(error.__traceback__)[-1]
         sys.stderr.write(f"export failed: {type(error).__name__} in {Path(place.filename).name}:{place.lineno}\n")
         return 2

@@ -26,10 +26,10 @@ __all__ = [
     "looks_like_backup",
 ]
 
-# So much of the beginning of a file is needed to tell.
+# The number of bytes at the start of a file that detection needs.
 LOOK: Final = 1 << 16
 SQLITE: Final = b"SQLite format 3\x00"
-# Where SQLite keeps whose database it is.
+# The `application_id` in the header of an SQLite database.
 MARK: Final = slice(68, 72)
 SEALED_NAMES: Final = (".backup", ".sealed")
 FIELDS: Final = (b'"backupTimeMs"', b"backupTimeMs:")
@@ -92,13 +92,13 @@ def is_plain_backup(head: bytes, name: str, size: int) -> bool:
 def looks_like_backup(head: bytes, name: str) -> bool:
     """Return whether to link a file to its chats; conservative, since any bytes may be an encrypted backup.
 
-    `head` is how the file begins, some kilobytes of it; what a pointer of LFS stands for, not the pointer.
+    `head` is the first kilobytes of the file; for a Git LFS pointer, of the object that it refers to.
     """
     if is_archive(head) or head.startswith(SEALED_MAGIC):
         return True
     lower = name.lower()
     if head and lower.endswith(SEALED_NAMES) and not head.isascii() and is_random(head):
-        # Before the others: random bytes may begin like anything.
+        # Before the other checks: random bytes may start with any magic number.
         return True
     if head.startswith(b"PK\x03\x04"):
         return lower.endswith(".zip") and INSIDE_ZIP in head[:4096]
@@ -110,5 +110,5 @@ def looks_like_backup(head: bytes, name: str) -> bool:
         return False
     if lower.endswith(SEALED_NAMES) and not head.isascii():
         return True
-    # Hardly anything else begins with a record that has both a version and a time.
+    # Hardly any other format starts with a record that has both a version and a time.
     return begins_like_a_stream(head, strict=True)

@@ -56,13 +56,13 @@ __all__ = [
 COOKIE: Final = "holdfast_chats"
 SECRET_BYTES: Final = 32
 LONGEST_KEY: Final = 4096
-# Whether a key fits is known within seconds, unless the file is very large or others wait.
+# A key is usually verified within seconds, unless the file is very large or the queue is long.
 KEY_WAIT_S: Final = 8.0
 MINUTE_S: Final = 60
 
 
 class KeyForm(msgspec.Struct, frozen=True):
-    """The key of an encrypted backup, as a form brings it."""
+    """The form with the key of an encrypted backup."""
 
     key: str = ""
     account: str = ""
@@ -84,7 +84,7 @@ class ConversationPages:
     draw: PageRenderer
 
     def page(self, result: TemplateResult, **more: object) -> RawResponse:
-        """Render a page that browsers do not store, so that it is gone after logging out."""
+        """Render a page with `Cache-Control: no-store`, so that it is not available after logging out."""
         response = self.draw(
             result.template, result.title, result.status, {**result.values, **more, "base": self.base}
         )
@@ -95,7 +95,7 @@ class ConversationPages:
 def show_source(
     frame: ConversationPages, source: ConversationSource, viewer: ImportClient, inner: str
 ) -> RawResponse:
-    """Show a page of a conversation, or how far it is."""
+    """Show a page of a conversation, or the progress of its import."""
     cache = cache_of(frame.call.app.settings)
     try:
         state = cache.look(source, viewer, secret_of(frame.call))
@@ -109,7 +109,7 @@ def show_source(
 def page_for_state(
     state: KeyRequired | ImportFailed | ImportRunning | ImportNotStarted, source: ConversationSource
 ) -> TemplateResult:
-    """Render the page of chats that are not ready: key, progress or failure."""
+    """Return the page of a conversation that is not ready: key form, progress or failure."""
     if isinstance(state, KeyRequired):
         return TemplateResult("chats/key.html", source.name, {"problem": state.problem, "typed": ""})
     if isinstance(state, ImportFailed):
@@ -135,7 +135,7 @@ def refused_page(frame: ConversationPages, source: ConversationSource, refused: 
 def show_archive(
     frame: ConversationPages, archive: OpenArchive, inner: str, *, sealed: bool = False
 ) -> RawResponse:
-    """Show a page of a conversation that is there."""
+    """Show a page of an imported conversation."""
     try:
         result = respond(archive, frame.base, inner, dict(frame.call.query_pairs()))
     except PageNotFound:
@@ -151,7 +151,7 @@ def show_archive(
 
 
 def serve_file(request: RequestContext, result: MediaResult | EncryptedMediaResult) -> RawResponse:
-    """Serve a file of a message, or the parts of it that are asked for."""
+    """Serve a file of a message, or the requested byte ranges of it."""
     served = serve(request, plain_file(result) if isinstance(result, MediaResult) else encrypted_file(result))
     served.headers["Cache-Control"] = "no-store"
     if served.status_code in {200, 206}:
@@ -167,13 +167,13 @@ def plain_file(result: MediaResult) -> ServedFile:
     try:
         size, changed = result.file.size, result.file.path.stat().st_mtime
     except OSError:
-        # Removed meanwhile, by whoever may.
+        # Removed in the meantime.
         raise ApiError(404) from None
     return ServedFile(
         result.name,
         result.media_type,
         size,
-        # Files are named by their content.
+        # The entity tag: the name of a file is its content hash.
         result.file.path.stem,
         int(changed),
         False,
@@ -197,7 +197,7 @@ def encrypted_file(result: EncryptedMediaResult) -> ServedFile:
 def handle_form(
     frame: ConversationPages, source: ConversationSource, viewer: ImportClient, inner: str, form: KeyForm
 ) -> RawResponse:
-    """Take a key, forget one, or try again."""
+    """Handle the forms: submit a key, forget it, or import again."""
     call = frame.call
     cache: ConversationCache = cache_of(call.app.settings)
     secret = secret_of(call)
@@ -219,10 +219,10 @@ def handle_form(
 def submit_key(
     frame: ConversationPages, source: ConversationSource, viewer: ImportClient, form: KeyForm
 ) -> RawResponse:
-    """Open an encrypted backup with a key; one that turns out quickly to be wrong is said to be at once."""
+    """Start the import of an encrypted backup with a key; wait up to 8 seconds, to report a wrong key at once."""
     cache = cache_of(frame.call.app.settings)
     key, account = form.key.strip(), form.account.strip()
-    # The account's id may stand among the keys already; what was typed is taken as it is, each on a line.
+    # The typed text may already contain the account id; it is not parsed here, the field is appended as a line.
     keys = Secret(f"{key}\naccount-id = {account}" if account else key)
     problem = "" if key and len(key) <= LONGEST_KEY else "Type the key of the backup."
     try:
@@ -248,7 +248,7 @@ def submit_key(
     response = redirect_to(f"{frame.base}/")
     if current_secret is None:
         secure = "; Secure" if frame.call.root.startswith("https:") else ""
-        # Without an end it is gone with the browser's session.
+        # A session cookie: without an expiry it ends with the browser's session.
         response.headers["Set-Cookie"] = f"{COOKIE}={secret.reveal()}; Path=/; HttpOnly; SameSite=Strict{secure}"
     return response
 
@@ -260,7 +260,7 @@ def key_page(frame: ConversationPages, source: ConversationSource, problem: str,
 
 
 def viewer_of(request: RequestContext, *, may_write: bool) -> ImportClient:
-    """Return who looks at a conversation, as far as the limits are concerned."""
+    """Return the viewer of a conversation, as the import limits count it."""
     user = request.actor.user
     token = request.cookies.get(sessions.COOKIE)
     return ImportClient(
@@ -273,7 +273,7 @@ def viewer_of(request: RequestContext, *, may_write: bool) -> ImportClient:
 
 
 def forget_keys(settings: Settings, cookies: Mapping[str, str]) -> bool:
-    """Remove all that a browser opened with keys; return whether it had a secret for that."""
+    """Delete all cache entries that a browser opened with keys; return whether it had a secret cookie."""
     secret = secret_in(cookies)
     if secret is not None:
         cache_of(settings).forget_browser(secret)
@@ -281,11 +281,11 @@ def forget_keys(settings: Settings, cookies: Mapping[str, str]) -> bool:
 
 
 def secret_of(request: RequestContext) -> Secret | None:
-    """Return the secret this browser's keys are kept under."""
+    """Return the secret of this browser, from which the keys of its cache entries are derived."""
     return secret_in(request.cookies)
 
 
 def secret_in(cookies: Mapping[str, str]) -> Secret | None:
-    """Find that secret among cookies."""
+    """Return the secret of the browser from its cookies."""
     value = cookies.get(COOKIE, "")
     return Secret(value) if len(value) >= SECRET_BYTES and value.isascii() else None

@@ -23,9 +23,9 @@ __all__ = [
 ]
 
 HOUR_S: Final = 3600
-# Who comes from more addresses than this in an hour has the oldest forgotten.
+# The maximum number of recorded starts per hour; the oldest are dropped.
 MOST_STARTS: Final = 20_000
-# A home has so many bits of an IPv6 address to itself.
+# The prefix length of the IPv6 network that a household usually has.
 IPV6_PREFIX: Final = 64
 SOON_S: Final = 10
 
@@ -60,7 +60,7 @@ class ImportClient(msgspec.Struct, frozen=True):
     account: int | None = None
     address: str = ""
     session: str = ""
-    """What the database knows the log-in by."""
+    """The hash of the session token, as stored in the database."""
     may_write: bool = False
     may_start: bool = True
 
@@ -78,7 +78,7 @@ class ImportClient(msgspec.Struct, frozen=True):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names everything the limits count: the account, and the network."""
+        """The rate limit keys that an import counts against: the account and the network."""
         return tuple(dict.fromkeys((self.name, hash_name(f"address {rate_limit_network(self.address)}"))))
 
 
@@ -89,12 +89,12 @@ class ImportStarts(msgspec.Struct):
 
 
 def hash_name(name: str) -> str:
-    """Shorten a name, so that no address is written down."""
+    """Hash a name, so that no IP address is stored."""
     return hashlib.sha256(name.encode()).hexdigest()[:24]
 
 
 def rate_limit_network(address: str) -> str:
-    """Return what counts as one address: of IPv6 the network a home has."""
+    """Return the network that counts as one client: an IPv4 address, or the /64 of an IPv6 address."""
     try:
         parsed = ipaddress.ip_address(address)
     except ValueError:
@@ -105,7 +105,7 @@ def rate_limit_network(address: str) -> str:
 
 
 def acquire_slot(folder: Path, most: int, name: str = "queued") -> BinaryIO:
-    """Take one of the places of a queue; it is given back by closing it, or when the process ends."""
+    """Acquire one of `most` slots, a file lock; it is released by closing it, or when the process ends."""
     for number in range(most):
         slot = os.fdopen(os.open(folder / f"{name}{number}", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600), "r+b")
         try:
@@ -118,7 +118,7 @@ def acquire_slot(folder: Path, most: int, name: str = "queued") -> BinaryIO:
 
 
 def record_start(folder: Path, viewer: ImportClient, per_hour: int, *, now: float | None = None) -> None:
-    """Count an import, or refuse it where its viewer has begun too many; the caller keeps other processes away."""
+    """Record the start of an import, or raise `ImportRateLimited`; the caller holds the mutex of the cache."""
     moment = time.time() if now is None else now
     place = folder / "starts"
     try:

@@ -15,16 +15,17 @@ from holdfast.web.chats.import_worker import ImportLimits, ImportTask
 
 __all__ = ["SPOOLED", "entry_size", "exit_reason", "run"]
 
-# What a backup is copied to that lies elsewhere.
+# The copy of a backup that is not a local file.
 SPOOLED: Final = "source"
-# How often the process is looked after.
+# The interval at which the limits of the process are checked.
 WATCH_S: Final = 0.2
 
 
 def run(task: ImportTask, entry: Path) -> tuple[int, str]:
-    """Run the process that brings a backup in; its input stays open for as long as this process lives.
+    """Run the import process; its standard input stays open as long as this process lives.
 
-    Return its status, and why it was ended if it was. It is ended when it takes too long or writes too much.
+    Returns its exit status, and the limit it was killed for: it is killed when it takes too long or writes too
+    much.
     """
     command = [sys.executable, "-m", "holdfast.web.chats.import_worker"]
     limits = task.limits
@@ -42,7 +43,7 @@ def run(task: ImportTask, entry: Path) -> tuple[int, str]:
                     if time.monotonic() > end:
                         ended = limits.too_long
                     elif entry_size(entry) > limits.output * 2:
-                        # The database and its journal, or what is copied.
+                        # Twice the limit: the database and its journal, or copied attachments.
                         ended = limits.too_large
                     if ended:
                         process.kill()
@@ -54,7 +55,7 @@ def run(task: ImportTask, entry: Path) -> tuple[int, str]:
 def exit_reason(status: int, limits: ImportLimits) -> str:
     """Return the message for a worker process that died."""
     if status == -signal.SIGKILL:
-        # By the system, when memory or time runs out.
+        # By the kernel, when memory or CPU time is exhausted.
         return f"{limits.too_much_memory[:-1]}, or it took too long."
     if status == -signal.SIGXCPU:
         return limits.too_long
@@ -62,7 +63,7 @@ def exit_reason(status: int, limits: ImportLimits) -> str:
 
 
 def entry_size(entry: Path) -> int:
-    """Count the bytes of a conversation, without what it is read from."""
+    """Return the size of a cache entry in bytes, without the copy of its source."""
     total = 0
     for folder, inside, names in os.walk(entry):
         inside[:] = [name for name in inside if name != SPOOLED]

@@ -1,8 +1,8 @@
 """The import process: imports one backup into an archive, with resource limits, outside of the web workers.
 
-What to do comes on standard input, keys included: nobody else on the machine can read it there. When that closes
-early, whoever asked is gone, and so is this process. It runs at low priority, and the system ends it when it takes
-more memory, time or disk than it was given: the file may have been made to take as much as possible.
+The task is read from standard input, including keys, which no other process can read there. If standard input is
+closed early, the parent process is gone, and this process exits. It runs at low priority, with limits of memory,
+CPU time and file size (setrlimit): the file may be crafted to exhaust resources.
 """
 
 import errno
@@ -45,19 +45,19 @@ __all__ = [
 ]
 
 NO_ROOM: Final = "There is no room for it, or the disk has a fault."
-# The names of files in the folder of a conversation.
+# The names of files in a cache entry.
 READY: Final = "chats.db"
 SEALED: Final = "sealed"
 PROGRESS: Final = "progress"
 PROBLEM: Final = "problem"
 NEW: Final = "new.db"
 EVERY_S: Final = 0.3
-# How much lower than usual its priority is.
+# The niceness of the process.
 NICENESS: Final = 15
 PAGE: Final = 4096
-# An archive that becomes too large is noticed by SQLite, which can say so, before the system does.
+# Slack above the limit of the archive size: SQLite reaches its own limit first, and reports a clear error.
 FILE_SLACK: Final = 16 << 20
-# What is sealed is held in memory twice while it is written, beside what reading takes.
+# An encrypted archive is in memory twice while it is written, in addition to the memory of the import.
 SEALED_SHARE: Final = 4
 
 
@@ -70,7 +70,7 @@ class ImportLimits(msgspec.Struct, frozen=True):
 
     @property
     def sealed(self) -> int:
-        """How many bytes a conversation may have that is only kept in memory."""
+        """The size limit of an archive that is held in memory only."""
         return min(self.output, self.memory // SEALED_SHARE)
 
     @property
@@ -131,7 +131,7 @@ def write_atomically(path: Path, value: msgspec.Struct) -> None:
 
 
 def import_backup(task: ImportTask) -> None:
-    """Do it; what goes wrong is written down in the folder, and raised."""
+    """Run the import; an error is stored in the cache entry, and raised."""
     folder = Path(task.target)
     try:
         if task.key:
@@ -177,7 +177,7 @@ def error_message(task: ImportTask, error: Exception) -> str:
 
 
 def progress_writer(folder: Path) -> Callable[[int, int, int], None]:
-    """Write down now and then how far it is."""
+    """Return a callback that writes the progress to a file from time to time."""
     last = 0.0
 
     def tell(done: int, total: int, messages: int) -> None:
@@ -191,7 +191,7 @@ def progress_writer(folder: Path) -> Callable[[int, int, int], None]:
 
 
 def import_plain(task: ImportTask, folder: Path) -> None:
-    """Import a backup into an archive in a file, with its attachments where it has some."""
+    """Import a backup into an archive file, with its attachments."""
     new = folder / NEW
     new.unlink(missing_ok=True)
     with backup.open(task.source) as source_backup, archives.open(new, create=True) as archive:
@@ -215,7 +215,7 @@ def copy_attachments(task: ImportTask, archive: Archive, target: Archive, source
 
 
 def import_encrypted(task: ImportTask, folder: Path) -> None:
-    """Import an encrypted backup into memory, and keep that sealed: on the disk nothing lies in the clear."""
+    """Import an encrypted backup into memory, and write the archive encrypted: no plaintext is written to disk."""
     connection = sqlite3.connect(":memory:", isolation_level=None)
     connection.execute("PRAGMA temp_store = MEMORY")
     connection.execute(f"PRAGMA max_page_count = {max(1, task.limits.sealed // PAGE)}")
@@ -232,21 +232,21 @@ def import_encrypted(task: ImportTask, folder: Path) -> None:
 
 
 def apply_resource_limits(limits: ImportLimits) -> None:
-    """Take a low priority, and have the system hold this process to its limits, for good."""
+    """Lower the priority of this process, and set its resource limits (setrlimit)."""
     os.umask(0o077)
     os.nice(NICENESS)
-    # What was decrypted must not end in a core file.
+    # Decrypted content must not end up in a core dump.
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_AS, (limits.memory, limits.memory))
     resource.setrlimit(resource.RLIMIT_CPU, (limits.seconds, limits.seconds + 1))
     resource.setrlimit(resource.RLIMIT_FSIZE, (limits.output + FILE_SLACK, limits.output + FILE_SLACK))
-    # Where memory runs out all the same, this goes before what answers requests.
+    # If memory runs out all the same, the OOM killer selects this process before the web workers.
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000")
 
 
 def main() -> int:
-    """Do what standard input says."""
+    """Read the task from standard input and run it."""
     task = msgspec.json.decode(sys.stdin.buffer.readline(), type=ImportTask)
     apply_resource_limits(task.limits)
     threading.Thread(target=exit_with_parent, daemon=True).start()
@@ -263,7 +263,7 @@ def main() -> int:
 
 def exit_with_parent() -> None:
     """Exit when the parent process exits."""
-    # Not through the buffered file, whose lock would be held when the interpreter ends.
+    # Not through the buffered file: its lock would be held when the interpreter exits.
     while os.read(sys.stdin.fileno(), 1):
         pass
     os._exit(3)

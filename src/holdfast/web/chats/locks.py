@@ -14,7 +14,7 @@ LOOK_S: Final = 0.01
 
 
 def private_folder(path: Path) -> None:
-    """Make a folder, and the two above it, for this account only, also where they are there already."""
+    """Create a folder and its two parents with mode 0700; also set the mode of existing ones."""
     for folder in (path.parent.parent, path.parent, path):
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         if folder.stat().st_mode & 0o077:
@@ -22,14 +22,14 @@ def private_folder(path: Path) -> None:
 
 
 def open_private(path: Path) -> BinaryIO:
-    """Open a file to lock or to fill, for this account only."""
+    """Open a file to lock or to write, with mode 0600."""
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     os.fchmod(handle, 0o600)
     return os.fdopen(handle, "r+b")
 
 
 def try_lock_entry(entry: Path, *, make: bool = True) -> BinaryIO | None:
-    """Take the lock of a conversation, whose folder is made if wanted; None while somebody holds it."""
+    """Acquire the lock of a cache entry, creating its folder if `make`; None if the lock is held."""
     for _ in range(LOOKS):
         try:
             if make:
@@ -47,13 +47,13 @@ def try_lock_entry(entry: Path, *, make: bool = True) -> BinaryIO | None:
                 return lock
         except FileNotFoundError:
             pass
-        # The folder was removed between opening the lock and taking it.
+        # The folder was removed between opening the lock file and locking it.
         lock.close()
     return None
 
 
 def try_lock(lock: BinaryIO, looks: int = LOOKS) -> bool:
-    """Take a lock; whoever only looks whether it is free holds it for a moment too, and is waited for."""
+    """Acquire a lock, with a few retries: `is_locked` of other processes also holds it for a moment."""
     for attempt in range(looks):
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

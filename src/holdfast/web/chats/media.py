@@ -27,7 +27,7 @@ __all__ = [
     "show_file_thumbnail",
 ]
 
-# A file is shown by itself: it runs nothing, loads nothing, and is of no origin.
+# The policy of a file that is opened on its own: no scripts, no subresources, an opaque origin.
 POLICY: Final = "default-src 'none'; sandbox"
 TEXTS: Final = frozenset({"text/plain", "text/x-signal-plain"})
 CHUNK: Final = 256 * 1024
@@ -35,7 +35,7 @@ HEX: Final = frozenset("0123456789abcdef")
 
 
 def show_file(view: ConversationRequest, digest: str) -> MediaResult:
-    """Find the file with a content."""
+    """Return the file with a content hash."""
     attachment = overview.kept_file(view.archive, checked_name(digest))
     file = file_of(view.archive, attachment)
     media_type, inline = type_to_serve(attachment)
@@ -43,7 +43,7 @@ def show_file(view: ConversationRequest, digest: str) -> MediaResult:
 
 
 def show_attachment(view: ConversationRequest, media_name: str) -> EncryptedMediaResult:
-    """Find an encrypted file of a phone folder by its name; it is authenticated before anything is sent."""
+    """Return an encrypted file of a phone folder by its name; its MAC is checked before anything is sent."""
     if view.opened.media is None:
         raise PageNotFound
     attachment, key = overview.encrypted_file(view.archive, checked_name(media_name))
@@ -58,7 +58,7 @@ def show_attachment(view: ConversationRequest, media_name: str) -> EncryptedMedi
 
 
 def show_file_thumbnail(view: ConversationRequest, digest: str) -> MediaResult | ThumbnailResult:
-    """Show a small copy of the photo with a content, or the photo itself if there is none."""
+    """Return the thumbnail of the photo with a content hash, or the photo itself if it has none."""
     result = show_file(view, digest)
     size = result.file.size
     if not may_have_thumbnail(result.media_type, size):
@@ -70,7 +70,7 @@ def show_file_thumbnail(view: ConversationRequest, digest: str) -> MediaResult |
 def show_attachment_thumbnail(
     view: ConversationRequest, media_name: str
 ) -> EncryptedMediaResult | ThumbnailResult:
-    """Show a small copy of an encrypted photo of a phone folder, or the photo itself if there is none."""
+    """Return the thumbnail of an encrypted photo of a phone folder, or the photo itself if it has none."""
     result = show_attachment(view, media_name)
     size = result.attachment.size
     if not may_have_thumbnail(result.media_type, size):
@@ -80,7 +80,7 @@ def show_attachment_thumbnail(
 
 
 def checked_name(name: str) -> str:
-    """Return the name of a file, which is 64 hexadecimal digits."""
+    """Return a file name if it is 64 hexadecimal digits; otherwise raise `PageNotFound`."""
     if len(name) != 64 or not HEX.issuperset(name):
         raise PageNotFound
     return name
@@ -96,7 +96,7 @@ def type_to_serve(attachment: ArchivedAttachment) -> tuple[str, bool]:
 
 
 def file_name(attachment: ArchivedAttachment, digest: str) -> str:
-    """Return what a file is called when it is saved."""
+    """Return the file name for downloads."""
     return attachment.file_name or f"{digest[:12]}{extension_of(attachment.content_type)}"
 
 
@@ -106,7 +106,7 @@ def file_of(archive: Archive, attachment: ArchivedAttachment) -> KeptFile:
     if file is None or not file.path.resolve().is_relative_to(archive.media_folder.resolve()):
         raise PageNotFound
     try:
-        # The end of an encrypted file is authenticated when it is opened.
+        # Opening an encrypted file authenticates its last chunk.
         file.open().close()
     except (AttachmentError, OSError):
         raise PageNotFound from None
@@ -114,7 +114,7 @@ def file_of(archive: Archive, attachment: ArchivedAttachment) -> KeptFile:
 
 
 def file_chunks(kept_file: KeptFile, start: int, stop: int) -> Iterator[bytes]:
-    """Yield a stretch of a file."""
+    """Yield a byte range of a file."""
     with kept_file.open() as file:
         file.seek(start)
         while start < stop and (piece := file.read(min(CHUNK, stop - start))):

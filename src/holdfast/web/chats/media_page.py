@@ -39,7 +39,7 @@ KINDS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class MediaTile:
-    """A file on the page: `show` is how a browser shows it, `file` where it is, empty for one that is not kept."""
+    """A file on the page: `show` is how a browser shows it, `file` its URL, empty if it is not stored."""
 
     show: str
     file: str
@@ -53,7 +53,7 @@ class MediaTile:
 
 @dataclass(frozen=True, slots=True)
 class SentLink:
-    """A link that was sent, with what its preview says."""
+    """A link in a message, with the text of its preview."""
 
     address: str
     title: str
@@ -64,7 +64,7 @@ class SentLink:
 
 
 def show_media(view: ConversationRequest) -> TemplateResult:
-    """Show what was sent, the latest first."""
+    """Show the media of the selected kind, newest first."""
     kind = view.query.get("kind") or "media"
     if kind not in KINDS:
         raise PageNotFound
@@ -94,7 +94,7 @@ def show_media(view: ConversationRequest) -> TemplateResult:
 def find_files(
     view: ConversationRequest, kind: str, chat: int | None, person: int | None
 ) -> tuple[list[tuple[str, list[MediaTile]]], str]:
-    """Find files by month, and the place the next page begins at."""
+    """Return files by month, and the cursor of the next page (keyset pagination)."""
     family: FileFamily = next(choice for choice in get_args(FileFamily) if choice == kind)
     media_page = sent_files(
         view.archive,
@@ -113,7 +113,7 @@ def find_files(
 
 
 def parse_place(text: str) -> tuple[int, int] | None:
-    """Read the place a page begins at."""
+    """Parse the cursor that a page starts at."""
     if not text:
         return None
     message, _, number = text.partition(".")
@@ -121,7 +121,7 @@ def parse_place(text: str) -> tuple[int, int] | None:
 
 
 def make_tile(links: MessageLinks, sent: SentAttachment) -> MediaTile:
-    """Describe a file."""
+    """Return the tile of a file."""
     attachment = sent.attachment
     address = links.media(attachment) or ""
     return MediaTile(
@@ -137,7 +137,7 @@ def make_tile(links: MessageLinks, sent: SentAttachment) -> MediaTile:
 
 
 def find_links(view: ConversationRequest, chat: str | None, person: int | None) -> tuple[list[SentLink], str]:
-    """Find links in messages and previews, and the place the next page begins at."""
+    """Return links in messages and previews, and the cursor of the next page (keyset pagination)."""
     filters = Filters(chat=chat, person=None if person is None else str(person), has_link=True)
     below = parse_id(view.query["below"]) if view.query.get("below") else None
     results = view.archive.search("", filters=filters, limit=ROWS, below=below)
@@ -146,7 +146,7 @@ def find_links(view: ConversationRequest, chat: str | None, person: int | None) 
 
 
 def links_in(view: ConversationRequest, message: Message) -> list[SentLink]:
-    """List the links of one message: those with a preview, then those that only stand in the text."""
+    """Return the links of one message: those with a preview, then those that are only in the text."""
     text = message.text or ""
     shown = {
         link.url: (link.title or "", link.description or "") for link in message.links if is_address(link.url)
@@ -167,7 +167,7 @@ def links_in(view: ConversationRequest, message: Message) -> list[SentLink]:
 
 
 def people_choices(view: ConversationRequest) -> list[tuple[int, str]]:
-    """List the people to choose from, those who wrote most first."""
+    """Return the people to choose from, by number of messages."""
     people = view.opened.cached("people", lambda: [truncate_names(person) for person in view.archive.people()])
     wrote = sorted((person for person in people if person.messages), key=lambda author: -author.messages)
     return [(person.id, "You" if person.kind == "self" else person.name[:60]) for person in wrote[:MOST_PEOPLE]]

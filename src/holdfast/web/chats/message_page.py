@@ -22,12 +22,12 @@ from holdfast.web.chats.view import (
 
 __all__ = ["format_json", "show_message"]
 
-# The field of a frame that a message stands in.
+# The tag of `Frame.chatItem`, the field of a frame that contains a message.
 CHAT_ITEM: Final = b"\x22"
 MOST_RECORD: Final = 40_000
 MOST_TEXT: Final = 60_000
 MOST_ROWS: Final = 100
-# Signs that turn the direction of the text behind them.
+# Bidirectional control characters.
 TURNING: Final = re.compile("[\u202a-\u202e\u2066-\u2069]")
 
 
@@ -57,7 +57,7 @@ def show_message(view: ConversationRequest, number: str) -> TemplateResult:
 
 
 def record_json(view: ConversationRequest, message: Message) -> str:
-    """Write the record a message was read from as JSON."""
+    """Return the record a message was read from as JSON."""
     raw = view.archive.record(message.id)
     try:
         return format_json(CHAT_ITEM + encode_varint(len(raw)) + raw)

@@ -18,13 +18,13 @@ __all__ = ["PATIENCE_S", "ConnectionPoolBusy", "OpenArchive", "open_archive_file
 
 Result = TypeVar("Result")
 
-# An archive may come from anybody: a key that takes longer is given up.
+# The query timeout. An archive is untrusted: a query that takes longer is interrupted.
 PATIENCE_S: Final = 20.0
 STEPS: Final = 10_000
-# Between two times that a key is interrupted.
+# The interval at which a query past its deadline is interrupted again.
 AGAIN_S: Final = 0.2
 CONNECTIONS: Final = 3
-# How long an archive that may come from anybody is looked through before it is shown.
+# The time limit of the check of an untrusted archive before it is shown.
 CHECK_S: Final = 8.0
 MAX_CACHED: Final = 256
 
@@ -36,8 +36,8 @@ class ConnectionPoolBusy(ArchiveError):
 class OpenArchive:
     """A connection pool over one archive, and a cache of expensive results.
 
-    `stamp` tells what state the archive is in: when it changes, what was kept is forgotten. `place` is where it
-    lies, which nobody is told. `media` has the attachments of a backup that are decrypted when they are shown.
+    `stamp` returns the state of the archive: when it changes, connections and cached results are dropped. `place`
+    is its path, which is not shown. `media` has attachments that are decrypted while they are sent.
     """
 
     def __init__(
@@ -81,12 +81,12 @@ class OpenArchive:
             self._seats.release()
 
     def _acquire(self) -> tuple[Archive, object]:
-        """Return a connection that is idle, or a new one, and the state of the archive it reads."""
+        """Return an idle connection or a new one, and the state of the archive it reads."""
         state = self._stamp()
         with self._lock:
             stale: list[Archive] = []
             if state != self._state:
-                # Another file may lie there now.
+                # The file may have been replaced.
                 stale, self._idle = self._idle, []
                 self._state = state
                 self._cache.clear()
@@ -119,7 +119,7 @@ class OpenArchive:
         return result
 
     def close(self) -> None:
-        """Close the archive, or let the current reader close it."""
+        """Close idle connections; those in use are closed when they are released."""
         with self._lock:
             self._closed = True
             idle, self._idle = self._idle, []
@@ -131,14 +131,15 @@ class OpenArchive:
 def query_timeout(connection: sqlite3.Connection, end: float) -> Iterator[None]:
     """Interrupt the queries of a connection at a deadline, also inside a full-text search.
 
-    The index does much in one step of SQLite's, in which no progress is told; another thread interrupts that.
+    SQLite does not call the progress handler inside a long step of the full-text index, so another thread
+    interrupts.
     """
     turn, finished = threading.Lock(), threading.Event()
 
     def watch() -> None:
         wait = max(0.0, end - time.monotonic())
         while not finished.wait(wait):
-            # A moment later the connection may be another request's.
+            # Under the lock: once released, the connection may belong to another request.
             with turn:
                 if not finished.is_set():
                     connection.interrupt()
@@ -160,8 +161,8 @@ def open_archive_file(
 ) -> OpenArchive:
     """Return the connection pool of an archive file, which other processes may write to.
 
-    One that is not `is_ours` may come from anybody: its values are checked once for each state of it. An encrypted
-    one needs its key.
+    An archive that is not `is_ours` is untrusted: the types of its values are checked once for each state of the
+    file. An encrypted archive needs its key.
     """
     checked: dict[object, str] = {}
 

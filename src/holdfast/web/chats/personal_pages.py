@@ -63,7 +63,7 @@ class ExportChoice(msgspec.Struct, frozen=True):
 
 
 class ConversationSettingsForm(msgspec.Struct, frozen=True):
-    """The fields of the forms: a new name, a user to share with, one to stop sharing with, a name typed again."""
+    """The fields of the forms: new name, user to share with, user to stop sharing with, name as confirmation."""
 
     name: str = ""
     user: str = ""
@@ -97,7 +97,7 @@ def page_conversations(request: RequestContext) -> RawResponse:
 
 
 def find_backup(request: RequestContext, uuid: str) -> ChatBackup:
-    """Return a backup that the user may read; for others there is no such page."""
+    """Return a backup that the user may read; raise a 404 error otherwise."""
     try:
         return chat_backups.find(request.app, request.actor, uuid)
     except NoSuchChatBackup:
@@ -105,7 +105,7 @@ def find_backup(request: RequestContext, uuid: str) -> ChatBackup:
 
 
 def find_own(request: RequestContext, uuid: str) -> ChatBackup:
-    """Return a backup of the user; for others there is no such page."""
+    """Return a backup that the user owns; raise a 404 error otherwise."""
     try:
         return chat_backups.find_own(request.app, request.actor, uuid)
     except NoSuchChatBackup:
@@ -113,7 +113,7 @@ def find_own(request: RequestContext, uuid: str) -> ChatBackup:
 
 
 def viewer_for(request: RequestContext, backup: ChatBackup) -> ImportClient:
-    """Return who looks at a conversation; its owner may have it imported again."""
+    """Return the viewer of a conversation, as the import limits count it; the owner may import it again."""
     return viewer_of(request, may_write=backup.owner_id == request.user.id)
 
 
@@ -148,7 +148,7 @@ def page_conversation_part(request: RequestContext, uuid: str, inner: str) -> Ra
 
 
 def page_at(request: RequestContext, uuid: str, inner: str) -> RawResponse:
-    """Show a page of an imported backup, or how far the import is."""
+    """Show a page of an imported backup, or the progress of the import."""
     backup = find_backup(request, uuid)
     source = make_source(request.app, request.actor, backup)
     return show_source(conversation_pages(request, backup), source, viewer_for(request, backup), inner)
@@ -156,7 +156,7 @@ def page_at(request: RequestContext, uuid: str, inner: str) -> RawResponse:
 
 @endpoint(f"POST {AT}/{{inner...}}", guards=GUARDS, slow=True)
 def act_on_conversation(request: RequestContext, uuid: str, inner: str, body: KeyForm) -> RawResponse:
-    """Take the key of a backup, forget it, or try again to read one."""
+    """Handle the forms of a conversation: submit a key, forget it, or import again."""
     backup = find_backup(request, uuid)
     source = make_source(request.app, request.actor, backup)
     return handle_form(conversation_pages(request, backup), source, viewer_for(request, backup), inner, body)
@@ -164,7 +164,7 @@ def act_on_conversation(request: RequestContext, uuid: str, inner: str, body: Ke
 
 @endpoint(f"GET {AT}/-export", guards=GUARDS, slow=True)
 def page_conversation_export(request: RequestContext, uuid: str) -> RawResponse:
-    """Offer a conversation as files; first it has to be imported."""
+    """Show the export form of a conversation, which must be imported."""
     backup = find_backup(request, uuid)
     source, viewer = make_source(request.app, request.actor, backup), viewer_for(request, backup)
     if not cache_of(request.app.settings).is_ready(source, viewer, secret_of(request)):
@@ -177,7 +177,7 @@ def page_conversation_export(request: RequestContext, uuid: str) -> RawResponse:
 
 @endpoint(f"POST {AT}/-export", guards=GUARDS)
 def export_conversation(request: RequestContext, uuid: str, body: ExportChoice) -> RawResponse:
-    """Send a conversation as a ZIP archive, while it is made."""
+    """Stream a conversation as a ZIP archive."""
     backup = find_backup(request, uuid)
     source, viewer = make_source(request.app, request.actor, backup), viewer_for(request, backup)
     frame = conversation_pages(request, backup)
@@ -224,7 +224,7 @@ def settings_page(
 
 @endpoint(f"GET {AT}/-settings", guards=GUARDS, slow=True)
 def page_conversation_settings(request: RequestContext, uuid: str) -> RawResponse:
-    """Show the name, the shares and the deletion of a backup to its owner."""
+    """Show the settings of a backup to its owner: name, shares and deletion."""
     backup = find_backup(request, find_own(request, uuid).uuid)
     return settings_page(request, backup, ConversationSettingsForm(name=backup.name))
 
@@ -262,7 +262,7 @@ def submit_unshare_conversation(request: RequestContext, uuid: str, body: Conver
 
 @endpoint(f"POST {AT}/-delete", guards=GUARDS)
 def submit_delete_conversation(request: RequestContext, uuid: str, body: ConversationSettingsForm) -> RawResponse:
-    """Delete a backup, after its name was typed."""
+    """Delete a backup, if its name was typed as confirmation."""
     backup = find_own(request, uuid)
     try:
         check_typed(body.confirm, backup.name)
@@ -275,7 +275,7 @@ def submit_delete_conversation(request: RequestContext, uuid: str, body: Convers
 
 @endpoint(f"POST {AT}/-cancel", guards=GUARDS)
 def submit_cancel_upload(request: RequestContext, uuid: str) -> RawResponse:
-    """Delete an upload that is not complete, of which nothing can be read yet."""
+    """Delete an incomplete upload."""
     upload = find_own(request, uuid)
     if upload.state != "uploading":
         raise ApiError(404)

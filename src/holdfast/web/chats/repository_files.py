@@ -40,7 +40,7 @@ from holdfast.web.repository_frame import CODE, show_in
 __all__ = ["ConversationLink", "act_on_chats", "conversation_link", "page_chats"]
 
 MB: Final = 1 << 20
-# An archive is a database, and what is in a database from anybody runs when it is read.
+# An archive is an SQLite database: views and triggers of an untrusted database run when it is read.
 ARCHIVE_REFUSED: Final = TemplateResult(
     "chats/archive_refused.html", "An archive is not opened from a repository", status=422
 )
@@ -48,7 +48,7 @@ ARCHIVE_REFUSED: Final = TemplateResult(
 
 @endpoint("GET /{owner}/{repo}/chats/{kind}/{filepath...}", scope="repository", guards=READING, slow=True)
 def page_chats(request: RequestContext, target: RepositoryAccess, kind: str, filepath: str) -> RawResponse:  # noqa: ARG001  # read from the raw path
-    """Show a page of a conversation that is a file."""
+    """Show a page of the conversation in a file."""
     frame, source, inner = resolve_path(request, target, kind)
     if source.kind is FileKind.ARCHIVE:
         return frame.page(ARCHIVE_REFUSED, archive_name=source.name, sealed=False)
@@ -63,7 +63,7 @@ def act_on_chats(
     filepath: str,  # noqa: ARG001  # part of the route; a guard reads it
     body: KeyForm,
 ) -> RawResponse:
-    """Take the key of a backup, forget it, or try again to read one."""
+    """Handle the forms of a conversation: submit a key, forget it, or import again."""
     frame, source, inner = resolve_path(request, target, kind)
     if source.kind is FileKind.ARCHIVE:
         raise ApiError(404)
@@ -71,14 +71,14 @@ def act_on_chats(
 
 
 def repository_viewer(request: RequestContext, target: RepositoryAccess) -> ImportClient:
-    """Return who looks at a file of a repository."""
+    """Return the viewer of a file of a repository, as the import limits count it."""
     return viewer_of(request, may_write=target.permissions.may_write(Unit.CODE))
 
 
 def resolve_path(
     request: RequestContext, target: RepositoryAccess, kind: str
 ) -> tuple[ConversationPages, ConversationSource, str]:
-    """Find the file an address begins with; nothing lies below a file, so the rest is inside the conversation."""
+    """Split a URL path at the file it starts with; the rest is the path inside the conversation."""
     location = spot_at(request, target, kind)
     entry, inner = find_file(location.repo, location.commit, argument(location.path))
     source = source_of(request, target, location, entry)
@@ -93,7 +93,7 @@ def resolve_path(
             title=f"{title} · {target.repository.full_name}",
             status=status,
             layout="chats/in_repository.html",
-            # The name of the repository is the page's heading.
+            # The heading of the page is the name of the repository.
             top="h2",
             ref=location.name,
             ref_path=f"{location.below}/",
@@ -107,7 +107,7 @@ def resolve_path(
 
 
 def find_file(repo: Repo, commit: str, path: str) -> tuple[TreeEntry, str]:
-    """Walk down a path to the file on it, and return the rest."""
+    """Descend a path to the first file, and return the file and the rest of the path."""
     parts = path.split("/")
     tree = read_commit(repo, commit).tree
     for count in range(1, len(parts) + 1):
@@ -134,7 +134,7 @@ class ConversationLink:
 def conversation_link(
     request: RequestContext, target: RepositoryAccess, location: CodeLocation, entry: TreeEntry
 ) -> ConversationLink | None:
-    """Return whether a file page should link to the chats of the file."""
+    """Return the link from a file page to the chats of the file, if it is a chat backup."""
     if entry.type != "file":
         return None
     stored = find_lfs_object(request, target, location.repo, entry)
@@ -152,7 +152,7 @@ def conversation_link(
 def find_lfs_object(
     request: RequestContext, target: RepositoryAccess, repo: Repo, entry: TreeEntry
 ) -> LfsPointer | None:
-    """Return the large file a file points to, if the repository has it."""
+    """Return the LFS object that a pointer file refers to, if the repository has it."""
     if entry.size > MOST_BYTES:
         return None
     stored = LfsPointer.parse(trees.read_blob(repo, entry.id))
@@ -169,7 +169,7 @@ def is_exposed(target: RepositoryAccess) -> bool:
 def source_of(
     request: RequestContext, target: RepositoryAccess, location: CodeLocation, entry: TreeEntry
 ) -> ConversationSource:
-    """Describe a file by its content: its own, or of a pointer what it stands for."""
+    """Return the source of a file: its blob, or the LFS object that it refers to."""
     repo = location.repo
     stored = find_lfs_object(request, target, repo, entry)
     try:
@@ -206,12 +206,12 @@ def source_of(
 
 @lru_cache(maxsize=64)
 def head_of(folder: Path, blob: str) -> bytes:
-    """Read how a blob begins."""
+    """Read the first bytes of a blob."""
     return b"".join(trees.stream_blob(open_repository(folder), blob, 0, LOOK))
 
 
 def lfs_head(app: App, stored: LfsPointer) -> bytes:
-    """Read how a large file begins."""
+    """Read the first bytes of an LFS object."""
 
     async def beginning() -> bytes:
         size = await app.lfs.size(stored.oid)
@@ -230,7 +230,7 @@ def write_blob(folder: Path, blob: str, target: Path) -> None:
 
 
 def write_lfs_object(app: App, stored: LfsPointer, target: Path) -> None:
-    """Write a large file to a file of ours."""
+    """Write an LFS object to a local file."""
 
     async def copy() -> None:
         with open_private(target) as out:
@@ -241,5 +241,5 @@ def write_lfs_object(app: App, stored: LfsPointer, target: Path) -> None:
 
 
 async def concatenate(chunks: AsyncIterator[bytes]) -> bytes:
-    """Put chunks together."""
+    """Concatenate chunks."""
     return b"".join([chunk async for chunk in chunks])

@@ -1,8 +1,8 @@
 """Invalidates cached conversations whose file or upload, read permission or login session is gone.
 
-Permission is asked for at every request, so this hides nothing; it removes what would lie on the disk for nobody.
-Whatever changes a repository, an account or a log-in comes as a request that is no GET, so all conversations are
-looked through soon after one. Changes made by commands are noticed within a minute.
+Permissions are checked at every request, so this is not access control: it deletes entries that nobody may read
+any more. Repositories, accounts and sessions are changed by requests that are not GET, so all entries are checked
+soon after one. Changes made by commands are noticed within a minute.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ from holdfast.web.chats.cache_entries import CacheEntry, FileOrigin, UploadOrigi
 __all__ = ["Revocation", "is_current", "revoke"]
 
 SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
-# Between two times that all are looked through; and how often they are when nothing has changed here.
+# The pause between two checks of all entries, the polling interval, and the interval of checks without a change.
 PAUSE_S: Final = 0.5
 CHECK_INTERVAL_S: Final = 5.0
 EVERY_S: Final = 60.0
@@ -44,7 +44,7 @@ log = structlog.get_logger(__name__)
 
 
 def revoke(app: App) -> None:
-    """Remove conversations whose file is gone, replaced or made private, or whose reader may not read it."""
+    """Delete conversations whose file was deleted, replaced or made private, or whose reader lost access."""
     cache_of(app.settings).drop(lambda record: not is_current(app, record))
 
 
@@ -119,7 +119,7 @@ class Revocation:
         self._changed: asyncio.Event | None = None
 
     def after(self, app: ASGIApp) -> ASGIApp:
-        """Wrap an application: a request that may have changed something makes this look."""
+        """Wrap an application: a successful write request triggers a check."""
 
         def serve(scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
             if scope["type"] != "http" or scope["method"] in SAFE:
@@ -136,7 +136,7 @@ class Revocation:
 
     @asynccontextmanager
     async def watching(self) -> AsyncIterator[None]:
-        """Look for as long as the service runs; first, clear away what one that was killed has left."""
+        """Poll until the service stops; first delete the leftovers of a process that was killed."""
         self._changed = asyncio.Event()
         task = asyncio.create_task(self._watch(self._changed))
         try:
@@ -152,7 +152,7 @@ class Revocation:
         await self._do(cache.clear_leftovers)
         looked = -EVERY_S
         while True:
-            # Not `wait_for`: before Python 3.12 it loses a cancellation that comes with what it waits for.
+            # Not `wait_for`: before Python 3.12 it loses a cancellation that arrives together with the result.
             with suppress(TimeoutError):
                 async with asyncio.timeout(CHECK_INTERVAL_S):
                     await changed.wait()
@@ -169,7 +169,7 @@ class Revocation:
 
     @staticmethod
     async def _do(work: Callable[[], None]) -> None:
-        """Do it in a thread; a database that is away for a moment is no reason to stop looking."""
+        """Run a task in a thread; errors are logged, and the next check tries again."""
         try:
             await to_thread.run_sync(work)
         except Exception as error:  # noqa: BLE001  # the next look tries again

@@ -36,7 +36,7 @@ class SearchHit:
 
 
 def highlight_snippet(snippet: str) -> Markup:
-    """Highlight what was found, by where the search says it is; whatever the text holds stays text."""
+    """Return a snippet as HTML with the marked matches highlighted; the text is escaped."""
     parts: list[Markup] = []
     inside = False
     for piece in snippet.replace(CLOSE, f"{CLOSE}{OPEN}").split(OPEN):
@@ -47,7 +47,7 @@ def highlight_snippet(snippet: str) -> Markup:
 
 
 def show_search(view: ConversationRequest) -> TemplateResult:
-    """Show the form and what was found."""
+    """Show the search form and the hits."""
     typed = {name: view.query.get(name, "")[:500].strip() for name in FIELDS}
     values: dict[str, object] = {
         "typed": typed,
@@ -89,7 +89,7 @@ def run_search(view: ConversationRequest, typed: dict[str, str]) -> tuple[list[S
 
 
 def make_hit(view: ConversationRequest, hit: Hit) -> SearchHit:
-    """Describe a hit."""
+    """Return a hit as the page shows it."""
     message = hit.message
     return SearchHit(
         view.address(f"to/{message.id}"),
@@ -104,7 +104,7 @@ def make_hit(view: ConversationRequest, hit: Hit) -> SearchHit:
 
 
 def chat_choices(view: ConversationRequest) -> list[tuple[int, str]]:
-    """List the chats to choose from, no more than a form can hold."""
+    """Return the chats to choose from, up to a limit."""
     chats = sorted(view.chats().values(), key=lambda chat: -chat.messages)[:200]
     wanted = view.query.get("chat", "")
     choices = [(chat.id, chat.name[:60]) for chat in chats]

@@ -49,8 +49,8 @@ NOT_YOURS: Final = TemplateResult(
 class SessionAuthentication:
     """Middleware: exchanges a single-use token for a session cookie; every other request needs the cookie.
 
-    A site elsewhere can make a browser ask for pages of this machine under a name of its own; only our own names
-    are answered.
+    The `Host` header must name this machine, against DNS rebinding: another site could resolve its own name to
+    loopback.
     """
 
     def __init__(self, app: ASGIApp, token: Secret, hosts: frozenset[str], cookie: str) -> None:
@@ -92,7 +92,7 @@ class SessionAuthentication:
         token = self._token
         if token is None or not hmac.compare_digest(sent_token.encode(), token.reveal().encode()):
             return render_page("Holdfast", NOT_YOURS)
-        # Whoever only looks ahead must not take the one turn there is.
+        # A prefetch must not use up the single-use token.
         if method == "HEAD" or "prefetch" in headers.get("sec-purpose", ""):
             return PlainTextResponse("", 204)
         self._token = None
@@ -118,7 +118,7 @@ def render_page(name: str, result: TemplateResult) -> Response:
 
 
 def file_response(result: MediaResult, requested: str) -> Response:
-    """Serve a file, or the part of it that is asked for; an encrypted one is decrypted while it is sent."""
+    """Serve a file or a byte range of it; an encrypted file is decrypted while it is sent."""
     headers = {
         "Content-Disposition": disposition(result.name, "inline" if result.inline else "attachment"),
         "Content-Security-Policy": media.POLICY,
@@ -131,7 +131,7 @@ def file_response(result: MediaResult, requested: str) -> Response:
         parts = parse_range_header(requested, size)
     except Unsatisfiable:
         return PlainTextResponse("", 416, {"Content-Range": f"bytes */{size}"})
-    # Whoever asks for several parts at once is sent the whole, as any server may.
+    # A request for several ranges gets the whole file, which HTTP allows.
     part = parts[0] if len(parts) == 1 else ByteRange(0, size)
     headers |= {"Accept-Ranges": "bytes", "Content-Length": str(part.stop - part.start)}
     if len(parts) == 1:
@@ -151,7 +151,7 @@ def precompute_statistics(archive: OpenArchive) -> None:
 
 
 def build(archive: Path, token: Secret, port: int, key: ArchiveKey | None = None) -> ASGIApp:
-    """Build the application that shows one archive on a port of this machine; an encrypted one needs its key."""
+    """Build the application that serves one archive on a loopback port; an encrypted archive needs its key."""
     opened: OpenArchive = open_archive_file(archive, archive.name, key=key)
 
     async def show(request: Request) -> Response:
@@ -168,7 +168,7 @@ def build(archive: Path, token: Secret, port: int, key: ArchiveKey | None = None
                 return Response(result.content, media_type=result.media_type, headers=headers)
             if isinstance(result, MediaResult):
                 return file_response(result, request.headers.get("range", ""))
-            # An archive in a file has no phone folder beside it.
+            # `EncryptedMediaResult` does not occur: a single archive has no phone folder.
             return render_page(opened.name, result if isinstance(result, TemplateResult) else missing)
 
         return await to_thread.run_sync(look)
@@ -176,7 +176,7 @@ def build(archive: Path, token: Secret, port: int, key: ArchiveKey | None = None
     async def show_stylesheet(_request: Request) -> Response:
         return stylesheet.stylesheet_response()
 
-    # Counting a long history takes seconds: it is begun before anybody asks.
+    # The statistics of a long history take seconds, so they are computed in advance.
     threading.Thread(target=precompute_statistics, args=(opened,), daemon=True).start()
     static = Path(str(resources.files("holdfast.web") / "static"))
     hosts = frozenset(f"{name}:{port}" for name in ("localhost", "127.0.0.1", "[::1]"))
@@ -188,7 +188,7 @@ def build(archive: Path, token: Secret, port: int, key: ArchiveKey | None = None
         ],
         middleware=[
             Middleware(SecurityHeaders),
-            # Cookies do not tell ports apart, so the name does.
+            # Cookies are shared between ports, so the name contains the port.
             Middleware(SessionAuthentication, token=token, hosts=hosts, cookie=f"holdfast_archive_{port}"),
         ],
     )

@@ -13,7 +13,7 @@ from holdfast.web.chats.view import ConversationRequest, TemplateResult, to_date
 __all__ = ["cached_statistics", "hour_plot", "month_plot", "show_figures", "store_statistics"]
 
 DAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-# In units of the drawing; one is about a pixel of a phone, and texts are set smaller on a wide screen.
+# In SVG user units; one is about a CSS pixel on a phone, and texts are smaller on a wide screen.
 WIDTH: Final = 400
 HEIGHT: Final = 110
 MOST_LABELS: Final = 8
@@ -22,7 +22,7 @@ CELL: Final = (WIDTH - LABELS) / 24
 ROW: Final = 20
 LISTED: Final = 15
 MOST_KINDS: Final = 4
-# What the archive calls one message of a kind, and what people call one and several.
+# The kinds of messages in an archive, with their singular and plural.
 KIND_WORDS: Final = {
     "contact": ("contact", "contacts"),
     "sticker": ("sticker", "stickers"),
@@ -35,7 +35,7 @@ KIND_WORDS: Final = {
     "poll": ("poll", "polls"),
     "deleted_by_admin": ("deleted by an admin", "deleted by an admin"),
 }
-# Beyond this, bars are years.
+# With more months, a bar is a year.
 MOST_MONTHS: Final = 240
 
 
@@ -51,7 +51,7 @@ class ChartBar:
 
 
 def show_figures(view: ConversationRequest) -> TemplateResult:
-    """Show what an archive, or one chat, holds."""
+    """Show the statistics of an archive or of one chat."""
     wanted = view.query.get("chat", "")
     chat = view.chat(wanted) if wanted else None
     number = None if chat is None else chat.id
@@ -81,7 +81,7 @@ def show_figures(view: ConversationRequest) -> TemplateResult:
 
 
 def name_kinds(statistics: Statistics) -> list[tuple[str, int]]:
-    """Return the most frequent kinds beside plain messages, in words, with their counts."""
+    """Return the most frequent kinds other than plain messages, in words, with their counts."""
     named_kinds = [(KIND_WORDS[kind], count) for kind, count in statistics.kinds if kind in KIND_WORDS]
     return [
         (singular if count == 1 else several, count) for (singular, several), count in named_kinds[:MOST_KINDS]
@@ -101,7 +101,7 @@ def store_statistics(archive: Archive) -> None:
 
 
 def read_statistics(archive: Archive, chat: int | None) -> Statistics | None:
-    """Read what was counted when a backup was brought in."""
+    """Read the statistics stored at import; None if there are none."""
     table = archive.connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'page_statistics'").fetchone()
     if table is None or chat is not None:
         return None
@@ -110,12 +110,12 @@ def read_statistics(archive: Archive, chat: int | None) -> Statistics | None:
 
 
 def days_between(statistics: Statistics) -> int:
-    """Return how many days lie between the first message and the last."""
+    """Return the number of days between the first message and the last."""
     return max(1, ((statistics.last_ms or 0) - (statistics.first_ms or 0)) // 86_400_000 + 1)
 
 
 def count_by_time(statistics: Statistics) -> list[tuple[str, int]]:
-    """Count by month without gaps, or by year where the months would be too many."""
+    """Return the counts by month without gaps, or by year if there are more than `MOST_MONTHS` months."""
     if not statistics.months:
         return []
     by_month = dict(statistics.months)
@@ -185,7 +185,7 @@ def hour_plot(statistics: Statistics) -> Markup:
 
 
 def busiest_hours(statistics: Statistics) -> list[tuple[str, int]]:
-    """Name the hours of the week with most messages."""
+    """Return the hours of the week with the most messages."""
     hours = [
         (count, f"{DAYS[row]} {hour}:00 to {hour + 1}:00")
         for row, day in enumerate(statistics.hours)
@@ -196,7 +196,7 @@ def busiest_hours(statistics: Statistics) -> list[tuple[str, int]]:
 
 
 def chart_bars(view: ConversationRequest, statistics: Statistics, of: str) -> list[ChartBar]:
-    """Return the rows of the chats or people with most messages."""
+    """Return the bars of the chats or people with the most messages."""
     listing = statistics.chats if of == "chat" else statistics.people
     most = max((message_count.messages for message_count in listing), default=0) or 1
     bars: list[ChartBar] = []

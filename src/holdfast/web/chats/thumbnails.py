@@ -1,6 +1,6 @@
-"""Small copies of photos, made when a page asks for them.
+"""Thumbnails of photos, generated on request.
 
-They are kept in memory: nothing of a conversation is written to a disk.
+They are cached in memory only: nothing of a conversation is written to disk.
 """
 
 import io
@@ -14,10 +14,10 @@ from holdfast.hosting.file_responses.byte_cache import KeptBytes
 __all__ = ["MEDIA_TYPE", "make_thumbnail", "may_have_thumbnail", "thumbnail"]
 
 MEDIA_TYPE: Final = "image/webp"
-# Twice what a page shows a photo at, for screens with small pixels.
+# Twice the size at which a page shows a photo, for high-density screens.
 LONGEST_SIDE: Final = 840
 QUALITY: Final = 75
-# A smaller file is sent as it is.
+# Smaller files are sent unchanged.
 SMALLEST_BYTES: Final = 96 * 1024
 LARGEST_BYTES: Final = 32 * 2**20
 MOST_PIXELS: Final = 64_000_000
@@ -25,7 +25,7 @@ FORMATS: Final = ("JPEG", "PNG", "WEBP")
 MEDIA_TYPES: Final = frozenset({"image/jpeg", "image/png", "image/webp"})
 KEPT_BYTES: Final = 32 * 2**20
 LARGEST_KEPT: Final = 2**20
-# Each takes a processor, and some a few hundred megabytes.
+# The concurrency limit: each takes a CPU core, and some a few hundred megabytes.
 AT_ONCE: Final = 2
 
 kept = KeptBytes(KEPT_BYTES, LARGEST_KEPT)
@@ -33,14 +33,14 @@ limit = threading.BoundedSemaphore(AT_ONCE)
 
 
 def may_have_thumbnail(content_type: str | None, size: int) -> bool:
-    """Return whether a small copy is made of files of a type and size."""
+    """Return whether files of a type and size get a thumbnail."""
     return kind_of(content_type) in MEDIA_TYPES and SMALLEST_BYTES <= size <= LARGEST_BYTES
 
 
 def thumbnail(name: str, read: Callable[[], bytes]) -> bytes | None:
-    """Return a small copy of a photo, by the name that stands for its content.
+    """Return the thumbnail of a photo; `name` identifies its content in the cache.
 
-    It is None for animations and for what cannot be decoded: the photo itself is to be sent then.
+    None for animations and for files that cannot be decoded: the photo itself is sent then.
     """
     content = kept.get(name)
     if content is None:
@@ -53,14 +53,14 @@ def thumbnail(name: str, read: Callable[[], bytes]) -> bytes | None:
 
 
 def make_thumbnail(content: bytes) -> bytes | None:
-    """Decode a photo, turn it the way it was held, and encode a small copy without its metadata."""
+    """Decode a photo, apply its EXIF orientation, and encode a thumbnail without metadata."""
     from PIL import Image, ImageOps  # noqa: PLC0415  # loaded when it is needed, so that the server starts at once
 
     try:
         with Image.open(io.BytesIO(content), formats=FORMATS) as photo:
             if photo.width * photo.height > MOST_PIXELS or getattr(photo, "is_animated", False):
                 return None
-            # A JPEG is decoded at a fraction of its size.
+            # Decodes a JPEG at a fraction of its size.
             photo.draft("RGB", (LONGEST_SIDE, LONGEST_SIDE))
             turned = ImageOps.exif_transpose(photo)
             if turned.mode not in {"RGB", "RGBA"}:

@@ -1,7 +1,7 @@
 """Uploads of chat backups in the browser: a form with one file, and chunks that a script sends.
 
-Chunks are sent as in resumable upload protocols: `PATCH` with `Upload-Offset`, 409 with the right one where it is
-another. What was interrupted goes on when the same files are chosen again.
+Chunks are sent as in resumable upload protocols such as tus: `PATCH` with `Upload-Offset`; 409 with the current
+offset if it differs. An interrupted upload is resumed when the same files are chosen again.
 """
 
 from typing import Final
@@ -31,12 +31,12 @@ __all__ = ["begin_upload", "complete_upload", "send_chunk", "submit_upload"]
 
 UPLOADS: Final = "/-/conversation-uploads"
 OFFSET: Final = "Upload-Offset"
-# The names of twenty thousand files.
+# Enough for the names of twenty thousand files.
 LARGEST_LIST: Final = 8 * 2**20
 
 
 class BegunUpload(msgspec.Struct, frozen=True):
-    """An upload that was begun or goes on: how large a chunk may be, and how much of each file has arrived."""
+    """A started or resumed upload: the maximum size of a chunk, and the offset of each file."""
 
     address: str
     chunk_bytes: int
@@ -44,7 +44,7 @@ class BegunUpload(msgspec.Struct, frozen=True):
 
 
 class CompletedUpload(msgspec.Struct, frozen=True):
-    """The address of the conversation."""
+    """The URL of the conversation."""
 
     address: str
 
@@ -55,7 +55,7 @@ def largest_form(settings: Settings) -> int:
 
 
 def complete(app: App, actor: Actor, uuid: str) -> ChatBackup:
-    """End an upload; one that is no chat backup is deleted."""
+    """Complete an upload; delete it if it is not a chat backup."""
     upload = chat_uploads.find(app, actor, uuid)
     chat_uploads.require_complete(app, actor, uuid)
     try:
@@ -90,14 +90,14 @@ def submit_upload(request: RequestContext, upload: Upload) -> RawResponse:
 
 
 def api_error(error: HostingError | ApiError) -> ApiError:
-    """Return an error with the sentence that the script shows."""
+    """Return an error with the message that the script shows."""
     headers = {OFFSET: str(error.expected)} if isinstance(error, UploadOffsetConflict) else None
     return ApiError(status_for(error), message_for(error), headers=headers)
 
 
 @endpoint(f"POST {UPLOADS}", guards=(require_session,), largest_body=LARGEST_LIST, status=201)
 def begin_upload(request: RequestContext, body: ChosenFiles) -> BegunUpload:
-    """Begin the upload of a file or folder, or go on with the one of the same files."""
+    """Start the upload of a file or folder, or resume that of the same files."""
     try:
         new_upload = chat_uploads.begin(request.app, request.actor, body)
         files = chat_uploads.list_files(request.app, request.actor, new_upload.uuid)
@@ -108,7 +108,7 @@ def begin_upload(request: RequestContext, body: ChosenFiles) -> BegunUpload:
 
 @endpoint(f"PATCH {UPLOADS}/{{uuid}}/{{position}}", guards=(require_session,), largest_body=CHUNK_BYTES)
 def send_chunk(request: RequestContext, uuid: str, position: int, upload: Upload) -> None:
-    """Add a chunk to the end of a file."""
+    """Append a chunk to a file."""
     offset = request.headers.get(OFFSET, "")
     if not offset.isascii() or not offset.isdigit() or len(offset) > 16:
         raise ApiError(400, f"{OFFSET} must be a number")
@@ -123,7 +123,7 @@ def send_chunk(request: RequestContext, uuid: str, position: int, upload: Upload
 
 @endpoint(f"POST {UPLOADS}/{{uuid}}/complete", guards=(require_session,))
 def complete_upload(request: RequestContext, uuid: str) -> CompletedUpload:
-    """End an upload all of whose bytes have arrived, and return the address of the conversation."""
+    """Complete an upload that has all bytes, and return the URL of the conversation."""
     try:
         chat_backup = complete(request.app, request.actor, uuid)
     except (HostingError, ApiError) as error:

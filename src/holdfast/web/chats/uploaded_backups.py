@@ -1,4 +1,4 @@
-"""Uploaded chat backups as sources of conversations: what they are, and their files in the object store."""
+"""Uploaded chat backups as sources of conversations: their kinds, and their files in the object store."""
 
 import re
 import shutil
@@ -25,7 +25,7 @@ from holdfast.web.chats.zipped_folder import ZIP_MAGIC, zipped_files
 
 __all__ = ["check_kind", "make_source"]
 
-# The names that tell what a folder is.
+# The file names that identify the kind of a folder.
 TELLING: Final = frozenset({MAIN, METADATA, MANIFEST, LINES})
 SNAPSHOT: Final = "signal-backup"
 # The encrypted attachments of a phone's folder, in its content store.
@@ -33,7 +33,7 @@ ATTACHMENT: Final = re.compile(rf"(?:.*/)?{STORE}/([0-9a-f]{{2}})/(\1[0-9a-f]{{6
 
 
 def check_kind(app: App, actor: Actor, backup: ChatBackup) -> FileKind:
-    """Return the kind of what was uploaded; raise `ApiError` unless it is a chat backup that can be shown."""
+    """Return the kind of an upload; raise `ApiError` unless it is a chat backup that can be shown."""
     content = chat_backups.content_of(app, actor, backup)
     kind = kind_of_folder(app, content.files) if backup.is_folder else kind_of_upload(app, content)
     if kind is FileKind.ARCHIVE:
@@ -49,7 +49,7 @@ def check_kind(app: App, actor: Actor, backup: ChatBackup) -> FileKind:
 
 
 def kind_of_upload(app: App, content: ChatBackupContent) -> FileKind | None:
-    """Return the kind of the only file, by how it begins, and of a ZIP archive by what is in it."""
+    """Return the kind of a single file by its first bytes, and of a ZIP archive by its entries."""
     (file,) = content.files.values()
     with content.open(file) as source:
         kind = kind_of_file(source.read(LOOK), file.size)
@@ -63,13 +63,13 @@ def kind_of_upload(app: App, content: ChatBackupContent) -> FileKind | None:
 
 
 def is_zip(source: BinaryIO) -> bool:
-    """Return whether a file begins as ZIP archives do."""
+    """Return whether a file starts with the magic number of ZIP archives."""
     source.seek(0)
     return source.read(len(ZIP_MAGIC)) == ZIP_MAGIC
 
 
 def kind_of_folder(app: App, paths: Iterable[str]) -> FileKind | None:
-    """Return the kind of a folder, by the names of its files: they are laid out without their content."""
+    """Return the kind of a folder by its file names, which are created as empty files in a temporary folder."""
     with app.folders.incoming() as folder:
         for path in paths:
             target = folder / inner_path(path)
@@ -82,13 +82,13 @@ def kind_of_folder(app: App, paths: Iterable[str]) -> FileKind | None:
 
 
 def inner_path(path: str) -> str:
-    """Return the path of a file inside the folder that was chosen, whose name matters only for one snapshot."""
+    """Return the path of a file inside the chosen folder, whose name is kept only if it is a single snapshot."""
     chosen, _, inner = path.partition("/")
     return path if chosen.startswith(SNAPSHOT) or not inner else inner
 
 
 def files_of(content: ChatBackupContent, backup: ChatBackup) -> Mapping[str, Callable[[], BinaryIO]] | None:
-    """Return what opens each file of an uploaded folder, which may have been zipped; None for a single file."""
+    """Return a function that opens each file of an uploaded folder or ZIP archive; None for a single file."""
     if backup.is_folder:
         return {path: partial(content.open, file) for path, file in content.files.items()}
     if backup.kind != FileKind.SEALED.value:
@@ -112,9 +112,9 @@ def make_source(app: App, actor: Actor, backup: ChatBackup) -> ConversationSourc
 
 
 def write_backup(app: App, actor: Actor, backup: ChatBackup, target: Path) -> None:
-    """Write a backup to a file or folder of this machine for the import.
+    """Write a backup to a local file or folder for the import.
 
-    The encrypted attachments of a folder stay in the object store, where they are read when they are shown.
+    The encrypted attachments of a folder stay in the object store and are read from there when they are shown.
     """
     content = chat_backups.content_of(app, actor, backup)
     files = files_of(content, backup)

@@ -14,7 +14,7 @@ from holdfast.web.chats.message_page import format_json
 
 __all__ = ["FindingRow", "ValidationSummary", "frame_json", "read_findings", "store_findings"]
 
-# So many are listed; the rest are counted.
+# The number of findings that are stored; the rest are only counted.
 LISTED: Final = 2000
 FRAMES: Final = 500
 TABLES: Final = """
@@ -49,7 +49,7 @@ class FindingRow(Struct, frozen=True):
 
 
 def store_findings(connection: sqlite3.Connection, backup: Backup) -> None:
-    """Hold a backup to the rules and keep what is found, in an archive of ours."""
+    """Validate a backup, and store the findings in its archive."""
     validation = ValidationRun(backup, profile="strict", edition="auto", purpose="remote", media=None, threads=1)
     rows: list[tuple[object, ...]] = []
     wanted: dict[int, None] = {}
@@ -80,7 +80,7 @@ def store_findings(connection: sqlite3.Connection, backup: Backup) -> None:
 
 
 def frames_as_json(backup: Backup, wanted: set[int]) -> Iterable[tuple[int, str]]:
-    """Write some frames as JSON; number 0 is the header."""
+    """Yield some frames as JSON; number 0 is the header."""
     if 0 in wanted:
         wanted.discard(0)
         try:
@@ -97,12 +97,12 @@ def frames_as_json(backup: Backup, wanted: set[int]) -> Iterable[tuple[int, str]
             if frame.index >= last:
                 return
     except BackupError:
-        # Where the file is damaged there is no frame to show.
+        # A damaged part of the file has no frames to show.
         return
 
 
 def frame_text(raw: bytes) -> str:
-    """Write one frame; of one that cannot be read its bytes."""
+    """Return one frame as JSON, or its bytes if it cannot be parsed."""
     try:
         return format_json(raw)
     except BackupError as error:
@@ -112,7 +112,7 @@ def frame_text(raw: bytes) -> str:
 def read_findings(
     connection: sqlite3.Connection, limit: int, skip: int
 ) -> tuple[ValidationSummary, list[FindingRow]]:
-    """Read the verdict and some of the findings."""
+    """Read the summary and a page of the findings."""
     (row,) = connection.execute("SELECT *, (SELECT count(*) FROM page_finding) FROM page_verdict").fetchall()
     rows = connection.execute(
         "SELECT f.rule, f.severity, f.frame, f.path, f.detail, p.frame IS NOT NULL FROM page_finding f "

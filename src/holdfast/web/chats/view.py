@@ -72,7 +72,7 @@ class EncryptedMediaResult:
 
 @dataclass(frozen=True, slots=True)
 class ThumbnailResult:
-    """A small copy of a photo."""
+    """A thumbnail of a photo."""
 
     content: bytes
     media_type: str
@@ -98,7 +98,7 @@ class ConversationRequest:
     query: Mapping[str, str]
 
     def address(self, path: str, **query: object) -> str:
-        """Write the address of another page of the conversation."""
+        """Return the URL of another page of the conversation."""
         asked = urlencode({name: value for name, value in query.items() if value not in {None, ""}})
         return f"{self.base}/{quote(path)}{f'?{asked}' if asked else ''}"
 
@@ -111,7 +111,7 @@ class ConversationRequest:
         return self.opened.cached("chats", read)
 
     def chat(self, number: str) -> Chat:
-        """Return the chat that an address names."""
+        """Return the chat with the id of a URL; raise `PageNotFound` if there is none."""
         chat = self.chats().get(parse_id(number))
         if chat is None:
             raise PageNotFound
@@ -124,25 +124,25 @@ def truncate(text: str, most: int = 150) -> str:
 
 
 def parse_id(text: str) -> int:
-    """Read a number of an address."""
+    """Parse an id of a URL."""
     if not text.isascii() or not text.isdigit() or len(text) > 19 or int(text) > LARGEST:
         raise PageNotFound
     return int(text)
 
 
 def page_number(view: ConversationRequest) -> int:
-    """Return which page of a list was asked for."""
+    """Return the requested page number of a list."""
     text = view.query.get("page", "1")
     return max(1, int(text)) if text.isascii() and text.isdigit() and len(text) < 8 else 1
 
 
 def format_position(place: Position) -> str:
-    """Write a place in a chat for an address."""
+    """Format a position in a chat for a URL."""
     return f"{place.ms}.{place.n}.{place.id}"
 
 
 def parse_position(text: str) -> Position:
-    """Read a place in a chat from an address."""
+    """Parse a position in a chat from a URL."""
     parts = text.split(".")
     if len(parts) != 3:
         raise PageNotFound
@@ -150,5 +150,5 @@ def parse_position(text: str) -> Position:
 
 
 def to_datetime(ms: int | None) -> datetime | None:
-    """Turn a time of an archive into a date, or None when it lies beyond the calendar."""
+    """Convert a timestamp of an archive to a `datetime`; None if it is out of range."""
     return None if ms is None else moment(ms)

@@ -1,4 +1,4 @@
-"""The folder that a phone wrote, uploaded as a ZIP archive: its files are read in place, never unpacked."""
+"""A phone folder uploaded as a ZIP archive: its files are read in place, never unpacked."""
 
 import io
 import os
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 __all__ = ["ZIP_MAGIC", "zipped_files"]
 
 ZIP_MAGIC: Final = b"PK\x03\x04"
-# The list of as many files as an upload may have; a larger one is not read.
+# The size limit of the central directory: enough for as many files as an upload may have.
 LARGEST_LIST: Final = 4 * 2**20
 ENCRYPTED: Final = 0x1
-# Encrypted files cannot be compressed; one that unpacks to more than twice its size is none of a phone.
+# Encrypted files are incompressible: an entry that expands to more than twice its size is not from a phone.
 EXPANSION: Final = 2
 SLACK: Final = 64 * 2**10
 TOP: Final = "zip"
 
 
 class ListReader:
-    """A file for `zipfile`, which would read a list of files of any size at once."""
+    """A file wrapper that limits how much `zipfile` reads at once, which reads a central directory of any size."""
 
     def __init__(self, source: BinaryIO) -> None:
         self._source = source
@@ -36,7 +36,7 @@ class ListReader:
         self.limit: int | None = LARGEST_LIST
 
     def read(self, size: int = -1) -> bytes:
-        """Read, and raise an error instead of reading more than the limit."""
+        """Read; raise an error instead of reading more than the limit."""
         if self.limit is None:
             return self._source.read(size)
         content = self._source.read(min(size, self.limit + 1) if size >= 0 else self.limit + 1)
@@ -72,7 +72,7 @@ class ZippedFile(io.RawIOBase):
         return self._source.tell()
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        """Change the position; what is compressed is read up to there."""
+        """Change the position; a compressed file is read up to there."""
         try:
             return self._source.seek(offset, whence)
         except ZIP_ERRORS as error:
@@ -96,9 +96,9 @@ class ZippedFile(io.RawIOBase):
 
 
 def zipped_files(source: BinaryIO) -> dict[str, Callable[[], BinaryIO]]:
-    """Return what opens each file of a ZIP archive, by paths that begin with the folder that was zipped.
+    """Return a function that opens each file of a ZIP archive, by paths that start with the zipped folder.
 
-    Entries with paths that lead elsewhere, or that no folder can have, are left out.
+    Entries with paths outside of the folder (`..`, absolute) or invalid paths are skipped.
     """
     reader = ListReader(source)
     try:
@@ -117,7 +117,7 @@ def zipped_files(source: BinaryIO) -> dict[str, Callable[[], BinaryIO]]:
     if sum(entry.compress_size for entry in entries) > source.seek(0, os.SEEK_END):
         raise OversizedBackup("files of this ZIP archive overlap")
     folders = {entry.filename.partition("/")[0] if "/" in entry.filename else "" for entry in entries}
-    # A folder's files may have been zipped without it.
+    # The files of a folder may have been zipped without the folder.
     prefix = f"{TOP}/" if len(folders) > 1 or "" in folders else ""
     return {f"{prefix}{entry.filename}": partial(open_zipped, archive, entry) for entry in entries}
 
@@ -128,7 +128,7 @@ def open_zipped(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> BinaryIO:
 
 
 def is_inside(path: str) -> bool:
-    """Return whether a path stays inside of the folder that was zipped."""
+    """Return whether a path stays inside of the zipped folder (no path traversal)."""
     try:
         check_path(path, is_folder=True)
     except InvalidValue:

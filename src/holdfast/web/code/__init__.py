@@ -1,1 +1,1 @@
-"""The pages of a repository's code: files, history, differences, and changing files in the browser."""
+"""The code pages of a repository: files, history, diffs, and editing files in the browser."""

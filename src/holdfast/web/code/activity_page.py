@@ -1,4 +1,4 @@
-"""The activity of a repository: every update of a branch or tag, and restoring an earlier state."""
+"""The activity page of a repository (reflog): every update of a branch or tag, and restoring an earlier commit."""
 
 import re
 from dataclasses import dataclass
@@ -35,14 +35,14 @@ ACTIONS: Final = {
 
 
 class ActivityQuery(msgspec.Struct, frozen=True):
-    """Which ref is wanted, and which page."""
+    """The ref to filter by, and the page number."""
 
     ref: str = ""
     page: str = ""
 
 
 class RestoreForm(msgspec.Struct, frozen=True):
-    """The entry whose old state is to be restored."""
+    """The entry whose old commit is to be restored."""
 
     version: str = ""
 
@@ -67,14 +67,14 @@ class ActivityRow:
 
 
 def short_name(ref: str) -> str:
-    """Return what people call a ref."""
+    """Return the short name of a ref."""
     if match := PULL_HEAD.fullmatch(ref):
         return f"pull request #{match[1]}"
     return ref.removeprefix("refs/heads/").removeprefix("refs/tags/")
 
 
 def row_of(entry: RefLogEntry, root: str) -> ActivityRow:
-    """Return an entry as the list shows it."""
+    """Return the row of a reflog entry."""
     update, ref = entry.update, well_formed(entry.update.ref)
     is_branch = ref.startswith("refs/heads/")
     return ActivityRow(
@@ -88,7 +88,7 @@ def row_of(entry: RefLogEntry, root: str) -> ActivityRow:
         old="" if update.creates else update.old[:10],
         new="" if update.deletes else update.new[:10],
         compare=f"{root}/compare/{update.old}...{update.new}" if is_branch and entry.kind == "update" else "",
-        # What an ordinary push adds is not something to be undone with one click.
+        # A fast-forward push is not offered to be undone with one click.
         is_restorable=entry.is_restorable and entry.kind != "update",
     )
 
@@ -135,7 +135,7 @@ def page_activity(request: RequestContext, target: RepositoryAccess, query: Acti
 
 @endpoint("POST /{owner}/{repo}/activity/restore", scope="repository", guards=(*READING, signed_in))
 def page_restore(request: RequestContext, target: RepositoryAccess, body: RestoreForm) -> RawResponse:
-    """Set a branch or tag to where it pointed before an update."""
+    """Reset a branch or tag to the commit before an update."""
     try:
         restored = ref_log.restore(request.app, request.actor, target, number(body.version))
     except HostingError as error:

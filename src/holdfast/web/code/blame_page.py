@@ -25,13 +25,13 @@ from holdfast.web.repository_frame import CODE, show_in
 
 __all__ = ["BlameRow", "page_blame", "rows_of"]
 
-# A line beside a commit of its own takes this much of a page.
+# The estimated size of the HTML of a line with its own commit.
 PER_LINE: Final = 600
 
 
 @dataclass(frozen=True, slots=True)
 class BlameRow:
-    """A line, and its commit where that differs from the line's before."""
+    """A line, and its commit if it differs from that of the previous line."""
 
     number: int
     html: Markup
@@ -39,7 +39,7 @@ class BlameRow:
 
 
 class BlameQuery(msgspec.Struct, frozen=True):
-    """Which lines are wanted."""
+    """The first line to show."""
 
     line: str = ""
 
@@ -52,7 +52,7 @@ def page_blame(
     filepath: str,  # noqa: ARG001  # named in the path
     query: BlameQuery,
 ) -> RawResponse:
-    """Show where each line of a file came from."""
+    """Show the commit that last changed each line of a file."""
     location = spot_at(request, target, kind)
     entry = trees.find(location.repo, read_commit(location.repo, location.commit).tree, location.path)
     if not isinstance(entry, TreeEntry) or entry.type != "file":
@@ -89,7 +89,7 @@ def page_blame(
 def rows_of(
     request: RequestContext, location: CodeLocation, stretch: Stretch, origins: tuple[BlameHunk, ...]
 ) -> list[BlameRow]:
-    """Put the lines of a page beside the commits they came from."""
+    """Return the rows of a page: its lines with their commits."""
     blame_hunks = [
         origin
         for origin in origins

@@ -40,13 +40,13 @@ __all__ = [
 ]
 
 CHANGING: Final = (in_repository, reads(Unit.CODE), signed_in, editable, writes(Unit.CODE))
-# How many parts stand before the rest of the path in `/{owner}/{repo}/_edit/...`.
+# The number of slashes before the branch and path in `/{owner}/{repo}/_edit/...`.
 AFTER_WORD: Final = 4
 NAMES_TRIED: Final = 100
 
 
 class CommitForm(msgspec.Struct, frozen=True, kw_only=True):
-    """How a change is committed: what is said about it, and to which branch it goes."""
+    """The commit message and the branch of a change."""
 
     message: str = ""
     telling: str = ""
@@ -55,7 +55,7 @@ class CommitForm(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def branch_spot(request: RequestContext, target: RepositoryAccess) -> CodeLocation:
-    """Find the branch and the path an address names; in an empty repository the default branch is to be made."""
+    """Return the branch and path of a URL; in an empty repository the default branch, which does not exist yet."""
     repo, root, rest = open_git(request.app, target), root_path(target), path_suffix(request, AFTER_WORD)
     location = find_spot(repo, root, "branch", rest)
     if location is not None:
@@ -67,7 +67,7 @@ def branch_spot(request: RequestContext, target: RepositoryAccess) -> CodeLocati
 
 
 def entry_at(location: CodeLocation, *, is_text: bool = True) -> TreeEntry:
-    """Return the file a form is about, which must have a name that is text unless told otherwise."""
+    """Return the file at a location; its name must be valid UTF-8 unless `is_text` is false."""
     entry = None
     if location.commit and location.path and (not is_text or raw(location.title) == location.path):
         entry = trees.find(location.repo, read_commit(location.repo, location.commit).tree, location.path)
@@ -98,13 +98,13 @@ def free_name(repo: Repo, user: str) -> str:
 
 
 def new_commit_form(request: RequestContext, location: CodeLocation, problem: str) -> CommitForm:
-    """Return what a form begins with; where the branch cannot be written to it begins with a new one."""
+    """Return the initial values of a form; with a new branch if the user cannot commit to the current one."""
     name = free_name(location.repo, request.user.name)
     return CommitForm(target="new" if problem else "here", new_branch=name)
 
 
 def check_branch_name(name: str) -> None:
-    """Raise an error for a name that git does not accept for a branch."""
+    """Raise an error if git does not accept a branch name."""
     if not refs.is_ref_name(required_text(name, "BranchName")):
         raise InvalidValue("BranchName", "leave out spaces and signs such as ~ ^ : ?")
 
@@ -116,7 +116,7 @@ def commit_changes(
     form: CommitForm,
     changes: Sequence[FileChange],
 ) -> None:
-    """Commit changes to the branch a form names."""
+    """Commit changes to the branch of a form."""
     message = form.message.strip()
     if form.telling.strip():
         message = f"{message}\n\n{form.telling.strip()}" if message else form.telling.strip()
@@ -133,7 +133,7 @@ def commit_changes(
 
 
 def url_after(location: CodeLocation, form: CommitForm, path: str) -> str:
-    """Return where to go when a change is made."""
+    """Return the URL to redirect to after a commit."""
     branch = form.new_branch.strip() if form.target == "new" and location.commit else location.ref
     if not path:
         return replace(location, ref=branch).top("src")

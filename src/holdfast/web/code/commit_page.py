@@ -56,7 +56,7 @@ def page_commit(request: RequestContext, target: RepositoryAccess, sha: str, que
 
 
 def commit_text(request: RequestContext, target: RepositoryAccess, sha: str, suffix: str) -> RawResponse:
-    """Respond with the diff or the patch of a commit, which `git apply` and `git am` read."""
+    """Return the diff or the patch of a commit as text, for `git apply` and `git am`."""
     repo = open_git(request.app, target)
     at = commit_by_id(repo, sha)
     commit = None if at is None else find_commit(repo, at)

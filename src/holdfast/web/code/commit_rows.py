@@ -17,7 +17,7 @@ LONGEST: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class CommitRow:
-    """One commit in a list; `person` is the account behind its author's address."""
+    """A commit in a list; `person` is the account with the e-mail address of its author."""
 
     id: str
     summary: str
@@ -34,7 +34,7 @@ class CommitRow:
 
 
 def summary_of(message: str) -> tuple[str, str]:
-    """Split a message into the line that says it and what explains it."""
+    """Split a commit message into its subject and body."""
     first, _, rest = message.strip().partition("\n")
     first = first.strip() or "(no message)"
     if len(first) > LONGEST:
@@ -43,7 +43,7 @@ def summary_of(message: str) -> tuple[str, str]:
 
 
 def lines_of(request: RequestContext, commits: Iterable[Commit]) -> list[CommitRow]:
-    """Describe commits, and look up all their authors at once."""
+    """Return the rows of commits; all authors are looked up with one query."""
     page = list(commits)
     people = people_of(request, page)
     rows = []

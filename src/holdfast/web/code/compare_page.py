@@ -46,7 +46,7 @@ DRAFT: Final = "Draft: "
 
 
 class CompareQuery(DiffQuery, frozen=True):
-    """What to compare, when it is chosen in the form."""
+    """The base and head chosen in the form."""
 
     base: str = ""
     head: str = ""
@@ -68,7 +68,7 @@ class NewPullForm(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PullFormShown:
-    """The form of a new pull request as it is shown, or the pull request there is already."""
+    """The form of a new pull request as shown, or the existing pull request."""
 
     typed: NewPullForm = field(default_factory=NewPullForm)
     existing: Issue | None = None
@@ -82,7 +82,7 @@ class PullFormShown:
 
 @dataclass(frozen=True, slots=True)
 class ComparedSides:
-    """The two sides of a comparison as they were named, and the commits they stand for."""
+    """Base and head of a comparison: their names, and the commits they resolve to."""
 
     repo: Repo
     base: str
@@ -92,13 +92,13 @@ class ComparedSides:
 
 
 def commit_for(repo: Repo, name: str) -> str | None:
-    """Return the commit a branch, a tag or an id stands for."""
+    """Return the commit that a branch, a tag or an id resolves to."""
     resolved = refs.resolve(repo, name, "") if name else None
     return commit_by_id(repo, name) if resolved is None else resolved.commit
 
 
 def ref_names(request: RequestContext, target: RepositoryAccess) -> list[str]:
-    """Return the names the form offers: branches and tags, and the branches of the viewer's fork."""
+    """Return the names to choose from: branches and tags, and the branches of the viewer's fork."""
     branches, _ = ref_lists.list_branches(request.app, target.repository, limit=NAMES_OFFERED)
     tags, _ = ref_lists.list_tags(request.app, target.repository, limit=NAMES_OFFERED)
     names = [ref.name for ref in [*branches, *tags]]
@@ -124,7 +124,7 @@ def parent_of(request: RequestContext, target: RepositoryAccess) -> Repository |
 
 @endpoint("GET /{owner}/{repo}/compare", scope="repository", guards=READING, slow=True)
 def page_compare_start(request: RequestContext, target: RepositoryAccess, query: CompareQuery) -> RawResponse:
-    """Ask what to compare, or go there."""
+    """Show the form of base and head, or redirect to the comparison of the chosen ones."""
     if query.base and query.head:
         names = f"{quote(raw(query.base), safe='/')}...{quote(raw(query.head), safe='/:')}"
         return redirect_to(f"{root_path(target)}/compare/{names}")
@@ -134,7 +134,7 @@ def page_compare_start(request: RequestContext, target: RepositoryAccess, query:
 def compare_form(
     request: RequestContext, target: RepositoryAccess, *, base: str, head: str, missing: str = ""
 ) -> RawResponse:
-    """Show the form; `missing` is the name nothing stands for."""
+    """Render the form; `missing` is the name that does not exist."""
     parent = parent_of(request, target)
     return show_in(
         request,
@@ -159,13 +159,13 @@ def page_compare(
     range: str,  # noqa: A002, ARG001  # named in the path
     query: CompareQuery,  # named in the path
 ) -> RawResponse:
-    """Show what one has that the other has not, and what differs since they parted."""
+    """Show the commits of the head that are not in the base, and the diff since the merge base."""
     sides = find_sides(request, target)
     return sides if isinstance(sides, RawResponse) else compare_page(request, target, sides, query)
 
 
 def find_sides(request: RequestContext, target: RepositoryAccess) -> ComparedSides | RawResponse:
-    """Return the two sides that an address names, or the form that says which of them does not exist.
+    """Return the base and head of a URL, or the form that says which of them does not exist.
 
     The head may be a branch of a fork: `owner:branch` or `owner/repo:branch`.
     """
@@ -194,7 +194,7 @@ def compare_page(
     query: CompareQuery,
     form: PullFormShown | None = None,
 ) -> RawResponse:
-    """Render a comparison, with the form of a pull request where there can be one."""
+    """Render a comparison, with the form of a pull request if one can be opened."""
     repo, root, old, new = sides.repo, root_path(target), sides.old, sides.new
     base, head = well_formed(sides.base), well_formed(sides.head)
     parted = history.merge_base(repo, old, new)
@@ -246,7 +246,7 @@ def compare_page(
 def pull_form(
     request: RequestContext, target: RepositoryAccess, sides: ComparedSides, commits: Sequence[Commit]
 ) -> PullFormShown | None:
-    """Return the form of a pull request from one branch into another; None where there can be none."""
+    """Return the form of a pull request from one branch into another; None if none can be opened."""
     repository = target.repository
     if not target.permissions.may_read(Unit.PULLS) or not are_branches(sides):
         return None
@@ -267,12 +267,12 @@ def pull_form(
 
 
 def address_part(name: str) -> str:
-    """Return the name of one side as a part of an address."""
+    """Return the name of a base or head quoted for a URL path."""
     return quote(raw(name), safe="/")
 
 
 def are_branches(sides: ComparedSides) -> bool:
-    """Return whether both sides are branches with names that are text; a head with an owner is one."""
+    """Return whether both sides are branches with UTF-8 names; a head with an owner counts as a branch."""
     if well_formed(sides.base) != sides.base or well_formed(sides.head) != sides.head:
         return False
     has_head = ":" in sides.head or refs.branch(sides.repo, sides.head) is not None
@@ -280,7 +280,7 @@ def are_branches(sides: ComparedSides) -> bool:
 
 
 def default_words(branch: str, commits: Sequence[Commit]) -> tuple[str, str]:
-    """Return title and description of a new pull request: those of its only commit, else the branch as words."""
+    """Return the title and description of a new pull request: those of its only commit, else the branch name."""
     if len(commits) == 1:
         return summary_of(commits[0].message)
     title = branch.rpartition("/")[2].replace("-", " ").replace("_", " ").strip()
@@ -326,13 +326,13 @@ def submit_new_pull(
 def typed_form(
     target: RepositoryAccess, sides: ComparedSides, typed: NewPullForm, preview: Markup | None = None
 ) -> PullFormShown:
-    """Return the form with what was typed."""
+    """Return the form with the typed values."""
     writes = target.permissions.may_write(Unit.PULLS)
     return PullFormShown(typed=typed, is_fork=":" in sides.head, writes=writes, preview=preview)
 
 
 def draft_of(body: NewPullForm) -> IssueDraft:
-    """Return the pull request a form describes."""
+    """Return the draft of the pull request in a form."""
     title = body.title.strip()
     return IssueDraft(
         title=f"{DRAFT}{title}" if title and body.draft == "true" else title,
@@ -344,6 +344,6 @@ def draft_of(body: NewPullForm) -> IssueDraft:
 
 
 def asked_in(body: NewPullForm) -> ReviewRequests | None:
-    """Return who is asked to review: names separated by commas or spaces."""
+    """Return the requested reviewers: names separated by commas or spaces."""
     names = body.reviewers.replace(",", " ").split()
     return ReviewRequests(reviewers=names) if names else None

@@ -1,4 +1,4 @@
-"""Files of comma-separated values as tables."""
+"""CSV and TSV files as tables."""
 
 import csv
 import io
@@ -9,14 +9,14 @@ __all__ = ["CsvTable", "is_csv", "read_table"]
 
 DELIMITERS: Final = {".csv": ",;\t|", ".tsv": "\t"}
 ROWS: Final = 200
-# More columns are not shown, and of a longer cell the beginning.
+# Further columns are not shown, and longer cells are truncated.
 MOST_COLUMNS: Final = 60
 LONGEST_CELL: Final = 300
 
 
 @dataclass(frozen=True, slots=True)
 class CsvTable:
-    """Some rows of a table under its header, and where those before and after them begin."""
+    """A page of a table: its header, its rows, and where the previous and next pages start."""
 
     header: list[str]
     rows: list[list[str]]
@@ -31,22 +31,22 @@ class CsvTable:
 
     @property
     def before(self) -> int | None:
-        """The number of the first row of the page before; None on the first page."""
+        """The number of the first row of the previous page; None on the first page."""
         return max(self.first - ROWS, 1) if self.first > 1 else None
 
     @property
     def after(self) -> int | None:
-        """The number of the first row of the page after; None on the last page."""
+        """The number of the first row of the next page; None on the last page."""
         return self.last + 1 if self.last < self.total else None
 
 
 def is_csv(name: str) -> bool:
-    """Return whether a file name is that of a table."""
+    """Return whether a file name has the extension of a table."""
     return name[-4:].lower() in DELIMITERS
 
 
 def read_table(name: str, text: str, first: int) -> CsvTable | None:
-    """Read the rows of a page from a text, numbered from 1 after the header; None if the text is no table."""
+    """Parse the rows of a page, numbered from 1 after the header; None if the text is not a table."""
     sample = text.partition("\n")[0]
     delimiter = max(DELIMITERS[name[-4:].lower()], key=sample.count)
     try:
@@ -66,6 +66,6 @@ def read_table(name: str, text: str, first: int) -> CsvTable | None:
 
 
 def cells(row: list[str], columns: int) -> list[str]:
-    """Return a row with so many cells, each not longer than can be shown."""
+    """Return a row padded or cut to `columns` cells, each truncated to `LONGEST_CELL`."""
     cut = [cell if len(cell) <= LONGEST_CELL else f"{cell[:LONGEST_CELL]}…" for cell in row[:columns]]
     return [*cut, *[""] * (columns - len(cut))]

@@ -31,7 +31,7 @@ CHANGED: Final = "Somebody changed this file meanwhile. Look at it again before 
 
 
 class DeleteFileForm(CommitForm, frozen=True, kw_only=True):
-    """Which version of a file is to go."""
+    """The form that deletes a file; `sha` is the version to delete."""
 
     sha: str = ""
 
@@ -90,5 +90,5 @@ def page_deleted(
         typed = msgspec.structs.replace(body, sha=now.id)
         problem = CHANGED if changed else message_for(error)
         return delete_form(request, target, location, typed, status=status_for(error), problem=problem)
-    # The folder may have gone with its last file.
+    # The folder no longer exists if this was its last file.
     return redirect_to(url_after(location, body, ""), "file-deleted", location.title)

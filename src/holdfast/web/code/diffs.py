@@ -20,11 +20,11 @@ MOST_FILES: Final = 60
 MOST_NAMED: Final = 150
 LINES_PER_FILE: Final = 400
 LINES_ALONE: Final = 2500
-# So much HTML of lines goes into one page.
+# The size limit of the HTML of lines on one page.
 MOST_HTML: Final = 100_000
 PER_LINE: Final = 95
 PER_FILE: Final = 900
-# Unchanged lines around changes: at first, with more, and with all of a file.
+# Context lines around changes: by default, expanded, and the whole file.
 CONTEXT: Final = 3
 WIDER: Final = 25
 MOST_CONTEXT: Final = 100_000
@@ -41,7 +41,7 @@ WORDS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class PatchShown:
-    """One file: its hunks, or why there are none, and where it can be seen by itself."""
+    """One file of a diff: its hunks, or why there are none, and the URL of its own diff."""
 
     number: int
     file: FileDiff
@@ -53,9 +53,9 @@ class PatchShown:
     alone: str
     """The URL of the full diff of this file, if it is truncated here."""
     rest: str
-    """Where the lines after these are, when it is shown by itself already."""
+    """The URL of the following lines, if the file is shown alone."""
     more_context: str
-    """The URL of the diff of this file with more of the lines around the changes."""
+    """The URL of the diff of this file with more context lines."""
     view: str
     old_image: str
     new_image: str
@@ -63,7 +63,7 @@ class PatchShown:
 
 @dataclass(frozen=True, slots=True)
 class DiffShown:
-    """A page of a difference: the files from `first` on, as many as it has room for."""
+    """A page of a diff: the files from `first` on, as many as fit."""
 
     patches: list[PatchShown]
     named: list[tuple[str, str, FileDiff]]
@@ -73,11 +73,11 @@ class DiffShown:
     deletions: int
     only: str = ""
     before: str = ""
-    """Where the files before these are."""
+    """The URL of the previous page."""
     after: str = ""
-    """Where the files after these are."""
+    """The URL of the next page."""
     is_split: bool = False
-    """Whether both sides are shown beside each other."""
+    """Whether the diff is shown side by side (split view)."""
     unified: str = ""
     split: str = ""
     all_files: str = ""
@@ -89,19 +89,19 @@ class DiffShown:
 
 
 class DiffQuery(msgspec.Struct, frozen=True):
-    """Which part of a difference is wanted: from a file on, or one file from a line on."""
+    """The requested part of a diff: from a file on, or one file from a line on."""
 
     file: str = ""
     first: str = ""
     skip: str = ""
     view: str = ""
-    """`split` shows both sides beside each other."""
+    """`split` shows the diff side by side."""
     context: str = ""
-    """The number of unchanged lines around changes."""
+    """The number of context lines around changes."""
 
 
 def image_at(repo: Repo, root: str, commit: str, mode: int, object_id: str, path: bytes) -> str:  # noqa: PLR0917  # all of them are needed
-    """Return the address of one side of a file that is a picture; empty for any other."""
+    """Return the URL of one side of an image file; empty for other files."""
     if mode in {0, SUBMODULE, DIRECTORY} or not commit:
         return ""
     is_picture = blob_media_type(repo.folder, object_id).startswith("image/")
@@ -109,14 +109,14 @@ def image_at(repo: Repo, root: str, commit: str, mode: int, object_id: str, path
 
 
 def number(text: str, least: int) -> int:
-    """Read a number of a query; what is none is the least."""
+    """Parse a number of a query string; `least` if it is invalid or smaller."""
     return max(least, int(text)) if text.isascii() and text.isdigit() and len(text) < 10 else least
 
 
 def diff_shown(
     repo: Repo, root: str, tree_diff: TreeDiff, query: DiffQuery, *, old: str, new: str, whole: str
 ) -> DiffShown:
-    """Choose what a page shows of the difference between two commits; `whole` is the address of its first page."""
+    """Return a page of the diff between two commits; `whole` is the URL of its first page."""
     is_split = query.view == "split"
     context = min(number(query.context, CONTEXT), MOST_CONTEXT)
 
@@ -177,7 +177,7 @@ def diff_shown(
 
 
 def cost(line: DiffLine) -> int:
-    """Return how much of a page a line takes."""
+    """Return the estimated size of a line as HTML."""
     return PER_LINE + len(escape(line.text))
 
 
@@ -195,7 +195,7 @@ def patch_shown(
     is_alone: bool,
     context: int,
 ) -> PatchShown:
-    """Show one file."""
+    """Return one file of a diff as the page shows it."""
     hunks: list[Hunk] = []
     remark = link = rest = more_context = old_image = new_image = ""
     if file.is_binary:
@@ -217,7 +217,7 @@ def patch_shown(
             elif more:
                 remark = "There is more, but it is too long to be shown here."
                 link = address(file=file.path)
-            # A new or deleted file has no other lines.
+            # A new or deleted file has no context lines.
             if context < MOST_CONTEXT and file.old_mode and file.new_mode:
                 more_context = address(file=file.path, context=WIDER if context < WIDER else MOST_CONTEXT)
     view = "" if file.status == "removed" or not new else f"{root}/src/commit/{new}/{quote(file.new_path)}"
@@ -240,7 +240,7 @@ def patch_shown(
 
 
 def truncate_hunks(hunks: list[Hunk], more: bool, *, budget: int) -> tuple[list[Hunk], bool]:  # noqa: FBT001  # what the caller unpacks
-    """Leave out what a page has no room for; a few endless lines would fill any."""
+    """Truncate hunks and long lines to the size limit of a page."""
     fitted: list[Hunk] = []
     for hunk in hunks:
         lines: list[DiffLine] = []
@@ -248,7 +248,7 @@ def truncate_hunks(hunks: list[Hunk], more: bool, *, budget: int) -> tuple[list[
             is_long = len(diff_line.text) > LONGEST_LINE
             line = replace(diff_line, text=diff_line.text[:LONGEST_LINE] + CUT) if is_long else diff_line
             budget -= cost(line)
-            # The first line is shown however long it is, so that whoever goes on gets further.
+            # The first line is shown whatever its length, so that every next page makes progress.
             if budget < 0 and (fitted or lines):
                 break
             lines.append(line)

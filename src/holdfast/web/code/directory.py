@@ -14,13 +14,13 @@ from holdfast.web.code.readme import Readme, readme_of
 
 __all__ = ["Directory", "DirectoryRow", "directory"]
 
-# A page holds so many; the rest of a larger directory is on the pages after it.
+# The number of entries on a page; a larger directory has several pages.
 PER_PAGE: Final = 150
 
 
 @dataclass(frozen=True, slots=True)
 class DirectoryRow:
-    """An entry; a submodule's lies elsewhere, so it has no address here."""
+    """An entry of a directory; a submodule has no URL here."""
 
     name: str
     type: EntryType
@@ -44,12 +44,12 @@ class Directory:
 
 
 def order(entry: TreeEntry) -> tuple[bool, bytes]:
-    """Sort directories first, then by name, ignoring case."""
+    """Return the sort key of an entry: directories first, then by name, ignoring case."""
     return entry.type != "dir", entry.raw_path.lower()
 
 
 def directory(request: RequestContext, location: CodeLocation, tree: str, number: int) -> Directory:
-    """Describe a directory; `number` is the page of it."""
+    """Return page `number` of a directory."""
     nodes = trees.children(location.repo, tree)
     total = len(nodes)
     number = max(1, min(number, (total + PER_PAGE - 1) // PER_PAGE))
@@ -66,7 +66,7 @@ def directory(request: RequestContext, location: CodeLocation, tree: str, number
 
 
 def row_of(location: CodeLocation, entry: TreeEntry, commit: Commit | None) -> DirectoryRow:
-    """Describe an entry."""
+    """Return the row of an entry."""
     address = "" if entry.type == "submodule" else location.address("src", entry.raw_path)
     name = display_name(entry.raw_path.rpartition(b"/")[2])
     if commit is None:

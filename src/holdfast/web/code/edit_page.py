@@ -1,4 +1,4 @@
-"""Pages that create and edit a file, with a resolution of edit conflicts."""
+"""Pages that create and edit a file, and resolve edit conflicts."""
 
 import re
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ from holdfast.web.repository_frame import CODE, show_in
 
 __all__ = ["page_edit", "page_new", "page_save", "page_save_new"]
 
-# What fits into a form on one page; larger files are changed with git or uploaded anew.
+# The largest file that can be edited in a form; larger files are changed with git or uploaded again.
 LARGEST: Final = 96 * 1024
 LINES_SHOWN: Final = 600
 LINE_BREAK: Final = re.compile(r"[\r\n]")
@@ -50,7 +50,7 @@ STORED_APART: Final = "This is a large file that lies outside of git. Upload a n
 
 
 class NewQuery(msgspec.Struct, frozen=True):
-    """What the name of a new file begins with."""
+    """The prefilled name of a new file."""
 
     path: str = ""
 
@@ -67,14 +67,14 @@ class EditFileForm(CommitForm, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """How a file would look: rendered, or what would change."""
+    """The preview of a file: rendered, or the diff."""
 
     html: Markup | None
     hunks: list[Hunk]
 
 
 def text_of(written: EditFileForm) -> bytes:
-    """Return the bytes a form stands for: browsers end every line in their own way, the file keeps its own."""
+    """Return the content of a form as bytes, with the line endings of the file: browsers submit CRLF."""
     plain = written.content.replace("\r\n", "\n").replace("\r", "\n")
     return (plain.replace("\n", "\r\n") if written.lines_end == "crlf" else plain).encode(errors="replace")
 
@@ -130,7 +130,7 @@ def form_page(
 
 
 def preview_of(location: CodeLocation, written: EditFileForm, before: bytes) -> Preview:
-    """Show a text as its page would, or what would change."""
+    """Return the preview of a text: rendered like the page of the file, or the diff."""
     content = text_of(written)
     if is_markdown(written.path):
         return Preview(rendered(location, raw(paths.clean(written.path)), content), [])
@@ -139,7 +139,7 @@ def preview_of(location: CodeLocation, written: EditFileForm, before: bytes) -> 
 
 @endpoint("GET /{owner}/{repo}/_new/{filepath...}", scope="repository", guards=CHANGING, slow=True)
 def page_new(request: RequestContext, target: RepositoryAccess, filepath: str, query: NewQuery) -> RawResponse:  # noqa: ARG001  # part of the route; a guard reads it
-    """Ask for a new file."""
+    """Show the form to create a file."""
     location = branch_spot(request, target)
     folder = f"{location.title}/" if location.path else ""
     form = new_commit_form(request, location, barrier(request, target, location.ref, ""))
@@ -203,7 +203,7 @@ def page_save(request: RequestContext, target: RepositoryAccess, filepath: str, 
     """Commit an edited file, or show the conflict if it changed in the meantime."""
     location = branch_spot(request, target)
     if body.path == LINE_BREAK.sub("", location.title):
-        # A browser leaves line breaks out of a text field: nobody moved the file.
+        # Browsers strip line breaks from a text field: the file was not renamed.
         body = msgspec.structs.replace(body, path=location.title)
     if body.action == "preview":
         before = known_version(location.repo, body.sha) or b""
@@ -243,7 +243,7 @@ def conflict_page(
     written: EditFileForm,
     now: TreeEntry | None,
 ) -> RawResponse:
-    """Render an edit conflict: both changes, the typed text and the options."""
+    """Render an edit conflict: both changes, the typed text and the choices."""
     own_text = text_of(written)
     before = known_version(location.repo, written.sha)
     after = None if now is None else known_version(location.repo, now.id)

@@ -1,4 +1,4 @@
-"""The file finder: files of a branch, tag or commit whose paths match what is typed."""
+"""The file finder: fuzzy search for file paths of a branch, tag or commit."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -21,7 +21,7 @@ from holdfast.web.repository_frame import CODE, show_in
 
 __all__ = ["FoundFile", "best_matches", "page_file_finder"]
 
-# Among so many files is searched; a repository with more is searched with git.
+# The number of files that are searched; the rest of a larger repository is not found here.
 MOST_FILES: Final = 50_000
 TREES_KEPT: Final = 8
 SHOWN: Final = 50
@@ -29,7 +29,7 @@ LONGEST: Final = 200
 
 
 class FileFinderQuery(msgspec.Struct, frozen=True):
-    """What is typed."""
+    """The search text."""
 
     q: str = ""
 
@@ -52,7 +52,7 @@ def files_of(folder: Path, tree: str) -> tuple[bytes, ...]:
 def rank(path: str, words: list[str]) -> tuple[int, int, str] | None:
     """Return how well a path matches, smaller is better; None if it does not.
 
-    Every word must be in the path, or its letters in their order. Names of files count more than folders.
+    Every word must occur in the path, at least as a subsequence. File names rank before folders.
     """
     folded = path.casefold()
     name = folded.rpartition("/")[2]
@@ -72,7 +72,7 @@ def rank(path: str, words: list[str]) -> tuple[int, int, str] | None:
 
 
 def has_letters(text: str, word: str) -> bool:
-    """Return whether a text has all letters of a word, in their order."""
+    """Return whether a word is a subsequence of a text."""
     at = -1
     for letter in word:
         at = text.find(letter, at + 1)
@@ -82,7 +82,7 @@ def has_letters(text: str, word: str) -> bool:
 
 
 def best_matches(paths: tuple[bytes, ...], typed: str) -> list[bytes]:
-    """Return the paths that match best; without a word the first ones."""
+    """Return the paths that match best; the first ones if nothing is typed."""
     words = typed.casefold().split()
     if not words:
         return list(paths[:SHOWN])

@@ -24,13 +24,13 @@ from holdfast.web.code.readme import markdown_context, rendered_blob
 
 __all__ = ["LARGEST_TEXT", "FileShown", "Stretch", "file_shown", "line_range", "text_shown"]
 
-# Text beyond this is not taken apart into lines; the bytes themselves are a click away.
+# The largest text that is shown as lines; of a larger one only the raw file is linked.
 LARGEST_TEXT: Final = 2 * 2**20
-# So much HTML of a text goes into one page; the rest is on the pages after it.
+# The size limit of the HTML of a text on one page; the rest is on the next pages.
 MOST_HTML: Final = 150_000
 PER_LINE: Final = 50
 LONGEST_MARKDOWN: Final = 100_000
-# As much as the script that draws diagrams takes.
+# The limit of the script that draws diagrams.
 LARGEST_DIAGRAM: Final = 20_000
 DIAGRAM: Final = Markup('<pre tabindex="0"><code class="language-mermaid">%s</code></pre>')
 NO_NOTEBOOK: Final = "This file is not a notebook in the format 4 of Jupyter, so it is shown as text."
@@ -41,7 +41,7 @@ Way = Literal["text", "rendered", "table", "notebook", "image", "audio", "video"
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Some lines of a text, and where those before and after it begin."""
+    """A page of lines of a text, and where the previous and next pages start."""
 
     first: int
     lines: list[Markup]
@@ -76,7 +76,7 @@ class FileShown:
 
 
 def line_range(lines: list[Markup], first: int, most: int = MOST_HTML, each: int = PER_LINE) -> Stretch:
-    """Cut the lines that fit into a page out of a text, from a line on."""
+    """Return the lines of a text that fit into a page, from line `first` on."""
     first = min(max(first, 1), max(len(lines), 1))
     chosen: list[Markup] = []
     budget = most
@@ -86,7 +86,7 @@ def line_range(lines: list[Markup], first: int, most: int = MOST_HTML, each: int
             break
         chosen.append(line)
     after = first + len(chosen)
-    # The page before ends where this one begins; how many lines fit there is counted backwards.
+    # The previous page ends where this one starts; the lines that fit are counted backwards.
     before, budget = first, most
     while before > 1 and budget - len(lines[before - 2]) - each >= 0:
         before -= 1
@@ -99,7 +99,7 @@ def line_range(lines: list[Markup], first: int, most: int = MOST_HTML, each: int
 
 
 def display_kind(kind: str) -> Way:
-    """Return how to show bytes of a type."""
+    """Return how to show a file of a media type."""
     if kind == "application/pdf":
         return "pdf"
     return WAYS.get(kind.partition("/")[0], "other")  # type: ignore[return-value]  # the values of the table are of that type
@@ -114,7 +114,7 @@ def file_shown(
     source: bool = False,
     first: int = 1,
 ) -> FileShown:
-    """Decide how a file is shown; `source` asks for the text of one that could be shown rendered."""
+    """Return a file as its page shows it; `source` selects the text of a file that would be rendered."""
     if entry.type == "symlink":
         return FileShown("link", entry.size, target=display_name(trees.read_blob(location.repo, entry.id)))
     if entry.size <= MOST_BYTES:
@@ -155,12 +155,12 @@ def file_shown(
 
 
 def is_diagram(name: str) -> bool:
-    """Return whether a file name is that of a Mermaid diagram."""
+    """Return whether a file name has the extension of a Mermaid diagram."""
     return name.lower().endswith((".mmd", ".mermaid"))
 
 
 def text_of(location: CodeLocation, entry: TreeEntry) -> str:
-    """Return a text, decoded as its bytes suggest."""
+    """Return the text of a file, with its encoding detected."""
     content = trees.read_blob(location.repo, entry.id)
     charset = blob_media_type(location.repo.folder, entry.id).partition("charset=")[2] or "utf-8"
     return content.decode(charset, "replace").removeprefix("\ufeff")
@@ -169,7 +169,7 @@ def text_of(location: CodeLocation, entry: TreeEntry) -> str:
 def text_shown(
     location: CodeLocation, entry: TreeEntry, first: int, *, has_source: bool, each: int = PER_LINE
 ) -> FileShown:
-    """Show a text with its lines and colours."""
+    """Return a text as highlighted lines."""
     lines = coloured(entry.id, entry.name, text_of(location, entry))
     return FileShown(
         "text",
@@ -185,7 +185,7 @@ def text_shown(
 def lfs_file(
     request: RequestContext, target: RepositoryAccess, entry: TreeEntry, pointer: LfsPointer
 ) -> FileShown:
-    """Show a large file that lies outside of git; its name tells what it is, for reading it would take long."""
+    """Return a file stored with Git LFS; its type is guessed from its name, since reading it would be slow."""
     is_stored = lfs.linked_at(request.app.database, target.repository, pointer.oid) is not None
     kind = mimetypes.guess_type(entry.name)[0] or ""
     kind_of_display = display_kind(kind) if is_stored else "other"

@@ -20,26 +20,26 @@ from holdfast.web.repository_frame import COMMITS, show_in
 __all__ = ["Day", "by_day", "page_history"]
 
 PER_PAGE: Final = 40
-# Further than this nobody turns pages; git would count through all that lies before.
+# The last page: git walks over all commits before a page, so the offset is limited.
 LAST_PAGE: Final = 25_000
 
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """What was committed on one day."""
+    """The commits of one day."""
 
     date: datetime
     lines: list[CommitRow]
 
 
 class CommitHistoryQuery(msgspec.Struct, frozen=True):
-    """Which page is wanted."""
+    """The page number."""
 
     page: str = ""
 
 
 def by_day(lines: list[CommitRow]) -> list[Day]:
-    """Put commits that follow each other on the same day together."""
+    """Group consecutive commits of the same day."""
     grouped = groupby(lines, key=lambda line: moment(line.time).date())
     return [Day(moment(group[0].time), group) for _, commit_rows in grouped for group in [list(commit_rows)]]
 
@@ -52,7 +52,7 @@ def page_history(
     filepath: str,  # noqa: ARG001  # named in the path
     query: CommitHistoryQuery,  # named in the path
 ) -> RawResponse:
-    """Show who changed what, newest first."""
+    """List the commits, newest first."""
     location = spot_at(request, target, kind)
     page_number = int(query.page) if query.page.isascii() and query.page.isdigit() and len(query.page) < 8 else 1
     number = min(max(page_number, 1), LAST_PAGE)

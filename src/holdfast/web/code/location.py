@@ -32,7 +32,7 @@ __all__ = [
 
 READING: Final = (in_repository, reads(Unit.CODE))
 SHORTENED: Final = re.compile(r"[0-9a-f]{4,40}")
-# How many parts stand before the rest of the path in `/{owner}/{repo}/src/{kind}/...`.
+# The number of slashes before the ref and path in `/{owner}/{repo}/src/{kind}/...`.
 AFTER_KIND: Final = 5
 
 Kind = Literal["branch", "tag", "commit"]
@@ -40,7 +40,7 @@ Kind = Literal["branch", "tag", "commit"]
 
 @dataclass(frozen=True, slots=True)
 class Crumb:
-    """One step of the way to a path."""
+    """One element of the breadcrumbs of a path."""
 
     name: str
     address: str
@@ -48,7 +48,7 @@ class Crumb:
 
 @dataclass(frozen=True, slots=True)
 class CodeLocation:
-    """Where a page looks; `path` holds bytes, for a name in git need not be text."""
+    """The ref, commit and path of a page; `path` is bytes, since names in git need not be UTF-8."""
 
     root: str
     repo: Repo
@@ -59,7 +59,7 @@ class CodeLocation:
 
     @property
     def below(self) -> str:
-        """The part of an address that says which branch, tag or commit."""
+        """The part of a URL that identifies the branch, tag or commit."""
         return f"{self.kind}/{quote(raw(self.ref))}"
 
     @property
@@ -78,26 +78,26 @@ class CodeLocation:
         return display_name(self.path.rpartition(b"/")[2])
 
     def address(self, page: str, path: bytes | None = None) -> str:
-        """Return the address of another page about this spot, or about another path in the same commit."""
+        """Return the URL of another page of this location, or of another path in the same commit."""
         wanted = self.path if path is None else path
         return f"{self.root}/{page}/{self.below}{f'/{quote(wanted)}' if wanted else ''}"
 
     def top(self, page: str) -> str:
-        """Return the address of a page about the whole tree."""
+        """Return the URL of a page of the root directory."""
         return self.address(page, b"")
 
     def change(self, page: str, path: bytes | None = None) -> str:
-        """Return the address of a page that changes something on this branch."""
+        """Return the URL of a page that edits files on this branch."""
         wanted = self.path if path is None else path
         return f"{self.root}/{page}/{quote(raw(self.ref))}{f'/{quote(wanted)}' if wanted else ''}"
 
     @property
     def lasting(self) -> str:
-        """The address of this page that shows the same for ever."""
+        """The permalink of this page, with the commit id."""
         return replace(self, kind="commit", ref=self.commit).address("src")
 
     def crumbs(self, page: str = "src") -> list[Crumb]:
-        """Return the way to this path, the last step being the path itself."""
+        """Return the breadcrumbs of this path; the last is the path itself."""
         crumbs: list[Crumb] = []
         at = b""
         for part in self.path.split(b"/") if self.path else ():
@@ -107,7 +107,7 @@ class CodeLocation:
 
 
 def path_suffix(request: RequestContext, before: int = AFTER_KIND) -> str:
-    """Return the rest of a request's path with the bytes it was sent with, also where they are no text."""
+    """Return the rest of the request path with its original bytes, which need not be UTF-8."""
     raw_path: bytes = request.scope.get("raw_path") or quote(request.scope["path"]).encode()
     parts = unquote(raw_path.decode("ascii", "replace"), errors="surrogateescape").split("/", before)
     return merge_slashes(parts[before].removesuffix("/")) if len(parts) > before else ""
@@ -116,7 +116,7 @@ def path_suffix(request: RequestContext, before: int = AFTER_KIND) -> str:
 def spot_at(
     request: RequestContext, target: RepositoryAccess, kind: str, *, before: int = AFTER_KIND
 ) -> CodeLocation:
-    """Find the spot an address names; one without its ref or with a path nothing can have is not there."""
+    """Return the location of a URL; raise a 404 error if the ref does not exist or the path is invalid."""
     repo = open_git(request.app, target)
     location = find_spot(repo, root_path(target), kind, path_suffix(request, before))
     if location is None:
@@ -125,7 +125,7 @@ def spot_at(
 
 
 def find_spot(repo: Repo, root: str, kind: str, joined: str) -> CodeLocation | None:
-    """Split a joined ref and path at the shortest beginning that is a ref of this kind."""
+    """Split a joined ref and path at the shortest prefix that is a ref of this kind; None if there is none."""
     if kind == "commit":
         name, _, rest = joined.partition("/")
         commit = commit_by_id(repo, name)
@@ -140,12 +140,12 @@ def find_spot(repo: Repo, root: str, kind: str, joined: str) -> CodeLocation | N
 
 
 def commit_by_id(repo: Repo, name: str) -> str | None:
-    """Return the commit of a full or shortened id."""
+    """Return the commit with a full or abbreviated id."""
     return refs.rev_parse(repo, name) if SHORTENED.fullmatch(name) else None
 
 
 def at_path(location: CodeLocation, rest: str) -> CodeLocation | None:
-    """Add a path to a spot; nothing when nothing can lie there."""
+    """Return a location with a path; None if the path is invalid."""
     try:
         return replace(location, path=raw(requested_path(rest)))
     except PathRefused:

@@ -1,7 +1,6 @@
 """Jupyter notebooks (nbformat 4) as a page: Markdown, code and the outputs that were saved with it.
 
-Nothing of a notebook runs. HTML in outputs goes through the sanitiser of Markdown, and images are checked to be
-images.
+No code of a notebook runs. HTML in outputs is sanitised like Markdown, and images are checked to be images.
 """
 
 import base64
@@ -20,12 +19,12 @@ from holdfast.hosting.renderer.markdown import MarkdownContext, markdown, saniti
 __all__ = ["LARGEST_NOTEBOOK", "CellOutput", "Notebook", "NotebookCell", "is_notebook", "read_notebook"]
 
 LARGEST_NOTEBOOK: Final = 8 * 2**20
-# What goes into one page; the rest of a longer notebook is in its source.
+# The limits of one page; the rest of a longer notebook is shown only in its source.
 MOST_CELLS: Final = 200
 MOST_OUTPUTS: Final = 50
 MOST_HTML: Final = 150_000
 MOST_IMAGE_BYTES: Final = 3 * 2**20
-# Of a longer output, the beginning is shown; of a longer table, its text.
+# A longer output is truncated; a longer table is shown as its text.
 LONGEST_OUTPUT: Final = 10_000
 LONGEST_HTML: Final = 50_000
 LONGEST_CELL: Final = 40_000
@@ -35,7 +34,7 @@ EXTENSION: Final = re.compile(r"\.[A-Za-z0-9]{1,10}")
 IMAGES: Final = {"image/png": b"\x89PNG\r\n\x1a\n", "image/jpeg": b"\xff\xd8\xff"}
 TAG: Final = re.compile(r"<[^>]*>")
 
-# A text is written whole or in lines.
+# nbformat stores a text as one string or as a list of lines.
 Multiline = str | list[str]
 
 
@@ -46,13 +45,13 @@ class LanguageInfo(msgspec.Struct, frozen=True):
 
 
 class NotebookMetadata(msgspec.Struct, frozen=True):
-    """What a notebook says of itself."""
+    """The metadata of a notebook."""
 
     language_info: LanguageInfo = LanguageInfo()
 
 
 class SavedOutput(msgspec.Struct, frozen=True):
-    """An output as it is in the file; `data` has the same in several media types."""
+    """An output as stored in the file; `data` is a MIME bundle: the same content in several media types."""
 
     output_type: str = ""
     name: str = ""
@@ -64,7 +63,7 @@ class SavedOutput(msgspec.Struct, frozen=True):
 
 
 class SavedCell(msgspec.Struct, frozen=True):
-    """A cell as it is in the file."""
+    """A cell as stored in the file."""
 
     cell_type: str
     source: Multiline = ""
@@ -82,7 +81,7 @@ class SavedNotebook(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class CellOutput:
-    """An output of a cell: one of a text, HTML, and the address of an image."""
+    """An output of a cell: either a text, HTML, or the URL of an image."""
 
     text: str = ""
     html: Markup | None = None
@@ -116,18 +115,18 @@ class Notebook:
 
 
 def is_notebook(name: str) -> bool:
-    """Return whether a file name is that of a notebook."""
+    """Return whether a file name has the extension of a notebook."""
     return name.lower().endswith(".ipynb")
 
 
 def joined(text: Multiline) -> str:
-    """Return a text that may be written in lines; what no encoding has is replaced."""
+    """Return a text that may be stored as lines; lone surrogates are replaced."""
     whole = text if isinstance(text, str) else "".join(text)
     return whole.encode("utf-8", "replace").decode()
 
 
 def read_notebook(content: bytes, blob: str, around: MarkdownContext) -> Notebook | None:
-    """Read a notebook for a page; None if the file is none. `blob` is the id that highlighted code is kept by."""
+    """Parse a notebook for a page; None if the file is not one. `blob` is the cache key of highlighted code."""
     try:
         saved = msgspec.json.decode(content.removeprefix(b"\xef\xbb\xbf"), type=SavedNotebook)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
@@ -147,7 +146,7 @@ def read_notebook(content: bytes, blob: str, around: MarkdownContext) -> Noteboo
 
 
 class CellReader:
-    """Turns saved cells into shown ones, and counts what they take of the page."""
+    """Converts saved cells to shown ones, within the size limit of a page."""
 
     def __init__(self, blob: str, name: str, around: MarkdownContext) -> None:
         self._blob = blob
@@ -164,7 +163,7 @@ class CellReader:
             self.html_left -= len(html)
             return NotebookCell(html=html)
         is_code = saved.cell_type == "code"
-        # Other cells are raw: text that a converter passes on.
+        # Other cells are raw: text that nbconvert passes through.
         name = self._name if is_code else "cell.txt"
         lines = coloured(f"{self._blob}:{number}", name, source[:LONGEST_CELL])
         self.html_left -= sum(len(line) + PER_LINE for line in lines)
@@ -182,7 +181,7 @@ class CellReader:
             yield CellOutput(is_cut=True)
 
     def _output(self, saved: SavedOutput) -> CellOutput | None:
-        """Return one output; None for one that has nothing to show."""
+        """Return one output; None if it has nothing to show."""
         if saved.output_type == "stream":
             return text_output(joined(saved.text), is_error=saved.name == "stderr")
         if saved.output_type == "error":
@@ -192,7 +191,7 @@ class CellReader:
         return self._image(saved) or self._rich_text(saved) or text_output(media(saved, "text/plain"))
 
     def _image(self, saved: SavedOutput) -> CellOutput | None:
-        """Return the image of an output, if it has one that the page has room for."""
+        """Return the image of an output, if it has one that fits into the page."""
         for kind, beginning in IMAGES.items():
             try:
                 content = base64.b64decode("".join(media(saved, kind).split()), validate=True)
@@ -207,7 +206,7 @@ class CellReader:
         return None
 
     def _rich_text(self, saved: SavedOutput) -> CellOutput | None:
-        """Return the HTML, Markdown or TeX of an output, if there is anything to see in it."""
+        """Return the HTML, Markdown or TeX of an output, if its rendering is not empty."""
         html = media(saved, "text/html")
         if html and len(html) <= LONGEST_HTML:
             shown = sanitized(html, self._around)
@@ -218,7 +217,7 @@ class CellReader:
 
 
 def media(saved: SavedOutput, kind: str) -> str:
-    """Return an output in a media type; empty if it has none that is text."""
+    """Return the text of an output in a media type; empty if there is none."""
     try:
         return joined(msgspec.json.decode(saved.data.get(kind, b'""'), type=Multiline))
     except msgspec.MsgspecError:
@@ -226,8 +225,8 @@ def media(saved: SavedOutput, kind: str) -> str:
 
 
 def text_output(text: str, *, is_error: bool = False) -> CellOutput | None:
-    """Return a text as an output, without the colours of terminals; None for an empty one."""
-    # A progress bar writes one line again and again; the last is what a terminal would show.
+    """Return a text as an output, without ANSI escape sequences; None if it is empty."""
+    # A progress bar overwrites one line with carriage returns; a terminal shows the last version.
     lines = [line.rstrip("\r").rpartition("\r")[2] for line in text[: 4 * LONGEST_OUTPUT].split("\n")]
     plain = ANSI.sub("", "\n".join(lines))
     if not plain.strip():

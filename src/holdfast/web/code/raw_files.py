@@ -1,4 +1,4 @@
-"""The raw content of files at their addresses on the website."""
+"""The raw content of files, at the URLs of the website."""
 
 from typing import Final
 
@@ -19,21 +19,21 @@ KINDS: Final = ("branch", "tag", "commit")
 
 
 def file_at(request: RequestContext, target: RepositoryAccess, kind: str) -> CommittedFile:
-    """Find the file an address names."""
+    """Return the file of a URL; raise a 404 error if there is none."""
     location = spot_at(request, target, kind)
     return find_file(request, target, location.repo, location.commit, argument(location.path))
 
 
 @endpoint("GET /{owner}/{repo}/raw/{kind}/{filepath...}", scope="repository", guards=READING)
 def page_raw(request: RequestContext, target: RepositoryAccess, kind: str, filepath: str) -> RawResponse:  # noqa: ARG001  # read from the raw path
-    """Return the content of a file; an address of the older form, without a kind, is redirected."""
+    """Return the content of a file; a URL of the older form, without a kind, is redirected."""
     if kind not in KINDS:
         return redirect_to_kind(request, target)
     return blob_response(file_at(request, target, kind))
 
 
 def redirect_to_kind(request: RequestContext, target: RepositoryAccess) -> RawResponse:
-    """Redirect `/raw/{ref}/{path}` to the address that says whether the ref is a branch, a tag or a commit."""
+    """Redirect `/raw/{ref}/{path}` to the URL that says whether the ref is a branch, a tag or a commit."""
     repo, joined = open_git(request.app, target), path_suffix(request, AFTER_KIND - 1)
     for kind in KINDS:
         location = find_spot(repo, root_path(target), kind, joined)
@@ -44,7 +44,7 @@ def redirect_to_kind(request: RequestContext, target: RepositoryAccess) -> RawRe
 
 @endpoint("GET /{owner}/{repo}/media/{kind}/{filepath...}", scope="repository", guards=READING)
 def page_media(request: RequestContext, target: RepositoryAccess, kind: str, filepath: str) -> RawResponse:  # noqa: ARG001  # part of the route; a guard reads it
-    """Return the content of a file; of one stored with LFS, its object."""
+    """Return the content of a file; for an LFS pointer, its object."""
     return media_response(file_at(request, target, kind))
 
 

@@ -16,7 +16,7 @@ from holdfast.web.code.location import CodeLocation
 __all__ = ["Readme", "markdown_context", "readme_of", "rendered", "rendered_blob"]
 
 LARGEST: Final = 512 * 1024
-# What a page has room for; the file itself is a click away.
+# The size limits of a page; the README links to the file itself.
 LONGEST_MARKDOWN: Final = 40_000
 LONGEST_TEXT: Final = 40_000
 README: Final = re.compile(r"readme(?:\.(?:md|markdown|mdown|mkd|txt|rst|adoc|org))?\Z", re.IGNORECASE)
@@ -24,7 +24,7 @@ README: Final = re.compile(r"readme(?:\.(?:md|markdown|mdown|mkd|txt|rst|adoc|or
 
 @dataclass(frozen=True, slots=True)
 class Readme:
-    """An introduction: as HTML when it is Markdown, as plain text when it is not."""
+    """A README: HTML if it is Markdown, otherwise plain text."""
 
     name: str
     address: str
@@ -33,7 +33,7 @@ class Readme:
 
 
 def rank(entry: TreeEntry) -> tuple[bool, str]:
-    """Order introductions: Markdown first."""
+    """Return the sort key of README files: Markdown first."""
     return not is_markdown(entry.name), entry.name
 
 
@@ -50,20 +50,20 @@ def markdown_context(location: CodeLocation, path: bytes) -> MarkdownContext:
 
 
 def rendered(location: CodeLocation, path: bytes, content: bytes) -> Markup:
-    """Show Markdown of a repository: its links lead to pages of the same tree, its images to files there."""
+    """Render Markdown of a repository: relative links resolve to pages of the same tree, images to raw files."""
     return markdown(
         content.decode("utf-8-sig", "replace"), markdown_context(location, path), most=LONGEST_MARKDOWN
     )
 
 
 def rendered_blob(location: CodeLocation, path: bytes, blob: str, *, most: int = LONGEST_MARKDOWN) -> Markup:
-    """Show a file of Markdown."""
+    """Render a Markdown file."""
     content = trees.read_blob(location.repo, blob)
     return markdown(content.decode("utf-8-sig", "replace"), markdown_context(location, path), most=most)
 
 
 def readme_of(location: CodeLocation, entries: Iterable[TreeEntry]) -> Readme | None:
-    """Find the introduction among the entries of a directory."""
+    """Return the README among the entries of a directory."""
     tree_entries = [
         tree_entry
         for tree_entry in entries

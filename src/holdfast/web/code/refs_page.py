@@ -33,30 +33,30 @@ from holdfast.web.repository_frame import CODE, root_path, show_in
 __all__ = ["page_branches", "page_new_branch", "page_remove_branch", "page_tags"]
 
 PER_PAGE: Final = 30
-# Among so many the names that fit are looked for; a repository with more is searched with git.
+# The number of refs that are searched by name; the rest of a larger repository is not found here.
 SEARCHED: Final = 20_000
-# So many are sorted: branches with the default one first, tags with the newest first. More are listed by name.
+# Up to this number, branches are sorted with the default one first, tags with the newest first; more are by name.
 SORTED: Final = 2000
 COUNTING_SECONDS: Final = 0.5
 LONGEST_TELLING: Final = 2000
 
 
 class RefListQuery(msgspec.Struct, frozen=True):
-    """Which names are wanted, and which page of them."""
+    """The search text, and the page number."""
 
     q: str = ""
     page: str = ""
 
 
 class NewBranch(msgspec.Struct, frozen=True):
-    """A branch to be made."""
+    """The form of a new branch."""
 
     name: str = ""
     start: str = ""
 
 
 class OldBranch(msgspec.Struct, frozen=True):
-    """A branch to be deleted."""
+    """The form that deletes a branch."""
 
     name: str = ""
 
@@ -78,7 +78,7 @@ class RefRow:
 
 
 def page_of_refs(app: App, repository: Repository, kind: str, query: RefListQuery) -> tuple[list[Ref], int, int]:
-    """Return one page of the refs whose names hold what is looked for, how many there are, and its number."""
+    """Return one page of the refs whose names contain the search text, the total, and the page number."""
     page = number(query.page)
     list_refs = partial(ref_lists.list_branches if kind == "branch" else ref_lists.list_tags, app, repository)
     if not query.q:
@@ -96,7 +96,7 @@ def page_of_refs(app: App, repository: Repository, kind: str, query: RefListQuer
 
 
 def tagged_at(repo: Repo, ref: Ref) -> int:
-    """Return when an annotated tag was made, or the commit of any other; 0 for a tag of something else."""
+    """Return the time of an annotated tag, or of the commit of a lightweight tag; 0 for other objects."""
     header = repo.header(ref.id)
     if header is not None and header[0] == "tag":
         tagger = read_tag(repo, ref.id).tagger
@@ -107,7 +107,7 @@ def tagged_at(repo: Repo, ref: Ref) -> int:
 
 
 def distances(repo: Repo, page_refs: list[Ref], default: str) -> dict[str, tuple[int, int]]:
-    """Return how many commits branches are behind and ahead of the default branch; counting ends in good time."""
+    """Return how many commits branches are behind and ahead of the default branch, up to a time limit."""
     base = refs.branch(repo, default)
     counted: dict[str, tuple[int, int]] = {}
     until = time.monotonic() + COUNTING_SECONDS
@@ -120,13 +120,13 @@ def distances(repo: Repo, page_refs: list[Ref], default: str) -> dict[str, tuple
 
 
 def commit_at(repo: Repo, ref: Ref) -> Commit | None:
-    """Return the commit a ref leads to; a tag may lead to something else."""
+    """Return the commit of a ref; None for a tag of another object."""
     commit_id = refs.commit_of(repo, ref.id)
     return None if commit_id is None else read_commit(repo, commit_id)
 
 
 def tag_message(repo: Repo, ref: Ref, kind: str) -> str:
-    """Return what an annotated tag says."""
+    """Return the message of an annotated tag."""
     header = repo.header(ref.id)
     if kind != "tag" or header is None or header[0] != "tag":
         return ""
@@ -158,7 +158,7 @@ def list_page(
     for ref, commit in zip(page_refs, commits, strict=True):
         location = CodeLocation(root, repo, "branch" if kind == "branch" else "tag", "", ref.id)
         ours, its = quote(default, safe="/"), quote(ref.name, safe="/")
-        # Of a branch people ask what it adds, of a tag what came after it.
+        # A branch is compared from the default branch, a tag to the default branch.
         sides = f"{ours}...{its}" if kind == "branch" else f"{its}...{ours}"
         rows.append(
             RefRow(

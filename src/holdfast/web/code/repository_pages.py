@@ -31,7 +31,7 @@ __all__ = ["page_source", "show_repository"]
 
 
 class SourceQuery(msgspec.Struct, frozen=True):
-    """Which part of it is wanted, and how."""
+    """The page or first line, and how the file is shown."""
 
     page: str = ""
     view: str = ""
@@ -81,7 +81,7 @@ def page_source(
 
 
 def empty_page(request: RequestContext, target: RepositoryAccess, branches: list[str]) -> RawResponse:
-    """Show how to put the first commit into a repository."""
+    """Show how to push the first commit to an empty repository."""
     repository = target.repository
     return show_in(
         request,
@@ -97,7 +97,7 @@ def empty_page(request: RequestContext, target: RepositoryAccess, branches: list
 
 
 def clone_address(request: RequestContext, target: RepositoryAccess) -> str:
-    """Return the address git clones from."""
+    """Return the clone URL."""
     return f"{request.root}/{quote(target.repository.full_name)}.git"
 
 

@@ -17,14 +17,14 @@ from holdfast.web.code.location import CodeLocation
 
 __all__ = ["ContributorRow", "LanguageShare", "SideColumn", "shares_of", "side_column"]
 
-# So many languages have a colour of their own; the rest is "Other".
+# The number of languages listed with their own colour; the rest is "Other".
 LANGUAGES_SHOWN: Final = 6
 CONTRIBUTORS_SHOWN: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
 class LanguageShare:
-    """A language with its share of all bytes in percent, and where its part of the bar begins."""
+    """A language with its share of all bytes in percent, and the start of its segment of the bar."""
 
     name: str
     percent: float
@@ -33,7 +33,7 @@ class LanguageShare:
 
 @dataclass(frozen=True, slots=True)
 class ContributorRow:
-    """A contributor; `person` is the account behind their address."""
+    """A contributor; `person` is the account with their e-mail address."""
 
     name: str
     commits: int
@@ -42,7 +42,7 @@ class ContributorRow:
 
 @dataclass(frozen=True, slots=True)
 class SideColumn:
-    """What the side column shows; `latest` is None where there is no release."""
+    """The content of the side column; `latest` is None if there is no release."""
 
     topics: list[str]
     reads_releases: bool
@@ -53,7 +53,7 @@ class SideColumn:
 
 
 def shares_of(sizes: dict[str, int]) -> list[LanguageShare]:
-    """Return the shares of languages, largest first; the small ones are put together."""
+    """Return the shares of languages, largest first; the smallest are combined."""
     total = sum(sizes.values())
     if not total:
         return []
@@ -70,7 +70,7 @@ def shares_of(sizes: dict[str, int]) -> list[LanguageShare]:
 
 
 def contributor_rows(request: RequestContext, contributor_list: ContributorList) -> list[ContributorRow]:
-    """Return the contributors with the most commits; their accounts are looked up at once."""
+    """Return the contributors with the most commits; their accounts are looked up with one query."""
     first = contributor_list.first[:CONTRIBUTORS_SHOWN]
     people = (
         accounts.by_emails(request.app.database, {contributor.email for contributor in first}) if first else {}
@@ -85,7 +85,7 @@ def contributor_rows(request: RequestContext, contributor_list: ContributorList)
 
 
 def side_column(request: RequestContext, target: RepositoryAccess, location: CodeLocation) -> SideColumn:
-    """Describe a repository beside the files of its default branch."""
+    """Return the side column of a repository."""
     reads_releases = target.permissions.may_read(Unit.RELEASES)
     shows_latest = reads_releases and target.repository.release_count > 0
     contributor_list = contributors.list_contributors(request.app, target, location.repo, location.commit)

@@ -18,7 +18,7 @@ SHOWN: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A branch or tag one can look at."""
+    """A branch or tag in the menu."""
 
     name: str
     address: str
@@ -27,7 +27,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Switcher:
-    """The first branches and tags, and how many there are."""
+    """The content of the menu: the first branches and tags, and the total of each."""
 
     branches: list[Choice]
     branch_count: int
@@ -45,7 +45,7 @@ def is_linkable(ref: Ref) -> bool:
 
 
 def choice_of(repo: Repo, location: CodeLocation, kind: Kind, ref: Ref, page: str) -> Choice:
-    """Point to a branch or tag; one whose name is no text is pointed to by its commit."""
+    """Return the link to a branch or tag; to its commit if its name is not UTF-8."""
     if is_linkable(ref):
         target = replace(location, kind=kind, ref=ref.name)
     else:
@@ -55,7 +55,7 @@ def choice_of(repo: Repo, location: CodeLocation, kind: Kind, ref: Ref, page: st
 
 
 def switcher(app: App, repository: Repository, location: CodeLocation, page: str = "src") -> Switcher:
-    """Gather what the menu shows: the default branch first, then by name."""
+    """Return the content of the menu: the default branch first, then by name."""
     repo = location.repo
     branches, branch_count = ref_lists.list_branches(app, repository, limit=SHOWN)
     tags, tag_count = ref_lists.list_tags(app, repository, limit=SHOWN)

@@ -35,7 +35,7 @@ MOST_FILES: Final = 200
 
 
 class UploadForm(CommitForm, frozen=True, kw_only=True):
-    """Files, and the folder they go to."""
+    """The files to upload, and the target folder."""
 
     folder: str = ""
     plain: str = ""
@@ -44,12 +44,12 @@ class UploadForm(CommitForm, frozen=True, kw_only=True):
 
 
 def largest_form(settings: Settings) -> int:
-    """Return how many bytes a form with files may have."""
+    """Return the size limit of a form with files."""
     return settings.max_file_mb * 2**20 + 2**20
 
 
 def plain_name(sent: str) -> str:
-    """Return the name of a file that was sent; some programs send the whole path it had on their machine."""
+    """Return the base name of an uploaded file; some clients send its full local path."""
     return sent.replace("\\", "/").rpartition("/")[2]
 
 
@@ -63,7 +63,7 @@ def upload_form(
     problem: str = "",
     exposed: str = "",
 ) -> RawResponse:
-    """Render the form; files have to be chosen again, which browsers require."""
+    """Render the form; files have to be chosen again, since browsers do not allow to prefill them."""
     return show_in(
         request,
         target,
@@ -86,7 +86,7 @@ def upload_form(
 
 @endpoint("GET /{owner}/{repo}/_upload/{filepath...}", scope="repository", guards=CHANGING, slow=True)
 def page_upload(request: RequestContext, target: RepositoryAccess, filepath: str) -> RawResponse:  # noqa: ARG001  # part of the route; a guard reads it
-    """Ask for files."""
+    """Show the form to upload files."""
     location = branch_spot(request, target)
     form = new_commit_form(request, location, barrier(request, target, location.ref, ""))
     typed = UploadForm(folder=location.title, target=form.target, new_branch=form.new_branch)

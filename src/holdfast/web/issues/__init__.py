@@ -1,1 +1,1 @@
-"""The pages of issues: lists, the issue itself, what it depends on, labels and milestones."""
+"""The issue pages: lists, board, the issue itself, its dependencies, labels and milestones."""

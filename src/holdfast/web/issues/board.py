@@ -28,7 +28,7 @@ from holdfast.web.repository_frame import ISSUES, root_path, show_in
 
 __all__ = ["move_card", "show_board"]
 
-# How many cards a column shows; the list has the others.
+# The number of cards in a column; it links to the full list.
 CARDS: Final = 20
 MOST_COLUMNS: Final = 12
 MOST_LABELS: Final = 200
@@ -44,7 +44,7 @@ class BoardQuery(IssuesQuery, frozen=True, kw_only=True):
 
 
 class MoveForm(msgspec.Struct, frozen=True):
-    """The number of an issue, the column it was in, and the one it goes to; columns are ids, and 0 is none."""
+    """The number of an issue, its old column and its new one; columns are milestone or label ids, 0 is none."""
 
     index: str = ""
     source: str = ""
@@ -67,7 +67,7 @@ class BoardColumn:
 
 @dataclass(frozen=True, slots=True)
 class ColumnPlan:
-    """What a column selects, before it is read."""
+    """The filter of a column, before its issues are read."""
 
     id: int
     title: str
@@ -88,7 +88,7 @@ class BoardLabels:
 
 
 def board_labels(request: RequestContext, target: RepositoryAccess, query: BoardQuery) -> BoardLabels:
-    """Choose the labels of a board: those of a scope, those that were chosen, or those of the first scope."""
+    """Return the labels of a board: those of a scope, the chosen ones, or those of the first scope."""
     usable = labels.labels_usable(request.app.database, target.repository, limit=MOST_LABELS)
     scopes = list(dict.fromkeys(label.scope for label in usable if label.scope))
     wanted = set(as_ids(query.column[:MOST_COLUMNS]))
@@ -102,7 +102,7 @@ def board_labels(request: RequestContext, target: RepositoryAccess, query: Board
 def milestone_plans(
     request: RequestContext, target: RepositoryAccess, chosen: IssueFilter, wanted: Filter
 ) -> tuple[list[ColumnPlan], int]:
-    """Return a column for issues without a milestone and for each open milestone, and how many are left out."""
+    """Return a column for issues without a milestone and for each open milestone, and how many are omitted."""
     stored_milestones, total = milestones.milestones_of(
         request.app.database, target.repository, is_closed=False, name="", skip=0, limit=MOST_COLUMNS
     )
@@ -121,7 +121,7 @@ def milestone_plans(
 
 
 def label_plans(board: BoardLabels, chosen: IssueFilter, wanted: Filter) -> tuple[list[ColumnPlan], int]:
-    """Return a column for each label and one for issues with none of them, and how many are left out."""
+    """Return a column for each label and one for issues with none of them, and how many are omitted."""
     columns = board.shown[:MOST_COLUMNS]
     if not columns:
         return [], 0
@@ -145,7 +145,7 @@ def label_plans(board: BoardLabels, chosen: IssueFilter, wanted: Filter) -> tupl
 def read_columns(
     request: RequestContext, target: RepositoryAccess, plans: Sequence[ColumnPlan], *, kind: str, sort: str
 ) -> list[BoardColumn]:
-    """Read the first cards and the count of each column, and what all cards show at once."""
+    """Read the first cards and the count of each column; the data of all cards is loaded at once."""
     repository = target.repository
     where = [issue_lists.in_repository(repository, access.issue_kinds(target.permissions, kind))]
     pages = [
@@ -194,7 +194,7 @@ def show_board(request: RequestContext, target: RepositoryAccess, query: BoardQu
 def board_page(
     request: RequestContext, target: RepositoryAccess, query: BoardQuery, *, problem: str = "", status: int = 200
 ) -> RawResponse:
-    """Render the board, with what was wrong with a move."""
+    """Render the board, with the error of a move."""
     offered = choices(request, target, is_closed=None)
     chosen = parse_filter(query, offered, request.actor.user)
     by = "label" if query.by == "label" else "milestone"

@@ -1,4 +1,4 @@
-"""Comments on the page of an issue: created, edited, deleted, and each on a page of its own."""
+"""Forms that create, edit and delete comments of an issue, and the page of a single comment."""
 
 import msgspec
 from markupsafe import Markup

@@ -1,4 +1,4 @@
-"""Forms for dependencies of an issue: another issue is named or searched for, added and removed."""
+"""Forms for dependencies of an issue: search for another issue, add it and remove it."""
 
 import re
 from typing import Final
@@ -27,7 +27,7 @@ from holdfast.web.repository_frame import ISSUES, show_in
 __all__ = ["page_find_related", "submit_dependency", "submit_dependency_removal"]
 
 FOUND: Final = 20
-# An address of this service's or of another's that looks like it works as well as the short form.
+# The short form, or the URL of an issue; the host name of the URL is ignored.
 REFERENCE: Final = re.compile(
     r"(?:https?://[^/\s]+/)?(?:([\w.-]+)/([\w.-]+)(?:#|/(?:issues|pulls)/))?#?(\d{1,18})/?", re.ASCII
 )
@@ -50,7 +50,7 @@ class IssueSearchQuery(msgspec.Struct, frozen=True):
 
 
 def parse_reference(text: str) -> IssueReference | None:
-    """Parse `12`, `#12`, `owner/name#12` or the URL of an issue; None when it is none of these."""
+    """Parse `12`, `#12`, `owner/name#12` or the URL of an issue; None for any other text."""
     match = REFERENCE.fullmatch(text.strip())
     return None if match is None else IssueReference(int(match[3]), match[1] or "", match[2] or "")
 
@@ -80,7 +80,7 @@ def submit_dependency(
     try:
         add(request.app, request.actor, target, issue, reference)
     except HostingError as error:
-        # Which of the two it is must not be told: the other issue may be hidden.
+        # The message does not tell which of the two applies: the other issue may be hidden from the viewer.
         problem = (
             f"{body.wanted.strip()} cannot be added: there is no such issue that you can read, or you may not "
             "change what the issue on the other side depends on."
@@ -145,7 +145,7 @@ def candidates(
     where = [issue_lists.visible_to(caller.user, public_only=caller.public_only)]
     if not request.app.settings.allow_cross_repository_dependencies:
         where.append(issue_lists.in_repository(repository, (False, True)))
-    # Those that are related already are few, and are left out afterwards.
+    # The issues that are related already are few, and are filtered out afterwards.
     excluded_ids = {issue.id}
     for related in (visible_issues.blockers_of, visible_issues.blocked_by):
         excluded_ids |= {

@@ -1,4 +1,4 @@
-"""The page that lists everything on one side of an issue's dependencies."""
+"""The page that lists all issues on one side of an issue's dependencies."""
 
 from typing import Final
 
@@ -23,7 +23,7 @@ PER_PAGE: Final = 50
 
 
 class DependencyListQuery(msgspec.Struct, frozen=True):
-    """Which side of the issue is wanted, and which page of it."""
+    """The side of the dependencies, and the page number."""
 
     side: str = ""
     page: str = ""
@@ -33,7 +33,7 @@ class DependencyListQuery(msgspec.Struct, frozen=True):
 def page_dependency_list(
     request: RequestContext, target: RepositoryAccess, index: int, query: DependencyListQuery
 ) -> RawResponse:
-    """List what an issue is blocked by, or what it blocks."""
+    """List the issues that block an issue, or those it blocks."""
     issue = issues.find(request.app, target, index)
     dependencies.require_dependencies(target)
     side = side_of(query.side)
@@ -42,7 +42,7 @@ def page_dependency_list(
     page_issues, total = list_side(
         request.app.database, issue, reader(request), skip=(max(number, 1) - 1) * PER_PAGE, limit=PER_PAGE
     )
-    # Who may write an issue knows what blocks it; what it blocks is shown to those only who may read that.
+    # Users who may edit an issue see the references of all its blockers; those it blocks need read permission.
     writes = (
         side != BLOCKS and not target.repository.is_archived and access.may_write_issue(target.permissions, issue)
     )

@@ -1,7 +1,8 @@
 """The layout of a directed acyclic graph: nodes in columns, so that every edge points to the right.
 
-The way of Sugiyama and others: columns by the longest way to a node, helpers where a line crosses a column, an
-order within columns that avoids crossings, then heights as near to the neighbours' as the order allows.
+Sugiyama's method: layers (columns) by the longest path to a node, dummy nodes where an edge spans a layer, an
+order within each layer that reduces crossings (barycenter heuristic), then heights as close to the neighbours' as
+the order allows.
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,25 +12,25 @@ from typing import Final
 __all__ = ["Layout", "compute_layout"]
 
 SWEEPS: Final = 8
-# Beyond this many helpers long lines are drawn straight through: a graph like that is no easier to read with them.
+# With more dummy nodes than this, long edges are drawn straight: they would not make such a graph easier to read.
 MOST_HELPERS: Final = 4000
 Edge = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Places for nodes, each its column and its height, and for lines, each a list of such points."""
+    """The positions of nodes (column and height), and the points of each edge."""
 
     columns: list[int]
     heights: list[float]
     lines: dict[Edge, list[tuple[int, float]]]
     height: float
-    """The distance between the highest and the lowest centre."""
+    """The distance between the highest and the lowest node centre."""
 
 
 @dataclass(slots=True)
 class Grid:
-    """The graph with its helpers: everything in it joins neighbouring columns only."""
+    """The graph with dummy nodes: every edge connects adjacent columns."""
 
     columns: list[int]
     before: list[list[int]]
@@ -38,7 +39,7 @@ class Grid:
     ways: dict[Edge, list[int]] = field(default_factory=dict)
 
     def add(self, column: int, size: float) -> int:
-        """Add a node, and return its number."""
+        """Add a node, and return its index."""
         self.columns.append(column)
         self.before.append([])
         self.after.append([])
@@ -46,15 +47,15 @@ class Grid:
         return len(self.columns) - 1
 
     def join(self, start: int, end: int) -> None:
-        """Join two nodes of neighbouring columns."""
+        """Add an edge between two nodes of adjacent columns."""
         self.after[start].append(end)
         self.before[end].append(start)
 
 
 def compute_layout(count: int, edges: Iterable[Edge], *, size: float, helper_size: float) -> Layout:
-    """Find places for nodes 0 to `count`; an edge runs from a node to one further right.
+    """Compute the layout of nodes 0 to `count`; every edge points to a column further right.
 
-    `size` is the room a node takes in its column, `helper_size` that of a line which passes through.
+    `size` is the height of a node in its column, `helper_size` that of a dummy node.
     """
     wanted = sorted(set(edges))
     columns = columns_of(count, wanted)
@@ -68,7 +69,7 @@ def compute_layout(count: int, edges: Iterable[Edge], *, size: float, helper_siz
 
 
 def columns_of(count: int, edges: Sequence[Edge]) -> list[int]:
-    """Put every node right of all that lead to it; what nothing leads to stands close to what it leads to."""
+    """Assign each node the column after its last predecessor; one without any goes next to its successors."""
     after: list[list[int]] = [[] for _ in range(count)]
     missing = [0] * count
     for start, end in edges:
@@ -90,7 +91,7 @@ def columns_of(count: int, edges: Sequence[Edge]) -> list[int]:
 
 
 def with_helpers(columns: Sequence[int], edges: Sequence[Edge], *, size: float, helper_size: float) -> Grid:
-    """Break long lines into pieces from column to column, unless that would be too many."""
+    """Split long edges with dummy nodes, one per column, unless there would be too many."""
     grid = Grid([], [], [], [])
     for column in columns:
         grid.add(column, size)
@@ -109,7 +110,7 @@ def with_helpers(columns: Sequence[int], edges: Sequence[Edge], *, size: float, 
 
 
 def order(grid: Grid) -> list[list[int]]:
-    """Order each column so that few lines cross: every node to the middle of its neighbours, to and fro."""
+    """Order each column to reduce crossings: sort nodes by the mean of their neighbours, in alternating sweeps."""
     ordered: list[list[int]] = [[] for _ in range(max(grid.columns, default=-1) + 1)]
     for node, column in enumerate(grid.columns):
         ordered[column].append(node)
@@ -134,24 +135,24 @@ def order(grid: Grid) -> list[list[int]]:
 
 
 def number(ordered: Sequence[Sequence[int]], places: list[float]) -> None:
-    """Write down which place in its column each node has."""
+    """Store the position of each node in its column in `places`."""
     for column in ordered:
         for place, node in enumerate(column):
             places[node] = place
 
 
 def middle(values: Sequence[float], otherwise: float) -> float:
-    """Return the mean of some places."""
+    """Return the mean of some values; `otherwise` if there are none."""
     return sum(values) / len(values) if values else otherwise
 
 
 def crossings(grid: Grid, ordered: Sequence[Sequence[int]], places: Sequence[float]) -> int:
-    """Count how often lines between neighbouring columns cross."""
+    """Count the crossings of edges between adjacent columns."""
     total = 0
     for column in ordered:
         ends = [places[target] for node in column for target in sorted(grid.after[node], key=places.__getitem__)]
         width = int(max(ends, default=0)) + 1
-        # A tree of counts: how many ends so far lie below a place.
+        # A Fenwick tree: the number of edge ends so far up to a position.
         tree = [0] * (width + 1)
         for index, end in enumerate(ends):
             place, above = int(end) + 1, 0
@@ -167,7 +168,7 @@ def crossings(grid: Grid, ordered: Sequence[Sequence[int]], places: Sequence[flo
 
 
 def assign_heights(grid: Grid, ordered: Sequence[Sequence[int]]) -> list[float]:
-    """Give nodes heights: each as near to the middle of its neighbours as order and room in its column allow."""
+    """Assign heights: each as close to the mean of its neighbours as the order and sizes in its column allow."""
     heights = [0.0] * len(grid.columns)
     for column in ordered:
         reached = 0.0
@@ -193,9 +194,9 @@ def assign_heights(grid: Grid, ordered: Sequence[Sequence[int]]) -> list[float]:
 
 
 def remove_overlaps(preferred: Sequence[float], sizes: Sequence[float]) -> list[float]:
-    """Return heights that keep the order and do not overlap, in the sum of squares nearest to those wanted.
+    """Return heights that keep the order and do not overlap, closest to the preferred ones (least squares).
 
-    Neighbours that would overlap are joined into a block that moves as one.
+    Isotonic regression (pool adjacent violators): nodes that would overlap are merged into a block.
     """
     starts: list[float] = []
     reached = 0.0

@@ -15,7 +15,7 @@ HEIGHT: Final = 52
 ACROSS: Final = 70
 BETWEEN: Final = 16
 MARGIN: Final = 12
-# So much of a box is left for words, beside the sign of the state.
+# The width of the text in a box, beside the icon of the state.
 FOR_WORDS: Final = 186
 MOST_NODES: Final = 120
 MOST_LINES: Final = 1200
@@ -23,38 +23,38 @@ MOST_LINES: Final = 1200
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """An issue in the drawing: where it stands, and what is written in it."""
+    """An issue in the drawing: its position and its text."""
 
     node: DependencyNode
     x: int
     y: int
     title: str
-    """As much of the title as there is room for."""
+    """The title, truncated to the width of the box."""
     name: str
     state: str
-    """The word for its state, which says the same as its colour and its sign."""
+    """Its state as text, in addition to its colour and icon."""
     path: str
 
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """Everything the page draws, in units that are pixels at its usual size."""
+    """The drawing, in units that are CSS pixels at its default size."""
 
     width: int
     height: int
     boxes: list[Box]
     lines: str
-    """The lines, as one path; those at the issue itself are in a path of their own."""
+    """The edges as one SVG path; those of the issue itself are in a separate path."""
     own_lines: str
     heads: str
     own_heads: str
     left_out: int
-    """How many issues are not drawn."""
+    """The number of issues that are not drawn."""
     lines_left_out: int
 
 
 def letter_width(letter: str) -> float:
-    """Estimate how wide a letter is drawn."""
+    """Return the estimated width of a letter."""
     if unicodedata.combining(letter):
         return 0
     if unicodedata.east_asian_width(letter) in "WF":
@@ -63,7 +63,7 @@ def letter_width(letter: str) -> float:
 
 
 def shortened(text: str, width: float = FOR_WORDS) -> str:
-    """Return as much of a text as fits into some room."""
+    """Truncate a text to a width."""
     flat = " ".join(text.split())
     used = 0.0
     for place, letter in enumerate(flat):
@@ -74,7 +74,7 @@ def shortened(text: str, width: float = FOR_WORDS) -> str:
 
 
 def draw_graph(graph: DependencyGraph, repository: str) -> Drawing:
-    """Draw a graph as seen from its first node, an issue of this repository; of a large one the nearest part."""
+    """Draw a graph around its first node, an issue of this repository; of a large graph the nearest part."""
     nodes = graph.nodes[:MOST_NODES]
     edges = [edge for edge in graph.edges if edge.issue < len(nodes) and edge.blocker < len(nodes)]
     nearest_edges = nearest(nodes, edges)[:MOST_LINES]
@@ -101,12 +101,12 @@ def draw_graph(graph: DependencyGraph, repository: str) -> Drawing:
 
 
 def nearest(nodes: Sequence[DependencyNode], edges: Sequence[DependencyEdge]) -> list[DependencyEdge]:
-    """Order edges by how near to the first node they are."""
+    """Return the edges sorted by their distance from the first node."""
     return sorted(edges, key=lambda edge: abs(nodes[edge.issue].depth) + abs(nodes[edge.blocker].depth))
 
 
 def box(node: DependencyNode, placed: Layout, repository: str) -> Box:
-    """Place an issue and write what fits into it."""
+    """Return the box of an issue, with its texts truncated."""
     name = f"#{node.number}" if node.repository == repository else f"{node.repository}#{node.number}"
     state = "Hidden" if node.hidden else node.state.capitalize()
     return Box(
@@ -121,17 +121,17 @@ def box(node: DependencyNode, placed: Layout, repository: str) -> Box:
 
 
 def x_of(column: int) -> int:
-    """Return where the boxes of a column begin."""
+    """Return the left edge of the boxes of a column."""
     return MARGIN + column * (WIDTH + ACROSS)
 
 
 def y_of(height: float) -> int:
-    """Return where a box begins whose centre is at a height."""
+    """Return the top edge of a box whose centre is at a height."""
     return MARGIN + round(height)
 
 
 def line(points: Sequence[tuple[int, float]]) -> str:
-    """Write a line as part of a path: level where it leaves and arrives, and through the columns it passes."""
+    """Return an edge as SVG path data: horizontal at both ends and across the columns it passes."""
     column, height = points[0]
     x, y = x_of(column) + WIDTH, y_of(height) + HEIGHT // 2
     written = [f"M{x} {y}"]
@@ -148,6 +148,6 @@ def line(points: Sequence[tuple[int, float]]) -> str:
 
 
 def head(points: Sequence[tuple[int, float]]) -> str:
-    """Write the head of an arrow as part of a path."""
+    """Return the arrow head of an edge as SVG path data."""
     column, height = points[-1]
     return f"M{x_of(column)} {y_of(height) + HEIGHT // 2}l-9 -5v10z"

@@ -123,7 +123,7 @@ def apply_change(
 
 
 def issue_name(issue: Issue) -> str:
-    """Return how notices name an issue or pull request."""
+    """Return the name of an issue or pull request in notices."""
     return f"{'Pull request' if issue.is_pull else 'Issue'} #{issue.number}"
 
 

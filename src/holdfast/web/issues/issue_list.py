@@ -83,7 +83,7 @@ class IssueFilter:
     ready: bool = False
     blocked: bool = False
     without: tuple[int, ...] = ()
-    """Labels that an issue must not have: what a board links to."""
+    """Labels that an issue must not have; used by the links of a board."""
 
     @property
     def is_narrow(self) -> bool:
@@ -96,7 +96,7 @@ class IssueFilter:
         parameters = {name: getattr(self, name) for name in self.__dataclass_fields__} | changes
         pairs: list[tuple[str, str]] = []
         if parse_search(str(parameters["q"])).kind:
-            # With a qualifier in it, the text would decide about these as well.
+            # A text with a qualifier would override these values.
             pairs += [("state", str(parameters["state"])), ("type", str(parameters["type"] or "issues"))]
             parameters |= {"state": "", "type": ""}
         for name, field in self.__dataclass_fields__.items():
@@ -117,7 +117,7 @@ class IssueFilter:
         return self.link(label=tuple(label for label in self.label if label != number))
 
     def filter(self, *, is_closed: bool | None) -> Filter:
-        """Return the filter of the database query; labels and milestones that were not found are left in `q`."""
+        """Return the filter of the database query; unknown labels and milestones stay in `q`."""
         issue_search_text = parse_search(self.q)
         milestone = self.milestone or issue_search_text.milestone
         return Filter(
@@ -133,7 +133,7 @@ class IssueFilter:
         )
 
     def search_text(self, kind: str, choices: Choices) -> str:
-        """Return the text of the search field, which holds all filters."""
+        """Return the text of the search field, with all filters as qualifiers."""
         issue_search_text = parse_search(self.q)
         names = {label_badge.id: label_badge.name for label_badge in choices.tags}
         titles = {str(milestone.id): milestone.title for milestone in choices.milestones}
@@ -153,7 +153,7 @@ class IssueFilter:
 
 
 def parse_filter(query: IssuesQuery, choices: Choices = NOTHING, user: Account | None = None) -> IssueFilter:
-    """Parse the query string of an issue list: the search field, then what was chosen in menus."""
+    """Parse the query string of an issue list: the search field, then the menus."""
     search = parse_search(query.q)
     state = query.state if query.state in STATES else search.state or "open"
     label_ids = as_ids(query.label[:MOST_LABELS])
@@ -173,7 +173,7 @@ def parse_filter(query: IssuesQuery, choices: Choices = NOTHING, user: Account |
     issue_search_text = IssueSearchText(
         labels=tuple(unknown), milestone="" if milestone else search.milestone, words=search.words
     )
-    # Only what is open can be blocked, or ready.
+    # Only open issues can be blocked or ready.
     ready = query.ready == "true" or search.is_blocked is False
     blocked = (query.blocked == "true" or bool(search.is_blocked)) and not ready
     kind = query.type if query.type in TYPES else search.kind
@@ -193,7 +193,7 @@ def parse_filter(query: IssuesQuery, choices: Choices = NOTHING, user: Account |
 
 
 def person(name: str, user: Account | None) -> str:
-    """Return the name of a user; `@me` is the one who searches."""
+    """Return the name of a user; `@me` is the signed-in user."""
     return user.name if name == "@me" and user is not None else name
 
 

@@ -44,7 +44,7 @@ ENTRIES: Final = 50
 RELATED: Final = 30
 # The value of `page` for the last page, which has the newest entries.
 LAST: Final = "last"
-# A number that a 64-bit column holds.
+# The largest value of a 64-bit column.
 MOST_DIGITS: Final = 19
 
 
@@ -142,7 +142,7 @@ def page_pull(request: RequestContext, target: RepositoryAccess, index: str, que
 
 
 def mark_read(request: RequestContext, issue: Issue) -> None:
-    """Mark the notification of the viewer about an issue as read; a browser that only prefetches does not."""
+    """Mark the notification of the viewer about an issue as read, unless the request is a prefetch."""
     if request.scope["method"] == "GET" and "prefetch" not in request.headers.get("sec-purpose", ""):
         notifications.read_issue(request.app, request.actor, issue)
 

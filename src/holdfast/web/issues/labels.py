@@ -1,4 +1,4 @@
-"""The labels page of a repository: labels are listed, created, edited and deleted."""
+"""The labels page of a repository: list, create, edit and delete labels."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""The milestones page of a repository: milestones are listed with their progress, created, edited and deleted."""
+"""The milestones page of a repository: list milestones with their progress, create, edit and delete them."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -49,7 +49,7 @@ class MilestoneForm(msgspec.Struct, frozen=True):
 
     @property
     def changes(self) -> MilestoneEdit:
-        """What to change: the state alone, or everything else; an empty date removes the due date."""
+        """The edit: the state alone, or all other fields; an empty date removes the due date."""
         if self.state:
             return MilestoneEdit(is_closed=self.state == "closed")
         due_on = end_of_day(self.due_on, "DueOn") or NO_DUE_DATE

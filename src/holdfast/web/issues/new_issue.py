@@ -53,7 +53,7 @@ def submit_new_issue(request: RequestContext, target: RepositoryAccess, body: Ne
 
 
 def draft_of(body: NewIssueForm) -> IssueDraft:
-    """Return the issue a form describes."""
+    """Return the draft of the issue in a form."""
     return IssueDraft(
         title=body.title,
         body=body.body,

@@ -1,7 +1,8 @@
 """The search field of issue lists: qualifiers such as `is:open label:bug author:ada`, and words.
 
-A text with at least one qualifier is the whole search: without `is:open` or `is:closed` it matches both, without
-`is:issue` or `is:pr` issues and pull requests. Plain words search where the list is: among what is open.
+A text with a qualifier replaces the defaults of the list: without `is:open` or `is:closed` it matches both,
+without `is:issue` or `is:pr` both issues and pull requests. Plain words keep the defaults: open ones of the kind
+of the list.
 """
 
 import re
@@ -20,7 +21,7 @@ ESCAPED: Final = re.compile(r"\\(.)")
 STATES: Final = {"open": "open", "closed": "closed", "all": "all"}
 KINDS: Final = {"issue": "issues", "pr": "pulls", "pull": "pulls"}
 YES_NO: Final = {"yes": True, "true": True, "no": False, "false": False}
-# The names that people know from GitHub, and what the lists call these orders.
+# GitHub's names of the sort orders, and the names that the lists use.
 SORTS: Final = {
     "newest": "newest",
     "created": "newest",
@@ -45,7 +46,7 @@ SORT_NAMES: Final = {
 
 
 class IssueSearchText(msgspec.Struct, frozen=True, kw_only=True):
-    """What a search text asks for; an empty value means that it says nothing about it."""
+    """A parsed search text; an empty value means that it has no such qualifier."""
 
     state: str = ""
     kind: str = ""
@@ -67,7 +68,7 @@ def unquoted(value: str) -> str:
 
 
 def quoted(value: str) -> str:
-    """Return a value as it is written after a colon."""
+    """Return a value for a qualifier, quoted if necessary."""
     if PLAIN_VALUE.fullmatch(value):
         return value
     escaped = value.replace("\\", "\\\\").replace('"', '\\"')
@@ -75,7 +76,7 @@ def quoted(value: str) -> str:
 
 
 def parse_search(text: str) -> IssueSearchText:
-    """Parse a search text; what is no qualifier is a word."""
+    """Parse a search text into qualifiers and words."""
     fields: dict[str, str | bool] = {}
     labels: list[str] = []
     words: list[str] = []
@@ -107,7 +108,7 @@ def parse_search(text: str) -> IssueSearchText:
 
 
 def write_search(search: IssueSearchText) -> str:
-    """Return the text of a search, in a fixed order."""
+    """Return a search as text, with the qualifiers in a fixed order."""
     parts: list[str] = []
     if search.kind in {"issues", "pulls"}:
         parts.append("is:issue" if search.kind == "issues" else "is:pr")
@@ -125,7 +126,7 @@ def write_search(search: IssueSearchText) -> str:
 
 
 def person_or_title(key: str, value: str) -> Iterable[str]:
-    """Yield the qualifier of a value; that of a missing one is written `no:milestone`."""
+    """Yield the qualifier of a value; the value `none` is written as `no:milestone`."""
     if value == "none" and key != "author":
         yield f"no:{key}"
     elif value:

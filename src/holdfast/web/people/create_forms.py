@@ -100,7 +100,7 @@ def create_repository_page(request: RequestContext, body: RepositoryForm) -> Raw
 def show_organization_form(
     request: RequestContext, form: OrganizationForm, error: HostingError | None = None
 ) -> RawResponse:
-    """Show the form to those who may create organizations."""
+    """Render the form, if the user may create organizations."""
     return page(
         request,
         "people/new_organization.html",

@@ -1,4 +1,4 @@
-"""What the conversation of a pull request has besides that of an issue: its head, reviewers and merge box."""
+"""The parts of a pull request's conversation page that an issue does not have: head, reviewers and merge box."""
 
 from dataclasses import dataclass
 

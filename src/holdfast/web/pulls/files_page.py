@@ -1,4 +1,4 @@
-"""The files that a pull request changes, with conversations about their lines and the form of a review."""
+"""The changed files of a pull request, with line comments and the review form."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -32,7 +32,7 @@ from holdfast.web.repository_frame import PULLS, root_path, show_in
 
 __all__ = ["FilesPageQuery", "RejectedReview", "files_page", "page_pull_files"]
 
-# Comments beyond these are in the conversation.
+# Further comments are shown in the conversation only.
 MOST_COMMENTS: Final = 500
 EMPTY: Final = TreeDiff((), 0, 0)
 
@@ -43,7 +43,7 @@ class FilesPageQuery(DiffQuery, frozen=True):
     path: str = ""
     at: str = ""
     suggest: str = ""
-    """Whether the form begins with a suggested change."""
+    """Whether the form is prefilled with a suggested change."""
 
     def link(self) -> str:
         """Return the query string of the part that is shown."""
@@ -54,7 +54,7 @@ class FilesPageQuery(DiffQuery, frozen=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RejectedReview:
-    """A rejected review or line comment: the problem, and what was typed."""
+    """A rejected review or line comment: the error and the typed values."""
 
     problem: str = ""
     body: str = ""
@@ -88,7 +88,7 @@ class FileReview:
 def page_pull_files(
     request: RequestContext, target: RepositoryAccess, index: int, query: FilesPageQuery
 ) -> RawResponse:
-    """Show the files that a pull request changes."""
+    """Show the changed files of a pull request."""
     return files_page(request, target, index, query)
 
 
@@ -150,11 +150,11 @@ def replace_form(query: FilesPageQuery, tried: RejectedReview) -> FilesPageQuery
 def changes(
     request: RequestContext, target: RepositoryAccess, issue: Issue, query: FilesPageQuery, whole: str
 ) -> DiffShown:
-    """Return the part of the changes that a page shows; nothing for one whose commits are gone."""
+    """Return the part of the changes that a page shows; empty if the commits no longer exist."""
     root = root_path(target)
     try:
         span = pull_changes.open_span(request.app, target, issue)
-        # Comments are about lines of these two commits.
+        # Line comments refer to lines of these two commits.
         base = span.merge_base if issue.is_closed else merge_base_of(span.repo, issue, span.head)
         old, new = read_commit(span.repo, base).tree, read_commit(span.repo, span.head).tree
     except NoSuchObject:
@@ -165,7 +165,7 @@ def changes(
 
 
 def line_entries(request: RequestContext, target: RepositoryAccess, issue: Issue) -> list[TimelineEntry]:
-    """Return the line comments of a pull request, with the places where their lines are now."""
+    """Return the line comments of a pull request, with the current positions of their lines."""
     viewer = None if request.actor.user is None else request.actor.user.id
     commented_lines = line_comments.line_comments_in(request.app.database, issue, viewer, limit=MOST_COMMENTS)
     comments = [comment for comment, _ in commented_lines]
@@ -186,7 +186,7 @@ def line_entries(request: RequestContext, target: RepositoryAccess, issue: Issue
 def sorted_entries(
     diff: DiffShown, entries: Sequence[TimelineEntry], query: FilesPageQuery
 ) -> tuple[dict[int, FileReview], list[TimelineEntry]]:
-    """Return the conversations by the number of the file on the page, and those about lines that are gone."""
+    """Return the conversations by the number of the file on the page, and the outdated ones."""
     by_path: dict[str, list[TimelineEntry]] = {}
     outdated: list[TimelineEntry] = []
     for entry in entries:

@@ -1,4 +1,4 @@
-"""The merge box of a pull request: what is missing before it can be merged, by whom, and how it can be merged."""
+"""The merge box of a pull request: unmet requirements, who can meet them, and the merge styles."""
 
 import shlex
 from contextlib import suppress
@@ -39,7 +39,7 @@ STYLES: Final = {
         "The base branch moves to the head without a commit.",
     ),
 }
-# What a page says of a requirement that is not met; the message of the service follows for the others.
+# The texts of unmet requirements; for others the message of the service is shown.
 WORDS: Final = {
     MergeRequirement.NOT_DRAFT: "This pull request is still a draft. Mark it as ready for review to merge it.",
     MergeRequirement.PERMISSION: "You need write access to merge this pull request.",
@@ -53,7 +53,7 @@ WORDS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class StatusShown:
-    """The newest status of a context of the head commit."""
+    """The latest commit status of a context of the head commit."""
 
     context: str
     state: str
@@ -63,7 +63,7 @@ class StatusShown:
 
 @dataclass(frozen=True, slots=True)
 class MissingRequirement:
-    """A requirement that is not met, and the names of those it waits for."""
+    """An unmet requirement, and the names of the users and teams who can meet it."""
 
     text: str
     names: list[str] = field(default_factory=list)
@@ -80,7 +80,7 @@ class StyleChoice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MergeBox:
-    """What the merge box shows; of an open pull request."""
+    """The content of the merge box of an open pull request."""
 
     checks: list[StatusShown]
     combined: str
@@ -103,11 +103,11 @@ class MergeBox:
     scheduler: Account | None
     may_cancel: bool
     updates: list[tuple[str, str]]
-    """The ways in which the viewer can update the head branch, and their names."""
+    """The styles in which the viewer can update the head branch, and their labels."""
     deletes_branch: bool | None
     """Whether the head branch is deleted by default; None if it is not offered."""
     commands: str
-    """How conflicts are resolved on the command line."""
+    """The git commands that resolve conflicts on the command line."""
 
 
 def merge_styles(declared: DeclaredSettings) -> list[StyleChoice]:
@@ -195,7 +195,7 @@ def conflict_commands(request: RequestContext, target: RepositoryAccess, issue: 
 
 
 def update_styles(declared: DeclaredSettings) -> list[tuple[str, str]]:
-    """Return how the head branch can be updated, the default first."""
+    """Return the styles in which the head branch can be updated, the default first."""
     ways = [("merge", "Update branch", declared.allow_merge_update)]
     ways.append(("rebase", "Update by rebase", declared.allow_rebase_update))
     choices = [(style, name) for style, name, is_allowed in ways if is_allowed]
@@ -210,7 +210,7 @@ def requirements(  # noqa: PLR0917  # all of them are needed
     base: str | None,
     styles: list[StyleChoice],
 ) -> list[UnmetRequirement]:
-    """Return what is missing, also for a viewer who may not merge: the reviews and statuses."""
+    """Return the unmet requirements, such as reviews and statuses, also for a viewer who may not merge."""
     app, user = request.app, request.actor.user
     unmet: list[UnmetRequirement] = []
     if user is not None and repo is not None and base is not None and styles:
@@ -233,7 +233,7 @@ def requirement_text(
     unmet: UnmetRequirement,
     rule: ProtectionRule | None,
 ) -> MissingRequirement:
-    """Return a requirement in words for people, with the names of those it waits for."""
+    """Return the text of an unmet requirement, with the names of those who can meet it."""
     text = WORDS.get(unmet.requirement) or f"{unmet.message[:1].upper()}{unmet.message[1:]}."
     return MissingRequirement(text, names_of(request, target, issue, unmet.requirement, rule))
 

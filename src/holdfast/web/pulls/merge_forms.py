@@ -1,4 +1,4 @@
-"""Forms of the merge box: merge, schedule and cancel, update and delete the branch, draft or ready."""
+"""Forms of the merge box: merge, auto-merge and cancel, update and delete the branch, draft or ready."""
 
 import msgspec
 
@@ -66,21 +66,21 @@ class BaseForm(msgspec.Struct, frozen=True):
 def show_rejection(
     request: RequestContext, target: RepositoryAccess, index: int, error: HostingError
 ) -> RawResponse:
-    """Show the conversation with the reason for which a form was rejected."""
+    """Show the conversation with the error of a form."""
     status = status_for(error)
-    # The API answers 405 for a merge that is refused; a page that exists answers 409.
+    # The API returns 405 for a rejected merge; the page returns 409, since 405 is about the method of a URL.
     status = CONFLICT if status == METHOD_NOT_ALLOWED else status
     return show(request, target, index, tried=RejectedForm(problem=message_for(error), status=status))
 
 
 def name_of(issue: Issue) -> str:
-    """Return how notices name a pull request."""
+    """Return the name of a pull request in notices."""
     return f"#{issue.number}"
 
 
 @endpoint("POST /{owner}/{repo}/pulls/{index}/merge", scope="issue", guards=CHANGE_PULLS)
 def submit_merge(request: RequestContext, target: RepositoryAccess, index: int, body: MergeForm) -> RawResponse:
-    """Merge a pull request, or schedule that; what was pushed after the page was shown is not merged."""
+    """Merge a pull request, or schedule the merge; it fails if the head changed after the page was shown."""
     issue = pulls.find(request.app, target, index)
     order = MergeOrder(
         style=body.style,
@@ -116,7 +116,7 @@ def submit_cancel_merge(request: RequestContext, target: RepositoryAccess, index
 def submit_update_head(
     request: RequestContext, target: RepositoryAccess, index: int, body: UpdateForm
 ) -> RawResponse:
-    """Bring the head branch up to date with the base branch."""
+    """Update the head branch with the base branch, by merge or rebase."""
     issue = pulls.find(request.app, target, index)
     try:
         pull_merges.update_head(request.app, request.actor, target, issue, body.style)
@@ -140,7 +140,7 @@ def submit_delete_head(request: RequestContext, target: RepositoryAccess, index:
 
 @endpoint("POST /{owner}/{repo}/pulls/{index}/draft", scope="issue", guards=CHANGE_PULLS)
 def submit_draft(request: RequestContext, target: RepositoryAccess, index: int, body: DraftForm) -> RawResponse:
-    """Convert a pull request to a draft, or mark it as ready for review: the beginning of its title says so."""
+    """Convert a pull request to a draft, or mark it as ready for review, by the draft prefix of its title."""
     issue = pulls.find(request.app, target, index)
     is_draft = body.draft == "true"
     title = without_prefix(issue.title)
@@ -167,7 +167,7 @@ def without_prefix(title: str) -> str:
 
 @endpoint("POST /{owner}/{repo}/pulls/{index}/base", scope="issue", guards=CHANGE_PULLS)
 def submit_base(request: RequestContext, target: RepositoryAccess, index: int, body: BaseForm) -> RawResponse:
-    """Change the branch that a pull request is to be merged into."""
+    """Change the base branch of a pull request."""
     issue = pulls.find(request.app, target, index)
     base = body.base.strip()
     try:

@@ -23,7 +23,7 @@ __all__ = ["PullHead", "pull_head"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PullHead:
-    """What the pages of a pull request show above their content."""
+    """The header that the pages of a pull request share."""
 
     path: str
     pull: Pull
@@ -42,7 +42,7 @@ class PullHead:
 
     @property
     def clone_of_head(self) -> str:
-        """The full name of the repository of the head; empty if it is deleted or not to be seen."""
+        """The full name of the head repository; empty if it is deleted or not visible to the viewer."""
         return "" if self.head_repository is None else self.head_repository.full_name
 
 

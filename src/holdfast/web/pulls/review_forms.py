@@ -38,7 +38,7 @@ SPOT: Final = re.compile(r"l[0-9]{1,6}-[no][0-9]{1,9}")
 
 
 class ReviewersForm(msgspec.Struct, frozen=True):
-    """A user, or a team as `organization/team`, to ask for a review or to ask no longer."""
+    """A user, or a team as `organization/team`, whose review is requested or whose request is removed."""
 
     reviewer: str = ""
     team: str = ""
@@ -93,7 +93,7 @@ class DismissForm(msgspec.Struct, frozen=True):
 def submit_reviewers(
     request: RequestContext, target: RepositoryAccess, index: int, body: ReviewersForm
 ) -> RawResponse:
-    """Ask somebody for a review, or withdraw that."""
+    """Request a review, or remove the request."""
     issue = pulls.find(request.app, target, index)
     name, team = body.reviewer.strip(), body.team.strip()
     owner, slash, rest = name.partition("/")
@@ -114,7 +114,7 @@ def submit_reviewers(
 
 
 def pending_of(request: RequestContext, issue: Issue) -> Review | None:
-    """Return the review that the user has begun."""
+    """Return the pending review of the user."""
     return next((review for review in last_reviews(request, issue) if review.state == ReviewState.PENDING), None)
 
 
@@ -175,7 +175,7 @@ def submit_dismiss_review(
 def submit_line_comment(
     request: RequestContext, target: RepositoryAccess, index: int, body: LineCommentForm
 ) -> RawResponse:
-    """Comment on a line, at once or as a part of the review that is begun."""
+    """Comment on a line, as a single comment or as part of the pending review."""
     issue = pulls.find(request.app, target, index)
     line = next(iter(as_ids([body.line])), 0)
     sides = {"old_position": line} if body.side == "old" else {"new_position": line}
@@ -244,7 +244,7 @@ def submit_delete_pending(
     index: int,
     id: int,  # noqa: A002  # named in the path
 ) -> RawResponse:
-    """Delete a comment of the review that the user has begun."""
+    """Delete a comment of the pending review of the user."""
     issue = pulls.find(request.app, target, index)
     line_comments.delete_pending(request.app, request.actor, target, issue, id)
     return redirect_to(f"{page_path(target.repository, issue)}/files", "comment-deleted")

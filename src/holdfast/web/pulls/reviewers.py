@@ -1,4 +1,4 @@
-"""The reviewers of a pull request: who was asked, who decided what, and who can be asked."""
+"""The reviewers of a pull request: requested reviews, decisions, and suggested reviewers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ WORDS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class ReviewerRow:
-    """A user or a team with their last decision, or that they were asked."""
+    """A user or a team with their last decision, or a requested review."""
 
     name: str
     account: Account | None
@@ -37,7 +37,7 @@ class ReviewerRow:
 
     @property
     def word(self) -> str:
-        """What they did, in words."""
+        """The state of the review, in words."""
         return WORDS[ReviewState(self.state)]
 
 
@@ -47,9 +47,9 @@ class Reviewers:
 
     rows: list[ReviewerRow]
     pending: Review | None
-    """The review that the viewer has begun and not submitted."""
+    """The pending review of the viewer."""
     offered: list[Account]
-    """Who can be asked by the viewer; empty if the viewer may not ask."""
+    """The reviewers that the viewer can request; empty if the viewer may not request reviews."""
 
 
 def last_reviews(request: RequestContext, issue: Issue) -> list[Review]:

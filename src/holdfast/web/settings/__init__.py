@@ -1,1 +1,1 @@
-"""The settings pages: of repositories, organizations and one's own account."""
+"""The settings pages of repositories, organizations and the user's own account."""

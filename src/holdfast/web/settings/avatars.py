@@ -36,14 +36,14 @@ __all__ = [
 
 OF_ORGANIZATION: Final = (in_organization, owns_organization)
 OF_REPOSITORY: Final = (in_repository, administers)
-# A picture of the largest size, and the rest of the form.
+# An image of the maximum size, and the rest of the form.
 LARGEST_FORM: Final = avatars.MOST_BYTES + 64 * 1024
 
 SetAvatar = Callable[[bytes | None], None]
 
 
 class AvatarForm(msgspec.Struct, frozen=True):
-    """The new picture, or the button that removes the present one."""
+    """The new image, or the button that removes the current one."""
 
     image: list[SentFile] = msgspec.field(default_factory=list)
     remove: str = ""
@@ -56,7 +56,7 @@ def show_form(
     picture: str,
     refusal: HostingError | None = None,
 ) -> RawResponse:
-    """Render the form with the present avatar; an empty `picture` is none."""
+    """Render the form with the current avatar; an empty `picture` means none."""
     return layout(
         request,
         "settings/avatar.html",
@@ -64,7 +64,7 @@ def show_form(
         title="Avatar",
         refusal=refusal,
         action=action,
-        # So that the browser does not show the one it has cached.
+        # Bypasses the cached avatar of the browser.
         picture=f"{picture}?v={time.time_ns()}" if picture else "",
         most=avatars.MOST_BYTES // 2**20,
     )
@@ -73,7 +73,7 @@ def show_form(
 def submitted(
     body: AvatarForm, change: SetAvatar, show: Callable[[HostingError], RawResponse], action: str
 ) -> RawResponse:
-    """Change an avatar; show the form again with what is wrong."""
+    """Change an avatar; show the form again with an error if it is rejected."""
     try:
         if body.remove:
             change(None)

@@ -40,7 +40,7 @@ class Field:
     label: str
     hint: str = ""
     inner: bool = False
-    """Whether it refines the field before it."""
+    """Whether it depends on the previous field."""
 
 
 def people_and_teams(prefix: str, who: str) -> tuple[Field, ...]:
@@ -53,8 +53,8 @@ def people_and_teams(prefix: str, who: str) -> tuple[Field, ...]:
     )
 
 
-# What the API keeps for merging, reviews, checks and deploy keys is not offered: nothing here acts on it yet.
-# Saving the form leaves it as it is.
+# The form does not offer the settings of the API for merging, reviews, status checks and deploy keys; saving the
+# form leaves them unchanged.
 GROUPS: Final = (
     (
         "Push",
@@ -161,7 +161,7 @@ def form_of(rule: BranchProtection) -> ProtectionForm:
 
 
 def changes_in(form: ProtectionForm) -> ProtectionEdit:
-    """Return the changes a form asks for."""
+    """Return the edit of a form."""
     body: dict[str, Any] = {}
     for name, field in FIELDS.items():
         typed: str = getattr(form, name).strip()
@@ -183,7 +183,7 @@ def changes_in(form: ProtectionForm) -> ProtectionEdit:
 def show_form(
     request: RequestContext, form: ProtectionForm, *, rule_name: str | None, refusal: HostingError | None = None
 ) -> RawResponse:
-    """Show the form; `kept` is the name of the rule that is changed."""
+    """Render the form; `kept` is the name of the rule that is edited."""
     return in_repository_settings(
         request,
         "settings/protection.html",

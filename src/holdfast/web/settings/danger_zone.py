@@ -37,7 +37,7 @@ class RepositoryDangerForm(msgspec.Struct, frozen=True):
 
 
 def check_typed(typed: str, name: str) -> None:
-    """Raise `InvalidValue` unless the name was typed."""
+    """Raise `InvalidValue` unless the name was typed as confirmation."""
     if typed.strip().casefold() != name.casefold():
         raise InvalidValue("Confirmation", f"type {name} to confirm")
 

@@ -1,4 +1,4 @@
-"""The pages of deliveries of webhooks: list and show them, deliver again, cancel."""
+"""The pages of webhook deliveries: list, show, redeliver and cancel them."""
 
 import json
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ from holdfast.web.settings.hook_pages import HookPages
 
 __all__ = ["MADE", "BodyExcerpt", "shown_body"]
 
-# Of a body so much is shown, counted as the page is sent; all of it is one link away.
+# The part of a body that is shown, in bytes of escaped HTML; the page links to the full body.
 LARGEST_SHOWN: Final = 48 * 1024
 MOST_HEADERS: Final = 100
 LONGEST_HEADER: Final = 1000
@@ -44,7 +44,7 @@ class DeliveryHistoryQuery(msgspec.Struct, frozen=True):
 
 
 class RangeForm(DeliveryHistoryQuery, frozen=True):
-    """The deliveries to queue again."""
+    """The filters of the deliveries to redeliver."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ def shown_body(text: str) -> BodyExcerpt:
         written = json.dumps(json.loads(inner), indent=2, ensure_ascii=False)
     except (ValueError, RecursionError):
         written = inner
-    # Half of a pair, which JSON can spell, is nothing a page can be written with.
+    # JSON can contain lone surrogates, which cannot be encoded in UTF-8.
     written = written.encode("utf-8", "replace").decode()
     left = LARGEST_SHOWN
     for index, letter in enumerate(written):
@@ -121,7 +121,7 @@ class DeliveryPages(HookPages):
         return self._delivery(request, hook_owner, id, delivery)
 
     def redeliver(self, request: RequestContext, hook_owner: WebhookOwner, id: int, delivery: str) -> RawResponse:  # noqa: A002  # the path parameter's name
-        """Queue a delivery again."""
+        """Redeliver a delivery."""
         try:
             queued = webhook_deliveries.redeliver(request.app, request.actor, hook_owner, id, delivery)
         except HostingError as error:
@@ -145,7 +145,7 @@ class DeliveryPages(HookPages):
         id: int,  # noqa: A002  # the path parameter's name
         body: RangeForm,
     ) -> RawResponse:
-        """Queue the deliveries of a time range again."""
+        """Redeliver the deliveries of a time range."""
         try:
             if not body.since.strip():
                 raise InvalidField("Since", Violation.REQUIRED)

@@ -19,7 +19,7 @@ from holdfast.web.settings.settings_layout import in_repository_settings
 __all__ = ["change_repository_settings", "show_repository_settings"]
 
 GUARDS: Final = (in_repository, administers)
-# So many branches are offered; another can be typed.
+# The number of branches offered; any other can be typed.
 BRANCHES_OFFERED: Final = 200
 LONGEST_OFFERED: Final = 100
 
@@ -80,7 +80,7 @@ def show_repository_settings(request: RequestContext, target: RepositoryAccess) 
 
 
 def check_website(text: str) -> None:
-    """Raise `InvalidValue` for an address that is not one of the web: a link to it could be a script."""
+    """Raise `InvalidValue` unless a URL is HTTP or HTTPS: a `javascript:` link would be XSS."""
     if text and not text.lower().startswith(("https://", "http://")):
         raise InvalidValue("Website", "must begin with https:// or http://")
 

@@ -1,4 +1,4 @@
-"""The form of a webhook: the fields of each type, and what they create or change."""
+"""The form of a webhook: the fields of each type, and their conversion to a new or edited webhook."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -103,7 +103,7 @@ KINDS: Final[Mapping[str, HookKind]] = {
         ),
     )
 }
-# What people can ask for, in groups. What never happens here is not offered, and kept where a client asked for it.
+# The events of the form, in groups. Events that never occur here are not offered; if set over the API, they stay.
 EVENT_GROUPS: Final = (
     (
         "Code",
@@ -138,7 +138,7 @@ EVENT_GROUPS: Final = (
     ("Repositories", (("repository", "Repository", "created, renamed or deleted"),)),
 )
 OFFERED: Final = frozenset(name for _, events in EVENT_GROUPS for name, _, _ in events)
-# The API takes these names for a whole group; the form means the one thing.
+# In the API these names select a whole group; the checkbox of the form means the single event.
 ALONE: Final = {"issues": "issues_only", "pull_request": "pull_request_only"}
 
 
@@ -186,7 +186,7 @@ def form_of(hook: Hook) -> HookForm:
 
 
 def new_webhook(form: HookForm) -> NewWebhook:
-    """Return the webhook that the form of a new one describes."""
+    """Return the new webhook of a form."""
     if form.type not in KINDS:
         raise InvalidWebhookOption("type", "choose a type", "Invalid hook type")
     slack = {option: getattr(form, option).strip() for option in SLACK} if form.type == "slack" else {}
@@ -206,9 +206,9 @@ def new_webhook(form: HookForm) -> NewWebhook:
 
 
 def webhook_edit(form: HookForm, hook: Hook) -> WebhookEdit:
-    """Return what the form changes of a webhook; a secret that was not typed keeps its value.
+    """Return the edit of a form; an empty secret keeps its value.
 
-    Events that a client asked for and the form does not offer stay.
+    Events that were set over the API and that the form does not offer stay.
     """
     slack = {option: getattr(form, option).strip() for option in SLACK} if hook.type == "slack" else {}
     return WebhookEdit(
@@ -225,7 +225,7 @@ def webhook_edit(form: HookForm, hook: Hook) -> WebhookEdit:
 
 
 def chosen_events(form: HookForm, previous: Iterable[str]) -> tuple[str, ...]:
-    """Return the events that are ticked, and those of the webhook that the form does not offer."""
+    """Return the checked events, and those of the webhook that the form does not offer."""
     chosen = (ALONE.get(event, event) for event in form.events if event in OFFERED)
     events = (*chosen, *(event for event in previous if event not in OFFERED))
     if not events:

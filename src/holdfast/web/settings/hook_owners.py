@@ -1,4 +1,4 @@
-"""Where the pages of webhooks are, for each kind of owner."""
+"""The URL paths, guards and layouts of webhook pages, for each kind of owner."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,21 +25,21 @@ __all__ = ["OWNERS", "WebhookPagesOwner"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebhookPagesOwner:
-    """One kind of owner of webhooks: where its pages are, and who may see them."""
+    """One kind of owner of webhooks: the paths of its pages, and their guards."""
 
     word: str
     pattern: str
-    """The path of the list, with the parameters of a route."""
+    """The route pattern of the list."""
     root: Callable[[RequestContext], str]
     """The same path for one request."""
     api_path: str
     """The path of the list in the API."""
     frame: SettingsLayout
     events: str
-    """Which events its webhooks receive."""
+    """The description of the events that its webhooks receive."""
     scope: str
     guards: tuple[Callable[[RequestContext], object], ...]
-    """The same as the API's."""
+    """The guards of the API endpoints."""
 
     def declare(self, run: Callable[..., Any], method: str, path: str = "") -> Endpoint:
         """Declare a page of the webhooks of this kind of owner."""

@@ -90,7 +90,7 @@ class HookPages:
         )
 
     def new_page(self, request: RequestContext, query: TypeQuery) -> RawResponse:
-        """Ask for the type first, then for the fields of that type."""
+        """Show the choice of a type, then the form of that type."""
         if query.type not in KINDS:
             return self.show(request, "hook_types.html", title="New webhook")
         return self._form(request, new_form(query.type), None)
@@ -136,7 +136,7 @@ class HookPages:
         return redirect_to(f"{self.owner.root(request)}/{id}/deliveries", "test-queued")
 
     def resume(self, request: RequestContext, hook_owner: WebhookOwner, id: int) -> RawResponse:  # noqa: A002  # the path parameter's name
-        """End the pause of a webhook."""
+        """Resume the deliveries of a paused webhook."""
         webhooks.resume(request.app, request.actor, hook_owner, id)
         return redirect_to(f"{self.owner.root(request)}/{id}", "webhook-resumed")
 

@@ -31,20 +31,20 @@ __all__ = [
 
 log = structlog.get_logger(__name__)
 PASSKEYS: Final = f"{ADDRESS}/passkeys"
-# More than any response of a passkey, however it is encoded.
+# More than the largest response of a passkey takes in any encoding.
 LARGEST_RESPONSE: Final = 2**16
 
 
 @redacted
 class NewPasskeyForm(msgspec.Struct, frozen=True):
-    """The name of a new passkey, and the response of the browser that made it, as JSON."""
+    """The name of a new passkey, and the registration response of the browser as JSON."""
 
     name: str = ""
     credential: str = ""
 
 
 class RenamePasskeyForm(msgspec.Struct, frozen=True):
-    """Which passkey, and its new name."""
+    """The id of a passkey, and its new name."""
 
     id: str = ""
     name: str = ""
@@ -52,24 +52,24 @@ class RenamePasskeyForm(msgspec.Struct, frozen=True):
 
 @redacted
 class RemovePasskeyForm(TwoFactorForm, frozen=True):
-    """Which passkey; the password, and a code or the response of a passkey."""
+    """The id of a passkey; the password, and a code or the response of a passkey."""
 
     id: str = ""
 
 
 def options_response(options: bytes) -> RawResponse:
-    """Return options for the browser, which are used once."""
+    """Return WebAuthn options as JSON, not cached: their challenge is used once."""
     return RawResponse(options, "application/json", headers={"Cache-Control": "no-store"})
 
 
 def options_error(error: HostingError) -> ApiError:
-    """Return an error with the sentence that the script shows."""
+    """Return an error with the message that the script shows."""
     headers = {"Retry-After": str(error.seconds)} if isinstance(error, TooManyGuesses) else None
     return ApiError(status_for(error), message_for(error), headers=headers)
 
 
 def passkey_id(text: str) -> int:
-    """Return the id in a form; raise `NoSuchPasskey` for what is none."""
+    """Parse the id of a form; raise `NoSuchPasskey` if it is invalid."""
     if not text.isascii() or not text.isdigit() or len(text) > 18:
         raise NoSuchPasskey
     return int(text)
@@ -77,7 +77,7 @@ def passkey_id(text: str) -> int:
 
 @endpoint(f"POST {PASSKEYS}/options", scope="user", guards=(require_session,), largest_body=LARGEST_RESPONSE)
 def passkey_options(request: RequestContext, body: TwoFactorForm) -> RawResponse:
-    """Return the options with which a browser makes a passkey, to whoever gave their password."""
+    """Return the WebAuthn options that create a passkey, if the password is correct."""
     try:
         party = RelyingParty.at(request.root)
         actor = passwords.confirm(request.app, request.actor, Secret(body.password), request.address)
@@ -89,7 +89,7 @@ def passkey_options(request: RequestContext, body: TwoFactorForm) -> RawResponse
 
 @endpoint(f"POST {PASSKEYS}/confirm", scope="user", guards=(require_session,), largest_body=LARGEST_RESPONSE)
 def confirm_with_passkey(request: RequestContext) -> RawResponse:
-    """Return the options with which a browser asks for a passkey of the user, to confirm a change."""
+    """Return the WebAuthn options that request a passkey of the user, to confirm a change."""
     try:
         party = RelyingParty.at(request.root)
         options = passkeys.confirmation_options(request.app, request.actor, party, request.address)
@@ -100,7 +100,7 @@ def confirm_with_passkey(request: RequestContext) -> RawResponse:
 
 @endpoint(f"POST {PASSKEYS}", scope="user", guards=(require_session,), largest_body=LARGEST_RESPONSE)
 def add_passkey(request: RequestContext, body: NewPasskeyForm) -> RawResponse:
-    """Add the passkey that the browser made, and show the recovery codes if it is the first second factor."""
+    """Add the passkey that the browser created, and show the recovery codes if it is the first second factor."""
     try:
         party = RelyingParty.at(request.root)
         codes = passkeys.add(request.app, request.actor, party, body.name, body.credential)

@@ -16,7 +16,7 @@ from holdfast.web.settings.settings_layout import ACCOUNT, in_account
 
 __all__ = ["browser_name", "end_one_session", "end_other_sessions", "list_sessions_page"]
 
-# In this order: most browsers also call themselves by the names further down.
+# In this order: the user agents of most browsers also contain the names further down.
 BROWSERS: Final = (
     *(("Edge", r"Edg(?:e|A|iOS)?/"), ("Opera", r"OPR/"), ("Samsung Internet", r"SamsungBrowser/")),
     *(("Firefox", r"(?:Firefox|FxiOS)/"), ("Chrome", r"(?:Chrome|CriOS|Chromium)/"), ("Safari", r"Safari/")),

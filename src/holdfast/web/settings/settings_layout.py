@@ -39,9 +39,9 @@ class Section:
 
 
 class SettingsLayout(Protocol):
-    """Shows a template inside the settings a request is about; `at` is the section's name.
+    """Renders a template inside the layout of a settings page; `at` is the name of the section.
 
-    After a refusal it is shown with its status, and with what is wrong.
+    With a `refusal`, the page has its status and shows its message.
     """
 
     def __call__(
@@ -54,7 +54,7 @@ class SettingsLayout(Protocol):
         refusal: HostingError | None = None,
         **values: object,
     ) -> RawResponse:
-        """Show it."""
+        """Render the page."""
 
 
 REPOSITORY: Final = (
@@ -135,7 +135,7 @@ def in_repository_settings(
 
 
 def organization_path(organization: OrganizationAccess) -> str:
-    """Return where an organization's settings are."""
+    """Return the path of an organization's settings."""
     return f"/-/orgs/{quote(organization.account.name)}/settings"
 
 

@@ -39,7 +39,7 @@ __all__ = [
 
 
 def of_organization(request: RequestContext) -> None:
-    """Require that the team is of the organization in the path."""
+    """Guard: require that the team belongs to the organization in the path."""
     organization = request.resolved(TeamAccess).organization
     if organization.account.id != request.resolved(OrganizationAccess).account.id:
         raise ApiError(404)
@@ -87,7 +87,7 @@ class NameForm(msgspec.Struct, frozen=True):
 
 
 def field_of(unit: Unit) -> str:
-    """Return the name a unit has in the form."""
+    """Return the field name of a unit in the form."""
     return unit.value.removeprefix("repo.")
 
 
@@ -106,9 +106,9 @@ def form_of(team: TeamSchema) -> TeamForm:
 
 
 def settings_of(form: TeamForm, current: Mapping[str, int]) -> TeamSettings:
-    """Return the settings a form asks for; one permission for everything is stored for each unit.
+    """Return the settings of a form; a single permission for all units is stored for each unit.
 
-    `current` are the modes the team has now, by unit.
+    `current` are the current modes of the team, by unit.
     """
     mode, units = units_of(form, current)
     return TeamSettings(
@@ -122,7 +122,7 @@ def settings_of(form: TeamForm, current: Mapping[str, int]) -> TeamSettings:
 
 
 def units_of(form: TeamForm, current: Mapping[str, int]) -> tuple[Mode, dict[Unit, Mode]]:
-    """Return the mode of a team and its modes in units; those the form does not offer stay as they are."""
+    """Return the mode of a team and its modes by unit; units that the form does not offer are unchanged."""
     if form.permission == "admin":
         return Mode.ADMIN, {}
     if form.permission in {"read", "write"}:
@@ -198,7 +198,7 @@ def show_team(
     form: TeamForm | None = None,
     refusal: HostingError | None = None,
 ) -> RawResponse:
-    """Show a team with its members and repositories, and to owners the forms that change it."""
+    """Render a team with its members and repositories, with forms for owners."""
     schema = team_schema(request, target.team, target.organization.account)
     people, total = teams.list_members(request.app, request.actor, target, skip=0, limit=SHOWN)
     page = teams.list_repositories(request.app, request.actor, target, skip=0, limit=SHOWN)
@@ -244,7 +244,7 @@ def change(
 
 @endpoint(f"POST {AT}/{{id}}", scope="organization", guards=CHANGING)
 def change_team_page(request: RequestContext, target: TeamAccess, body: TeamForm) -> RawResponse:
-    """Edit a team; of the owners' team only the description changes."""
+    """Edit a team; only the description of the owners' team can be changed."""
     team = target.team
 
     def edit() -> None:
@@ -303,7 +303,7 @@ def add_team_repository_page(request: RequestContext, target: TeamAccess, body: 
 
 @endpoint(f"POST {AT}/{{id}}/repositories/remove", scope="organization", guards=CHANGING)
 def remove_team_repository_page(request: RequestContext, target: TeamAccess, body: NameForm) -> RawResponse:
-    """Take a team's access to a repository away."""
+    """Remove a team's access to a repository."""
 
     def remove() -> None:
         name = required_text(body.name, "Name").rpartition("/")[2]

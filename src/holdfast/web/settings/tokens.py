@@ -19,7 +19,7 @@ from holdfast.web.settings.settings_layout import ACCOUNT, in_account
 
 __all__ = ["create_token_page", "list_tokens_page", "remove_token_page"]
 
-# The scopes that an endpoint asks for; the API takes the others of Gitea too, for which there is nothing here.
+# The scopes that endpoints require. The API also accepts Gitea's other scopes, which no endpoint here requires.
 ABOUT: Final = {
     "repository": "Repositories: files, branches, commits, pushing and cloning",
     "issue": "Issues, comments, labels, milestones",
@@ -50,13 +50,13 @@ class TokenForm(msgspec.Struct, frozen=True):
 
 
 class RemoveForm(msgspec.Struct, frozen=True):
-    """Which token."""
+    """The token to revoke."""
 
     id: str = ""
 
 
 def chosen_scopes(form: TokenForm) -> tuple[str, ...]:
-    """Return the scopes that were chosen; a token for what is public needs another one as well."""
+    """Return the chosen scopes; `public-only` is valid only together with another scope."""
     levels = ((getattr(form, category), category) for category in ABOUT)
     chosen = tuple(f"{level}:{category}" for level, category in levels if level in {"read", "write"})
     chosen = ("all",) if form.everything else chosen
@@ -64,7 +64,7 @@ def chosen_scopes(form: TokenForm) -> tuple[str, ...]:
 
 
 def end_of_day(text: str) -> int:
-    """Return the last second of the day that was typed, in UTC; 0 for none."""
+    """Return the last second of the typed day, in UTC; 0 for an empty text."""
     if not text.strip():
         return 0
     try:
@@ -82,7 +82,7 @@ def show_tokens(
     created: tuple[Token, Secret] | None = None,
     error: HostingError | None = None,
 ) -> RawResponse:
-    """Show the tokens, and the value of the one that was just created, this once."""
+    """Render the tokens, and once the value of a token that was just created."""
     stored_tokens, total = access_tokens.list_tokens(
         request.app, request.actor, request.user, skip=page.skip, limit=page.size
     )

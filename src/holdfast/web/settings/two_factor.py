@@ -43,7 +43,7 @@ GROUP: Final = 4
 
 @redacted
 class TwoFactorForm(msgspec.Struct, frozen=True):
-    """The password, and a code or the response of a passkey, as far as a form has them."""
+    """The password, and a code or the response of a passkey; forms have some of these fields."""
 
     password: str = ""
     code: str = ""
@@ -79,7 +79,7 @@ def show_page(
 
 
 def passkey_problem(request: RequestContext) -> str:
-    """Return why browsers use no passkeys at the address of the service; empty if they do."""
+    """Return why passkeys cannot be used with the URL of the service; empty if they can."""
     try:
         RelyingParty.at(request.root)
     except PasskeysUnavailable as error:
@@ -95,12 +95,12 @@ def proof_in(request: RequestContext, form: TwoFactorForm) -> Secret | PasskeyPr
 
 
 def grouped(text: str, between: str) -> str:
-    """Return a secret in groups of letters, to be read and typed."""
+    """Return a secret in groups of letters, which are easier to read and type."""
     return between.join(text[start : start + GROUP] for start in range(0, len(text), GROUP))
 
 
 def qr_code(uri: str) -> Markup:
-    """Return a QR code as SVG, dark on light in every colour scheme, as scanners expect it."""
+    """Return a QR code as SVG, dark on light in both themes, as scanners expect."""
     drawn = segno.make(uri, error="m", micro=False).svg_inline(
         border=4, dark="#000", light="#fff", svgclass="qr-code", lineclass=None, title="QR code", omitsize=True
     )
@@ -120,7 +120,7 @@ def show_two_factor(request: RequestContext) -> RawResponse:
 
 @endpoint(f"POST {ADDRESS}", scope="user", guards=(require_session,), largest_body=LARGEST_FORM)
 def begin_two_factor(request: RequestContext, body: TwoFactorForm) -> RawResponse:
-    """Show a new secret to whoever gave their password; it is not asked for until a code has confirmed it."""
+    """Show a new secret after a correct password; the app becomes a second factor once a code has confirmed it."""
     try:
         actor = passwords.confirm(request.app, request.actor, Secret(body.password), request.address)
         return show_page(request, enrolment=two_factor.begin(request.app, actor, host_of(request)))

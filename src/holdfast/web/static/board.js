@@ -1,4 +1,4 @@
-// Cards of a board are dragged from one column to another; the form of the card, which moves it without this, is sent.
+// Drag and drop of the cards of a board; submits the form of the card, which also works without this script.
 "use strict";
 (() => {
   const columns = document.querySelectorAll("[data-column]");
@@ -7,7 +7,7 @@
     const form = card.querySelector(".move-card form");
     if (!form) continue;
     card.draggable = true;
-    // A link or a picture would be dragged by itself.
+    // Links and images are draggable by default.
     for (const inside of card.querySelectorAll("a, img")) inside.draggable = false;
     card.addEventListener("dragstart", (event) => {
       dragged = { card, form };

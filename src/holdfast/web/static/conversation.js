@@ -1,5 +1,5 @@
-// Endless scroll through a chat: fetches the pages before and after, keeps what one looks at in its place, and lets go
-// of what is far away, so that a chat of any length stays light. Without it the links do the same, page by page.
+// Infinite scroll of a chat: fetches the previous and next pages, keeps the scroll position, and removes distant
+// messages from the DOM, so that memory stays bounded. Without this script the links load page by page.
 const chat = document.getElementById("chat");
 const NEAR = 1200;
 const KEPT = 6;
@@ -24,7 +24,7 @@ function tidy() {
   end.hidden = last().dataset.newer !== "";
 }
 
-// What is added or removed above must not move what one reads.
+// Scroll anchoring: content that is added or removed above must not move the visible messages.
 function still(change) {
   const seen = [...chat.querySelectorAll(".log > .m")].find((one) => one.getBoundingClientRect().bottom > 0);
   const before = seen?.getBoundingClientRect().top;
@@ -56,7 +56,7 @@ async function bring(way) {
       }
     });
   } catch {
-    // The links are still there.
+    // The links still work.
   } finally {
     coming[way] = false;
     chat.removeAttribute("aria-busy");
@@ -81,7 +81,7 @@ function later() {
   }
 }
 
-// A quote leads to its message without a new page when that is here already.
+// A quote scrolls to its message if that is loaded already.
 chat.addEventListener("click", (event) => {
   const link = event.target.closest("a[href*='/to/']");
   if (!link || event.metaKey || event.ctrlKey || event.shiftKey) return;

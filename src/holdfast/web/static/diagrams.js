@@ -1,8 +1,8 @@
-// Diagrams in texts: each Mermaid block is drawn in a frame of its own, which is sandboxed and has no network.
-// The frame gets the source in a message, and answers with the size of the drawing or with what is wrong.
+// Diagrams in texts: each Mermaid block is drawn in its own sandboxed iframe without network access. The iframe gets
+// the source with postMessage, and replies with the size of the drawing or with an error.
 (() => {
   const FRAME = "/-/diagram";
-  // More are not drawn, and a longer source is not sent.
+  // The maximum number of diagrams, and the maximum length of a source.
   const MOST = 20;
   const LONGEST = 20000;
   const TALLEST = 2400;
@@ -10,7 +10,7 @@
 
   const waiting = (pre, source) => {
     const figure = document.createElement("figure");
-    // A frame that is hidden has no width to draw for, so it has no height instead.
+    // A hidden iframe would have no width to draw for, so its height is zero instead.
     figure.className = "diagram drawing";
     const frame = document.createElement("iframe");
     frame.title = "Diagram";
@@ -46,7 +46,7 @@
   addEventListener("message", ({ source, data }) => {
     const frame = [...frames.keys()].find((one) => one.contentWindow === source);
     if (!frame || typeof data !== "object" || data === null) return;
-    // Its origin is opaque, so no other can be named; only this frame gets the message.
+    // The origin of the iframe is opaque, so the target origin is "*"; only this iframe gets the message.
     if (data.kind === "ready") frame.contentWindow.postMessage({ source: frames.get(frame).source }, "*");
     else if (data.kind === "size" && Number.isFinite(data.height)) show(frame, data.height);
     else if (data.kind === "error") fail(frame, String(data.message).slice(0, 300));

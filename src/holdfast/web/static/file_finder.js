@@ -1,4 +1,4 @@
-// Shows the files that match while somebody types; without this the form finds them when it is sent.
+// Shows matching files while the user types; without this script the form has to be submitted.
 "use strict";
 (() => {
   const field = document.getElementById("finder");

@@ -1,4 +1,4 @@
-// Brings the issue the drawing is about into view; without this one scrolls.
+// Scrolls the issue of the page into view in its dependency graph.
 "use strict";
 const frame = document.querySelector(".graph");
 const here = frame && frame.querySelector(".here rect");

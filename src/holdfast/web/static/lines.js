@@ -1,5 +1,5 @@
-// Marks the lines an address names (#L3 or #L3-L9), and lets the shift key choose more than one. A long file is shown
-// in parts: a line of another part is shown by loading that part, from a few lines before it.
+// Highlights the lines of the URL fragment (#L3 or #L3-L9), and selects a range with the shift key. A long file has
+// several pages: a line of another page is shown by loading that page, from a few lines before it.
 "use strict";
 (() => {
   const code = document.querySelector("pre.code, table.blame");
@@ -15,7 +15,7 @@
     if (document.getElementById(`L${number}`) || number < 1 || number > Number(code.dataset.total)) return false;
     const query = new URLSearchParams(location.search);
     const first = String(Math.max(1, number - CONTEXT));
-    // The lines before it may fill a page by themselves.
+    // The context lines alone may fill a page.
     query.set("line", query.get("line") === first ? number : first);
     location.replace(`${location.pathname}?${query}${location.hash}`);
     return true;

@@ -1,5 +1,5 @@
-// Passkeys: a button with data-passkey asks the browser to make one or to use one, and sends its form with the response.
-// The form says in data-options where the options are; what it has as a password is sent along.
+// Passkeys (WebAuthn): a button with data-passkey creates or uses a passkey, and submits its form with the response.
+// The options are fetched from the URL in data-options of the form; its password field is sent along.
 "use strict";
 (() => {
   const buttons = document.querySelectorAll("button[data-passkey]");
@@ -69,7 +69,7 @@
     }
   };
 
-  // Everything but the code, which the passkey replaces.
+  // All fields except the code, which the passkey replaces.
   const isComplete = (form) => [...form.elements].every((one) => one.name === "code" || one.reportValidity());
 
   for (const button of buttons) {
@@ -84,7 +84,7 @@
       if (isComplete(form)) run(form, button);
     });
   }
-  // A page that is shown again from the browser's history can be used again.
+  // Enables the buttons when the page is restored from the back/forward cache.
   window.addEventListener("pageshow", () => {
     for (const button of buttons) button.disabled = false;
   });

@@ -1,4 +1,4 @@
-// Sends the requests people put together on the page of the API, and shows what comes back.
+// Sends the requests composed on the API reference page, and shows the responses.
 const token = document.getElementById("token");
 token.value = sessionStorage.getItem("token") ?? "";
 token.addEventListener("input", () => sessionStorage.setItem("token", token.value));

@@ -1,4 +1,4 @@
-// Suggests issues while somebody types one; without this the form finds them when it is sent.
+// Suggests issues while the user types; without this script the form has to be submitted.
 "use strict";
 const field = document.getElementById("wanted");
 if (field) {
@@ -17,7 +17,7 @@ if (field) {
       });
       found.replaceChildren(...options);
     } catch {
-      // Suggestions are only a help.
+      // The form works without suggestions.
     }
   };
   field.addEventListener("input", () => {

@@ -1,4 +1,4 @@
-// What every page has beside its links and forms: menus that close, tabs in view, copy buttons and keyboard shortcuts.
+// Behaviour of every page: menus that close, tabs scrolled into view, copy buttons and keyboard shortcuts.
 "use strict";
 (() => {
   // One menu is open at a time; Escape and a click outside close it.
@@ -20,7 +20,7 @@
     }
   });
 
-  // On a phone the current tab may lie outside of its row.
+  // On a narrow screen the current tab may be scrolled out of view.
   const showTabs = () => {
     for (const tab of document.querySelectorAll(".tabs [aria-current]")) {
       const row = tab.closest(".tabs");
@@ -37,7 +37,7 @@
   // Copy buttons: those in the page, and one for every code block of a text.
   const copy = async (text) => {
     if (navigator.clipboard) return navigator.clipboard.writeText(text);
-    // Without HTTPS there is no clipboard.
+    // The Clipboard API requires HTTPS.
     const field = document.createElement("textarea");
     field.value = text;
     document.body.append(field);
@@ -72,16 +72,16 @@
     prepare(button, () => block.textContent);
   }
 
-  // Pages that show progress; without this they say so in their head.
+  // Pages that show progress reload; without this script by a meta refresh in their head.
   const progress = document.querySelector("[data-reload-after]");
   if (progress) setTimeout(() => location.reload(), Number(progress.dataset.reloadAfter));
 
-  // Formulas and diagrams: what shows them is loaded on pages that have some, and where it was built.
+  // The scripts of formulas and diagrams are loaded only on pages that have some, if they were built.
   const { formulas, diagrams } = document.currentScript.dataset;
   if (formulas && document.querySelector(".prose :is(.math, code.language-math)")) import(formulas);
   if (diagrams && document.querySelector(".prose code.language-mermaid")) import(diagrams);
 
-  // Keyboard shortcuts, which can be turned off on their help sheet.
+  // Keyboard shortcuts, which can be disabled in their help dialog.
   const KEY = "holdfast-shortcuts";
   const stored = () => { try { return localStorage.getItem(KEY); } catch { return null; } };
   const root = document.body.dataset.repository;
@@ -155,7 +155,7 @@
   let prefix = "";
   document.addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
-    // The first of the path: the target of an event in the editor's shadow root is the element around it.
+    // The first element of the composed path: events from the editor's shadow root are retargeted to its host.
     if (event.composedPath()[0].closest?.("input, textarea, select, [contenteditable], dialog")) return;
     if (event.key === "?") { event.preventDefault(); help(); return; }
     if (stored() === "off") return;

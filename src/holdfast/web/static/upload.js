@@ -1,5 +1,5 @@
-// Uploads a chat backup in chunks. What was interrupted goes on by itself, or when the same files are chosen again.
-// Without this the form sends one file as a whole.
+// Uploads a chat backup in chunks, with retries; an interrupted upload resumes when the same files are chosen again.
+// Without this script the form uploads a single file.
 "use strict";
 (() => {
   const form = document.getElementById("upload");
@@ -48,7 +48,7 @@
   const check = (request) => {
     if (request.status < 300) return request;
     const message = answer(request).message || "The upload was refused.";
-    // What fails on the server may succeed later.
+    // Server errors and rate limits are retried.
     throw request.status >= 500 || request.status === 429 ? new Error(message) : new Refused(message);
   };
   const patiently = async (attempt) => {
@@ -81,7 +81,7 @@
         sent[position] = offset + Math.min(loaded, chunk.size);
         show(sent);
       }).then((found) => (found.status === 409 ? found : check(found))));
-      // The offset that the server has; another one than expected if an answer was lost.
+      // The current offset of the server; it differs from the expected one if a response was lost.
       const known = request.getResponseHeader("Upload-Offset");
       if (known === null) check(request);
       sent[position] = Number(known);
