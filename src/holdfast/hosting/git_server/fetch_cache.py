@@ -1,9 +1,9 @@
-"""Responses of `git upload-pack`, kept for the next who send the same request.
+"""A cache of `git upload-pack` responses.
 
-For each clone git lists and packs the objects of the whole history, and most clones of a repository ask for the
-same. What it responds is determined by the request and the refs, so that a response is known by the request's
-bytes and the repository's version. Lists of refs are kept in memory. Packs are kept as files, if the request names
-no commit that the client has: a fetch is seldom asked for twice.
+For each clone git lists and packs the objects of the whole history, and most clones of a repository send the same
+request. The response is determined by the request and the refs, so the cache key is the request's bytes and the
+repository's version. Lists of refs are cached in memory. Packs are cached as files, if the request has no `have`
+lines: a fetch is seldom repeated.
 """
 
 import hashlib
@@ -21,13 +21,13 @@ from holdfast.hosting.store.repository_log import NOT_ADOPTED
 
 __all__ = ["LARGEST_REQUEST", "FetchCache"]
 
-# Most of it are the ids that a clone wants: about a thousand branches.
+# Most of it are the `want` lines of a clone: about a thousand branches.
 LARGEST_REQUEST: Final = 64 * 1024
 LIST_BYTES: Final = 32 * 2**20
 LARGEST_LIST: Final = 2**20
-# A pack that would take more of the cache than that is not kept.
+# A pack larger than this fraction (one quarter) of the cache is not cached.
 LARGEST_SHARE: Final = 4
-# So much of the disk stays free.
+# The minimum free space of the disk.
 FREE_BYTES: Final = 2**30
 HAVE: Final = re.compile(rb"[0-9a-f]{4}have [0-9a-f]{40}")
 CHUNK: Final = 256 * 1024
@@ -38,7 +38,7 @@ MakeResponse = Callable[[], AsyncGenerator[bytes, None]]
 
 
 class FetchCache:
-    """The responses about one repository, at the version it has."""
+    """The cached responses of one repository, at its current version."""
 
     def __init__(self, app: App, repository: Repository) -> None:
         self._files = app.fetches
@@ -46,14 +46,14 @@ class FetchCache:
 
     @property
     def enabled(self) -> bool:
-        """Whether responses about this repository are kept."""
-        # Before its adoption nothing counts the changes of a repository.
+        """Whether responses of this repository are cached."""
+        # Before its adoption, the version of a repository does not count changes.
         return self._files.enabled and self._repository.version != NOT_ADOPTED
 
     def ref_list(
         self, request: bytes, variables: Mapping[str, str], make: MakeResponse
     ) -> AsyncGenerator[bytes, None]:
-        """Yield a list of refs, from memory if it was made before."""
+        """Yield a list of refs, from memory if it is cached."""
         if not self.enabled:
             return make()
         key = (self._files.folder, self._key(request, variables))
@@ -63,7 +63,7 @@ class FetchCache:
     def response(
         self, request: bytes, variables: Mapping[str, str], make: MakeResponse
     ) -> AsyncGenerator[bytes, None]:
-        """Yield the response to a request of a client that lists refs, clones or fetches."""
+        """Yield the response to a request that lists refs, clones or fetches."""
         if not self.enabled:
             return make()
         if b"command=ls-refs" in request:
@@ -76,7 +76,7 @@ class FetchCache:
             try:
                 return pieces_of(FileIO(path))
             except FileNotFoundError:
-                pass  # it was evicted in between
+                pass  # evicted in between
         return self._files.stream(key, make) if self._has_room() else make()
 
     def _has_room(self) -> bool:
@@ -95,7 +95,7 @@ class FetchCache:
 
 
 async def keep(key: Hashable, pieces: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
-    """Yield a list of refs, and keep it if git has completed it."""
+    """Yield a list of refs, and cache it if git has completed it."""
     collected: list[bytes] = []
     size = 0
     async with aclosing(pieces):
@@ -109,12 +109,12 @@ async def keep(key: Hashable, pieces: AsyncGenerator[bytes, None]) -> AsyncGener
 
 
 async def one_piece(response: bytes) -> AsyncGenerator[bytes, None]:
-    """Yield a response that is in memory."""
+    """Yield a cached response."""
     yield response
 
 
 async def pieces_of(file: FileIO) -> AsyncGenerator[bytes, None]:
-    """Yield an open file, which is closed afterwards."""
+    """Yield the content of an open file in chunks, and close it."""
     with file:
         while piece := file.read(CHUNK):
             yield piece

@@ -49,7 +49,7 @@ class GitHttp:
 
     @staticmethod
     def matches(path: str) -> bool:
-        """Return whether a path is one of git's."""
+        """Return whether a path belongs to git clients."""
         return PATH.fullmatch(path) is not None
 
     async def __call__(self, scope: Scope, receive_message: Receive, send: Send) -> None:
@@ -58,12 +58,12 @@ class GitHttp:
             response = await self._respond(scope, receive_message)
         except ApiError as refusal:
             response = refused(refusal)
-        except Exception as error:  # noqa: BLE001  # what is not known is logged
+        except Exception as error:  # noqa: BLE001  # unknown errors are logged
             response = refused(await self._explained(scope, error))
         await response(scope, receive_message, send)
 
     async def _explained(self, scope: Scope, error: Exception) -> ApiError:
-        """Return the response to a request that failed."""
+        """Return the error response for a failed request."""
         refusal = await error_response(self._host, error, scope.get(REPOSITORY))
         if refusal is None:
             log.error("git HTTP request failed", exc_info=error)
@@ -86,7 +86,7 @@ class GitHttp:
         writing = service == "git-receive-pack"
         session = await self._open_session(request, writing=writing)
         scope[REPOSITORY] = session.repository
-        # The copy may have to be brought up to date first, or made.
+        # The copy may have to be updated or built first.
         folder = await to_thread.run_sync(self._host.copies.path, session.repository)
         protocol = request.headers.get("git-protocol")
         cache = None if writing else FetchCache(self._host, session.repository)
@@ -115,7 +115,7 @@ class GitHttp:
         return await streamed(folder, answer, f"application/x-{service}-result")
 
     async def _open_session(self, request: RequestContext, *, writing: bool) -> GitSession:
-        """Authenticate in a thread; a password is checked in the thread pool for passwords."""
+        """Authenticate in a thread; passwords are checked in their own thread pool."""
         start_session = partial(open_session, self._authenticator, request, writing=writing)
         try:
             try:
@@ -145,7 +145,7 @@ class GitHttp:
             return await lfs.respond(self._host, session, resource, body, receive_message)
         except ApiError as refusal:
             return lfs_refused(request, refusal)
-        except Exception as error:  # noqa: BLE001  # what is not known is logged
+        except Exception as error:  # noqa: BLE001  # unknown errors are logged
             return lfs_refused(request, await self._explained(request.scope, error))
 
 

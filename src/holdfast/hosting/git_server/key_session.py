@@ -1,4 +1,4 @@
-"""What an SSH key gives access to: the repositories of its user, or the one repository of a deploy key."""
+"""Access with an SSH key: to the repositories of its user, or to the one repository of a deploy key."""
 
 import msgspec
 
@@ -19,13 +19,13 @@ __all__ = ["KeySession", "current_key", "key_user", "open_key_session"]
 
 
 class KeySession(msgspec.Struct, frozen=True):
-    """The repository of a session that was opened with an SSH key, and what the key may do in it."""
+    """The repository of a session that was opened with an SSH key, and the key's permissions in it."""
 
     key: SshKey
     repository: Repository
     permissions: Permissions
     user: Account
-    """The user of the key; for a deploy key the owner of the repository, for whom its pushes are recorded."""
+    """The user of the key; for a deploy key the owner of the repository, as whom its pushes are recorded."""
     only_branches: frozenset[str] | None = None
     """The branches that may be pushed to as a maintainer of a pull request's base; None for all refs."""
 
@@ -36,7 +36,7 @@ class KeySession(msgspec.Struct, frozen=True):
 
 
 def current_key(app: App, number: int, fingerprint: str) -> SshKey:
-    """Return a key as it is stored now; raise a 401 error if it was deleted, even if somebody added it again."""
+    """Return the stored key; raise a 401 error if it was deleted, even if it was added again since."""
     stored = ssh_keys.key_by_fingerprint(app.database, fingerprint)
     if stored is None or stored.id != number:
         raise ApiError(401, "this key was removed")
@@ -44,7 +44,7 @@ def current_key(app: App, number: int, fingerprint: str) -> SshKey:
 
 
 def key_user(app: App, key: SshKey) -> Account | None:
-    """Return the user of a key, who must be allowed to sign in; None for a deploy key."""
+    """Return the user of a key, who must be allowed to log in; None for a deploy key."""
     if key.user_id is None:
         return None
     user = accounts.account_by_id(app.database, key.user_id)
@@ -57,7 +57,7 @@ def key_user(app: App, key: SshKey) -> Account | None:
 def open_key_session(
     app: App, number: int, fingerprint: str, owner: str, name: str, *, writing: bool
 ) -> KeySession:
-    """Check what a key may do in a repository; what its user may not see does not exist (404)."""
+    """Check the permissions of a key in a repository; a repository its user may not read gives 404."""
     key = current_key(app, number, fingerprint)
     user = key_user(app, key)
     try:

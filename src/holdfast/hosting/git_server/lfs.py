@@ -131,7 +131,7 @@ class Locks(msgspec.Struct, frozen=True):
 
 
 class VerifiedLocks(msgspec.Struct, frozen=True):
-    """A page of locks, split into one's own and those of others."""
+    """A page of locks, split into the user's own and those of others."""
 
     ours: list[LockSchema]
     theirs: list[LockSchema]
@@ -139,7 +139,7 @@ class VerifiedLocks(msgspec.Struct, frozen=True):
 
 
 def writes(method: str, resource: str, body: bytes) -> bool:
-    """Return whether a request requires write access; a batch says so in its body."""
+    """Return whether a request requires write access; for a batch this depends on its body."""
     if resource == "objects/batch":
         return bool(decode_request(LfsBatchRequest, body).operation == "upload")
     return method == "PUT" or resource == "verify" or (method == "POST" and resource.startswith("locks"))
@@ -257,7 +257,7 @@ async def upload(app: App, session: GitSession, oid: str, size: int, receive: Re
     if size > app.settings.max_lfs_mb * 2**20:
         raise ApiError(413, f"objects may have at most {app.settings.max_lfs_mb} MB")
     try:
-        # Also for an object of another repository: knowing its id must not give access to its content.
+        # Also for an object that another repository has: knowing its id must not give access to its content.
         await add_object(app, oid, size, body_of(session.call, receive))
     except (LfsMismatch, BodyTooLarge) as error:
         raise ApiError(422, str(error)) from None
@@ -349,7 +349,7 @@ def create_lock(app: App, session: GitSession, request: LockRequest) -> Response
 
 
 def verify_locks(app: App, session: GitSession, request: VerifyLocksRequest) -> Response:
-    """List the locks before a push: one's own, and those of others."""
+    """List the locks before a push: the user's own, and those of others."""
     limit = min(request.limit if request.limit > 0 else LOCKS_PER_PAGE, LOCKS_PER_PAGE)
     locks = store.locks_of(app.database, session.repository, after=number(request.cursor), limit=limit + 1)
     more: str | UnsetType = str(locks[limit - 1].id) if len(locks) > limit else UNSET

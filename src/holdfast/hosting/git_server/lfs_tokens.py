@@ -1,7 +1,7 @@
 """Tokens for the LFS API, which SSH clients get from `git-lfs-authenticate`.
 
-A token is signed, not stored. It names a key, a repository and an operation, and gives no more than that key has
-at the time of each request: a key that was deleted, or lost its access, makes its tokens useless.
+A token is signed, not stored. It contains a key, a repository and an operation, and grants no more than that key
+has at the time of each request: if the key is deleted or loses access, its tokens are invalid.
 """
 
 import base64
@@ -22,14 +22,14 @@ __all__ = ["EXPIRES_IN", "create", "open_token_session", "token_of"]
 
 PREFIX: Final = "lfs-"
 PURPOSE: Final = b"holdfast: LFS tokens"
-# What clients are told. They get a new token after that, but a transfer that has begun must be able to end.
+# The lifetime sent to clients. They get a new token after that, but a running transfer must be able to finish.
 EXPIRES_IN: Final = 3600
 ACCEPTED_SECONDS: Final = 4 * EXPIRES_IN
 LONGEST: Final = 1024
 
 
 class LfsClaims(msgspec.Struct, frozen=True, array_like=True):
-    """What a token says."""
+    """The claims of a token."""
 
     key_id: int
     fingerprint: str
@@ -54,7 +54,7 @@ def token_of(request: RequestContext) -> str | None:
 
 
 def open_token_session(app: App, request: RequestContext, token: str, *, writing: bool) -> GitSession:
-    """Check a token, and what its key may do now."""
+    """Validate a token, and check the current permissions of its key."""
     claims = read(app, token)
     if writing and not claims.uploads:
         raise ApiError(403, "this token is for downloads")
@@ -67,7 +67,7 @@ def open_token_session(app: App, request: RequestContext, token: str, *, writing
 
 
 def read(app: App, token: str) -> LfsClaims:
-    """Return what a token says; raise a 401 error unless it was signed here and has not expired."""
+    """Return the claims of a token; raise a 401 error unless its signature is valid and it has not expired."""
     content, _, signature = token.removeprefix(PREFIX).partition(".")
     try:
         signed = decode(content) if len(token) <= LONGEST else b""
@@ -87,5 +87,5 @@ def encode(content: bytes) -> str:
 
 
 def decode(text: str) -> bytes:
-    """Decode what `encode` made."""
+    """Decode the result of `encode`."""
     return base64.b64decode(text.encode("ascii"), altchars=b"-_", validate=True)

@@ -1,10 +1,10 @@
-"""Pushes over smart HTTP and SSH: checked in quarantine before any ref moves, and always recorded once one has.
+"""Pushes over smart HTTP and SSH: checked in quarantine before any ref is updated, and always recorded afterwards.
 
 git receives and checks the pack; the service updates the refs. After the request body has been received, the push
-runs in its own task, so that it is completed and recorded even if the client or git goes away.
+runs in its own task, so that it is completed and recorded even if the client or git disconnects.
 
-Over HTTP a push is one request, answered when its body has been read. Over SSH it is a conversation: git sends the
-refs first, and a push that only deletes has no end of input, so it ends when git does.
+Over HTTP a push is one request, answered when its body has been read. Over SSH it is bidirectional: git sends the
+refs first, and a push that only deletes has no end of input, so it ends when git exits.
 """
 
 import asyncio
@@ -44,7 +44,7 @@ MOST_OPTIONS: Final = 4096
 AHEAD: Final = 8
 KEEPALIVE: Final = b"0005\x01"
 NO_OBJECT: Final = b"0" * 40
-# How long a client may take to end its input after git has ended; not every client ends it.
+# How long a client may take to close its input after git has exited; not every client closes it.
 LINGER_SECONDS: Final = 0.3
 
 
@@ -72,9 +72,9 @@ async def receive_pack(
     idle_timeout: float = IDLE_TIMEOUT,
     stateless: bool = True,
 ) -> AsyncGenerator[bytes, None]:
-    """Run a push and yield git's response, after the whole body has been read unless it is a conversation.
+    """Run a push and yield git's response, after the whole body has been read unless it is bidirectional (SSH).
 
-    `judge` is called in a thread when all objects are in quarantine. A refusal refuses the whole push, unless it
+    `judge` is called in a thread when all objects are in quarantine. A rejection rejects the whole push, unless it
     is limited to its ref and the push is not atomic. `move` is called in a thread with the accepted updates; it
     performs and records them, and returns the failed ones.
     """
@@ -100,7 +100,7 @@ async def receive_pack(
 
 
 def error_packet(text: str) -> bytes:
-    """Return the packet line that git clients show as a remote error."""
+    """Return the pkt-line that git clients show as a remote error."""
     line = f"ERR {text}".encode()
     return b"%04x%s" % (len(line) + 4, line)
 
@@ -202,7 +202,7 @@ class PushTask:
         self._updating: asyncio.Future[Sequence[PushRejection]] | None = None
 
     def leave(self) -> None:
-        """Note that the client has disconnected; an incomplete push is aborted."""
+        """Record that the client has disconnected; an incomplete push is aborted."""
         self._left = True
         while not self.answer.empty():
             self.answer.get_nowait()
@@ -217,7 +217,7 @@ class PushTask:
             configuration = [
                 ("core.hooksPath", str(hooks)),
                 ("receive.procReceiveRefs", "refs"),
-                # The objects of every push stay one pack, which is what the log records.
+                # The objects of every push are kept as one pack, which the log records.
                 ("receive.unpackLimit", "1"),
             ]
             if max_bytes is not None:
@@ -252,7 +252,7 @@ class PushTask:
                 )
             watchdog = Watchdog(self.idle_timeout, lambda: self._give_up(process, conversation))
             self._feeding = asyncio.create_task(self._feed(process, watchdog))
-            # A task that is cancelled before it has begun does not run, and git would wait for its input.
+            # A task that is cancelled before it has started does not run, and git would wait for its input.
             self._feeding.add_done_callback(lambda _: self._end_input(process))
             if self._left:
                 self._feeding.cancel()
@@ -283,7 +283,7 @@ class PushTask:
             raise process.failure(code)
 
     async def _end_feeding(self, feeding: asyncio.Task[None]) -> None:
-        """End the input of a conversation: a client waits for the end of git, unless it still sends its pack."""
+        """End the input over SSH: the client waits until git exits, unless it still sends its pack."""
         if self._commands.has_pack:
             await asyncio.wait([feeding], timeout=LINGER_SECONDS)
             if self._ignores:
@@ -298,7 +298,7 @@ class PushTask:
 
     async def _feed(self, process: GitProcess, watchdog: Watchdog) -> None:
         stdin = process.stdin
-        assert stdin is not None  # noqa: S101  # it was started to be fed
+        assert stdin is not None  # noqa: S101  # started with a pipe
         ignored: int | None = None
         try:
             async for chunk in self.body:
@@ -308,14 +308,14 @@ class PushTask:
                     stdin.write(chunk)
                     try:
                         await stdin.drain()
-                    except ConnectionError:  # git stopped reading, and its output says why
+                    except ConnectionError:  # git closed its input, and reports why in its output
                         ignored = 0
                         self._ignores = True
                 else:
                     ignored += len(chunk)
                     if ignored > MOST_IGNORED:
                         break
-        except Exception as error:  # noqa: BLE001  # whatever it is, the one who asked is told
+        except Exception as error:  # noqa: BLE001  # every error is reported to the client
             self.trouble = error
 
     def _end_input(self, process: GitProcess) -> None:
@@ -332,7 +332,7 @@ class PushTask:
                 await self.answer.put(chunk)
 
     async def _converse(self, questions: asyncio.StreamReader, mouth: FileIO) -> None:
-        # The pipe is closed in any case: a hook that waits for an answer then refuses.
+        # The pipe is always closed: a hook that waits for a response then rejects the push.
         with mouth:
             while kind := await questions.readline():
                 if kind == b"pre-receive\n":
@@ -355,7 +355,7 @@ class PushTask:
         refused = {refusal.ref for refusal in self._refused}
         ref_updates = push.changes if all(refusal.alone for refusal in self._refused) else ()
         self._accepted = frozenset(change for change in ref_updates if change.ref not in refused)
-        # Refs that git has refused itself are not among these.
+        # Refs that git has rejected itself are not among these.
         all_accepted = len(self._accepted) == self._commands.count
         if self._accepted and (all_accepted or not push.atomic):
             self._packs = await asyncio.to_thread(push.packs)
@@ -378,7 +378,7 @@ class PushTask:
             return names
         try:
             return [*names, *await asyncio.to_thread(self.judge, replace(push, changes=ref_updates))]
-        except Exception as error:  # noqa: BLE001  # a push nobody could judge is refused
+        except Exception as error:  # noqa: BLE001  # a push that could not be checked is rejected
             reason = self._failed(error, "a push could not be judged", "the service could not check this push")
             return [*names, *(PushRejection(change.ref, reason) for change in ref_updates)]
 
@@ -398,7 +398,7 @@ class PushTask:
         self._updating = asyncio.ensure_future(asyncio.to_thread(self.update, pushed))
         try:
             return [*refusals, *await asyncio.shield(self._updating)]
-        except Exception as error:  # noqa: BLE001  # whoever pushes is told
+        except Exception as error:  # noqa: BLE001  # reported to the client
             happened = "push not recorded"
             reason = self._failed(error, happened, "the service could not update this ref")
             return [*refusals, *(PushRejection(change.ref, reason) for change in allowed)]

@@ -11,7 +11,7 @@ __all__ = ["inflate", "limit_body", "spool"]
 
 CHUNK: Final = 64 * 1024
 IN_MEMORY: Final = 1024 * 1024
-# git only compresses lists of object ids, by about half. A decompression bomb shrinks a thousandfold.
+# git only compresses lists of object ids, by about half. A decompression bomb has a ratio of about a thousand.
 MOST_GROWTH: Final = 100
 
 
@@ -53,7 +53,7 @@ async def limit_body(body: AsyncIterator[bytes], *, most: int) -> AsyncIterator[
 
 async def spool(body: AsyncIterator[bytes], *, most: int) -> IO[bytes]:
     """Read a whole body into a temporary file."""
-    file = tempfile.TemporaryFile(prefix="holdfast-body-")  # noqa: SIM115  # the caller closes it
+    file = tempfile.TemporaryFile(prefix="holdfast-body-")  # noqa: SIM115  # closed by the caller
     try:
         async for chunk in limit_body(body, most=most):
             file.write(chunk)

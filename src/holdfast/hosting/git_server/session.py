@@ -75,7 +75,7 @@ def open_session(authenticator: Authenticator, request: RequestContext, *, writi
 
 
 def only_branches(app: App, actor: Actor, repository: Repository, may: Permissions) -> frozenset[str] | None:
-    """Return the branches that somebody without write access may push to; None with write access."""
+    """Return the branches that a user without write access may push to; None with write access."""
     if may.may_write(Unit.CODE):
         return None
     return maintainer_edits.editable_branches(app, actor, repository)
@@ -84,7 +84,7 @@ def only_branches(app: App, actor: Actor, repository: Repository, may: Permissio
 def require_code(
     repository: Repository, may: Permissions, *, writing: bool, only_branches: frozenset[str] | None = None
 ) -> None:
-    """Raise a 403 error unless the code of a repository may be read, or written to, at least to some branches."""
+    """Raise a 403 error unless the code of a repository may be read, or written to, at least for some branches."""
     if not may.may_read(Unit.CODE):
         raise ApiError(403, "you may not read the code of this repository")
     if writing:

@@ -1,8 +1,8 @@
 """Git over SSH: clone, fetch and push with the keys of users and repositories; there is no shell.
 
-Everybody connects as the same user; the key says who it is. asyncssh handles every authentication request in a
-task of its own, so the key that a signature was checked for is that of the task's context. A session runs one
-command of git, with the same access rules, limits and push path as smart HTTP.
+All clients connect as the same SSH user and are identified by their key. asyncssh handles every authentication
+request in its own task, so the key whose signature was verified is the one in the task's context. A session runs
+one git command, with the same permissions, limits and push code as smart HTTP.
 """
 
 import asyncio
@@ -42,24 +42,24 @@ from holdfast.hosting.store.ssh_keys import SshKey
 __all__ = ["GitSsh", "parse_command"]
 
 CHUNK: Final = 128 * 1024
-# How many keys a client may offer; OpenSSH offers those of its agent one after the other.
+# The maximum number of keys a client may offer; OpenSSH offers those of its agent one after the other.
 MOST_KEYS_TRIED: Final = 20
 MOST_SESSIONS_PER_CONNECTION: Final = 10
-# What a client may set in the environment of a session; git sets one variable.
+# Limits of the environment a client may set in a session; git sets one variable.
 MOST_VARIABLES: Final = 64
 MOST_VARIABLE_BYTES: Final = 64 * 1024
 ENVIRONMENT_CHECKED_EVERY: Final = 0.5
-# A connection without a session, such as the idle master of a multiplexing client.
+# For a connection without a session, such as the idle master of a multiplexing client.
 IDLE_CONNECTION_SECONDS: Final = 300.0
-# git-lfs uploads files between the first answer to a push and the push itself.
+# git-lfs uploads files between the ref advertisement of a push and the push itself.
 IDLE_TIMEOUT: Final = 2 * 3600.0
 KEEPALIVE_SECONDS: Final = 60
 LONGEST_COMMAND: Final = 4096
-# The use of a key is written at most this often.
+# The last use of a key is written at most this often.
 USE_IS_NOTED_EVERY: Final = 60
 COMMANDS: Final = ("git-upload-pack", "git-receive-pack", "git-upload-archive", "git-lfs-authenticate")
 REPOSITORY: Final = re.compile(r"/?(?P<owner>[^/]+)/(?P<name>[^/]+?)(?:\.git)?/?")
-# Modern algorithms whose cost is low: AES-GCM is several times as fast here as ChaCha20 with Poly1305.
+# Modern algorithms with a low cost: AES-GCM is several times as fast here as ChaCha20-Poly1305.
 CIPHERS: Final = ("aes128-gcm@openssh.com", "aes256-gcm@openssh.com", "aes256-ctr", "aes128-ctr")
 UNKNOWN_KEY: Final = (
     "None of your keys is known here. Add the public key to your account, or to the repository as a deploy key, "
@@ -75,17 +75,17 @@ Process = asyncssh.SSHServerProcess[bytes]
 
 
 class SshCommand(msgspec.Struct, frozen=True):
-    """A command that a client runs: a service of git, and the repository it is about."""
+    """A command that a client runs: a git service, and its repository."""
 
     service: str
     owner: str
     name: str
     operation: str = ""
-    """What `git-lfs-authenticate` is to allow: download or upload."""
+    """The operation of `git-lfs-authenticate`: download or upload."""
 
     @property
     def writes(self) -> bool:
-        """Whether it takes write access."""
+        """Whether it requires write access."""
         return self.service == "git-receive-pack" or self.operation == "upload"
 
 
@@ -158,7 +158,7 @@ class GitSsh:
         await receive_pack.finish()
 
     def admit(self, connection: "SshConnection", peer: str) -> bool:
-        """Add a connection; return false if there are too many, in total or of its address."""
+        """Add a connection; return false if there are too many, in total or from its address."""
         settings = self.app.settings
         address = "" if not peer or self._proxies.trusts(peer) else network_of(peer)
         if len(self._connections) >= settings.ssh_max_connections:
@@ -170,7 +170,7 @@ class GitSsh:
         return True
 
     def release(self, connection: "SshConnection") -> None:
-        """Remove a connection that is closed."""
+        """Remove a closed connection."""
         address = self._connections.pop(connection, None)
         if address is not None:
             self._by_address[address] -= 1
@@ -185,7 +185,7 @@ class GitSsh:
 
 
 class SshConnection(asyncssh.SSHServer):
-    """One connection: it authenticates a key, and opens sessions for it."""
+    """One connection: authenticates a key, and opens sessions for it."""
 
     def __init__(self, server: GitSsh) -> None:
         self._server = server
@@ -198,7 +198,7 @@ class SshConnection(asyncssh.SSHServer):
         self._idle: asyncio.TimerHandle | None = None
 
     def connection_made(self, conn: asyncssh.SSHServerConnection) -> None:
-        """Close the connection at once if there are too many."""
+        """Close the connection immediately if there are too many."""
         self._connection = conn
         peer = conn.get_extra_info("peername") or ("",)
         if not self._server.admit(self, str(peer[0])):
@@ -206,7 +206,7 @@ class SshConnection(asyncssh.SSHServer):
             asyncio.get_running_loop().call_soon(conn.abort)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002  # asyncssh's signature
-        """Forget the connection."""
+        """Remove the connection."""
         self._server.release(self)
         if self._idle is not None:
             self._idle.cancel()
@@ -221,11 +221,11 @@ class SshConnection(asyncssh.SSHServer):
         return True
 
     def public_key_auth_supported(self) -> bool:
-        """Offer authentication by key, which is the only one that can succeed."""
+        """Offer public key authentication, the only method that can succeed."""
         return True
 
     async def validate_public_key(self, username: str, key: asyncssh.SSHKey) -> bool:
-        """Return whether a key is known; its signature is checked afterwards."""
+        """Return whether a key is known; its signature is verified afterwards."""
         fingerprint = key.get_fingerprint("sha256")
         self._tried.add(fingerprint)
         if len(self._tried) > MOST_KEYS_TRIED:
@@ -236,7 +236,7 @@ class SshConnection(asyncssh.SSHServer):
             return False
         try:
             ssh_key = await to_thread.run_sync(ssh_keys.key_by_fingerprint, self._app.database, fingerprint)
-        except Exception as error:  # noqa: BLE001  # whatever it is, nobody is let in
+        except Exception as error:  # noqa: BLE001  # any error denies access
             log.warning("SSH key not looked up", error=type(error).__name__)
             self.close("The service is not available at the moment; try again later.")
             return False
@@ -244,10 +244,10 @@ class SshConnection(asyncssh.SSHServer):
         return ssh_key is not None
 
     def kbdint_auth_supported(self) -> bool:
-        """Offer what clients try after their keys, to tell them that none of these is known."""
+        """Offer keyboard-interactive, which clients try after their keys, to tell them that no key is known."""
         return True
 
-    def get_kbdint_challenge(self, username: str, lang: str, submethods: str) -> bool:  # noqa: ARG002  # asyncssh's
+    def get_kbdint_challenge(self, username: str, lang: str, submethods: str) -> bool:  # noqa: ARG002  # asyncssh's signature
         """Close the connection with a message."""
         user = self._app.settings.ssh_user
         reason = "unknown key" if username == user else "another user name"
@@ -257,7 +257,7 @@ class SshConnection(asyncssh.SSHServer):
         return False
 
     def auth_completed(self) -> None:
-        """Keep the key whose signature was checked."""
+        """Store the key whose signature was verified."""
         self._key = validated_key.get()
         if self._key is not None:
             self._server.note_use(self._key)
@@ -284,7 +284,7 @@ class SshConnection(asyncssh.SSHServer):
         self.close("Too many environment variables were sent.", asyncssh.DISC_PROTOCOL_ERROR)
 
     def _wait_for_session(self) -> None:
-        """Close the connection after a while without a session."""
+        """Close the connection after `IDLE_CONNECTION_SECONDS` without a session."""
         if self._idle is not None:
             self._idle.cancel()
         if not self._sessions:
@@ -292,8 +292,8 @@ class SshConnection(asyncssh.SSHServer):
             self._idle = loop.call_later(IDLE_CONNECTION_SECONDS, self.close, "The connection was idle.")
 
     def _start(self, process: Process) -> None:
-        """Run the command of a session in a task of its own."""
-        assert self._key is not None  # noqa: S101  # no session is opened without one
+        """Run the command of a session in its own task."""
+        assert self._key is not None  # noqa: S101  # a session requires a key
         self._sessions += 1
         self._wait_for_session()
         task = asyncio.create_task(SshSession(self._server, self._key, process).run())
@@ -310,8 +310,8 @@ class SshConnection(asyncssh.SSHServer):
 class SshChannel(asyncssh.SSHServerProcess[bytes]):
     """The channel of a session, which may be open before it has a command and after the command has ended.
 
-    A client may set environment variables as long as it is open, and asyncssh keeps them all: their number and
-    size are looked at every so often.
+    A client may set environment variables as long as it is open, and asyncssh stores all of them: their number and
+    size are checked periodically.
     """
 
     def __init__(
@@ -326,7 +326,7 @@ class SshChannel(asyncssh.SSHServerProcess[bytes]):
         self._check: asyncio.TimerHandle | None = None
 
     def connection_made(self, chan: Any) -> None:
-        """Begin to look at the environment."""
+        """Start checking the environment."""
         super().connection_made(chan)
         self._check_environment(chan)
 
@@ -340,7 +340,7 @@ class SshChannel(asyncssh.SSHServerProcess[bytes]):
         self._check = loop.call_later(ENVIRONMENT_CHECKED_EVERY, self._check_environment, channel)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Note that the channel is closed."""
+        """Record that the channel is closed."""
         if self._check is not None:
             self._check.cancel()
         super().connection_lost(exc)
@@ -348,7 +348,7 @@ class SshChannel(asyncssh.SSHServerProcess[bytes]):
 
 
 class SshSession:
-    """One session: one command of git."""
+    """One session, which runs one git command."""
 
     def __init__(self, server: GitSsh, key: SshKey, process: Process) -> None:
         self._server = server
@@ -360,7 +360,7 @@ class SshSession:
         self._route = "none"
 
     async def run(self) -> None:
-        """Run the command, tell the client how it ended, and log it; it ends when the client goes away."""
+        """Run the command, send its exit status, and log it; it is cancelled when the client disconnects."""
         request = os.urandom(8).hex()
         logs.REQUEST.set(request)
         began = time.perf_counter()
@@ -382,7 +382,7 @@ class SshSession:
         logs.request_line("SSH", self._path, status, round(seconds * 1000, 1), request)
 
     async def _respond(self) -> int:
-        """Run the command; return the status it would have over HTTP."""
+        """Run the command; return the status code it would have over HTTP."""
         try:
             try:
                 return await self._execute()
@@ -392,7 +392,7 @@ class SshSession:
                 if self._process.is_closing():
                     return 499
                 raise await self._explained(error) from None
-            except Exception as error:  # noqa: BLE001  # what is not known is logged
+            except Exception as error:  # noqa: BLE001  # unknown errors are logged
                 raise await self._explained(error) from None
         except ApiError as refusal:
             with suppress(OSError, asyncssh.Error):
@@ -400,11 +400,11 @@ class SshSession:
             return refusal.status
 
     async def _explained(self, error: Exception) -> ApiError:
-        """Return what to tell the client about an error."""
+        """Return the error to report to the client."""
         if isinstance(error, BodyTooLarge):
             return ApiError(413, str(error))
         if isinstance(error, GitFailed) and not isinstance(error, GitTimedOut):
-            # git has told the client what was wrong, in its protocol.
+            # git has reported the error to the client, in its protocol.
             log.warning("git command failed", command=error.command)
             return ApiError(400, "git could not answer this request")
         refusal = await error_response(self._app, error, self._repository)
@@ -448,7 +448,7 @@ class SshSession:
         )
 
     def _authenticate_lfs(self, session: KeySession, command: SshCommand) -> bytes:
-        """Return the answer to `git-lfs-authenticate`: where the LFS API is, and a token for it."""
+        """Return the response to `git-lfs-authenticate`: the URL of the LFS API, and a token for it."""
         token = lfs_tokens.create(self._app, session, uploads=command.writes)
         path = f"{quote(session.repository.owner.name)}/{quote(session.repository.name)}"
         answer = {
@@ -481,7 +481,7 @@ class SshSession:
         )
 
     def _greeting(self) -> str:
-        """Return what to say to somebody who wants a shell: whose key it is, and that there is none."""
+        """Return the message for a client that requests a shell: the owner of its key, and that there is none."""
         key = current_key(self._app, self._key.id, self._key.fingerprint)
         user = key_user(self._app, key)
         who = "this is a deploy key" if user is None else f"you are {user.name}"
@@ -489,7 +489,7 @@ class SshSession:
 
 
 async def input_of(process: Process) -> AsyncIterator[bytes]:
-    """Yield what a client sends; raise `BodyDamaged` if it sends a signal."""
+    """Yield the input of a client; raise `BodyDamaged` if it sends a signal."""
     while True:
         try:
             chunk = await process.stdin.read(CHUNK)

@@ -51,7 +51,7 @@ def advertise(
 async def advertisement(
     folder: Path, service: Service, variables: dict[str, str], idle_timeout: float
 ) -> AsyncGenerator[bytes, None]:
-    """Yield the ref advertisement that git makes."""
+    """Yield the ref advertisement of git."""
     # Version 2 has its own header, and exists only for reading.
     line = f"# service={service}\n"
     silent = service == "git-upload-pack" and variables.get("GIT_PROTOCOL") == "version=2"
@@ -80,9 +80,9 @@ def upload_pack(
 async def converse(
     folder: Path, body: AsyncIterator[bytes], *, protocol: str | None = None, idle_timeout: float = IDLE_TIMEOUT
 ) -> AsyncGenerator[bytes, None]:
-    """Yield what git says in a clone or fetch that is a conversation, as over SSH; it ends when git does.
+    """Yield git's output in a bidirectional clone or fetch, as over SSH, until git exits.
 
-    The size of all that the client sends is limited.
+    The total size of the client's input is limited.
     """
     process = await start(folder, "upload-pack", str(folder), feed=True, variables=protocol_variables(protocol))
     watchdog = Watchdog(idle_timeout, process.end)
@@ -107,11 +107,11 @@ async def converse(
 
 
 async def feed(process: GitProcess, body: AsyncIterator[bytes], watchdog: Watchdog) -> None:
-    """Pass to git what the client sends."""
+    """Pass the client's input to git."""
     stdin = process.stdin
-    assert stdin is not None  # noqa: S101  # it was started to be fed
+    assert stdin is not None  # noqa: S101  # started with a pipe
     try:
-        with suppress(ConnectionError):  # git stopped reading, and its output says why
+        with suppress(ConnectionError):  # git closed its input, and reports why in its output
             async for chunk in body:
                 watchdog.touch()
                 stdin.write(chunk)
@@ -152,7 +152,7 @@ async def answer(
                     answered = True
                     yield chunk
             except GitFailed as error:
-                # After its first output git reports errors itself; cutting it off would hide them.
+                # After its first output git reports errors itself; terminating the response would hide them.
                 if not answered or isinstance(error, GitTimedOut):
                     raise
 
@@ -160,7 +160,7 @@ async def answer(
 async def pass_request(
     run_git: Callable[..., AsyncGenerator[bytes, None]], request: bytes
 ) -> AsyncGenerator[bytes, None]:
-    """Pass a request to git, from a file of its own: the client who asked first may leave before the others."""
+    """Pass a request to git, from a temporary file: the first client to ask may disconnect before others."""
     with tempfile.TemporaryFile(prefix="holdfast-body-") as file:
         file.write(request)
         file.seek(0)
