@@ -11,7 +11,7 @@ __all__ = ["attachment_response"]
 
 
 def attachment_response(request: RequestContext, target: RepositoryAccess, file: Attachment) -> RawResponse:
-    """Respond with an attached file as a download, which no browser runs, and count it."""
+    """Respond with an attached file as a download, which browsers do not run, and count it."""
     repository = target.repository
     is_public = not repository.is_private and repository.owner.visibility == "public"
     fresh = not_modified(request, file.digest, lambda: file.created_at, is_public=is_public)
@@ -29,7 +29,7 @@ def attachment_response(request: RequestContext, target: RepositoryAccess, file:
     )
     response = serve(request, served)
     response.headers["Content-Disposition"] = disposition(file.name, "attachment")
-    # The first part of a download that is made in parts stands for all of them.
+    # Of a download in several ranges, only the first range is counted.
     begins = request.headers.get("range", "bytes=0-").startswith("bytes=0-")
     if request.scope["method"] == "GET" and begins and response.status_code < 400:
         request.app.downloads.append(file.id)

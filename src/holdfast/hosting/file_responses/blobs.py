@@ -1,4 +1,4 @@
-"""Responses with the content of files in a repository: blobs, and the LFS objects their pointers name."""
+"""Responses with the content of files in a repository: blobs, and the LFS objects their pointers refer to."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -28,7 +28,7 @@ from holdfast.hosting.store import lfs
 __all__ = ["CommittedFile", "blob_media_type", "blob_response", "find_file", "media_response"]
 
 SIGNED_SECONDS: Final = 300
-# Up to this size a file is read on the event loop; larger ones in a thread, piece by piece.
+# Up to this size a file is read on the event loop; larger ones in a thread, in chunks.
 QUICK_BYTES: Final = 128 * 1024
 KEPT_BYTES: Final = 32 * 2**20
 
@@ -47,12 +47,12 @@ class CommittedFile:
 
     @property
     def is_public(self) -> bool:
-        """Whether anybody may see it, so that anything on the way may keep it."""
+        """Whether the file is public, so that shared caches may store it."""
         repository = self.target.repository
         return not repository.is_private and repository.owner.visibility == "public"
 
     def modified(self) -> int | None:
-        """Return when the newest commit that touched it was made."""
+        """Return the time of the newest commit that changed it."""
         last_commit = last_commits.cached_answer(self.repo, self.commit, self.entry.raw_path)
         if last_commit is None:
             self.request.require_thread()
@@ -63,7 +63,7 @@ class CommittedFile:
 def find_file(
     request: RequestContext, target: RepositoryAccess, repo: Repo, commit: str, path: str
 ) -> CommittedFile:
-    """Find a file in a commit; a directory or a submodule is not found, for it has no content."""
+    """Find a file in a commit; a directory or a submodule has no content and gives 404."""
     try:
         wanted = requested_path(path)
     except PathRefused:
@@ -76,13 +76,13 @@ def find_file(
 
 @lru_cache(maxsize=8192)
 def entry_at(folder: Path, commit: str, path: str) -> TreeEntry | MissingPath:
-    """Return what lies at a path in a commit, where nothing ever changes."""
+    """Return the entry at a path in a commit; cached, since commits are immutable."""
     repo = open_repository(folder)
     return trees.find(repo, read_commit(repo, commit).tree, path)
 
 
 def small_blob(repo: Repo, blob: str) -> bytes:
-    """Return a small blob, which an id stands for once and for all."""
+    """Return a small blob; cached, since blobs are immutable."""
     content = blobs.get(blob)
     if content is None:
         content = trees.read_blob(repo, blob)
@@ -116,13 +116,13 @@ def blob_response(file: CommittedFile) -> RawResponse:
 
 
 def streamed(folder: Path, blob: str, start: int, stop: int) -> Iterator[bytes]:
-    """Yield a large blob's bytes; an open repository belongs to its thread, and this may run in another."""
+    """Yield a large blob's bytes; opens the repository again, since a `Repo` belongs to its thread."""
     yield from trees.stream_blob(open_repository(folder), blob, start, stop)
 
 
 @lru_cache(maxsize=8192)
 def blob_media_type(folder: Path, blob: str) -> str:
-    """Return the type of a blob."""
+    """Return the media type of a blob."""
     return media_type(b"".join(trees.stream_blob(open_repository(folder), blob, 0, LOOKED_AT)))
 
 
@@ -133,7 +133,7 @@ def blob_response_in_thread(file: CommittedFile) -> RawResponse:
 
 
 def media_response(file: CommittedFile) -> RawResponse:
-    """Respond with the LFS object a pointer names, or with the blob when there is no pointer or no object."""
+    """Respond with the LFS object a pointer refers to, or with the blob if there is no pointer or no object."""
     request, entry = file.request, file.entry
     if entry.size > pointer.MOST_BYTES or entry.type != "file":
         return blob_response(file)

@@ -1,4 +1,4 @@
-"""The conditions a request brings in its headers: `If-Match` and `If-None-Match`, as RFC 9110 has them."""
+"""Conditional requests: the headers `If-Match` and `If-None-Match` (RFC 9110)."""
 
 import re
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ SEPARATOR: Final = re.compile(r"[ \t]*,[ \t,]*")
 
 @dataclass(frozen=True, slots=True)
 class Tags:
-    """The tags of one header: any at all, or those that are listed."""
+    """The entity tags of one header: any (`*`), or a list."""
 
     any: bool = False
     strong: frozenset[str] = frozenset()
@@ -24,7 +24,10 @@ class Tags:
 
 
 def tags_in(value: str) -> Tags | None:
-    """Read a list of tags or `*`; None for what is neither. A tag may hold commas, and the list may have gaps."""
+    """Parse a list of entity tags or `*`; None if invalid.
+
+    Tags may contain commas, and the list empty elements.
+    """
     text = value.strip(" \t")
     if text == ANY:
         return Tags(any=True)
@@ -43,7 +46,10 @@ def tags_in(value: str) -> Tags | None:
 
 
 def tags_of(request: EndpointRequest, header: str) -> Tags | None:
-    """Read the tags of a header, which may have come in several lines; None when there is none of that name."""
+    """Parse the entity tags of a header, which may be repeated; None if it is missing.
+
+    Raise a 400 error if it is invalid.
+    """
     lines = request.headers.getlist(header)
     if not lines:
         return None

@@ -24,7 +24,7 @@ Pieces = bytes | Iterable[bytes] | AsyncIterator[bytes]
 
 @dataclass(frozen=True, slots=True)
 class ServedFile:
-    """A file to be served: `read` returns its bytes from one place up to another."""
+    """A file to serve: `read` returns its bytes from `start` up to `stop`."""
 
     name: str
     media_type: str
@@ -37,7 +37,7 @@ class ServedFile:
 
 @lru_cache(maxsize=4096)
 def disposition(name: str, kind: str = "inline") -> str:
-    """Return a `Content-Disposition` header with a file name; no name can add parameters of its own."""
+    """Return a `Content-Disposition` header with a file name; no name can inject parameters."""
     plain = "".join(letter if " " <= letter <= "~" else "_" for letter in name)
     if plain == name and name and TOKEN.issuperset(name):
         return f"{kind}; filename={name}"
@@ -48,7 +48,7 @@ def disposition(name: str, kind: str = "inline") -> str:
 
 
 def content_security_policy(media_type: str) -> str:
-    """Return the `Content-Security-Policy` of a file; browsers' players of audio and video work without one."""
+    """Return the `Content-Security-Policy` of a file; none for audio and video, whose players it would break."""
     if media_type.startswith(("audio/", "video/")):
         return ""
     return NO_SCRIPTS if media_type == "application/pdf" else f"{NO_SCRIPTS}; sandbox"
@@ -63,7 +63,7 @@ def has_tag(header: str, etag: str) -> bool:
 def not_modified(
     request: RequestContext, etag: str, modified: Callable[[], int | None], *, is_public: bool
 ) -> RawResponse | None:
-    """Return a 304 response if the client has the file; its time is read only if no entity tag was sent."""
+    """Return a 304 response if the client has the file; the modification time is read only without an ETag."""
     tags, since = request.headers.get("if-none-match"), request.headers.get("if-modified-since")
     when = None
     if tags is not None:
@@ -88,7 +88,7 @@ def parse_http_date(text: str) -> int | None:
 
 
 def validators(etag: str, modified: int | None, *, is_public: bool) -> dict[str, str]:
-    """Return the validators of a file, and how long it may be cached."""
+    """Return the validators of a file, and its `Cache-Control` header."""
     kept = f"{'public' if is_public else 'private'}, max-age={HOURS}"
     return {"ETag": f'"{etag}"', "Cache-Control": kept, **last_modified(modified)}
 
@@ -128,7 +128,7 @@ def serve(request: RequestContext, file: ServedFile) -> RawResponse:
 
 
 def if_range_holds(request: RequestContext, file: ServedFile) -> bool:
-    """Return whether the `If-Range` condition holds: the client has ranges of the file as it is now."""
+    """Return whether the `If-Range` condition holds: the client has ranges of the current version."""
     condition = request.headers.get("if-range")
     if condition is None:
         return True

@@ -1,4 +1,4 @@
-"""Media type detection by the first bytes; the result is never a type that browsers run as a page."""
+"""Media type detection (sniffing) by the first bytes; never returns a type that browsers run as a page."""
 
 import codecs
 import re
@@ -33,7 +33,7 @@ BEGINNINGS: Final = (
     (re.compile(rb"(?s)....ftyp(?:mp4|M4[AV]|iso|avc1|dash|MSNV)"), "video/mp4"),
 )
 MARKS: Final = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_BE, "utf-16be"), (codecs.BOM_UTF16_LE, "utf-16le"))
-# Bytes that no text contains, besides tab, line feed, form feed, carriage return and escape.
+# Control characters that no text contains; tab, line feed, form feed, carriage return and escape are allowed.
 BINARY: Final = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
 SVG: Final = re.compile(
     rb"(?s)\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--.*?-->\s*)*(?:<!doctype\s+svg[^>]*>\s*)?(?:<!--.*?-->\s*)*<svg[\s>/]",
