@@ -27,7 +27,7 @@ class LfsPointer:
 
     @classmethod
     def parse(cls, content: bytes) -> Self | None:
-        """Parse a pointer; None if the file is none."""
+        """Parse a pointer; None if the content is not a pointer."""
         if len(content) > MOST_BYTES or not content.startswith(VERSION):
             return None
         lines = content.split(b"\n")

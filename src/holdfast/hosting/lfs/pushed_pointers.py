@@ -1,4 +1,4 @@
-"""LFS pointers among the new objects of a push, or all of a repository, found without walking its history."""
+"""LFS pointers among the new objects of a push, or all objects of a repository, without walking the history."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import islice
@@ -24,7 +24,7 @@ FORMAT: Final = "--batch-check=%(objecttype) %(objectsize) %(objectname)"
 
 
 def new_pointers(push: Push) -> Iterator[dict[str, LfsPointer]]:
-    """Yield the pointers of a push in batches, by blob id; of a large push not all. Only new objects are read."""
+    """Yield the pointers of a push in batches, by blob id, up to `MOST_READ` blobs; only new objects are read."""
     if QUARANTINE not in push.variables:
         return
     alone = {QUARANTINE: push.variables[QUARANTINE]}
@@ -33,13 +33,13 @@ def new_pointers(push: Push) -> Iterator[dict[str, LfsPointer]]:
 
 
 def stored_pointers(folder: Path) -> Iterator[dict[str, LfsPointer]]:
-    """Yield the pointers of a repository in batches, by blob id; of a very large one not all."""
+    """Yield the pointers of a repository in batches, by blob id, up to `MOST_READ` blobs."""
     candidates = islice(small_blobs(folder, {}), MOST_STORED)
     yield from pointers_among(candidates, lambda stdin: run(folder, "cat-file", "--batch", input=stdin))
 
 
 def pointers_among(candidates: Iterator[str], read: Callable[[bytes], bytes]) -> Iterator[dict[str, LfsPointer]]:
-    """Read blobs with `git cat-file --batch`, and yield those that are pointers."""
+    """Read blobs with `git cat-file --batch`, and yield the pointers among them."""
     while some := list(islice(candidates, READ_AT_ONCE)):
         content = read("".join(f"{blob}\n" for blob in some).encode())
         pointers = {

@@ -40,7 +40,7 @@ class LfsStore:
             return await to_thread.run_sync(self._store.size, object_key(oid))
 
     async def write(self, oid: str, size: int, chunks: AsyncIterator[bytes]) -> None:
-        """Store an object if its size and hash match; otherwise nothing."""
+        """Store an object if its size and hash match; otherwise store nothing."""
         key = object_key(oid)
         with lfs_errors(oid), self._store.incoming_path() as path:
             await write_verified(path, oid, size, chunks)
@@ -48,7 +48,7 @@ class LfsStore:
             await to_thread.run_sync(self._store.put_file, key, path)
 
     def _replace_damaged(self, key: str, size: int) -> None:
-        """Delete an object that has another size than what is about to be stored under its key."""
+        """Delete an object whose size differs from the content about to be stored under its key."""
         if self._store.size(key) not in {None, size}:
             self._store.delete(key)
 
@@ -79,7 +79,7 @@ class LfsStore:
 
 @contextmanager
 def lfs_errors(oid: str) -> Iterator[None]:
-    """Raise errors of the object store as those of LFS."""
+    """Translate errors of the object store to LFS errors."""
     try:
         yield
     except NoSuchStoredObject as error:
@@ -91,7 +91,7 @@ def lfs_errors(oid: str) -> Iterator[None]:
 
 
 def object_key(oid: str) -> str:
-    """Return the key of an object in the object store; raise for an invalid id."""
+    """Return the key of an object in the object store; raise an error for an invalid id."""
     if not is_oid(oid):
         raise NoSuchLfsObject("an object id is 64 lowercase hexadecimal digits")
     return f"{PREFIX}{oid[:2]}/{oid[2:4]}/{oid}"
