@@ -1,4 +1,4 @@
-"""Emoji by their short names, such as `:tada:`, from the table of rich; some names that it lacks are added."""
+"""Emoji by short name, such as `:tada:`, from the table of rich, with some names added."""
 
 import re
 from typing import Final
@@ -8,7 +8,7 @@ from rich.emoji import Emoji, NoEmoji
 __all__ = ["with_emoji"]
 
 CODE: Final = re.compile(r"(?<![\w:]):([a-z0-9_+-]{1,60}):(?![\w:])")
-# GitHub's names, and those of the table.
+# GitHub's names, and the corresponding names of the table.
 OTHER_NAMES: Final = {
     "camera_flash": "camera_with_flash",
     "hugs": "hugging_face",
@@ -24,7 +24,7 @@ AS_PICTURE: Final = "\ufe0f"
 
 
 def with_emoji(text: str) -> str:
-    """Return a text with emoji in place of their short names; an unknown name stays as it was written."""
+    """Replace short names in a text by emoji; unknown names are left unchanged."""
     return CODE.sub(emoji_of, text) if ":" in text else text
 
 

@@ -1,7 +1,7 @@
-"""Formulas in Markdown: TeX between dollar signs, by the rules that GitHub has for them.
+"""Formulas in Markdown: TeX between dollar signs, by GitHub's rules.
 
-A formula stays as it was written, dollar signs included, in an element of the class `math`; a script of the page
-makes MathML of it. Fenced code of the language `math` is a formula too, and needs nothing here.
+A formula is left as written, dollar signs included, in an element of the class `math`; a script of the page
+converts it to MathML. Fenced code of the language `math` is a formula too, and needs no handling here.
 """
 
 import re
@@ -18,8 +18,8 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 
 __all__ = ["formulas_plugin"]
 
-# No letter or digit stands before the first dollar sign or after the last, and no blank inside of them: "$5 and
-# $6" and "$HOME/$USER" are no formulas. Possessive, so that a dollar sign is looked for once from each other.
+# No letter or digit before the first dollar sign or after the last, and no blank inside of them: "$5 and $6" and
+# "$HOME/$USER" are not formulas. Possessive quantifiers, so that each dollar sign is searched from once.
 INLINE: Final = re.compile(
     r"(?<![\w$])(?:"
     r"\$\$(?=\S)(?:[^$\\]|\\.)++(?<!\s)\$\$"
@@ -50,7 +50,7 @@ def render_formula(
     options: OptionsDict,  # noqa: ARG001  # called by the renderer
     env: EnvType,  # noqa: ARG001  # called by the renderer
 ) -> str:
-    """Return a formula as it was written."""
+    """Return a formula as written."""
     token = tokens[index]
     content = escapeHtml(token.content)
     if token.type == "math_inline":
@@ -59,7 +59,7 @@ def render_formula(
 
 
 def formulas_plugin(markdown_it: MarkdownIt) -> None:
-    """Add formulas to a parser; those on lines of their own are the plugin's, those in paragraphs are ours."""
+    """Add formulas to a parser; block formulas are parsed by the plugin, inline formulas here."""
     markdown_it.use(dollarmath_plugin, allow_labels=False, allow_blank_lines=False)
     markdown_it.inline.ruler.at("math_inline", inline_formula)
     markdown_it.add_render_rule("math_inline", render_formula)

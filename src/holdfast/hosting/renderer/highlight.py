@@ -1,4 +1,4 @@
-"""Syntax highlighting: each line as HTML with classes, or plain if highlighting would take too long."""
+"""Syntax highlighting: each line as HTML with classes, or plain if highlighting exceeds its limits."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -15,12 +15,12 @@ from holdfast.hosting.renderer.render_process import CACHE, RENDERER, RenderBusy
 
 __all__ = ["Text", "colour", "coloured", "language", "plain"]
 
-# Beyond these the colours of one file would hold up a page; it is shown without them.
+# Files beyond these limits would delay the page; they are shown without highlighting.
 LARGEST: Final = 256 * 1024
 LONGEST_LINE: Final = 4096
-# A line is cut where nobody reads it any more.
+# The length at which a line is truncated.
 CUT: Final = 10_000
-# What stands for itself in a page, by the tokens' names; everything finer is coloured as what it is a kind of.
+# CSS classes by token type; other types have the class of the nearest parent type.
 CLASSES: Final = {
     Token.Comment: "c",
     Token.Keyword: "k",
@@ -52,7 +52,7 @@ Text = list[Markup]
 
 @lru_cache(maxsize=len(STANDARD_TYPES) * 2)
 def class_of(kind: object) -> str:
-    """Return the class of a token: its own, or that of the nearest kind above it that has one."""
+    """Return the class of a token type: its own, or that of the nearest parent type that has one."""
     at = kind
     while at is not None:
         if at in CLASSES:
@@ -63,7 +63,7 @@ def class_of(kind: object) -> str:
 
 @lru_cache(maxsize=512)
 def lexer_for(name: str) -> type[Lexer] | None:
-    """Return what reads the language of a file of this name."""
+    """Return the lexer for a file name."""
     try:
         lexer: type[Lexer] | None = find_lexer_class_for_filename(name)
     except ClassNotFound:
@@ -78,7 +78,7 @@ def language(name: str) -> str:
 
 
 def lines_of(text: str) -> list[str]:
-    """Split a text into its lines, however they end; a last one that is empty does not count."""
+    """Split a text into lines, with any line ending; an empty last line is dropped."""
     lines = BREAK.split(text)
     return lines[:-1] if lines[-1] == "" else lines
 
@@ -89,14 +89,14 @@ def cut(line: str) -> Markup:
 
 
 def plain(text: str) -> Text:
-    """Return a text's lines without colours."""
+    """Return the lines of a text without highlighting."""
     return [cut(line) for line in lines_of(text)]
 
 
 def coloured(blob: str, name: str, text: str) -> Text:
-    """Return a text's lines with the colours of its language; `blob` is the id by which they are kept.
+    """Return the highlighted lines of a text; `blob` is the id used as the cache key.
 
-    Finding the words of some languages can take for ever, also within one of them, so that is done in a process
+    Lexers of some languages can take exponential time, even within one token, so they run in the render process
     with a budget; beyond it the text is plain.
     """
     if len(text) > LARGEST or any(len(line) > LONGEST_LINE for line in lines_of(text)):
@@ -108,7 +108,7 @@ def coloured(blob: str, name: str, text: str) -> Text:
     lines: Text | None = CACHE.get(key)
     if lines is None:
         try:
-            # Every part of a line was escaped there.
+            # Every token was escaped there.
             rendered = RENDERER.run("highlight", name, text.encode("utf-8", "replace").decode())
             lines = [Markup(line) for line in rendered]  # noqa: S704  # escaped by the formatter
         except RenderBusy:
@@ -120,7 +120,7 @@ def coloured(blob: str, name: str, text: str) -> Text:
 
 
 def colour(name: str, text: str) -> list[str]:
-    """Return a text's lines as HTML with the colours of the language of a file of this name."""
+    """Return the lines of a text as highlighted HTML; the language is that of the file name."""
     kind = lexer_for(name)
     if kind is None:
         return [str(line) for line in plain(text)]
@@ -130,20 +130,20 @@ def colour(name: str, text: str) -> list[str]:
 
 
 def rows(tokens: Iterable[tuple[object, str]]) -> Iterator[Markup]:
-    """Put tokens into lines; one that goes over several is closed and opened again at each end."""
+    """Split tokens into lines; the element of a token that spans lines is closed and reopened at each line end."""
     line: list[str] = []
     for kind, value in tokens:
         name = class_of(kind)
         first, *more = value.split("\n")
         line.append(coloured_part(name, first))
         for part in more:
-            # Every part was escaped below.
+            # Every token was escaped below.
             yield Markup("".join(line))  # noqa: S704  # escaped by the formatter
             line = [coloured_part(name, part)]
     yield Markup("".join(line))  # noqa: S704  # escaped by the formatter
 
 
 def coloured_part(name: str, text: str) -> str:
-    """Return a stretch of one line as HTML."""
+    """Return a part of one line as HTML."""
     safe = str(escape(text))
     return f'<span class="{name}">{safe}</span>' if name and text.strip() else safe

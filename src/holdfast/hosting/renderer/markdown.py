@@ -1,7 +1,7 @@
 """Renders Markdown to sanitized HTML.
 
-CommonMark with tables, task lists, strikethrough, footnotes, alerts, formulas and emoji. HTML in the text is kept
-as far as it only shapes words. The sanitiser comes last, so nothing the steps before it make has to be trusted.
+CommonMark with tables, task lists, strikethrough, footnotes, alerts, formulas and emoji. Inline HTML is limited to
+elements that format text. The sanitizer runs last, so the output of the steps before it need not be trusted.
 """
 
 import re
@@ -26,11 +26,11 @@ from holdfast.hosting.renderer.render_process import CACHE, RENDERER, RenderBusy
 __all__ = ["NOWHERE", "MarkdownContext", "is_markdown", "markdown", "render", "sanitized"]
 
 LONGEST: Final = 120_000
-# No text of this length takes more than some tens of milliseconds, less than a process is worth.
+# No text of this length takes more than some tens of milliseconds, less than the overhead of the render process.
 SMALL: Final = 2_000
 FILE_NAME: Final = re.compile(r"\.(?:md|markdown|mdown|mkd)\Z", re.IGNORECASE)
 SCHEMES: Final = frozenset({"http", "https", "mailto"})
-# Paths on this site that stand for short references; what people write themselves is relative to their tree.
+# The URL scheme of generated links to this site; URLs written by users are relative to their tree.
 HERE: Final = "holdfast"
 ALERTS: Final = ("note", "tip", "important", "warning", "caution")
 CLASSES: Final = {
@@ -86,17 +86,17 @@ class MarkdownContext:
     """The context that references and relative links in a text are resolved against."""
 
     repository: str = ""
-    """The path of the repository's page: then `#12` and commits are links."""
+    """The path of the repository's page; if set, `#12` and commit ids become links."""
     pages: str = ""
-    """The path under which the files of the tree have their pages: then relative links lead there."""
+    """The path of the pages of the tree's files; if set, relative links are resolved against it."""
     files: str = ""
-    """The path under which the files of the tree have their bytes, for images."""
+    """The path of the raw files of the tree, for images."""
     folder: str = ""
-    """The folder of the tree the text lies in, which relative addresses begin at."""
+    """The folder of the text in the tree, against which relative URLs are resolved."""
     deeper: int = 0
-    """By how many levels headings are lowered, so that a page keeps its own outline."""
+    """The number of levels by which headings are lowered, to fit into the outline of the page."""
     anchors: str = ""
-    """What the names of headings begin with, so that links can lead to them; without it they have none."""
+    """The prefix of heading anchors; without it headings have none."""
 
 
 NOWHERE: Final = MarkdownContext()
@@ -108,9 +108,10 @@ def is_markdown(name: str) -> bool:
 
 
 def markdown(text: str, around: MarkdownContext = NOWHERE, *, most: int = LONGEST) -> Markup:
-    """Return a text as HTML; of a very long one the beginning, and a line that says so.
+    """Render a text to HTML; a very long text is truncated, with a note.
 
-    A text is rendered once for its place, a long one in a process with a budget; beyond it the text stays plain.
+    The result is cached with its context. Long texts are rendered in the render process with a budget; beyond it
+    the text is shown plain.
     """
     excerpt = text[:most]
     key = content_key("markdown", excerpt, around)
@@ -119,35 +120,35 @@ def markdown(text: str, around: MarkdownContext = NOWHERE, *, most: int = LONGES
         try:
             html = render(excerpt, around) if len(excerpt) <= SMALL else render_in_process(excerpt, around)
         except RenderBusy:
-            # The next reader may have more luck, so that is not kept.
+            # Not cached, since rendering may succeed next time.
             return plain(excerpt)
         except RenderFailed:
             html = str(plain(excerpt))
         CACHE.put(key, html, len(html) + len(excerpt) // 8 + 500)
     if len(text) > len(excerpt):
         html += "<p><em>There is more, but it is too long to be shown here.</em></p>"
-    # The only place where HTML is declared safe: the lines above came from the sanitiser, or were escaped.
+    # The only place where HTML is declared safe: it came from the sanitizer, or was escaped.
     return Markup(html)  # noqa: S704  # sanitized by nh3
 
 
 def render_in_process(text: str, around: MarkdownContext) -> str:
-    """Render a text in the process for that."""
+    """Render a text in the render process."""
     html = RENDERER.run("markdown", text.encode("utf-8", "replace").decode(), around)
     return str(html)
 
 
 def render(text: str, around: MarkdownContext) -> str:
-    """Return a text as HTML that came from the sanitiser, however long that takes."""
+    """Render a text to sanitized HTML, without a time limit."""
     return sanitizer(around).clean(PARSER.render(text, {"around": around}))
 
 
 def sanitized(html: str, around: MarkdownContext) -> Markup:
-    """Return HTML that others wrote, with the elements and attributes that Markdown may have."""
+    """Sanitize untrusted HTML to the elements and attributes allowed in Markdown."""
     return Markup(sanitizer(around).clean(html))  # noqa: S704  # sanitized by nh3
 
 
 def plain(text: str) -> Markup:
-    """Return a text as it was written, for one that cannot be rendered in time."""
+    """Return a text escaped, for one that cannot be rendered in time."""
     return Markup(
         "<p><em>This text takes too long to render, so it is shown as it was written.</em></p>"
         '<pre tabindex="0">%s</pre>'
@@ -155,7 +156,7 @@ def plain(text: str) -> Markup:
 
 
 def resolve_url(address: str, around: MarkdownContext, *, is_image: bool) -> str | None:
-    """Return where an address in a text leads on this site or elsewhere; None when it must not lead anywhere."""
+    """Resolve a URL in a text; None if it is not allowed."""
     try:
         parts = urlsplit(address.strip())
     except ValueError:
@@ -163,7 +164,7 @@ def resolve_url(address: str, around: MarkdownContext, *, is_image: bool) -> str
     if parts.scheme == HERE and not parts.netloc and not is_image:
         return f"/{parts.path.lstrip('/')}"
     if parts.scheme or parts.netloc or address.startswith(("//", "\\", "/\\")):
-        # An image of another host would tell that host who reads here, and browsers are told to load none.
+        # An image of another host would disclose the reader to that host, and the CSP blocks it.
         return None if is_image or parts.scheme.lower() not in SCHEMES else address
     if not parts.path:
         anchor = f"{around.anchors}-" if around.anchors and parts.fragment else ""
@@ -171,7 +172,7 @@ def resolve_url(address: str, around: MarkdownContext, *, is_image: bool) -> str
     tree = around.files if is_image else around.pages
     if not tree:
         return address
-    # Nothing leads out of the tree, whatever number of steps upwards it begins with.
+    # `normpath` of an absolute path cannot leave the tree, whatever the number of `..` components.
     path = normpath(f"/{'' if parts.path.startswith('/') else around.folder}/{unquote(parts.path)}").lstrip("/")
     tail = f"?{parts.query}" if parts.query else ""
     return f"{tree}/{quote(path)}{tail}{f'#{parts.fragment}' if parts.fragment else ''}"
@@ -179,7 +180,7 @@ def resolve_url(address: str, around: MarkdownContext, *, is_image: bool) -> str
 
 @lru_cache(maxsize=64)
 def sanitizer(around: MarkdownContext) -> nh3.Cleaner:
-    """Return the sanitiser for texts of one place."""
+    """Return the sanitizer for a context."""
 
     def allowed(tag: str, attribute: str, value: str) -> str | None:
         if attribute == "href":
@@ -189,7 +190,7 @@ def sanitizer(around: MarkdownContext) -> nh3.Cleaner:
         if attribute == "class" and tag == "code":
             return value if LANGUAGE.fullmatch(value) else None
         if attribute == "id":
-            # Links inside a text get the same beginning.
+            # Links within the text get the same prefix.
             anchor = f"{around.anchors}-{value}" if NOTE.fullmatch(value) else value
             return anchor if around.anchors and anchor.startswith(f"{around.anchors}-") else None
         return value
@@ -202,7 +203,7 @@ def sanitizer(around: MarkdownContext) -> nh3.Cleaner:
         clean_content_tags={"script", "style", "title", "textarea", "iframe", "noscript", "svg", "math"},
         set_tag_attribute_values={
             "input": {"type": "checkbox", "disabled": "", "aria-label": "Task"},
-            # They scroll inside where they are wide, which has to be possible with the keyboard.
+            # They scroll horizontally if they are wide, which must be possible with the keyboard.
             **{tag: {"tabindex": "0"} for tag in ("pre", "table")},
         },
         url_schemes={*SCHEMES, HERE},
@@ -211,7 +212,7 @@ def sanitizer(around: MarkdownContext) -> nh3.Cleaner:
 
 
 def references(text: str, around: MarkdownContext) -> Iterator[tuple[str, str, str]]:
-    """Split a text at the names of things: what is written, where it leads, and the class of the link."""
+    """Split a text at references: the text, the target, and the class of the link."""
     position = 0
     for match in REFERENCE.finditer(text):
         start, end = match.span()
@@ -240,7 +241,7 @@ def references(text: str, around: MarkdownContext) -> Iterator[tuple[str, str, s
 
 
 def strip_punctuation(address: str) -> str:
-    """Return an address without the punctuation of the sentence it stands in."""
+    """Return a URL without trailing punctuation of the sentence."""
     while address and address[-1] in ".,;:!?*_~)]}":
         if address[-1] == ")" and address.count("(") >= address.count(")"):
             break
@@ -259,7 +260,7 @@ def link_tokens(text: str, target: str, kind: str, level: int) -> list[Token]:
 
 
 def link_references(children: list[Token], around: MarkdownContext) -> list[Token]:
-    """Link references in text outside of links, show emoji, and turn images of other hosts into links."""
+    """Link references in text outside of links, replace emoji, and turn images of other hosts into links."""
     linked: list[Token] = []
     links = 0
     for token in children:
@@ -286,7 +287,7 @@ def link_references(children: list[Token], around: MarkdownContext) -> list[Toke
 
 
 def image_or_link(token: Token, around: MarkdownContext, *, inside: bool) -> list[Token]:
-    """Keep an image of this site; one of another becomes a link to it, or its words where a link is already."""
+    """Keep an image of this site; one of another host becomes a link, or its alternative text inside of a link."""
     address = str(token.attrs.get("src", ""))
     if resolve_url(address, around, is_image=True) is not None:
         return [token]
@@ -297,7 +298,7 @@ def image_or_link(token: Token, around: MarkdownContext, *, inside: bool) -> lis
 
 
 def heading_anchor(inline: Token, prefix: str, taken: dict[str, int]) -> str:
-    """Return a name for a heading that links can lead to."""
+    """Return a unique anchor for a heading."""
     heading = "".join(child.content for child in inline.children or () if child.type in {"text", "code_inline"})
     slug = re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
     count = taken.get(slug, 0)
@@ -311,12 +312,12 @@ def shifted_level(level: str, around: MarkdownContext) -> str:
 
 
 def shift_headings(html: str, around: MarkdownContext) -> str:
-    """Lower the headings in a piece of HTML."""
+    """Lower the headings in an HTML block."""
     return HEADING_TAG.sub(lambda tag: f"<{tag[1]}h{shifted_level(tag[2], around)}", html)
 
 
 def apply_context(state: StateCore) -> None:
-    """Fit a parsed text into its surroundings."""
+    """Apply the context to a parsed text."""
     around: MarkdownContext = state.env["around"]
     taken: dict[str, int] = {}
     for place, token in enumerate(state.tokens):
@@ -337,7 +338,7 @@ def apply_context(state: StateCore) -> None:
 def mark_tasks(state: StateCore) -> None:
     """Turn `[ ]` and `[x]` at the start of list items into checkboxes.
 
-    The plugin for this looks for each item's list among all tokens before it, which takes quadratic time.
+    The plugin for this searches each item's list among all tokens before it, which takes quadratic time.
     """
     lists: list[Token] = []
     tokens = state.tokens
@@ -362,7 +363,7 @@ def mark_tasks(state: StateCore) -> None:
 
 
 def mark_alerts(state: StateCore) -> None:
-    """Turn quotations that begin with a line such as `[!NOTE]` into alerts; only outermost ones can be."""
+    """Turn block quotes that begin with a line such as `[!NOTE]` into alerts; only outermost ones."""
     tokens: list[Token] = []
     opening: Token | None = None
     position = 0
@@ -385,7 +386,7 @@ def mark_alerts(state: StateCore) -> None:
 
 
 def alert_kind(tokens: list[Token]) -> str:
-    """Return the kind of alert that the first paragraph of a quotation begins; empty for none."""
+    """Return the kind of alert that a block quote begins with; empty if there is none."""
     if [token.type for token in tokens] != ["paragraph_open", "inline"]:
         return ""
     marker, _, _ = tokens[1].content.partition("\n")
@@ -404,19 +405,19 @@ def title_tokens(title: str) -> list[Token]:
 
 
 def after_marker(tokens: list[Token], position: int) -> int:
-    """Remove the marker of an alert from its paragraph, and return where the rest begins."""
+    """Remove the marker of an alert from its paragraph, and return the position of the rest."""
     inline = tokens[position + 1]
     children = inline.children or []
     end = next((index for index, child in enumerate(children) if child.type in {"softbreak", "hardbreak"}), None)
     if end is None:
-        # The paragraph is the marker alone.
+        # The paragraph consists of the marker only.
         return position + 3
     inline.children = children[end + 1 :]
     return position
 
 
 def parser() -> MarkdownIt:
-    """Put the parser together."""
+    """Build the parser."""
     markdown_it = MarkdownIt("commonmark", {"xhtmlOut": False}).enable(["table", "strikethrough"])
     markdown_it.core.ruler.after("inline", "task_lists", mark_tasks)
     markdown_it.core.ruler.after("inline", "alerts", mark_alerts)

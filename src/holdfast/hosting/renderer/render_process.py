@@ -1,9 +1,9 @@
-"""Renders Markdown and source code in a process of its own, with a budget of CPU time and memory.
+"""Renders Markdown and source code in a separate process, with a budget of CPU time and memory.
 
-A thread cannot be stopped, and text can be written so that rendering it takes for ever. The kernel ends the
-process when a text has used up its CPU time, and the next text gets a new one; the text is then shown plain. It
-has a lower priority than those that answer requests, and none of their environment. What was rendered is kept, by
-the hash of the text and what it depends on, in a cache that is bounded in bytes.
+A thread cannot be killed, and rendering a crafted text can take exponential time. The kernel kills the process
+when a text has used up its CPU time; the text is then shown plain, and the next text gets a new process. The
+process has a lower priority than those that serve requests, and none of their environment. Results are cached by
+the hash of the text and everything else they depend on, in a cache limited in bytes.
 """
 
 import atexit
@@ -27,11 +27,11 @@ __all__ = ["CACHE", "RENDERER", "ByteCache", "RenderBusy", "RenderFailed", "Rend
 
 V = TypeVar("V")
 CPU_SECONDS: Final = 3.0
-# Processors may be busy with other things; the CPU time is what ends a text that takes too long.
+# The CPUs may be busy; the limit of CPU time is what ends a text that takes too long.
 WALL_SECONDS: Final = 20.0
 START_SECONDS: Final = 30.0
 MEMORY_BYTES: Final = 1 << 30
-# Whoever waits holds a thread of a request; there are many more of those than this.
+# A waiting caller occupies a request thread; there are many more of those than this.
 MOST_WAITING: Final = 8
 WAIT_SECONDS: Final = 10.0
 CACHE_BYTES: Final = 32 << 20
@@ -43,20 +43,20 @@ log = structlog.get_logger(__name__)
 
 
 class RenderFailed(Exception):
-    """A text could not be rendered within its budget."""
+    """Raised when a text could not be rendered within its budget."""
 
 
 class RenderBusy(Exception):
-    """Too many texts wait to be rendered."""
+    """Raised when too many texts wait to be rendered."""
 
 
 def content_key(kind: str, text: str, *context: Hashable) -> tuple[Hashable, ...]:
-    """Return the key under which a rendered text is kept: the hash of the text, and all else it depends on."""
+    """Return the cache key of a rendered text: the hash of the text, and everything else it depends on."""
     return kind, hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest(), *context
 
 
 class ByteCache(Generic[V]):
-    """A cache that evicts what was used least recently once its values have too many bytes."""
+    """An LRU cache limited by the total size of its values in bytes."""
 
     def __init__(self, most: int = CACHE_BYTES) -> None:
         self._most = most
@@ -65,7 +65,7 @@ class ByteCache(Generic[V]):
         self._guard = threading.Lock()
 
     def get(self, key: Hashable) -> V | None:
-        """Return what is kept under a key."""
+        """Return the cached value of a key; None if there is none."""
         with self._guard:
             entry = self._entries.get(key)
             if entry is None:
@@ -74,7 +74,7 @@ class ByteCache(Generic[V]):
             return entry[0]
 
     def put(self, key: Hashable, value: V, size: int) -> None:
-        """Keep a value of so many bytes."""
+        """Cache a value of `size` bytes."""
         with self._guard:
             before = self._entries.pop(key, None)
             self._bytes += size - (0 if before is None else before[1])
@@ -84,14 +84,14 @@ class ByteCache(Generic[V]):
                 self._bytes -= evicted
 
     def clear(self) -> None:
-        """Keep nothing."""
+        """Remove all entries."""
         with self._guard:
             self._entries.clear()
             self._bytes = 0
 
 
 class RenderProcess:
-    """One process that renders one text after the other; it is started when it is first needed."""
+    """A process that renders one text at a time; it is started on first use."""
 
     def __init__(self, cpu_seconds: float = CPU_SECONDS, *, most_waiting: int = MOST_WAITING) -> None:
         self._cpu_seconds = cpu_seconds
@@ -102,7 +102,7 @@ class RenderProcess:
         self._process: subprocess.Popen[bytes] | None = None
 
     def run(self, kind: str, *arguments: object) -> Any:
-        """Render something in the process; raises `RenderFailed` over its budget, `RenderBusy` when many wait."""
+        """Render a text in the process; raise `RenderFailed` beyond its budget, `RenderBusy` if too many wait."""
         with self._guard:
             if self._waiting >= self._most_waiting:
                 raise RenderBusy
@@ -119,7 +119,7 @@ class RenderProcess:
             self._turn.release()
 
     def close(self) -> None:
-        """End the process."""
+        """Stop the process."""
         with self._turn:
             self._end()
 
@@ -133,7 +133,7 @@ class RenderProcess:
             log.warning("a text was not rendered: it takes too long", bytes=len(request))
             raise RenderFailed from None
         except BaseException:
-            # It would answer the next text with this one's answer.
+            # Otherwise its late response would be read as the response to the next text.
             self._end()
             raise
         is_result, result = msgspec.msgpack.decode(answer)
@@ -146,8 +146,8 @@ class RenderProcess:
             return self._process
         self._end()
         command = [sys.executable, "-c", START, json.dumps(sys.path), str(self._cpu_seconds), str(MEMORY_BYTES)]
-        # Without the environment, which may hold the service's secrets.
-        self._process = subprocess.Popen(  # noqa: S603  # the command is ours
+        # Without the environment, which may contain the service's secrets.
+        self._process = subprocess.Popen(  # noqa: S603  # a fixed command
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={}
         )
         try:
@@ -177,7 +177,7 @@ class RenderProcess:
 
     @staticmethod
     def _receive(process: "subprocess.Popen[bytes]", seconds: float) -> bytes:
-        """Read one answer, which begins with its length."""
+        """Read one response, prefixed with its length."""
         if process.stdout is None:
             raise EOFError
         pipe, deadline = process.stdout.fileno(), time.monotonic() + seconds

@@ -16,7 +16,7 @@ __all__ = ["main"]
 def main() -> None:
     """Render requests until standard input ends."""
     cpu_seconds, memory = float(sys.argv[2]), int(sys.argv[3])
-    # Whatever is printed by mistake must not be taken for an answer.
+    # Output printed by accident must not be read as a response.
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     os.nice(5)
@@ -24,14 +24,14 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     for ignored in (signal.SIGINT, signal.SIGHUP):
         signal.signal(ignored, signal.SIG_IGN)
-    # The parent says when to end by closing the pipe; the CPU time of a text ends it as the kernel does.
+    # The parent stops it by closing the pipe; the default action of SIGPROF kills it when its CPU time is used up.
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
     write_response(answers, (True, None))
     while request := read_request(sys.stdin.buffer):
         signal.setitimer(signal.ITIMER_PROF, cpu_seconds)
         try:
             answer = True, render(*msgspec.msgpack.decode(request))
-        except Exception:  # noqa: BLE001  # the text is shown plain, whatever is the matter with it
+        except Exception:  # noqa: BLE001  # the text is then shown plain
             answer = False, None
         signal.setitimer(signal.ITIMER_PROF, 0)
         write_response(answers, answer)
@@ -47,13 +47,13 @@ def render(kind: str, arguments: list[Any]) -> Any:
 
 
 def read_request(pipe: BinaryIO) -> bytes:
-    """Read one request; nothing at the end."""
+    """Read one request; empty at the end of input."""
     size = pipe.read(4)
     return pipe.read(int.from_bytes(size, "big")) if len(size) == 4 else b""
 
 
 def write_response(pipe: BinaryIO, answer: tuple[bool, Any]) -> None:
-    """Write one answer."""
+    """Write one response."""
     encoded = msgspec.msgpack.encode(answer)
     pipe.write(len(encoded).to_bytes(4, "big") + encoded)
     pipe.flush()
