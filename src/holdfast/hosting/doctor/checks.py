@@ -16,7 +16,7 @@ def examine(
     now: float | None = None,
     passed: Callable[[int], object] = lambda number: number,
 ) -> Iterator[DoctorFinding]:
-    """Yield all findings; with an unexpected schema revision, only that.
+    """Yield all findings; with an unexpected schema revision, only that one.
 
     With `deep` every object of every repository is read. `passed` is called after each repository.
     """

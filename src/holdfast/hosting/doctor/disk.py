@@ -37,7 +37,7 @@ def check_identity(app: App) -> Iterator[DoctorFinding]:
 
 
 def check_lfs_objects(app: App, *, now: float | None = None) -> Iterator[DoctorFinding]:
-    """Match LFS objects with their links, in the data folder or in a bucket."""
+    """Compare the stored LFS objects with their links, in the data folder or in a bucket."""
     moment = time.time() if now is None else now
     # In this order: an object is stored before it is linked.
     statement = select(lfs_links.c.oid, func.max(lfs_links.c.size), func.min(lfs_links.c.repository_id))
@@ -62,7 +62,7 @@ def check_lfs_objects(app: App, *, now: float | None = None) -> Iterator[DoctorF
 
 
 def check_attachments(app: App, *, now: float | None = None) -> Iterator[DoctorFinding]:
-    """Match attached files with their rows, in the data folder or in a bucket."""
+    """Compare the stored attachments with their rows, in the data folder or in a bucket."""
     moment = time.time() if now is None else now
     # In this order: a file is stored before its row is added.
     with app.database.read() as connection:
@@ -84,7 +84,7 @@ def check_attachments(app: App, *, now: float | None = None) -> Iterator[DoctorF
 
 
 def check_chat_backups(app: App, *, now: float | None = None) -> Iterator[DoctorFinding]:
-    """Match the parts of uploaded chat backups with their rows, in the data folder or in a bucket."""
+    """Compare the stored parts of uploaded chat backups with their rows, in the data folder or in a bucket."""
     moment = time.time() if now is None else now
     parts = select(chat_backup_parts.c.uuid, chat_backup_parts.c.size)
     # In this order: a part is stored before its row is added.

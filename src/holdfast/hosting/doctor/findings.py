@@ -63,4 +63,4 @@ class DoctorFinding:
     where: str
     what: str
     repair: Callable[[], object] | None = field(default=None, compare=False, repr=False)
-    """The repair of `--fix`; None if a person has to decide."""
+    """The repair of `--fix`; None if the administrator has to decide."""

@@ -69,7 +69,7 @@ def check_copies(app: App) -> Iterator[DoctorFinding]:
 
 
 def move_to_lost_and_found(app: App, path: Path) -> Path:
-    """Move an unknown folder to the lost and found: with the wrong database, it may be all there is."""
+    """Move an unknown folder to the lost and found: with the wrong database, it may be the only copy."""
     lost = app.settings.data / LOST
     lost.mkdir(mode=0o700, exist_ok=True)
     target = lost / f"{path.stem}-{time.time_ns()}.git"
@@ -80,7 +80,7 @@ def move_to_lost_and_found(app: App, path: Path) -> Path:
 def check_repository(app: App, record: RepositoryRecord, *, deep: bool) -> Iterator[DoctorFinding]:
     """Compare a repository's row with its refs and packs.
 
-    With `deep`, a copy is made from the database and the object store alone, and git reads every object of it.
+    With `deep`, a copy is built from the database and the object store alone, and git reads every object of it.
     """
     if record.version == repository_log.NOT_ADOPTED:
         problem = "its refs and objects are in its folder only, as before the repository log"
@@ -94,7 +94,7 @@ def check_repository(app: App, record: RepositoryRecord, *, deep: bool) -> Itera
 
 
 def check_row(app: App, connection: Connection, record: RepositoryRecord) -> Iterator[DoctorFinding]:
-    """Compare the columns that are derived from refs and packs with these."""
+    """Compare the columns derived from refs and packs with these."""
     refs = repository_log.read_refs(connection, record.id)
     branches = [name for name in refs if name.startswith(BRANCHES)]
     where = record.full_name
@@ -128,14 +128,14 @@ def check_row(app: App, connection: Connection, record: RepositoryRecord) -> Ite
 
 
 def set_default_branch(app: App, repository_id: int, branch: str) -> None:
-    """Set the default branch of a repository; the HEAD of its copies follows."""
+    """Set the default branch of a repository; HEAD of its copies is updated from it."""
     repository = repository_by_id(app.database, repository_id)
     with app.database.write() as connection:
         change_repository(connection, repository, default_branch=branch)
 
 
 def check_packs(app: App, connection: Connection, record: RepositoryRecord) -> Iterator[DoctorFinding]:
-    """Check that every pack is where its row says."""
+    """Check that every pack exists where its row says."""
     for pack in repository_log.live_packs(connection, record.id, 0):
         if not pack.store_key:
             continue
@@ -151,7 +151,7 @@ def check_packs(app: App, connection: Connection, record: RepositoryRecord) -> I
 
 
 def check_objects(app: App, record: RepositoryRecord) -> Iterator[DoctorFinding]:
-    """Make a copy of a repository and let git check it."""
+    """Build a copy of a repository and check it with `git fsck`."""
     try:
         with app.folders.incoming() as folder:
             built = folder / "check.git"

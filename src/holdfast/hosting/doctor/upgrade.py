@@ -1,4 +1,4 @@
-"""Checks before an upgrade: whether this version can migrate the database it finds, without changing it."""
+"""Checks before an upgrade: whether this version can migrate the existing database, without changing it."""
 
 import shutil
 import sqlite3
@@ -17,15 +17,15 @@ from holdfast.hosting.store.database import Database
 
 __all__ = ["examine_upgrade"]
 
-# A migration may write every table again beside the old one, and SQLite its journal.
+# A migration may rewrite every table beside the old one, and SQLite writes its journal.
 SPACE_FACTOR = 3
 
 
 def examine_upgrade(app: App) -> Iterator[DoctorFinding]:
-    """Yield what would keep this version from taking over the data of an earlier one.
+    """Yield problems that would prevent an upgrade to this version.
 
     On SQLite the migrations are rehearsed on a copy of the database. On PostgreSQL they are not: they would lock
-    the tables of a running service. An upgrade is one transaction on both, so one that fails changes nothing.
+    the tables of a running service. An upgrade is one transaction on both, so a failed one changes nothing.
     """
     revision = migrate.revision(app.database)
     if revision is not None and not migrate.knows(revision):
@@ -36,14 +36,14 @@ def examine_upgrade(app: App) -> Iterator[DoctorFinding]:
     yield from damaged
     yield from disk.check_permissions(app)
     if revision == migrate.latest():
-        # The tables it reads may have another form in an earlier revision.
+        # The tables it reads may be different in an earlier revision.
         yield from disk.check_identity(app)
     if app.database.is_sqlite and not damaged:
         yield from rehearse(app)
 
 
 def rehearse(app: App) -> Iterator[DoctorFinding]:
-    """Run the missing migrations on a copy of an SQLite database, beside it."""
+    """Run the missing migrations on a copy of an SQLite database, in the same folder."""
     source = app.settings.data / DATABASE
     needed, free = source.stat().st_size * SPACE_FACTOR, shutil.disk_usage(app.settings.data).free
     if free < needed:
