@@ -1,9 +1,9 @@
 """The ASGI application of declared endpoints: route, authenticate, run guards, decode, handle, encode.
 
-On SQLite a short read runs on the event loop itself: handing it to a thread takes longer than the read. Whatever
-writes, hashes a password, walks history or waits for a database server runs in a thread; an endpoint that finds
-out only on the way that it has to do so says it by `request.require_thread()`. Responses of cacheable endpoints
-are kept while the database is unchanged.
+On SQLite a short read runs on the event loop itself: handing it to a thread takes longer than the read. Handlers
+that write, hash a password, walk history or wait for a database server run in the thread pool; an endpoint that
+detects this only while it runs calls `request.require_thread()`. Responses of cacheable endpoints are cached while
+the database is unchanged.
 """
 
 from collections.abc import Awaitable, Callable, Iterable
@@ -39,34 +39,34 @@ log = structlog.get_logger(__name__)
 
 
 class RequestAuthenticator(Protocol[R_contra]):
-    """Finds out who sent a request."""
+    """Authenticates requests."""
 
     def authenticate(self, request: R_contra, scope: tuple[str, ...], *, writes: bool) -> None:
         """Set the actor of a request; raise `ApiError` unless the credentials are valid for one of the scopes.
 
-        Raises `PasswordNeeded` where a password has to be hashed first.
+        Raises `PasswordNeeded` if a password has to be hashed first.
         """
 
     async def check_password(self, request: R_contra) -> None:
-        """Hash the password, so that `authenticate` need not."""
+        """Hash and check the password in the thread pool, before `authenticate` is called again."""
 
     async def count_failure(self, request: R_contra, refusal: ApiError) -> ApiError:
-        """Count credentials that were refused, and return what to respond."""
+        """Count rejected credentials for the rate limit, and return the error to respond with."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServingOptions:
-    """How endpoints are served: whether short reads run on the event loop, and where uploads are written to."""
+    """Serving options: whether short reads run on the event loop, and the folder of uploads."""
 
     settings: Settings
     reads_on_loop: bool
     upload_folder: Callable[[], AbstractContextManager[Path]]
     data_version: Callable[[], object]
-    """Returns the version of the data as the event loop sees it; None if it cannot be told."""
+    """Returns the version of the data as the event loop sees it; None if unknown."""
 
 
 class EndpointTable:
-    """Endpoints by method and path, with their guards; the applications of a process share one."""
+    """Endpoints by method and path, with their guards; shared by the applications of a process."""
 
     def __init__(self, endpoints: Iterable[Endpoint]) -> None:
         self._router: Router[Endpoint] = Router()
@@ -80,19 +80,19 @@ class EndpointTable:
         return self._router.find(method, path)
 
     def guards_of(self, endpoint: Endpoint) -> tuple[tuple[Callable[..., object], type | None], ...]:
-        """Return the guards of an endpoint, each with the type of what it finds."""
+        """Return the guards of an endpoint, each with the type of its result."""
         return self._guards[endpoint.name]
 
 
 class EndpointApp(Generic[R]):
-    """Endpoints below a prefix as an ASGI application.
+    """An ASGI application of endpoints below a path prefix.
 
-    `make_request` makes the request that guards and handlers are given from the scope, the body's channel and the
-    parameters of the path. `explain` returns the response to a request whose handler raised an error, or None when
-    the error is a bug.
+    `make_request` builds the request for guards and handlers from the ASGI scope, the `receive` channel and the
+    path parameters. `explain` converts an exception of a handler to a response, or returns None if the error is a
+    bug.
     """
 
-    def __init__(  # what an application consists of
+    def __init__(  # the parts of an application
         self,
         make_request: Callable[[Scope, Receive, dict[str, str]], R],
         table: EndpointTable,
@@ -128,12 +128,12 @@ class EndpointApp(Generic[R]):
         await send_response(request, send, response)
 
     async def _respond(self, endpoint: Endpoint, request: R) -> Response:
-        """Return the response of an endpoint, or the one to what it raised."""
+        """Return the response of an endpoint, or the error response for an exception."""
         try:
             try:
                 response = await self._run(endpoint, request)
             except PasswordNeeded:
-                # Callers are authenticated before anything else is done, so nothing was.
+                # Authentication comes first, so the handler has not run yet.
                 await self._authenticator.check_password(request)
                 response = await self._run(endpoint, request)
             if isinstance(response, RawResponse) and response.then is not None:
@@ -152,13 +152,13 @@ class EndpointApp(Generic[R]):
         return self.error_response(request, refusal)
 
     def missing_route(self, request: R, status: int) -> Response:
-        """Return the response for a path, or a method at a path, that no endpoint has."""
+        """Return the response for an unknown path (404) or method (405)."""
         allowed = request.response_headers.get("Allow", "")
         error = no_route(request.root, request.scope["method"], request.scope["path"], allowed)
         return JsonResponse(request.scope, error, status)
 
     def error_response(self, request: R, refusal: ApiError) -> Response:
-        """Return the response to a request that was refused or failed."""
+        """Return the response for an error."""
         error: ErrorBody | MessageBody | str = ErrorBody(refusal.message, f"{request.root}/api/swagger")
         if refusal.words:
             error = refusal.message
@@ -167,7 +167,7 @@ class EndpointApp(Generic[R]):
         return JsonResponse(request.scope, error, refusal.status)
 
     async def _run(self, endpoint: Endpoint, request: R) -> Response:
-        """Authenticate, admit and handle a request, on the event loop or in a thread; the body is read between."""
+        """Authenticate, run guards, read the body, and handle a request, on the event loop or in a thread."""
         on_loop = self._options.reads_on_loop
         largest = endpoint.body_limit(self._options.settings)
         if endpoint.uploads:
@@ -189,7 +189,7 @@ class EndpointApp(Generic[R]):
         return await run_in_thread(self._handle, endpoint, request, content)
 
     async def _handle_on_loop(self, endpoint: Endpoint, request: R) -> Response:
-        """Run a handler on the event loop, or in a thread if it finds out that it takes long."""
+        """Run a handler on the event loop, or again in a thread if it raises `NeedsThread`."""
         request.on_loop = True
         try:
             return self._handle(endpoint, request, b"")
@@ -198,8 +198,8 @@ class EndpointApp(Generic[R]):
         return await run_in_thread(self._handle, endpoint, request, b"")
 
     async def _kept_or_made(self, endpoint: Endpoint, request: R) -> Response:
-        """Return the response of a cacheable endpoint, which is kept if the version of the data is known."""
-        # Before anything is read: what is committed meanwhile makes a response newer than its version, not older.
+        """Return the response of a cacheable endpoint, from the cache if the version of the data is known."""
+        # Read before the data: a concurrent commit makes a response newer than its version, never older.
         version = self._options.data_version() if self._options.reads_on_loop else None
         if version is None:
             response = await run_in_thread(self._admit_and_handle, endpoint, request)
@@ -225,9 +225,9 @@ class EndpointApp(Generic[R]):
         self._run_guards(endpoint, request)
 
     def _authenticate(self, endpoint: Endpoint, request: R) -> None:
-        """Find out who sent a request; a path with a NUL is refused before.
+        """Authenticate a request, after rejecting a path parameter with a NUL character.
 
-        The path of a file that has one is refused by the handler, like all other invalid paths.
+        A NUL in the path of a file is rejected by the handler, like all other invalid file paths.
         """
         for name, value in request.path.items():
             if "\0" in value and name != IN_BYTES:
@@ -236,7 +236,7 @@ class EndpointApp(Generic[R]):
             self._authenticator.authenticate(request, endpoint.scope, writes=endpoint.writes)
 
     def _run_guards(self, endpoint: Endpoint, request: R) -> None:
-        """Run the guards of an endpoint in order, and keep what each finds."""
+        """Run the guards of an endpoint in order, and store their results in the request."""
         for guard, kind in self._table.guards_of(endpoint):
             value = guard(request)
             if kind is not None:
@@ -246,7 +246,7 @@ class EndpointApp(Generic[R]):
     def _handle(
         endpoint: Endpoint, request: EndpointRequest, content: bytes, upload: Upload | None = None
     ) -> Response:
-        """Decode what the handler takes, run it, and encode what it returns."""
+        """Decode the arguments of the handler, call it, and encode its result."""
         arguments: dict[str, Any] = endpoint.arguments(request)
         if upload is not None:
             arguments["upload"] = upload
@@ -266,7 +266,7 @@ class EndpointApp(Generic[R]):
             request.response_headers |= paging_headers(request, result.page or page, result.total)
             result = result.items
         elif isinstance(result, list) and "X-Total-Count" not in request.response_headers:
-            # A list that has no pages is whole.
+            # A list without pagination is complete.
             request.response_headers |= count_headers(len(result))
         response = respond_with(endpoint, request, result)
         if endpoint.cacheable:
@@ -275,7 +275,7 @@ class EndpointApp(Generic[R]):
 
 
 def respond_with(endpoint: Endpoint, request: EndpointRequest, result: object) -> Response:
-    """Make the response of what a handler returned."""
+    """Convert the result of a handler to a response."""
     if isinstance(result, Response):
         return result
     status = endpoint.status

@@ -1,4 +1,4 @@
-"""Reads the body of a request within a limit, decompressed: whole, in pieces, or into a file."""
+"""Reading of request bodies, decompressed and up to a size limit: whole, in chunks, or to a file."""
 
 import zlib
 from collections.abc import AsyncIterator, Callable
@@ -14,19 +14,19 @@ from holdfast.hosting.http.errors import ApiError
 
 __all__ = ["Upload", "read_body", "spool_body"]
 
-# A compressed body may grow this much; deflate itself cannot do more than about a thousand times.
+# Maximum decompression ratio; deflate itself cannot exceed about 1000.
 LARGEST_RATIO: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """A body that is the content of a file, in a temporary file until the request is served."""
+    """An uploaded body in a temporary file, which exists until the request is served."""
 
     path: Path
 
 
 async def read_body(request: Request, largest: int) -> bytes:
-    """Return the whole body; raise `ApiError` as soon as it is known to be too large."""
+    """Return the whole body; raise `ApiError` as soon as it exceeds the limit."""
     return b"".join([piece async for piece in body_pieces(request, largest)])
 
 
@@ -34,7 +34,7 @@ async def read_body(request: Request, largest: int) -> bytes:
 async def spool_body(
     request: Request, largest: int, folder: Callable[[], AbstractContextManager[Path]]
 ) -> AsyncIterator[Upload]:
-    """Write the body to a file in a temporary folder as it arrives, and delete it at the end."""
+    """Write the body to a temporary file as it arrives; the file is deleted at the end of the context."""
     with folder() as temporary:
         path = temporary / "body"
         async with await anyio.open_file(path, "wb") as file:
@@ -44,7 +44,7 @@ async def spool_body(
 
 
 async def body_pieces(request: Request, largest: int) -> AsyncIterator[bytes]:
-    """Yield the body as it arrives; one that is declared to be too large is not read at all."""
+    """Yield the body in chunks as it arrives; if `Content-Length` exceeds the limit, it is not read at all."""
     declared = request.headers.get("content-length", "")
     if declared.isdigit() and int(declared) > largest:
         raise too_large(largest)
@@ -76,5 +76,5 @@ async def body_pieces(request: Request, largest: int) -> AsyncIterator[bytes]:
 
 
 def too_large(largest: int) -> ApiError:
-    """Name the limit that a body exceeds."""
+    """Return the error for a body over the limit, which names the limit."""
     return ApiError(413, f"the body is larger than {largest} bytes")

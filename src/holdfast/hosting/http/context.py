@@ -1,4 +1,4 @@
-"""A request to an endpoint: Starlette's, with what the endpoint, its guards and its handler need."""
+"""The request to an endpoint: Starlette's `Request` with path parameters and the results of guards."""
 
 from typing import Any, Final, TypeVar
 from urllib.parse import parse_qsl
@@ -16,37 +16,37 @@ T = TypeVar("T")
 
 
 class NeedsThread(Exception):
-    """Ends a handler that would block the event loop; it is run again in a thread."""
+    """Raised by a handler that would block the event loop; it is run again in a thread."""
 
 
 class PasswordNeeded(Exception):
-    """Ends an authentication that has to hash a password; it is repeated in the thread pool for that."""
+    """Raised by authentication if a password has to be hashed; it is repeated after hashing in a thread pool."""
 
 
 class EndpointRequest(Request):
-    """A request while it is being served: the parameters of its path, and what guards have found."""
+    """A request with its path parameters and the results of its guards."""
 
     def __init__(self, scope: Scope, receive: Receive, path: dict[str, str], root: str) -> None:
         super().__init__(scope, receive)
         self._first_headers: dict[bytes, bytes] = dict(reversed(scope["headers"]))
         self.path = path
-        """The parameters in the path, decoded."""
+        """The decoded path parameters."""
         self.root = root
-        """The URL of the service as the client knows it, without a slash at the end."""
+        """The base URL of the service as the client sees it, without a trailing slash."""
         self.resolved_values: dict[type, Any] = {}
-        """What guards looked up for the handler, by its type."""
+        """The results of guards, by type."""
         self.response_headers: dict[str, str] = {}
         self.on_loop = False
-        """Whether the handler runs on the event loop, so that all other requests wait for it."""
+        """Whether the handler runs on the event loop and so blocks all other requests."""
 
     @property
     def caller(self) -> object:
-        """Who sent it, once that is known; responses to different callers are kept apart."""
+        """The authenticated caller, which is part of the key of cached responses."""
         return None
 
     @property
     def method(self) -> str:
-        """The method; HEAD is GET."""
+        """The HTTP method; HEAD is treated as GET."""
         method: str = self.scope["method"]
         return "GET" if method == "HEAD" else method
 
@@ -57,12 +57,12 @@ class EndpointRequest(Request):
         return client[0] if client else ""
 
     def header(self, name: str) -> str | None:
-        """Return the first value of a header, whose name is in lower case; `headers` takes five times as long."""
+        """Return the first value of a header by its lower-case name; five times as fast as `headers`."""
         value = self._first_headers.get(name.encode("latin-1"))
         return None if value is None else value.decode("latin-1")
 
     def query_pairs(self) -> list[tuple[str, str]]:
-        """Return the parameters of the query string in order; raise `ApiError` when there are too many."""
+        """Return the query parameters in order; raise `ApiError` if there are too many."""
         raw: bytes = self.scope["query_string"]
         if not raw:
             return []
@@ -74,15 +74,15 @@ class EndpointRequest(Request):
             raise ApiError(400, f"a query string has at most {MOST_PARAMETERS} parameters") from None
 
     def query(self, name: str) -> str | None:
-        """Return the first parameter of the query string that has this name."""
+        """Return the first query parameter with a name, or None."""
         return next((value for key, value in self.query_pairs() if key == name), None)
 
     def require_thread(self) -> None:
-        """Continue only in a thread: what follows takes long. Nothing may have been changed before."""
+        """Raise `NeedsThread` unless in a thread; call it before slow work and before any change."""
         if self.on_loop:
             raise NeedsThread
 
     def resolved(self, kind: type[T]) -> T:
-        """Return what a guard found."""
+        """Return the result of a guard by type."""
         value: T = self.resolved_values[kind]
         return value

@@ -1,4 +1,4 @@
-"""The check against cross-site request forgery: one rule, for the API and for pages."""
+"""Protection against cross-site request forgery (CSRF), for the API and for pages."""
 
 from typing import Final
 from urllib.parse import urlsplit
@@ -11,10 +11,10 @@ OWN_SITE: Final = frozenset({"same-origin", "none"})
 
 
 def is_cross_site(headers: Headers) -> bool:
-    """Return whether a browser says that another site made it send this request.
+    """Return whether a browser sent a request on behalf of another site.
 
-    Browsers say so in `Sec-Fetch-Site`, older ones in `Origin`. A client that sends neither is no browser, and
-    holds no cookie that another site could use.
+    Browsers send `Sec-Fetch-Site`, older ones `Origin`. A client that sends neither is not a browser, and has no
+    cookies that another site could use.
     """
     site = headers.get("sec-fetch-site")
     if site is not None:
@@ -24,7 +24,7 @@ def is_cross_site(headers: Headers) -> bool:
 
 
 def host_of(origin: str) -> str | None:
-    """Return the host and port an origin names; None when it is not a URL."""
+    """Return the host and port of an origin; None if it is not a URL."""
     try:
         return urlsplit(origin).netloc
     except ValueError:

@@ -1,4 +1,4 @@
-"""Decodes bodies, forms and query strings to the declared types; errors name the field."""
+"""Decoding of JSON bodies, forms and query strings to the declared types; errors name the field."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,15 +22,15 @@ __all__ = ["Required", "SentFile", "decode_body", "decode_query", "decode_time",
 T = TypeVar("T", bound=msgspec.Struct)
 V = TypeVar("V")
 
-# A field that must be given and not be empty; everything else about it is in its own `Meta`.
+# Marks a field that must be given and not be empty; other constraints are in the field's own `Meta`.
 Required: Final = Meta(extra={"required": True})
 
-# More fields than any form has; reading each costs more than sending it.
+# Maximum fields of a form, more than any form has: parsing a field costs more than sending it.
 MOST_FIELDS: Final = 1000
 TOO_MANY: Final = f"a form has at most {MOST_FIELDS} fields"
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 INT64: Final = range(-(2**63), 2**63)
-# How msgspec says which value it refuses, and an entry of a list or a map in there.
+# The path of the invalid value in msgspec's error messages, and a list or map entry in that path.
 PLACE: Final = re.compile(r"(?s)(.*) - at `(?:key` in `)?\$?([^`]*)`$")
 ENTRY: Final = re.compile(r"\[[^\]]*\]")
 INITIALS: Final = {"id": "ID", "ids": "IDs", "url": "URL", "sha": "SHA", "oid": "OID", "ssh": "SSH"}
@@ -38,7 +38,7 @@ WORD: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
 class SentFile(msgspec.Struct, frozen=True):
-    """A file that came with a form: its name as the sender says it, which may be anything, and its bytes."""
+    """A file uploaded with a form: its content, and its untrusted name."""
 
     name: str
     content: bytes
@@ -46,7 +46,7 @@ class SentFile(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class FieldRules:
-    """A field of a struct: its name, its key in JSON, its title in errors, its types, and what it must fulfil."""
+    """A field of a struct: its name, JSON key, title in error messages, types and validation rules."""
 
     name: str
     key: str
@@ -58,7 +58,7 @@ class FieldRules:
     is_list: bool
     takes_files: bool
     takes_text: bool
-    """Whether an empty value in a form means something."""
+    """Whether an empty form value is a value, not a missing field."""
 
 
 @cache
@@ -96,19 +96,19 @@ def read_fields(kind: type[msgspec.Struct]) -> Iterator[FieldRules]:
 
 
 def title_of(key: str) -> str:
-    """Return the name errors call a field by unless it has a title: its key in the manner of clients' structs."""
+    """Return the default title of a field in error messages: its key in CamelCase."""
     return "".join(INITIALS.get(part, part[:1].upper() + part[1:]) for part in key.split("_"))
 
 
 @cache
 def form_names(kind: type[msgspec.Struct]) -> dict[str, FieldRules]:
-    """Return the fields of a struct by the names they have in a form: the title in lower case, or the key."""
+    """Return the fields of a struct by their form names: the title in lower case, or the key."""
     fields = fields_of(kind)
     return {WORD.sub("_", field.title).lower(): field for field in fields.values()} | fields
 
 
 def given(value: V | UnsetType) -> V | None:
-    """Return the value of a key, or None for one that is absent."""
+    """Return a value, or None if it is UNSET."""
     return None if isinstance(value, UnsetType) else value
 
 
@@ -118,7 +118,7 @@ def is_required(kind: type[msgspec.Struct], key: str) -> bool:
 
 
 def rule(is_valid: Callable[[str], bool], name: str) -> Meta:
-    """Annotate a text with a rule: unless it is empty or valid, the error names the rule."""
+    """Return the annotation of a string field with a validation rule; errors name the rule. Empty is valid."""
     return Meta(extra={"rule": (is_valid, name)})
 
 
@@ -127,7 +127,7 @@ def decode_body(
 ) -> T:
     """Decode a body by its content type.
 
-    One for a struct with a class variable `plain_json` is JSON also where its client calls it plain text.
+    For a struct with a class variable `plain_json`, a body of type `text/plain` is decoded as JSON too.
     """
     declared = (content_type or "").lower()
     is_plain = getattr(kind, "plain_json", False) and declared.startswith("text/plain")
@@ -145,9 +145,9 @@ def decode_body(
 
 
 def from_json(kind: type[T], content: bytes) -> T:
-    """Decode a JSON body; an empty one is an object without keys.
+    """Decode a JSON body; an empty body is an empty object.
 
-    A struct with a class variable `bare_list` may come as a list alone, which is then the field of that name.
+    For a struct with a class variable `bare_list`, a top-level list is the value of the field of that name.
     """
     try:
         value = without_nulls(msgspec.json.decode(content)) if content.strip() else {}
@@ -163,9 +163,9 @@ def from_json(kind: type[T], content: bytes) -> T:
 
 @cache
 def folded_keys(kind: type[msgspec.Struct]) -> dict[str, str]:
-    """Return the keys of a struct by their names in lower case.
+    """Return the keys of a struct by their lower-case names.
 
-    A class variable `key_aliases` names further ones by which clients know a key.
+    A class variable `key_aliases` adds further names of keys.
     """
     aliases: Mapping[str, str] = getattr(kind, "key_aliases", {})
     return {key.lower(): key for key in fields_of(kind)} | {name.lower(): key for name, key in aliases.items()}
@@ -184,9 +184,9 @@ def structs_in(kind: type[msgspec.Struct]) -> dict[str, type[msgspec.Struct]]:
 
 
 def match_keys(kind: type[msgspec.Struct], value: dict[str, Any]) -> dict[str, Any]:
-    """Return an object with the keys of a struct: clients write them in upper and lower case as they like.
+    """Rename the keys of an object to those of a struct, ignoring case, which differs between clients.
 
-    Of several spellings of a key the last one counts.
+    Of several spellings of a key the last one is used.
     """
     fields, structs = fields_of(kind), structs_in(kind)
     if not structs and value.keys() <= fields.keys():
@@ -205,7 +205,7 @@ def match_keys(kind: type[msgspec.Struct], value: dict[str, Any]) -> dict[str, A
 
 
 def without_nulls(value: object) -> object:
-    """Drop keys whose value is null: to say null is to say nothing."""
+    """Drop keys whose value is null: null is treated as absent."""
     if isinstance(value, dict):
         return {key: without_nulls(inner) for key, inner in value.items() if inner is not None}
     if isinstance(value, list):
@@ -214,7 +214,7 @@ def without_nulls(value: object) -> object:
 
 
 def urlencoded_fields(content: bytes) -> list[tuple[str, str]]:
-    """Read a form of names and values."""
+    """Parse a form of type `application/x-www-form-urlencoded`."""
     try:
         return parse_qsl(text_of(content), keep_blank_values=True, max_num_fields=MOST_FIELDS)
     except ValueError:
@@ -222,7 +222,7 @@ def urlencoded_fields(content: bytes) -> list[tuple[str, str]]:
 
 
 def multipart_fields(content: bytes, content_type: str) -> list[tuple[str, str | SentFile]]:
-    """Read a multipart form: its texts and its files; a file input without a file has no file name."""
+    """Parse a form of type `multipart/form-data`; a file input without a file has no file name."""
     fields: list[tuple[str, str | SentFile]] = []
 
     def add(name: bytes | None, value: str | SentFile) -> None:
@@ -246,12 +246,12 @@ def multipart_fields(content: bytes, content_type: str) -> list[tuple[str, str |
 
 
 def text_of(content: bytes | None) -> str:
-    """Decode a text, with replacement characters for what is not UTF-8."""
+    """Decode UTF-8, with replacement characters for invalid bytes."""
     return (content or b"").decode("utf-8", "replace")
 
 
 def from_form(kind: type[T], pairs: Sequence[tuple[str, str | SentFile]]) -> T:
-    """Decode a form: values are texts, a list is a name that comes more than once, files go where some fit."""
+    """Decode a form: repeated names are lists, and files go to fields that accept files."""
     names = form_names(kind)
     value: dict[str, Any] = {}
     for name, sent in pairs:
@@ -267,21 +267,21 @@ def from_form(kind: type[T], pairs: Sequence[tuple[str, str | SentFile]]) -> T:
 
 @cache
 def empty_query(kind: type[msgspec.Struct]) -> msgspec.Struct:
-    """Return what no query at all stands for, which nobody can change."""
+    """Return the decoded empty query string; the struct is immutable and shared."""
     return from_form(kind, [])
 
 
 def decode_query(kind: type[T], pairs: list[tuple[str, str]]) -> T:
-    """Decode the query string; an empty parameter counts as not given."""
+    """Decode the query string; an empty parameter is treated as absent."""
     if not pairs:
         return cast("T", empty_query(kind))
     return from_form(kind, [(name, value) for name, value in pairs if value])
 
 
 def decode_time(text: str, field: str) -> int:
-    """Return an RFC 3339 time as seconds since 1970; without an offset it is UTC."""
+    """Parse an RFC 3339 time to a Unix timestamp; without an offset it is UTC."""
     try:
-        # A plus sign that was not escaped arrives as a space.
+        # An unescaped plus sign arrives as a space.
         moment = datetime.fromisoformat(text.strip().replace(" ", "+"))
     except ValueError:
         raise FieldError(field, "not a time such as 2026-08-22T10:00:00Z") from None
@@ -289,9 +289,9 @@ def decode_time(text: str, field: str) -> int:
 
 
 def convert(kind: type[T], value: dict[str, Any], *, strict: bool) -> T:
-    """Convert to the type and run the rules that types cannot express; the first failure is reported."""
+    """Convert to the type and check the rules that types cannot express; the first error is reported."""
     for key, field in fields_of(kind).items():
-        # PostgreSQL cannot keep it in a text, and nothing people write needs it.
+        # PostgreSQL cannot store NUL in text.
         if key in value and holds_nul(value[key]):
             raise FieldError(field.title, "the character NUL is not allowed")
     try:
@@ -303,7 +303,7 @@ def convert(kind: type[T], value: dict[str, Any], *, strict: bool) -> T:
 
 
 def holds_nul(value: object) -> bool:
-    """Return whether a NUL is in a text, or in one of those inside a list or an object."""
+    """Return whether a string, or a string nested in a list or object, contains NUL."""
     if isinstance(value, str):
         return "\0" in value
     if isinstance(value, dict):
@@ -312,7 +312,7 @@ def holds_nul(value: object) -> bool:
 
 
 def check_rules(converted: msgspec.Struct) -> None:
-    """Refuse a required field that is empty, a text that breaks its rule, and a number no database keeps."""
+    """Raise an error for an empty required field, a string that breaks its rule, or a number over 64 bits."""
     for field in fields_of(type(converted)).values():
         value = getattr(converted, field.name)
         if field.required and (value is msgspec.UNSET or value is None or value in ("", 0, [])):
@@ -329,7 +329,7 @@ def check_rules(converted: msgspec.Struct) -> None:
 
 
 def type_error(kind: type[msgspec.Struct], message: str) -> FieldError:
-    """Return which field msgspec objects to, and in the contract's words why where it has some."""
+    """Convert a msgspec error message to a `FieldError` with the API's message, if it has one."""
     match = PLACE.match(message)
     if match is None:
         return FieldError("", message)
@@ -345,7 +345,7 @@ def type_error(kind: type[msgspec.Struct], message: str) -> FieldError:
 
 
 def field_at(kind: type[msgspec.Struct], keys: list[str]) -> FieldRules | None:
-    """Return the field that some keys lead to, through structs and lists of them."""
+    """Return the field at a path of keys, through nested structs and lists of structs."""
     field = None
     for key in keys:
         field = fields_of(kind).get(key)

@@ -4,11 +4,11 @@
     def list_teams(request: RequestContext, found: OrganizationAccess, page: PageParams) -> PagedList[Team]:
         "List the teams of an organization."
 
-The handler's own signature is the rest of the declaration. A parameter named like one in the path is that part of
-it, as a text or a number; `body` and `query` are decoded to their types; a `PageParams` is the page asked for;
-`upload` is a body of plain bytes, in a file; anything else is what a guard found, by its type. What the handler
-returns decides the response: a struct is JSON, `PagedList` a page of a list with its headers, `RawResponse` bytes
-with a media type of their own, and None the status 204.
+The handler's signature is the rest of the declaration. A parameter with the name of a path parameter is a string
+or a number; `body` and `query` are decoded to their types; a `PageParams` is the requested page; `upload` is a
+body of bytes, in a file; any other parameter is the result of a guard, by its type. The return value decides the
+response: a struct is sent as JSON, `PagedList` as a page of a list with its headers, `RawResponse` as bytes with
+its own media type, and None as status 204.
 """
 
 import inspect
@@ -30,7 +30,7 @@ from holdfast.settings import Settings
 
 __all__ = ["Endpoint", "RawResponse", "endpoint"]
 
-# It takes the request; the type of what it returns is that of the parameter it is for.
+# A guard takes the request; its return type is the type of the handler parameter it provides.
 Guard = Callable[..., object]
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -53,40 +53,40 @@ class Endpoint:
     largest_body: int | Callable[[Settings], int]
     slow: bool
     also: dict[int, Any]
-    """Other successful statuses, and errors of a shape of their own, and what they answer with."""
+    """Response types of other success statuses, and of errors with their own schema, by status."""
     body: type[msgspec.Struct] | None
     query: type[msgspec.Struct] | None
     paged: bool
     answers: Any
     parameters: dict[str, type]
-    """The parameters in the path and what they are read as."""
+    """The path parameters and their types."""
     wants: dict[str, type]
     """The handler's parameters that guards provide."""
     uploads: bool
-    """Whether the body is a file's bytes, which are put into a file of ours as they come."""
+    """Whether the body is an upload, which is spooled to a temporary file."""
     name: str
-    """A name nothing else has."""
+    """The unique name."""
     cacheable: bool
-    """Whether the response depends on the database and the request alone, and is kept while both are equal."""
+    """Whether the response depends only on the database and the request, so that it can be cached."""
     anonymous: bool
-    """Whether credentials are not looked at, so that wrong ones do not matter."""
+    """Whether credentials are ignored, even invalid ones."""
 
     @property
     def writes(self) -> bool:
-        """Whether a token needs to be allowed to write."""
+        """Whether a token needs a write scope."""
         return self.method in {"POST", "PUT", "PATCH", "DELETE"}
 
     @property
     def summary(self) -> str:
-        """What it does, in a sentence."""
+        """The handler's docstring; its first sentence is the summary in the OpenAPI document."""
         return inspect.getdoc(self.run) or ""
 
     def body_limit(self, settings: Settings) -> int:
-        """Return how many bytes a body may have."""
+        """Return the maximum size of a body in bytes."""
         return self.largest_body if isinstance(self.largest_body, int) else self.largest_body(settings)
 
     def arguments(self, request: EndpointRequest) -> dict[str, object]:
-        """Gather what the handler takes, but for the body, the query and the page."""
+        """Return the arguments of the handler, except the body, the query and the page."""
         values: dict[str, object] = {}
         for name, kind in self.parameters.items():
             values[name] = number(request.path[name]) if kind is int else request.path[name]
@@ -96,7 +96,7 @@ class Endpoint:
 
 
 def number(text: str) -> int:
-    """Read a number in a path; what is none, or no one's, is not found."""
+    """Parse a number in a path; raise a 404 error for an invalid or too large number."""
     if not text.isascii() or not text.removeprefix("-").isdigit() or len(text) > 20 or int(text) not in INT64:
         raise ApiError(404)
     return int(text)
@@ -117,10 +117,10 @@ def endpoint(
     cacheable: bool = False,
     anonymous: bool = False,
 ) -> Callable[[Callable[..., object]], Endpoint]:
-    """Declare the function below it as an endpoint. `slow` keeps one that reads much off the event loop.
+    """Declare the decorated function as an endpoint; a `slow` endpoint always runs in a thread.
 
-    The response of a `cacheable` one depends on the database and the request alone, not on files or the clock. A
-    function that serves several endpoints needs a `name` for each.
+    The response of a `cacheable` endpoint depends only on the database and the request, not on files or the clock.
+    A function that serves several endpoints needs a `name` for each.
     """
     method, path = route.split(" ")
     in_path = [name for name, _ in PARAMETER.findall(path)]
@@ -170,13 +170,13 @@ def endpoint(
 
 
 def is_request(kind: object) -> bool:
-    """Return whether a parameter of this type is given the request itself."""
+    """Return whether a parameter of this type receives the request itself."""
     return isinstance(kind, type) and issubclass(kind, EndpointRequest)
 
 
 @cache
 def provides(guard: Guard) -> type | None:
-    """Return the type of what a guard finds, or None for one that only checks."""
+    """Return the type of a guard's result; None for a guard that only checks."""
     called = guard if inspect.isfunction(guard) else type(guard).__call__
     kind = get_type_hints(called).get("return")
     return kind if isinstance(kind, type) and kind is not type(None) else None

@@ -18,7 +18,7 @@ __all__ = [
 ]
 
 NOT_FOUND: Final = "not found"
-# What is wrong with a field, in the words clients know.
+# Validation error texts of Gitea's API.
 REQUIRED: Final = "Required"
 TOO_LONG: Final = "MaxSize"
 TOO_SHORT: Final = "MinSize"
@@ -26,22 +26,22 @@ LONGEST_ROUTE: Final = 200
 
 
 class ErrorBody(msgspec.Struct, frozen=True):
-    """What went wrong, and where the API is described."""
+    """An error message, and the URL of the API documentation."""
 
     message: str
     url: str
 
 
 class MessageBody(msgspec.Struct, frozen=True):
-    """What went wrong; refusals about the account itself have no address."""
+    """An error message without a URL, for errors about the account itself."""
 
     message: str
 
 
 class ApiError(Exception):
-    """Ends a request with an error status; `message` is for the client and must not quote secrets.
+    """An error response with a status; `message` is sent to the client and must not contain secrets.
 
-    A `bare` one has no address in its answer; of one that is `words` the answer is the message and nothing else.
+    With `bare`, the response has no documentation URL; with `words`, its body is the plain message.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class ApiError(Exception):
     ) -> None:
         super().__init__(message)
         self.status = status
-        # It may quote the path of a file, which in git is bytes.
+        # May quote the path of a file, which git stores as bytes.
         self.message = replace_surrogates(message) or (NOT_FOUND if status == 404 else "")
         self.bare = bare
         self.words = words
@@ -63,10 +63,10 @@ class ApiError(Exception):
 
 
 class FieldError(ApiError):
-    """Refuses a body or a query because of a field, with the status 422.
+    """A validation error of a field in a body or query, with status 422.
 
-    `field` is the title of the field, empty for the whole body; `reason` says what is wrong. Where the value does
-    not match a regular expression, that is `pattern`.
+    `field` is the title of the field, empty for the whole body; `reason` is the validation error. `pattern` is the
+    regular expression that the value does not match, if any.
     """
 
     def __init__(self, field: str, reason: str, pattern: str = "") -> None:
@@ -77,7 +77,7 @@ class FieldError(ApiError):
 
 
 def replace_surrogates(text: str) -> str:
-    """Return a text with replacement characters for bytes that are not UTF-8, which `surrogateescape` has kept."""
+    """Replace surrogates (of bytes that are not UTF-8, decoded by `surrogateescape`) by replacement characters."""
     if text.isascii():
         return text
     try:
@@ -87,7 +87,7 @@ def replace_surrogates(text: str) -> str:
 
 
 def no_route(root: str, method: str, path: str, allowed: str = "") -> ErrorBody:
-    """Name a route that is not there, or that has other methods only; a long path is cut."""
+    """Return the body of a 404 or 405 error for a route; a long path is truncated."""
     shown = replace_surrogates(path if len(path) <= LONGEST_ROUTE else f"{path[:LONGEST_ROUTE]}...")
     if allowed:
         return ErrorBody(f"method not allowed: {method} {shown}; allowed are {allowed}", f"{root}/api/swagger")

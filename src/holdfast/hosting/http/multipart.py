@@ -1,4 +1,4 @@
-"""Extracts a file from a multipart form that was spooled to disk, in constant memory."""
+"""Extraction of a file from a multipart form that was spooled to disk, in constant memory."""
 
 from pathlib import Path
 from typing import IO, Final
@@ -16,7 +16,7 @@ LONGEST_HEADERS: Final = 8192
 
 
 class FileExtractor:
-    """Callbacks of a parser that write the first part with a field name to a file and drop all others."""
+    """Parser callbacks that write the first part with a given field name to a file, and skip all others."""
 
     def __init__(self, field: str, target: IO[bytes]) -> None:
         self._field = field.encode()
@@ -28,32 +28,32 @@ class FileExtractor:
         self.file_name: str | None = None
 
     def begin(self) -> None:
-        """Begin a part."""
+        """Start a part."""
         self._headers = {}
         self._wanted = False
 
     def header_name(self, data: bytes, start: int, end: int) -> None:
-        """Add to the name of a header."""
+        """Append to the name of a header."""
         self._name = self._bounded(self._name + data[start:end])
 
     def header_value(self, data: bytes, start: int, end: int) -> None:
-        """Add to the value of a header."""
+        """Append to the value of a header."""
         self._value = self._bounded(self._value + data[start:end])
 
     def header_end(self) -> None:
-        """Keep a header."""
+        """Store a complete header."""
         self._headers[self._name.lower()] = self._value
         self._name = self._value = b""
 
     def headers_end(self) -> None:
-        """Decide whether the part is the file."""
+        """Check whether the part is the requested file."""
         _, options = parse_options_header(self._headers.get(b"content-disposition", b""))
         if options.get(b"name") == self._field and self.file_name is None:
             self._wanted = True
             self.file_name = options.get(b"filename", b"").decode("utf-8", "replace")
 
     def data(self, data: bytes, start: int, end: int) -> None:
-        """Write the content of the file."""
+        """Write a chunk of the file."""
         if self._wanted:
             self._target.write(data[start:end])
 
@@ -65,7 +65,7 @@ class FileExtractor:
 
 
 def extract_file(source: Path, content_type: str, field: str, target: Path) -> str:
-    """Write the file of a form's field to a new file, and return the name the client gave it."""
+    """Write the file in a form field to a new file, and return the client's file name."""
     _, options = parse_options_header(content_type)
     boundary = options.get(b"boundary")
     if not boundary:

@@ -21,10 +21,10 @@ __all__ = [
 
 DEFAULT_SIZE: Final = 30
 LARGEST_SIZE: Final = 50
-# A page beyond this is beyond every list; the product with the size stays within 64 bits.
+# Maximum page number, beyond every list; multiplied by the page size it fits into 64 bits.
 LAST_PAGE: Final = 2**40
 FARTHEST: Final = 2**62
-# How much of a list goes into one answer for clients that do not know it has pages.
+# Maximum items in a response to clients that do not request a page.
 ALL: Final = 5000
 
 T = TypeVar("T")
@@ -32,29 +32,29 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class PageParams:
-    """Which part of a list was asked for."""
+    """The requested page of a list."""
 
     number: int
     size: int
 
     @property
     def skip(self) -> int:
-        """How many items come before it."""
+        """The offset: the number of items before the page."""
         return min((self.number - 1) * self.size, FARTHEST)
 
 
 @dataclass(frozen=True, slots=True)
 class PagedList(Generic[T]):
-    """One page of a list, and how many items the whole list has."""
+    """One page of a list, and the total number of items."""
 
     items: list[T]
     total: int
     page: PageParams | None = None
-    """The page it is, where that was read otherwise than on other lists."""
+    """The page, if it was not read by `page_of`."""
 
 
 def whole_number(text: str | None) -> int:
-    """Read a number leniently: what is no number counts as 0."""
+    """Parse a number; anything invalid is 0."""
     try:
         return int(text or 0)
     except ValueError:
@@ -62,24 +62,24 @@ def whole_number(text: str | None) -> int:
 
 
 def page_of(request: EndpointRequest) -> PageParams:
-    """Read which page was asked for; nonsense means the first page of the usual size."""
+    """Return the requested page; invalid parameters mean the first page of the default size."""
     parameters = dict(request.query_pairs())
     number = min(max(whole_number(parameters.get("page")), 1), LAST_PAGE)
-    # `per_page` is what clients made for another service's API send.
+    # Clients written for GitHub's API send `per_page`.
     size = whole_number(parameters.get("limit") or parameters.get("per_page"))
     return PageParams(number, DEFAULT_SIZE if size <= 0 else min(size, LARGEST_SIZE))
 
 
 def page_or_all(request: EndpointRequest, page: PageParams) -> PageParams:
-    """Return the page asked for, or everything for lists whose clients do not ask for pages."""
+    """Return the requested page, or the whole list (up to a limit) if no page was requested."""
     asked = any(name in {"page", "limit", "per_page"} for name, _ in request.query_pairs())
     return page if asked else PageParams(1, ALL)
 
 
 def link_header(request: EndpointRequest, page: PageParams, total: int) -> str:
-    """Write the `Link` header; empty when everything is on one page."""
+    """Return the value of the `Link` header; empty if there is only one page."""
     if page == PageParams(1, ALL):
-        # What `page_or_all` gives where no page was asked for: the rest comes in the largest ones.
+        # From `page_or_all` without a requested page: the rest follows in pages of the maximum size.
         if total <= page.size:
             return ""
         page = PageParams(page.size // LARGEST_SIZE, LARGEST_SIZE)
@@ -98,18 +98,18 @@ def link_header(request: EndpointRequest, page: PageParams, total: int) -> str:
     def written(number: int) -> str:
         return urlencode(sorted([*others, ("limit", str(page.size)), ("page", str(number))]))
 
-    # PyGithub splits the header at a comma and a space, and finds no next page without the space.
+    # PyGithub splits the header at ", ", and finds no next page without the space.
     between = ", " if request.headers.get("user-agent", "").startswith("PyGithub") else ","
     return between.join(f'<{address}?{written(number)}>; rel="{rel}"' for number, rel in targets)
 
 
 def count_headers(total: int) -> dict[str, str]:
-    """Return the headers that tell how many items a list has."""
+    """Return the headers with the total number of items."""
     return {"X-Total-Count": str(total), "Access-Control-Expose-Headers": "Link, X-Total-Count"}
 
 
 def paging_headers(request: EndpointRequest, page: PageParams, total: int) -> dict[str, str]:
-    """Return the headers that go with one page of a list."""
+    """Return the headers of one page of a list."""
     headers = count_headers(total)
     link = link_header(request, page, total)
     return {"Link": link, **headers} if link else headers

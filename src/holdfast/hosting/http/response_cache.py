@@ -1,9 +1,9 @@
-"""Responses that are kept while the data they were made from is unchanged, and conditional requests.
+"""A cache of responses, valid for one version of the database; ETags and conditional requests.
 
-The response of a cacheable endpoint depends on the database, on git objects and on the request alone. It is kept
-with the version of the database that was read before it was made, and sent again while that is the current
-version. Callers are authenticated each time, and the caller is part of the key. Guards are not run again: they
-read the same database. The cache belongs to the event loop and needs no lock.
+The response of a cacheable endpoint depends only on the database, git objects and the request. It is cached with
+the database version that was read before it was built, and used while that is the current version. Every request
+is authenticated, and the caller is part of the cache key. Guards are not run again: they read the same database.
+The cache belongs to the event loop and needs no lock.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ __all__ = ["ResponseCache", "add_entity_tag", "conditional"]
 
 MAX_BYTES: Final = 16 * 2**20
 LARGEST: Final = 2**20
-# The headers a response may depend on.
+# The request headers that a response may depend on.
 VARYING: Final = frozenset(
     {
         b"accept-encoding",
@@ -36,7 +36,7 @@ VARYING: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class KeptResponse:
-    """A response, and the headers that its request was given for it."""
+    """A cached response, and the headers that its request set for it."""
 
     body: bytes
     headers: tuple[tuple[bytes, bytes], ...]
@@ -44,7 +44,7 @@ class KeptResponse:
 
 
 class ResponseCache:
-    """Keeps responses for one version of the database, up to a number of bytes."""
+    """A cache of responses for one version of the database, with a maximum size in bytes."""
 
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
         self._max_bytes = max_bytes
@@ -53,7 +53,7 @@ class ResponseCache:
         self._kept: dict[bytes, KeptResponse] = {}
 
     def get(self, version: object, request: EndpointRequest) -> Response | None:
-        """Return the response to an equal request, if it was made from this version of the database."""
+        """Return the cached response to an equal request for this version of the database, or None."""
         if version is None or version != self._version:
             return None
         kept_response = self._kept.get(key_of(request))
@@ -65,7 +65,7 @@ class ResponseCache:
         return response
 
     def put(self, version: object, request: EndpointRequest, response: Response) -> None:
-        """Keep a response that was made from this version of the database, or from a later one."""
+        """Cache a response that was built from this version of the database, or a later one."""
         if version is None or not is_whole(response) or len(response.body) > LARGEST:
             return
         body = bytes(response.body)
@@ -78,7 +78,7 @@ class ResponseCache:
 
 
 def key_of(request: EndpointRequest) -> bytes:
-    """Return a hash of what a response depends on."""
+    """Return the cache key: a hash of everything a response depends on."""
     scope = request.scope
     key = hashlib.blake2b(digest_size=16)
     path: bytes = scope.get("raw_path") or scope["path"].encode()
@@ -92,21 +92,21 @@ def key_of(request: EndpointRequest) -> bytes:
 
 
 def is_whole(response: Response) -> bool:
-    """Return whether a response is a success whose body is in memory, not made in pieces or later."""
+    """Return whether a response is a success whose whole body is in memory, not streamed."""
     if isinstance(response, RawResponse) and (response.pieces is not None or response.then is not None):
         return False
     return response.status_code == 200
 
 
 def add_entity_tag(response: Response) -> None:
-    """Add an `ETag` to a successful response without one, a hash of its body as it is sent."""
+    """Add an `ETag`, the hash of the body as sent, to a successful response without one."""
     if is_whole(response) and all(name != b"etag" for name, _ in response.raw_headers):
         tag = hashlib.blake2b(response.body, digest_size=16).hexdigest()
         response.raw_headers.append((b"etag", b'"%b"' % tag.encode()))
 
 
 def conditional(request: EndpointRequest, response: Response) -> Response:
-    """Return a response, or 304 if the client says with `If-None-Match` that it has it already."""
+    """Return a response, or 304 if `If-None-Match` of the request matches its `ETag`."""
     header = request.header("if-none-match")
     if header is None or response.status_code != 200:
         return response

@@ -1,4 +1,4 @@
-"""Responses: JSON, compressed if large, bytes of any media type, and the headers of all of them."""
+"""Responses: JSON, gzipped if large, bytes of any media type, and default headers."""
 
 import asyncio
 import gzip
@@ -16,22 +16,22 @@ from holdfast.hosting.http.context import EndpointRequest
 
 __all__ = ["JsonResponse", "RawResponse", "accepts_gzip", "send_response"]
 
-# The first has no space, which clients compare with. An API response that a browser is made to show as a page runs
-# nothing and loads nothing.
+# The first has no space, as some clients compare the exact text. The content security policy keeps a browser that
+# shows an API response as a page from running or loading anything.
 JSON_HEADERS: Final = ((b"content-type", b"application/json;charset=utf-8"), (b"vary", b"Accept-Encoding"))
 DEFAULTS: Final = (
     (b"cache-control", b"max-age=0, private, must-revalidate"),
     (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
     (b"x-content-type-options", b"nosniff"),
 )
-# Anything shorter fits into one packet anyway.
+# A shorter body fits into one packet anyway.
 WORTH_COMPRESSING: Final = 1400
 
 encoder = msgspec.json.Encoder()
 
 
 class RawResponse(Response):
-    """A response of bytes, whole or in pieces as they are made; a header with an empty value is not sent."""
+    """A response of bytes, whole or streamed; a header with an empty value is not sent."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class RawResponse(Response):
         self.status_code = status
         self.background = None
         self.then = then
-        """Makes the response on the event loop, in place of this one."""
+        """Builds the response on the event loop, in place of this one."""
         self.pieces = None if isinstance(content, bytes) else content
         if isinstance(content, bytes):
             self.body = content
@@ -52,7 +52,7 @@ class RawResponse(Response):
         self.init_headers(default_headers | {name: latin1(value) for name, value in (headers or {}).items()})
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send it; pieces are sent as they are made, until the client disconnects."""
+        """Send the response; chunks are streamed until the client disconnects."""
         if self.pieces is None:
             await super().__call__(scope, receive, send)
             return
@@ -63,7 +63,7 @@ class RawResponse(Response):
 
 
 def latin1(value: str) -> str:
-    """Return the value of a header with question marks for characters that a header cannot have."""
+    """Return the value of a header with characters outside Latin-1 replaced by question marks."""
     return value if value.isascii() else value.encode("latin-1", "replace").decode("latin-1")
 
 
@@ -73,7 +73,7 @@ def accepts_gzip(scope: Scope) -> bool:
 
 
 class JsonResponse(Response):
-    """A value as JSON, compressed if it is large and the client accepts that."""
+    """A JSON response, gzipped if it is large and the client accepts gzip."""
 
     def __init__(self, scope: Scope, value: object, status: int = 200) -> None:
         self.status_code = status
@@ -87,15 +87,15 @@ class JsonResponse(Response):
 
 
 async def send_response(request: EndpointRequest, send: Send, response: Response) -> None:
-    """Send a response with the headers of its request and the defaults; what the response says itself wins.
+    """Send a response with the headers set on its request and the defaults; its own headers take precedence.
 
-    The response to a HEAD request has the length of the body it does not have.
+    The response to a HEAD request has the `Content-Length` of the omitted body.
     """
     headers = response.raw_headers
     names = {name for name, _ in headers}
     for name, value in request.response_headers.items():
         lower = name.lower().encode()
-        # `Vary` is a list: one line says what another does not.
+        # `Vary` is a list: the values of several lines add up.
         if lower not in names or lower == b"vary":
             headers.append((lower, value.encode("latin-1", "replace")))
             names.add(lower)
@@ -107,7 +107,7 @@ async def send_response(request: EndpointRequest, send: Send, response: Response
 
 
 async def send_pieces(receive: Receive, send: Send, content: AsyncIterator[bytes] | Iterable[bytes]) -> None:
-    """Send pieces as they are made, until the client disconnects; then close what makes them."""
+    """Stream chunks until the client disconnects, and close the iterator at the end."""
     pieces = content if isinstance(content, AsyncIterator) else iterate_in_threadpool(content)
 
     async def watch() -> None:

@@ -1,9 +1,9 @@
-"""The router: a prefix tree over the segments of paths, whose lookup does not slow down with more routes.
+"""The router: a prefix tree of path segments, whose lookup time does not depend on the number of routes.
 
-A part is decoded after the path is split, so an escaped slash stays inside its part. A rest parameter
-(`{filepath...}`) takes everything up to its suffix and there an escaped slash counts as a slash, because clients
-exist that escape whole paths. In the path of a file, bytes that are no text are kept (by `surrogateescape`): git
-has such names. Everywhere else they become replacement characters.
+A segment is decoded after the path is split, so an escaped slash stays inside its segment. A rest parameter
+(`{filepath...}`) matches everything up to its suffix; there an escaped slash counts as a slash, because some
+clients escape whole paths. In the path of a file, bytes that are not UTF-8 are kept (by `surrogateescape`), as git
+allows such names. Everywhere else they become replacement characters.
 """
 
 from dataclasses import dataclass, field
@@ -21,23 +21,23 @@ IN_BYTES: Final = "filepath"
 T = TypeVar("T")
 
 
-# By method: the endpoint, and the names of the parameters on the way to it.
+# By method: the endpoint, and the names of its path parameters.
 Methods = dict[str, tuple[T, tuple[str, ...]]]
 
 
 @dataclass(slots=True)
 class Node(Generic[T]):
-    """The routes that share a beginning."""
+    """A node of the prefix tree: the routes that share a prefix."""
 
     literal: dict[str, "Node[T]"] = field(default_factory=dict)
     parameter: "Node[T] | None" = None
     rests: dict[tuple[str, ...], Methods[T]] = field(default_factory=dict)
-    """The endpoints after a rest parameter, by the suffix that follows it, the longest first."""
+    """The endpoints after a rest parameter, by the suffix that follows it, longest first."""
     endpoints: Methods[T] = field(default_factory=dict)
 
 
 class Match(msgspec.Struct, Generic[T], frozen=True):
-    """Where a path led: an endpoint with its parameters, or the methods that would have been allowed."""
+    """The result of a lookup: an endpoint with its parameters, or the allowed methods."""
 
     endpoint: T | None
     parameters: dict[str, str]
@@ -45,14 +45,14 @@ class Match(msgspec.Struct, Generic[T], frozen=True):
 
 
 def merge_slashes(path: str) -> str:
-    """Return a path with one slash where several stand in a row: no ref and no path in git has an empty part."""
+    """Collapse repeated slashes: no ref and no path in git has an empty segment."""
     while "//" in path:
         path = path.replace("//", "/")
     return path
 
 
 def parts_of(path: str) -> list[str]:
-    """Split a path that is still escaped; one slash at the end does not count."""
+    """Split an escaped path into segments; one trailing slash is ignored."""
     parts = path.removeprefix("/").removesuffix("/").split("/")
     return [unquote(part, errors="surrogateescape") for part in parts] if "%" in path else parts
 
@@ -64,7 +64,7 @@ class Router(Generic[T]):
         self._root: Node[T] = Node()
 
     def add(self, method: str, pattern: str, endpoint: T) -> None:
-        """Add a route; adding one twice is a bug."""
+        """Add a route; a duplicate is a programming error."""
         node, names = self._root, []
         parts = pattern.removeprefix("/").split("/")
         methods: Methods[T] | None = None
@@ -85,7 +85,7 @@ class Router(Generic[T]):
         methods[method] = (endpoint, tuple(names))
 
     def find(self, method: str, path: str) -> Match[T]:
-        """Find the endpoint for a method and an escaped path; HEAD is answered by GET."""
+        """Return the endpoint for a method and an escaped path; HEAD is routed to GET."""
         wanted = "GET" if method == "HEAD" else method
         parts = parts_of(path)
         allowed: set[str] = set()

@@ -1,4 +1,4 @@
-"""The thread pool for blocking work of requests: anyio's threads, at most 40 at a time."""
+"""The thread pool for blocking work of requests: anyio's threads, at most 40 at once."""
 
 import threading
 from collections.abc import Callable
@@ -15,7 +15,7 @@ MAX_THREADS: Final = 40
 
 
 class ThreadLimiter:
-    """Runs one kind of work in anyio's threads, a limited number at a time."""
+    """Runs one kind of work in anyio's threads, with a concurrency limit."""
 
     def __init__(self, total: int) -> None:
         self._limiter = CapacityLimiter(total)
@@ -23,7 +23,7 @@ class ThreadLimiter:
         self._changed = threading.Condition()
 
     async def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run something in a thread. A cancelled scope waits for its end: what it uses must stay."""
+        """Run a function in a thread; cancellation waits for its end, so that its resources stay open."""
         return await to_thread.run_sync(partial(self._run, work, *args, **kwargs), limiter=self._limiter)
 
     def _run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -37,7 +37,7 @@ class ThreadLimiter:
                 self._changed.notify_all()
 
     def wait(self, seconds: float) -> bool:
-        """Block until nothing runs, for shutdown; return whether that was so in time."""
+        """Block until nothing runs or the timeout expires, for shutdown; return whether nothing runs."""
         with self._changed:
             return self._changed.wait_for(lambda: not self._running, seconds)
 
