@@ -1,8 +1,8 @@
-"""HTTP client of webhooks: redirects, timeout, and how much of a response is recorded.
+"""The HTTP client of webhooks: redirects, timeout, and the recorded part of a response.
 
 Addresses are checked at connect time, for each redirect as for the first request. With a proxy, the proxy resolves
-names and has to check addresses. The status line decides: a receiver that responded 200 has the delivery, even if
-the body breaks off or never ends.
+names and has to check addresses. The status line decides the result: after status 200 the delivery counts as
+received, even if the body is truncated or never ends.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ class WebhookResponse:
     body: bytes
     """The first 64 KB."""
     cut: str = ""
-    """Why the body is incomplete, if it is."""
+    """Why the body is incomplete; empty if it is complete."""
 
     def header(self, name: str) -> str:
         """Return a header by its lower-case name; empty if there is none."""
@@ -50,14 +50,14 @@ class PartialResponse:
     body: bytes = b""
 
     def kept(self, cut: str = "") -> WebhookResponse | None:
-        """Return the recorded part; None before its head has arrived, and for a redirect."""
+        """Return the recorded part; None before the response head was received, and for a redirect."""
         if self.response is None or self.response.is_redirect:
             return None
         return WebhookResponse(self.response.status, self.response.headers, self.body[:KEPT_BYTES], cut)
 
 
 class WebhookClient:
-    """Sends webhook requests; belongs to one event loop. `timeout` limits a whole exchange."""
+    """Sends webhook requests; bound to one event loop. `timeout` is for the whole exchange, with redirects."""
 
     def __init__(
         self,
@@ -123,7 +123,7 @@ class WebhookClient:
 
 
 async def read_start(partial: PartialResponse, response: HttpResponse) -> str:
-    """Read the recorded part of the body, and return why it is incomplete, if it is."""
+    """Read the recorded part of the body; return why it is incomplete, or an empty string."""
     try:
         while not response.is_read:
             partial.body += await response.read(KEPT_BYTES + 1 - len(partial.body))

@@ -1,9 +1,9 @@
 """The outbox worker: sends deliveries in order for each hook, many hooks concurrently.
 
 A hook is leased to one process at a time. Each leased hook has a task that sends one delivery after the other and
-stops at the first that fails; that one is retried with backoff. Tasks wait neither for each other nor for the
-database: results are written in batches. Delivery is at least once: a process that dies may have sent what it had
-not recorded.
+stops at the first that fails, which is retried with backoff. Tasks wait neither for each other nor for the
+database: results are written in batches. Delivery is at least once: a process that dies may have sent deliveries
+whose results it did not record.
 """
 
 import asyncio
@@ -46,13 +46,13 @@ class DelivererTimings:
     """Intervals that are not settings, in seconds."""
 
     poll_interval: float = 0.25
-    """Between two polls of the outbox."""
+    """The polling interval of the outbox."""
     write_delay: float = 0.04
     """How long results are collected before they are written in one transaction."""
     lease: float = 15.0
     """How long a hook is leased; when a process dies, another one takes over its hooks after that."""
     batch_time: float = 2.0
-    """How long a batch is sent from before the hook is read again."""
+    """How long a batch is used before the hook is read again."""
     retry_delay: float = 1.0
     """How long to wait before a failed database operation is retried."""
 
@@ -66,14 +66,14 @@ class DeliveryBatch:
     problems: dict[int, HostingError]
 
     def payload(self, delivery: WaitingDelivery) -> str:
-        """Return the payload of a delivery, or raise why there is none."""
+        """Return the payload of a delivery, or raise the error of its rendering."""
         if delivery.event_id in self.problems:
             raise self.problems[delivery.event_id]
         return delivery.payload
 
 
 class Deliverer:
-    """Sends deliveries until it is stopped; belongs to one event loop."""
+    """Sends deliveries until it is stopped; bound to one event loop."""
 
     def __init__(
         self,
@@ -90,14 +90,15 @@ class Deliverer:
         self._client = client
         self._payload_of = payload_of
         self._message_of = message_of
-        # Decrypting costs a tenth of a delivery, and a hook's secrets are needed for each of its deliveries.
+        # A cache of decrypted secrets: decryption takes a tenth of a delivery's time, and each delivery needs
+        # them.
         self._open_secret = functools.lru_cache(maxsize=MAX_OPENED_SECRETS)(open_secret)
         self._timings = timings or DelivererTimings()
         self._concurrency = app.settings.webhook_senders
         self._tries = app.settings.webhook_tries
         self.holder = f"{socket.gethostname()} {os.getpid()} {secrets.token_hex(8)}"
         self._skew = 0
-        # When the lease of each of our hooks expires, by the monotonic clock.
+        # Expiry of the leases of our hooks, in monotonic time.
         self._leases: dict[int, float] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._results: list[Result] = []
@@ -110,7 +111,7 @@ class Deliverer:
         self._stopping = asyncio.Event()
 
     def stop(self) -> None:
-        """Finish the requests in flight and start no more; to be called in the loop's own thread."""
+        """Finish the requests in flight and start no more; must be called in the thread of the event loop."""
         self._stopping.set()
         self._wake.set()
 
@@ -133,7 +134,7 @@ class Deliverer:
         background = [asyncio.create_task(self._renew_leases()), asyncio.create_task(self._write_results())]
         try:
             while not self._stopping.is_set():
-                # Cleared before polling, so that later work wakes us again.
+                # Cleared before polling, so that work added later wakes the loop again.
                 self._wake.clear()
                 started = await self._guarded(self._claim_hooks) or 0
                 if not started or len(self._tasks) >= self._concurrency:
@@ -318,7 +319,7 @@ class Deliverer:
         self._unwritten.set()
 
     async def _write_results(self) -> None:
-        """Write results in batches, as they come."""
+        """Write results in batches until stopped."""
         while True:
             await self._unwritten.wait()
             await asyncio.sleep(self._timings.write_delay)
@@ -332,10 +333,10 @@ class Deliverer:
             return
         self._results, self._pauses, self._released = [], [], []
         now = self._now()
-        # Before the leases are released: the next process to take them may be this one.
+        # Before the leases are released: this process may be the next to claim them.
         expires = {hook: self._leases.pop(hook) for hook in released if hook in self._leases}
         try:
-            # Not cancelled half-way: results handed to the thread would be lost here.
+            # Shielded from cancellation: results handed to the thread would be lost.
             await asyncio.shield(
                 self._in_write_thread(
                     lambda: outbox.write_results(
@@ -354,7 +355,7 @@ class Deliverer:
             raise
 
     async def _renew_leases(self) -> None:
-        """Renew the leases of our hooks, three times in the life of a lease."""
+        """Renew the leases of our hooks, three times per lease duration."""
         checked = time.monotonic()
         while True:
             await asyncio.sleep(self._timings.lease / 3)

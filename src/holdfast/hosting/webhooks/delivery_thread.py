@@ -45,7 +45,7 @@ def new_deliverer(app: App) -> Deliverer:
 
 
 def deliver(app: App, on_started: Callable[[Deliverer], None]) -> None:
-    """Run a deliverer until it is stopped; `begun` is called with it in the thread of its event loop."""
+    """Run a deliverer until it is stopped; `on_started` is called with it in the thread of its event loop."""
 
     async def run() -> None:
         deliverer = new_deliverer(app)

@@ -1,4 +1,4 @@
-"""Builds the request of a delivery, and the record of its result."""
+"""Requests of webhook deliveries, and the records of their results."""
 
 import time
 from collections.abc import Callable
@@ -115,7 +115,7 @@ class DeliveryAttempt:
         )
 
     def _own_body(self) -> str:
-        """Return the request body if it is not the event's payload."""
+        """Return the request body if it is not the event's payload, else an empty string."""
         if self.outgoing is None or self.held.hook.type in PAYLOAD_TYPES:
             return ""
         return self.outgoing.body.decode(errors="replace")

@@ -1,4 +1,4 @@
-"""Converts an event into the request of a chat service."""
+"""Conversion of an event to the request of a chat service."""
 
 import time
 from collections.abc import Callable

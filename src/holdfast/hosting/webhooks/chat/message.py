@@ -22,10 +22,10 @@ class MessageContext:
     url: str
     uuid: str
     secret: str
-    """Decrypted; empty if there is none."""
+    """The decrypted secret; empty if there is none."""
     meta: Mapping[str, str]
     now: float
-    """Seconds since 1970."""
+    """The current Unix time."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Notifies Packagist to update a package; only for pushed code."""
+"""Requests to Packagist to update a package; only for pushes."""
 
 from typing import Final
 

@@ -217,7 +217,7 @@ def status_event(payload: PayloadFields) -> EventSummary:
         user_text(payload.context),
         TextSpan(f": {payload.state}"),
     )
-    # A link goes to our own page: the address of the check was written by a user.
+    # Links to our own page: the URL of the check was written by a user.
     url = "" if commit is None else commit.url
     return with_context(payload, *spans, url=url, body=payload.description, color=COLORS.get(payload.state, BLUE))
 

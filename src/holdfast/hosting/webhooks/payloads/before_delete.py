@@ -1,7 +1,7 @@
-"""Renders pending payloads before the rows they describe are deleted.
+"""Rendering of pending payloads before the rows they describe are deleted.
 
-Existing ones are rendered ahead in small batches, without long transactions; the deleting transaction renders the
-few that were added in the meantime, so none is missed.
+Existing events are rendered before in small batches, without long transactions; the deleting transaction renders
+the few that were added meanwhile, so that none is missed.
 """
 
 from collections.abc import Callable

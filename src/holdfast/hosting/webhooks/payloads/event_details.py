@@ -110,7 +110,7 @@ class EventContext:
     repository: Repository | None
     actor: Account | None
     known: object = None
-    """What was read for the payload before the event was recorded."""
+    """Data that was read for the payload before the event was recorded."""
 
     @property
     def sender(self) -> UserSchema:

@@ -42,7 +42,7 @@ __all__ = [
     "stored_issues",
 ]
 
-# Prepared: building a statement takes longer than running it.
+# A prepared statement: compiling it takes longer than running it.
 ISSUE_BY_ID = Statement(select(*ISSUE).where(issues.c.id == bindparam("id")))
 REVIEW_BODY = Statement(select(reviews.c.body).where(reviews.c.id == bindparam("id")))
 COMMENT_BY_ID = Statement(select(*COMMENT).where(comments.c.id == bindparam("id")))
@@ -105,7 +105,7 @@ class CommentPayload(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def stored_issues(context: EventContext, *numbers: int) -> dict[int, issue_transactions.Issue]:
-    """Return those of these issues that still exist."""
+    """Return the issues with these ids that still exist, by id."""
     database = context.viewer.app.database
     rows = [
         issue_transactions.Issue(*row) for number in set(numbers) for row in database.rows(ISSUE_BY_ID, id=number)
@@ -222,7 +222,7 @@ def pull_event(context: EventContext) -> PullRequestPayload:
 
 
 def requested_reviewer(context: EventContext) -> UserSchema | None:
-    """Return the user who was asked for a review, or no longer is; None for a team."""
+    """Return the user whose review was requested or whose request was cancelled; None for a team."""
     if not context.details.reviewer_id:
         return None
     return user(context.viewer, account_by_id(context.viewer.app.database, context.details.reviewer_id))

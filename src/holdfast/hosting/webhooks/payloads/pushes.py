@@ -149,9 +149,9 @@ def push_event(context: EventContext) -> PushPayload:
 
 
 def read_push(app: App, repository: store.Repository, move: RefUpdate, *, briefly: bool = False) -> PushedCommits:
-    """Read the commits of a push; it takes git, so it is done before the transaction if possible.
+    """Read the commits of a push with git, which should be done before the transaction.
 
-    With `briefly` only the newest commit without its files, as for a push of very many refs.
+    With `briefly`, read only the newest commit, without its files, as for a push of very many refs.
     """
     try:
         repo = app.copies.open(repository)
@@ -237,7 +237,7 @@ def new_commits(repo: Repo, move: RefUpdate, head: Commit, default_branch: str) 
 
 
 def changes_of(repo: Repo, commit: Commit) -> TreeChanges:
-    """Return the files a commit changed; empty if they cannot be read any more."""
+    """Return the files a commit changed; empty if they can no longer be read."""
     try:
         return changed_files(repo, commit)
     except GitError:

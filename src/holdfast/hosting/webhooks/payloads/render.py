@@ -1,4 +1,4 @@
-"""Renders the payload of an event as JSON."""
+"""Rendering of an event's payload as JSON."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
