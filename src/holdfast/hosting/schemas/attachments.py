@@ -14,7 +14,7 @@ __all__ = ["AttachmentSchema", "attachment", "release_asset"]
 
 
 class AttachmentSchema(msgspec.Struct, frozen=True):
-    """A file that is attached to a release, an issue or a comment."""
+    """A file attached to a release, an issue or a comment."""
 
     id: int
     name: str
@@ -26,7 +26,7 @@ class AttachmentSchema(msgspec.Struct, frozen=True):
 
 
 def encode(stored: Attachment, url: str) -> AttachmentSchema:
-    """Encode a file with its download address."""
+    """Encode a file with its download URL."""
     return AttachmentSchema(
         id=stored.id,
         name=stored.name,

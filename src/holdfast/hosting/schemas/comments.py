@@ -141,7 +141,7 @@ def timeline(
 
 
 def conversation_resolvers(viewer: Viewer, entries: Sequence[comments.Comment]) -> dict[int, UserSchema]:
-    """Return who resolved the conversations of line comments, by comment id."""
+    """Return the users who resolved the conversations of line comments, by comment id."""
     database = viewer.app.database
     resolver_ids = resolvers(database, [entry.id for entry in entries if entry.kind == "code"])
     if not resolver_ids:

@@ -109,7 +109,7 @@ class BlobContent(Protocol):
     """The content of a blob that is in memory."""
 
     def beginning(self, most: int) -> bytes:
-        """Return the first bytes."""
+        """Return at most `most` bytes from the start."""
 
 
 class CommitView(msgspec.Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""Schemas of dependent issues, in full or reduced to what the viewer may see."""
+"""Schemas of dependent issues, in full or reduced to the fields the viewer may see."""
 
 from collections.abc import Collection, Sequence
 from typing import Final
@@ -115,7 +115,7 @@ def hidden_issue(visible_issue: VisibleIssue) -> IssueSchema:
 
 
 def dependent_issues(viewer: Viewer, issues: Sequence[VisibleIssue], *, writes: bool = False) -> list[IssueSchema]:
-    """Encode issues; unreadable ones are hidden, or reduced for who `writes` the other side."""
+    """Encode issues; unreadable ones are hidden, or with `writes` (write access to the other issue) reduced."""
     readable = [visible_issue.issue for visible_issue in issues if visible_issue.is_readable]
     parts = visible_parts(
         viewer, readable, *(visible_issue.repository for visible_issue in issues if visible_issue.is_readable)

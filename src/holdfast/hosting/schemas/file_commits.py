@@ -1,4 +1,4 @@
-"""Responses to changes of files: the files as they are now, and the commit."""
+"""Responses to file changes: the changed files and the commit."""
 
 import msgspec
 
@@ -28,7 +28,7 @@ __all__ = [
 
 
 class FileCommitResponse(msgspec.Struct, frozen=True):
-    """The commit that changed some files."""
+    """The commit of file changes."""
 
     url: str
     sha: str

@@ -62,7 +62,7 @@ class Signer(msgspec.Struct, frozen=True):
 
 
 class Verification(msgspec.Struct, frozen=True):
-    """Whether a commit is signed; signatures are shown, not checked."""
+    """Whether a commit is signed; signatures are shown, not verified."""
 
     verified: bool
     reason: str

@@ -68,7 +68,7 @@ class Response(msgspec.Struct, frozen=True):
 
 
 class DeliveryDetails(DeliverySchema, frozen=True):
-    """A delivery with request and response; each is null before it happened."""
+    """A delivery with request and response; each is null until it exists."""
 
     request: Request | None
     response: Response | None
@@ -115,7 +115,7 @@ def delivery(stored: Delivery) -> DeliverySchema:
         status=stored.state,
         again_of=stored.again_of,
         tries=stored.tries,
-        # One that is due immediately has no time.
+        # A delivery that is due at once has no time.
         next_try_at=moment(stored.due_at // 1000 or stored.created_at) if stored.state == "waiting" else None,
         created_at=moment(stored.created_at),
         ended_at=moment_or_none(stored.ended_at),

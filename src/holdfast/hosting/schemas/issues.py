@@ -45,7 +45,7 @@ class LabelSchema(msgspec.Struct, frozen=True):
 
 
 class MilestoneSchema(msgspec.Struct, frozen=True):
-    """A milestone, and how many of its issues are open and closed."""
+    """A milestone, and the numbers of its open and closed issues."""
 
     id: int
     title: str
@@ -203,7 +203,7 @@ def issue(viewer: Viewer, stored: issues.Issue, parts: IssueParts) -> IssueSchem
 
 
 def visible_parts(viewer: Viewer, page: Sequence[issues.Issue], *loaded_repositories: Repository) -> IssueParts:
-    """Load the related rows of issues, counting only what the viewer may read."""
+    """Load the related rows of issues, counting only dependencies the viewer may read."""
     readable = partial(visible_to, viewer.actor.user, public_only=viewer.actor.public_only)
     return issue_parts(viewer.app.database, page, *loaded_repositories, readable=readable)
 
@@ -211,7 +211,7 @@ def visible_parts(viewer: Viewer, page: Sequence[issues.Issue], *loaded_reposito
 def issue_list(
     viewer: Viewer, page: Sequence[issues.Issue], repository: Repository | None = None
 ) -> list[IssueSchema]:
-    """Encode a page of issues; `repository` is theirs if they share one.
+    """Encode a page of issues; `repository` is given if all belong to one.
 
     Issues of a concurrently deleted repository are left out.
     """

@@ -40,7 +40,7 @@ class NotificationThreadSchema(msgspec.Struct, frozen=True):
 
 
 def subject(viewer: Viewer, repository: Repository, thread: NotificationThread) -> NotificationSubject:
-    """Encode what a notification is about; without a comment, the issue stands for it."""
+    """Encode the subject of a notification; the latest comment is the issue itself if there is none."""
     issue, comment = thread.issue, thread.notification.comment_id
     api = f"{viewer.api}/repos/{repository.full_name}"
     if issue is None:

@@ -14,7 +14,7 @@ __all__ = ["URL_PATTERN", "Link", "OrganizationSchema", "TeamSchema", "Visibilit
 
 # Visibility; clients may send an empty value, which means no change.
 Visibility = Literal["", "public", "limited", "private"]
-# An http or https URL: never a script.
+# Only http and https URLs, never `javascript:`.
 URL_PATTERN: Final = r"^(https?://[^\s]+)?$"
 Link = Annotated[str, Meta(max_length=255, pattern=URL_PATTERN)]
 

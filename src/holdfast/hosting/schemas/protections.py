@@ -65,7 +65,7 @@ class BranchProtection(msgspec.Struct, frozen=True):
 
 
 def people_key(prefix: str) -> str:
-    """Return the key of a list of users; that of approvals is singular in Gitea."""
+    """Return the key of a list of users; for approvals it is singular, as in Gitea."""
     return f"{prefix}_username" if prefix == "approvals_whitelist" else f"{prefix}_usernames"
 
 

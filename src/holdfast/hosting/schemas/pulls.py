@@ -138,14 +138,14 @@ def pull_request(
 
 
 def is_mergeable(stored: issues.Issue, pull: Pull) -> bool:
-    """Return whether an open pull request merges without conflicts, as far as its head has been compared."""
+    """Return whether an open pull request merges without conflicts, by the stored comparison of its head."""
     return not stored.is_closed and pull.mergeability == CLEAN and pull.checked_head == stored.head_sha
 
 
 def head_of(
     stored: issues.Issue, pull: Pull, home: RepositorySchema, heads: Mapping[int, RepositorySchema]
 ) -> PRBranchInfo:
-    """Encode the head; its ref is that of the pull request once the branch is deleted."""
+    """Encode the head; if its branch is deleted, its ref is `refs/pull/N/head`."""
     ref = f"refs/pull/{stored.number}/head" if pull.head_tip is None else stored.head_branch
     if stored.head_repository_id is None:
         return PRBranchInfo(stored.head_branch, ref, stored.head_sha, NO_REPOSITORY, None)
@@ -163,7 +163,7 @@ def pull_list(
     home = repository(viewer, kept_in, may)
     reviews = pull_review_parts(database, [stored.id for stored in page])
     others = [head for head in pull_rows.heads.values() if head.id != kept_in.id]
-    # A fork the viewer may not read is not shown.
+    # A fork that the viewer may not read is left out.
     heads = (
         {
             repository_schema.id: repository_schema

@@ -47,7 +47,7 @@ class InternalTracker(msgspec.Struct, frozen=True):
 
 
 class RepoTransfer(msgspec.Struct, frozen=True):
-    """A transfer that waits for the new owner."""
+    """A pending transfer."""
 
     doer: UserSchema
     recipient: UserSchema
@@ -132,7 +132,7 @@ def permission(may: Permissions) -> PermissionSchema:
 
 
 def repository(viewer: Viewer, stored: store.Repository, may: Permissions) -> RepositorySchema:
-    """Encode a repository, a fork with its parent."""
+    """Encode a repository; a fork with its parent."""
     if stored.fork_of is None:
         return encode(viewer, stored, may)
     parent = store.find_by_id(viewer.app.database, stored.fork_of)
@@ -152,7 +152,7 @@ def parent_schema(
 
 
 def ssh_url(settings: Settings, root: str, path: str) -> str:
-    """Return the SSH address of a repository; with the standard port in the short form, as `git@host:path`."""
+    """Return the SSH clone URL of a repository; for the standard port in the short form `git@host:path`."""
     host = urlsplit(root).hostname or "localhost"
     host = f"[{host}]" if ":" in host else host
     port = (settings.ssh_url_port or settings.ssh_port) if settings.ssh else SSH_PORT

@@ -21,7 +21,7 @@ __all__ = ["PullReview", "PullReviewComment", "line_comment", "line_comment_list
 
 
 class PullReview(msgspec.Struct, frozen=True):
-    """A review, or a request for one; a request for a team's review has no user."""
+    """A review or a review request; the request of a team has no user."""
 
     id: int
     user: UserSchema | None
@@ -40,7 +40,7 @@ class PullReview(msgspec.Struct, frozen=True):
 
 
 class PullReviewComment(msgspec.Struct, frozen=True):
-    """A comment on a line: of the changed file (`position`) or of the file before (`original_position`).
+    """A line comment, on the new file (`position`) or the old file (`original_position`).
 
     Both are 0 if the line is gone.
     """
@@ -104,7 +104,7 @@ def line_comment_list(
     page: Sequence[tuple[Comment, LinePlace]],
     positions: Mapping[int, tuple[str, int, str]],
 ) -> list[PullReviewComment]:
-    """Encode line comments; `positions` has path, line and commit of those whose line was looked for."""
+    """Encode line comments; `positions` has the current path, line and commit of those that were mapped."""
     ids = {number for comment, place in page for number in (comment.author_id, place.resolver_id)}
     with viewer.app.database.read() as connection:
         people = accounts_by_id(connection, {number for number in ids if number is not None})
@@ -119,7 +119,7 @@ def line_comment(
     position: tuple[str, int, str] | None,
     people: Mapping[int, Account],
 ) -> PullReviewComment:
-    """Encode a line comment of the pull request whose page is at `address`."""
+    """Encode a line comment of a pull request; `address` is the URL of its page."""
     comment, place = stored
     path, line, commit = position or (place.path, place.line, place.commit_id)
     return PullReviewComment(

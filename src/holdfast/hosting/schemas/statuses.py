@@ -29,7 +29,7 @@ class CommitStatusSchema(msgspec.Struct, frozen=True):
 
 
 class CombinedStatus(msgspec.Struct, frozen=True):
-    """The newest status of each context of a commit, and the combined state, empty without any."""
+    """The newest status of each context of a commit, and the combined state, which is empty without a status."""
 
     state: str
     sha: str
@@ -43,7 +43,7 @@ class CombinedStatus(msgspec.Struct, frozen=True):
 def commit_status(
     viewer: Viewer, repository: Repository, stored: CommitStatus, creator: Account | None
 ) -> CommitStatusSchema:
-    """Encode a commit status; it never changes, so it was last updated when it was created."""
+    """Encode a commit status; statuses are immutable, so `updated_at` is the creation time."""
     return CommitStatusSchema(
         id=stored.id,
         status=stored.state,

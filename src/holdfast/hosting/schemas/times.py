@@ -9,7 +9,7 @@ from msgspec import Meta
 __all__ = ["EPOCH", "NEVER", "Time", "moment", "moment_or_none", "seconds"]
 
 Time = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
-# Values that clients take for "no time": the zero of their language, and the Unix epoch.
+# Values that clients interpret as "no time": the zero time of Go, and the Unix epoch.
 NEVER: Final = "0001-01-01T00:00:00Z"
 EPOCH: Final = "1970-01-01T00:00:00Z"
 BEGINNING: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -17,12 +17,12 @@ BEGINNING: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 @lru_cache(maxsize=8192)
 def moment(seconds: int) -> Time:
-    """Format a time; 0 is the Unix epoch, which clients take for never."""
+    """Format a time; 0 is the Unix epoch, which clients interpret as never."""
     return datetime.fromtimestamp(seconds, UTC).isoformat()[:19] + "Z"
 
 
 def seconds(value: datetime | None) -> int | None:
-    """Return a client's time as seconds since 1970; without a time zone it is UTC."""
+    """Convert a client's time to a Unix timestamp; without a time zone it is UTC."""
     if value is None:
         return None
     aware = value if value.tzinfo is not None else value.replace(tzinfo=UTC)

@@ -14,7 +14,7 @@ __all__ = ["GHOST", "UserSchema", "shown_email", "user"]
 
 
 class UserSchema(msgspec.Struct, frozen=True):
-    """A user; also used for organizations where an owner is named."""
+    """A user, or an organization as the owner of something."""
 
     id: int
     login: str
@@ -71,7 +71,7 @@ GHOST: Final = UserSchema(
 
 def shown_email(actor: Actor, account: Account) -> str:
     """Return the e-mail address that the viewer may see."""
-    # Clients recognize an organization by its empty address.
+    # Clients recognize an organization by its empty e-mail address.
     if account.is_organization:
         return account.email
     asking = actor.user

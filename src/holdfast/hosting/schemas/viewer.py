@@ -1,4 +1,4 @@
-"""The viewer for whom JSON is encoded."""
+"""The viewer that JSON is encoded for."""
 
 from typing import Protocol
 
@@ -17,11 +17,11 @@ class Viewer(Protocol):
 
     @property
     def actor(self) -> Actor:
-        """The actor, who decides what some fields show."""
+        """The actor, on whose permissions some fields depend."""
 
     @property
     def root(self) -> str:
-        """The root URL as the viewer knows it, without a trailing slash."""
+        """The root URL as the viewer sees it, without a trailing slash."""
 
     @property
     def api(self) -> str:
