@@ -64,13 +64,13 @@ class Dispatcher:
 
 
 def is_static(path: str) -> bool:
-    """Return whether a path is that of a static file; the stylesheet is a page made from several."""
+    """Return whether a path is that of a static file; the stylesheet is a page built from several files."""
     return path.startswith(f"{static_files.PREFIX}/") and path != stylesheet.ADDRESS
 
 
 @asynccontextmanager
 async def sending(app: App, *, enabled: bool) -> AsyncIterator[None]:
-    """Run the deliverer in a thread, if wanted."""
+    """Run the deliverer in a thread, if enabled."""
     if not enabled:
         yield
         return
@@ -84,7 +84,7 @@ async def sending(app: App, *, enabled: bool) -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def exporting_traces(settings: Settings) -> AsyncIterator[None]:
-    """Export traces, if there is a collector; the last batch is sent in a thread."""
+    """Export traces, if a collector is configured; the last batch is sent in a thread."""
     stack = ExitStack()
     await to_thread.run_sync(stack.enter_context, traces.exporting(settings.otlp_endpoint))
     try:
@@ -108,7 +108,7 @@ def page_table() -> EndpointTable:
 def build(settings: Settings, *, delivers: bool = False) -> ASGIApp:
     """Build the application for these settings; the database must be migrated.
 
-    With `delivers` it sends webhooks too, in a thread; `holdfast serve` has a process for that.
+    With `delivers` it also sends webhooks, in a thread; `holdfast serve` has a process for that.
     """
     host = App.open(settings)
     accounts.hashing.concurrency = settings.password_hash_concurrency

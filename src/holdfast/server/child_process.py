@@ -1,8 +1,8 @@
 """Runs a function in a child process, for libraries that start threads.
 
 A pre-fork server must not start threads before it forks: a forked process has only the thread that forked, and
-waits forever for the others. The library of the object store has a thread pool, so whatever uses it before the
-workers are forked runs in a child process.
+would wait forever for the others. The library of the object store has a thread pool, so code that uses it before
+the workers are forked runs in a child process.
 """
 
 import multiprocessing
@@ -34,7 +34,7 @@ def run_in_child(function: Callable[[], None]) -> None:
 
 
 def run_and_report(function: Callable[[], None], sender: Connection) -> None:
-    """Run a function, and send the error it raised, or None; any other exception is shown by the process."""
+    """Run a function, and send the error it raised, or None; any other exception is printed by the process."""
     try:
         function()
     except HoldfastError as error:

@@ -1,12 +1,12 @@
 """Limits of HTTP connections, against clients that send too much, too slowly, or nothing (slowloris).
 
 Uvicorn limits neither the size of a request head nor its duration, nor the number of connections. Here an asyncio
-protocol in front of uvicorn's parses the input with the same parser, refuses what exceeds a limit, and passes on
-the rest. It uses only the interfaces of `asyncio.Protocol` and ASGI. Timeouts are checked for all connections of a
-process about once a second, at no cost per request.
+protocol in front of uvicorn's parses the input with the same parser, refuses input that exceeds a limit, and
+passes on the rest. It uses only the interfaces of `asyncio.Protocol` and ASGI. Timeouts are checked for all
+connections of a process about once a second, at no cost per request.
 
 A request head may have 64 KiB and 128 headers (431) and 16 KiB for its target (414), and must arrive within a
-timeout (408). A body must bring at least a kilobyte per timeout interval, so that slow uploads survive and
+timeout (408). A body must transfer at least a kilobyte per timeout interval, so that slow uploads survive and
 trickled bytes do not. A client that reads nothing of a response for twice that long is disconnected. Ambiguous
 framing (request smuggling) is refused (400): see `on_headers_complete`.
 """
@@ -33,17 +33,17 @@ MAX_HEAD_BYTES: Final = 64 * 1024
 MAX_HEADERS: Final = 128
 MAX_TARGET_BYTES: Final = 16 * 1024
 MAX_PIPELINED: Final = 64
-# A head up to this size is remembered, and not parsed when it is sent again.
+# The head of a request up to this size is cached, and not parsed when it is sent again.
 MAX_REMEMBERED_BYTES: Final = 4 * 1024
 REQUEST_LINE_END: Final = b" HTTP/1.1\r\n"
-# Per interval of the body timeout; less is a connection held open on purpose.
+# Per interval of the body timeout; a slower sender holds the connection open on purpose.
 MIN_BODY_BYTES: Final = 1024
-# Chunk sizes, extensions and trailers: an absolute limit, and one relative to the body.
+# The limit of chunk sizes, extensions and trailers: absolute, and relative to the body.
 MAX_FRAMING_BYTES: Final = 512 * 1024
 MAX_FRAMING_RATIO: Final = 8
-# How much of a refused body is read and discarded, so that its sender can read the response.
+# The limit of a refused body that is read and discarded, so that its sender can read the response.
 MAX_DISCARDED_BYTES: Final = 16 * 1024 * 1024
-# Lingering close: after a refusal input is discarded for a moment, so that its sender can read the response.
+# Lingering close: after a refusal, input is discarded for this long, so that its sender can read the response.
 LINGER_SECONDS: Final = 5.0
 # Open files besides connections: databases, repositories, pipes to git.
 OTHER_FILES: Final = 512
@@ -99,13 +99,13 @@ class ConnectionTable:
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
         self._proxies = TrustedProxies(limits.trusted_proxies)
-        # In the order of opening, so that the first idle one found is about the longest idle.
+        # In insertion order, so that the first idle one found is about the longest idle.
         self._open: dict[LimitedProtocol, str] = {}
         self._by_address: Counter[str] = Counter()
         self._is_checking = False
 
     def add(self, connection: "LimitedProtocol", peer: str) -> bool:
-        """Add a connection; return whether it may stay.
+        """Add a connection; return whether it is accepted.
 
         If there are too many in total, an idle one is closed instead. Trusted proxies are exempt from the limit
         per address.
@@ -150,7 +150,7 @@ class ConnectionTable:
 
 
 class RequestRefused(Exception):
-    """Ends the parsing of a request that is over a limit."""
+    """Raised to end the parsing of a request that exceeds a limit."""
 
 
 class LimitedProtocol(asyncio.Protocol):
@@ -161,7 +161,7 @@ class LimitedProtocol(asyncio.Protocol):
     ) -> None:
         self.loop = asyncio.get_running_loop()
         self.table = table
-        # The server's state for every request of this connection; a request finds its connection there.
+        # The server's state for every request of this connection, through which a request finds its connection.
         self._state = {**options["app_state"], CONNECTION: self}
         self._protocol: asyncio.Protocol | None = protocol_class(**{**options, "app_state": self._state})
         self._parser = httptools.HttpRequestParser(self)
@@ -173,7 +173,7 @@ class LimitedProtocol(asyncio.Protocol):
         self._refusal = 0
         self._is_first = True
         self._unanswered = 0
-        """Requests whose head has come and whose response has not been sent."""
+        """Requests whose head has been received and whose response has not been sent."""
         # Each is None unless the connection is in that state.
         self._idle_since: float | None = now
         self._head_since: float | None = None
@@ -187,7 +187,7 @@ class LimitedProtocol(asyncio.Protocol):
         self._headers: list[tuple[bytes, bytes]] = []
         self._header_count = 0
         self._known_head = b""
-        """What followed the target of a GET request without a body; a client sends it again and again."""
+        """The bytes after the target of a GET request without a body, which a client repeats in each request."""
         self._with_trailers: dict[int, int] = {}
         """The number of headers of requests that have trailers after their body, by the request's number."""
         self._received = 0
@@ -292,16 +292,16 @@ class LimitedProtocol(asyncio.Protocol):
         self._protocol.data_received(data)
 
     def _remember(self, data: bytes) -> None:
-        """Remember the head of a request if it was a GET, and its head is all of the data."""
+        """Cache the head of a request if it was a GET, and its head is all of the data."""
         is_head = not self._in_body and data.find(b"\r\n\r\n") == len(data) - 4
         if is_head and data.startswith(b"GET /") and len(data) <= MAX_REMEMBERED_BYTES:
             self._known_head = data[data.find(b"\n") + 1 - len(REQUEST_LINE_END) :]
 
     def _is_known(self, data: bytes) -> bool:
-        """Return whether data is a GET request whose head differs from the remembered one in its target only.
+        """Return whether data is a GET request whose head differs from the cached one in its target only.
 
-        Parsed again it would be framed in the same way: the first line ends where it did. What else may be wrong
-        with the target, uvicorn's parser refuses; no response is due that its refusal could be taken for.
+        Parsing it would give the same framing: the first line ends where it did. Any other error in the target is
+        refused by uvicorn's parser; no response is pending for which its refusal could be mistaken.
         """
         end = data.find(b"\n", 0, MAX_TARGET_BYTES) + 1 - len(REQUEST_LINE_END)
         return end > 4 and data.startswith(b"GET /") and data[end:] == self._known_head
@@ -373,7 +373,7 @@ class LimitedProtocol(asyncio.Protocol):
             self.transport.begin_response()
 
     def on_body(self, body: bytes) -> None:
-        """Count a part of a body; one that continues long after its response was sent ends the connection."""
+        """Count a part of a body; if it continues long after its response was sent, close the connection."""
         size = len(body)
         self._body_bytes += size
         self._interval_bytes += size
@@ -415,7 +415,7 @@ class LimitedProtocol(asyncio.Protocol):
     def refuse(self, status: int, *, own: bool = False) -> None:
         """Send an error response and close the connection; `own` if it is the request being served.
 
-        If the response to an earlier request is pending, the error would be taken for it: then only close.
+        If the response to an earlier request is pending, the error would be mistaken for it: then only close.
         """
         is_free = not self._unanswered or (own and self._unanswered == 1 and not self.transport.has_responded)
         self._head_since = self._idle_since = None

@@ -1,4 +1,4 @@
-"""The process that sends webhooks, so that requests are not slowed down."""
+"""The process that sends webhooks, so that they do not slow down requests."""
 
 import asyncio
 import os
@@ -23,7 +23,7 @@ NICENESS: Final = 10
 
 
 def deliver(settings: Settings, server: socket.socket, on_started: Callable[[], None], parent_gone: int) -> None:
-    """Run the delivery process until it is stopped or its parent is gone."""
+    """Run the delivery process until it is stopped or its parent has exited."""
     # It accepts no connections: keeping the socket open would leave clients waiting after the workers have
     # stopped.
     server.close()

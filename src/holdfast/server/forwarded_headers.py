@@ -1,7 +1,7 @@
 """Takes a client's address and scheme from the `X-Forwarded` headers of trusted proxies.
 
-Uvicorn has such a middleware; it hands on whatever text stands in the header as the address, which limits are
-counted by. Here an address is an IP address or it does not count.
+Uvicorn has such a middleware, but it passes on any text in the header as the address, which is the key of rate
+limits. Here only a valid IP address is accepted.
 """
 
 from typing import Final
@@ -16,7 +16,7 @@ SCHEMES: Final = {b"http": "http", b"https": "https"}
 
 
 class ForwardedHeaders:
-    """Middleware: requests of trusted proxies get the address and the scheme of the client behind them."""
+    """Middleware that sets the address and the scheme of the client on requests from trusted proxies."""
 
     def __init__(self, app: ASGIApp, trusted_proxies: str) -> None:
         self._app = app

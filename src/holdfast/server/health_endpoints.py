@@ -22,7 +22,7 @@ from holdfast.hosting.services import health
 
 __all__ = ["HealthEndpoints"]
 
-# Results are cached for this long, as a check writes a file.
+# Results are cached for this long, since a check writes a file.
 FRESH_SECONDS: Final = 1.0
 CHECK_TIMEOUT_SECONDS: Final = 5.0
 PATHS: Final = frozenset({"/healthz", "/readyz", "/metrics", "/api/healthz"})
@@ -100,7 +100,7 @@ class HealthEndpoints:
 
 
 def gitea_health(problems: Mapping[str, str]) -> JSONResponse:
-    """Return the result of the health checks as Gitea does: `pass` or `fail`, in total and for each check."""
+    """Return the result of the health checks in Gitea's format: `pass` or `fail`, in total and for each check."""
     now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
     checks: dict[str, list[dict[str, str]]] = {}
     for name in CHECKS:

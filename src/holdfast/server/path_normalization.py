@@ -1,10 +1,10 @@
-"""Merges repeated slashes in the path of a request, as nginx does, before anything looks at it.
+"""Merges repeated slashes in the path of a request, like nginx, before any other middleware reads it.
 
-Clients join a base URL that ends in a slash with a path that begins with one. Everything that routes, logs or
-builds an address from the path sees the merged one. A slash written as `%2F` is part of its segment and stays.
+Clients join a base URL that ends in a slash with a path that begins with one. All code that routes, logs or builds
+a URL from the path sees the merged path. A slash encoded as `%2F` is part of its segment and is kept.
 
-A file's path gets no exception: git has no empty path component, so `a//b` can only be `a/b`, which is also what a
-path in a JSON body is cleaned to. Left alone, a doubled slash would end the search for a branch name such as
+Paths of files are no exception: git has no empty path component, so `a//b` can only be `a/b`, to which a path in a
+JSON body is normalized as well. Otherwise a doubled slash would end the search for a branch name such as
 `feature/x` early, and a file of the default branch would be served instead.
 """
 
@@ -19,7 +19,7 @@ __all__ = ["MergeSlashes"]
 
 
 class MergeSlashes:
-    """Middleware: `//api/v1//version` is `/api/v1/version`."""
+    """Middleware that rewrites `//api/v1//version` to `/api/v1/version`."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app

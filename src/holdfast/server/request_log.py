@@ -51,7 +51,7 @@ class RequestLog:
         with traces.start_request(scope["method"], scope["headers"]) as span:
             try:
                 await self.app(scope, receive, answer)
-            except Exception as error:  # noqa: BLE001  # the last place that turns one into an answer
+            except Exception as error:  # noqa: BLE001  # the outermost handler, which returns an error response
                 if status is None:
                     await respond_to_error(self._host, error, scope, receive, answer)
                 else:

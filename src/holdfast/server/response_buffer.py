@@ -26,23 +26,23 @@ class BufferedTransport(asyncio.Transport):
         self.has_responded = False
         """Whether a part of the response to the current request has been written."""
         self.has_continued = False
-        """Whether the client was told to send the body of the current request."""
+        """Whether `100 Continue` was sent for the current request."""
         self.is_reading_paused = False
         # Called for every request.
-        self.is_closing = transport.is_closing  # type: ignore[method-assign]  # the transport's own method, without a call between
-        self.get_extra_info = transport.get_extra_info  # type: ignore[method-assign]  # the transport's own method, without a call between
+        self.is_closing = transport.is_closing  # type: ignore[method-assign]  # the transport's own method, without another call
+        self.get_extra_info = transport.get_extra_info  # type: ignore[method-assign]  # the transport's own method, without another call
 
     def begin_response(self) -> None:
-        """Mark that what follows belongs to the next response."""
+        """Mark that the following writes belong to the next response."""
         self.has_responded = self.has_continued = False
 
     def detach(self) -> None:
-        """Ignore further calls of the protocol, which is told that the connection is lost."""
+        """Ignore further calls of the protocol, which is notified that the connection is lost."""
         self.flush()
         self._is_detached = True
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
-        """Write data, after what is buffered."""
+        """Write data, after the buffered data."""
         head = self._head
         if head is not None:
             self._head = None
@@ -65,13 +65,13 @@ class BufferedTransport(asyncio.Transport):
         self._transport.write(data)
 
     def flush(self) -> None:
-        """Write what is buffered."""
+        """Write the buffered data."""
         head, self._head = self._head, None
         if head is not None:
             self._transport.write(head)
 
     def close(self) -> None:
-        """Write what is buffered, and close."""
+        """Write the buffered data, and close."""
         self.flush()
         if not self._is_detached:
             self._transport.close()
@@ -82,7 +82,7 @@ class BufferedTransport(asyncio.Transport):
             self._transport.abort()
 
     def write_eof(self) -> None:
-        """Write what is buffered, and close the write side."""
+        """Write the buffered data, and close the write side."""
         self.flush()
         if not self._is_detached:
             self._transport.write_eof()

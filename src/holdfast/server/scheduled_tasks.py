@@ -1,7 +1,7 @@
-"""Scheduled tasks: the work a server does by itself, at intervals.
+"""Scheduled tasks, which the server runs at intervals.
 
-Some tasks run in every worker process. Others run in one of them at a time: the one that holds the task's lease.
-When it ends, the lease expires and another process takes over.
+Some tasks run in every worker process. Others run in one process at a time: the one that holds the task's lease.
+When it exits, the lease expires and another process takes over.
 """
 
 import os
@@ -49,8 +49,8 @@ __all__ = [
 
 MAX_WAIT_SECONDS: Final = 60.0
 LEASE_SECONDS: Final = 60.0
-# The cooldown of a repository after a compaction, as a multiple of the time that took. With much more, packs of a
-# burst of commits would be left as they are for many minutes.
+# The cooldown of a repository after a compaction, as a multiple of its duration. A much higher factor would leave
+# the packs of a burst of commits uncompacted for many minutes.
 COOLDOWN_FACTOR: Final = 10
 log = structlog.get_logger(__name__)
 USED = update(tokens).where(tokens.c.id == bindparam("token")).values(last_used_at=bindparam("moment"))
@@ -69,7 +69,7 @@ class ScheduledTask:
 
 
 def save_token_use(app: App) -> None:
-    """Write the last use of access tokens in one transaction; the times are kept when that fails."""
+    """Write the last use of access tokens in one transaction; the times are kept if that fails."""
     used, app.used_tokens = app.used_tokens, {}
     if used:
         try:
@@ -81,7 +81,7 @@ def save_token_use(app: App) -> None:
 
 
 def save_session_use(app: App) -> None:
-    """Write the last use of sessions in one transaction; the times are kept when that fails."""
+    """Write the last use of sessions in one transaction; the times are kept if that fails."""
     seen, app.seen_sessions = app.seen_sessions, {}
     if seen:
         try:
@@ -92,7 +92,7 @@ def save_session_use(app: App) -> None:
 
 
 def save_ssh_key_use(app: App) -> None:
-    """Write the last use of SSH keys in one transaction; the times are kept when that fails."""
+    """Write the last use of SSH keys in one transaction; the times are kept if that fails."""
     used, app.used_ssh_keys = app.used_ssh_keys, {}
     if used:
         try:
@@ -103,10 +103,10 @@ def save_ssh_key_use(app: App) -> None:
 
 
 def follow_pushes(app: App) -> None:
-    """Count languages and contributors of repositories written to, compact them, update their commit-graph.
+    """Count languages and contributors of changed repositories, compact them, and update their commit-graphs.
 
-    All of it reads much of a repository, so a cooldown bounds the time spent on one that is written to all the
-    time to a tenth.
+    This reads much of a repository, so a cooldown limits the time spent on one that is written to continuously to
+    a tenth.
     """
     now = time.monotonic()
     app.cooldowns = {number: until for number, until in app.cooldowns.items() if until > now}
@@ -120,7 +120,7 @@ def follow_pushes(app: App) -> None:
             maintenance.compact(app, [number])
             refresh_commit_graph(app.copies.update(number).folder)
         except (HostingError, OSError):
-            # Deleted meanwhile, or damaged: `holdfast admin doctor` tells.
+            # Deleted meanwhile, or damaged, which `holdfast admin doctor` reports.
             continue
         ended = time.monotonic()
         app.cooldowns[number] = ended + COOLDOWN_FACTOR * (ended - started)
@@ -157,16 +157,16 @@ def scheduled_tasks(app: App) -> tuple[ScheduledTask, ...]:
 
 
 async def run_once(app: App, task: ScheduledTask) -> None:
-    """Run a task once; a failure is logged, and the task runs again at its next time."""
+    """Run a task once; a failure is logged, and the task runs again after its interval."""
     try:
         # A task that may take hours is abandoned at shutdown; it is safe to interrupt.
         await to_thread.run_sync(task.run, app, abandon_on_cancel=task.needs_lease)
-    except Exception as error:  # noqa: BLE001  # it is logged, and the service goes on
+    except Exception as error:  # noqa: BLE001  # logged, and the service continues
         log_failure(task.name, error)
 
 
 def log_failure(task: str, error: Exception) -> None:
-    """Log that a task failed: a warning while the database or disk is unavailable, else a traceback."""
+    """Log that a task failed: a warning while the database or disk is unavailable, otherwise a traceback."""
     if is_outage(error):
         log.warning(
             "scheduled task postponed: database or disk unavailable",
@@ -178,7 +178,7 @@ def log_failure(task: str, error: Exception) -> None:
 
 
 async def run_with_lease(app: App, task: ScheduledTask, holder: str) -> bool:
-    """Run a task while holding its lease; return false when another process holds it.
+    """Run a task while holding its lease; return false if another process holds it.
 
     The lease of a task with a long interval is kept afterwards, so that no other process runs it again too soon.
     """
@@ -195,7 +195,7 @@ async def run_with_lease(app: App, task: ScheduledTask, holder: str) -> bool:
 
     try:
         taken = await to_thread.run_sync(take)
-    except Exception as error:  # noqa: BLE001  # it is logged, and the service goes on
+    except Exception as error:  # noqa: BLE001  # logged, and the service continues
         log_failure(task.name, error)
         return False
     if taken:

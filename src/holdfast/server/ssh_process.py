@@ -24,7 +24,7 @@ __all__ = ["serve_ssh"]
 
 
 def serve_ssh(settings: Settings, server: socket.socket, on_started: Callable[[], None], parent_gone: int) -> None:
-    """Serve SSH until the process is stopped or its parent is gone."""
+    """Serve SSH until the process is stopped or its parent has exited."""
     # asyncssh logs the names of users at info level, and keys at debug level.
     logging.getLogger("asyncssh").setLevel(logging.WARNING)
     with (
@@ -51,7 +51,7 @@ async def serve(app: App, server: socket.socket, on_started: Callable[[], None],
     loop.add_reader(parent_gone, stop)
     ssh = GitSsh(app)
     host_keys = await to_thread.run_sync(ssh_host_keys.load, app)
-    # What one process of all does is left to those that answer requests.
+    # Tasks that need a lease are left to the processes that serve requests.
     tasks = tuple(task for task in scheduled_tasks(app) if not task.needs_lease)
     async with run_scheduled_tasks(app, tasks):
         await ssh.listen(server, host_keys)

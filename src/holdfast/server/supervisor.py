@@ -1,9 +1,9 @@
 """The supervisor of a pre-fork server: it starts, replaces, restarts and stops worker processes.
 
 The parent opens the socket, forks the workers and then only waits: for signals, for workers that report that they
-are ready, and for workers that exit. It forks rather than spawns, because settings hold secrets, and a secret
-cannot be sent to another process. It holds no connection and no thread, so that nothing is shared by accident.
-Why this is neither granian's supervisor nor uvicorn's: `docs/decisions/0026-server.md`.
+are ready, and for workers that exit. It forks rather than spawns, because settings contain secrets, and a secret
+cannot be pickled. It has no connections and no threads, so that none are shared by accident. Why this is neither
+granian's supervisor nor uvicorn's: `docs/decisions/0026-server.md`.
 """
 
 import os
@@ -24,13 +24,13 @@ from holdfast.errors import HoldfastError
 
 __all__ = ["GRACE_SECONDS", "HARD_STOP_SECONDS", "STOP_SIGNALS", "Role", "Supervisor", "Target", "worker_count"]
 
-# How long requests in flight may still take when the service is stopped.
+# How long requests in flight may take when the service is stopped.
 GRACE_SECONDS: Final = 30
-# After that long a worker exits, even if a thread still runs.
+# After this time a worker exits, even if a thread still runs.
 HARD_STOP_SECONDS: Final = GRACE_SECONDS + 5
 STOP_SIGNALS: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT)
 HANDLED_SIGNALS: Final = (*STOP_SIGNALS, signal.SIGHUP, signal.SIGCHLD)
-# A worker that exits sooner than this after its start is started again with exponential backoff.
+# A worker that exits sooner than this after its start is restarted with exponential backoff.
 MIN_UPTIME_SECONDS: Final = 10.0
 FIRST_BACKOFF: Final = 0.5
 MAX_BACKOFF: Final = 30.0
@@ -38,7 +38,8 @@ MAX_FAILED_STARTS: Final = 3
 
 log = structlog.get_logger(__name__)
 
-# What a worker runs; it is given what to call when it is ready, and a pipe that closes when its parent exits.
+# The function a worker runs; called with a function to call when it is ready, and a pipe that closes when its
+# parent exits.
 Target = Callable[[Callable[[], None], int], None]
 
 
@@ -54,12 +55,12 @@ def worker_count(configured: int) -> int:
 
 @dataclass(slots=True, eq=False)
 class Role:
-    """A kind of worker: how many there are, what they run, and how often they failed to start."""
+    """A kind of worker: their number, their function, and how often they failed to start."""
 
     count: int
     target: Target
     is_required: bool = True
-    """Whether the service ends when none of them can start."""
+    """Whether the service stops if none of them can start."""
     failures: int = 0
     backoff: float = 0.0
     not_before: float = 0.0
@@ -67,7 +68,7 @@ class Role:
 
 @dataclass(slots=True)
 class ChildProcess:
-    """A worker process as its parent sees it."""
+    """A worker process, from the view of its parent."""
 
     pid: int
     pipe: int
@@ -78,7 +79,7 @@ class ChildProcess:
 
 
 class Supervisor:
-    """Keeps the workers of some roles running until a stop signal; then `on_end` closes what they share."""
+    """Keeps the workers of some roles running until a stop signal; then `on_end` closes shared resources."""
 
     def __init__(self, roles: Sequence[Role], on_end: Callable[[], None] = lambda: None) -> None:
         self._roles = roles
@@ -127,10 +128,10 @@ class Supervisor:
 
     def _fork(self, role: Role) -> int:
         ours, theirs = os.pipe()
-        # What is still buffered would be written once by each process.
+        # Buffered output would be written by each process.
         sys.stdout.flush()
         sys.stderr.flush()
-        # A SIGTERM that comes before the child handles it must not be lost.
+        # A SIGTERM before the child installs its handler must not be lost.
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
         pid = os.fork()
         if pid == 0:
@@ -160,14 +161,14 @@ class Supervisor:
             role.target(lambda: notify_ready(pipe), self._parent_gone)
             code = 0
         except HoldfastError as error:
-            log.error("worker start failed", reason=str(error))  # noqa: TRY400  # its text says it all
+            log.error("worker start failed", reason=str(error))  # noqa: TRY400  # the message suffices
         except BaseException:
             log.exception("worker crashed")
         finally:
             with suppress(OSError, ValueError):
                 sys.stdout.flush()
                 sys.stderr.flush()
-            # Nothing of the parent's may run on its way out of this process.
+            # Exit without running the parent's cleanup in this process.
             os._exit(code)
 
     def _wait(self, seconds: float | None) -> None:
@@ -201,7 +202,7 @@ class Supervisor:
         if child.pid in self._to_replace:
             self._to_replace.remove(child.pid)
             if self._replacement is not None and self._children[self._replacement].role is child.role:
-                # The one that was to replace another replaces this one.
+                # The pending replacement of another worker now replaces this one.
                 self._replacement = None
         role, lived = child.role, time.monotonic() - child.started
         role.backoff = (
@@ -256,7 +257,7 @@ class Supervisor:
 
     @contextmanager
     def _handling_signals(self) -> Iterator[None]:
-        """Collect signals, and let each wake the selector (`signal.set_wakeup_fd`)."""
+        """Collect signals, each of which wakes the selector (`signal.set_wakeup_fd`)."""
         ours, theirs = socket.socketpair()
         ours.setblocking(False)
         theirs.setblocking(False)
@@ -278,5 +279,5 @@ class Supervisor:
 
 
 def notify_ready(pipe: int) -> None:
-    """Tell the parent that a worker is ready."""
+    """Notify the parent that a worker is ready."""
     os.write(pipe, b"+")

@@ -21,12 +21,12 @@ from holdfast.settings import Settings
 
 __all__ = ["Worker", "configured", "new_worker"]
 
-# How long a connection that was accepted last may take to send its request.
+# How long the last accepted connection may take to send its request.
 LAST_REQUEST_SECONDS: Final = 0.5
 
 
 class Worker(uvicorn.Server):
-    """A server that stops gracefully at the first signal and at once at the second.
+    """A server that stops gracefully on the first signal and immediately on the second.
 
     `signals` are those it handles. `on_started` is called when it accepts connections.
     """
@@ -53,7 +53,7 @@ class Worker(uvicorn.Server):
                 signal.signal(number, handler)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Begin to stop."""
+        """Begin to shut down."""
         del frame
         if self.should_exit:
             os._exit(128 + sig)
@@ -64,17 +64,17 @@ class Worker(uvicorn.Server):
         watchdog.start()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Accept connections, and report it."""
+        """Accept connections, and report that it is ready."""
         await super().startup(sockets)
-        # What exists now stays for good: the garbage collector need not go through it again and again.
+        # Objects that exist now live until the exit: `gc.freeze` exempts them from garbage collection.
         gc.collect()
         gc.freeze()
         self._on_started()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Accept no more connections, and stop when every request has been answered.
+        """Stop accepting connections, and exit when every request has been answered.
 
-        A connection that was accepted a moment ago has not sent its request yet, and would be closed without one.
+        A connection that was just accepted has not sent its request yet, and would be closed without a response.
         """
         for server in self.servers:
             server.close()
@@ -100,7 +100,7 @@ def configured(app: ASGIApp, limits: Limits) -> uvicorn.Config:
         log_config=None,
         access_log=False,
         server_header=False,
-        # The application does that, and takes nothing but addresses.
+        # The application does that, and accepts only valid addresses.
         proxy_headers=False,
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
