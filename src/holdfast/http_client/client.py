@@ -1,8 +1,8 @@
-"""The asynchronous HTTP client: aiohttp, with what every request of Holdfast has in common.
+"""The asynchronous HTTP client: aiohttp with the defaults of all requests Holdfast sends.
 
-Addresses are checked at connect time, responses are bounded and never decompressed, no cookie is kept and nothing
-is read from the environment. Redirects are not followed here: `requests.redirected` makes the next request, and
-the caller decides whether it is sent.
+Addresses are checked at connect time, responses are limited in size and never decompressed, no cookie is stored
+and no setting is read from the environment. Redirects are not followed here: `requests.redirected` builds the next
+request, and the caller decides whether it is sent.
 """
 
 import functools
@@ -47,30 +47,30 @@ DEFAULT_HEADERS: Final = {"User-Agent": f"Holdfast/{__version__}", "Accept-Encod
 
 @dataclass(frozen=True, slots=True)
 class HttpProxy:
-    """An HTTP proxy and the hosts reached through it; which addresses those may have is up to the proxy."""
+    """An HTTP proxy and the hosts reached through it; the proxy decides which addresses those may have."""
 
     url: HttpUrl
     serves: Callable[[str], bool]
 
 
 class HttpResponse:
-    """A response whose head has been received; the body is read in pieces."""
+    """A response whose head has been received; the body is read in chunks."""
 
     def __init__(self, response: aiohttp.ClientResponse) -> None:
         self._response = response
         self.status = response.status
-        # Decoded as Latin-1, as the standard has it: every byte is a character.
+        # Decoded as Latin-1, in which every byte is a character.
         self.headers = tuple(
             (name.decode("latin-1"), value.decode("latin-1")) for name, value in response.raw_headers
         )
 
     def header(self, name: str) -> str:
-        """Return a header by its name in lower case; empty when there is none."""
+        """Return a header by its name in lower case; empty if there is none."""
         return next((value for key, value in self.headers if key.lower() == name), "")
 
     @property
     def is_redirect(self) -> bool:
-        """Whether the response names another URL to be requested."""
+        """Whether the response is a redirect."""
         return self.status in REDIRECT_STATUSES and bool(self.header("location"))
 
     @property
@@ -79,7 +79,7 @@ class HttpResponse:
         return self._response.content.at_eof()
 
     async def read(self, most: int) -> bytes:
-        """Return up to `most` bytes of the body, empty at its end; raises `ProtocolError` where it breaks off."""
+        """Return up to `most` bytes of the body, empty at its end; raises `ProtocolError` if it is truncated."""
         try:
             return await self._response.content.read(most)
         except TimeoutError as error:
@@ -95,8 +95,8 @@ class HttpResponse:
 class HttpClient:
     """Sends requests over pooled connections; belongs to one event loop.
 
-    `policy` decides which addresses may be connected to; it does not apply to a proxy, which the operator chose.
-    `read_timeout` limits each wait for bytes; a limit for a whole exchange is `asyncio.timeout` around it.
+    `policy` decides which addresses may be connected to; it does not apply to a proxy, which the operator
+    configured. `read_timeout` limits each wait for bytes; use `asyncio.timeout` to limit a whole exchange.
     """
 
     def __init__(
@@ -125,7 +125,7 @@ class HttpClient:
 
         Raises `HttpClientError`. Credentials of the URL are sent unless a header has others.
         """
-        # aiohttp's own type: any other mapping is converted once more for each request.
+        # aiohttp's own type: any other mapping would be converted for each request.
         headers = CIMultiDict(DEFAULT_HEADERS)
         headers.update(request.headers)
         if request.url.credentials:
@@ -163,7 +163,7 @@ class HttpClient:
         await self._resolver.close()
 
     def _session(self, *, proxied: bool) -> aiohttp.ClientSession:
-        """Return the session for direct or for proxied requests, made in the running event loop."""
+        """Return the session for direct or for proxied requests, created in the running event loop."""
         session = self._sessions.get(proxied)
         if session is None:
             connector = new_connector(
@@ -182,7 +182,7 @@ class HttpClient:
 
 @functools.cache
 def tls_context(*, verify: bool = True) -> ssl.SSLContext:
-    """Return the TLS settings of the client: the system's certificates, and the host name checked."""
+    """Return the TLS context of the client: the system's certificates, with host name verification."""
     context = ssl.create_default_context()
     if not verify:
         context.check_hostname = False
@@ -192,17 +192,17 @@ def tls_context(*, verify: bool = True) -> ssl.SSLContext:
 
 @functools.lru_cache(maxsize=1024)
 def encoded_url(url: HttpUrl) -> URL:
-    """Return a URL as aiohttp takes it; cached, since webhooks send to the same URLs again and again."""
+    """Return a URL as aiohttp's type; cached, since webhooks repeat the same URLs."""
     return URL(url.url, encoded=True)
 
 
 def proxy_headers(proxy: HttpProxy) -> dict[str, str]:
-    """Return the headers that only the proxy is sent."""
+    """Return the headers that are sent to the proxy only."""
     return {"Proxy-Authorization": proxy.url.credentials} if proxy.url.credentials else {}
 
 
 def checked(response: aiohttp.ClientResponse) -> HttpResponse:
-    """Refuse a response that changes the protocol, or whose headers are too large to be stored."""
+    """Raise `ProtocolError` for a response that changes the protocol, or whose headers are too large."""
     if response.status == 101:
         response.close()
         raise ProtocolError("it answered with another protocol than HTTP")
@@ -213,7 +213,7 @@ def checked(response: aiohttp.ClientResponse) -> HttpResponse:
 
 
 def is_stale(error: Exception, attempt: ConnectAttempt, request: HttpRequest) -> bool:
-    """Return whether the server closed a reused connection while it was idle: the request can be repeated."""
+    """Return whether the server closed a reused idle connection, so that the request can be retried."""
     return (
         isinstance(error, aiohttp.ServerDisconnectedError | aiohttp.ClientOSError)
         and not isinstance(error, aiohttp.ClientConnectorError)

@@ -1,8 +1,8 @@
 """Connections of the client: name resolution in threads, and the address check at connect time.
 
-aiohttp creates every socket by the connector's socket factory, with the address it is about to connect to. The
-check is there: it sees the resolved address itself, for names and for literal addresses alike, so a name that
-resolves differently a moment later (DNS rebinding) gains nothing.
+aiohttp creates every socket with the connector's socket factory, given the address it is about to connect to. The
+factory checks the resolved address itself, for names and for literal addresses alike, so a name that resolves
+differently a moment later (DNS rebinding) is checked too.
 """
 
 import asyncio
@@ -26,13 +26,13 @@ AddressPolicy = Callable[[str, Address], bool]
 Resolve = Callable[[str, int], Awaitable[list[Address]]]
 AddressInfo = tuple[int | socket.AddressFamily, int | socket.SocketKind, int, str, tuple[object, ...]]
 
-# aiohttp tries the addresses of a host again without the first, as often as there are addresses.
+# aiohttp retries the addresses of a host without the first, as many times as there are addresses.
 MOST_ADDRESSES: Final = 8
 KEEP_ALIVE_SECONDS: Final = 15.0
 
 
 class AddressDenied(OSError):
-    """The policy refuses one address; aiohttp goes on with the next address of the host."""
+    """The policy refuses one address; aiohttp continues with the next address of the host."""
 
 
 @dataclass(slots=True)
@@ -44,12 +44,12 @@ class ConnectAttempt:
     tried: list[Address] = field(default_factory=list)
 
 
-# The factory is given an address only; whose address it is comes with the task.
+# The factory is given only an address; the request it belongs to comes from the task's context.
 current_attempt: ContextVar[ConnectAttempt] = ContextVar("current_attempt")
 
 
 class ThreadResolver(AbstractResolver):
-    """Resolves names with getaddrinfo in its own threads, so that slow name servers block no other work."""
+    """Resolves names with getaddrinfo in its own thread pool, so that slow name servers block no other work."""
 
     def __init__(self, resolve: Resolve | None, *, threads: int) -> None:
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix="resolver")
@@ -58,7 +58,7 @@ class ThreadResolver(AbstractResolver):
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
     ) -> list[ResolveResult]:
-        """Return the addresses of a host, each once."""
+        """Return the addresses of a host, without duplicates."""
         del family
         return [
             {
@@ -73,7 +73,7 @@ class ThreadResolver(AbstractResolver):
         ]
 
     async def close(self) -> None:
-        """Stop the threads; a lookup that is under way is abandoned."""
+        """Stop the threads; running lookups are abandoned."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     async def _look_up(self, host: str, port: int) -> list[Address]:
@@ -94,7 +94,7 @@ def look_up(host: str, port: int) -> list[Address]:
 def new_connector(
     policy: AddressPolicy | None, resolver: ThreadResolver, *, keep_alive: bool, tls: ssl.SSLContext
 ) -> TCPConnector:
-    """Return a connector that connects to what the policy allows; limiting concurrency is up to the caller."""
+    """Return a connector that connects to allowed addresses; limiting concurrency is up to the caller."""
 
     def create_socket(info: AddressInfo) -> socket.socket:
         attempt = current_attempt.get()

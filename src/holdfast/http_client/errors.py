@@ -1,12 +1,12 @@
-"""What can go wrong with a request that Holdfast sends.
+"""Errors of requests that Holdfast sends.
 
 HttpClientError
-├── InvalidRequest         the request cannot be sent as it is
+├── InvalidRequest         the request cannot be sent
 │   └── InvalidUrl         its URL is invalid, or neither http nor https
 ├── AddressNotAllowed      every address of the host is refused by the address policy
-├── ConnectError           there is no connection: name resolution, TCP, TLS or the proxy failed
-├── ResponseTimeout        the server has sent nothing for too long
-└── ProtocolError          the response is not valid HTTP, or ends before it is complete
+├── ConnectError           the connection failed: name resolution, TCP, TLS or the proxy
+├── ResponseTimeout        the server sent nothing within the timeout
+└── ProtocolError          the response is not valid HTTP, or is truncated
 """
 
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ class HttpClientError(HoldfastError):
 
 
 class InvalidRequest(HttpClientError):
-    """The request cannot be sent as it is."""
+    """The request cannot be sent."""
 
 
 class InvalidUrl(InvalidRequest):
@@ -47,12 +47,12 @@ class AddressNotAllowed(HttpClientError):
 
 
 class ConnectError(HttpClientError):
-    """There is no connection: name resolution, TCP, TLS or the proxy failed."""
+    """The connection failed: name resolution, TCP, TLS or the proxy."""
 
 
 class ResponseTimeout(HttpClientError):
-    """The server has sent nothing for too long."""
+    """The server sent nothing within the timeout."""
 
 
 class ProtocolError(HttpClientError):
-    """The response is not valid HTTP, or ends before it is complete."""
+    """The response is not valid HTTP, or is truncated."""

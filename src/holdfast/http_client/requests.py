@@ -1,4 +1,4 @@
-"""Requests, and the request that a redirect asks for."""
+"""Requests, and the next request of a redirect."""
 
 import functools
 import re
@@ -30,8 +30,8 @@ class HttpRequest:
 
 
 def check_headers(headers: Mapping[str, str]) -> None:
-    """Refuse header injection: names and values with line breaks or other control characters."""
-    # One search in all values: only where it finds something does it matter in which.
+    """Raise `InvalidRequest` for header injection: names and values with line breaks or control characters."""
+    # One search over all values; the single values are only searched if it finds something.
     if CONTROL_CHARACTER.search("".join(headers.values())) or not all(map(is_field_name, headers)):
         for name, value in headers.items():
             if not is_field_name(name) or CONTROL_CHARACTER.search(value):
@@ -40,14 +40,14 @@ def check_headers(headers: Mapping[str, str]) -> None:
 
 @functools.lru_cache(maxsize=256)
 def is_field_name(name: str) -> bool:
-    """Return whether a header can have this name (a token of RFC 9110, 5.6.2)."""
+    """Return whether a header name is valid (a token of RFC 9110, 5.6.2)."""
     return FIELD_NAME.fullmatch(name) is not None
 
 
 def redirected(request: HttpRequest, status: int, location: str) -> HttpRequest:
-    """Return the request a redirect asks for (RFC 9110, 15.4); credentials and signatures stay with their origin.
+    """Return the next request of a redirect (RFC 9110, 15.4); credentials and signatures stay with their origin.
 
-    Raises `InvalidUrl` where the location is no URL of http or https.
+    Raises `InvalidUrl` if the location is not an http or https URL.
     """
     url = request.url.redirected(location)
     method, headers, body = request.method, request.headers, request.body

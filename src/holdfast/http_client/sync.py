@@ -1,4 +1,4 @@
-"""The HTTP client for commands: one request at a time, each with a connection and an event loop of its own."""
+"""The HTTP client for commands: one request at a time, each with its own connection and event loop."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable
@@ -26,15 +26,15 @@ class SyncResponse:
 
     @property
     def is_redirect(self) -> bool:
-        """Whether the response names another URL to be requested."""
+        """Whether the response is a redirect."""
         return self._response.is_redirect
 
     def header(self, name: str) -> str:
-        """Return a header by its name in lower case; empty when there is none."""
+        """Return a header by its name in lower case; empty if there is none."""
         return self._response.header(name)
 
     def read(self, most: int) -> bytes:
-        """Return up to `most` bytes of the body, empty at its end; raises `ProtocolError` where it breaks off."""
+        """Return up to `most` bytes of the body, empty at its end; raises `ProtocolError` if it is truncated."""
         return self._runner.run(self._response.read(most))
 
     def close(self) -> None:
@@ -56,14 +56,14 @@ class SyncResponse:
 
 
 class UploadBody:
-    """A body that is read while it is sent; aiohttp hides what reading it raises, so the error is kept."""
+    """A body that is read while it is sent; aiohttp hides errors of reading it, so they are stored here."""
 
     def __init__(self, source: Iterable[bytes]) -> None:
         self._source = source
         self.error: Exception | None = None
 
     async def pieces(self) -> AsyncIterator[bytes]:
-        """Yield the pieces of the body."""
+        """Yield the chunks of the body."""
         try:
             for piece in self._source:
                 yield piece
@@ -79,10 +79,10 @@ def send(
     read_timeout: float,
     policy: AddressPolicy | None = None,
 ) -> SyncResponse:
-    """Send a request, with `upload` as its body where one is given, and return its response.
+    """Send a request, with `upload` as its body if given, and return its response.
 
-    Raises `HttpClientError`, or what iterating the upload raises. `read_timeout` limits each wait for bytes,
-    and `policy` decides which addresses may be connected to.
+    Raises `HttpClientError`, or errors of iterating the upload. `read_timeout` limits each wait for bytes, and
+    `policy` decides which addresses may be connected to.
     """
     runner = asyncio.Runner()
     client = HttpClient(policy=policy, read_timeout=read_timeout, keep_alive=False, read_buffer=READ_BUFFER)
@@ -100,7 +100,7 @@ def send(
 
 
 async def cancel(client: HttpClient) -> None:
-    """Close a client whose request a signal may have interrupted: its task still waits in the event loop."""
+    """Close a client whose request a signal may have interrupted: its task is still pending in the loop."""
     interrupted = asyncio.all_tasks() - {asyncio.current_task()}
     for task in interrupted:
         task.cancel()

@@ -1,7 +1,6 @@
 """URLs of requests: parsed, normalized and percent-encoded, but never decoded.
 
-Paths and queries are sent as they were written: a presigned URL that is encoded again does not match its
-signature.
+Paths and queries are sent as written: a presigned URL that is encoded again does not match its signature.
 """
 
 import base64
@@ -72,7 +71,7 @@ class HttpUrl:
 
 @functools.lru_cache(maxsize=1024)
 def parse_url(url: str) -> HttpUrl:
-    """Parse a URL; cached, since webhooks send to the same URLs again and again."""
+    """Parse a URL; cached, since webhooks repeat the same URLs."""
     try:
         parts = urlsplit(url.strip())
         port = parts.port
@@ -128,7 +127,7 @@ def credentials_of(parts: SplitResult) -> str:
 
 
 def without_credentials(url: str) -> str:
-    """Return a URL without its user information, to be shown."""
+    """Return a URL without its user information, for display."""
     if "@" not in url:
         return url
     try:
