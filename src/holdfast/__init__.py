@@ -1,16 +1,16 @@
-"""Holdfast keeps what people cannot afford to lose: their conversations and their repositories.
+"""Chat backups and a git host, as a library, commands and a website.
 
-`holdfast.backup` reads chat backups and `holdfast.hosting` serves repositories; the two know nothing of each
-other. `holdfast.web` and `holdfast.cli` are what people look at and type, over both.
+`holdfast.backup` reads chat backups and `holdfast.hosting` serves repositories; neither imports the other.
+`holdfast.web` (pages) and `holdfast.cli` (commands) use both.
 """
 
 __all__ = ["__version__"]
 
 
 def __getattr__(name: str) -> str:
-    """Read the version from the installed package when it is asked for; that takes longer than all the rest."""
+    """Return the version of the installed package, read lazily because importlib.metadata is slow to import."""
     if name != "__version__":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib.metadata import version  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
+    from importlib.metadata import version  # noqa: PLC0415  # lazy, for a fast start of commands
 
     return version("holdfast")

@@ -1,4 +1,4 @@
-"""Client IP addresses: parsing, trusted proxies, and the network that rate limits count."""
+"""Client IP addresses: parsing, trusted proxies, and the networks by which rate limits count."""
 
 import hashlib
 import ipaddress
@@ -9,14 +9,14 @@ from typing import Final
 __all__ = ["Address", "TrustedProxies", "network_of", "parse_address"]
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
-# No address with its port is longer; nor does a request pass more proxies.
+# The maximum length of an address with its port, and the maximum number of proxies of a request.
 LONGEST: Final = 64
 MOST_PROXIES: Final = 32
 IPV6_NETWORK_BITS: Final = 64
 
 
 def parse_address(text: str) -> Address | None:
-    """Read an IP address, as it is, with a port, or in brackets; an IPv4 address mapped to IPv6 is one of IPv4."""
+    """Parse an IP address, optionally with a port or in brackets; IPv4-mapped IPv6 is returned as IPv4."""
     text = text.strip().strip('"')
     if not text or len(text) > LONGEST or not text.isascii():
         return None
@@ -38,7 +38,7 @@ def parse_address(text: str) -> Address | None:
 
 
 def is_port(text: str) -> bool:
-    """Return whether a text is the number of a port."""
+    """Return whether a text is a port number."""
     return text.isascii() and text.isdigit() and len(text) <= 5
 
 
@@ -58,14 +58,14 @@ class TrustedProxies:
         return address is not None and self.trusts_address(address)
 
     def trusts_address(self, address: Address) -> bool:
-        """Return whether an address is a trusted proxy's."""
+        """Return whether an address is that of a trusted proxy."""
         return self._all or any(address in network for network in self._networks)
 
     def client_of(self, values: Iterable[bytes]) -> Address | None:
-        """Return the client a trusted peer names: the last address that is no trusted proxy's.
+        """Return the client in the header of a trusted peer: the last address that is not a trusted proxy's.
 
-        Every proxy adds whom it was asked by at the end, so what stands before an untrusted address, or before
-        something that is no address, was written by anybody and does not count.
+        Every proxy appends the address of its client, so everything before an untrusted address, or before an
+        invalid one, may be forged and is ignored.
         """
         found = None
         parts = b",".join(values).split(b",")
@@ -80,11 +80,11 @@ class TrustedProxies:
 
 
 def network_of(address: str) -> str:
-    """Return what counts as one address: an IPv4 address, an IPv6 network of 64 bits, or a digest of a text."""
+    """Return the key for counting an address: IPv4 address, IPv6 /64 network, or a digest of any other text."""
     try:
         parsed = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
-        # Never a text of any length: it is a part of a key.
+        # Not the text itself, which may be of any length: this is part of a key.
         return hashlib.sha256(address.encode("utf-8", "replace")).hexdigest()[:32] if address else ""
     if isinstance(parsed, ipaddress.IPv6Address):
         if parsed.ipv4_mapped is not None:

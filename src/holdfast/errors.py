@@ -1,11 +1,11 @@
-"""The root of every error Holdfast raises on purpose.
+"""The base class of all errors Holdfast raises on purpose.
 
     HoldfastError
     ├── SettingError                 holdfast.settings
     ├── BackupError ...              holdfast.backup.errors
     └── HostingError ...             holdfast.hosting.errors
 
-A message says what happened, to what, and what to do next. It never holds message text, a key, a password or a
+A message says what happened, to what, and what to do next. It never contains message text, a key, a password or a
 token.
 """
 
@@ -13,4 +13,4 @@ __all__ = ["HoldfastError"]
 
 
 class HoldfastError(Exception):
-    """Something Holdfast was asked to do cannot be done, and its message says why."""
+    """The base class of Holdfast's errors; the message says what failed and why."""

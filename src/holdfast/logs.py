@@ -1,8 +1,8 @@
-"""Structured logs: one line per event, for people or as JSON, with secrets kept out.
+"""Structured logging (structlog): one line per event, as text or JSON, with secrets masked.
 
-Code logs an event's name and a few plain facts (`log.info("request", method=..., status=...)`). What a value is
-decides whether it may be written: bytes are only counted, a `Secret` is masked, and a fact whose name is that of
-something private is masked whatever it holds.
+Code logs an event name and a few fields (`log.info("request", method=..., status=...)`). Masking depends on the
+type of a value: of bytes only the length is written, a `Secret` is masked, and a field with a private name is
+masked whatever its value.
 """
 
 import logging
@@ -22,12 +22,12 @@ from holdfast.secret import MASK, Secret
 
 __all__ = ["PRIVATE", "REQUEST", "configure", "request_line"]
 
-# The id of the request that is being answered; every line written meanwhile carries it.
+# The id of the current request, added to every line.
 REQUEST: Final[ContextVar[str]] = ContextVar("request")
-# Set by `configure`: writes a line that is ready, or nothing at this level.
+# Set by `configure`: writes a complete line; None if the level is disabled.
 write_line: Callable[[str, dict[str, str | int | float]], None] | None = None
 
-# A fact with one of these words in its name is never written.
+# A field with one of these words in its name is never written.
 PRIVATE: Final = frozenset(
     {
         *("authorization", "cookie", "credential", "key", "passphrase", "password", "pin", "secret", "token"),
@@ -37,7 +37,7 @@ PRIVATE: Final = frozenset(
 
 
 def add_request(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
-    """Say which request a line belongs to."""
+    """Add the id of the current request to a line."""
     request = REQUEST.get("")
     if request:
         event["request"] = request
@@ -47,15 +47,15 @@ def add_request(_logger: WrappedLogger, _method: str, event: EventDict) -> Event
 def request_line(method: str, path: str, status: int, ms: float, request: str) -> None:
     """Log that a request was answered.
 
-    Every request writes this line, and it holds nothing that could need masking; so it does not take the long way
-    through the chain, which costs more than a request itself.
+    Every request writes this line, and it contains nothing to mask, so it bypasses the chain of processors, which
+    costs more than a request itself.
     """
     if write_line is not None:
         write_line("request", {"method": method, "path": path, "status": status, "ms": ms, "request": request})
 
 
 def mask_secrets(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
-    """Mask what must not reach a log."""
+    """Mask secrets and private fields."""
     for fact, value in event.items():
         if fact in {"event", "level", "timestamp", "logger", "exception"}:
             continue
@@ -67,7 +67,7 @@ def mask_secrets(_logger: WrappedLogger, _method: str, event: EventDict) -> Even
 
 
 def drop_values_from_traceback(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
-    """Keep where an exception happened and its type, but not its text, which may quote the input."""
+    """Keep the location and type of an exception, but not its message, which may quote the input."""
     error = event.pop("exc_info", None)
     if error is True:
         error = sys.exc_info()[1]
@@ -87,7 +87,7 @@ def drop_values_from_traceback(_logger: WrappedLogger, _method: str, event: Even
 def configure(
     *, style: Literal["text", "json"] = "text", level: str = "info", stream: TextIO | None = None
 ) -> None:
-    """Send every log line of the process, also those of libraries, through one chain to standard error."""
+    """Send all log lines of the process, including those of libraries, through one chain to standard error."""
     target = stream if stream is not None else sys.stderr
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
@@ -115,12 +115,12 @@ def configure(
             processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, renderer],
         )
     )
-    global write_line  # noqa: PLW0603  # logging is one per process, as is this
+    global write_line  # noqa: PLW0603  # logging is global to the process
     write_line = plain_writer(handler, style) if level.upper() in {"DEBUG", "INFO"} else None
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(level.upper())
-    # These two report each step at info level; their warnings are what an operator needs.
+    # These two log each step at info level; only their warnings matter to operators.
     for name in ("alembic", "uvicorn"):
         logging.getLogger(name).setLevel(max(logging.WARNING, root.level))
 
@@ -128,7 +128,7 @@ def configure(
 def plain_writer(
     handler: "logging.StreamHandler[TextIO]", style: Literal["text", "json"]
 ) -> Callable[[str, dict[str, str | int | float]], None]:
-    """Make what writes a line of harmless facts in the same form as all others."""
+    """Return a function that writes a line without masking, in the same format as all others."""
     encoder = msgspec.json.Encoder()
 
     def write(event: str, facts: dict[str, str | int | float]) -> None:
@@ -142,7 +142,7 @@ def plain_writer(
         try:
             handler.stream.write(line + "\n")
             handler.stream.flush()
-        except (OSError, ValueError):  # nobody reads the log any more, which must not stop the service
+        except (OSError, ValueError):  # a closed log must not stop the service
             pass
         finally:
             handler.release()
@@ -151,18 +151,18 @@ def plain_writer(
 
 
 def timestamp(now: float) -> str:
-    """Write a time as ISO 8601 with microseconds; all but these are the same for every line of a second."""
+    """Format a time as ISO 8601 with microseconds; the whole seconds are cached."""
     seconds = int(now)
     return f"{whole_seconds(seconds)}.{int((now - seconds) * 1_000_000):06d}Z"
 
 
 @lru_cache(maxsize=2)
 def whole_seconds(seconds: int) -> str:
-    """Write a time without its fraction and zone."""
+    """Format a time without its fraction and zone."""
     return datetime.fromtimestamp(seconds, UTC).isoformat()[:19]
 
 
 def quote_value(value: float | str) -> str:
-    """Write a fact so that it stays one word of one line."""
+    """Quote a field's value so that it is one word."""
     text = str(value)
     return text if text.isprintable() and " " not in text else repr(text)

@@ -10,7 +10,7 @@ Made = TypeVar("Made", bound=type)
 
 
 def redacted(cls: Made) -> Made:
-    """Give a dataclass, struct or named tuple a repr that tells sizes instead of content.
+    """Replace the repr of a dataclass, struct or named tuple by one that shows sizes instead of content.
 
     >>> import msgspec
     >>> @redacted
@@ -25,22 +25,22 @@ def redacted(cls: Made) -> Made:
 
 
 def describe(self: object) -> str:
-    """Write the names of the fields, and of each what it is."""
+    """Return the names of the fields with redacted values."""
     inside = ", ".join(f"{name}={value_repr(getattr(self, name, None))}" for name in field_names(self))
     return f"{type(self).__name__}({inside})"
 
 
 def field_names(made: object) -> tuple[str, ...]:
-    """List the fields that may be told of."""
+    """Return the fields that are part of the repr."""
     if is_dataclass(made):
         return tuple(one.name for one in fields(made) if one.repr)
-    # Of a struct and of a named tuple; asked for by name, so that msgspec is loaded where structs are made.
+    # Of a struct or a named tuple; read by name, so that msgspec is not imported here.
     found: tuple[str, ...] = getattr(made, "__struct_fields__", ()) or getattr(made, "_fields", ())
     return found
 
 
 def value_repr(value: object) -> str:
-    """Write numbers and choices as they are, and of everything else how much there is."""
+    """Return numbers and enum members as they are, and only the size of other values."""
     if value is None or isinstance(value, int | float | Enum):
         return str(value)
     if isinstance(value, str):

@@ -1,9 +1,9 @@
 """The settings of the service: types, defaults, loading and validation.
 
 A setting comes from, in this order: the command line, an environment variable `HOLDFAST_<NAME>`, a TOML file
-(`HOLDFAST_CONFIG`, or `--config`), its default. A value that cannot be used is refused at start with the
-setting's name, what was given and what is allowed; a name nobody knows is refused too, since a misspelt setting
-that is silently ignored is how data ends up in the wrong place.
+(`HOLDFAST_CONFIG`, or `--config`), its default. An invalid value is refused at start with the setting's name, the
+given value and the allowed values; an unknown name is refused too, since a misspelt setting that is silently
+ignored is how data ends up in the wrong place.
 """
 
 import difflib
@@ -27,7 +27,7 @@ __all__ = ["LoadedSettings", "Setting", "SettingError", "Settings", "describe", 
 
 PREFIX: Final = "HOLDFAST_"
 CONFIG: Final = "HOLDFAST_CONFIG"
-# Names with our prefix that are not settings of the service: what commands are told, and what the tests read.
+# Names with our prefix that are not settings of the service: options of commands, and variables of tests.
 NOT_SETTINGS: Final = (
     CONFIG,
     "HOLDFAST_ARCHIVE_PASSPHRASE",
@@ -398,12 +398,12 @@ class LoadedSettings:
     sources: Mapping[str, str]
 
     def shown(self, name: str) -> str:
-        """Write a setting's value for people, a secret one masked."""
+        """Return a setting's value for display, with secrets masked."""
         return show(getattr(self.settings, name))
 
 
 def show(value: object) -> str:
-    """Write a value the way a person would set it; secrets stay masked."""
+    """Format a value as it would be written in a setting; secrets are masked."""
     if value is None:
         return "not set"
     if isinstance(value, bool):
@@ -412,7 +412,7 @@ def show(value: object) -> str:
 
 
 def describe() -> tuple[Setting, ...]:
-    """List every setting with its description, what it allows and its default."""
+    """Return all settings with their descriptions, allowed values and defaults."""
     hints = get_type_hints(Settings, include_extras=True)
     defaults = Settings(data=Path("holdfast"))
     return tuple(
@@ -428,7 +428,7 @@ def describe() -> tuple[Setting, ...]:
 
 
 def meta_of(hint: Any) -> Meta:
-    """Return the annotation a setting was declared with."""
+    """Return the `Meta` annotation of a setting."""
     return next(part for part in hint.__metadata__ if isinstance(part, Meta))
 
 
@@ -439,7 +439,7 @@ def union_of(hint: Any) -> tuple[Any, ...]:
 
 
 def allowed(name: str, hint: Any) -> str:
-    """Say in words what a setting accepts."""
+    """Return a description of the values a setting accepts."""
     meta, kind = meta_of(hint), union_of(hint)[0]
     if name == "database_url":
         return "a URL such as postgresql://user:password@host/database"
@@ -471,7 +471,7 @@ def allowed(name: str, hint: Any) -> str:
 def load(
     environ: Mapping[str, str], *, config: Path | None = None, overrides: Mapping[str, object] | None = None
 ) -> LoadedSettings:
-    """Gather the settings from the command line's `overrides`, the environment and a TOML file."""
+    """Load the settings from the command line's `overrides`, the environment and a TOML file."""
     values: dict[str, object] = {}
     sources: dict[str, str] = {}
     path = config if config is not None else Path(environ[CONFIG]) if environ.get(CONFIG) else None
@@ -485,7 +485,7 @@ def load(
         for name, given in layer.items():
             values[name] = convert(name, given, hints[name], source)
             sources[name] = source
-    settings = Settings(**values)  # type: ignore[arg-type]  # each value was converted to its field's type
+    settings = Settings(**values)  # type: ignore[arg-type]  # converted to the field types above
     return LoadedSettings(settings, {name: sources.get(name, "default") for name in Settings.__struct_fields__})
 
 
@@ -503,7 +503,7 @@ def read_file(path: Path) -> Mapping[str, object]:
 
 
 def read_environment(environ: Mapping[str, str]) -> Mapping[str, object]:
-    """Pick the settings out of the environment; an empty variable counts as not set."""
+    """Return the settings in the environment; an empty variable counts as unset."""
     found: dict[str, object] = {}
     for variable, value in environ.items():
         if variable.startswith(PREFIX) and not variable.startswith(NOT_SETTINGS) and value:
@@ -514,7 +514,7 @@ def read_environment(environ: Mapping[str, str]) -> Mapping[str, object]:
 
 
 def check_name(name: str, given: str, source: str) -> None:
-    """Refuse a name that is no setting, and offer the one that was probably meant."""
+    """Raise `SettingError` for an unknown name, suggesting a similar one."""
     if name not in Settings.__struct_fields__:
         near = difflib.get_close_matches(name, Settings.__struct_fields__, n=1)
         hint = f"; did you mean {near[0]}?" if near else "; `holdfast settings` lists them"
@@ -522,7 +522,7 @@ def check_name(name: str, given: str, source: str) -> None:
 
 
 def convert(name: str, given: object, hint: Any, source: str) -> object:
-    """Turn what was given into the setting's type, or say why that cannot be done."""
+    """Convert a value to the setting's type; raise `SettingError` if that is not possible."""
     try:
         if name == "database_url":
             check_database_url(given)
@@ -540,56 +540,56 @@ def convert(name: str, given: object, hint: Any, source: str) -> object:
             check_hosts(given)
         wanted, kinds = hint, union_of(hint)
         if type(None) in kinds:
-            # Nobody gives None, and msgspec knows limits of numbers but not of what may be None too.
+            # None is never given, and msgspec does not support number limits on optional types.
             wanted = Annotated[kinds[0], meta_of(hint)]
         return msgspec.convert(given, wanted, strict=isinstance(given, bool), dec_hook=decode)
-    except (msgspec.ValidationError, ValueError, RuntimeError):  # the last: `~nobody` is no path
+    except (msgspec.ValidationError, ValueError, RuntimeError):  # the last: `~nobody` is not a path
         secret = Secret in union_of(hint)
         shown = MASK if secret else repr(given)
         raise SettingError(f"{name} ({source}) is {shown}, but must be {allowed(name, hint)}") from None
 
 
 def check_database_url(given: object) -> None:
-    """Refuse what is not the URL of a server we can use; the URL may hold a password, so it is not repeated."""
+    """Raise an error unless it is a PostgreSQL URL; it may contain a password, so it is not quoted."""
     if not str(given).startswith(("postgresql://", "postgres://")):
         raise ValueError("not a PostgreSQL URL")
 
 
 def check_root_url(given: object) -> None:
-    """Refuse what other addresses cannot be made from by adding a path."""
+    """Raise an error unless it is a URL to which paths can be appended."""
     if not ROOT_URL.fullmatch(str(given)):
         raise ValueError("not an address")
 
 
 def check_networks(given: object) -> None:
-    """Refuse what is no list of addresses and networks: a misspelt proxy would go unheard without a word."""
+    """Raise an error unless it is a list of addresses and networks: a misspelt proxy would be silently ignored."""
     for part in str(given).split(","):
         if part.strip() != "*":
             ipaddress.ip_network(part.strip(), strict=False)
 
 
 def check_keys(given: object) -> None:
-    """Refuse a key that could be guessed."""
+    """Raise an error for a key that is too short to be secure."""
     if any(len(key.strip()) < SHORTEST_KEY for key in str(given).split(",")):
         raise ValueError("too short")
 
 
 def check_proxy(given: object) -> None:
-    """Refuse what is not the address of a proxy we can use; it may hold a password, so it is not repeated."""
+    """Raise an error unless it is a proxy URL; it may contain a password, so it is not quoted."""
     parts = urlsplit(str(given))
     if parts.scheme != "http" or not parts.hostname or parts.port == 0 or parts.path.strip("/"):
         raise ValueError("not the address of a proxy")
 
 
 def check_collector(given: object) -> None:
-    """Refuse what is not the address of a collector; it may hold a password, so it is not repeated."""
+    """Raise an error unless it is a collector URL; it may contain a password, so it is not quoted."""
     parts = urlsplit(str(given))
     if parts.scheme not in {"http", "https"} or not parts.hostname or parts.port == 0 or parts.query:
         raise ValueError("not the address of a collector")
 
 
 def check_hosts(given: object) -> None:
-    """Refuse what is no list of networks and patterns of host names: a misspelt one would allow nothing."""
+    """Raise an error unless it is a list of networks and host patterns: a misspelt one would allow nothing."""
     for part in str(given).split(","):
         if "/" in part:
             ipaddress.ip_network(part.strip(), strict=False)
@@ -598,7 +598,7 @@ def check_hosts(given: object) -> None:
 
 
 def decode(kind: type, value: object) -> object:
-    """Make the types msgspec does not know from a text."""
+    """Convert a string to types that msgspec does not support."""
     if not isinstance(value, str) or not value:
-        raise ValueError("not a text")  # msgspec turns a ValueError into its own error
+        raise ValueError("not a text")  # msgspec converts a ValueError to its own error
     return Path(value).expanduser() if kind is Path else Secret(value)
