@@ -1,4 +1,4 @@
-"""User accounts, for site administrators."""
+"""Administration of user accounts, for site administrators."""
 
 from typing import Annotated, Final
 
@@ -25,7 +25,7 @@ Short = Annotated[str, Meta(max_length=255)]
 
 @redacted
 class CreateUserOption(msgspec.Struct, frozen=True):
-    """A new user; what a directory elsewhere would need is accepted and means nothing here."""
+    """A new user; fields about external authentication sources are accepted and ignored."""
 
     username: Annotated[str, Meta(max_length=40), Required] = ""
     email: Annotated[str, Meta(max_length=254), Required] = ""
@@ -41,7 +41,7 @@ class CreateUserOption(msgspec.Struct, frozen=True):
 
 @redacted
 class EditUserOption(msgspec.Struct, frozen=True):
-    """What to change; a key that is absent keeps its value."""
+    """Changes; an absent key keeps the value."""
 
     email: Annotated[str, Meta(max_length=254)] | UnsetType = UNSET
     full_name: Annotated[str, Meta(max_length=100)] | UnsetType = UNSET
@@ -61,19 +61,19 @@ class EditUserOption(msgspec.Struct, frozen=True):
 
 
 class RenameUserOption(msgspec.Struct, frozen=True):
-    """Another name."""
+    """The new name of a user."""
 
     new_username: Annotated[str, Meta(max_length=40, title="NewName"), Required] = ""
 
 
 class DeleteUserQuery(msgspec.Struct, frozen=True):
-    """Whether what the user owns goes too."""
+    """Whether the user's repositories are deleted too."""
 
     purge: bool = False
 
 
 class UserQuery(msgspec.Struct, frozen=True):
-    """Whom to list."""
+    """The filters of a list of users."""
 
     q: str = ""
 
@@ -83,14 +83,14 @@ ABOUT_SOMEBODY: Final = (site_admin, of_user, person)
 
 @endpoint("GET /admin/users", scope="admin", guards=(site_admin,), refuses=(401, 403), slow=True)
 def list_users(request: RequestContext, query: UserQuery, page: PageParams) -> PagedList[UserSchema]:
-    """List everybody."""
+    """List all users."""
     accounts, total = users.list_users(request.app, request.actor, query.q, skip=page.skip, limit=page.size)
     return PagedList([user(request, account) for account in accounts], total)
 
 
 @endpoint("POST /admin/users", scope="admin", guards=(site_admin,), status=201, refuses=(400, 401, 403, 422))
 def create_user(request: RequestContext, body: CreateUserOption) -> UserSchema:
-    """Make an account for somebody."""
+    """Create a user."""
     new_user = users.NewUser(
         name=body.username,
         email=body.email,
@@ -106,7 +106,7 @@ def create_user(request: RequestContext, body: CreateUserOption) -> UserSchema:
 
 @endpoint("PATCH /admin/users/{username}", scope="admin", guards=ABOUT_SOMEBODY, refuses=(400, 401, 403, 404, 422))
 def edit_user(request: RequestContext, subject: UserFromPath, body: EditUserOption) -> UserSchema:
-    """Change somebody's account; the last administrator stays one."""
+    """Edit a user; the last site administrator cannot be demoted."""
     changes = users.UserEdit(
         email=body.email,
         full_name=body.full_name,
@@ -134,12 +134,12 @@ def edit_user(request: RequestContext, subject: UserFromPath, body: EditUserOpti
     refuses=(401, 403, 404, 422),
 )
 def rename_user(request: RequestContext, subject: UserFromPath, body: RenameUserOption) -> None:
-    """Give somebody another name; the old one leads to them until somebody takes it."""
+    """Rename a user; the old name redirects to the new one until it is taken."""
     users.rename(request.app, request.actor, subject.account, body.new_username)
 
 
 @endpoint("DELETE /admin/users/{username}", scope="admin", guards=ABOUT_SOMEBODY, refuses=(401, 403, 404, 422))
 def delete_user(request: RequestContext, subject: UserFromPath, query: DeleteUserQuery) -> None:
-    """Remove somebody's account; what they wrote stays, without its author."""
+    """Delete a user; issues and comments they wrote are kept without an author."""
     with error_status(422, LastOwner):
         users.delete(request.app, request.actor, subject.account, purge=query.purge)

@@ -17,7 +17,7 @@ ALSO: Final = {206: RawResponse, 304: type(None), 416: RawResponse}
 
 
 class ArchiveQuery(msgspec.Struct, frozen=True):
-    """The files and directories of an archive; all unless some are named."""
+    """The files and directories to include; all by default."""
 
     path: list[str] = []
 

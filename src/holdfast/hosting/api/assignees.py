@@ -1,4 +1,4 @@
-"""The API of assignees: of an issue, and who can be assigned in a repository."""
+"""The API of assignees of an issue, and of users who can be assigned in a repository."""
 
 from typing import Annotated
 
@@ -26,7 +26,7 @@ class AssigneesOption(msgspec.Struct, frozen=True):
 
 @endpoint("GET /repos/{owner}/{repo}/assignees", scope="repository", guards=(in_repository,), slow=True)
 def list_assignees(request: RequestContext, target: RepositoryAccess, page: PageParams) -> list[UserSchema]:
-    """List the users who can be assigned, which is everyone with write access; not paged by default."""
+    """List the users who can be assigned: those with write access; not paged by default."""
     page = page_or_all(request, page)
     accounts, total = assignees.assignable(
         request.app.database, target.repository, skip=page.skip, limit=page.size

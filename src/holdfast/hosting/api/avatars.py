@@ -1,4 +1,4 @@
-"""Avatars of the user who is asking, of organizations and of repositories."""
+"""Avatars of the authenticated user, of organizations and of repositories."""
 
 from typing import Annotated, Final
 
@@ -30,7 +30,7 @@ __all__ = [
 
 OF_ORGANIZATION: Final = (in_organization, owns_organization)
 OF_REPOSITORY: Final = (in_repository, administers, not_archived)
-# Of a picture of the largest size as base64, and the rest of the body.
+# An image of the maximum size as base64, and the rest of the body.
 LARGEST: Final = avatars.MOST_BYTES * 3 // 2 + 4096
 Image = Annotated[str, Meta(description="A PNG, JPEG, GIF or WebP image of at most 1 MiB, as base64.")]
 
@@ -51,13 +51,13 @@ class UpdateRepoAvatarOption(msgspec.Struct, frozen=True):
     "POST /user/avatar", scope="user", guards=(signed_in,), status=204, refuses=(401, 422), largest_body=LARGEST
 )
 def set_own_avatar(request: RequestContext, body: UpdateUserAvatarOption) -> None:
-    """Replace the avatar of the user who is asking."""
+    """Replace the avatar of the authenticated user."""
     avatars.set_own_avatar(request.app, request.actor, base64_strict.decode(body.image))
 
 
 @endpoint("DELETE /user/avatar", scope="user", guards=(signed_in,), refuses=(401,))
 def delete_own_avatar(request: RequestContext) -> None:
-    """Remove the avatar of the user who is asking; a generated one is shown again."""
+    """Delete the avatar of the authenticated user; a generated one is shown again."""
     avatars.set_own_avatar(request.app, request.actor, None)
 
 
@@ -78,7 +78,7 @@ def set_organization_avatar(
 
 @endpoint("DELETE /orgs/{org}/avatar", scope="organization", guards=OF_ORGANIZATION, refuses=(401, 403, 404))
 def delete_organization_avatar(request: RequestContext, organization: OrganizationAccess) -> None:
-    """Remove the avatar of an organization; a generated one is shown again."""
+    """Delete the avatar of an organization; a generated one is shown again."""
     avatars.set_organization_avatar(request.app, request.actor, organization, None)
 
 
@@ -99,5 +99,5 @@ def set_repository_avatar(request: RequestContext, target: RepositoryAccess, bod
     "DELETE /repos/{owner}/{repo}/avatar", scope="repository", guards=OF_REPOSITORY, refuses=(401, 403, 404, 423)
 )
 def delete_repository_avatar(request: RequestContext, target: RepositoryAccess) -> None:
-    """Remove the avatar of a repository."""
+    """Delete the avatar of a repository."""
     avatars.set_repository_avatar(request.app, request.actor, target, None)

@@ -66,7 +66,7 @@ class UpdateBranchRepoOption(msgspec.Struct, frozen=True):
     force: bool = False
 
 
-def branch_shape(  # noqa: PLR0917  # a branch, and all that is told about it
+def branch_shape(  # noqa: PLR0917  # a branch and its related data
     request: RequestContext,
     target: RepositoryAccess,
     name: str,
@@ -153,7 +153,7 @@ def create_branch(request: RequestContext, target: RepositoryAccess, body: Creat
     refuses=(401, 403, 404, 409, 423),
 )
 def delete_branch(request: RequestContext, target: RepositoryAccess, branch: str) -> None:
-    """Delete a branch that is neither the default one nor protected."""
+    """Delete a branch that is neither the default branch nor protected."""
     branches.delete(request.app, request.actor, target, branch)
 
 

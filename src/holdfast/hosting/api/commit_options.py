@@ -69,7 +69,7 @@ NOW: Final = CommitDateOptions()
 
 
 class FileOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """The options of every change of files."""
+    """The options of all endpoints that change files."""
 
     message: str = ""
     branch: Branch = ""
@@ -93,7 +93,7 @@ def writes_branch(request: RequestContext) -> None:
     target = request.resolved(RepositoryAccess)
     if target.permissions.may_write(Unit.CODE):
         return
-    # For a maintainer of a pull request's base, the service looks at which branch it is.
+    # A maintainer of a pull request's base may write to some branches; the service checks which.
     if not maintainer_edits.editable_branches(request.app, request.actor, target.repository):
         access.require_branch_write(target)
 
@@ -172,7 +172,7 @@ def encode_files(
     """Encode the files of a commit, None for a deleted one; unchanged ones have an older last commit."""
     # The commit of a dry run does not exist; its parent does.
     at = result.commit.id if result.is_made else "".join(result.commit.parents[:1])
-    # What is not known of the commit is read from a copy that has it.
+    # Objects that are not in memory are read from a copy that has the commit.
     reads = any(file and (not file.is_changed or file.entry.type == "submodule") for file in result.files)
     opened = open_latest(request.app, target) if reads else None
     view = CommitView(request, target, opened, at, RefShown("branch", result.branch, result.branch), result.known)

@@ -99,8 +99,8 @@ def several(
 ) -> list[CommitSchema]:
     """Encode several commits; the number of files is limited per commit and in total.
 
-    Beyond the limit the files are left out, which is different from an empty list. A commit never changes, so its
-    JSON is cached, with the number of its files in front.
+    Beyond the limit the key is left out, which differs from an empty list. Commits are immutable, so their JSON is
+    cached, prefixed with the number of files.
     """
     people = people_of(request, commits)
     shown = {email: user(request, account) for email, account in people.items()}
@@ -110,7 +110,7 @@ def several(
     encoded: list[msgspec.Raw] = []
     for commit in commits:
         most = min(MOST_FILES_EACH, remaining) if files else 0
-        # What is shown of the accounts depends on who asks, and on what is in their profiles now.
+        # The account fields are not cached: they depend on the viewer and on the current profiles.
         key = (*place, commit.id, most, shown.get(commit.author.email), shown.get(commit.committer.email))
         cached = encoded_commits.get(key)
         if cached is None:
@@ -139,7 +139,7 @@ def several(
 def list_commits(
     request: RequestContext, target: RepositoryAccess, query: CommitsQuery, page: PageParams
 ) -> PagedList[CommitSchema]:
-    """List the commits that lead to a branch, a tag or a commit, newest first."""
+    """List the commits of a branch, a tag or a commit, newest first."""
     if target.repository.is_empty:
         raise ApiError(409, "Git Repository is empty.")
     repo = open_git(request.app, target)

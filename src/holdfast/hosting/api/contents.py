@@ -50,7 +50,7 @@ INCLUDES: Final = {
 # Larger responses are read, encoded and compressed in a worker thread.
 QUICK_BYTES: Final = 128 * 1024
 KEPT_BYTES: Final = 64 * 2**20
-# As are directories with more entries than this.
+# Directories with more entries are also read in a worker thread.
 QUICK_TREE: Final = 16 * 1024
 
 T = TypeVar("T")
@@ -59,7 +59,7 @@ encoder = msgspec.json.Encoder()
 
 
 class ContentsQuery(msgspec.Struct, frozen=True):
-    """The revision: a branch, a tag or a commit; the default branch unless one is named."""
+    """The revision: a branch, a tag or a commit; by default the default branch."""
 
     ref: str = ""
 
@@ -79,7 +79,7 @@ class ContentsExtResponse(msgspec.Struct, frozen=True):
 
 
 def view_at(request: RequestContext, target: RepositoryAccess, ref: str) -> CommitView:
-    """Return a view of the repository at the commit a branch, a tag or an id names."""
+    """Return a view of the repository at a revision: a branch, a tag or a commit id."""
     repo = open_git(request.app, target)
     requested = ref.strip()
     resolved = refs.resolve(repo, requested, target.repository.default_branch)
@@ -130,7 +130,7 @@ def encode_entry(
     return contents_of(view, entry, includes)
 
 
-def cached(  # noqa: PLR0917  # what a cache key consists of
+def cached(  # noqa: PLR0917  # the parts of the cache key
     request: RequestContext,
     view: CommitView,
     path: str,
@@ -140,7 +140,7 @@ def cached(  # noqa: PLR0917  # what a cache key consists of
 ) -> T:
     """Return a cached response, or create it; contents at a commit are immutable.
 
-    The number of entries of a directory is stored in front of the JSON.
+    The cached JSON is prefixed with the number of entries of a directory.
     """
     with error_status(400, PathRefused):
         normalized = requested_path(path)
@@ -200,7 +200,7 @@ def show_root(
 def show_contents(
     request: RequestContext, target: RepositoryAccess, filepath: str, query: ContentsQuery, page: PageParams
 ) -> ContentsResponse | list[ContentsResponse]:
-    """Show a file with its content, or list a directory; both with the newest commit that touched them."""
+    """Show a file with its content, or list a directory; both with the last commit that changed them."""
     return contents_at(request, target, query.ref, filepath, page)
 
 

@@ -56,7 +56,7 @@ class ChangeFileOperation(msgspec.Struct, frozen=True):
 
 
 class ChangeFilesOptions(FileOptions, frozen=True, kw_only=True):
-    """Changes of some files in one commit."""
+    """Changes of several files in one commit."""
 
     files: Annotated[list[ChangeFileOperation], Required] = msgspec.field(default_factory=list)
 

@@ -1,6 +1,7 @@
 """Cross-origin resource sharing (CORS): which sites' scripts may use the API.
 
-Starlette has a middleware for it, which refuses the preflight of an unknown origin with 400; clients expect 204.
+Starlette's middleware is not used: it rejects the preflight request of an unknown origin with 400; clients expect
+204.
 """
 
 from collections.abc import Awaitable
@@ -25,7 +26,7 @@ PREFLIGHT: Final = (
 
 
 class CrossOrigin:
-    """Middleware: lets scripts of some origins, separated by commas, read responses; cookies do not count."""
+    """CORS middleware: lets scripts of the origins in a comma-separated list read responses, without cookies."""
 
     def __init__(self, app: ASGIApp, origins: str) -> None:
         self._app = app

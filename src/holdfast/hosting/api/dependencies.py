@@ -30,7 +30,7 @@ __all__ = [
     "show_dependency_graph",
 ]
 
-# More items than any list has; the product with any page stays within 64 bits.
+# Maximum page size, beyond every list; multiplied by any page number it fits into 64 bits.
 MAX_SIZE: Final = 2**31
 # The error of a disabled feature is a JSON string instead of an object.
 ALSO: Final = {400: str | ErrorBody}
@@ -139,7 +139,7 @@ def remove_dependency(
 
 
 def unbounded_page(request: RequestContext) -> PageParams:
-    """Return the requested page of a list whose pages may have any size but one."""
+    """Return the requested page of a list without a practical size limit; `limit=1` means the default size."""
     parameters = dict(request.query_pairs())
     size = whole_number(parameters.get("limit") or parameters.get("per_page"))
     return PageParams(page_of(request).number, DEFAULT_SIZE if size <= 1 else min(size, MAX_SIZE))

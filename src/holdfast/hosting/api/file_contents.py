@@ -53,7 +53,7 @@ def contents_or_none(view: CommitView, path: str) -> ContentsResponse | None:
 def files_at(
     request: RequestContext, target: RepositoryAccess, ref: str, paths: list[str]
 ) -> list[ContentsResponse | None]:
-    """Encode as many of the files as fit into one response, in their order."""
+    """Encode as many of the files as fit into one response, in order."""
     view = view_at(request, target, ref)
     contents_responses: list[ContentsResponse | None] = []
     size = 0
@@ -78,7 +78,7 @@ def files_at(
 def show_files(
     request: RequestContext, target: RepositoryAccess, query: FilesQuery
 ) -> list[ContentsResponse | None]:
-    """Show many files with their contents; one that cannot be shown is null."""
+    """Show many files with their contents; a file that cannot be shown is null."""
     try:
         files = msgspec.json.decode(query.body, type=FileContentsQuery | None)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
@@ -88,7 +88,7 @@ def show_files(
 
 
 def writes_if_told(request: RequestContext) -> None:
-    """Require write access, if the settings say so."""
+    """Require write access, depending on the settings."""
     if request.app.settings.posted_reads_need_write:
         MAY_WRITE(request)
 
@@ -101,5 +101,5 @@ def writes_if_told(request: RequestContext) -> None:
 def read_files(
     request: RequestContext, target: RepositoryAccess, query: ContentsQuery, body: GetFilesOptions
 ) -> list[ContentsResponse | None]:
-    """Show many files with their contents, for lists too long for a query; requires write access by default."""
+    """Show many files with contents, for lists too long for a query string; requires write access by default."""
     return files_at(request, target, query.ref, body.files)

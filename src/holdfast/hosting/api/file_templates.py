@@ -1,4 +1,4 @@
-"""Templates for new repositories: licenses, .gitignore files and sets of labels."""
+"""Templates for new repositories: licenses, .gitignore files and label sets."""
 
 from urllib.parse import quote
 
@@ -66,13 +66,13 @@ def show_gitignore(request: RequestContext, name: str) -> GitignoreTemplateInfo:
 
 @endpoint("GET /label/templates", tag="miscellaneous")
 def list_label_sets(request: RequestContext) -> list[str]:  # noqa: ARG001  # as above
-    """List the names of the sets of labels."""
+    """List the names of the label sets."""
     return list(file_templates.LABEL_SETS)
 
 
 @endpoint("GET /label/templates/{name}", tag="miscellaneous", refuses=(404,))
 def show_label_set(request: RequestContext, name: str) -> list[LabelTemplate]:  # noqa: ARG001  # as above
-    """Show a set of labels."""
+    """Show a label set."""
     return list(file_templates.label_set(name))
 
 

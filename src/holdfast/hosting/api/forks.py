@@ -21,14 +21,14 @@ __all__ = ["create_fork", "list_forks", "merge_upstream"]
 
 
 class CreateForkOption(msgspec.Struct, frozen=True):
-    """Where a fork is created: in the caller's account unless an organization is named."""
+    """The owner of a new fork: the caller, unless an organization is named."""
 
     organization: str | None = None
     name: Annotated[str, Meta(max_length=LONGEST_NAME)] | None = None
 
 
 class MergeUpstreamRequest(msgspec.Struct, frozen=True):
-    """The branch to update; the default branch if it is empty."""
+    """The branch to update; by default the default branch."""
 
     branch: str = ""
     ff_only: bool = False

@@ -1,4 +1,4 @@
-"""GPG keys of users: nobody has any, and none can be added, as signatures are shown and not checked."""
+"""GPG keys of users: lists are always empty and keys cannot be added, as signatures are not verified."""
 
 import msgspec
 
@@ -38,20 +38,20 @@ class GPGKey(msgspec.Struct, frozen=True):
 
 @endpoint("GET /user/gpg_keys", scope="user", guards=(signed_in,), refuses=(401,))
 def list_own_gpg_keys(request: RequestContext, page: PageParams) -> PagedList[GPGKey]:
-    """List the GPG keys of the user who is asking: none, as none can be added."""
+    """List the GPG keys of the authenticated user; always empty, as keys cannot be added."""
     del request, page
     return PagedList([], 0)
 
 
 @endpoint("POST /user/gpg_keys", scope="user", guards=(signed_in,), status=201, refuses=(401, 404))
 def add_gpg_key(request: RequestContext) -> GPGKey:
-    """Answer 404: GPG keys cannot be added."""
+    """Respond with 404: GPG keys cannot be added."""
     del request
     raise ApiError(404, "GPG keys cannot be added: signatures of commits are shown and not checked")
 
 
 @endpoint("GET /users/{username}/gpg_keys", scope="user", guards=(of_user, person), refuses=(401, 403, 404))
 def list_gpg_keys(request: RequestContext, subject: UserFromPath, page: PageParams) -> PagedList[GPGKey]:
-    """List the GPG keys of a user: none, as none can be added."""
+    """List the GPG keys of a user; always empty, as keys cannot be added."""
     del request, subject, page
     return PagedList([], 0)

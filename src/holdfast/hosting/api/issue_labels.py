@@ -47,7 +47,7 @@ def list_issue_labels(request: RequestContext, target: RepositoryAccess, index: 
 def add_issue_labels(
     request: RequestContext, target: RepositoryAccess, index: int, body: IssueLabelsOption
 ) -> list[LabelSchema]:
-    """Add labels to an issue; an exclusive one replaces another of its scope."""
+    """Add labels to an issue; an exclusive label replaces another of its scope."""
     issue = issues.find(request.app, target, index)
     issues.add_labels(request.app, request.actor, target, issue, body.labels)
     return label_list(request, target, issue)

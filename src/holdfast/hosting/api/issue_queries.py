@@ -1,4 +1,4 @@
-"""Query parameters of issue lists, and the filters they stand for."""
+"""Query parameters of issue lists, and their conversion to filters."""
 
 from datetime import datetime
 from typing import Final, Literal
@@ -30,7 +30,7 @@ Sort = Literal[
     "long-running",
 ]
 MOST: Final = 100
-# GitHub's names of sort fields, which have the direction in a second parameter.
+# GitHub's names of sort fields, where a second parameter is the direction.
 DIRECTED: Final = {
     "created": ("newest", "oldest"),
     "updated": ("recentupdate", "leastupdate"),

@@ -31,7 +31,7 @@ def list_issue_subscribers(
 
 @endpoint("GET /repos/{owner}/{repo}/issues/{index}/subscriptions/check", scope="issue", guards=LINK_ISSUES)
 def show_issue_subscription(request: RequestContext, target: RepositoryAccess, index: int) -> WatchInfo:
-    """Show whether one is subscribed to an issue: by choice, or else by taking part or watching the repository."""
+    """Show whether the caller is subscribed to an issue: explicitly, or by participating or watching."""
     issue = issues.find(request.app, target, index)
     subscribed = service.is_subscribed(request.app, request.actor, issue)
     api = repository_api(request, target.repository)
@@ -48,7 +48,7 @@ def show_issue_subscription(request: RequestContext, target: RepositoryAccess, i
 def choose(
     request: RequestContext, target: RepositoryAccess, index: int, name: str, *, is_subscribed: bool
 ) -> RawResponse:
-    """Subscribe the user in the path, or the opposite."""
+    """Subscribe or unsubscribe the user in the path."""
     issue = issues.find(request.app, target, index)
     try:
         account = find_user(request.app.database, name)
@@ -68,7 +68,7 @@ def choose(
     refuses=(403, 404),
 )
 def subscribe_to_issue(request: RequestContext, target: RepositoryAccess, index: int, user: str) -> RawResponse:
-    """Subscribe to an issue; 200 if one is already. Administrators can subscribe others."""
+    """Subscribe a user to an issue; 200 if already subscribed. Site administrators can subscribe others."""
     return choose(request, target, index, user, is_subscribed=True)
 
 
@@ -82,5 +82,5 @@ def subscribe_to_issue(request: RequestContext, target: RepositoryAccess, index:
 def unsubscribe_from_issue(
     request: RequestContext, target: RepositoryAccess, index: int, user: str
 ) -> RawResponse:
-    """Unsubscribe from an issue; 200 if one has already."""
+    """Unsubscribe a user from an issue; 200 if not subscribed."""
     return choose(request, target, index, user, is_subscribed=False)

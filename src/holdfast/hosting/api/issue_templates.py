@@ -1,4 +1,4 @@
-"""The issue templates of a repository and their settings."""
+"""The issue templates of a repository and their configuration."""
 
 from typing import Final
 
@@ -18,7 +18,7 @@ READING: Final = (in_repository, reads(Unit.CODE))
 
 
 class IssueConfigValidation(msgspec.Struct, frozen=True):
-    """Whether the settings can be read, and if not, why."""
+    """Whether the configuration is valid, and otherwise the error."""
 
     valid: bool
     message: str
@@ -32,13 +32,13 @@ def list_issue_templates(request: RequestContext, target: RepositoryAccess) -> l
 
 @endpoint("GET /repos/{owner}/{repo}/issue_config", scope="repository", guards=READING, slow=True)
 def show_issue_config(request: RequestContext, target: RepositoryAccess) -> IssueConfig:
-    """Show the settings of the issue templates; a file that cannot be read counts as none."""
+    """Show the configuration of the issue templates; the default if the file is invalid."""
     return issue_templates.config_of(request.app, target)
 
 
 @endpoint("GET /repos/{owner}/{repo}/issue_config/validate", scope="repository", guards=READING, slow=True)
 def validate_issue_config(request: RequestContext, target: RepositoryAccess) -> IssueConfigValidation:
-    """Say whether the settings of the issue templates are valid."""
+    """Validate the configuration of the issue templates."""
     try:
         issue_templates.validated_config(request.app, target)
     except InvalidYaml as error:

@@ -15,5 +15,5 @@ READING: Final = (in_repository, reads(Unit.CODE))
 
 @endpoint("GET /repos/{owner}/{repo}/languages", scope="repository", guards=READING, slow=True)
 def list_languages(request: RequestContext, target: RepositoryAccess) -> dict[str, int]:
-    """Show the number of bytes of each language on the default branch, by file name."""
+    """Show the number of bytes of each language on the default branch, detected by file name."""
     return languages.list_languages(request.app, target)

@@ -1,4 +1,4 @@
-"""Members of organizations, and public members."""
+"""Members and public members of organizations."""
 
 from typing import Final
 
@@ -36,7 +36,7 @@ ABOUT_SOMEBODY: Final = (in_organization, signed_in, of_user, person)
 def list_people(
     request: RequestContext, organization: OrganizationAccess, page: PageParams, *, publicly: bool
 ) -> PagedList[UserSchema]:
-    """List an organization's people."""
+    """List the members of an organization, or only the public ones."""
     accounts, total = members.list_members(
         request.app, request.actor, organization, public_only=publicly, skip=page.skip, limit=page.size
     )
@@ -47,13 +47,13 @@ def list_people(
 def list_members(
     request: RequestContext, organization: OrganizationAccess, page: PageParams
 ) -> PagedList[UserSchema]:
-    """List the members of an organization; strangers see those who want to be seen."""
+    """List the members of an organization; non-members see only public members."""
     return list_people(request, organization, page, publicly=False)
 
 
 @endpoint("GET /orgs/{org}/members/{username}", scope="organization", guards=ABOUT_SOMEBODY, refuses=(401, 404))
 def check_member(request: RequestContext, organization: OrganizationAccess, subject: UserFromPath) -> None:
-    """Return whether somebody is a member, as far as the caller may know."""
+    """Respond with 204 if a user is a member that the caller may see, else 404."""
     if not members.is_member(request.app, request.actor, organization, subject.account):
         raise ApiError(404, "user is not a member of the organization")
 
@@ -65,7 +65,7 @@ def check_member(request: RequestContext, organization: OrganizationAccess, subj
     refuses=(401, 403, 404),
 )
 def remove_member(request: RequestContext, organization: OrganizationAccess, subject: UserFromPath) -> None:
-    """Take somebody out of all teams of an organization, and so out of it."""
+    """Remove a member from an organization and all its teams."""
     members.remove(request.app, request.actor, organization, subject.account)
 
 
@@ -73,7 +73,7 @@ def remove_member(request: RequestContext, organization: OrganizationAccess, sub
 def list_public_members(
     request: RequestContext, organization: OrganizationAccess, page: PageParams
 ) -> PagedList[UserSchema]:
-    """List the members who want everybody to know."""
+    """List the public members of an organization."""
     return list_people(request, organization, page, publicly=True)
 
 
@@ -84,13 +84,13 @@ def list_public_members(
     refuses=(404,),
 )
 def check_public_member(request: RequestContext, organization: OrganizationAccess, subject: UserFromPath) -> None:
-    """Return whether somebody is a member and wants everybody to know."""
+    """Respond with 204 if a user is a public member, else 404."""
     if not members.is_member(request.app, request.actor, organization, subject.account, public_only=True):
         raise ApiError(404, "user is not a public member of the organization")
 
 
 def only_oneself(request: RequestContext) -> None:
-    """Let nobody else decide who may know of a membership."""
+    """Require that the user in the path is the caller."""
     access.require_own_membership(request.actor, request.resolved(UserFromPath).account)
 
 
@@ -101,7 +101,7 @@ ONESELF: Final = (in_organization, in_its_organization, of_user, person, only_on
     "PUT /orgs/{org}/public_members/{username}", scope="organization", guards=ONESELF, refuses=(401, 403, 404)
 )
 def publicize_membership(request: RequestContext, organization: OrganizationAccess, subject: UserFromPath) -> None:
-    """Let everybody know that the caller is a member."""
+    """Publicize the caller's membership."""
     members.set_public(request.app, request.actor, organization, subject.account, is_public=True)
 
 
@@ -109,5 +109,5 @@ def publicize_membership(request: RequestContext, organization: OrganizationAcce
     "DELETE /orgs/{org}/public_members/{username}", scope="organization", guards=ONESELF, refuses=(401, 403, 404)
 )
 def conceal_membership(request: RequestContext, organization: OrganizationAccess, subject: UserFromPath) -> None:
-    """Let only members know that the caller is one."""
+    """Conceal the caller's membership."""
     members.set_public(request.app, request.actor, organization, subject.account, is_public=False)

@@ -1,4 +1,4 @@
-"""Migration of repositories from elsewhere."""
+"""Migration of repositories from other services."""
 
 from typing import Annotated, Final, Literal
 
@@ -34,7 +34,7 @@ SERVICES: Final[dict[str, SourceService]] = {"gitea": "gitea", "forgejo": "gitea
 
 @redacted
 class MigrateRepoOptions(msgspec.Struct, frozen=True):
-    """Where a repository is migrated from, and what becomes of it."""
+    """The source of a migration, and the settings of the new repository."""
 
     clone_addr: Annotated[str, Required] = ""
     repo_name: Annotated[str, Meta(max_length=LONGEST_NAME), Required] = ""
@@ -61,7 +61,7 @@ class MigrateRepoOptions(msgspec.Struct, frozen=True):
 
 
 class MigrationProgress(msgspec.Struct, frozen=True):
-    """How far a migration is: `done` of `total` things of the current phase."""
+    """The progress of a migration: `done` of `total` items of the current phase."""
 
     status: str
     phase: str
@@ -72,7 +72,7 @@ class MigrationProgress(msgspec.Struct, frozen=True):
 
 
 def owner_of(request: RequestContext, body: MigrateRepoOptions) -> Account:
-    """Return the owner of the new repository: the caller unless another one is named."""
+    """Return the owner of the new repository: the caller, unless another is named."""
     name = body.repo_owner
     if not name and body.uid:
         try:
@@ -88,7 +88,7 @@ def owner_of(request: RequestContext, body: MigrateRepoOptions) -> Account:
 
 
 def service_of(body: MigrateRepoOptions, parts: ImportParts) -> SourceService | None:
-    """Return the kind of API to import from; plain git has none, and some are not supported."""
+    """Return the kind of API to import from; None for plain git; raise an error for unsupported services."""
     if body.service in {"", "git"} or parts == ImportParts():
         return None
     source_service = SERVICES.get(body.service)
@@ -106,7 +106,7 @@ def service_of(body: MigrateRepoOptions, parts: ImportParts) -> SourceService | 
     tag="repositories",
 )
 def migrate(request: RequestContext, body: MigrateRepoOptions) -> RepositorySchema:
-    """Migrate a repository from another server; the answer comes when everything is there."""
+    """Migrate a repository from another server; the response is sent when the migration is complete."""
     if body.wiki:
         raise InvalidValue("Wiki", "cannot be migrated yet")
     parts = ImportParts(
@@ -135,7 +135,7 @@ def migrate(request: RequestContext, body: MigrateRepoOptions) -> RepositorySche
 
 @endpoint("GET /repos/{owner}/{repo}/migration", scope="repository", guards=(in_repository, reads(Unit.CODE)))
 def show_migration(request: RequestContext, target: RepositoryAccess) -> MigrationProgress:
-    """Show how far the migration of a repository is."""
+    """Show the progress of a repository's migration."""
     migration = migrations.show_progress(request.app, target)
     return MigrationProgress(
         migration.status,

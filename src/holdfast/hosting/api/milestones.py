@@ -24,7 +24,7 @@ Title = Annotated[str, Meta(max_length=255)]
 
 
 class MilestonesQuery(msgspec.Struct, frozen=True):
-    """Filters of milestones; the name may be a part of the title."""
+    """Filters of milestones; the name matches part of the title."""
 
     state: State = "open"
     name: str = ""
@@ -112,6 +112,6 @@ def edit_milestone(
 
 @endpoint("DELETE /repos/{owner}/{repo}/milestones/{id}", scope="issue", guards=MANAGE_ISSUES, refuses=(423,))
 def delete_milestone(request: RequestContext, target: RepositoryAccess, id: str) -> None:  # noqa: A002  # the path parameter's name
-    """Delete a milestone; its issues stay, without one."""
+    """Delete a milestone; its issues are kept without a milestone."""
     milestone = milestones.find_milestone(request.app.database, target.repository, id)
     service.delete(request.app, request.actor, target, milestone)

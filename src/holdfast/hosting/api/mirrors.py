@@ -20,7 +20,7 @@ __all__ = ["sync_mirror"]
     refuses=(400, 401, 403, 423),
 )
 def sync_mirror(request: RequestContext, target: RepositoryAccess) -> RawResponse:
-    """Update a mirror, within seconds."""
+    """Schedule an update of a mirror, which starts within seconds."""
     with error_status(400, NotAMirror):
         mirrors.request_sync(request.app, request.actor, target)
     return RawResponse((), status=200)

@@ -1,4 +1,4 @@
-"""Git notes: texts about commits, kept beside them (`refs/notes/commits`)."""
+"""Git notes on commits (`refs/notes/commits`)."""
 
 import msgspec
 
@@ -21,7 +21,7 @@ class NoteQuery(msgspec.Struct, frozen=True):
 
 
 class Note(msgspec.Struct, frozen=True):
-    """The note about a commit."""
+    """The note of a commit."""
 
     message: str
     commit: CommitSchema
@@ -31,7 +31,7 @@ class Note(msgspec.Struct, frozen=True):
     "GET /repos/{owner}/{repo}/git/notes/{sha}", scope="repository", guards=READING, refuses=(404,), slow=True
 )
 def show_note(request: RequestContext, target: RepositoryAccess, sha: str, query: NoteQuery) -> Note:
-    """Show the note about a commit, which is named by id, branch or tag."""
+    """Show the note of a commit, given by id, branch or tag."""
     repo, commit = found_commit(request, target, sha)
     message = notes.note_about(repo, commit.id)
     if message is None:

@@ -1,4 +1,4 @@
-"""Notifications: threads about issues, pull requests and transfers, and whether they have been read."""
+"""Notifications: threads about issues, pull requests and transfers, with their read status."""
 
 from datetime import datetime
 from typing import Annotated, Final
@@ -33,7 +33,7 @@ Names = Annotated[list[Annotated[str, Meta(max_length=50)]], Meta(max_length=20)
 
 
 class NotificationsQuery(msgspec.Struct, frozen=True):
-    """Filters of notifications; without any, the unread and the pinned ones."""
+    """Filters of notifications; by default unread and pinned ones."""
 
     all: bool = False
     status_types: Names = field(name="status-types", default_factory=list)
@@ -43,7 +43,7 @@ class NotificationsQuery(msgspec.Struct, frozen=True):
 
 
 class MarkQuery(msgspec.Struct, frozen=True):
-    """Which notifications to mark, and as what; without any, the unread ones as read."""
+    """Filters of the notifications to mark, and the new status; by default unread ones are marked as read."""
 
     last_read_at: datetime | None = None
     all: bool = False
@@ -52,7 +52,7 @@ class MarkQuery(msgspec.Struct, frozen=True):
 
 
 class ThreadQuery(msgspec.Struct, frozen=True):
-    """What to mark a notification as: `read`, `unread` or `pinned`."""
+    """The new status of a notification: `read`, `unread` or `pinned`."""
 
     to_status: str = field(name="to-status", default="read")
 
@@ -64,7 +64,7 @@ class NotificationCount(msgspec.Struct, frozen=True):
 
 
 def statuses(names: list[str], default: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the statuses that were asked for."""
+    """Return the requested statuses."""
     return tuple(service.check_status(name.lower(), "StatusTypes") for name in names) or default
 
 
@@ -76,7 +76,7 @@ def kinds(names: list[str]) -> tuple[bool, ...]:
 def list_threads(
     request: RequestContext, query: NotificationsQuery, page: PageParams, repository_id: int | None
 ) -> PagedList[NotificationThreadSchema]:
-    """List notifications, everywhere or in a repository."""
+    """List notifications of all repositories or of one."""
     which = NotificationFilter(
         statuses=STATUSES if query.all else statuses(query.status_types, ("unread", "pinned")),
         kinds=kinds(query.subject_type),
@@ -92,7 +92,7 @@ def list_threads(
 def mark_threads(
     request: RequestContext, query: MarkQuery, repository_id: int | None
 ) -> list[NotificationThreadSchema]:
-    """Mark notifications, everywhere or in a repository."""
+    """Mark notifications of all repositories or of one."""
     which = NotificationFilter(
         statuses=STATUSES if query.all else statuses(query.status_types, ("unread",)),
         before=seconds(query.last_read_at),
@@ -108,19 +108,19 @@ def mark_threads(
 def list_notifications(
     request: RequestContext, query: NotificationsQuery, page: PageParams
 ) -> PagedList[NotificationThreadSchema]:
-    """List one's notifications, the latest first."""
+    """List the notifications of the authenticated user, newest first."""
     return list_threads(request, query, page, None)
 
 
 @endpoint("PUT /notifications", scope="notification", guards=SIGNED_IN, status=205, refuses=(422,))
 def mark_notifications(request: RequestContext, query: MarkQuery) -> list[NotificationThreadSchema]:
-    """Mark notifications up to a time as read, unread or pinned; the first of those that changed are returned."""
+    """Mark notifications up to a time as read, unread or pinned; returns the changed ones, up to a limit."""
     return mark_threads(request, query, None)
 
 
 @endpoint("GET /notifications/new", scope="notification", guards=SIGNED_IN, slow=True, cacheable=True)
 def show_notification_count(request: RequestContext) -> NotificationCount:
-    """Show how many notifications are unread."""
+    """Show the number of unread notifications."""
     return NotificationCount(service.count_unread(request.app, request.actor))
 
 
@@ -149,7 +149,7 @@ def mark_notification(request: RequestContext, id: int, query: ThreadQuery) -> N
 def list_repository_notifications(
     request: RequestContext, target: RepositoryAccess, query: NotificationsQuery, page: PageParams
 ) -> PagedList[NotificationThreadSchema]:
-    """List one's notifications about a repository, the latest first."""
+    """List the authenticated user's notifications of a repository, newest first."""
     return list_threads(request, query, page, target.repository.id)
 
 
@@ -163,5 +163,5 @@ def list_repository_notifications(
 def mark_repository_notifications(
     request: RequestContext, target: RepositoryAccess, query: MarkQuery
 ) -> list[NotificationThreadSchema]:
-    """Mark one's notifications about a repository as read, unread or pinned."""
+    """Mark the authenticated user's notifications of a repository as read, unread or pinned."""
     return mark_threads(request, query, target.repository.id)

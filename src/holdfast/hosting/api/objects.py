@@ -29,7 +29,7 @@ KINDS: Final = {"file": "blob", "symlink": "blob", "dir": "tree", "submodule": "
 
 
 class GitObject(msgspec.Struct, frozen=True):
-    """What a ref points to."""
+    """The object that a ref points to."""
 
     type: str
     sha: str
@@ -67,7 +67,7 @@ class GitTreeResponse(msgspec.Struct, frozen=True):
 
 
 class GitBlobResponse(msgspec.Struct, frozen=True):
-    """A blob; one that is too large for JSON has no content."""
+    """A blob; without content if it is too large for JSON."""
 
     content: str | None
     encoding: str | None
@@ -89,7 +89,7 @@ class TreeQuery(msgspec.Struct, frozen=True):
 def references(
     request: RequestContext, target: RepositoryAccess, beginning: str, page: PageParams
 ) -> PagedList[Reference]:
-    """List the refs whose names begin with a text."""
+    """List the refs whose names start with a prefix."""
     listed_refs, total = ref_lists.list_full_names(
         request.app, target.repository, beginning, skip=page.skip, limit=page.size
     )
@@ -97,7 +97,7 @@ def references(
     api = repository_api(request, target.repository)
     schemas = []
     for ref in listed_refs:
-        # None if it was deleted in the meantime, and its objects too.
+        # None if the ref was deleted meanwhile, and its objects too.
         header = repo.header(ref.id)
         if header is not None:
             kind = header[0]
@@ -157,7 +157,7 @@ def show_tree(request: RequestContext, target: RepositoryAccess, sha: str, query
 
 
 def tree_named(repo: Repo, target: RepositoryAccess, name: str) -> str:
-    """Return the tree that a revision or a tree id names."""
+    """Return the tree of a revision or a tree id."""
     kind = repo.header(name) if is_id(name) else None
     if kind is not None and kind[0] == "tree":
         return name

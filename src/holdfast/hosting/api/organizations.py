@@ -56,7 +56,7 @@ class CreateOrgOption(msgspec.Struct, frozen=True):
 
 
 class EditOrgOption(msgspec.Struct, frozen=True):
-    """What to change; a key that is absent keeps its value."""
+    """Changes; an absent key keeps the value."""
 
     full_name: Annotated[str, Meta(max_length=100)] | UnsetType = UNSET
     email: Annotated[str, Meta(max_length=254)] | UnsetType = UNSET
@@ -68,13 +68,13 @@ class EditOrgOption(msgspec.Struct, frozen=True):
 
 
 class RenameOrgOption(msgspec.Struct, frozen=True):
-    """Another name."""
+    """The new name of an organization."""
 
     new_name: Annotated[str, Meta(max_length=40), Required] = ""
 
 
 class OrganizationPermissions(msgspec.Struct, frozen=True):
-    """What somebody may do in an organization."""
+    """The permissions of a user in an organization."""
 
     is_owner: bool
     is_admin: bool
@@ -84,7 +84,7 @@ class OrganizationPermissions(msgspec.Struct, frozen=True):
 
 
 def make(request: RequestContext, owner: Account, body: CreateOrgOption) -> schemas.OrganizationSchema:
-    """Create an organization for somebody."""
+    """Create an organization with its first owner."""
     new_organization = organizations.NewOrganization(
         name=body.username,
         full_name=body.full_name,
@@ -100,7 +100,7 @@ def make(request: RequestContext, owner: Account, body: CreateOrgOption) -> sche
 
 @endpoint("POST /orgs", scope="organization", guards=(signed_in,), status=201, refuses=(401, 403, 422))
 def create_organization(request: RequestContext, body: CreateOrgOption) -> schemas.OrganizationSchema:
-    """Make an organization; the caller is its first owner."""
+    """Create an organization, owned by the authenticated user."""
     return make(request, request.user, body)
 
 
@@ -114,19 +114,19 @@ def create_organization(request: RequestContext, body: CreateOrgOption) -> schem
 def create_organization_for(
     request: RequestContext, subject: UserFromPath, body: CreateOrgOption
 ) -> schemas.OrganizationSchema:
-    """Make an organization whose first owner is somebody else."""
+    """Create an organization owned by another user."""
     return make(request, subject.account, body)
 
 
 @endpoint("GET /orgs", scope="organization", slow=True)
 def list_organizations(request: RequestContext, page: PageParams) -> PagedList[schemas.OrganizationSchema]:
-    """List the organizations the caller may know of."""
+    """List the organizations that the caller may see."""
     return visible(request, page)
 
 
 @endpoint("GET /admin/orgs", scope="admin", guards=(site_admin,), refuses=(401, 403), slow=True)
 def list_all_organizations(request: RequestContext, page: PageParams) -> PagedList[schemas.OrganizationSchema]:
-    """List every organization."""
+    """List all organizations."""
     return visible(request, page)
 
 
@@ -138,7 +138,7 @@ def visible(request: RequestContext, page: PageParams) -> PagedList[schemas.Orga
 
 @endpoint("GET /user/orgs", scope=("user", "organization"), guards=(signed_in,), refuses=(401,))
 def list_my_organizations(request: RequestContext, page: PageParams) -> PagedList[schemas.OrganizationSchema]:
-    """List the organizations the caller belongs to."""
+    """List the organizations of the authenticated user."""
     return belonging(request, request.user, page)
 
 
@@ -146,7 +146,7 @@ def list_my_organizations(request: RequestContext, page: PageParams) -> PagedLis
 def list_organizations_of(
     request: RequestContext, subject: UserFromPath, page: PageParams
 ) -> PagedList[schemas.OrganizationSchema]:
-    """List the organizations somebody belongs to, as far as the caller may know."""
+    """List the organizations of a user that the caller may see."""
     return belonging(request, subject.account, page)
 
 
@@ -165,7 +165,7 @@ def belonging(request: RequestContext, user: Account, page: PageParams) -> Paged
 def show_organization_permissions(
     request: RequestContext, subject: UserFromPath, organization: OrganizationAccess
 ) -> OrganizationPermissions:
-    """Tell what somebody may do in an organization: the caller's own rights, or anybody's for administrators."""
+    """Show the permissions of a user in an organization: one's own, or anybody's for site administrators."""
     if not request.actor.is_admin and subject.account.id != request.user.id:
         raise ApiError(403, "only the user or an administrator may see these permissions")
     account, database = organization.account, request.app.database
@@ -197,7 +197,7 @@ OWNER: Final = (in_organization, owns_organization)
 def edit_organization(
     request: RequestContext, organization: OrganizationAccess, body: EditOrgOption
 ) -> schemas.OrganizationSchema:
-    """Change what an organization says about itself, and who may know of it."""
+    """Edit the profile and visibility of an organization."""
     changes = organizations.OrganizationEdit(
         full_name=body.full_name,
         email=body.email,
@@ -212,11 +212,11 @@ def edit_organization(
 
 @endpoint("POST /orgs/{org}/rename", scope="organization", guards=OWNER, status=204, refuses=(401, 403, 404, 422))
 def rename_organization(request: RequestContext, organization: OrganizationAccess, body: RenameOrgOption) -> None:
-    """Give an organization another name; the old one leads to it until somebody takes it."""
+    """Rename an organization; the old name redirects to the new one until it is taken."""
     organizations.rename(request.app, request.actor, organization, body.new_name)
 
 
 @endpoint("DELETE /orgs/{org}", scope="organization", guards=OWNER, refuses=(401, 403, 404, 409))
 def delete_organization(request: RequestContext, organization: OrganizationAccess) -> None:
-    """Remove an organization; it must own no repositories any more, so that none are lost by the way."""
+    """Delete an organization; it must not own repositories, so that none is lost."""
     organizations.delete(request.app, request.actor, organization)

@@ -41,13 +41,13 @@ class NewIssuePinsAllowed(msgspec.Struct, frozen=True):
 
 @endpoint("GET /repos/{owner}/{repo}/issues/pinned", scope="issue", guards=(in_repository, sees_issues), slow=True)
 def list_pinned_issues(request: RequestContext, target: RepositoryAccess) -> list[IssueSchema]:
-    """List the pinned issues of a repository, in their order."""
+    """List the pinned issues of a repository, by position."""
     return issue_list(request, pins.list_pinned(request.app, target, is_pull=False), target.repository)
 
 
 @endpoint("GET /repos/{owner}/{repo}/pulls/pinned", scope="issue", guards=(in_repository, sees_pulls), slow=True)
 def list_pinned_pulls(request: RequestContext, target: RepositoryAccess) -> list[PullRequest]:
-    """List the pinned pull requests of a repository, in their order."""
+    """List the pinned pull requests of a repository, by position."""
     pulls = pins.list_pinned(request.app, target, is_pull=True)
     return pull_list(request, target.repository, target.permissions, pulls)
 
@@ -80,5 +80,5 @@ def unpin_issue(request: RequestContext, target: RepositoryAccess, index: int) -
     refuses=(*REFUSES, 422),
 )
 def move_pin(request: RequestContext, target: RepositoryAccess, index: int, position: int) -> None:
-    """Move a pinned issue or pull request to a position among those pinned."""
+    """Move a pinned issue or pull request to a position."""
     pins.move(request.app, request.actor, target, issues.find(request.app, target, index), position)

@@ -1,4 +1,4 @@
-"""The API of what pull requests change: files, commits, and the text of both."""
+"""The API of a pull request's changes: files and commits."""
 
 from typing import Annotated, Final
 from urllib.parse import quote
@@ -27,7 +27,7 @@ STATUSES: Final = {"removed": "deleted", "modified": "changed"}
 
 
 class PullFilesQuery(msgspec.Struct, frozen=True):
-    """Which files of a pull request to list, and which white space counts."""
+    """The first file to list, and how white space is compared."""
 
     skip_to: Annotated[str, Meta(max_length=4096)] = msgspec.field(default="", name="skip-to")
     whitespace: Whitespace = "show-all"
@@ -55,7 +55,7 @@ class ChangedFile(msgspec.Struct, frozen=True):
 
 
 def changed_file(request: RequestContext, target: RepositoryAccess, span: PullSpan, file: FileDiff) -> ChangedFile:
-    """Encode a changed file; a deleted one is found at the merge base."""
+    """Encode a changed file; the URLs of a deleted file are at the merge base."""
     is_gone = file.status == "removed"
     path, commit = quote(file.new_path), span.merge_base if is_gone else span.head
     page, api = repository_page(request, target.repository), repository_api(request, target.repository)
@@ -95,7 +95,7 @@ def list_pull_commits(
 
 @endpoint("GET /repos/{owner}/{repo}/commits/{sha}/pull", scope="repository", guards=READING)
 def show_pull_of_commit(request: RequestContext, target: RepositoryAccess, sha: str) -> PullRequest:
-    """Show the pull request whose merge made a commit."""
+    """Show the pull request whose merge created a commit."""
     issue = pulls.find_merged(request.app, target, sha)
     if issue is None:
         raise NoSuchIssue(f"pull request does not exist [merge_commit_id: {sha}]")

@@ -23,7 +23,7 @@ WRITING = (*READING, signed_in, not_archived)
 
 
 class MergePullRequestOption(msgspec.Struct, frozen=True, kw_only=True):
-    """How a pull request is merged; an empty title is the default of the style."""
+    """The options of a merge; an empty title is the default of the merge style."""
 
     key_aliases: ClassVar = {
         "MergeTitleField": "merge_title_field",
@@ -48,7 +48,7 @@ class UpdateQuery(msgspec.Struct, frozen=True, kw_only=True):
 
 @endpoint("GET /repos/{owner}/{repo}/pulls/{index}/merge", scope="repository", guards=READING)
 def show_merged(request: RequestContext, target: RepositoryAccess, index: int) -> None:
-    """Answer 204 for a merged pull request, else 404."""
+    """Respond with 204 if a pull request is merged, else 404."""
     if not pull_merges.is_merged(pulls.find(request.app, target, index)):
         raise ApiError(404)
 

@@ -1,4 +1,4 @@
-"""The API of pull requests: opening, listing, editing and closing."""
+"""The API of pull requests: open, list, edit and close them."""
 
 from collections.abc import Sequence
 from typing import Annotated, Final
@@ -24,7 +24,7 @@ from holdfast.hosting.store.issues import Issue
 
 __all__ = ["create_pull", "edit_pull", "list_pulls", "show_pull", "show_pull_between"]
 
-# A number that a 64-bit column holds.
+# A number that fits into a 64-bit column.
 MOST_DIGITS: Final = 19
 READING = (in_repository, sees_pulls)
 WRITING = (*READING, signed_in, not_archived)
@@ -51,7 +51,7 @@ class CreatePullRequestOption(OpenOption, frozen=True, kw_only=True):
     team_reviewers: Annotated[list[str], Meta(max_length=50)] | None = None
 
     def requests(self) -> ReviewRequests | None:
-        """Return who is asked to review it; None if nobody is."""
+        """Return the requested reviewers; None if there are none."""
         if not self.reviewers and not self.team_reviewers:
             return None
         return ReviewRequests(reviewers=self.reviewers or (), team_reviewers=self.team_reviewers or ())
@@ -65,7 +65,7 @@ class EditPullRequestOption(EditIssueOption, frozen=True, kw_only=True):
 
 
 class TextQuery(msgspec.Struct, frozen=True):
-    """Whether a diff has the content of binary files."""
+    """Whether a diff includes the content of binary files."""
 
     binary: bool = False
 
@@ -145,7 +145,7 @@ def show_pull_between(request: RequestContext, target: RepositoryAccess, base: s
 def edit_pull(
     request: RequestContext, target: RepositoryAccess, index: int, body: EditPullRequestOption
 ) -> PullRequest:
-    """Change a pull request; its author may change title, body and state, the rest needs write access."""
+    """Edit a pull request; its author may change title, body and state, the rest needs write access."""
     issue = pulls.find(request.app, target, index)
     changed = pulls.edit(
         request.app,

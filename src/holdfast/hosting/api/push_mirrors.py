@@ -32,7 +32,7 @@ GUARDS: Final = (in_repository, administers)
 
 @redacted
 class CreatePushMirrorOption(msgspec.Struct, frozen=True):
-    """Where a repository is pushed to, and when."""
+    """The remote of a push mirror, its credentials and its interval."""
 
     remote_address: Annotated[str, Required] = ""
     remote_username: str = ""
@@ -89,7 +89,7 @@ def list_push_mirrors(
 def create_push_mirror(
     request: RequestContext, target: RepositoryAccess, body: CreatePushMirrorOption
 ) -> PushMirrorSchema:
-    """Add a push mirror, which is pushed to within seconds."""
+    """Add a push mirror; the first push starts within seconds."""
     push_mirror = push_mirrors.create(
         request.app,
         request.actor,
@@ -110,7 +110,7 @@ def create_push_mirror(
     refuses=(401, 403),
 )
 def sync_push_mirrors(request: RequestContext, target: RepositoryAccess) -> RawResponse:
-    """Push to all mirrors of a repository, within seconds."""
+    """Schedule a push to all mirrors of a repository, which starts within seconds."""
     push_mirrors.request_push(request.app, request.actor, target)
     return RawResponse((), status=200)
 

@@ -27,7 +27,7 @@ class RawQuery(msgspec.Struct, frozen=True):
 
 
 def find_by_ref(request: RequestContext, target: RepositoryAccess, ref: str, path: str) -> CommittedFile:
-    """Find a file by a path that may begin with a branch, a tag or a commit."""
+    """Find a file by a path that may start with a branch, a tag or a commit."""
     if target.repository.is_empty:
         raise ApiError(404, "repository is empty")
     repo = open_git(request.app, target)
@@ -39,7 +39,7 @@ def find_by_ref(request: RequestContext, target: RepositoryAccess, ref: str, pat
     if split is None or split.commit is None:
         raise ApiError(404, "unable to find a git ref")
     if split.is_fallback and ref.strip():
-        # A given ref is never replaced by another: a wrong version of a file is worse than none.
+        # A given ref never falls back to another: a wrong version of a file is worse than an error.
         raise ApiError(404)
     return find_file(request, target, repo, split.commit, split.path)
 
@@ -53,7 +53,7 @@ def find_by_ref(request: RequestContext, target: RepositoryAccess, ref: str, pat
     cacheable=True,
 )
 def get_raw(request: RequestContext, target: RepositoryAccess, filepath: str, query: RawQuery) -> RawResponse:
-    """Return the bytes of a file; its path may begin with a branch, a tag or a commit."""
+    """Return the raw content of a file; its path may start with a branch, a tag or a commit."""
     return blob_response(find_by_ref(request, target, query.ref, filepath))
 
 
@@ -65,5 +65,5 @@ def get_raw(request: RequestContext, target: RepositoryAccess, filepath: str, qu
     also={**ALSO, 303: RawResponse},
 )
 def get_media(request: RequestContext, target: RepositoryAccess, filepath: str, query: RawQuery) -> RawResponse:
-    """Return the bytes of a file; for an LFS pointer, those of its object."""
+    """Return the raw content of a file; for an LFS pointer, the content of its object."""
     return media_response(find_by_ref(request, target, query.ref, filepath))

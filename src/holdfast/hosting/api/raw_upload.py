@@ -79,7 +79,7 @@ def condition_of(request: RequestContext) -> Condition:
     also={201: FileResponse},
     largest_body=largest_file,
 )
-def upload_file(  # noqa: PLR0917  # called by the names of what it takes
+def upload_file(  # noqa: PLR0917  # called with keyword arguments
     request: RequestContext,
     target: RepositoryAccess,
     condition: Condition,
@@ -90,7 +90,7 @@ def upload_file(  # noqa: PLR0917  # called by the names of what it takes
     """Create or replace a file; the body is its content.
 
     `If-Match` requires that the file exists (`*`), or that its blob is one of those listed; `If-None-Match` that
-    it does not exist (`*`), or is none of those. Otherwise the response is 412; a weak tag never matches
+    it does not exist (`*`), or is none of those. Otherwise the response is 412; a weak ETag never matches
     `If-Match`.
     """
     change = FileChange(

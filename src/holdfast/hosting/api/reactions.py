@@ -69,7 +69,7 @@ def list_issue_reactions(
 def create_issue_reaction(
     request: RequestContext, target: RepositoryAccess, index: int, body: EditReactionOption
 ) -> tuple[int, ReactionSchema]:
-    """React to an issue; 200 if one has already."""
+    """React to an issue; 200 if the reaction already exists."""
     issue = issues.find(request.app, target, index)
     issue_reaction, is_new = service.add(request.app, request.actor, target, issue, None, content=body.content)
     return 201 if is_new else 200, encode(request, issue_reaction)
@@ -84,7 +84,7 @@ def create_issue_reaction(
 def delete_issue_reaction(
     request: RequestContext, target: RepositoryAccess, index: int, body: EditReactionOption
 ) -> None:
-    """Remove one's reaction to an issue."""
+    """Remove the authenticated user's reaction to an issue."""
     issue = issues.find(request.app, target, index)
     service.remove(request.app, request.actor, target, issue, None, content=body.content)
 
@@ -122,7 +122,7 @@ def create_comment_reaction(
     id: int,  # noqa: A002  # named in the path
     body: EditReactionOption,
 ) -> tuple[int, ReactionSchema]:
-    """React to a comment; 200 if one has already."""
+    """React to a comment; 200 if the reaction already exists."""
     comment, issue = comments.find(request.app, target, id)
     issue_reaction, is_new = service.add(request.app, request.actor, target, issue, comment, content=body.content)
     return 201 if is_new else 200, encode(request, issue_reaction)
@@ -140,6 +140,6 @@ def delete_comment_reaction(
     id: int,  # noqa: A002  # named in the path
     body: EditReactionOption,
 ) -> None:
-    """Remove one's reaction to a comment."""
+    """Remove the authenticated user's reaction to a comment."""
     comment, issue = comments.find(request.app, target, id)
     service.remove(request.app, request.actor, target, issue, comment, content=body.content)

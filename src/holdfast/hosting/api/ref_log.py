@@ -1,4 +1,4 @@
-"""The ref log: who moved which ref from where to where, and when."""
+"""The ref log (reflog): who updated which ref from which object to which, and when."""
 
 from typing import Annotated, Final
 
@@ -23,13 +23,13 @@ WRITING: Final = (in_repository, reads(Unit.CODE), not_archived, signed_in, writ
 
 
 class RefLogQuery(msgspec.Struct, frozen=True):
-    """Which entries are wanted."""
+    """Filters of the entries."""
 
     ref: Annotated[str, Meta(description="The full name of a ref, such as refs/heads/main.")] = ""
 
 
 class RefLogEntrySchema(msgspec.Struct, frozen=True):
-    """An update of a ref; an id of zeros stands for no object."""
+    """An update of a ref; an id of zeros means no object."""
 
     version: int
     ref: str
@@ -52,7 +52,7 @@ class RestoredRef(msgspec.Struct, frozen=True):
 def list_ref_log(
     request: RequestContext, target: RepositoryAccess, query: RefLogQuery, page: PageParams
 ) -> PagedList[RefLogEntrySchema]:
-    """List the updates of refs, the newest first."""
+    """List the ref updates, newest first."""
     ref_log_entries, total = ref_log.list_entries(
         request.app, target, ref=query.ref, skip=page.skip, limit=page.size
     )
@@ -81,6 +81,6 @@ def list_ref_log(
     refuses=(401, 403, 404, 409, 423),
 )
 def restore_ref(request: RequestContext, target: RepositoryAccess, version: int) -> RestoredRef:
-    """Set a branch or tag to where it pointed before an update."""
+    """Restore a branch or tag to its target before an update."""
     restored = ref_log.restore(request.app, request.actor, target, version)
     return RestoredRef(well_formed(restored.ref), restored.new)

@@ -1,4 +1,4 @@
-"""The names of branches and tags in the bodies of requests."""
+"""The names of branches and tags in request bodies."""
 
 from typing import Final
 
@@ -7,5 +7,5 @@ from holdfast.hosting.http.decoders import rule
 
 __all__ = ["RefName"]
 
-# A field that must be a name git accepts for a branch or tag, when it is not empty.
+# A field that must be empty, or a name that git accepts for a branch or tag.
 RefName: Final = rule(is_ref_name, "GitRefName")

@@ -1,4 +1,4 @@
-"""Files of releases: list, upload, rename and delete them."""
+"""Release attachments: list, upload, rename and delete them."""
 
 from pathlib import Path
 from typing import Annotated
@@ -35,19 +35,19 @@ __all__ = [
 
 
 class AttachmentQuery(msgspec.Struct, frozen=True):
-    """The name of the uploaded file; that of the form if it is missing."""
+    """The name of the uploaded file; defaults to the file name in the form."""
 
     name: str = ""
 
 
 class EditAttachmentOptions(msgspec.Struct, frozen=True):
-    """The new name of a file; an empty one keeps it."""
+    """The new name of a file; empty keeps the name."""
 
     name: Annotated[str, Meta(max_length=NAME_LENGTH)] = ""
 
 
 def largest_attachment(settings: Settings) -> int:
-    """Return the maximum size of a request: that of an LFS object, and a little for the form around it."""
+    """Return the maximum size of a request: that of an LFS object, plus the overhead of the form."""
     return settings.max_lfs_mb * 2**20 + 65_536
 
 

@@ -42,14 +42,14 @@ Body = Annotated[str, Meta(max_length=BODY_LENGTH)]
 
 
 class ReleasesQuery(msgspec.Struct, frozen=True):
-    """Filters of releases; without one, drafts are there for those who may see them."""
+    """Filters of releases; by default drafts are included if the caller may see them."""
 
     draft: bool | UnsetType = UNSET
     pre_release: bool | UnsetType = field(name="pre-release", default=UNSET)
 
 
 class CreateReleaseOption(msgspec.Struct, frozen=True):
-    """A new release; its tag is created at the target if it is missing, annotated if there is a message."""
+    """A new release; a missing tag is created at the target, annotated if there is a message."""
 
     tag_name: Annotated[str, Meta(max_length=TAG_LENGTH), RefName, Required] = ""
     tag_message: Body = ""
@@ -98,7 +98,7 @@ class EditReleaseOption(msgspec.Struct, frozen=True):
 def encoded(
     request: RequestContext, target: RepositoryAccess, stored_releases: Sequence[Release]
 ) -> list[ReleaseSchema]:
-    """Encode releases; their authors and files are one query each."""
+    """Encode releases; authors and files are loaded with one query each."""
     with request.app.database.read() as connection:
         authors = accounts_by_id(
             connection, {stored.author_id for stored in stored_releases if stored.author_id is not None}
@@ -119,7 +119,7 @@ def encoded_one(request: RequestContext, target: RepositoryAccess, stored: Relea
 def list_releases(
     request: RequestContext, target: RepositoryAccess, query: ReleasesQuery, page: PageParams
 ) -> PagedList[ReleaseSchema]:
-    """List the releases of a repository, newest first; drafts are there for those who may write releases."""
+    """List the releases of a repository, newest first; drafts only with write access to releases."""
     is_draft = given(query.draft)
     if not service.may_see_drafts(target):
         if is_draft:
@@ -145,7 +145,7 @@ def list_releases(
     slow=True,
 )
 def create_release(request: RequestContext, target: RepositoryAccess, body: CreateReleaseOption) -> ReleaseSchema:
-    """Create a release, and its tag if that is missing."""
+    """Create a release, and its tag if it is missing."""
     created = service.create(request.app, request.actor, target, body.fields, tag_message=body.tag_message)
     return encoded_one(request, target, created)
 
@@ -166,7 +166,7 @@ def show_release_of_tag(request: RequestContext, target: RepositoryAccess, tag: 
     "DELETE /repos/{owner}/{repo}/releases/tags/{tag...}", scope="repository", guards=WRITING, refuses=(423,)
 )
 def delete_release_of_tag(request: RequestContext, target: RepositoryAccess, tag: str) -> None:
-    """Delete the release of a tag; the tag stays."""
+    """Delete the release of a tag; the tag is kept."""
     service.delete(request.app, request.actor, target, service.find_tagged(request.app, target, tag))
 
 
@@ -189,12 +189,12 @@ def edit_release(
     id: int,  # noqa: A002  # named in the path
     body: EditReleaseOption,
 ) -> ReleaseSchema:
-    """Change a release; a draft is published by it."""
+    """Edit a release; also publishes a draft."""
     stored = service.find(request.app, target, id)
     return encoded_one(request, target, service.edit(request.app, request.actor, target, stored, body.changes))
 
 
 @endpoint("DELETE /repos/{owner}/{repo}/releases/{id}", scope="repository", guards=WRITING, refuses=(423,))
 def delete_release(request: RequestContext, target: RepositoryAccess, id: int) -> None:  # noqa: A002  # the path parameter's name
-    """Delete a release with its files; its tag stays."""
+    """Delete a release with its files; its tag is kept."""
     service.delete(request.app, request.actor, target, service.find(request.app, target, id))

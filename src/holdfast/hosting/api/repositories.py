@@ -268,7 +268,7 @@ def transfer(request: RequestContext, target: RepositoryAccess, body: TransferRe
 def with_transfer(
     request: RequestContext, repository_schema: RepositorySchema, stored: Repository
 ) -> RepositorySchema:
-    """Add the transfer that waits for the new owner, if one does."""
+    """Add the pending transfer, if there is one."""
     waiting_transfer = transfers.find(request.app, stored)
     if waiting_transfer is None:
         return repository_schema
@@ -290,7 +290,7 @@ def with_transfer(
     refuses=(401, 403, 404, 409),
 )
 def accept_transfer(request: RequestContext, target: RepositoryAccess) -> RepositorySchema:
-    """Accept the transfer of a repository that waits for the caller, or for an organization of theirs."""
+    """Accept a pending transfer of a repository to the caller or an organization of theirs."""
     return encode(request, transfers.accept(request.app, request.actor, target))
 
 
@@ -301,7 +301,7 @@ def accept_transfer(request: RequestContext, target: RepositoryAccess) -> Reposi
     refuses=(401, 403, 404),
 )
 def reject_transfer(request: RequestContext, target: RepositoryAccess) -> RepositorySchema:
-    """Reject the transfer of a repository that waits for the caller, or take it back as an owner."""
+    """Reject a pending transfer of a repository to the caller, or cancel it as an owner."""
     return encode(request, transfers.reject(request.app, request.actor, target))
 
 

@@ -1,4 +1,4 @@
-"""The teams of a repository that belongs to an organization."""
+"""The teams with access to an organization's repository."""
 
 from typing import Final
 
@@ -18,7 +18,7 @@ GUARDS: Final = (in_repository, signed_in)
 
 @endpoint("GET /repos/{owner}/{repo}/teams", scope="repository", guards=GUARDS, refuses=(401, 404, 405))
 def list_repository_teams(request: RequestContext, target: RepositoryAccess, page: PageParams) -> list[TeamSchema]:
-    """List the teams that have a repository, for members of its organization; not paged by default."""
+    """List the teams with access to a repository, for members of its organization; not paged by default."""
     page = page_or_all(request, page)
     teams, total = service.list_teams(request.app, request.actor, target, skip=page.skip, limit=page.size)
     request.response_headers |= paging_headers(request, page, total)
@@ -27,7 +27,7 @@ def list_repository_teams(request: RequestContext, target: RepositoryAccess, pag
 
 @endpoint("GET /repos/{owner}/{repo}/teams/{team}", scope="repository", guards=GUARDS, refuses=(401, 404, 405))
 def show_repository_team(request: RequestContext, target: RepositoryAccess, team: str) -> TeamSchema:
-    """Show a team that has a repository."""
+    """Show a team with access to a repository."""
     return encoded(request, service.find(request.app, request.actor, target, team), target.repository.owner)
 
 
@@ -46,5 +46,5 @@ def add_repository_team(request: RequestContext, target: RepositoryAccess, team:
     refuses=(401, 403, 404, 405, 422),
 )
 def remove_repository_team(request: RequestContext, target: RepositoryAccess, team: str) -> None:
-    """Take a team's access to a repository away."""
+    """Remove a team's access to a repository."""
     service.remove(request.app, request.actor, target, team)

@@ -23,7 +23,7 @@ __all__ = ["generate"]
 
 
 class GenerateRepoOption(msgspec.Struct, frozen=True):
-    """A new repository, and what it takes from the template."""
+    """A new repository, and the parts to copy from the template."""
 
     owner: Annotated[str, Required] = ""
     name: Name = ""
@@ -77,7 +77,7 @@ def generate(request: RequestContext, target: RepositoryAccess, body: GenerateRe
 
 
 def addresses(request: RequestContext, full_name: str) -> RepositoryAddresses:
-    """Return where a repository is found."""
+    """Return the URLs of a repository."""
     path = quote(full_name)
     link = f"{request.root}/{path}"
     return RepositoryAddresses(link, f"{link}.git", ssh_url(request.app.settings, request.root, path))

@@ -1,4 +1,4 @@
-"""The API of reviews of pull requests, and of requests for them."""
+"""The API of pull request reviews and review requests."""
 
 from collections.abc import Sequence
 from typing import Annotated
@@ -42,7 +42,7 @@ WRITING = (*READING, signed_in, not_archived)
 
 
 class CreatePullReviewComment(msgspec.Struct, frozen=True):
-    """A comment on a line of a file: after the change (`new_position`) or before it (`old_position`)."""
+    """A comment on a line of the new file (`new_position`) or the old file (`old_position`)."""
 
     path: str = ""
     body: str = ""
@@ -57,7 +57,7 @@ class CreatePullReviewComment(msgspec.Struct, frozen=True):
 
 
 class CreatePullReviewOptions(msgspec.Struct, frozen=True):
-    """A review; an empty event keeps it pending, and an empty commit is the head of the pull request."""
+    """A review; an empty event leaves it pending, and an empty commit is the head of the pull request."""
 
     event: str = ""
     body: str = ""
@@ -66,14 +66,14 @@ class CreatePullReviewOptions(msgspec.Struct, frozen=True):
 
 
 class SubmitPullReviewOptions(msgspec.Struct, frozen=True):
-    """What becomes of a pending review."""
+    """The event and body with which a pending review is submitted."""
 
     event: str = ""
     body: str = ""
 
 
 class DismissPullReviewOptions(msgspec.Struct, frozen=True):
-    """Why a review is dismissed, and whether the reviewer's earlier ones are as well."""
+    """The reason of a dismissal, and whether the reviewer's earlier reviews are dismissed too."""
 
     message: str = ""
     priors: bool = False
@@ -100,7 +100,7 @@ def schemas_of(
 
 @endpoint("GET /repos/{owner}/{repo}/reviewers", scope="repository", guards=READING, slow=True)
 def list_reviewers(request: RequestContext, target: RepositoryAccess, page: PageParams) -> list[UserSchema]:
-    """List the users who were given access to the repository's pull requests; not paged by default."""
+    """List the users with granted access to pull requests, whose review can be requested; not paged by default."""
     page = page_or_all(request, page)
     accounts, total = stored_reviews.reviewers(
         request.app.database, target.repository, skip=page.skip, limit=page.size
@@ -113,7 +113,7 @@ def list_reviewers(request: RequestContext, target: RepositoryAccess, page: Page
 def list_reviews(
     request: RequestContext, target: RepositoryAccess, index: int, page: PageParams
 ) -> PagedList[PullReview]:
-    """List the reviews of a pull request and the open requests for them, oldest first."""
+    """List the reviews and open review requests of a pull request, oldest first."""
     issue = pulls.find(request.app, target, index)
     page_reviews, total = reviews.list_all(request.app, request.actor, issue, skip=page.skip, limit=page.size)
     return PagedList(schemas_of(request, target, issue, page_reviews), total)
@@ -130,7 +130,7 @@ def list_reviews(
 def create_review(
     request: RequestContext, target: RepositoryAccess, index: int, body: CreatePullReviewOptions
 ) -> PullReview:
-    """Review a pull request; without an event the review stays pending, and only its author sees it."""
+    """Review a pull request; without an event the review is pending, and visible only to its author."""
     issue = pulls.find(request.app, target, index)
     draft = ReviewDraft(
         event=body.event,
@@ -175,7 +175,7 @@ def submit_review(
     "DELETE /repos/{owner}/{repo}/pulls/{index}/reviews/{id}", scope="repository", guards=WRITING, refuses=(423,)
 )
 def delete_review(request: RequestContext, target: RepositoryAccess, index: int, id: int) -> None:  # noqa: A002  # the path parameter's name
-    """Delete a review with its line comments; the reviewer and administrators of the repository may."""
+    """Delete a review with its line comments; allowed for the reviewer and repository administrators."""
     issue = pulls.find(request.app, target, index)
     review = reviews.find(request.app, request.actor, issue, id)
     reviews.delete(request.app, request.actor, target, issue, review)
@@ -194,7 +194,7 @@ def list_review_comments(
     id: int,  # noqa: A002  # the path parameter's name
     page: PageParams,
 ) -> list[PullReviewComment]:
-    """List the line comments of a review, with where their lines are now; not paged by default."""
+    """List the line comments of a review with their current positions; not paged by default."""
     issue = pulls.find(request.app, target, index)
     review = reviews.find(request.app, request.actor, issue, id)
     page = page_or_all(request, page)
@@ -240,7 +240,7 @@ def dismiss_review(
     refuses=(423,),
 )
 def undismiss_review(request: RequestContext, target: RepositoryAccess, index: int, id: int) -> PullReview:  # noqa: A002  # the path parameter's name
-    """Let a dismissed review count again."""
+    """Undo the dismissal of a review."""
     issue = pulls.find(request.app, target, index)
     review = reviews.find(request.app, request.actor, issue, id)
     restored = reviews.undismiss(request.app, request.actor, target, issue, review)
@@ -257,7 +257,7 @@ def undismiss_review(request: RequestContext, target: RepositoryAccess, index: i
 def request_reviews(
     request: RequestContext, target: RepositoryAccess, index: int, body: PullReviewRequestOptions
 ) -> list[PullReview]:
-    """Ask users and teams for a review; the new requests are returned."""
+    """Request reviews from users and teams; returns the new requests."""
     issue = pulls.find(request.app, target, index)
     requested = reviews.request(request.app, request.actor, target, issue, body.requests())
     return schemas_of(request, target, issue, requested)
@@ -272,7 +272,7 @@ def request_reviews(
 def remove_review_requests(
     request: RequestContext, target: RepositoryAccess, index: int, body: PullReviewRequestOptions
 ) -> None:
-    """Withdraw requests for reviews; those who were not asked are ignored."""
+    """Cancel review requests; users and teams without a request are ignored."""
     issue = pulls.find(request.app, target, index)
     reviews.cancel_requests(request.app, request.actor, target, issue, body.requests())
 

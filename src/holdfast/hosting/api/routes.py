@@ -1,4 +1,4 @@
-"""Every endpoint of the API."""
+"""The list of all endpoints of the API."""
 
 from types import ModuleType
 from typing import Final

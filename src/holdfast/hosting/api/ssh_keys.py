@@ -53,7 +53,7 @@ class PublicKey(msgspec.Struct, frozen=True):
     fingerprint: str
     created_at: Time
     last_used_at: Time
-    """When it was last used; when it was added, if never."""
+    """The time of the last use; the time when it was added if never used."""
     user: UserSchema
     read_only: bool
     key_type: str
@@ -82,13 +82,13 @@ class CreateKeyOption(msgspec.Struct, frozen=True):
 
 
 class KeyQuery(msgspec.Struct, frozen=True):
-    """Which keys to list."""
+    """Filters of keys."""
 
     fingerprint: str = ""
 
 
 class DeployKeyQuery(msgspec.Struct, frozen=True):
-    """Which deploy keys to list."""
+    """Filters of deploy keys."""
 
     key_id: int = 0
     fingerprint: str = ""
@@ -127,7 +127,7 @@ def deploy_key(request: RequestContext, key: SshKey, target: RepositoryAccess) -
 
 
 def new_key_from(body: CreateKeyOption) -> ssh_keys.NewSshKey:
-    """Return the key that a request wants to add."""
+    """Return the key to add."""
     return ssh_keys.NewSshKey(body.title, body.key, body.read_only)
 
 
@@ -141,13 +141,13 @@ def list_of(request: RequestContext, owner: Account, query: KeyQuery, page: Page
 
 @endpoint("GET /user/keys", scope="user", guards=(signed_in,), refuses=(401, 403))
 def list_own_keys(request: RequestContext, query: KeyQuery, page: PageParams) -> PagedList[PublicKey]:
-    """List one's own SSH keys."""
+    """List the SSH keys of the authenticated user."""
     return list_of(request, request.user, query, page)
 
 
 @endpoint("POST /user/keys", scope="user", guards=(signed_in,), status=201, refuses=(401, 403, 422))
 def add_key(request: RequestContext, body: CreateKeyOption) -> PublicKey:
-    """Add an SSH key; one that anybody has already is refused."""
+    """Add an SSH key; a key that is already in use by anybody is rejected."""
     with error_status(422, SshKeyTaken):
         added = ssh_keys.add(request.app, request.actor, request.user, new_key_from(body))
     return public_key(request, added, request.user)
@@ -155,13 +155,13 @@ def add_key(request: RequestContext, body: CreateKeyOption) -> PublicKey:
 
 @endpoint("GET /user/keys/{id}", scope="user", guards=(signed_in,), refuses=(401, 403, 404))
 def show_key(request: RequestContext, id: int) -> PublicKey:  # noqa: A002  # as it is in the path
-    """Show one of one's own SSH keys."""
+    """Show an SSH key of the authenticated user."""
     return public_key(request, ssh_keys.find(request.app, request.actor, request.user, id), request.user)
 
 
 @endpoint("DELETE /user/keys/{id}", scope="user", guards=(signed_in,), refuses=(401, 403, 404))
 def delete_key(request: RequestContext, id: int) -> None:  # noqa: A002  # as it is in the path
-    """Delete one of one's own SSH keys."""
+    """Delete an SSH key of the authenticated user."""
     ssh_keys.delete(request.app, request.actor, request.user, id)
 
 
@@ -180,7 +180,7 @@ ADMIN: Final = (site_admin, of_user, person)
     "POST /admin/users/{username}/keys", scope="admin", guards=ADMIN, status=201, refuses=(401, 403, 404, 422)
 )
 def add_key_for_user(request: RequestContext, subject: UserFromPath, body: CreateKeyOption) -> PublicKey:
-    """Add an SSH key to a user, as an administrator."""
+    """Add an SSH key to a user, as a site administrator."""
     with error_status(422, SshKeyTaken):
         added = ssh_keys.add(request.app, request.actor, subject.account, new_key_from(body))
     return public_key(request, added, subject.account)
@@ -188,7 +188,7 @@ def add_key_for_user(request: RequestContext, subject: UserFromPath, body: Creat
 
 @endpoint("DELETE /admin/users/{username}/keys/{id}", scope="admin", guards=ADMIN, refuses=(401, 403, 404))
 def delete_key_of_user(request: RequestContext, subject: UserFromPath, id: int) -> None:  # noqa: A002  # as it is in the path
-    """Delete an SSH key of a user, as an administrator."""
+    """Delete an SSH key of a user, as a site administrator."""
     ssh_keys.delete(request.app, request.actor, subject.account, id)
 
 

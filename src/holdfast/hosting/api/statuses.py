@@ -39,7 +39,7 @@ class StatusesQuery(msgspec.Struct, frozen=True):
 
 
 class CreateStatusOption(msgspec.Struct, frozen=True):
-    """A new status; without a context it is that of the context `default`."""
+    """A new status; the context is `default` unless given."""
 
     state: Annotated[Literal["pending", "success", "error", "failure", "warning", "skipped", ""], Required] = ""
     target_url: Annotated[str, Meta(max_length=service.URL_LENGTH)] = ""
@@ -57,7 +57,7 @@ class CreateStatusOption(msgspec.Struct, frozen=True):
 def encode_statuses(
     request: RequestContext, target: RepositoryAccess, statuses: Sequence[CommitStatus]
 ) -> list[CommitStatusSchema]:
-    """Encode statuses with their creators, which are one query."""
+    """Encode statuses with their creators, which are loaded with one query."""
     creators = {status.creator_id for status in statuses if status.creator_id is not None}
     with request.app.database.read() as connection:
         accounts = accounts_by_id(connection, creators)
@@ -113,7 +113,7 @@ def create_status(
 def list_statuses(
     request: RequestContext, target: RepositoryAccess, ref: str, query: StatusesQuery, page: PageParams
 ) -> PagedList[CommitStatusSchema]:
-    """List the statuses of the commit a branch, a tag or an id stands for."""
+    """List the statuses of a commit, given as a branch, a tag or an id."""
     return statuses_of(request, target, ref, query, page)
 
 
@@ -137,7 +137,7 @@ def list_statuses_of_commit(
 def show_combined_status(
     request: RequestContext, target: RepositoryAccess, ref: str, page: PageParams
 ) -> CombinedStatus:
-    """Show the combined status of a commit; the state is empty while there are no statuses."""
+    """Show the combined status of a commit; the state is empty without statuses."""
     sha = resolve_commit(open_git(request.app, target), target, ref)
     database, home = request.app.database, target.repository
     states = commit_statuses.context_states(database, home, sha)

@@ -38,7 +38,7 @@ MINE: Final = (in_repository, signed_in)
 
 
 class WatchInfo(msgspec.Struct, frozen=True):
-    """Whether one watches a repository, and since when."""
+    """Whether the authenticated user watches a repository, and since when."""
 
     subscribed: bool
     ignored: bool
@@ -83,19 +83,19 @@ def users_of(
 
 @endpoint("GET /user/starred", scope="user", guards=(signed_in,), refuses=(401, 403))
 def list_own_stars(request: RequestContext, page: PageParams) -> PagedList[RepositorySchema]:
-    """List the repositories one has starred."""
+    """List the repositories that the authenticated user has starred."""
     return repositories_of(request, request.user, "star", page)
 
 
 @endpoint("GET /users/{username}/starred", scope="user", guards=(of_user, person), refuses=(403, 404))
 def list_stars(request: RequestContext, subject: UserFromPath, page: PageParams) -> PagedList[RepositorySchema]:
-    """List the repositories a user has starred, as far as the caller may see them."""
+    """List the repositories that a user has starred and the caller may see."""
     return repositories_of(request, subject.account, "star", page)
 
 
 @endpoint("GET /user/starred/{owner}/{repo}", scope="user", guards=MINE, refuses=(401, 403, 404))
 def check_star(request: RequestContext, target: RepositoryAccess) -> None:
-    """Respond with 204 if one has starred a repository, else 404."""
+    """Respond with 204 if the authenticated user has starred a repository, else 404."""
     if subscriptions.since(request.app, request.actor, target, "star") is None:
         raise ApiError(404)
 
@@ -108,7 +108,7 @@ def star(request: RequestContext, target: RepositoryAccess) -> None:
 
 @endpoint("DELETE /user/starred/{owner}/{repo}", scope="user", guards=MINE, refuses=(401, 403, 404))
 def unstar(request: RequestContext, target: RepositoryAccess) -> None:
-    """Remove one's star from a repository."""
+    """Unstar a repository."""
     subscriptions.remove(request.app, request.actor, target, "star")
 
 
@@ -120,13 +120,13 @@ def list_stargazers(request: RequestContext, target: RepositoryAccess, page: Pag
 
 @endpoint("GET /user/subscriptions", scope="user", guards=(signed_in,), refuses=(401, 403))
 def list_own_watches(request: RequestContext, page: PageParams) -> PagedList[RepositorySchema]:
-    """List the repositories one watches."""
+    """List the repositories that the authenticated user watches."""
     return repositories_of(request, request.user, "watch", page)
 
 
 @endpoint("GET /users/{username}/subscriptions", scope="user", guards=(of_user, person), refuses=(403, 404))
 def list_watches(request: RequestContext, subject: UserFromPath, page: PageParams) -> PagedList[RepositorySchema]:
-    """List the repositories a user watches, as far as the caller may see them."""
+    """List the repositories that a user watches and the caller may see."""
     return repositories_of(request, subject.account, "watch", page)
 
 
@@ -138,7 +138,7 @@ def list_subscribers(request: RequestContext, target: RepositoryAccess, page: Pa
 
 @endpoint("GET /repos/{owner}/{repo}/subscription", scope="repository", guards=MINE, refuses=(401, 403, 404))
 def show_watch(request: RequestContext, target: RepositoryAccess) -> WatchInfo:
-    """Show whether one watches a repository; 404 if not."""
+    """Show whether the authenticated user watches a repository; 404 if not."""
     since = subscriptions.since(request.app, request.actor, target, "watch")
     if since is None:
         raise ApiError(404)

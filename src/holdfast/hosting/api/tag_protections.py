@@ -1,4 +1,4 @@
-"""Protected tags: list, show, create, edit and delete their rules."""
+"""Tag protection rules: list, show, create, edit and delete them."""
 
 from typing import Annotated, Final
 
@@ -33,7 +33,7 @@ NamePattern = Annotated[str, Meta(max_length=LONGEST_RULE_NAME)]
 
 
 class TagProtectionSchema(msgspec.Struct, frozen=True):
-    """A rule of protected tags, with users and teams by name."""
+    """A tag protection rule, with users and teams by name."""
 
     id: int
     name_pattern: str
@@ -78,13 +78,13 @@ def encode(request: RequestContext, rules: list[TagProtection]) -> list[TagProte
 
 @endpoint("GET /repos/{owner}/{repo}/tag_protections", scope="repository", guards=GUARDS, refuses=(401, 403))
 def list_tag_protections(request: RequestContext, target: RepositoryAccess) -> list[TagProtectionSchema]:
-    """List the rules of protected tags."""
+    """List the tag protection rules."""
     return encode(request, tag_protection.list_all(request.app, request.actor, target))
 
 
 @endpoint("GET /repos/{owner}/{repo}/tag_protections/{id}", scope="repository", guards=GUARDS, refuses=(401, 403))
 def show_tag_protection(request: RequestContext, target: RepositoryAccess, id: int) -> TagProtectionSchema:  # noqa: A002  # the name in the path
-    """Show a rule of protected tags."""
+    """Show a tag protection rule."""
     return encode(request, [tag_protection.find(request.app, request.actor, target, id)])[0]
 
 
@@ -116,7 +116,7 @@ def edit_tag_protection(
     id: int,  # noqa: A002  # the name in the path
     body: EditTagProtectionOption,
 ) -> TagProtectionSchema:
-    """Change a rule of protected tags."""
+    """Edit a tag protection rule."""
     changes = TagProtectionEdit(body.name_pattern, body.whitelist_usernames, body.whitelist_teams)
     with error_status(422, ProtectionTaken):
         return encode(request, [tag_protection.edit(request.app, request.actor, target, id, changes)])[0]
@@ -129,5 +129,5 @@ def edit_tag_protection(
     refuses=(401, 403),
 )
 def delete_tag_protection(request: RequestContext, target: RepositoryAccess, id: int) -> None:  # noqa: A002  # the name in the path
-    """Delete a rule of protected tags."""
+    """Delete a tag protection rule."""
     tag_protection.delete(request.app, request.actor, target, id)

@@ -54,7 +54,7 @@ Description = Annotated[str, Meta(max_length=255)]
 
 
 class CreateTeamOption(msgspec.Struct, frozen=True):
-    """A new team; without units its permission is for all of them."""
+    """A new team; without units, its permission applies to all of them."""
 
     name: Annotated[TeamName, Required] = ""
     description: Description = ""
@@ -66,7 +66,7 @@ class CreateTeamOption(msgspec.Struct, frozen=True):
 
 
 class EditTeamOption(msgspec.Struct, frozen=True):
-    """What to change; a key that is absent keeps its value."""
+    """Changes; an absent key keeps the value."""
 
     name: TeamName | UnsetType = UNSET
     description: Description | UnsetType = UNSET
@@ -78,7 +78,7 @@ class EditTeamOption(msgspec.Struct, frozen=True):
 
 
 class TeamSearchQuery(msgspec.Struct, frozen=True):
-    """What to look for."""
+    """The search text and options."""
 
     q: str = ""
     include_desc: bool = True
@@ -92,7 +92,7 @@ class TeamSearchResults(msgspec.Struct, frozen=True):
 
 
 def in_team_repository(request: RequestContext) -> RepositoryAccess:
-    """Find a repository of the team's organization; clients send anything for `org`, which does not count."""
+    """Find a repository of the team's organization; `org` in the path is ignored, as clients send any value."""
     return teams.find_repository(request.app, request.actor, request.resolved(TeamAccess), request.path["repo"])
 
 
@@ -123,7 +123,7 @@ def list_teams(
 def search_teams(
     request: RequestContext, organization: OrganizationAccess, query: TeamSearchQuery, page: PageParams
 ) -> TeamSearchResults:
-    """Search for teams by a part of their name or description."""
+    """Search teams by part of their name or description."""
     stored_teams, total = teams.list_teams(
         request.app,
         request.actor,
@@ -139,18 +139,18 @@ def search_teams(
 
 @endpoint("GET /user/teams", scope=("user", "organization"), guards=(signed_in,), refuses=(401,), slow=True)
 def list_my_teams(request: RequestContext, page: PageParams) -> PagedList[TeamSchema]:
-    """List the teams the caller is in."""
+    """List the teams of the authenticated user."""
     teams_with_owners, total = teams.list_own(request.app, request.actor, skip=page.skip, limit=page.size)
     return PagedList([team(request, kept, account) for kept, account in teams_with_owners], total)
 
 
 def mode_of(name: str | UnsetType) -> Mode | UnsetType:
-    """Return the mode a word names; an empty one names none."""
+    """Return the access mode by name; UNSET for an empty name."""
     return Mode[name.upper()] if name else UNSET
 
 
 def settings_of(body: CreateTeamOption | EditTeamOption, current: int = Mode.READ) -> teams.TeamSettings:
-    """Return the settings a body asks for; `current` is the mode of the team when it gives none."""
+    """Return the settings in a body; `current` is the mode of the team if the body has none."""
     mode = mode_of(body.permission)
     units = dict.fromkeys(body.units or (), Mode(current) if mode is UNSET else mode)
     if body.units_map:
@@ -197,7 +197,7 @@ def edit_team(request: RequestContext, target: TeamAccess, body: EditTeamOption)
 
 @endpoint("DELETE /teams/{id}", scope="organization", guards=OWNER, refuses=(401, 403, 404))
 def delete_team(request: RequestContext, target: TeamAccess) -> None:
-    """Delete a team; members who are in no other team leave the organization."""
+    """Delete a team; members without another team leave the organization."""
     teams.delete(request.app, request.actor, target)
 
 
@@ -232,7 +232,7 @@ def add_team_member(request: RequestContext, target: TeamAccess, subject: UserFr
 
 @endpoint("DELETE /teams/{id}/members/{username}", scope="organization", guards=MEMBER, refuses=(401, 403, 404))
 def remove_team_member(request: RequestContext, target: TeamAccess, subject: UserFromPath) -> None:
-    """Remove a user from a team, and from the organization when it was their last team."""
+    """Remove a user from a team, and from the organization if it was their last team."""
     teams.remove_member(request.app, request.actor, target, subject.account)
 
 
@@ -278,5 +278,5 @@ def add_team_repository(request: RequestContext, target: TeamAccess, repository:
     refuses=(401, 403, 404, 422),
 )
 def remove_team_repository(request: RequestContext, target: TeamAccess, repository: RepositoryAccess) -> None:
-    """Take a team's access to a repository away."""
+    """Remove a team's access to a repository."""
     teams.remove_repository(request.app, request.actor, target, repository)

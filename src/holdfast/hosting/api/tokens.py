@@ -1,4 +1,4 @@
-"""Access tokens: made with a password, shown once."""
+"""Access tokens: created with a password, their value is shown once."""
 
 from datetime import datetime
 from typing import Annotated, Final
@@ -23,7 +23,7 @@ __all__ = ["create_token", "delete_current_token", "delete_token", "list_tokens"
 
 @redacted
 class AccessToken(msgspec.Struct, frozen=True):
-    """A token; its value is there only in the answer that made it."""
+    """A token; its value is only in the response that created it."""
 
     id: int
     name: str
@@ -33,18 +33,18 @@ class AccessToken(msgspec.Struct, frozen=True):
     created_at: Time
     last_used_at: Time
     expires_at: Time | None
-    """When it stops being good; null is never."""
+    """The time of its expiry; null if it never expires."""
 
 
 class TokenOwner(msgspec.Struct, frozen=True):
-    """Whose token it is."""
+    """The owner of a token."""
 
     id: int
     login: str
 
 
 class CurrentAccessToken(msgspec.Struct, frozen=True):
-    """The token a request came with."""
+    """The token that authenticated the request."""
 
     id: int
     name: str
@@ -56,7 +56,7 @@ class CurrentAccessToken(msgspec.Struct, frozen=True):
 
 
 class CreateAccessTokenOption(msgspec.Struct, frozen=True):
-    """A new token; without a time it is good until it is deleted."""
+    """A new token; without an expiry time it is valid until it is deleted."""
 
     name: Annotated[str, Meta(max_length=access_tokens.MAX_NAME), Required] = ""
     scopes: list[str] = []
@@ -64,7 +64,7 @@ class CreateAccessTokenOption(msgspec.Struct, frozen=True):
 
 
 def schema(token: Token, value: str = "") -> AccessToken:
-    """Return a token as the API shows it."""
+    """Encode a token."""
     return AccessToken(
         id=token.id,
         name=token.name,
@@ -78,7 +78,7 @@ def schema(token: Token, value: str = "") -> AccessToken:
 
 
 def token_access(request: RequestContext) -> None:
-    """Ask that the caller may see the tokens of the user in the path."""
+    """Require that the caller may manage the tokens of the user in the path."""
     access.require_token_access(request.actor, request.resolved(UserFromPath).account)
 
 
@@ -98,7 +98,7 @@ def list_tokens(request: RequestContext, subject: UserFromPath, page: PageParams
     "POST /users/{username}/tokens", scope="user", guards=GUARDS, status=201, refuses=(400, 401, 403, 404, 422)
 )
 def create_token(request: RequestContext, subject: UserFromPath, body: CreateAccessTokenOption) -> AccessToken:
-    """Make a token; its value is shown only this once."""
+    """Create a token; its value is shown only once."""
     new_token = access_tokens.NewToken(
         name=body.name, scopes=tuple(body.scopes), expires_at=due(body.expires_at, "ExpiresAt") or 0
     )
@@ -108,13 +108,13 @@ def create_token(request: RequestContext, subject: UserFromPath, body: CreateAcc
 
 @endpoint("DELETE /users/{username}/tokens/{token}", scope="user", guards=GUARDS, refuses=(401, 403, 404))
 def delete_token(request: RequestContext, subject: UserFromPath, token: str) -> None:
-    """Remove a token by its id or its name."""
+    """Delete a token by id or name."""
     access_tokens.delete(request.app, request.actor, subject.account, token)
 
 
 @endpoint("GET /token", guards=(signed_in,), refuses=(401, 404))
 def show_current_token(request: RequestContext) -> CurrentAccessToken:
-    """Show the token the request came with."""
+    """Show the token that authenticated the request."""
     token = schema(access_tokens.current(request.actor))
     owner = TokenOwner(request.user.id, request.user.name)
     return CurrentAccessToken(
@@ -124,5 +124,5 @@ def show_current_token(request: RequestContext) -> CurrentAccessToken:
 
 @endpoint("DELETE /token", guards=(signed_in,), refuses=(401, 404))
 def delete_current_token(request: RequestContext) -> None:
-    """Remove the token the request came with."""
+    """Delete the token that authenticated the request."""
     access_tokens.delete_current(request.app, request.actor)

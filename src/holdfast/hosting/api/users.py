@@ -1,4 +1,4 @@
-"""Users: the caller, and others."""
+"""Users: the authenticated user, and others."""
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -16,7 +16,7 @@ __all__ = ["search_users", "show_me", "show_user"]
 
 
 class UserSearchQuery(msgspec.Struct, frozen=True):
-    """What to look for."""
+    """The search text."""
 
     q: str = ""
     uid: int = 0
@@ -30,7 +30,7 @@ class UserSearchResults(msgspec.Struct, frozen=True):
 
 
 class Email(msgspec.Struct, frozen=True):
-    """An address somebody can be reached at."""
+    """An e-mail address of a user."""
 
     email: str
     verified: bool
@@ -40,19 +40,19 @@ class Email(msgspec.Struct, frozen=True):
 
 
 class CreateEmailOption(msgspec.Struct, frozen=True):
-    """Addresses to add."""
+    """E-mail addresses to add."""
 
     emails: list[str] = msgspec.field(default_factory=list)
 
 
 class DeleteEmailOption(msgspec.Struct, frozen=True):
-    """Addresses to remove."""
+    """E-mail addresses to remove."""
 
     emails: list[str] = msgspec.field(default_factory=list)
 
 
 class UserSettings(msgspec.Struct, frozen=True):
-    """What a user may set about themselves."""
+    """The settings of a user's own profile."""
 
     full_name: str
     website: str
@@ -66,7 +66,7 @@ class UserSettings(msgspec.Struct, frozen=True):
 
 
 class UserSettingsOptions(msgspec.Struct, frozen=True):
-    """What to change; a key that is absent keeps its value."""
+    """Changes; an absent key keeps the value."""
 
     full_name: str | UnsetType = UNSET
     website: str | UnsetType = UNSET
@@ -77,26 +77,26 @@ class UserSettingsOptions(msgspec.Struct, frozen=True):
 
 
 def encode_email(address: EmailAddress) -> Email:
-    """Encode an address; all count as verified, as the service sends no mail."""
+    """Encode an e-mail address; all count as verified, as the service sends no mail."""
     user = address.user
     return Email(address.email, verified=True, primary=address.is_primary, user_id=user.id, username=user.name)
 
 
 @endpoint("GET /user", scope="user", guards=(signed_in,), refuses=(401, 403))
 def show_me(request: RequestContext) -> UserSchema:
-    """Show the user who is asking."""
+    """Show the authenticated user."""
     return with_stars(request, request.user)
 
 
 @endpoint("GET /user/emails", scope="user", guards=(signed_in,), refuses=(401,))
 def list_emails(request: RequestContext) -> list[Email]:
-    """List the addresses of the user who is asking, the main one first."""
+    """List the e-mail addresses of the authenticated user, the primary one first."""
     return [encode_email(email_address) for email_address in email_addresses.list_own(request.app, request.actor)]
 
 
 @endpoint("POST /user/emails", scope="user", guards=(signed_in,), status=201, refuses=(401, 422))
 def add_emails(request: RequestContext, body: CreateEmailOption) -> list[Email]:
-    """Add addresses to the user who is asking; commits with them are attributed to the user."""
+    """Add e-mail addresses to the authenticated user, to whom commits with them are attributed."""
     return [
         encode_email(email_address)
         for email_address in email_addresses.add(request.app, request.actor, body.emails)
@@ -105,13 +105,13 @@ def add_emails(request: RequestContext, body: CreateEmailOption) -> list[Email]:
 
 @endpoint("DELETE /user/emails", scope="user", guards=(signed_in,), refuses=(401, 404, 422))
 def delete_emails(request: RequestContext, body: DeleteEmailOption) -> None:
-    """Remove addresses of the user who is asking, except the main one."""
+    """Delete e-mail addresses of the authenticated user, except the primary one."""
     email_addresses.remove(request.app, request.actor, body.emails)
 
 
 @endpoint("GET /users/search", scope="user")
 def search_users(request: RequestContext, query: UserSearchQuery, page: PageParams) -> UserSearchResults:
-    """Search for users by a part of their name."""
+    """Search users by part of their name."""
     accounts, total = users.search(request.app, request.actor, query.q, skip=page.skip, limit=page.size)
     if query.uid:
         accounts = [account for account in accounts if account.id == query.uid]
@@ -126,13 +126,13 @@ def show_user(request: RequestContext, subject: UserFromPath) -> UserSchema:
 
 
 def with_stars(request: RequestContext, account: Account) -> UserSchema:
-    """Encode a single user, with the number of repositories they have starred; lists go without."""
+    """Encode a single user with the number of starred repositories, which lists omit."""
     count = subscriptions.count_stars(request.app, account)
     return msgspec.structs.replace(user(request, account), starred_repos_count=count)
 
 
 def settings_shape(account: Account) -> UserSettings:
-    """Make the shape."""
+    """Encode the settings of a user."""
     return UserSettings(
         full_name=account.full_name,
         website=account.website,
@@ -148,13 +148,13 @@ def settings_shape(account: Account) -> UserSettings:
 
 @endpoint("GET /user/settings", scope="user", guards=(signed_in,), refuses=(401,))
 def show_settings(request: RequestContext) -> UserSettings:
-    """Show what the caller has set about themselves."""
+    """Show the settings of the authenticated user."""
     return settings_shape(request.user)
 
 
 @endpoint("PATCH /user/settings", scope="user", guards=(signed_in,), refuses=(401, 422))
 def change_settings(request: RequestContext, body: UserSettingsOptions) -> UserSettings:
-    """Change what the caller has set about themselves."""
+    """Update the settings of the authenticated user."""
     changes = users.ProfileEdit(
         full_name=body.full_name,
         website=body.website,

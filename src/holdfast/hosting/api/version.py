@@ -13,7 +13,7 @@ from holdfast.hosting.services.reactions import ALLOWED
 
 __all__ = ["ServerVersion", "show_version"]
 
-# Clients enable features by Gitea's version; ours follows as build metadata.
+# Clients enable features by Gitea's version; our own version follows as build metadata.
 API_VERSION: Final = "1.27.2"
 
 

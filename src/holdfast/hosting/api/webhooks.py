@@ -182,7 +182,7 @@ def warn_of_dropped(request: RequestContext, names: Iterable[str]) -> None:
     unknown = unknown_events(names)
     if unknown:
         warning = f"{unknown_events_message(unknown)}; ignored, the other events are used"
-        # Printable ASCII against header injection; the only double quotes are those around the text.
+        # Printable ASCII prevents header injection; the only double quotes are those around the text.
         text = warning.replace("\\", "\\\\").replace('"', "'")
         request.response_headers["Warning"] = f'299 - "{text}"'
 
@@ -230,12 +230,12 @@ def show_delivery(
 
 
 def cancel_delivery(request: RequestContext, hook_owner: WebhookOwner, id: int, delivery: str) -> None:  # noqa: A002  # the path parameter's name
-    """Cancel a waiting delivery, so that it no longer blocks those behind it."""
+    """Cancel a pending delivery, so that it no longer blocks later ones."""
     webhook_deliveries.cancel(request.app, request.actor, hook_owner, id, delivery)
 
 
 def redeliver(request: RequestContext, hook_owner: WebhookOwner, id: int, delivery: str) -> schemas.DeliverySchema:  # noqa: A002  # the path parameter's name
-    """Queue a delivery again, behind everything that waits."""
+    """Queue a delivery again, after all pending ones."""
     return schemas.delivery(webhook_deliveries.redeliver(request.app, request.actor, hook_owner, id, delivery))
 
 
@@ -269,7 +269,7 @@ def declare(
     guards: tuple[Callable[[RequestContext], object], ...],
     list_all: Callable[..., object] = list_hooks,
 ) -> tuple[Endpoint, ...]:
-    """Declare the endpoints for one kind of owner, which the last of the guards returns."""
+    """Declare the endpoints for one kind of owner, which the last guard returns."""
     hook_path, history = f"{path}/{{id}}", f"{path}/{{id}}/deliveries"
     entry = f"{history}/{{delivery}}"
     missing = (401, 403, 404)
