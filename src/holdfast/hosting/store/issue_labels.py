@@ -73,7 +73,7 @@ def set_labels(change: IssueTransaction, issue: Issue, labels: Iterable[Label]) 
 def remove_labels(
     database: Database, repository: Repository, issue: Issue, actor: Account, less: Iterable[Label]
 ) -> None:
-    """Remove labels from an issue; ones it does not have are ignored."""
+    """Remove labels from an issue; labels it does not have are ignored."""
     gone = {label.id for label in less}
     with issue_transaction(database, repository, actor) as change:
         before = labels_on(change.connection, issue)
@@ -89,10 +89,10 @@ def move_label(
     less: Label | None,
     more: Label | None,
 ) -> None:
-    """Remove one label from an issue and add another; None is none.
+    """Remove one label from an issue and add another; None stands for no label.
 
-    Raises `Outdated` if the issue does not have the first one any more, or without a first one if it has another
-    label of an exclusive scope by now.
+    Raises `Outdated` if the issue no longer has the first one, or, without a first one, if it has another label of
+    an exclusive scope by now.
     """
     with issue_transaction(database, repository, actor) as change:
         before = labels_on(change.connection, issue)
@@ -113,7 +113,7 @@ def relabel(change: IssueTransaction, issue: Issue, before: tuple[Label, ...], a
 def write_labels(
     change: IssueTransaction, issue: Issue, before: tuple[Label, ...], after: tuple[Label, ...]
 ) -> LabelChange | None:
-    """Change the labels from one set to another, with timeline entries; return what changed, if anything."""
+    """Change the labels from one set to another, with timeline entries; return the changes, or None."""
     had, has = {label.id for label in before}, {label.id for label in after}
     added = [label for label in after if label.id not in had]
     removed = [label for label in before if label.id not in has]

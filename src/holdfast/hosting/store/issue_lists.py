@@ -56,7 +56,7 @@ __all__ = [
 ]
 
 IssueName = tuple[str, str, int]
-"""Owner and name of a repository, folded, and the number of an issue in it."""
+"""Owner and name of a repository, casefolded, and the number of an issue in it."""
 
 # `users` is the owner of the repository in these statements.
 people = users.alias("people")
@@ -64,11 +64,11 @@ grouped = issues.alias("grouped")
 WITH_PLACE: Final = issues.join(repositories, repositories.c.id == issues.c.repository_id).join(
     users, users.c.id == repositories.c.owner_id
 )
-# How many issues are rather sorted than looked for in an index that has the order.
+# Up to this many issues are sorted; more are read from an index in the order of the list.
 FEW: Final = 5000
 NONE: Final = "none"
 ANY: Final = "*"
-# Each order has an index; the id decides between equal values, and is read in the same direction.
+# Each order has an index; the id is the tie breaker, in the same direction.
 ORDERS: Final[dict[str, tuple[ColumnElement[Any], bool]]] = {
     "newest": (issues.c.created_at, True),
     "oldest": (issues.c.created_at, False),
@@ -84,7 +84,7 @@ ORDERS: Final[dict[str, tuple[ColumnElement[Any], bool]]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filter:
-    """Filters for issues; empty and None match everything. User names are matched in any case."""
+    """Filters for issues; empty and None match everything. User names are case-insensitive."""
 
     is_closed: bool | None = None
     text: str = ""
@@ -109,7 +109,7 @@ class Filter:
 
 
 KeptCount = Callable[[Connection, Filter], int]
-"""Returns how many issues are in the state of a filter, from the counters of repositories."""
+"""Returns the number of issues in the state of a filter, from the counters of repositories."""
 
 
 def user_id(name: str) -> ColumnElement[int]:
@@ -121,7 +121,7 @@ def contains(text: str, *, sqlite: bool, repository_id: int | None) -> ColumnEle
     """Return the condition that an issue has the words of a text, or that its number is the text.
 
     Words are those of its title and body, or of one comment. A text without words, or in a script that does not
-    separate them, is looked for as it is in title and body.
+    separate them, is searched for as a substring of title and body.
     """
     words = words_of(text)
     alternatives: list[ColumnElement[bool]]
@@ -173,7 +173,7 @@ def having_milestone(keys: Sequence[str]) -> Select[int]:
 
 
 def in_milestone(milestone_id: int) -> Select[int]:
-    """Return the query for the ids of issues that belong to a milestone, by ix_issues_milestone_id_is_closed."""
+    """Return the query for the ids of issues in a milestone, by ix_issues_milestone_id_is_closed."""
     return select(grouped.c.id).where(grouped.c.milestone_id == milestone_id)
 
 
@@ -203,7 +203,7 @@ def is_assigned(name: str) -> ColumnElement[bool]:
 
 
 def selections_of(filters: Filter, repository_id: int | None) -> list[Select[Any]]:
-    """Return the queries of SQLite for the ids that single filters select by an index of their own."""
+    """Return the queries, for SQLite, for the ids that single filters select by an index of their own."""
     selections: list[Select[Any]] = []
     words = words_of(filters.text)
     if words and not is_number(filters.text):
@@ -223,7 +223,7 @@ def selections_of(filters: Filter, repository_id: int | None) -> list[Select[Any
 
 
 def are_few(connection: Connection, filters: Filter, repository_id: int | None) -> bool:
-    """Return whether a filter selects so few issues, in all repositories, that they are best read and sorted."""
+    """Return whether a filter selects so few issues, in all repositories, that sorting them is faster."""
     for selection in selections_of(filters, repository_id):
         first = selection.limit(FEW + 1).subquery()
         if connection.execute(select(func.count()).select_from(first)).scalar_one() <= FEW:
@@ -238,10 +238,10 @@ def with_planner_hints(
     filters: Filter,
     repository_id: int | None,
 ) -> list[ColumnElement[bool]]:
-    """Return conditions as the query planner needs them.
+    """Return conditions with hints for the query planner.
 
-    SQLite has no statistics, and expects few rows of a repository and of a state. Where a filter selects even
-    fewer, it is told that the other conditions exclude little. PostgreSQL knows by itself.
+    SQLite has no statistics, and expects few rows of a repository and of a state. If a filter selects even fewer,
+    `likely()` marks the other conditions as excluding few rows. PostgreSQL has statistics.
     """
     if database.is_sqlite and are_few(connection, filters, repository_id):
         return [func.likely(condition) for condition in conditions]
@@ -301,7 +301,7 @@ def conditions_of(filters: Filter, *, sqlite: bool, repository_id: int | None) -
 def in_repository(repository: Repository, kinds: Sequence[bool]) -> ColumnElement[bool]:
     """Return the condition that an issue is in a repository; `kinds` are the accepted values of `is_pull`."""
     here = issues.c.repository_id == repository.id
-    # A condition that holds for all would only hinder the use of indexes.
+    # A condition that is always true would only prevent the use of indexes.
     return here if {False, True} <= set(kinds) else and_(here, issues.c.is_pull.in_(kinds))
 
 
@@ -355,7 +355,7 @@ def in_team(name: str) -> ColumnElement[bool]:
 
 
 def kept_in(repository: Repository, kinds: Sequence[bool]) -> KeptCount:
-    """Return what counts the issues of a repository; `kinds` are the accepted values of `is_pull`."""
+    """Return a function that counts the issues of a repository; `kinds` are the accepted values of `is_pull`."""
 
     def count(_connection: Connection, filters: Filter) -> int:
         counters = {
@@ -377,7 +377,7 @@ def kept_visible(
     kinds: Sequence[bool] = (False, True),
     places: Sequence[ColumnElement[bool]] = (),
 ) -> KeptCount:
-    """Return what counts the issues that a user may read; `places` are conditions on repositories and owners."""
+    """Return a function that counts the issues a user may read; `places` are conditions on their repositories."""
 
     def count(connection: Connection, filters: Filter) -> int:
         is_closed = filters.is_closed
@@ -390,7 +390,7 @@ def kept_visible(
             statement = (
                 select(func.coalesce(func.sum(sum(counters[1:], counters[0])), 0))
                 .select_from(repositories.join(users, users.c.id == repositories.c.owner_id))
-                # Most repositories have none, which needs no look at who may read them.
+                # Most repositories have none, for which permissions need not be checked.
                 .where(
                     or_(*(counter > 0 for counter in counters)),
                     has,
@@ -405,7 +405,7 @@ def kept_visible(
 
 
 def source_of(filters: Filter, repository_id: int | None) -> FromClause:
-    """Return the tables that conditions are about: issues alone, or with their repositories and owners."""
+    """Return the tables that the conditions use: issues alone, or with their repositories and owners."""
     return issues if repository_id is not None and filters.is_ready is None else WITH_PLACE
 
 
@@ -421,7 +421,7 @@ def count_in(
     kept: KeptCount | None,
     repository_id: int | None,
 ) -> int:
-    """Return the number of issues matching all conditions; from kept counters if only the state is asked for."""
+    """Return the number of issues matching all conditions; from stored counters if only the state is filtered."""
     if kept is not None and filters == Filter(is_closed=filters.is_closed):
         return kept(connection, filters)
     total: int = connection.execute(count_statement(source_of(filters, repository_id), conditions)).scalar_one()
@@ -461,8 +461,8 @@ def list_issues(
 ) -> tuple[list[Issue], int]:
     """Return one page of the issues matching the conditions and the filter, and the total.
 
-    `kept` counts the issues that match the conditions, if the repositories' counters tell. `repository_id` is the
-    only repository the conditions allow, if there is one; they are then about issues alone, not about owners.
+    `kept` counts the issues that match the conditions, if the repositories' counters suffice. `repository_id` is
+    the only repository the conditions allow, if there is one; they are then about issues alone, not about owners.
     """
     narrowed = conditions_of(filters, sqlite=database.is_sqlite, repository_id=repository_id)
     with database.read() as connection:
@@ -482,14 +482,14 @@ def list_issues(
             skip=skip,
             limit=limit,
         )
-        # The rows are read once it is known which: the columns of the order are all in an index.
+        # Only the rows of the page are read: all columns of the order are in an index.
         rows = connection.execute(select(*ISSUE).where(issues.c.id.in_(ids))).all() if ids else []
     by_id = {row[0]: Issue(*row) for row in rows}
     return [by_id[number] for number in ids if number in by_id], total
 
 
 def parts_of(sort: str, first_repository: int) -> list[ColumnElement[bool]]:
-    """Return the conditions of the parts of a list that come after one another, each in the same order."""
+    """Return the conditions of the consecutive parts of a list, each in the same order."""
     places: list[ColumnElement[bool]] = [true()]
     if first_repository:
         places = [issues.c.repository_id == first_repository, issues.c.repository_id != first_repository]

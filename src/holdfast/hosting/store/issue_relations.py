@@ -165,10 +165,10 @@ def issue_parts(
 ) -> IssueParts:
     """Load the related rows of issues in a constant number of queries.
 
-    A single issue, and those inside a transaction, are loaded by a prepared statement. Repositories that are known
-    already are not loaded again; files are loaded for the issues that have some. Blocked issues are counted as far
-    as they are `readable`, if given; a webhook payload counts all. That condition is expensive to build, so it is
-    built only if something is blocked.
+    A single issue, and those inside a transaction, are loaded by a prepared statement. Repositories that were
+    loaded already are not loaded again; files are loaded for the issues that have some. If `readable` is given,
+    only blocked issues that match it are counted; a webhook payload counts all. That condition is expensive to
+    build, so it is built only if some issue is blocked.
     """
     parts = IssueParts({repository.id: repository for repository in loaded_repositories})
     with_files: list[int] = []

@@ -1,4 +1,4 @@
-"""Subscriptions to single issues: what users chose, and who is subscribed without having chosen."""
+"""Subscriptions to single issues: explicit ones, and those of participants and watchers."""
 
 import time
 from typing import Final
@@ -18,7 +18,7 @@ __all__ = ["choose", "is_subscribed", "subscribers"]
 
 
 def choose(database: Database, issue: Issue, user: Account, *, is_subscribed: bool) -> bool:
-    """Subscribe a user to an issue, or the opposite, and return whether that was not so before."""
+    """Subscribe a user to an issue or unsubscribe them, and return whether that is a change."""
     table = issue_subscriptions
     row = {"issue_id": issue.id, "user_id": user.id, "is_subscribed": is_subscribed}
     chosen = upsert(database, table).on_conflict_do_update(
@@ -67,7 +67,7 @@ IS_SUBSCRIBED: Final = Statement(
 
 
 def is_subscribed(database: Database, issue: Issue, user: Account) -> bool:
-    """Return whether a user is subscribed: what they chose, or else whether they take part or watch."""
+    """Return whether a user is subscribed: explicitly, otherwise as a participant or watcher."""
     row = database.row(IS_SUBSCRIBED, issue=issue.id, user=user.id, repository=issue.repository_id)
     return row is not None and bool(row[0])
 
@@ -75,7 +75,7 @@ def is_subscribed(database: Database, issue: Issue, user: Account) -> bool:
 def subscribers(
     database: Database, issue: Issue, viewer: Account | None, *, skip: int, limit: int
 ) -> tuple[list[Account], int]:
-    """Return one page of the users who chose to be subscribed, as far as a viewer may see them, and the total."""
+    """Return one page of the explicitly subscribed users whom a viewer may see, and the total."""
     table = issue_subscriptions
     wanted = (table.c.issue_id == issue.id, table.c.is_subscribed, visible_to(viewer))
     joined = select(*COLUMNS).join(table, table.c.user_id == users.c.id).where(*wanted)
