@@ -1,4 +1,4 @@
-"""The commands people type, for both halves. Each is a thin function over one documented Python call."""
+"""The command-line interface. Each command is a thin wrapper of one documented Python function."""
 
 from holdfast.cli.main import app, main
 

@@ -1,6 +1,6 @@
-"""The API of a host, as `holdfast backup push` and `pull` use it.
+"""The API client of `holdfast backup push` and `pull`.
 
-Whatever a server answers, the errors are `RemoteRefused` and `MalformedResponse`.
+Every invalid response raises `RemoteRefused` or `MalformedResponse`.
 """
 
 from collections.abc import Iterable, Mapping
@@ -25,9 +25,9 @@ TIMEOUT_S: Final = 120
 LARGEST_ANSWER: Final = 8 << 20
 LFS_TYPE: Final = "application/vnd.git-lfs+json"
 MOST_REDIRECTS: Final = 5
-# Of what a host says when it refuses; more is not read by anybody.
+# The part of a server's error message that is shown.
 LONGEST_MESSAGE: Final = 300
-# Headers that only the client itself may set, whatever a server wants to be sent along.
+# Headers that only the client itself sets, even if a server names them in the headers of an LFS action.
 OWN_HEADERS: Final = frozenset(
     {"connection", "content-length", "host", "te", "trailer", "transfer-encoding", "upgrade"}
 )
@@ -61,13 +61,13 @@ class Reply:
         self._response = response
         self.status = response.status
         self.chunked = "chunked" in response.header("transfer-encoding").lower()
-        # How many bytes were announced; None where the body ends with its last chunk, or with the connection.
+        # The `Content-Length`; None if the body is chunked or ends with the connection.
         length = response.header("content-length")
         self.length = int(length) if length and not self.chunked else None
         self.encoded = (response.header("content-encoding") or "identity").strip().lower() != "identity"
 
     def read(self, most: int) -> bytes:
-        """Read some of the body; raises `MalformedResponse` where it ends before its announced length."""
+        """Read up to `most` bytes of the body; raises `MalformedResponse` if it is shorter than its length."""
         try:
             return self._response.read(most)
         except HttpClientError as error:
@@ -85,7 +85,7 @@ class Reply:
         return b"".join(pieces)
 
     def close(self) -> None:
-        """Close its connection."""
+        """Close the connection."""
         self._response.close()
 
     def __enter__(self) -> Self:
@@ -114,7 +114,7 @@ class Remote:
     def json(
         self, method: str, address: str, kind: type[Answer], body: object = None, *, lfs: bool = False
     ) -> Answer:
-        """Send a request and read the answer."""
+        """Send a request and decode the JSON response."""
         sort = LFS_TYPE if lfs else "application/json"
         headers = {"Accept": sort}
         content = None
@@ -129,7 +129,7 @@ class Remote:
             raise MalformedResponse(f"{self.server} sent an unexpected response; is it a Holdfast host?") from None
 
     def bytes_at(self, address: str, most: int = LARGEST_ANSWER) -> bytes | None:
-        """Read a small file, or the first `most` bytes of a larger one and one more; None where there is none."""
+        """Return a small file, or the first `most` + 1 bytes of a larger one; None if it does not exist."""
         try:
             with self.open("GET", address, {}) as reply:
                 start = b""
@@ -148,10 +148,10 @@ class Remote:
         headers: Mapping[str, str],
         body: bytes | Iterable[bytes] | None = None,
     ) -> Reply:
-        """Send a request and return the answer, from which the body can be read.
+        """Send a request and return the response, with its body unread.
 
-        The token is sent to the host alone, and not where the headers say already who asks. Redirects are followed
-        for GET only, and other credentials are not sent along with one to another host.
+        The token is sent to the origin of the host only, and not if the headers have an `Authorization` already.
+        Redirects are followed for GET only, without credentials if they go to another origin.
         """
         url = self._parse(address)
         sent = dict(headers)
@@ -169,7 +169,7 @@ class Remote:
         raise MalformedResponse(f"{self.server} redirects too often")
 
     def _parse(self, address: str) -> HttpUrl:
-        """Parse a URL that the host named."""
+        """Parse a URL from a response of the host."""
         try:
             return self._checked_scheme(parse_address(address))
         except InvalidUrl:
@@ -184,13 +184,13 @@ class Remote:
         return following
 
     def _checked_scheme(self, url: HttpUrl) -> HttpUrl:
-        """Refuse to leave https once the host is reached by it."""
+        """Raise an error for a downgrade from HTTPS to HTTP."""
         if self._own.scheme == "https" and url.scheme != "https":
             raise MalformedResponse(f"{self.server} redirects to an unencrypted URL, which is not followed")
         return url
 
     def _send(self, request: HttpRequest, upload: Iterable[bytes] | None) -> "SyncResponse":
-        # Only here: commands that send nothing do not wait for aiohttp to be imported.
+        # Imported here: commands that send no request do not wait for the import of aiohttp.
         from holdfast.http_client import sync  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
 
         try:
@@ -225,7 +225,7 @@ class Remote:
 
 
 def parse_address(address: str) -> HttpUrl:
-    """Parse the URL of a host, which may not hold credentials; raises `InvalidUrl`."""
+    """Parse the URL of a host, which must not contain credentials; raises `InvalidUrl`."""
     url = HttpUrl.parse(address)
     if url.credentials:
         raise InvalidUrl("the URL contains credentials")

@@ -1,4 +1,4 @@
-"""`holdfast backup`: what can be done with one chat backup."""
+"""`holdfast backup`: the commands for a single chat backup."""
 
 from typing import Final
 

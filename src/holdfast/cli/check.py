@@ -18,7 +18,7 @@ from holdfast.cli.validate import ValidationFindingOutput, as_text, finding_line
 
 __all__ = ["CheckOutput", "check_backup", "list_lost"]
 
-# A screenful is read; the rest is better counted.
+# The number of lost attachments printed; the rest is only counted.
 SHOWN: Final = 50
 WORDS: Final = {
     Loss.MISSING: "its file is missing",

@@ -48,7 +48,7 @@ NewKeyOption = Annotated[
     Path | None, typer.Option("--new-key-file", help="The keys to encrypt with. Default: those of the source.")
 ]
 ANY_FORM = "A backup in any form: a file, a phone's folder, an export; `-` reads standard input."
-# A screenful is read; the rest is better counted.
+# The number of conflicts or problems printed; the rest is only counted.
 SHOWN = 20
 
 
@@ -65,7 +65,7 @@ class KeyOptions:
 def open_backups(
     paths: Sequence[Path], keys: KeyOptions
 ) -> Iterator[tuple[list[backup.Backup], KeyMaterial | None]]:
-    """Open backups, each with the first key that fits; yield them and the first key that was used."""
+    """Open backups, each with the first key that works; yield them and the first key that was used."""
     if sum(str(path) == "-" for path in paths) > 1:
         raise typer.BadParameter("only one backup can be read from standard input")
     used: list[KeyMaterial] = []

@@ -8,10 +8,10 @@ from typer.completion import get_completion_inspect_parameters
 
 __all__ = ["VARIABLE", "show"]
 
-# The shell's script sets this to ask for completions; typer answers instead of running a command.
+# The completion script of the shell sets this variable; Typer then prints completions and runs no command.
 VARIABLE: Final = "_HOLDFAST_COMPLETE"
 
-# Typer registers its shells only when asked for its own completion options, which `holdfast completion` replaces.
+# Typer registers the shells only with its own completion options, which `holdfast completion` replaces.
 get_completion_inspect_parameters()
 
 

@@ -37,7 +37,7 @@ COMMANDS: Final = {
         "holdfast.cli.dataset:validate",
     ),
 }
-# A screenful is read; the rest is better counted.
+# The number of problems printed; the rest is only counted.
 SHOWN: Final = 60
 
 group = typer.Typer(cls=lazy_group(COMMANDS), no_args_is_help=True, rich_markup_mode=None)
@@ -127,7 +127,7 @@ def fields_of(build: DatasetBuild) -> dict[str, object]:
 
 
 def show_build(build: DatasetBuild) -> None:
-    """Print what a build did."""
+    """Print the result of a build."""
     out = console()
     for name, reason in list(build.reasons.items())[:SHOWN]:
         out.print(Text(f"{printable(name)}: {printable(reason)}"))

@@ -1,4 +1,4 @@
-"""How differences, merges and crops are shown: as tables for people, as JSON for programs."""
+"""The output of `backup diff`, `merge` and `crop`: as tables or as JSON."""
 
 import re
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ __all__ = ["JsonDiffWriter", "TextDiffWriter", "conflict_line", "document", "sho
 SIGNS: Final = {"added": "+", "removed": "-", "changed": "~"}
 STYLES: Final = {"added": "green", "removed": "red", "changed": "yellow"}
 CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-# What stands before every field of a record and says nothing.
+# Prefixes of field paths that are the same for every field of a record, and are not shown.
 PREFIXES: Final = (
     *(
         "contact.",
@@ -52,7 +52,7 @@ def document(difference: Difference) -> dict[str, object]:
 
 
 class JsonDiffWriter:
-    """A JSON document that is streamed: the changes as they are found, then the totals."""
+    """Streams a JSON document: the changes as they are found, then the totals."""
 
     def __init__(self, out: TextIO) -> None:
         self._out = out
@@ -66,12 +66,12 @@ class JsonDiffWriter:
         self._out.write(msgspec.json.encode(change).decode())
 
     def end(self, difference: Difference) -> None:
-        """Write the rest."""
+        """Write the totals and end the document."""
         self._out.write("],\n" + msgspec.json.encode(document(difference)).decode()[1:] + "\n")
 
 
 class TextDiffWriter:
-    """Changes to messages, a line each, under the names of their chats."""
+    """Prints changes to messages, one line each, under the names of their chats."""
 
     def __init__(self, out: Console) -> None:
         self._out = out

@@ -1,4 +1,4 @@
-"""Which error ends a command with which exit code."""
+"""The mapping from errors to exit codes."""
 
 from holdfast.backup.errors import (
     BackupError,

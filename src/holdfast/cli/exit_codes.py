@@ -11,7 +11,7 @@ class ExitCode(IntEnum):
     meaning: str
 
     def __new__(cls, value: int, meaning: str) -> "ExitCode":
-        """Give each member its number and its sentence."""
+        """Create a member with its value and its meaning."""
         member = int.__new__(cls, value)
         member._value_ = value
         member.meaning = meaning

@@ -17,7 +17,7 @@ from holdfast.cli.outputs import ForceOption, check_target
 
 __all__ = ["extract_media"]
 
-# A screenful of problems is read; the rest is better counted.
+# The number of problems printed; the rest is only counted.
 SHOWN: Final = 20
 
 

@@ -1,4 +1,4 @@
-"""The extra `server`: what is imported by the commands that run or manage a server, and by no other."""
+"""The optional dependencies of the extra `server`, which only the commands that run or manage a server import."""
 
 from typing import Final
 
@@ -42,7 +42,7 @@ SERVER_MODULES: Final = frozenset(
 
 
 def missing_extra(error: ModuleNotFoundError) -> ExtraMissing | None:
-    """Return the error that names the extra with a module that was not found; None if no extra has it."""
+    """Return the error for a missing module of the extra `server`; None if the module is not part of it."""
     if (error.name or "").partition(".")[0] not in SERVER_MODULES:
         return None
     return ExtraMissing("this command needs the server: pip install 'holdfast[server]'")

@@ -33,9 +33,9 @@ from holdfast.errors import HoldfastError
 
 __all__ = ["KeepOutput", "KeptSnapshotOutput", "keep_folder"]
 
-# A screenful is read; the rest is better counted.
+# The number of problems printed; the rest is only counted.
 SHOWN: Final = 20
-# Seconds between two looks at a folder that is watched.
+# The default polling interval of `--watch`, in seconds.
 EVERY_S: Final = 60
 
 
@@ -134,18 +134,18 @@ def keep_folder(
 
 
 def default_archive() -> Path:
-    """Return where the archive is unless an option says otherwise."""
+    """Return the default path of the archive."""
     return user_data_path("holdfast-chats", appauthor=False) / "chats.db"
 
 
 def keep_once(folder: Path, target: Path, keys: KeyMaterial | None, passphrase: str | None) -> Kept:
-    """Run it, with its progress on a terminal."""
+    """Run `keep` once, with its progress on a terminal."""
     with keep_progress() as progress:
         return backup.keep(folder, target, keys, passphrase=passphrase, progress=progress)
 
 
 class FolderKeys:
-    """The key of a folder: given, stored, or asked for once."""
+    """The key of a folder: from the options, from the keyring, or prompted for once."""
 
     def __init__(self, folder: Path, key_material: KeyMaterial | None) -> None:
         self.folder = folder
@@ -153,7 +153,7 @@ class FolderKeys:
         self.stored = key_material is None
 
     def use(self, work: Callable[[KeyMaterial | None], Kept], *, remember: bool) -> Kept:
-        """Call a function that may need the key; one that is stored is used where none is given."""
+        """Call a function that may need the key; without a given key, use the stored one."""
         try:
             result = work(self.keys)
         except KeyIncomplete as error:
@@ -163,7 +163,7 @@ class FolderKeys:
         return result
 
     def use_stored(self, work: Callable[[KeyMaterial | None], Kept], missing: KeyIncomplete) -> Kept:
-        """Call the function with the key of the keyring, or with one that is asked for."""
+        """Call the function with the key of the keyring, or with one from a prompt."""
         stored = load_key(self.folder)
         if stored is not None:
             keys = joined(stored, self.keys)
@@ -189,7 +189,7 @@ class FolderKeys:
 
 
 def joined(stored: KeyMaterial, keys: KeyMaterial | None) -> KeyMaterial:
-    """Return stored keys, with what was given in addition."""
+    """Return stored keys, combined with those of the options."""
     if keys is None:
         return stored
     values = {field.name: getattr(stored, field.name) for field in fields(stored)}
@@ -197,9 +197,9 @@ def joined(stored: KeyMaterial, keys: KeyMaterial | None) -> KeyMaterial:
 
 
 def watch_folder(folder: Path, run: Callable[[], int], every: int, times: Zone) -> None:
-    """Run again whenever the folder has changed and then stayed as it is for one interval.
+    """Poll the folder, and run again when it has changed and then been stable for one interval.
 
-    A phone, or what copies its folder, writes for a while; what is found half written is found whole later.
+    A phone or a sync program writes for some time; files that are still incomplete are read by a later run.
     """
     kept, previous = signature(folder), signature(folder)
     while True:
@@ -222,7 +222,7 @@ def watch_folder(folder: Path, run: Callable[[], int], every: int, times: Zone) 
 
 
 def signature(folder: Path) -> object:
-    """Return what tells whether a folder has changed, without reading its files; None if it is not there."""
+    """Return the paths, sizes and modification times of a folder's files; None if it does not exist."""
     try:
         sources = find_sources(folder)
         paths = [path for source in sources for path in source.files]
@@ -236,7 +236,7 @@ def signature(folder: Path) -> object:
 
 
 def stat_of(path: Path) -> os.stat_result | None:
-    """Return the state of a file, or None where there is none."""
+    """Return the `stat` result of a file; None if it does not exist."""
     try:
         return path.stat()
     except OSError:
@@ -253,7 +253,7 @@ def document(kept: Kept, times: Zone) -> KeepOutput:
 
 
 def show(out: Console, kept: Kept, times: Zone) -> None:
-    """Print what is new, what vanished, what is damaged, and the one line that answers the question."""
+    """Print what is new, vanished or damaged, and the summary line."""
     for snapshot in kept.snapshots:
         show_snapshot(out, snapshot, kept, times)
     out.print(Text(f"Archive: {printable(str(kept.archive))}"))
@@ -261,7 +261,7 @@ def show(out: Console, kept: Kept, times: Zone) -> None:
 
 
 def show_snapshot(out: Console, snapshot: KeptSnapshot, kept: Kept, times: Zone) -> None:
-    """Print what became of a snapshot, in sentences."""
+    """Print the result of a snapshot."""
     if snapshot.problem:
         out.print(Text.assemble(("Not imported: ", "bold red"), printable(f"{snapshot.name}: {snapshot.problem}")))
         command = f"holdfast backup repair --drop {quoted(kept.folder, snapshot)} NEW"
@@ -323,7 +323,7 @@ def quoted(folder: Path, snapshot: KeptSnapshot) -> str:
 
 
 def summary(kept: Kept, times: Zone) -> str:
-    """Say in one line whether everything is in the archive."""
+    """Return the summary line: whether everything is in the archive."""
     latest = kept.latest
     if kept.complete and latest is not None:
         return f"Everything on the phone on {times.day(latest.made_ms)} is here."
@@ -339,18 +339,18 @@ def summary(kept: Kept, times: Zone) -> str:
 
 
 def are(number: int) -> str:
-    """Return the verb for so many things."""
+    """Return "is" or "are" for a count."""
     return "is" if number == 1 else "are"
 
 
 def were(number: int) -> str:
-    """Return the verb for so many things in the past."""
+    """Return "was" or "were" for a count."""
     return "was" if number == 1 else "were"
 
 
 @contextmanager
 def keep_progress() -> Iterator[Callable[[str, int], None] | None]:
-    """Show on a terminal what is being read, and how much of it was."""
+    """Show on a terminal the file that is being read, and the progress."""
     if not sys.stderr.isatty():
         yield None
         return

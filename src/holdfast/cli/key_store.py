@@ -22,16 +22,16 @@ __all__ = [
 ]
 
 SERVICE: Final = "holdfast"
-# An account of the keyring that is only looked for, to find out whether there is a keyring that answers.
+# An account name that is looked up only to probe whether the system has a working keyring.
 PROBE: Final = "is there a keyring"
 
 
 class KeyringFailed(HoldfastError):
-    """The system has no keyring, or it is locked, or refuses."""
+    """The system has no keyring, or it is locked or denied access."""
 
 
 def open_keyring() -> Any:
-    """Import the package, which chooses the keyring of this system."""
+    """Import the package `keyring`, which selects the keyring of this system."""
     try:
         return import_module("keyring")
     except ModuleNotFoundError:
@@ -39,7 +39,7 @@ def open_keyring() -> Any:
 
 
 def has_keyring() -> bool:
-    """Return whether the package is installed and the system has a keyring that answers."""
+    """Return whether the package is installed and the system has a working keyring."""
     try:
         open_keyring().get_password(SERVICE, PROBE)
     except Exception:  # noqa: BLE001  # each keyring fails in its own way
@@ -48,7 +48,7 @@ def has_keyring() -> bool:
 
 
 def load_key(folder: Path) -> KeyMaterial | None:
-    """Return the key that was stored for a folder; None without one, and without a keyring."""
+    """Return the stored key of a folder; None if there is none, or no keyring."""
     text = load(account_of(folder))
     try:
         return read_keys(text) if text else None
@@ -62,12 +62,12 @@ def store_key(folder: Path, keys: KeyMaterial) -> None:
 
 
 def delete_key(folder: Path) -> bool:
-    """Remove the key of a folder; return whether there was one."""
+    """Delete the key of a folder; return whether there was one."""
     return delete(account_of(folder), "the key")
 
 
 def load_passphrase(archive: Path) -> str | None:
-    """Return the passphrase that was stored for an archive; None without one, and without a keyring."""
+    """Return the stored passphrase of an archive; None if there is none, or no keyring."""
     return load(archive_account(archive))
 
 
@@ -77,12 +77,12 @@ def store_passphrase(archive: Path, passphrase: str) -> None:
 
 
 def delete_passphrase(archive: Path) -> bool:
-    """Remove the passphrase of an archive; return whether there was one."""
+    """Delete the passphrase of an archive; return whether there was one."""
     return delete(archive_account(archive), "the passphrase")
 
 
 def load(account: str) -> str | None:
-    """Return what is stored under a name; None without it, and without a keyring."""
+    """Return the secret of an account; None if there is none, or no keyring."""
     try:
         secret: str | None = open_keyring().get_password(SERVICE, account)
     except Exception:  # noqa: BLE001  # each keyring fails in its own way
@@ -91,7 +91,7 @@ def load(account: str) -> str | None:
 
 
 def store(account: str, secret: str, label: str, option: str) -> None:
-    """Store a secret under a name."""
+    """Store the secret of an account."""
     keyring = open_keyring()
     try:
         keyring.set_password(SERVICE, account, secret)
@@ -102,7 +102,7 @@ def store(account: str, secret: str, label: str, option: str) -> None:
 
 
 def delete(account: str, label: str) -> bool:
-    """Remove what is stored under a name; return whether there was anything."""
+    """Delete the secret of an account; return whether there was one."""
     keyring = open_keyring()
     try:
         if keyring.get_password(SERVICE, account) is None:
@@ -116,10 +116,10 @@ def delete(account: str, label: str) -> bool:
 
 
 def account_of(folder: Path) -> str:
-    """Return the name under which the key of a folder is stored."""
+    """Return the account name of the key of a folder."""
     return os.path.realpath(folder)
 
 
 def archive_account(archive: Path) -> str:
-    """Return the name under which the passphrase of an archive is stored."""
+    """Return the account name of the passphrase of an archive."""
     return f"archive {os.path.realpath(archive)}"

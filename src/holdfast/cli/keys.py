@@ -1,7 +1,7 @@
 """Keys of encrypted backups from options, a file, the environment or a prompt.
 
-They are never echoed, and only on the command line itself, where other users of the machine can see them, if
-somebody insists.
+They are never echoed. An option takes them on the command line, where other users of the machine can see them; the
+other sources are safer.
 """
 
 import os

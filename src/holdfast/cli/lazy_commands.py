@@ -1,4 +1,4 @@
-"""Groups of commands whose modules are imported when one of them is run."""
+"""Lazy loading of commands: the module of a command is imported when the command runs."""
 
 import gc
 from collections.abc import Iterator, Mapping
@@ -15,34 +15,34 @@ __all__ = ["LazyGroup", "configure_logs", "lazy_group"]
 
 
 class LazyGroup(TyperGroup):
-    """A group that knows its commands by name and summary, and imports the module of one when it is run.
+    """A command group with a table of names and summaries; the module of a command is imported when it runs.
 
-    Help and completion show the summaries, so that they import nothing.
+    Help and completion use the summaries, so that they import no modules.
     """
 
-    # Of each command its summary, and where it is: `module:function`, or `module:group` of a Typer instance.
+    # The summary of each command, and its location: `module:function`, or `module:group` of a Typer instance.
     table: ClassVar[Mapping[str, tuple[str, str]]] = {}
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
-        # For suggestions when a name is mistyped; a command takes its place when it is loaded.
+        # Placeholders, for suggestions when a name is mistyped; replaced when a command is loaded.
         self.commands = {name: self.summary_of(name) for name in self.table}
         self._loaded: set[str] = set()
 
     def summary_of(self, name: str) -> TyperCommand:
-        """Return a command that stands for one that is not loaded."""
+        """Return the placeholder of a command that is not loaded."""
         return TyperCommand(name, help=self.table[name][0], rich_markup_mode=None)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Show the help where no command is named."""
+        """Show the help if no command is given."""
         if not args and self.no_args_is_help and not ctx.resilient_parsing:
             typer.echo(ctx.get_help())
             ctx.exit(ExitCode.USAGE)
         return super().parse_args(ctx, args)
 
-    # The contexts of a parser that Typer keeps to itself.
+    # `Any`: the types of the contexts are private to Typer.
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Find the command of a command line, and load it."""
+        """Resolve the command of a command line, and load it."""
         if args and args[0] in self.table:
             self.load(args[0])
         return super().resolve_command(ctx, args)
@@ -66,7 +66,7 @@ class LazyGroup(TyperGroup):
 
 @contextmanager
 def garbage_collection_paused() -> Iterator[None]:
-    """Import without looking for garbage: modules make many objects, of which nearly all stay."""
+    """Disable garbage collection during an import: it allocates many objects, nearly all of which stay."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -77,12 +77,12 @@ def garbage_collection_paused() -> Iterator[None]:
 
 
 def lazy_group(table: Mapping[str, tuple[str, str]]) -> type[LazyGroup]:
-    """Make the class of a group with these commands: of each name its summary and `module:attribute`."""
+    """Return the class of a group with these commands: the summary and `module:attribute` of each name."""
     return type("LazyGroup", (LazyGroup,), {"table": dict(table)})
 
 
 def configure_logs(context: typer.Context) -> None:
-    """Set up logging as the options before the command say; commands that never log do without importing it."""
+    """Configure logging from the global options; only for commands that log, since the import takes time."""
     from holdfast import logs  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
 
     options = context.obj if isinstance(context.obj, dict) else {}

@@ -1,4 +1,4 @@
-"""The command `holdfast`: its groups, the options all share, and the one place that turns errors into exits."""
+"""The command `holdfast`: its groups and global options; errors become exit statuses here only."""
 
 import os
 import sys
@@ -55,9 +55,9 @@ COMMANDS: Final = {
     ),
 }
 EXITS: Final = "\n\n".join(f"{int(status)}: {status.meaning}" for status in ExitCode)
-# The variable by which a shell asks for completions, see `completion`.
+# The environment variable with which a shell requests completions; see `completion`.
 COMPLETING: Final = "_HOLDFAST_COMPLETE"
-# Groups set up logging themselves, for those of their commands that log.
+# Commands for which logging is configured here; groups configure it for their own commands.
 LOGGING: Final = frozenset({"serve", "settings"})
 
 app = typer.Typer(
@@ -66,7 +66,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    # Without it help is plain text: drawing frames around it would take longer than everything else.
+    # Plain-text help: rendering it with rich would take longer than the rest of the command.
     rich_markup_mode=None,
     epilog=f"Exit status:\n\n{EXITS}",
 )
@@ -79,7 +79,7 @@ def show_version(requested: bool) -> None:  # noqa: FBT001  # as typer calls it
         raise typer.Exit
 
 
-# Once per process: it reads the signature of every command.
+# Cached: it inspects the signature of every command.
 build_command = cache(typer.main.get_command)
 
 
@@ -124,7 +124,7 @@ def run_json(argv: list[str], *, debug: bool) -> int:
 
 
 def run(argv: list[str], *, debug: bool, json: bool = False) -> int:
-    """Run one command line, and print what goes wrong."""
+    """Run one command line, and print errors."""
     fail = partial(report_failure, debug=debug, json=json)
     if COMPLETING in os.environ:
         from holdfast.cli import completion  # noqa: F401, PLC0415  # it tells Typer the shells there are
@@ -136,14 +136,14 @@ def run(argv: list[str], *, debug: bool, json: bool = False) -> int:
     except typer.TyperException as error:
         return fail(error.format_message(), ExitCode.USAGE)
     except typer.Abort as error:
-        # A question is left by Ctrl-C, or by the end of the input.
+        # A prompt is aborted by Ctrl-C, or by the end of standard input.
         if isinstance(error.__context__, EOFError):
             return fail("standard input ended before the prompt was answered", ExitCode.USAGE)
         return ExitCode.INTERRUPTED
     except KeyboardInterrupt:
         return ExitCode.INTERRUPTED
     except BrokenPipeError:
-        # Whoever read our output has seen enough; Python must not complain again when it closes the pipe.
+        # The reader of the pipe has closed it; standard output is redirected to avoid a second error at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitCode.FINE
     except Exception as error:  # noqa: BLE001  # the last place that can spare a person the traceback
@@ -158,7 +158,7 @@ def run(argv: list[str], *, debug: bool, json: bool = False) -> int:
 
 
 def message_of(error: HoldfastError) -> str:
-    """Return what to print for an error; those that name a field of the API name it in words."""
+    """Return the message of an error; the names of API fields are written as words."""
     from holdfast.hosting.errors import InvalidField, InvalidValue  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
 
     if not isinstance(error, InvalidField | InvalidValue):
@@ -169,7 +169,7 @@ def message_of(error: HoldfastError) -> str:
 
 
 def exit_code_of(error: HoldfastError) -> ExitCode:
-    """Return the exit status of an error; what decides it is imported when there is one."""
+    """Return the exit status of an error; the mapping is imported only when there is one."""
     from holdfast.cli.error_codes import exit_for  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
 
     return exit_for(error)
@@ -185,7 +185,7 @@ def fault_in(error: Exception) -> HoldfastError | None:
     try:
         from holdfast.hosting.store.faults import translate  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
     except ModuleNotFoundError:
-        # Without the server there is no database of it, and only the disk can fail.
+        # Without the extra `server` there is no database, so only disk errors are possible.
         if not isinstance(error, OSError):
             return None
         return StorageError(f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror))

@@ -36,20 +36,20 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print the answer as JS
 
 Item = TypeVar("Item")
 
-# Holds the parts of one emoji together.
+# The zero-width joiner, which combines emoji.
 JOINER: Final = "\u200d"
 
-# More than any line of a table has.
+# Wider than any line of a table.
 UNLIMITED_COLUMNS: Final = 100_000
-# Between two columns of a table.
+# The spaces between two columns of a table.
 GAP: Final = 2
 
-# A bar that appears and vanishes at once is only noise.
+# The smallest input with a progress bar: a shorter one would disappear at once.
 PATIENCE_BYTES: Final = 64 << 20
 
 
 class PipedOutput(io.TextIOBase):
-    """A stream that is not a terminal, without the spaces that fill the last column of a table."""
+    """A stream that is not a terminal; strips the trailing spaces of table rows."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
@@ -60,7 +60,7 @@ class PipedOutput(io.TextIOBase):
         return self.stream.encoding
 
     def write(self, text: str, /) -> int:
-        """Write a text without spaces at the ends of its lines."""
+        """Write a text without the trailing spaces of its lines."""
         self.stream.write("\n".join(line.rstrip(" ") for line in text.split("\n")))
         return len(text)
 
@@ -76,7 +76,7 @@ def console(*, stderr: bool = False) -> "Console":
     stream = sys.stderr if stderr else sys.stdout
     if stream.isatty():
         return Console(stderr=stderr, highlight=False, soft_wrap=True)
-    # A pipe has no width: who reads it wants one row on one line.
+    # A pipe has no width: a row is one line.
     return Console(
         file=cast("IO[str]", PipedOutput(stream)), highlight=False, soft_wrap=True, width=UNLIMITED_COLUMNS
     )
@@ -89,10 +89,10 @@ def print_table(
     optional: Sequence[str] = (),
     wrapped: str | None = None,
 ) -> None:
-    """Print a plain table; columns whose name ends in `#` are right-aligned, empty ones are left out.
+    """Print a plain table; columns whose name ends in `#` are right-aligned, empty ones are omitted.
 
-    Where it is wider than the terminal, the `optional` columns are left out, the first one named first, and then
-    the column that is `wrapped`, by default the first one, is broken into lines.
+    If it is wider than the terminal, the `optional` columns are omitted in their order, and then the column
+    `wrapped`, by default the first, is wrapped.
     """
     from rich.table import Table  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
 
@@ -136,7 +136,7 @@ def printable(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class JsonError:
-    """The JSON document of a command that failed: what it prints as an error, and its exit status."""
+    """The JSON document of a command that failed: the error message and the exit status."""
 
     error: str
     status: int
@@ -206,7 +206,7 @@ def count_progress(description: str) -> Iterator[Callable[[Item], Item]]:
         def count(item: Item) -> Item:
             nonlocal passed
             passed += 1
-            # Telling the bar of each of a million things would take longer than making them.
+            # Updating the bar for each of a million items would take longer than producing them.
             if passed & 0xFF == 0:
                 progress.update(task, completed=passed)
             return item

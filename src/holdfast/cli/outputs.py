@@ -26,8 +26,8 @@ def check_target(
 ) -> None:
     """Raise `TargetRefused` for a target that is also an input, or that exists unless `force` is set.
 
-    `sources` is all that a command reads: backups, keys, logs. With `folder` the target is one that is added to.
-    It is asked first, because what follows may take long; what writes the file asks the file system once more.
+    `sources` are all inputs of a command: backups, keys, logs. With `folder` the target is a folder that is added
+    to. Commands call this first, because the work may take long; the file is checked again when it is written.
     """
     if target is None:
         return
@@ -51,7 +51,7 @@ def check_target(
 def restrict_empty(folder: Path) -> None:
     """Make an output folder private to the user, and print a note.
 
-    One that holds something is left as it is: it may be meant to be read by others.
+    A folder that is not empty keeps its mode: it may be shared on purpose.
     """
     try:
         if not folder.is_dir() or any(folder.iterdir()):

@@ -1,6 +1,6 @@
 """Passphrases of encrypted archives from a file, the environment, the system's keyring or a prompt.
 
-None is ever an argument, which other users of the machine can see, and none is echoed.
+They are never command-line arguments, which other users of the machine can see, and never echoed.
 """
 
 import os
@@ -49,14 +49,14 @@ def open_archive(
 
 
 def passphrase_for(archive: Path, passphrase_file: Path | None, *, encrypt: bool = False) -> str | None:
-    """Return the passphrase of an archive; None for one that is not encrypted, or not there and not to be.
+    """Return the passphrase of an archive; None if it is not encrypted and `encrypt` is false.
 
-    One that is not there, or empty, is to be encrypted with `encrypt`; a prompt then asks twice.
+    With `encrypt`, a missing or empty archive is to be encrypted: a prompt asks twice for a new passphrase.
     """
     try:
         head = check_file(archive, create=True)
     except ArchiveError:
-        # Whoever opens it says what is wrong with it; its folder may be made first.
+        # Errors are reported when the archive is opened; its folder may be created before that.
         head = b"" if not archive.exists() else b"?"
     if is_encrypted(head):
         sqlcipher()

@@ -1,4 +1,4 @@
-"""`holdfast backup key`: a new recovery key, and what is wrong with one."""
+"""`holdfast backup key`: generate and check recovery keys."""
 
 from pathlib import Path
 from typing import Annotated, Final

@@ -18,7 +18,7 @@ from holdfast.cli.outputs import ForceOption, check_target
 
 __all__ = ["repair_backup"]
 
-# A screenful is read; the rest is better counted.
+# The number of lines printed; with more, totals by rule follow.
 SHOWN = 40
 
 
@@ -98,7 +98,7 @@ def repair_backup(
 
 
 def show(result: Repair) -> None:
-    """Print the repairs and the findings left; only totals by rule if there are many."""
+    """Print the repairs and the remaining findings; totals by rule if there are many."""
     out = console()
     lines = [
         f"{frame_name(step.frame)}: {step.rule}{path_suffix(step.path)}: {step.words}" for step in result.steps
@@ -132,7 +132,7 @@ def path_suffix(path: str) -> str:
 
 
 def print_some(lines: list[str], counts: "Counter[str]") -> None:
-    """Print lines, or totals by rule if there are many."""
+    """Print the first lines, and totals by rule if there are more."""
     out = console()
     for line in lines[:SHOWN]:
         out.print(line)

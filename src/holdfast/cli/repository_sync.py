@@ -1,4 +1,4 @@
-"""`holdfast backup push` and `pull`: snapshots kept in a repository, as large files with one commit each."""
+"""`holdfast backup push` and `pull`: snapshots in a git repository, stored with Git LFS, one commit each."""
 
 import base64
 import hashlib
@@ -65,7 +65,7 @@ class PublicRepository(HoldfastError):
 
 
 class RepositoryFacts(msgspec.Struct):
-    """The fields of a repository that are used."""
+    """The used fields of a repository in the API."""
 
     default_branch: str
     empty: bool = False
@@ -73,7 +73,7 @@ class RepositoryFacts(msgspec.Struct):
 
 
 class FileFacts(msgspec.Struct):
-    """The fields of a file that are used."""
+    """The used fields of a file in the API."""
 
     sha: str
     type: str = "file"
@@ -99,7 +99,7 @@ class Action(msgspec.Struct):
     header: dict[str, str] | None = None
 
     def headers(self, **own: str) -> dict[str, str]:
-        """Return the headers to send: what the server asks for, but for those that say how a request is sent."""
+        """Return the headers to send: those of the action, without connection headers, then `own`."""
         requested = {name: value for name, value in (self.header or {}).items() if name.lower() not in OWN_HEADERS}
         names = {name.lower() for name in requested}
         return requested | {name: value for name, value in own.items() if name.lower() not in names}
@@ -146,7 +146,7 @@ class Target:
     branch: str
 
     def address(self, kind: str, path: str | None = None) -> str:
-        """Write the address of the file, or of another one on the branch."""
+        """Return the URL of the file, or of another file on the branch."""
         return f"{self.remote.api}/{kind}/{quote(path or self.path)}?ref={quote(self.branch, safe='')}"
 
 
@@ -353,7 +353,8 @@ def counted(source: BinaryIO, size: int, progress: Callable[[int], None] | None)
 def fetch(target: Target, stored: LfsPointer | None, to: Path, *, replace: bool = False) -> None:
     """Write a file of a repository to the disk after it is verified.
 
-    Of a large file the pointer says the size and the hash. Of any other file the answer must say where it ends.
+    An LFS object is checked against the size and hash of its pointer. For any other file the response must have a
+    `Content-Length` or be chunked, so that a truncated body is detected.
     """
     digest = hashlib.sha256()
     size = 0

@@ -31,7 +31,7 @@ __all__ = ["serve"]
 
 
 def listen(host: str, port: int, setting: str = "--port or HOLDFAST_PORT") -> socket.socket:
-    """Bind the listening socket first, so that a port in use is one line of error, and clients can wait."""
+    """Bind the listening socket early, so that a port in use is a clear error, and clients can connect at once."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     server = socket.socket(family, socket.SOCK_STREAM)
     server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -47,7 +47,7 @@ def listen(host: str, port: int, setting: str = "--port or HOLDFAST_PORT") -> so
 
 
 def listen_ssh(settings: Settings) -> AbstractContextManager[socket.socket | None]:
-    """Bind the listening socket of SSH, if it is on."""
+    """Bind the listening socket of SSH, if enabled."""
     if not settings.ssh:
         return nullcontext()
     return listen(settings.host, settings.ssh_port, "HOLDFAST_SSH_PORT")
@@ -110,7 +110,7 @@ def serve(
         core = "compiled" if backup.COMPILED else "interpreted, so slow"
         console().print(f"Holdfast {__version__} (core: {core})")
         for name, fact in facts.items():
-            # Not wrapped: addresses and paths are there to be copied.
+            # Not wrapped, so that URLs and paths can be copied.
             console().print(f"{name:<10} {fact}", soft_wrap=True, markup=False, highlight=False)
         BUNDLES.log_missing()
         with demo_content(settings, first, server):
@@ -120,7 +120,7 @@ def serve(
 def demo_content(
     settings: Settings, first: "FirstStart | None", server: socket.socket
 ) -> AbstractContextManager[None]:
-    """Return what fills a new data folder while the service runs; nothing unless the settings ask for it."""
+    """Return a context that adds demo content to a new data folder while the service runs, if enabled."""
     if not settings.demo:
         return nullcontext()
     from holdfast_demo.process import making_demo
@@ -142,7 +142,7 @@ def run(settings: Settings, server: socket.socket, ssh: socket.socket | None, co
         roles.append(Role(1, without(server, partial(serve_ssh, settings, ssh)), is_required=False))
 
     def close() -> None:
-        # Once the last worker has let go of a socket too, newcomers are turned away instead of left waiting.
+        # Once the last worker has closed its copy too, new connections are refused instead of queued.
         server.close()
         if ssh is not None:
             ssh.close()
@@ -153,7 +153,7 @@ def run(settings: Settings, server: socket.socket, ssh: socket.socket | None, co
 
 
 def without(unused: socket.socket | None, target: "Target") -> "Target":
-    """Return a target that closes the socket it does not serve: clients must not wait at it for nobody."""
+    """Return a process target that closes an inherited socket it does not serve, so that no client waits on it."""
 
     def run_target(on_started: Callable[[], None], parent_gone: int) -> None:
         if unused is not None:
@@ -189,7 +189,7 @@ def run_worker(
 def metrics_folder(data: Path) -> Iterator[None]:
     """Create the folder for the metrics of the workers, and remove those of services that ended.
 
-    The library that counts looks for it when it is first imported, so this comes before anything is counted.
+    `prometheus_client` reads the path at import, so this must run before the first import.
     """
     place = data / "tmp"
     try:

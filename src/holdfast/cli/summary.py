@@ -34,7 +34,7 @@ RECIPIENTS = {
 BAR = 40
 MOST_BARS = 24
 STEPS = " ▁▂▃▄▅▆▇█"
-# Between two columns of a table.
+# The spaces between two columns of a table.
 GAP: Final = "  "
 
 
@@ -68,7 +68,7 @@ def show(info: Info) -> None:
 
 
 def aligned(rows: Sequence[Sequence[str]], *, last_right: bool = False) -> Iterator[str]:
-    """Yield the lines of a table; loading the tables of rich would take longer than the whole command."""
+    """Yield the lines of a table; importing the tables of rich would take longer than the whole command."""
     widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = [cell + " " * (width - cell_len(cell)) for cell, width in zip(row, widths, strict=True)]
@@ -78,7 +78,7 @@ def aligned(rows: Sequence[Sequence[str]], *, last_right: bool = False) -> Itera
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print an empty line and a table whose last column is of numbers."""
+    """Print an empty line and a table with numbers in its last column."""
     typer.echo()
     first, *others = aligned([header, *rows], last_right=True)
     typer.secho(first, bold=True)

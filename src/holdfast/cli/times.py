@@ -1,4 +1,4 @@
-"""Times for people: in the time zone of the machine or of `--zone`, always with its name."""
+"""Formatting of times in the local time zone or that of `--zone`, always with its name."""
 
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
@@ -23,31 +23,31 @@ ZoneOption = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class Zone:
-    """A time zone; without one, that of the machine, which has its own rules for each date."""
+    """A time zone; None is the local time zone, with its UTC offset of each date."""
 
     zone: tzinfo | None = None
 
     def at(self, ms: int | None) -> datetime | None:
-        """Return a time in this zone, or None when it is unknown or lies beyond the calendar."""
+        """Return a time in this zone; None if it is unknown or out of range."""
         instant = None if ms is None else moment(ms)
         try:
             return None if instant is None else instant.astimezone(self.zone)
         except (OverflowError, OSError, ValueError):
-            # The system's own calendar may be shorter.
+            # The range of the platform's `localtime` may be smaller.
             return instant
 
     def time(self, ms: int | None, *, seconds: bool = False) -> str:
-        """Write a time to the minute or second, with the name of the zone."""
+        """Format a time to the minute or second, with the name of the zone."""
         local = self.at(ms)
         return "unknown" if local is None else f"{local:%Y-%m-%d %H:%M}{local:{':%S' if seconds else ''} %Z}"
 
     def bare(self, ms: int | None) -> str:
-        """Write a time to the minute where a heading names the zone."""
+        """Format a time to the minute without the zone, for use below a heading with the zone."""
         local = self.at(ms)
         return "unknown" if local is None else f"{local:%Y-%m-%d %H:%M}"
 
     def day(self, ms: int | None, *, now: datetime | None = None) -> str:
-        """Write a day as people do: 3 May, with the year unless it is this one."""
+        """Format a date such as "3 May", with the year unless it is the current one."""
         local = self.at(ms)
         if local is None:
             return "an unknown day"
@@ -56,7 +56,7 @@ class Zone:
 
     @property
     def name(self) -> str:
-        """The name of the zone, for a heading; that of the machine is known by its name of today."""
+        """The name of the zone, for a heading; for the local zone its current abbreviation."""
         if self.zone is not None:
             return str(self.zone)
         return datetime.now().astimezone().tzname() or "local time"

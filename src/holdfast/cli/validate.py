@@ -19,11 +19,11 @@ from holdfast.cli.output import JsonOption, byte_progress, console, print_json
 
 __all__ = ["RuleOutput", "ValidationFindingOutput", "list_rules", "validate_backup"]
 
-# A screenful of findings is read; the rest is better counted.
+# The number of findings printed by default; the rest is only counted.
 SHOWN: Final = 50
-# Of those that may only come of others a few will do.
+# The number of findings printed that may only be consequences of others.
 CONSEQUENCES_SHOWN: Final = 5
-# Few rules look at more fields than this; those that do look at all dates, or at all ids of group updates.
+# Few rules read more fields than this: those read all dates, or all ids of group updates.
 FIELDS_SHOWN: Final = 8
 STYLES: Final = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.NOTE: "dim"}
 RANKS: Final = {Severity.NOTE: 0, Severity.WARNING: 1, Severity.ERROR: 2}
@@ -99,7 +99,7 @@ def rule_line(rule: Rule) -> RuleOutput:
 
 
 class FindingPrinter:
-    """Prints findings as they come, and counts all of them."""
+    """Prints findings as they are found, and counts all of them."""
 
     def __init__(self, *, most: int, rules: list[str], severity: Severity, as_json: bool) -> None:
         self.by_rule: Counter[Rule] = Counter()
@@ -113,7 +113,7 @@ class FindingPrinter:
         self._hidden = 0
 
     def add(self, finding: Finding) -> None:
-        """Count a finding and, where it is asked for and not one too many, print it."""
+        """Count a finding, and print it if it matches the options and the limit is not reached."""
         if RANKS[finding.severity] < self._least or not (
             not self._rules or any(rule_matches(finding.rule.id, name) for name in self._rules)
         ):
@@ -134,7 +134,7 @@ class FindingPrinter:
             self._out.print(as_text(finding))
 
     def close(self, name: str, validation: ValidationRun) -> None:
-        """Print what was found of each rule, and the one line that answers the question."""
+        """Print the table of violated rules, and the verdict."""
         if self._json:
             return
         if self._hidden:
@@ -242,7 +242,7 @@ def validate_backup(
     ]
     if unknown:
         raise typer.BadParameter(f"there is no rule {unknown[0]}; see holdfast backup rules", param_hint="--rule")
-    # As JSON all findings are printed: programs do their own counting.
+    # With `--json` all findings are printed by default.
     report = FindingPrinter(
         most=0 if json and most == SHOWN else most, rules=rule or [], severity=Severity(severity), as_json=json
     )

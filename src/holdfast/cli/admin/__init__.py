@@ -1,4 +1,4 @@
-"""`holdfast admin`: looking after the service's data."""
+"""`holdfast admin`: administration of a server and its data."""
 
 from typing import Final
 

@@ -18,7 +18,7 @@ MATCHING = "Database and data folder belong together."
 
 @dataclass(frozen=True, slots=True)
 class FindingOutput:
-    """A problem as it is printed."""
+    """The output of one problem."""
 
     id: str
     where: str

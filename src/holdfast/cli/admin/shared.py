@@ -62,7 +62,7 @@ def host(
 
 
 def repository_at(opened: "App", address: str) -> "tuple[Actor, RepositoryAccess]":
-    """Return a repository by owner and name, and the operator who changes it in the name of its owner."""
+    """Return a repository by owner and name, and an actor with the permissions of its owner."""
     from holdfast.hosting.access import Actor, RepositoryAccess
     from holdfast.hosting.errors import NoSuchRepository
     from holdfast.hosting.services.repositories import permissions_in
@@ -78,7 +78,7 @@ def repository_at(opened: "App", address: str) -> "tuple[Actor, RepositoryAccess
 
 
 def organization_named(opened: "Database", name: str) -> "Account":
-    """Find an organization by its name."""
+    """Return an organization by its name."""
     from holdfast.hosting.errors import NoSuchUser
     from holdfast.hosting.store.accounts import find_account
 

@@ -52,7 +52,7 @@ def restore(
     from holdfast.hosting.snapshot.restore import restore as put_back
 
     settings = gather(context, config, data).settings
-    # It is read twice: the first pass verifies it before anything is written.
+    # The backup is read twice: the first pass verifies it before anything is written.
     total = source.stat().st_size if source.is_file() and sys.stderr.isatty() else None
     with byte_progress("restoring", total) as progress:
         manifest = put_back(settings, source, progress or (lambda completed: completed))

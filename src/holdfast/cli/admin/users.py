@@ -35,7 +35,7 @@ def ask_password(*, stdin: bool, random: bool) -> Secret:
         return Secret(line.rstrip("\n"))
     try:
         with catch_warnings():
-            # Without a terminal nothing is echoed: the password comes from a pipe.
+            # `getpass` warns without a terminal, where nothing is echoed: the password is read from a pipe.
             simplefilter("ignore", GetPassWarning)
             return Secret(typer.prompt("Password", hide_input=True, confirmation_prompt=True))
     except typer.Abort as error:

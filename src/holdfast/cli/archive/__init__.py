@@ -1,4 +1,4 @@
-"""`holdfast archive`: searchable archives made from chat backups, one module for each kind of command."""
+"""`holdfast archive`: searchable archives of chat backups."""
 
 from typing import Final
 

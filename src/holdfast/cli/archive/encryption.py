@@ -110,7 +110,7 @@ def existing_passphrase(archive_file: Path, passphrase_file: Path | None) -> str
 def report(
     archive_file: Path, encryption_change: EncryptionChange, outcome: str, *, encrypted: bool, json: bool
 ) -> int:
-    """Print what was done."""
+    """Print the result."""
     if json:
         print_json(EncryptionOutput(archive_file, encrypted, encryption_change.files, encryption_change.damaged))
     else:

@@ -1,4 +1,4 @@
-"""`holdfast archive export`, and what `holdfast backup export` shares with it: options, bar and last line."""
+"""`holdfast archive export`, and the options, progress bar and result that `holdfast backup export` shares."""
 
 import sys
 from collections.abc import Iterator
@@ -74,7 +74,7 @@ ZoneOption = Annotated[
     str | None,
     typer.Option("--zone", help="HTML, Markdown: the time zone of times, such as Europe/Berlin; without it UTC."),
 ]
-# A screenful is read; the rest is better counted.
+# The number of problems printed; the rest is only counted.
 SHOWN = 20
 
 
@@ -91,7 +91,7 @@ class ExportResult:
 
 
 def parse_choice(chat: list[str] | None, since: str | None, until: str | None) -> ChatSelection:
-    """Return the options of an export."""
+    """Return the selection of chats and dates of an export."""
     choice = ChatSelection(
         tuple(chat or ()),
         None if since is None else parse_date(since),

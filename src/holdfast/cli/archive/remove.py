@@ -19,7 +19,7 @@ from holdfast.cli.summary import human_size
 
 __all__ = ["RemovalOutput", "remove"]
 
-# More than fits on a line is counted.
+# The number of matches listed in an error message; the rest is only counted.
 LISTED = 5
 
 
@@ -90,7 +90,7 @@ def remove(
 
 
 def run(opened: Archive, kind: str, number: int, *, dry_run: bool) -> RemovalResult:
-    """Remove a thing, or count what that would remove."""
+    """Remove an import, a chat or a person, or count what would be removed."""
     return opened.remove(
         snapshot=number if kind == "import" else None,
         chat=number if kind == "chat" else None,
@@ -102,7 +102,7 @@ def run(opened: Archive, kind: str, number: int, *, dry_run: bool) -> RemovalRes
 def target(
     opened: Archive, import_number: int | None, chat: str | None, person: str | None
 ) -> tuple[str, int, str]:
-    """Find what to remove: the kind of thing, its number and its name."""
+    """Return the kind, number and name of what to remove."""
     if import_number is not None:
         for snapshot in opened.snapshots():
             if snapshot.id == import_number:
@@ -115,7 +115,7 @@ def target(
 
 
 def exact(kind: str, wanted: str, entries: Iterable[tuple[int, str]], command: str) -> tuple[int, str]:
-    """Find a thing by its number or its whole name: what is removed is never guessed from a part of it."""
+    """Return an entry by its number or full name; a partial name never matches, since removal is final."""
     candidates = list(entries)
     fits = [candidate for candidate in candidates if str(candidate[0]) == wanted] or [
         candidate for candidate in candidates if candidate[1].casefold() == wanted.casefold()
@@ -131,7 +131,7 @@ def exact(kind: str, wanted: str, entries: Iterable[tuple[int, str]], command: s
 
 
 def sentence(removal: RemovalResult) -> str:
-    """Say what is removed."""
+    """Return a summary of a removal as a sentence."""
     nouns = {
         "imports": "import",
         "chats": "chat",

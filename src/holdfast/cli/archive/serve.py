@@ -14,7 +14,7 @@ from holdfast.secret import Secret
 
 __all__ = ["serve_archive"]
 
-# Nobody but this machine can reach it.
+# Loopback: not reachable from other machines.
 HERE: Final = "127.0.0.1"
 
 
@@ -38,7 +38,7 @@ def serve_archive(
     token = Secret(secrets.token_urlsafe(24))
     with listen(HERE, port) as server:
         port_in_use = server.getsockname()[1]
-        # The website is named, not imported: no room but the entry point may know it.
+        # Imported by name: the import contract allows only the entry point to import the website.
         build = import_from_string("holdfast.web.chats.single_archive:build")
         config = uvicorn.Config(
             build(archive_file, token, port_in_use, key),

@@ -1,4 +1,4 @@
-"""`holdfast archive stats`: drawn in the terminal, as JSON, or as one SVG."""
+"""`holdfast archive stats`: in the terminal, as JSON, or as one SVG."""
 
 from datetime import UTC
 from pathlib import Path
