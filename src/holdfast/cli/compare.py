@@ -96,7 +96,7 @@ def open_backup(path: Path, keys: KeyOptions, stack: ExitStack, used: list[KeyMa
             return with_keys(open_with, key=keys.key, key_file=file, account_id=keys.account_id)
         except WrongKey as error:
             problem = error
-    assert problem is not None  # noqa: S101  # the loop ran, and each turn either returned or set it
+    assert problem is not None  # noqa: S101  # every iteration either returned or set it
     raise problem
 
 

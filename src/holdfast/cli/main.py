@@ -87,10 +87,10 @@ build_command = cache(typer.main.get_command)
 def root(
     context: typer.Context,
     *,
-    show: Annotated[  # noqa: ARG001  # its callback does it all
+    show: Annotated[  # noqa: ARG001  # handled by its callback
         bool, typer.Option("--version", callback=show_version, is_eager=True, help="Show the version.")
     ] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of errors.")] = False,  # noqa: ARG001  # main() looks for it itself
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of errors.")] = False,  # noqa: ARG001  # read by main()
     log_level: Annotated[
         Literal["debug", "info", "warning", "error"] | None,
         typer.Option("--log-level", help="The lowest level that is logged."),
@@ -127,7 +127,7 @@ def run(argv: list[str], *, debug: bool, json: bool = False) -> int:
     """Run one command line, and print errors."""
     fail = partial(report_failure, debug=debug, json=json)
     if COMPLETING in os.environ:
-        from holdfast.cli import completion  # noqa: F401, PLC0415  # it tells Typer the shells there are
+        from holdfast.cli import completion  # noqa: F401, PLC0415  # it registers the shells with Typer
     try:
         result = build_command(app).main(argv, prog_name="holdfast", standalone_mode=False)
         sys.stdout.flush()
@@ -146,7 +146,7 @@ def run(argv: list[str], *, debug: bool, json: bool = False) -> int:
         # The reader of the pipe has closed it; standard output is redirected to avoid a second error at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitCode.FINE
-    except Exception as error:  # noqa: BLE001  # the last place that can spare a person the traceback
+    except Exception as error:  # noqa: BLE001  # the top-level handler: no traceback for users
         fault = fault_in(error)
         if fault is not None:
             return fail(str(fault), exit_code_of(fault))

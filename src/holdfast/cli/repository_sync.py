@@ -227,7 +227,7 @@ def pull_backup(
     console().print(f"{target_file}: {human_size(target_file.stat().st_size)}", markup=False)
 
 
-def resolve_target(  # noqa: PLR0917  # the words of a command line
+def resolve_target(  # noqa: PLR0917  # the arguments of a command line
     where: str, name: str, server: str | None, token: str | None, token_file: Path | None, branch: str | None
 ) -> tuple[Target, RepositoryFacts]:
     """Return the target given on the command line."""

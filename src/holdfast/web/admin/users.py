@@ -124,7 +124,7 @@ def show_new(request: RequestContext, form: NewUserForm, refusal: HostingError |
 @endpoint(f"GET {ROOT}/new", scope="admin", guards=(site_admin,), slow=True)
 def new_user_page(request: RequestContext) -> RawResponse:
     """Show the form of a new user."""
-    return show_new(request, NewUserForm(must_change_password="on"))  # noqa: S106  # a box that is ticked
+    return show_new(request, NewUserForm(must_change_password="on"))  # noqa: S106  # a checked checkbox
 
 
 @endpoint(f"POST {ROOT}/new", scope="admin", guards=(site_admin,), largest_body=64 * 1024)

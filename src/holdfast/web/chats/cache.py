@@ -397,7 +397,7 @@ class ConversationCache:
                 with self._slot():
                     self.tidy()
                     problem = self._run(job)
-            except Exception as error:  # noqa: BLE001  # nobody waits for this thread; whoever looks finds the problem
+            except Exception as error:  # noqa: BLE001  # a thread without a caller; the problem is stored for the next request
                 log.error("conversation not brought in", error=type(error).__name__)  # noqa: TRY400  # no paths or texts in logs
                 problem = ImportProblem("It could not be read from where it is kept.")
             with suppress(OSError):

@@ -254,7 +254,7 @@ def main() -> int:
         import_backup(task)
     except BackupError:
         return 1
-    except Exception as error:  # noqa: BLE001  # what an unexpected error says may quote messages
+    except Exception as error:  # noqa: BLE001  # the text of an unexpected error may quote messages
         place = traceback.extract_tb(error.__traceback__)[-1]
         sys.stderr.write(f"import failed: {type(error).__name__} in {Path(place.filename).name}:{place.lineno}\n")
         return 2

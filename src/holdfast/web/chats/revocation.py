@@ -172,5 +172,5 @@ class Revocation:
         """Run a task in a thread; errors are logged, and the next check tries again."""
         try:
             await to_thread.run_sync(work)
-        except Exception as error:  # noqa: BLE001  # the next look tries again
+        except Exception as error:  # noqa: BLE001  # the next check retries
             log.warning("the cache of conversations was not looked through", error=type(error).__name__)

@@ -69,6 +69,6 @@ def make_thumbnail(content: bytes) -> bytes | None:
             small = io.BytesIO()
             profile = photo.info.get("icc_profile")
             turned.save(small, "WEBP", quality=QUALITY, method=2, exif=b"", icc_profile=profile)
-    except Exception:  # noqa: BLE001  # decoders raise whatever they like on files that somebody else has made
+    except Exception:  # noqa: BLE001  # decoders raise any error on untrusted files
         return None
     return small.getvalue() if small.tell() < len(content) else None

@@ -65,7 +65,7 @@ def page_blame(
         problem = "This file is too large to display."
     elif entry.size:
         stretch = text_shown(location, entry, number(query.line), has_source=False, each=PER_LINE).stretch
-        assert stretch is not None  # noqa: S101  # a text has lines
+        assert stretch is not None  # noqa: S101  # a text has at least one line
         origins = blame(location.repo, location.commit, location.path, stretch.first, stretch.last)
         if origins is None:
             problem = "It takes too long to find out who wrote these lines."

@@ -21,13 +21,13 @@ from holdfast.web.pulls.timeline import LineRemark, PullTimeline, PushShown
 
 __all__ = ["TextBudget", "TimelineEntry", "comment_entry", "timeline_entries"]
 
-# How much HTML the texts of one page may have, so that a page stays small whatever people write.
+# The size limit of the HTML of all texts on a page.
 ROOM: Final = 60_000
 LEAST: Final = 300
-# By how much a text may grow as HTML before it is shown as it was typed.
+# The factor by which a text may grow as HTML; beyond it the text is shown as plain text.
 SWELL: Final = 1.25
 AROUND: Final = 200
-# The longest an entity for one character of a text is.
+# The length of the longest HTML entity of one escaped character.
 ESCAPED: Final = 6
 
 
@@ -42,7 +42,7 @@ class TextBudget:
         """Return a text as HTML, and whether it is complete."""
         allowed = max(self.left, LEAST)
         html, is_whole = markdown(text, self.around, most=allowed), len(text) <= allowed
-        # Also what is not shown counts, because it took its time.
+        # HTML that is discarded counts too: rendering it took time.
         self.left -= len(html)
         if len(html) > allowed * SWELL + AROUND:
             html, is_whole = Markup("<p>%s</p>") % escape(text[: allowed // ESCAPED]), False
@@ -99,8 +99,8 @@ def timeline_entries(
 ) -> list[TimelineEntry]:
     """Return the entries of a page of the timeline; labels changed at once by one user are one entry.
 
-    `blockers` and `blocked` are the ids of the issues on either side of this one, and `about` is what the entries
-    of a pull request refer to: line comments are part of the entry of their review.
+    `blockers` and `blocked` are the ids of the issues on either side of this one, and `about` has the rows that
+    the entries of a pull request refer to: line comments are part of the entry of their review.
     """
     parts = timeline_parts(request.app.database, entries)
     named = {entry.happening.dependent_issue_id for entry in entries} - {None}
@@ -195,7 +195,7 @@ def comment_entry(entry: Comment, parts: TimelineParts, budget: TextBudget) -> T
 
 
 def label_entry(entry: Comment, parts: TimelineParts, before: TimelineEntry | None) -> TimelineEntry:
-    """Return the entry of a label change, merged into the one before."""
+    """Return the entry of a label change, merged into the previous entry."""
     label = parts.labels.get(entry.happening.label_id or 0)
     tags = [] if label is None else [tag(label)]
     is_added = entry.body == "1"

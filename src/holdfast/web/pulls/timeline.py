@@ -1,4 +1,4 @@
-"""What the timeline of a pull request has besides that of an issue: reviews, line comments and pushes."""
+"""The timeline entries of a pull request that an issue does not have: reviews, line comments and pushes."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -36,7 +36,7 @@ __all__ = [
     "with_suggestion",
 ]
 
-# How many lines of the diff a comment is shown with.
+# The number of diff lines shown above a comment.
 LINES_ABOVE: Final = 4
 MOST_COMMITS: Final = 10
 LONGEST_LINE: Final = 400
@@ -53,7 +53,7 @@ class HunkLine:
 
 @dataclass(frozen=True, slots=True)
 class LineRemark:
-    """Where a line comment was made, and where its line is now."""
+    """The original position of a line comment, and the current position of its line."""
 
     path: str
     line: int
@@ -69,11 +69,11 @@ class LineRemark:
 
 @dataclass(frozen=True, slots=True)
 class PushShown:
-    """The commits that a push brought, oldest first; of a forced one the old and the new head."""
+    """The commits of a push, oldest first; the old and the new head of a force push."""
 
     is_forced: bool
     commits: list[tuple[str, str]]
-    """Ids and summaries; the summary is empty for a commit that is gone."""
+    """Ids and subjects; the subject is empty for a commit that no longer exists."""
     total: int
 
 
@@ -96,7 +96,7 @@ def hunk_lines(hunk: str, above: int = LINES_ABOVE) -> list[HunkLine]:
 def pull_timeline(
     request: RequestContext, target: RepositoryAccess, issue: Issue, entries: Sequence[Comment]
 ) -> PullTimeline:
-    """Load what a page of a pull request's timeline refers to, in a constant number of queries."""
+    """Load the rows that a page of a pull request's timeline refers to, in a constant number of queries."""
     database = request.app.database
     numbers = {
         entry.happening.review_id for entry in entries if entry.kind in {"review", "code", "dismiss_review"}
@@ -120,7 +120,7 @@ def may_apply_suggestions(target: RepositoryAccess, issue: Issue) -> bool:
 
 
 def with_suggestion(remark: LineRemark, comment: Comment, issue: Issue) -> LineRemark:
-    """Return the place of a line comment, with whether it suggests a change that can be applied now."""
+    """Return the position of a line comment, with whether it has a suggested change that can be applied."""
     is_open = not (issue.is_closed or remark.is_outdated or remark.is_resolved or remark.is_old_side)
     return replace(remark, has_suggestion=is_open and suggestion_in(comment.body) is not None)
 
@@ -128,7 +128,7 @@ def with_suggestion(remark: LineRemark, comment: Comment, issue: Issue) -> LineR
 def remarks_of(
     request: RequestContext, target: RepositoryAccess, issue: Issue, places: Sequence[LinePlace]
 ) -> dict[int, LineRemark]:
-    """Return the places of line comments with their lines, by comment id."""
+    """Return the positions of line comments, by comment id."""
     if not places:
         return {}
     positions = line_comment_service.current_positions(request.app, target, issue, places, issue.head_sha)
@@ -143,7 +143,7 @@ def remarks_of(
 
 
 def remark_of(place: LinePlace, position: CurrentPosition | None, resolver: Account | None) -> LineRemark:
-    """Return the place of a line comment; one whose line is gone is outdated and stays where it was made."""
+    """Return the position of a line comment; an outdated one keeps its original position."""
     is_outdated = position is None or position.line == 0
     return LineRemark(
         place.path if position is None else position.path,
@@ -181,7 +181,7 @@ def pushes_of(
 
 
 def pushed_range(entry: Comment) -> PushedRange | None:
-    """Decode the entry of a push; one without commits is None."""
+    """Decode the entry of a push; None if it has no commits."""
     try:
         return PUSHED.decode(entry.body)
     except msgspec.MsgspecError:
@@ -189,7 +189,7 @@ def pushed_range(entry: Comment) -> PushedRange | None:
 
 
 def summary(repo: Repo | None, sha: str) -> str:
-    """Return the first line of a commit's message; empty if it cannot be read."""
+    """Return the subject of a commit; empty if it cannot be read."""
     if repo is None:
         return ""
     with suppress(NoSuchObject, GitDamaged):

@@ -230,7 +230,7 @@ def list_protections_page(request: RequestContext, target: RepositoryAccess) -> 
 
 
 @endpoint("GET /{owner}/{repo}/settings/branches/new", scope="repository", guards=GUARDS, slow=True)
-def new_protection_page(request: RequestContext, target: RepositoryAccess) -> RawResponse:  # noqa: ARG001  # guards give it
+def new_protection_page(request: RequestContext, target: RepositoryAccess) -> RawResponse:  # noqa: ARG001  # set by a guard
     """Show the form of a new rule."""
     return show_form(
         request, ProtectionForm(rule_name=request.query("name") or "", enable_push="on"), rule_name=None

@@ -175,7 +175,7 @@ def list_teams_page(request: RequestContext, organization: OrganizationAccess, p
 
 
 @endpoint(f"GET {AT}/new", scope="organization", guards=GUARDS, slow=True)
-def new_team_page(request: RequestContext, organization: OrganizationAccess) -> RawResponse:  # noqa: ARG001  # guards give it
+def new_team_page(request: RequestContext, organization: OrganizationAccess) -> RawResponse:  # noqa: ARG001  # set by a guard
     """Show the form of a new team."""
     return show_form(request, TeamForm(includes_all_repositories="on"))
 
