@@ -3,22 +3,22 @@
 account, chat, contact, group, message, poll, ...    a record family each: limits, rules, repairs, checks
 checks      the checks a single field can have
 check_tables, dispatch    all of them as flat arrays, and the checks of each message
-checker     checks the frames of a buffer; compiled, as is what it calls
-rule_context    what the checks of a frame share: values, reference tables, findings
+checker     checks the frames of a buffer; compiled, as are the modules it calls
+rule_context    the state that the checks of a frame share: values, reference tables, findings
 record_checks, value_checks, value_forms    read the fields of a record, and check single values
-rule_numbers    the numbers by which the core knows rules
-pxd_generator   generates what the compiler must be told of all this, when the package is built
-id_table    the ids of a backup, and what each stands for
+rule_numbers    the numbers of rules in the compiled modules
+pxd_generator   generates the `.pxd` files from the rules, when the package is built
+id_table    a hash table of the ids of a backup
 registry    all rules, by id and by number
-rule        what a rule is
-repairs     what a repair can be
-finding     what a validation yields
-backup_state    the ids of a backup, and what may exist only once
-raw_findings    turns what the compiled core reports into `Finding` objects
-validator   validates a whole backup, or frame by frame as it is written
+rule        the class `Rule`
+repairs     the repairs that a rule can declare
+finding     the class `Finding`
+backup_state    the ids that have been read, and the records that may occur only once
+raw_findings    converts the findings of the compiled modules to `Finding` objects
+validator   validates a whole backup, or frame by frame while it is written
 validation  the public interface: findings with a verdict
-files       the attachment files beside a backup
-unchecked_fields    the fields no rule looks at, and why
+files       checks the attachment files of a backup
+unchecked_fields    the fields that no rule checks, with reasons
 """
 
 from holdfast.backup.rules.finding import Finding

@@ -270,7 +270,7 @@ if not cython.compiled:
 
 
 def check_account(context: RuleContext, depth: cython.int) -> cython.void:
-    """Check that a link of a user name has the name."""
+    """Check that an account with a username link has a username."""
     if context.has(depth, USERNAME_LINK) and not context.has(depth, USERNAME):
         context.report_field(LINK_USERNAME, depth, USERNAME_LINK)
 

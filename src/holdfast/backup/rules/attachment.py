@@ -186,7 +186,7 @@ if not cython.compiled:
 
 
 def check_attachment(context: RuleContext, depth: cython.int) -> cython.void:
-    """Tell the message around an attachment its flag."""
+    """Store the flag of an attachment in a note of the enclosing message."""
     context.set_note(depth - 1, NOTE_FLAG, context.value(depth, FLAG) + 1)
 
 
@@ -197,7 +197,7 @@ def check_file(context: RuleContext, depth: cython.int) -> cython.void:
 
 
 def check_locator(context: RuleContext, depth: cython.int) -> cython.void:
-    """Check where a file is said to be; an empty locator says that it is lost."""
+    """Check the locator of a file; an empty locator means that the file is lost."""
     transit: cython.bint
     hashed: cython.bint
     if not context.filled[depth]:

@@ -1,6 +1,6 @@
-"""The state of a backup while it is validated: the ids that appeared, and what may exist only once.
+"""The state of a validation: the ids that have been read, and the records that may occur only once.
 
-Every record but messages is added, in file order; memory grows with the number of recipients and chats.
+All records except messages are added, in file order; memory grows with the number of recipients and chats.
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from holdfast.backup.wire import tables
 
 __all__ = ["BackupState", "Broken"]
 
-# The number of a broken rule, and the path to where it is.
+# The number of a broken rule, and the path of the field.
 Broken: TypeAlias = tuple[int, str]
 
 KINDS: Final = {
@@ -27,7 +27,7 @@ KINDS: Final = {
     "callLink": kinds.CALL_LINK,
 }
 SETTINGS: Final = "account.accountSettings"
-# The rule about an unknown level of access, by setting of a group; and the levels that are known.
+# The rule about an unknown access level, by setting of a group; and the known levels.
 ACCESS: Final = {
     **dict.fromkeys(("attributes", "members", "addFromInviteLink"), number_of_rule("group.access.known")),
     "memberLabel": number_of_rule("group.access.label-known"),
@@ -76,8 +76,7 @@ def kind_of(recipient: backup_pb2.Recipient) -> int:
 class BackupState:
     """The recipients, chats and colours of one backup, by id.
 
-    `reference_tables` may be shared with the threads that check messages: a shared table is copied before it is
-    changed.
+    `reference_tables` may be shared with the threads that check messages: shared tables are copied on write.
     """
 
     def __init__(self, purpose: Purpose, error_mask: bytes, *, spec_only: bool) -> None:
@@ -100,7 +99,7 @@ class BackupState:
         self._seen: set[tuple[int, object]] = set()
 
     def reference_tables(self, *, shared: bool = False) -> ReferenceTables:
-        """Return what frames are checked against; with `shared` it does not change any more."""
+        """Return the tables that frames are checked against; with `shared`, they are not modified afterwards."""
         self._shared = self._shared or shared
         capacity = self._recipients.room()
         if self._tables is None or self._capacity != capacity or self._tables.muted != self.muted:
@@ -137,7 +136,7 @@ class BackupState:
         return []
 
     def finish(self) -> Iterator[Broken]:
-        """Yield the rules about what is missing at the end."""
+        """Yield the rules that are broken by missing records, at the end of the backup."""
         if not self._accounts:
             yield ACCOUNT_PRESENT, ""
         if self._folders and not self._all_folders:
@@ -202,13 +201,13 @@ class BackupState:
         return []
 
     def _seen_before(self, rule: int, value: object) -> bool:
-        """Return whether a value was added for a rule before, and add it."""
+        """Add a value for a rule; return whether it was there already."""
         before = len(self._seen)
         self._seen.add((rule, value))
         return len(self._seen) == before
 
     def _copy_shared(self) -> None:
-        """Copy the tables before they are changed, if they are shared."""
+        """Copy the tables if they are shared, before a write."""
         if self._shared:
             self._recipients, self._chats, self._colors = (
                 self._recipients.copy(),
@@ -220,7 +219,7 @@ class BackupState:
 
 
 def unknown_access(recipient: backup_pb2.Recipient) -> Iterator[Broken]:
-    """Yield the rules about settings of a group whose level of access is unknown."""
+    """Yield the rules about settings of a group with an unknown access level."""
     snapshot = recipient.group.snapshot
     if recipient.WhichOneof("destination") == "group" and snapshot.HasField("accessControl"):
         for name, rule in ACCESS.items():
@@ -229,7 +228,7 @@ def unknown_access(recipient: backup_pb2.Recipient) -> Iterator[Broken]:
 
 
 def identities(recipient: backup_pb2.Recipient) -> Iterator[tuple[int, object, str]]:
-    """Yield the identifiers that no other recipient may have: rule, value and path."""
+    """Yield the identifiers that must be unique among recipients: rule, value and path."""
     which = recipient.WhichOneof("destination")
     if which == "contact":
         contact = recipient.contact

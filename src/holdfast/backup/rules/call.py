@@ -1,4 +1,4 @@
-"""Calls: individual, of groups, and through call links."""
+"""Calls: individual calls, group calls and calls by link."""
 
 from typing import Final
 

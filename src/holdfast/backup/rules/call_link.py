@@ -65,7 +65,7 @@ if not cython.compiled:
 
 
 def check_call_link(context: RuleContext, depth: cython.int) -> cython.void:
-    """Check the epoch of a call link, which is empty in old ones."""
+    """Check the epoch of a call link; old call links have none."""
     if context.size(depth, EPOCH) not in (0, _EPOCH_SIZE):
         context.report_field(EPOCH_LENGTH, depth, EPOCH)
 

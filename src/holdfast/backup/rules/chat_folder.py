@@ -179,7 +179,7 @@ if not cython.compiled:
 
 
 def check_folder(context: RuleContext, depth: cython.int) -> cython.void:
-    """Check a folder: the one of all chats has nothing to choose."""
+    """Check that a custom folder has a name, and that the folder of all chats has neither a name nor filters."""
     kind: cython.ulonglong = context.value(depth, FOLDER_TYPE)
     if kind == TYPE_CUSTOM and not context.holds(depth, NAME):
         context.report_field(CUSTOM_NAME, depth, NAME)

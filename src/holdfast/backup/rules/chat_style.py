@@ -139,7 +139,7 @@ def check_gradient(context: RuleContext, depth: cython.int) -> cython.void:
 
 
 def check_style(context: RuleContext, depth: cython.int) -> cython.void:
-    """Check that the colour a chat names is there; the account's own style may name one that follows it."""
+    """Check that the custom colour of a chat exists; the default style may refer to one that comes later."""
     if (
         context.messages[depth - 1] == CHAT
         and context.has(depth, CUSTOM_COLOR)
@@ -149,7 +149,7 @@ def check_style(context: RuleContext, depth: cython.int) -> cython.void:
 
 
 def check_wallpaper(context: RuleContext, depth: cython.int) -> cython.void:
-    """Check that the file pointer of a wallpaper has nothing that describes the file to people."""
+    """Check that the file pointer of a wallpaper has no descriptive fields."""
     if context.messages[depth - 1] == CHAT_STYLE and context.seen[depth] & DESCRIPTION:
         context.report_field(WALLPAPER_PLAIN, depth, 0)
 

@@ -1,7 +1,7 @@
-"""All checks of all rules as flat arrays, by slot and by message.
+"""All checks of all rules as flat arrays, indexed by slot and by message.
 
-The core looks a field up in them when it reads it, and a message when it has read it to its end. Compiled, it has
-them as constants of C, which the build generates from this module; only interpreted does it import them.
+A field is looked up when it is read, a message when its end is reached. The compiled modules have these arrays as
+C constants, which the build generates from this module; they are imported only when the modules are interpreted.
 """
 
 from array import array
@@ -47,14 +47,14 @@ ALL: Final = (1 << 64) - 1
 
 
 def slots_of_oneof(name: str) -> tuple[int, int]:
-    """Find the message of a oneof, and the set of its members' numbers."""
+    """Return the message of a oneof, and the set of field numbers of its members."""
     message, _, oneof = name.rpartition(".")
     index = MESSAGE_BY_NAME[message]
     return index, sum(1 << field.number for field in tables.MESSAGES[index].oneofs_by_name[oneof].fields)
 
 
 class CheckTables:
-    """The checks of rules, laid out for the core; rules are given by their numbers."""
+    """The checks of rules as arrays; rules are identified by number."""
 
     def __init__(self, checks: Iterable[tuple[int, FieldCheck]]) -> None:
         slots, messages = tables.SLOTS, len(tables.MESSAGES)
@@ -67,7 +67,7 @@ class CheckTables:
         self.twice = array("I", [0] * slots)
         self.apart = array("I", [0] * slots)
         self.ages = array("B", bytes(slots))
-        # The fields of a message that must be filled: those with a rule for when they are missing, and dates.
+        # The required fields of a message: those with a rule about their absence, and dates.
         self.required = array("Q", [0] * messages)
         self.oneofs = array("Q", [0] * (2 * messages))
         self.oneof_rules = array("I", [0] * (2 * messages))
@@ -81,7 +81,7 @@ class CheckTables:
         self.heads = array("Q", [number for message in range(messages) for number in self._head(message)])
 
     def _shape(self, slot: int) -> int:
-        """Put what is checked of a field, and what it leads to, into its shape."""
+        """Return the shape of a field with the flags of its checks and its message or enum, see `layout`."""
         return (
             tables.SHAPES[slot]
             | (CHECKED if self.ops[slot] else 0)
@@ -92,9 +92,9 @@ class CheckTables:
         )
 
     def _head(self, message: int) -> tuple[int, int, int, int]:
-        """Put what is looked up for every message side by side.
+        """Return the four numbers that are read for every message, adjacent in memory.
 
-        Where there is no oneof, nothing but a message without fields looks as if one were not set.
+        Without a oneof its set is all ones: only a message without fields then looks as if none were set.
         """
         return (
             tables.BASES[message] | tables.LIMITS[message] << LIMIT_AT,
@@ -132,14 +132,14 @@ class CheckTables:
 
 
 def put(column: "array[int]", place: int, value: int, check: FieldCheck) -> None:
-    """Write a value where there is none yet: the core looks at one check of each role only."""
+    """Write a value to an empty entry: a field can have one check of each role."""
     if column[place]:
         raise ValueError(f"{check.field} is checked twice in the role {check.role.name}")
     column[place] = value
 
 
 _TABLES: Final = CheckTables((rule.number, check) for rule in RULES for check in rule.checks)
-# By slot.
+# Indexed by slot.
 SHAPES: Final = _TABLES.shapes
 CLASHES: Final = tables.CLASHES
 AGES: Final = _TABLES.ages
@@ -151,10 +151,10 @@ KINDS: Final = _TABLES.kinds
 KIND_RULES: Final = _TABLES.kind_rules
 TWICE: Final = _TABLES.twice
 APART: Final = _TABLES.apart
-# By message, of the heads four each, of the oneofs two.
+# Indexed by message: heads have four numbers per message, oneofs two.
 HEADS: Final = _TABLES.heads
 REQUIRED: Final = _TABLES.required
 ONEOFS: Final = _TABLES.oneofs
 ONEOF_RULES: Final = _TABLES.oneof_rules
-# By enum.
+# Indexed by enum.
 NAMED: Final = tables.NAMED

@@ -1,4 +1,4 @@
-"""Checks the frames of a buffer one after the other, without building objects and without the interpreter."""
+"""Checks the frames of a buffer without building message objects; the compiled loops release the GIL."""
 
 import cython
 
@@ -25,23 +25,23 @@ class Checker:
         self.context = RuleContext()
 
     def bind(self, references: ReferenceTables) -> None:
-        """Check what is read from now on against these tables."""
+        """Use these tables for the frames that are checked next."""
         self.context.bind(references)
 
     def reset(self, data: bytes | memoryview, base: int, frame: int) -> None:
-        """Go to the beginning of a buffer, which is at `base` of the stream and begins with this frame."""
+        """Start a buffer, which is at offset `base` of the stream and begins with this frame."""
         self.context.reset(data, base, frame)
 
     def met_additions(self) -> bool:
-        """Return whether the buffer holds anything that was added to the format."""
+        """Return whether a field or value was found that the specification's edition does not have."""
         return bool(self.context.newer)
 
     def take_findings(self) -> bytes:
-        """Return what was reported, and empty the buffer of findings."""
+        """Return the findings, and clear their buffer."""
         return self.context.take_findings()
 
     def record(self, raw: bytes | memoryview, root: cython.uint, offset: int, frame: int) -> tuple[int, int]:
-        """Check one record on its own, and return its fault and where that is."""
+        """Check a single record; return its fault (0: none) and the offset of the fault."""
         context: RuleContext = self.context
         context.reset(raw, offset, frame)
         with cython.nogil:
@@ -49,10 +49,10 @@ class Checker:
         return context.fault, context.pos
 
     def run(self, cap: cython.Py_ssize_t, odd: list[tuple[int, int, int, int, int]]) -> bool:
-        """Go on checking those frames that are a message and nothing else; other threads run meanwhile.
+        """Check the frames that consist of a single message, and skip the others; releases the GIL.
 
-        Return False at the end of the buffer, and True when the findings should be taken first. To `odd` are added
-        the frames that could not be read to their end: index, begin, begin and end of the body, and the fault.
+        Return False at the end of the buffer, and True if the findings must be taken first. Frames with a fault
+        are appended to `odd`: index, offset, start and end of the body, and the fault.
         """
         context: RuleContext = self.context
         going: cython.bint = True
@@ -82,9 +82,9 @@ class Checker:
         return False
 
     def next_other(self, cap: cython.Py_ssize_t) -> tuple[int, int, int, int, int] | None:
-        """Go on to the next of the other frames, and check it; None at the end of the buffer.
+        """Check the next frame that is not a single message; None at the end of the buffer.
 
-        Return its index, begin, begin and end of the body, and its fault. One with a fault leaves no findings.
+        Return its index, offset, start and end of the body, and its fault. A frame with a fault has no findings.
         """
         context: RuleContext = self.context
         newer: cython.bint = context.newer
@@ -110,7 +110,7 @@ class Checker:
 
 
 def enter_item(context: RuleContext) -> cython.bint:
-    """Step into the message of a frame that is a message and nothing else; tell whether it is."""
+    """Enter the message of a frame; return whether the frame consists of a single message."""
     pos: cython.size_t = context.pos
     end: cython.size_t = context.end
     size: cython.size_t
@@ -134,7 +134,7 @@ def enter_item(context: RuleContext) -> cython.bint:
 
 
 def enter_other(context: RuleContext, cap: cython.Py_ssize_t) -> cython.bint:
-    """Step over messages to the next frame that is something else, and into it; False where there is none."""
+    """Enter the next frame that is not a single message; return False if there is none."""
     start: cython.Py_ssize_t
     while context.enter(cap):
         start = context.pos

@@ -1,4 +1,4 @@
-"""The checks a single field can be held to, as rules state them; a rule about one field at a time is a handful."""
+"""The checks that rules can declare for single fields."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -55,10 +55,10 @@ MESSAGE_BY_NAME: Final = {
 }
 
 
-# Where the second of two arguments begins in the number that the core has for both, and the bits of the first.
+# Two arguments of a check are packed into one number: the shift of the second, and the mask of the first.
 SECOND_ARGUMENT_AT: Final = 32
 LOW_ARGUMENT: Final = (1 << SECOND_ARGUMENT_AT) - 1
-# The number of bytes of a UUID, as which accounts and other things are identified.
+# The size of a UUID in bytes.
 UUID_SIZE: Final = 16
 
 
@@ -68,7 +68,7 @@ def field(name: str) -> int:
 
 
 class Op(IntEnum):
-    """What the core does with the value of a field."""
+    """The operation that checks the value of a field."""
 
     NONE = 0
     LENGTH = auto()
@@ -88,7 +88,7 @@ class Op(IntEnum):
 
 
 class CheckRole(IntEnum):
-    """Which of the things that can be wrong with a field a check is about."""
+    """The aspect of a field that a check is about; a field has at most one check per role."""
 
     VALUE = auto()
     MISSING = auto()
@@ -101,7 +101,7 @@ class CheckRole(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class FieldCheck:
-    """One thing a field, or with `Role.ONEOF` a oneof, is held to."""
+    """A check of a field, or with `CheckRole.ONEOF` of a oneof."""
 
     field: str
     role: CheckRole
@@ -110,13 +110,13 @@ class FieldCheck:
 
 
 def by_name(name: str) -> tuple[int, bool]:
-    """Find the slot of a field, and whether it is on the wire when it has its default value."""
+    """Return the slot of a field, and whether it has presence."""
     slot = SLOT_BY_NAME[name]
     return slot, bool(tables.SHAPES[slot] & tables.KEPT)
 
 
 def values(op: Op, argument: int, fields: Iterable[str], *, may_miss: bool = False) -> tuple[FieldCheck, ...]:
-    """Check values; a field that is left out when it has its default is then missing, which is the same fault."""
+    """Return checks of values; for a field without presence, the default value is checked as a missing field."""
     made: list[FieldCheck] = []
     for name in fields:
         made.append(FieldCheck(name, CheckRole.VALUE, op, argument))
@@ -126,7 +126,7 @@ def values(op: Op, argument: int, fields: Iterable[str], *, may_miss: bool = Fal
 
 
 def required(*fields: str) -> tuple[FieldCheck, ...]:
-    """Fields that must be there and, where their default is not written, not have it."""
+    """Fields that must be set; those without presence to another value than their default."""
     return tuple(FieldCheck(name, CheckRole.MISSING) for name in fields)
 
 
@@ -136,28 +136,28 @@ def length(size: int, *fields: str) -> tuple[FieldCheck, ...]:
 
 
 def filled(*fields: str) -> tuple[FieldCheck, ...]:
-    """Text or bytes that, if they are there, are not empty."""
+    """Text or bytes that, if set, are not empty."""
     return values(Op.AT_LEAST, 1, fields, may_miss=True)
 
 
 def nonzero(*fields: str) -> tuple[FieldCheck, ...]:
-    """Numbers that, if they are there, are not 0."""
+    """Numbers that, if set, are not 0."""
     return values(Op.NONZERO, 0, fields)
 
 
 def known(*fields: str) -> tuple[FieldCheck, ...]:
-    """Enums that must not be unknown: neither 0 nor a number without a name."""
+    """Enums that must have a known value: neither 0 nor a number without a name."""
     return values(Op.NONZERO, 0, fields)
 
 
 def among(numbers: Iterable[int], *fields: str) -> tuple[FieldCheck, ...]:
-    """Enums that have one of these numbers, below 64; 0 may be missing if it is among them."""
+    """Enums that must have one of these values, below 64; if 0 is one of them, the field may be missing."""
     allowed = set(numbers)
     return values(Op.AMONG, sum(1 << number for number in allowed), fields, may_miss=0 in allowed)
 
 
 def date(*fields: str) -> tuple[FieldCheck, ...]:
-    """Dates, of which 0 is worth a warning."""
+    """Dates; 0 is a warning."""
     made: list[FieldCheck] = []
     for name in fields:
         made.append(FieldCheck(name, CheckRole.VALUE, Op.DATE, 1))
@@ -167,17 +167,17 @@ def date(*fields: str) -> tuple[FieldCheck, ...]:
 
 
 def date_or_none(*fields: str) -> tuple[FieldCheck, ...]:
-    """Dates, of which 0 says that there is none."""
+    """Dates; 0 means none."""
     return values(Op.DATE, 0, fields, may_miss=True)
 
 
 def date_or_forever(*fields: str) -> tuple[FieldCheck, ...]:
-    """Dates, of which the largest number says that it never comes."""
+    """Dates; the largest number means never."""
     return values(Op.DATE_OR_FOREVER, 1, fields, may_miss=True)
 
 
 def refers(*fields: str) -> tuple[FieldCheck, ...]:
-    """Ids of recipients that must have appeared."""
+    """Ids of recipients, which must come earlier in the backup."""
     return tuple(
         check
         for name in fields
@@ -191,27 +191,27 @@ def of_kind(kinds: int, *fields: str) -> tuple[FieldCheck, ...]:
 
 
 def unique(*fields: str) -> tuple[FieldCheck, ...]:
-    """Ids of recipients that may stand only once in their list."""
+    """Ids of recipients that must be unique in their list."""
     return tuple(FieldCheck(name, CheckRole.TWICE) for name in fields)
 
 
 def apart(*fields: str) -> tuple[FieldCheck, ...]:
-    """Recipients that may stand in only one of these lists; the fields must also be in a `unique`."""
+    """Ids of recipients that may be in only one of these lists; the fields must also be in a `unique`."""
     return tuple(FieldCheck(name, CheckRole.APART) for name in fields)
 
 
 def one_of_fields(*oneofs: str) -> tuple[FieldCheck, ...]:
-    """Oneofs of which a member must be set, each written as `Message.oneof`."""
+    """Oneofs that must be set, each written as `Message.oneof`."""
     return tuple(FieldCheck(name, CheckRole.ONEOF) for name in oneofs)
 
 
 def service_id(*fields: str, pni: bool) -> tuple[FieldCheck, ...]:
-    """Service ids in their binary form: of an account, or with `pni` also of a number."""
+    """Service ids in binary form: an ACI, or with `pni` also a PNI."""
     return values(Op.SERVICE_ID, int(pni), fields)
 
 
 def opaque(*fields: str) -> tuple[FieldCheck, ...]:
-    """Colours through which nothing shows."""
+    """Colours without transparency."""
     return values(
         Op.OPAQUE, 0, fields, may_miss=any(tables.SHAPES[by_name(name)[0]] & tables.REPEATED for name in fields)
     )
@@ -223,7 +223,7 @@ def decimal(*fields: str) -> tuple[FieldCheck, ...]:
 
 
 def username(*fields: str, longest: int, digits: int) -> tuple[FieldCheck, ...]:
-    """User names: a nickname of at most `longest` bytes, a dot and at least so many digits."""
+    """Usernames: a nickname of at most `longest` bytes, a dot and at least `digits` digits."""
     return values(Op.USERNAME, two_arguments(longest, digits), fields)
 
 
@@ -233,24 +233,24 @@ def clock(*fields: str) -> tuple[FieldCheck, ...]:
 
 
 def characters(most: int, *fields: str) -> tuple[FieldCheck, ...]:
-    """Text of one to so many characters, as people count them."""
+    """Text of one to `most` characters (grapheme clusters)."""
     return values(Op.CHARACTERS, most, fields)
 
 
 def prefixed(*fields: str, first: int, size: int) -> tuple[FieldCheck, ...]:
-    """Bytes that have at least a size, and begin with one that tells their kind."""
+    """Bytes of at least `size`, of which the first is `first`."""
     return values(Op.PREFIXED, two_arguments(size, first), fields)
 
 
 def two_arguments(low: int, high: int) -> int:
-    """Put two arguments of a check into the one that the core has for each field."""
+    """Pack two arguments of a check into one number."""
     return high << SECOND_ARGUMENT_AT | low
 
 
 NEWER: Final = 1
 RETIRED: Final = 2
 
-# What the format got after its specification was written, and what it lost.
+# Fields that were added to the format after its specification was published, and fields that were removed.
 ADDITIONS: Final = (
     "AccountData.iosSpecificSettings",
     "AccountData.AccountSettings.appTheme",

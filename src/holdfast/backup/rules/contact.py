@@ -20,10 +20,10 @@ from holdfast.backup.rules.rule_numbers import number_of_rule
 
 __all__ = ["FEWEST_DIGITS", "LONGEST_NICKNAME", "RULES"]
 
-# A user name is a nickname of so many bytes at most, a dot, and so many digits at least.
+# The longest nickname of a username in bytes, and the fewest digits after its dot.
 LONGEST_NICKNAME: Final = 48
 FEWEST_DIGITS: Final = 2
-# An identity key is a public key of this type, which its first byte tells, with that byte.
+# The type of an identity key, which is its first byte, and its size with that byte.
 IDENTITY_KEY_TYPE: Final = 5
 IDENTITY_KEY_SIZE: Final = 33
 
@@ -150,7 +150,7 @@ if not cython.compiled:
 
 
 def check_contact(context: RuleContext, depth: cython.int) -> cython.void:
-    """Check identifiers, blocking and identity key of a contact."""
+    """Check the identifiers, the blocked state and the identity key of a contact."""
     if not (context.has(depth, ACI) or context.has(depth, PNI) or context.has(depth, E164)):
         context.report_field(IDENTIFIER, depth, 0)
     if context.holds(depth, BLOCKED_AT) and not context.holds(depth, BLOCKED):
@@ -160,7 +160,7 @@ def check_contact(context: RuleContext, depth: cython.int) -> cython.void:
 
 
 def check_nickname(context: RuleContext, depth: cython.int) -> cython.void:
-    """Check that a nickname has one of its parts."""
+    """Check that a nickname has a given name or a family name."""
     if not (context.holds(depth, GIVEN) or context.holds(depth, FAMILY)):
         context.report_field(NICKNAME_EMPTY, depth, 0)
 

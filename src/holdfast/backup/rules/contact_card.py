@@ -75,7 +75,7 @@ RULES: Final[tuple[Rule, ...]] = (
 )
 
 if not cython.compiled:
-    # The fields of an address that say nothing about where it is.
+    # The fields of an address that are not part of the location.
     LABELS = sum(1 << field(f"ContactAttachment.PostalAddress.{name}") for name in ("type", "label"))
     NAME_EMPTY = number_of_rule("contact-card.name.empty")
     ADDRESS_EMPTY = number_of_rule("contact-card.address.empty")

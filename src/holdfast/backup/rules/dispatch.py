@@ -1,8 +1,8 @@
-"""Calls the checks of a message when it has been read to its end.
+"""Calls the checks of a message at its end.
 
-A record family lists them in `CHECKS`, by the name of the message; several families may check the same message, in
-the order of the registry. Interpreted, they are looked up here; compiled, the core calls them by a switch that the
-build generates in place of this module.
+A record family lists its checks in `CHECKS`, by the name of the message; several families may check the same
+message, in the order of the registry. When interpreted, they are looked up here; compiled, they are called by a
+switch statement that the build generates in place of this module.
 """
 
 from collections import defaultdict
@@ -41,6 +41,6 @@ MESSAGE_CHECKS: Final = checks_by_message()
 
 
 def run_checks(context: RuleContext, message: cython.uint, depth: cython.int) -> cython.void:
-    """Check a message that has been read to its end."""
+    """Run the checks of a message whose fields have all been read."""
     for check in MESSAGE_CHECKS.get(message, ()):
         check(context, depth)

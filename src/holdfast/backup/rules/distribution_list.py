@@ -150,19 +150,19 @@ if not cython.compiled:
     MY_STORY_KEPT = number_of_rule("distribution-list.my-story.kept")
     MY_STORY_ALL = number_of_rule("distribution-list.my-story.all")
     MY_STORY_EXCEPT = number_of_rule("distribution-list.my-story.except")
-    # Notes of a list item: the mode of its list, and how many members that has, one more each.
+    # Notes of a list item: the privacy mode of its list plus one, and the number of its members plus one.
     NOTE_MODE = 0
     NOTE_MEMBERS = 1
 
 
 def check_list(context: RuleContext, depth: cython.int) -> cython.void:
-    """Tell the item around a list its mode and size."""
+    """Store the privacy mode and the size of a list in notes of the enclosing item."""
     context.set_note(depth - 1, NOTE_MODE, context.value(depth, MODE) + 1)
     context.set_note(depth - 1, NOTE_MEMBERS, context.value(depth, MEMBERS) + 1)
 
 
 def check_list_item(context: RuleContext, depth: cython.int) -> cython.void:
-    """Check what only the built-in list, whose id is all zeros, may be."""
+    """Check what is reserved for the built-in list, "My Story", whose id is all zeros."""
     start: cython.Py_ssize_t = context.start(depth, LIST_ID)
     index: cython.Py_ssize_t
     built_in: cython.bint = True

@@ -38,7 +38,7 @@ RULES: Final[tuple[tuple[type[AttachmentError], int], ...]] = (
 
 
 def check_manifest(backup: Backup, profile: Profile) -> Iterator[Finding]:
-    """Yield what is wrong with the manifest of a snapshot, if the backup is one."""
+    """Yield findings about the manifest of a snapshot, if the backup is one."""
     if backup.snapshot is None:
         return
     try:
@@ -51,7 +51,7 @@ def check_manifest(backup: Backup, profile: Profile) -> Iterator[Finding]:
 
 
 def listed(snapshot: SnapshotFolder | None) -> set[str] | None:
-    """Return the attachments in the manifest of a snapshot, None where no manifest can be read."""
+    """Return the attachments in the manifest of a snapshot, None if there is no readable manifest."""
     try:
         return set(snapshot.manifest()) if snapshot is not None and snapshot.has_manifest() else None
     except BackupError:
@@ -59,9 +59,9 @@ def listed(snapshot: SnapshotFolder | None) -> set[str] | None:
 
 
 def check_files(backup: Backup, profile: Profile, *, decrypt: bool) -> Iterator[Finding]:
-    """Check that every attachment file is there; with `decrypt` read each, and report files nothing refers to.
+    """Check that every attachment file exists; with `decrypt`, decrypt each and report unreferenced files.
 
-    An export may have been made without attachments: missing ones are only reported with `decrypt`.
+    An export may have been made without attachments: missing ones are reported only with `decrypt`.
     """
     media = backup.media
     if media is None or not (decrypt or media.has_files()):
@@ -88,7 +88,7 @@ def check_files(backup: Backup, profile: Profile, *, decrypt: bool) -> Iterator[
 
 
 def found(number: int, profile: Profile, frame: int | None, path: str = "", detail: str = "") -> Iterator[Finding]:
-    """Yield a finding, unless the profile leaves the rule out."""
+    """Yield a finding, unless the profile excludes the rule."""
     rule = rule_numbered(number)
     severity = rule.severity(profile)
     if severity is not None:
@@ -96,9 +96,9 @@ def found(number: int, profile: Profile, frame: int | None, path: str = "", deta
 
 
 def unused(snapshot: SnapshotFolder, names: set[str]) -> Iterator[str]:
-    """Yield the files of the content store that neither these names nor any snapshot's manifest refer to.
+    """Yield the files of the content store that are neither in `names` nor in the manifest of any snapshot.
 
-    Where a manifest cannot be read nothing is said: any file may be in it.
+    If a manifest cannot be read, no file is reported: the manifest may refer to any of them.
     """
     named = set(names)
     try:

@@ -1,4 +1,4 @@
-"""What a validation finds: each problem with its place, and never with what stands there."""
+"""Findings of a validation: the broken rule and its location, never any content."""
 
 from dataclasses import dataclass
 
@@ -11,14 +11,13 @@ __all__ = ["Finding"]
 @public
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One broken rule at one place.
+    """A broken rule at one location.
 
-    `frame` 0 is the header and 1 the first frame; it is None where the backup as a whole is meant. `offset` is
-    where that record's length begins in the plain stream. `path` leads to the field as in
-    `chatItem.standardMessage.reactions[2].authorId`, and is empty for the record itself. `detail` gives a length,
-    a count or a number of the format where that helps; a finding never holds what somebody wrote, a name, an id or
-    a key. It is a `consequence` where it may only come of records that could not be read: what it says is missing
-    may have been among them.
+    `frame` 0 is the header and 1 the first frame; it is None for a finding about the backup as a whole. `offset`
+    is the offset of the record's length prefix in the plain stream. `path` is the path of the field, as in
+    `chatItem.standardMessage.reactions[2].authorId`, empty for the record itself. `detail` is a length, a count or
+    a number of the format; a finding never contains text, names, ids or keys. `consequence` is set if the finding
+    may only result from records that could not be read: what is missing may have been among them.
     """
 
     rule: Rule

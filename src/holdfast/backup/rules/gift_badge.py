@@ -14,7 +14,7 @@ from holdfast.backup.schema import backup_pb2
 
 __all__ = ["RULES"]
 
-# The core reports every receipt: one that can be a receipt measures 1, any other 0.
+# The compiled check reports every receipt; the measure of a valid one is 1, of any other 0.
 RECEIPT: Final = Limit(range(1, 2), range(1, 2), measure=is_receipt)
 
 RULES: Final[tuple[Rule, ...]] = (
@@ -48,7 +48,7 @@ if not cython.compiled:
 
 
 def check_badge(context: RuleContext, depth: cython.int) -> cython.void:
-    """Report every presentation, to be measured by `RECEIPT`; a badge that failed has none."""
+    """Report every receipt, to be measured by `RECEIPT`; a badge in the state "failed" has none."""
     start: cython.Py_ssize_t = context.start(depth, PRESENTATION_FIELD)
     size: cython.Py_ssize_t = context.size(depth, PRESENTATION_FIELD)
     if context.value(depth, STATE) != FAILED:

@@ -1,7 +1,6 @@
-"""Counts characters as people do: a letter with its accents is one, a flag is one, a family of emoji is one.
+"""Counts user-perceived characters: extended grapheme clusters (Unicode Standard Annex 29).
 
-These are the extended grapheme clusters of Unicode's annex 29, by the properties Python knows. The few it does
-not know are spelled out.
+The character properties are those of `unicodedata`; the few that it does not have are listed here.
 """
 
 import unicodedata
@@ -11,12 +10,12 @@ from typing import Final
 __all__ = ["count_graphemes"]
 
 JOINER: Final = 0x200D
-# What begins a cluster with whatever follows it.
+# Code points with the break property Prepend.
 PREPEND: Final = frozenset(
     {*range(0x600, 0x606), 0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0xD4E, 0x110BD, 0x110CD, 0x111C2, 0x111C3}
     | {0x1193F, 0x11941, 0x11A3A, *range(0x11A84, 0x11A8A), 0x11D46, 0x11F02}
 )
-# Spacing marks that stand on their own, and letters that do not.
+# Spacing marks that do not extend a cluster, and letters that do.
 NO_SPACING_MARK: Final = frozenset(
     {
         0x102B,
@@ -36,7 +35,7 @@ OTHER_EXTEND: Final = frozenset(
     | {0x302E, 0x302F, 0xFF9E, 0xFF9F, 0x1133E, 0x11357, 0x114B0, 0x114BD, 0x115AF, 0x11930, 0x1D165}
     | {*range(0x1D16E, 0x1D173), *range(0x1F3FB, 0x1F400), *range(0xE0020, 0xE0080)}
 )
-# Pictures that a joiner holds together, as the first and the last of each stretch.
+# Pictographs that a zero-width joiner can join, as ranges.
 PICTURES: Final = (
     *((0xA9, 0xA9), (0xAE, 0xAE), (0x203C, 0x203C), (0x2049, 0x2049), (0x2122, 0x2122), (0x2139, 0x2139)),
     *((0x2194, 0x2199), (0x21A9, 0x21AA), (0x231A, 0x231B), (0x2328, 0x2328), (0x2388, 0x2388), (0x23CF, 0x23CF)),
@@ -60,9 +59,9 @@ def count_graphemes(text: str) -> int:
     """Count the characters of a text."""
     clusters = 0
     before = ""
-    flags = 0  # how many regional indicators stand directly before
-    joined = False  # whether a picture, and what extends it, and a joiner stand directly before
-    picture = False  # whether a picture and what extends it do
+    flags = 0  # the number of regional indicators directly before
+    joined = False  # whether a pictograph with its extensions and a joiner come directly before
+    picture = False  # whether a pictograph with its extensions does
     for sign in text:
         kind = kind_of(sign)
         if not (before and joins(before, kind, flags=flags, joined=joined)):
@@ -75,7 +74,7 @@ def count_graphemes(text: str) -> int:
 
 
 def joins(before: str, kind: str, *, flags: int, joined: bool) -> bool:
-    """Return whether a sign belongs to the cluster before it."""
+    """Return whether a code point belongs to the cluster before it."""
     if before == "return":
         return kind == "feed"
     if "control" in (before, kind) or "feed" in (before, kind) or kind == "return":
@@ -92,7 +91,7 @@ def joins(before: str, kind: str, *, flags: int, joined: bool) -> bool:
 
 
 def kind_of(sign: str) -> str:
-    """Name the part a sign plays in a cluster; most play none."""
+    """Return the grapheme cluster break property of a code point; most have none."""
     code = ord(sign)
     if 0x20 <= code < 0x7F:
         return "other"
@@ -119,7 +118,7 @@ def kind_of(sign: str) -> str:
 
 
 def hangul_kind(code: int) -> str:
-    """Name the part of a Korean syllable a sign is, empty where it is none."""
+    """Return the Hangul syllable type of a code point, empty if it has none."""
     if 0x1100 <= code <= 0x115F or 0xA960 <= code <= 0xA97C:
         return "L"
     if 0x1160 <= code <= 0x11A7 or 0xD7B0 <= code <= 0xD7C6:

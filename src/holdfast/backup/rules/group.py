@@ -249,13 +249,13 @@ if not cython.compiled:
 
 
 def check_group(context: RuleContext, depth: cython.int) -> cython.void:
-    """Check the date of blocking."""
+    """Check that a group has a blocking date only if it is blocked."""
     if context.holds(depth, BLOCKED_AT) and not context.holds(depth, BLOCKED):
         context.report_field(BLOCKED_AT_BLOCKED, depth, BLOCKED_AT)
 
 
 def check_attribute(context: RuleContext, depth: cython.int) -> cython.void:
-    """Check that an attribute of a group is what its field says."""
+    """Check that an attribute of a group is set, and of the kind that its field requires."""
     step: cython.ulonglong = cython.cast(cython.ulonglong, context.steps[depth - 1])
     expected: cython.uint = BLOB_DESCRIPTION
     if step == cython.cast(cython.ulonglong, context.slot(depth - 1, TITLE)):
@@ -269,7 +269,7 @@ def check_attribute(context: RuleContext, depth: cython.int) -> cython.void:
 
 
 def check_member(context: RuleContext, depth: cython.int) -> cython.void:
-    """Check a member, or somebody who is invited to be one."""
+    """Check a member, invited members included."""
     start: cython.Py_ssize_t = context.start(depth, USER_ID)
     size: cython.Py_ssize_t = context.size(depth, USER_ID)
     if context.messages[depth - 1] == PENDING:
@@ -288,7 +288,7 @@ def check_member(context: RuleContext, depth: cython.int) -> cython.void:
 
 
 def check_pending_member(context: RuleContext, depth: cython.int) -> cython.void:
-    """Check that nobody invited themselves."""
+    """Check that an invited member did not invite themselves."""
     one: cython.Py_ssize_t = cython.cast(cython.Py_ssize_t, context.note(depth, NOTE_START))
     size: cython.Py_ssize_t = cython.cast(cython.Py_ssize_t, context.note(depth, NOTE_SIZE))
     other: cython.Py_ssize_t = context.start(depth, ADDED_BY)

@@ -1,4 +1,4 @@
-"""Changes of groups (`GroupChangeChatUpdate`)."""
+"""Group updates (`GroupChangeChatUpdate`)."""
 
 from typing import Final
 
@@ -27,7 +27,7 @@ ANY, MEMBER, ADMINISTRATOR = 1, 2, 3
 
 
 def ids_in_group_updates() -> tuple[str, ...]:
-    """List the fields of group updates that hold an ACI or a PNI."""
+    """Return the fields of group updates that contain an ACI or a PNI."""
     update = next(message for message in tables.MESSAGES if message.name == "Update")
     inside = [field.message_type for field in update.fields if field.message_type is not None]
     inside += [
@@ -138,7 +138,7 @@ if not cython.compiled:
 
 
 def check_member_added(context: RuleContext, depth: cython.int) -> cython.void:
-    """Check that somebody invited a member only if there was an invitation."""
+    """Check that a new member has an inviter only if there was an invitation."""
     if context.has(depth, INVITER) and not context.holds(depth, HAD_INVITATION):
         context.report_field(INVITER_INVITATION, depth, INVITER)
 

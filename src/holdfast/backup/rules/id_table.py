@@ -1,8 +1,8 @@
-"""The ids of a backup: what each stands for, and which frame it came with.
+"""A hash table of the ids of a backup: the kind of each, and the frame that defined it.
 
-Messages are checked by several threads, each a stretch of the stream, so a table may already know ids that a
-message must not: a lookup says from which frame it asks. A table that is being looked into is never changed;
-whoever wants to add to it adds to a copy.
+Messages are checked by several threads, each with a part of the stream, so a table may already have ids that come
+later than a message: a lookup takes the frame of the reference. A table that threads read is never modified; a
+copy is made to add ids.
 """
 
 import secrets
@@ -19,8 +19,8 @@ LOW_8 = cython.declare(cython.ulonglong, 255)
 class IdTable:
     """Ids other than 0, each with a kind, a frame and one more number.
 
-    A table with more room than ids; where an id goes is decided by a number that is chosen at random, so that no
-    file can be made to fill one corner of it.
+    Open addressing with linear probing, at most half full. The hash function has a random factor, so that a
+    crafted file cannot cause collisions.
     """
 
     def __init__(self, bits: cython.int = 8) -> None:
@@ -32,7 +32,7 @@ class IdTable:
         self.others = array("Q", bytes(8 << bits))
 
     def place(self, key: cython.ulonglong) -> cython.size_t:
-        """Find where an id is, or would go."""
+        """Return the index of an id, or of the free entry where it would be added."""
         mask: cython.size_t = (1 << self.bits) - 1
         at: cython.size_t = cython.cast(cython.size_t, ((key * self.spread) & ALL_64) >> (64 - self.bits))
         here: cython.ulonglong = self.keys[at]
@@ -42,30 +42,30 @@ class IdTable:
         return at
 
     def find(self, key: cython.ulonglong, frame: cython.ulonglong) -> cython.Py_ssize_t:
-        """Find an id that came before a frame; -1 when there is none."""
+        """Return the index of an id that was defined before a frame; -1 if there is none."""
         at: cython.size_t = self.place(key)
         if self.keys[at] != key or self.marks[at] >> 8 >= frame or key == 0:
             return -1
         return at
 
     def kind(self, at: cython.Py_ssize_t) -> cython.uint:
-        """Return the kind of what was found at a place."""
+        """Return the kind of the id at an index."""
         return cython.cast(cython.uint, self.marks[at] & LOW_8)
 
     def room(self) -> int:
-        """Return how many places there are."""
+        """Return the number of entries, free ones included."""
         return 1 << self.bits
 
     def knows(self, key: int) -> bool:
-        """Return whether an id is there already."""
+        """Return whether the table contains an id."""
         return key != 0 and self.keys[self.place(key)] == key
 
     def kind_of(self, key: int) -> int:
-        """Return the kind of an id, no kind where it is not there."""
+        """Return the kind of an id, 0 if the table does not contain it."""
         return self.kind(self.place(key)) if self.knows(key) else 0
 
     def add(self, key: int, kind: int, frame: int, other: int = 0) -> None:
-        """Add an id that is not 0 and not there yet."""
+        """Add an id, which must be new and not 0."""
         at: cython.Py_ssize_t
         if 2 * (self.count + 1) > self.room():
             self.grow()
@@ -76,7 +76,7 @@ class IdTable:
         self.count += 1
 
     def grow(self) -> None:
-        """Make twice the room."""
+        """Double the number of entries."""
         keys, marks, others = self.keys, self.marks, self.others
         index: cython.Py_ssize_t
         at: cython.Py_ssize_t
@@ -92,7 +92,7 @@ class IdTable:
                 self.others[at] = others[index]
 
     def copy(self) -> "IdTable":
-        """Make another that can be added to while this one is being looked into."""
+        """Return a copy, to add to while threads read this one."""
         made = IdTable(1)
         made.bits = self.bits
         made.count = self.count

@@ -1,4 +1,4 @@
-"""Attachment files beside a backup, checked where there is a folder with them."""
+"""Attachment files of a backup, checked if there is a folder with them."""
 
 from typing import Final
 

@@ -323,7 +323,7 @@ if not cython.compiled:
     PAYMENT = field("ChatItem.paymentNotification")
     STORY_REPLY = field("ChatItem.directStoryReplyMessage")
     ADMIN_DELETED = field("ChatItem.adminDeletedMessage")
-    # Counted as a kind of message of its own.
+    # A pseudo field number: voice messages count as a kind of message.
     VOICE_MESSAGE = 63
 
     BODIES = sum(1 << member.number for member in backup_pb2.ChatItem.DESCRIPTOR.oneofs_by_name["item"].fields)
@@ -369,10 +369,10 @@ if not cython.compiled:
     TAKEOUT = PURPOSE_NUMBERS[Purpose.TAKEOUT]
     DAY = SHORTEST_LIFE
 
-    # A note of the details of an outgoing message: whether it waits to be sent to somebody.
+    # A note of the details of an outgoing message: whether sending to a recipient is pending.
     NOTE_WAITING = 0
-    # Notes of a message, which no other family writes: when the latest of its earlier revisions so far was sent;
-    # its direction and kind, once it is read; and whether its countdown must have begun.
+    # Notes of a message that only this family uses: when the latest of its revisions so far was sent; its
+    # direction and kind; and whether its expiration timer must have started.
     NOTE_REVISED = 1
     NOTE_DIRECTION = 2
     NOTE_KIND = 3
@@ -380,37 +380,37 @@ if not cython.compiled:
 
 
 def check_send_status(context: RuleContext, depth: cython.int) -> cython.void:
-    """Tell the message whether it still waits to be sent to somebody."""
+    """Store in a note of the message whether sending to a recipient is pending."""
     if not context.seen[depth] & SENT:
         context.notes[(depth - 1) * NOTES + NOTE_WAITING] = 1
 
 
 def check_outgoing(context: RuleContext, depth: cython.int) -> cython.void:
-    """Tell the message whether it was sent to everybody."""
+    """Store in a note of the message whether it was sent to all recipients."""
     if context.notes[depth * NOTES + NOTE_WAITING] == 0:
         context.notes[(depth - 1) * NOTES + NOTE_STARTED] = 1
 
 
 def check_incoming(context: RuleContext, depth: cython.int) -> cython.void:
-    """Tell the message whether it was read."""
+    """Store in a note of the message whether it was read."""
     if (context.filled[depth] >> READ) & 1:
         context.notes[(depth - 1) * NOTES + NOTE_STARTED] = 1
 
 
 def kind_of_author(context: RuleContext, depth: cython.int) -> cython.uint:
-    """Return the kind of recipient that the author of a chat item is, 0 where that is not known."""
+    """Return the recipient kind of the author of a chat item, 0 if the author is unknown."""
     if (context.filled[depth] >> AUTHOR) & 1:
         return cython.cast(cython.uint, context.sizes[depth * WIDTH + AUTHOR])
     return 0
 
 
 def can_write(kind: cython.uint) -> cython.bint:
-    """Return whether a recipient of a kind can be an author; one that cannot has been reported as such."""
+    """Return whether a recipient of a kind can be an author; other checks report one that cannot."""
     return kind >= CONTACT or kind in (SELF, RELEASE_NOTES)
 
 
 def check_item(context: RuleContext, depth: cython.int) -> cython.void:
-    """Check a message, all of it but its revisions and what it holds."""
+    """Check a message, except its revisions and its content."""
     direction: cython.uint = 0
     kind: cython.ulonglong = 0
     number: cython.uint
@@ -453,7 +453,7 @@ def check_item(context: RuleContext, depth: cython.int) -> cython.void:
 
 
 def check_expiry(context: RuleContext, depth: cython.int, direction: cython.uint) -> cython.void:
-    """Check when a message disappears: never too soon for what the backup is for."""
+    """Check the expiration timer of a message: a remote backup excludes messages that expire soon."""
     duration: cython.ulonglong = context.value(depth, EXPIRES_IN)
     begun: cython.ulonglong = context.value(depth, EXPIRE_START)
     least: cython.ulonglong = context.made_at
@@ -471,7 +471,7 @@ def check_expiry(context: RuleContext, depth: cython.int, direction: cython.uint
     else:
         if context.purpose == REMOTE:
             least += DAY
-        # Neither sum may run over: what is left of the limit is compared instead.
+        # Compared by subtraction: a sum could overflow.
         if begun < least and duration < least - begun:
             context.report_field(EXPIRY_SOON, depth, EXPIRES_IN)
 
@@ -479,7 +479,7 @@ def check_expiry(context: RuleContext, depth: cython.int, direction: cython.uint
 def check_revision(
     context: RuleContext, depth: cython.int, direction: cython.uint, kind: cython.ulonglong
 ) -> cython.void:
-    """Check an earlier revision against the message that replaced it, which was read before."""
+    """Check an earlier revision against the message that replaced it, which has been read already."""
     later: cython.int = depth - 1
     later_direction: cython.ulonglong = context.note(later, NOTE_DIRECTION)
     later_kind: cython.ulonglong = context.note(later, NOTE_KIND)
@@ -501,7 +501,7 @@ def check_revision(
 def check_place(
     context: RuleContext, depth: cython.int, author: cython.uint, kind: cython.ulonglong
 ) -> cython.void:
-    """Check that a message stands in a chat where it can."""
+    """Check that a message of its kind is allowed in its chat."""
     row: cython.Py_ssize_t = depth * WIDTH
     key: cython.ulonglong = context.values[row + CHAT_ID] if (context.seen[depth] >> CHAT_ID) & 1 else 0
     at: cython.Py_ssize_t = context.chats.find(key, context.frame)

@@ -19,7 +19,7 @@ __all__ = ["RULES"]
 
 
 def max_characters(*, spec: int, current: int) -> Limit:
-    """Limit a text to between one and so many characters, as people count them."""
+    """Limit a text to between one and so many characters (grapheme clusters)."""
     return Limit(
         range(1, spec + 1),
         range(1, current + 1),
@@ -126,12 +126,12 @@ if not cython.compiled:
     VOTE_SINGLE = number_of_rule("poll.vote.single")
     POLL_CHAT = number_of_rule("poll.chat")
     RELEASE_NOTES = kinds.RELEASE_NOTES
-    # A note of a poll: the option, one more, of somebody who had voted for another.
+    # A note of a poll: the index, plus one, of an option whose voter had voted for another.
     NOTE_SECOND_VOTE = 0
 
 
 def check_poll(context: RuleContext, depth: cython.int) -> cython.void:
-    """Check how many options a poll has, and that each votes once where one vote is allowed."""
+    """Check the number of options of a poll, and that each voter has one vote if only one is allowed."""
     second: cython.Py_ssize_t = cython.cast(cython.Py_ssize_t, context.note(depth, NOTE_SECOND_VOTE))
     if context.value(depth, OPTIONS) < _FEWEST_OPTIONS:
         context.report_field(OPTIONS_COUNT, depth, OPTIONS)
@@ -140,9 +140,9 @@ def check_poll(context: RuleContext, depth: cython.int) -> cython.void:
 
 
 def check_vote(context: RuleContext, depth: cython.int) -> cython.void:
-    """Check that nobody votes for an option twice, and tell the poll who votes for two.
+    """Check that nobody votes twice for an option, and store in a note of the poll if somebody votes for two.
 
-    Serial numbers only go up: an entry in `listed_in` set since the poll began is of one of its options.
+    Serial numbers only increase: an entry in `listed_in` set since the poll began is one of its options.
     """
     at: cython.Py_ssize_t = context.start(depth, VOTER)
     if not context.holds(depth, VOTER) or at < 0:
@@ -158,7 +158,7 @@ def check_vote(context: RuleContext, depth: cython.int) -> cython.void:
 
 
 def check_poll_chat(context: RuleContext, depth: cython.int) -> cython.void:
-    """Check that a poll is in a chat where people can vote."""
+    """Check that a poll is in a chat that supports polls."""
     if (context.seen[depth] >> POLL) & 1 and context.note(depth, NOTE_CHAT) == RELEASE_NOTES:
         context.report_field(POLL_CHAT, depth, POLL)
 

@@ -1,15 +1,15 @@
-"""Generates what the compiler must be told of the rules, from the modules that declare them; the build runs it.
+"""Generates the `.pxd` files of the rules at build time, from the modules that declare the rules.
 
-The checks are written in Python that Cython compiles. A `.pxd` file beside each module gives the compiler
+The checks are Python that Cython compiles. The `.pxd` file beside each module declares
 
-- the module's functions whose annotations are types of C, as functions of C,
-- what the module has under `if not cython.compiled:`, as constants and tables of C, with the values that they get
+- the functions whose annotations are C types, as C functions,
+- the names that are set under `if not cython.compiled:`, as C constants and tables, with the values that they have
   when the module is imported from its source, and
-- what it imports there, from the `.pxd` of that module.
+- the names that are imported there, as `cimport` from the `.pxd` of that module.
 
-Two files stand for more than their module: `rule_numbers.pxd` has the numbers of all rules, and `dispatch.pxd` the
-switch that calls the checks of a message. A rule that nothing checks is an error, as is a constant or a function
-that no code uses, such as the number of a rule that is never reported, or a check that `CHECKS` does not list.
+Two files are more than declarations: `rule_numbers.pxd` has the numbers of all rules, and `dispatch.pxd` the
+switch statement that calls the checks of a message. A rule that nothing checks is a build error, as is an unused
+constant or function, such as the number of a rule that is never reported, or a check that `CHECKS` does not list.
 """
 
 import ast
@@ -33,7 +33,7 @@ RULES: Final = "holdfast.backup.rules"
 CORE: Final = ("rule_numbers", "value_forms", "value_checks", "record_checks")
 # Those whose `.pxd` is written by hand, because they have classes.
 BY_HAND: Final = frozenset({"checker", "id_table", "rule_context"})
-# A record family has room for this many rules before the numbers of others change.
+# The numbers reserved for each record family, so that a new rule does not change the numbers of other families.
 FAMILY_SIZE: Final = 64
 C_TYPES: Final = {
     "RuleContext": "RuleContext",
@@ -51,17 +51,17 @@ CONTEXT_IMPORT: Final = f"from {RULES}.rule_context cimport RuleContext"
 
 
 class SourceFinder(MetaPathFinder):
-    """Imports the package from its source, past extensions that an earlier build has left beside it.
+    """Imports the package from its source, ignoring extension modules of an earlier build.
 
-    Packages are imported without what their `__init__` imports, which the declarations do not need; the schema's
-    has classes of its own.
+    Packages are imported without running their `__init__`, which the declarations do not need; that of `schema` is
+    run, because it defines classes.
     """
 
     def __init__(self, source: Path) -> None:
         self._source = source
 
     def find_spec(self, fullname: str, _path: object = None, _target: object = None) -> ModuleSpec | None:
-        """Return where a module of the package is."""
+        """Return the spec of a module of the package."""
         if fullname.partition(".")[0] != "holdfast":
             return None
         path = self._source.joinpath(*fullname.split("."))
@@ -77,7 +77,7 @@ class SourceFinder(MetaPathFinder):
 
 @contextmanager
 def imports_from_source(source: Path) -> Iterator[None]:
-    """Import the package from its source in this context, and forget that afterwards."""
+    """Import the package from its source inside this context, and restore `sys.modules` afterwards."""
     before = remove_modules()
     finder = SourceFinder(source)
     sys.meta_path.insert(0, finder)
@@ -90,7 +90,7 @@ def imports_from_source(source: Path) -> Iterator[None]:
 
 
 def remove_modules() -> dict[str, ModuleType]:
-    """Forget the imported modules of the package, and return them."""
+    """Remove the modules of the package from `sys.modules`, and return them."""
     names = [name for name in sys.modules if name.partition(".")[0] == "holdfast"]
     return {name: sys.modules.pop(name) for name in names}
 
@@ -113,7 +113,7 @@ def compiled_modules(source: Path) -> list[str]:
 
 
 def numbered(families: dict[str, list[str]]) -> dict[str, int]:
-    """Give every rule its number, so that a new one leaves those of other families as they are."""
+    """Return the number of every rule; a new rule does not change the numbers of other families."""
     for name, ids in families.items():
         if len(ids) >= FAMILY_SIZE:
             raise ValueError(f"{name} has too many rules: {len(ids)}")
@@ -125,7 +125,7 @@ def numbered(families: dict[str, list[str]]) -> dict[str, int]:
 
 
 class ModuleSource:
-    """The source of a module, as far as the compiler must be told of it."""
+    """The declarations in the source of a module."""
 
     def __init__(self, name: str, path: Path) -> None:
         self.name = name
@@ -185,12 +185,12 @@ class ModuleSource:
 
 
 def annotation(node: ast.expr | None) -> str:
-    """Return an annotation as it is written."""
+    """Return the source text of an annotation."""
     return "" if node is None else ast.unparse(node)
 
 
 def constant(module: str, name: str, value: object) -> list[str]:
-    """Return the lines that declare a constant or a table of C."""
+    """Return the lines that declare a C constant or table."""
     symbol = f"holdfast_{module}_{name}"
     if isinstance(value, int) and 0 <= value < 1 << 31:
         return ["cdef enum:", f"    {name} = {int(value)}"]
@@ -222,7 +222,7 @@ def module_declarations(module: ModuleSource, values: ModuleType) -> str:
 
 
 def dispatch_declarations(families: dict[str, ModuleSource]) -> str:
-    """Return the switch that calls the checks of a message."""
+    """Return the switch statement that calls the checks of a message."""
     lines = [CONTEXT_IMPORT]
     calls: dict[str, list[str]] = defaultdict(list)
     messages: dict[str, int] = rule_module("checks").MESSAGE_BY_NAME
@@ -244,7 +244,7 @@ def dispatch_declarations(families: dict[str, ModuleSource]) -> str:
 
 
 def require_use(compiled: dict[str, ModuleSource], everything: Iterable[ModuleSource]) -> None:
-    """Raise `ValueError` for a constant or a function of C of the compiled modules that no code uses."""
+    """Raise `ValueError` for an unused C constant or function of the compiled modules."""
     imported = {(name, item) for module in everything for name, names in module.imports.items() for item in names}
     for module in compiled.values():
         used = module.used_names() | {item for name, item in imported if name == f"{RULES}.{module.name}"}
@@ -295,7 +295,7 @@ def constants_of_others(compiled: dict[str, ModuleSource]) -> dict[str, set[str]
 
 
 def write_declarations(source: Path) -> None:
-    """Write the generated `.pxd` files beside their modules; one that would not change stays as it is."""
+    """Write the generated `.pxd` files beside their modules; an unchanged file is not touched."""
     folder = source.joinpath(*RULES.split("."))
     made = declarations(source)
     for path in folder.glob("*.pxd"):

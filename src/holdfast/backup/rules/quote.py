@@ -94,7 +94,7 @@ if not cython.compiled:
 
 
 def check_quote(context: RuleContext, depth: cython.int) -> cython.void:
-    """Check that a quote has content, and its length; a text too long for any message was reported as that."""
+    """Check that a quote has content, and its length; a text too long for any message is reported elsewhere."""
     size: cython.ulonglong = context.note(depth, NOTE_BODY)
     if (
         context.value(depth, TYPE) == NORMAL

@@ -1,4 +1,4 @@
-"""Raw findings, as the compiled core writes them, and how they become `Finding` objects."""
+"""Raw findings, as the compiled modules report them, and their conversion to `Finding` objects."""
 
 from array import array
 from collections import Counter
@@ -16,14 +16,14 @@ __all__ = ["READABLE", "WHOLE", "Explainer", "RawFinding", "read_findings"]
 
 READABLE: Final = number_of_rule("frame.readable")
 WHOLE: Final = number_of_rule("stream.whole")
-# The rules that break where another record is missing.
+# The rules that are broken if another record is missing.
 NEEDS_ANOTHER: Final = frozenset(
     rule.number
     for rule in RULES
     if (rule.breach is Breach.REFERENCE and rule.id.endswith(".known")) or rule.id == "account.first"
 )
 
-# The limits that the core cannot apply, by the number of their rule, and how the size of a value is measured.
+# The limits that the compiled modules cannot apply, by rule number, and how the size of a value is measured.
 LIMITS: Final = {rule.number: rule.limit for rule in RULES if rule.limit is not None}
 MEASURES: Final = {number: limit.measure for number, limit in LIMITS.items() if limit.measure is not None}
 CROWDED: Final = rule_named("frame.crowded").number
@@ -51,7 +51,7 @@ class RawFinding(NamedTuple):
 
 
 def read_findings(page: bytes, data: bytes) -> Iterator[RawFinding]:
-    """Yield the findings of a page that the core wrote; `data` is the buffer it read."""
+    """Yield the findings of a buffer of findings; `data` is the buffer that was checked."""
     words = array("Q", page)
     at = 0
     while at < len(words):
@@ -73,10 +73,10 @@ def step(word: int) -> str:
 
 
 class Explainer:
-    """Turns raw findings into findings under one profile, in file order.
+    """Converts raw findings to findings of a profile, in file order.
 
-    `muted` gets a bit for each kind of warning that the core need not report again for a field; `lost` is set once
-    a record could not be read.
+    `muted` gets a bit for each kind of warning that need not be reported again for a field; `lost` is set once a
+    record could not be read.
     """
 
     def __init__(self, profile: Profile, muted: bytearray) -> None:
@@ -86,7 +86,7 @@ class Explainer:
         self.lost = False
 
     def keep(self, raw: RawFinding) -> bool:
-        """Return whether to keep a finding: warnings about dates are kept up to a number for each field."""
+        """Return whether to keep a finding: warnings about dates are limited to a number per field."""
         mark = DATES.get(raw.rule)
         if mark is None:
             return True
@@ -97,7 +97,7 @@ class Explainer:
         return count <= MOST_WARNINGS
 
     def explain(self, raw: RawFinding, edition: Edition) -> Finding | None:
-        """Return the finding, or None where profile or edition leave the rule out."""
+        """Return the finding, or None if the profile or the edition excludes the rule."""
         rule = rule_numbered(raw.rule)
         severity = rule.severity(self._profile, edition)
         if severity is None or is_allowed(raw, edition):
@@ -112,16 +112,16 @@ class Explainer:
 
 
 def is_allowed(raw: RawFinding, edition: Edition) -> bool:
-    """Return whether the edition allows what the core reported: the core applies the strictest edition."""
+    """Return whether the edition allows a reported value: the compiled checks apply the strictest edition."""
     limit = LIMITS.get(raw.rule)
     if limit is None:
         return False
-    # The core reports a number of bytes plus one: 0 is a value that is missing.
+    # The number of bytes is reported plus one: 0 means that the value is missing.
     return limit.allows(raw.extra if limit.measure else raw.extra - 1, edition)
 
 
 def detail(raw: RawFinding, breach: Breach) -> str:
-    """Return a length or a number of the format that helps, empty where there is none."""
+    """Return the detail of a finding, a length or a number of the format; empty if there is none."""
     if raw.rule == CROWDED:
         return f"{raw.extra >> 1:,} more"
     if raw.rule == WHOLE:

@@ -62,7 +62,7 @@ if not cython.compiled:
 
 
 def check_reaction(context: RuleContext, depth: cython.int) -> cython.void:
-    """Check that nobody reacts twice to a message, which the author's entry in `reacted_in` tells."""
+    """Check that nobody reacts twice to a message, by the author's entry in `reacted_in`."""
     at: cython.Py_ssize_t = context.starts[depth * WIDTH + AUTHOR]
     if not (context.filled[depth] >> AUTHOR) & 1 or at < 0:
         return

@@ -1,7 +1,7 @@
-"""Tells whether bytes are the receipt of a gift badge, as far as that can be told without asking the server.
+"""Validates the receipt of a gift badge, as far as possible without the server.
 
-A receipt is a zero, five points of the group Ristretto, a proof behind its length, when it expires, its level
-and a serial number. That the proof proves anything is not looked at, nor what comes after it all.
+A receipt is a zero byte, five points of the Ristretto group, a length-prefixed proof, the expiration time, the
+level and a serial number. The proof is not verified, and trailing bytes are ignored.
 """
 
 from functools import lru_cache
@@ -12,7 +12,7 @@ __all__ = ["is_receipt"]
 POINTS: Final = 5
 POINT: Final = 32
 LENGTH: Final = 8
-# When it expires, its level, and the serial number.
+# The sizes of the expiration time, the level and the serial number.
 TAIL: Final = 8 + 8 + 16
 
 PRIME: Final = 2**255 - 19
@@ -22,7 +22,7 @@ ROOT_OF_MINUS_ONE: Final = pow(2, (PRIME - 1) // 4, PRIME)
 
 @lru_cache(maxsize=1024)
 def is_receipt(data: bytes) -> bool:
-    """Return whether bytes can be a receipt."""
+    """Return whether bytes have the form of a receipt."""
     start = 1 + POINTS * POINT
     if len(data) < start + LENGTH + TAIL or data[0] != 0:
         return False
@@ -51,7 +51,7 @@ def is_point(data: bytes) -> bool:
 
 
 def inverse_root(value: int) -> tuple[bool, int]:
-    """Find the even root of 1 over a number, and tell whether there is one (RFC 9496, section 4.2)."""
+    """Return whether the inverse of a number is a square, and its non-negative root (RFC 9496, section 4.2)."""
     cube = value * value * value % PRIME
     root = cube * pow(cube * cube * value % PRIME, (PRIME - 5) // 8, PRIME) % PRIME
     check = value * root * root % PRIME

@@ -1,4 +1,4 @@
-"""Recipients (`Recipient`) of any kind: their ids, and what no two of them share."""
+"""Recipients (`Recipient`) of any kind: their ids, and identifiers that must be unique."""
 
 from typing import Final
 

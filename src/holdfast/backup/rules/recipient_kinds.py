@@ -1,7 +1,7 @@
-"""What an id can stand for: the kinds of recipients, as numbers and as sets of them.
+"""The kinds of recipients, as numbers and as bit sets.
 
-A contact is told by which of its identifiers it has, because some things can only be said by, or to, somebody who
-can be reached in a certain way.
+The kind of a contact includes which identifiers it has, because some messages and updates are only possible with
+certain identifiers.
 """
 
 from typing import Final
@@ -25,14 +25,14 @@ __all__ = [
     "one_of",
 ]
 
-# Nobody knows what it is; that was reported where it was found, so everything is allowed of it.
+# Unknown kind. It was reported where it was defined, so that references to it are not checked.
 NO_KIND: Final = 0
 SELF: Final = 1
 RELEASE_NOTES: Final = 2
 GROUP: Final = 3
 DISTRIBUTION_LIST: Final = 4
 CALL_LINK: Final = 5
-# A contact is this and the sum of what it has.
+# The kind of a contact is this plus the bits of its identifiers.
 CONTACT: Final = 8
 ACI: Final = 4
 E164: Final = 2
@@ -40,7 +40,7 @@ PNI: Final = 1
 
 
 def one_of(*kinds: int) -> int:
-    """Make the set of these kinds."""
+    """Return the bit set of these kinds."""
     return sum(1 << kind for kind in {NO_KIND, *kinds})
 
 

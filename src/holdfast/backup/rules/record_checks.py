@@ -1,10 +1,10 @@
-"""Reads the fields of a record and checks them, without building objects and without the interpreter.
+"""Reads the fields of a record and checks them, without building message objects.
 
-What counts as well-formed is what the walk accepts. A message in which a field stands twice, or beside another of
-its oneof, is given back: protobuf says what that adds up to, and what it says is checked instead.
+Well-formed is what `walk` accepts. A record with a duplicate singular field, or with two members of a oneof, is
+rejected with the fault `TANGLED`: the caller normalizes it and checks the result instead.
 
-The validator spends most of its time here, in `check_message`: most fields are read where they stand, the rest by
-the functions below. The place in the buffer is in `pos` there, and in `context.pos` for everything else.
+The validator spends most of its time here, in `check_message`: the common forms of fields are read inline, the
+others by the functions below. The read position is the local `pos` there, and `context.pos` everywhere else.
 """
 
 import cython
@@ -57,7 +57,7 @@ if not cython.compiled:
 
 __all__ = ["TANGLED"]
 
-# A fault of no record: the frame must be written anew before it can be checked.
+# Not a fault of the format: the frame must be normalized before it can be checked.
 TANGLED = 100
 if not cython.compiled:
     TANGLED_FRAME = TANGLED
@@ -82,7 +82,7 @@ if not cython.compiled:
 
 
 def check_record(context: RuleContext, root: cython.uint) -> cython.void:
-    """Check one record up to `end`; one with a fault leaves no findings."""
+    """Check one record up to `end`; a record with a fault has no findings."""
     used: cython.Py_ssize_t = context.used
     context.dropped = 0
     context.dropped_error = False
@@ -94,7 +94,7 @@ def check_record(context: RuleContext, root: cython.uint) -> cython.void:
 
 
 def check_item_frame(context: RuleContext) -> cython.void:
-    """Check a frame that is a message and nothing else, with `pos` where the message is."""
+    """Check a frame that consists of a single message, with `pos` at the message."""
     used: cython.Py_ssize_t = context.used
     context.dropped = 0
     context.dropped_error = False
@@ -115,7 +115,7 @@ def report_dropped(context: RuleContext) -> cython.void:
 
 
 def check_message(context: RuleContext, message: cython.uint, depth: cython.int) -> cython.void:  # noqa: PLR0915  # one loop: a call per field costs more
-    """Check one message up to `end`, `depth` levels below the record."""
+    """Check one message up to `end`, at nesting level `depth`."""
     head: cython.ulonglong = HEADS[4 * message]
     base: cython.size_t = head & 0xFFFF
     limit: cython.uint = cython.cast(cython.uint, head >> LIMIT_AT & 0xFF)
@@ -143,7 +143,7 @@ def check_message(context: RuleContext, message: cython.uint, depth: cython.int)
     for number in range(NOTES):
         context.notes[depth * NOTES + number] = 0
     while pos < end:
-        # Most tags take one byte, which cannot be wrong.
+        # Most tags are one byte, and always valid.
         tag = context.data[pos]
         if 8 <= tag < 0x80:
             pos += 1
@@ -284,9 +284,9 @@ def check_message(context: RuleContext, message: cython.uint, depth: cython.int)
 
 
 def check_revisions(context: RuleContext, begin: cython.size_t, depth: cython.int) -> cython.void:
-    """Read a message again from its `begin`, but only its earlier revisions.
+    """Read a message again from `begin`, and check only its earlier revisions.
 
-    They are compared with what replaced them, so they come last, wherever they stand.
+    They are compared with the message that replaced them, so they are checked last, wherever they are.
     """
     outer: cython.Py_ssize_t = context.end
     element: cython.Py_ssize_t = 0
@@ -312,7 +312,7 @@ def check_revisions(context: RuleContext, begin: cython.size_t, depth: cython.in
 def is_skipped(
     context: RuleContext, slot: cython.Py_ssize_t, shape: cython.ulonglong, tag: cython.uint, depth: cython.int
 ) -> cython.bint:
-    """Remark upon a field that is unknown, was added to the format or taken out; tell whether to skip it."""
+    """Report a field that is unknown, or was added or removed in another edition; return whether to skip it."""
     if tag & 7 != shape & WIRE_TYPE and (tag & 7 != 2 or not shape & PACKABLE):
         context.report(UNKNOWN_FIELD, depth, 0, -1, tag >> 3, 0, 0)
         return True
@@ -330,7 +330,7 @@ def is_skipped(
 def read_number(
     context: RuleContext, slot: cython.Py_ssize_t, shape: cython.ulonglong, depth: cython.int, number: cython.uint
 ) -> cython.bint:
-    """Read one number of a list, or one of fixed size; tell whether it says more than if it were not there."""
+    """Read a number of a repeated field, or one of fixed size; return whether it differs from a missing field."""
     element: cython.Py_ssize_t = -1
     value: cython.ulonglong
     row: cython.Py_ssize_t = depth * WIDTH + number
@@ -367,7 +367,7 @@ def read_packed(  # noqa: PLR0917  # a C function: no keywords, and no struct to
     number: cython.uint,
     size: cython.Py_ssize_t,
 ) -> cython.void:
-    """Read a packed list of numbers up to `end`."""
+    """Read a packed field up to `end`."""
     if shape & WIRE_TYPE == 5 and size & 3:
         context.fault = BAD_LIST
     while context.pos < context.end and not context.fault:
@@ -382,7 +382,7 @@ def enum_value(  # noqa: PLR0917  # a C function: no keywords, and no struct to 
     element: cython.Py_ssize_t,
     value: cython.ulonglong,
 ) -> cython.ulonglong:
-    """Return the number of an enum's value; one that has no name is reported and read as 0."""
+    """Return an enum value; a value without a name is reported and read as 0."""
     low: cython.uint = cython.cast(cython.uint, value & LOW_32)
     if low < 64 and (NAMED[cython.cast(cython.Py_ssize_t, shape >> TARGET_AT)] >> low) & 1:
         return low
@@ -391,7 +391,7 @@ def enum_value(  # noqa: PLR0917  # a C function: no keywords, and no struct to 
 
 
 def report_missing(context: RuleContext, message: cython.uint, depth: cython.int) -> cython.void:
-    """Report what a message lacks."""
+    """Report the missing fields of a message."""
     left: cython.ulonglong = REQUIRED[message] & ~context.filled[depth]
     slot: cython.Py_ssize_t = context.slot(depth, 0)
     number: cython.uint = 0
@@ -407,7 +407,7 @@ def report_missing(context: RuleContext, message: cython.uint, depth: cython.int
 
 
 def report_unset_oneofs(context: RuleContext, message: cython.uint, depth: cython.int) -> cython.void:
-    """Report a oneof of which nothing is there."""
+    """Report the oneofs of a message that are not set."""
     seen: cython.ulonglong = context.seen[depth]
     place: cython.Py_ssize_t = 2 * message
     if ONEOFS[place] and not seen & ONEOFS[place]:
@@ -417,7 +417,7 @@ def report_unset_oneofs(context: RuleContext, message: cython.uint, depth: cytho
 
 
 def read_tag(context: RuleContext, limit: cython.uint) -> cython.uint:
-    """Read a tag that takes more bytes, or is wrong: only a message without fields may have the number 0."""
+    """Read a tag that is longer or invalid: only a message type without fields may have the field number 0."""
     tag: cython.uint = context.any_tag()
     if tag < 8 and limit > 1 and not context.fault:
         context.fault = BAD_TAG

@@ -1,4 +1,4 @@
-"""The registry of all rules, by id and by the number the compiled core knows them by."""
+"""The registry of all rules, by id and by their number in the compiled modules."""
 
 from typing import Final
 
@@ -38,7 +38,7 @@ from holdfast.backup.wire.layout import MOST_RULES
 
 __all__ = ["FAMILIES", "RULES", "error_mask", "rule_named", "rule_numbered"]
 
-# The record families, in the order in which their records stand in a backup.
+# The record families, in the order of their records in a backup.
 FAMILIES: Final = {
     "container": container.RULES,
     "stream": stream.RULES,
@@ -81,12 +81,12 @@ def rule_named(name: str) -> Rule:
 
 
 def rule_numbered(number: int) -> Rule:
-    """Return a rule by the number the core knows it by."""
+    """Return a rule by its number in the compiled modules."""
     return BY_NUMBER[number]
 
 
 def error_mask(profile: Profile) -> bytes:
-    """Return a byte for each number of a rule: 1 where the rule is an error under a profile."""
+    """Return a byte for each rule number: 1 if the rule is an error under a profile."""
     marks = bytearray(MOST_RULES)
     for rule in RULES:
         marks[rule.number] = rule.severity(profile) is Severity.ERROR

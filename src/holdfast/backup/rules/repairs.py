@@ -1,8 +1,8 @@
 """Repairs of a record or a field that breaks a rule: what can be done, and what it loses.
 
-A repair is safe when an importer reads the same thing afterwards as before, or when what is left out says nothing
-to anybody. Any other repair loses something that nothing can import, and is only done when it is asked for. A rule
-without repairs cannot be repaired: what is missing would have to be invented.
+A repair is safe if an importer reads the same content before and after, or if what is removed has no meaning. Any
+other repair loses something that could not be imported, and is done only on request. A rule without repairs cannot
+be repaired: the missing content would have to be invented.
 """
 
 from collections.abc import Mapping
@@ -42,12 +42,12 @@ class RepairAction(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """One way to repair a finding.
+    """A repair of a finding.
 
-    `words` says what is done. `loses` is set where something is left out that somebody wrote or chose, however
-    useless it became. `up` names a message around the field, `down` fields inside the message, that the repair is
-    about instead of the field of the finding. `values` are what `PUT` writes, by the name of a field: that of the
-    finding itself, one beside it, or, where the finding is about a message, one inside of it.
+    `words` describes it. `loses` is set if content is removed that somebody wrote or chose. `up` names an
+    enclosing message, `down` fields of a nested message, that the repair applies to instead of the field of the
+    finding. `values` are what `PUT` writes, by the name of a field: that of the finding, a sibling, or, if the
+    finding is about a message, one of its fields.
     """
 
     action: RepairAction
@@ -60,23 +60,23 @@ class Fix:
 
 ON: Final = b"\x01"
 EMPTY: Final = b""
-# A `FilePointer` with an empty locator, which says that the file is lost.
+# A `FilePointer` with an empty locator, which means that the file is lost.
 LOST_FILE: Final = b"\x6a\x00"
 
 
 def clear(words: str, *down: str) -> Fix:
-    """Clear a field that says nothing, or fields in it."""
+    """Clear a field without meaning, or fields of its message."""
     return Fix(RepairAction.CLEAR, words, down=down)
 
 
 def put(words: str, *down: str, **values: bytes | int) -> Fix:
-    """Write the value that importers read in any case; a number is below 128."""
+    """Write the value that importers use anyway; a number must be below 128."""
     bodies = {name: bytes((value,)) if isinstance(value, int) else value for name, value in values.items()}
     return Fix(RepairAction.PUT, words, down=down, values=bodies)
 
 
 def discard(words: str, *down: str, up: str = "") -> Fix:
-    """Clear a field that nothing can import, or fields in it, or the message around it."""
+    """Clear a field that cannot be imported, fields of its message, or the enclosing message `up`."""
     return Fix(RepairAction.CLEAR, words, loses=True, up=up, down=down)
 
 

@@ -38,7 +38,7 @@ class Severity(StrEnum):
 
 @public
 class Profile(StrEnum):
-    """The view to take: an exporter is to write no fault, an importer reads what is there."""
+    """How strict to be: as for an exporter, which must write no fault, or as an importer reads."""
 
     STRICT = "strict"
     IMPORT = "import"
@@ -46,7 +46,7 @@ class Profile(StrEnum):
 
 @public
 class Edition(StrEnum):
-    """The edition of the format: that of the specification, or with what was added since."""
+    """The edition of the format: that of the specification, or with later additions."""
 
     SPEC = "spec"
     CURRENT = "current"
@@ -61,7 +61,7 @@ class Purpose(StrEnum):
     TAKEOUT = "takeout"
 
 
-# How the compiled core knows a purpose.
+# The number of each purpose in the compiled modules.
 PURPOSE_NUMBERS: Final = {purpose: number for number, purpose in enumerate(Purpose)}
 BOTH: Final = frozenset(Edition)
 CURRENT: Final = frozenset({Edition.CURRENT})
@@ -73,15 +73,15 @@ class Breach(StrEnum):
     """The kind of a rule, which decides its severity and what an importer does when it is broken."""
 
     FORMAT = "format"  # the bytes, the order, a length or a limit of the format itself
-    REFERENCE = "reference"  # an id that leads nowhere, or to the wrong kind of thing
-    DEFAULTED = "defaulted"  # importers read another value in its place
-    SKIPPED = "skipped"  # importers pass over the thing
-    CARE = "care"  # importers take it as it is; exporters are expected to take more care
-    NEWS = "news"  # nothing is wrong: there is more than is known here
-    TIME = "time"  # a date that can hardly be meant
+    REFERENCE = "reference"  # an id that is not defined, or refers to the wrong kind of record
+    DEFAULTED = "defaulted"  # importers use a default instead
+    SKIPPED = "skipped"  # importers skip the record or field
+    CARE = "care"  # importers accept it; exporters should not write it
+    NEWS = "news"  # not a fault: a field or value of a newer format
+    TIME = "time"  # an implausible date
 
 
-# What each kind is under the two profiles.
+# The severity of each kind under the two profiles.
 STRICT: Final[dict[Breach, Severity | None]] = {
     Breach.FORMAT: Severity.ERROR,
     Breach.REFERENCE: Severity.ERROR,
@@ -110,10 +110,10 @@ IMPORTER: Final[dict[Breach, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """The allowed sizes of a value in each edition, for what the compiled core cannot decide.
+    """The allowed sizes of a value in each edition, for what the compiled checks cannot decide.
 
-    The core reports every value that the strictest edition may not allow. `measure` computes the size of such a
-    value, in `unit`; without it the size is the number of bytes that the core reported.
+    The compiled checks report every value that the strictest edition may not allow. `measure` computes the size of
+    such a value, in `unit`; without it the size is the reported number of bytes.
     """
 
     spec: range
@@ -132,21 +132,21 @@ class Limit:
 
 
 def max_bytes(*, spec: int, current: int) -> Limit:
-    """Limit a text to so many bytes; the compiled core reports the size of one that has more."""
+    """Limit a text to so many bytes; the compiled checks report the size of a longer one."""
     return Limit(range(spec + 1), range(current + 1))
 
 
 @public
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule. `strict` and `lenient` are its severity under the two profiles, None where it does not apply.
+    """A rule. `strict` and `lenient` are its severities under the two profiles, None if it does not apply.
 
-    `editions` are those in which it applies at all, `strict_editions` those in which exporters were held to it.
-    `wrong` says in one sentence what is wrong when it is broken, `advice` what to do, `importer` what an importer
-    will do about it. `number` is how the compiled core knows it. `checks` are what the core holds single fields
-    to; where there are none, other code asks for the number and checks the rule. `fields` are all it looks at,
-    each written as `Message.field`, a oneof by its own name. `limit` is applied to what the core reports.
-    `repairs` are tried in their order; `file_repair` is for rules about the file instead of a record.
+    `editions` are the editions in which it applies, `strict_editions` those in which it applies to exporters.
+    `wrong` is the message of a finding, `advice` what to do, `importer` what an importer will do. `number` is its
+    number in the compiled modules. `checks` are its checks of single fields; without any, other code checks the
+    rule by its number. `fields` are all fields that it reads, each written as `Message.field`, a oneof by its
+    name. `limit` is applied to reported values. `repairs` are tried in order; `file_repair` is for rules about the
+    file instead of a record.
     """
 
     id: str
@@ -167,7 +167,7 @@ class Rule:
     file_repair: RepairAction | None = field(repr=False)
 
     def severity(self, profile: Profile, edition: Edition | None = None) -> Severity | None:
-        """Return the severity under a profile, None where profile or edition leave the rule out."""
+        """Return the severity under a profile, None if the profile or the edition excludes the rule."""
         if edition is not None and edition not in self.editions:
             return None
         if profile is Profile.IMPORT:
@@ -175,7 +175,7 @@ class Rule:
         return self.strict if edition is None or edition in self.strict_editions else None
 
     def first_repair(self, *, loses: bool) -> RepairAction | None:
-        """Return what is tried first: a safe repair, or with `loses` one that loses data."""
+        """Return the action that is tried first: of a safe repair, or with `loses` of one that loses data."""
         if self.file_repair is not None:
             return self.file_repair if loses == (self.file_repair is RepairAction.DROP_BYTES) else None
         return next((fix.action for fix in self.repairs if fix.loses == loses), None)
@@ -199,7 +199,7 @@ def rule(  # noqa: PLR0917  # a C function: no keywords, and no struct to fill
     repairs: tuple[Fix, ...] = (),
     file_repair: RepairAction | None = None,
 ) -> Rule:
-    """Describe a rule; its kind decides the severities, and its checks name their fields."""
+    """Return a rule; the severities follow from its kind, the fields from its checks."""
     return Rule(
         id=name,
         number=add_rule(name, by_fields=bool(checks)),

@@ -1,11 +1,12 @@
-"""The rule context: what the checks of a frame share while it is read.
+"""The rule context: the state that the checks of a frame share while it is read.
 
-A message is checked when it has been read to its end. Until then its numbers, and the places of its texts and
-bytes, are kept by field number, a row of registers for each level of nesting. A few further numbers of a row, its
-notes, are for what a message wants to know of those inside it.
+A message is checked when its end is reached. Until then its numbers, and the offsets of its texts and bytes, are
+in registers by field number, one row for each nesting level. Each row also has a few notes: numbers that the
+checks of nested messages store for the enclosing message.
 
-A finding is a row of numbers in a buffer: how many there are, the rule, the frame and where it begins, one number
-that explains, the span of the value, and the path to the field, each step a slot and, in a list, which element.
+A finding is a sequence of numbers in a buffer: its size, the rule, the frame and its offset, a number with
+details, the range of the value, and the path of the field: for each step the slot and, in a list, the index of the
+element.
 """
 
 from array import array
@@ -27,11 +28,11 @@ BASES = cython.declare(cython.const[cython.uint][::1], tables.BASES)
 
 @dataclass(frozen=True, slots=True)
 class ReferenceTables:
-    """What frames are checked against.
+    """The tables and settings that frames are checked against.
 
-    `muted` says which warnings about dates need not be repeated, by slot, and `error_mask` which rules are errors,
-    by number. `purpose` is one of `PURPOSE_NUMBERS`; `made_at` is when the backup says it was made. With
-    `spec_only` the additions to the format are unknown.
+    `muted` has, by slot, which warnings about dates are not repeated, and `error_mask`, by number, which rules are
+    errors. `purpose` is one of `PURPOSE_NUMBERS`; `made_at` is the creation time in the header. With `spec_only`,
+    later additions to the format are unknown fields.
     """
 
     recipients: IdTable
@@ -45,13 +46,13 @@ class ReferenceTables:
 
 
 class RuleContext(Cursor):
-    """A cursor with the values it has read, what they are checked against, and a buffer for findings."""
+    """A cursor with registers for the values it has read, the reference tables, and a buffer of findings."""
 
     def __init__(self) -> None:
         super().__init__(b"", 0, 0)
         if not cython.compiled:
-            # Compiled, these are arrays of C, which bounds checks do not cover. They are indexed by how deep a
-            # message lies, which is bounded, and by numbers of fields that the schema has, which fit.
+            # In the compiled version these are C arrays without bounds checks. They are indexed by the nesting
+            # level, which is bounded, and by field numbers of the schema, which fit.
             self.values = array("Q", bytes(8 * REGISTERS))
             self.starts = array("q", bytes(8 * REGISTERS))
             self.sizes = array("q", bytes(8 * REGISTERS))
@@ -75,7 +76,7 @@ class RuleContext(Cursor):
         self.bind(ReferenceTables(IdTable(), IdTable(), IdTable(), bytes(tables.SLOTS), bytes(layout.MOST_RULES)))
 
     def bind(self, references: ReferenceTables) -> None:
-        """Check what is read from now on against these tables."""
+        """Use these tables for the frames that are checked next."""
         self.recipients = references.recipients
         self.chats = references.chats
         self.colors = references.colors
@@ -90,7 +91,7 @@ class RuleContext(Cursor):
             self.reacted_in = array("Q", bytes(8 * room))
 
     def reset(self, data: bytes | memoryview, base: int, frame: int) -> None:
-        """Go to the beginning of a buffer, which is at `base` of the stream and begins with this frame."""
+        """Start a buffer, which is at offset `base` of the stream and begins with this frame."""
         self.data = data
         self.pos = 0
         self.begin = 0
@@ -104,7 +105,7 @@ class RuleContext(Cursor):
         self.newer = False
 
     def take_findings(self) -> bytes:
-        """Return what was reported, and empty the buffer."""
+        """Return the findings, and clear their buffer."""
         used, self.used = self.used, 0
         return bytes(memoryview(self.findings)[:used]) if used else b""
 
@@ -118,16 +119,16 @@ class RuleContext(Cursor):
         start: cython.Py_ssize_t,
         end: cython.Py_ssize_t,
     ) -> cython.void:
-        """Write a finding about a field of the message at `depth`, or with number 0 about that message.
+        """Report a finding about a field of the message at `depth`, or with number 0 about that message.
 
-        `element` is which of a list, or -1. What no longer fits into the buffer is counted.
+        `element` is the index in a list, or -1. Findings that no longer fit into the buffer are counted.
         """
         at: cython.Py_ssize_t = self.used
         size: cython.Py_ssize_t = HEAD + depth + (1 if number else 0)
         level: cython.int
         if rule == 0:
             return
-        # Room is left for one that says that there are more.
+        # Room is left for a finding that reports the number of dropped ones.
         if at + size > len(self.findings) - HEAD:
             self.dropped += 1
             if self.error_mask[rule]:
@@ -155,7 +156,7 @@ class RuleContext(Cursor):
         start: cython.Py_ssize_t,
         end: cython.Py_ssize_t,
     ) -> cython.void:
-        """Write what a finding begins with."""
+        """Write the first numbers of a finding."""
         at: cython.Py_ssize_t = self.used
         self.findings[at] = cython.cast(cython.ulonglong, size)
         self.findings[at + 1] = rule
@@ -166,31 +167,31 @@ class RuleContext(Cursor):
         self.findings[at + 6] = cython.cast(cython.ulonglong, end)
 
     def report_field(self, rule: cython.uint, depth: cython.int, number: cython.uint) -> cython.void:
-        """Write a finding about a field that is not a list, or about the whole message."""
+        """Report a finding about a field that is not repeated, or about the whole message."""
         self.report(rule, depth, number, -1, 0, 0, 0)
 
     def has(self, depth: cython.int, number: cython.uint) -> cython.bint:
-        """Return whether a field is there."""
+        """Return whether a field is on the wire."""
         return (self.seen[depth] >> number) & 1 != 0
 
     def holds(self, depth: cython.int, number: cython.uint) -> cython.bint:
-        """Return whether a field is there and, where its default need not be written, has another value."""
+        """Return whether a field is set; without presence, to another value than its default."""
         return (self.filled[depth] >> number) & 1 != 0
 
     def value(self, depth: cython.int, number: cython.uint) -> cython.ulonglong:
-        """Return a number, 0 where it is not there; of a list, how many elements it has."""
+        """Return a number, 0 if the field is missing; for a repeated field, the number of elements."""
         if not (self.seen[depth] >> number) & 1:
             return 0
         return self.values[depth * WIDTH + number]
 
     def size(self, depth: cython.int, number: cython.uint) -> cython.Py_ssize_t:
-        """Return the length of a text or bytes, 0 where they are not there."""
+        """Return the length of a text or bytes, 0 if the field is missing."""
         if not (self.seen[depth] >> number) & 1:
             return 0
         return self.sizes[depth * WIDTH + number]
 
     def start(self, depth: cython.int, number: cython.uint) -> cython.Py_ssize_t:
-        """Return where a text or bytes begin."""
+        """Return the offset of a text or bytes, 0 if the field is missing."""
         return self.starts[depth * WIDTH + number] if (self.seen[depth] >> number) & 1 else 0
 
     def note(self, depth: cython.int, index: cython.int) -> cython.ulonglong:
@@ -202,5 +203,5 @@ class RuleContext(Cursor):
         self.notes[depth * NOTES + index] = value
 
     def slot(self, depth: cython.int, number: cython.uint) -> cython.Py_ssize_t:
-        """Find the slot of a field of the message at `depth`."""
+        """Return the slot of a field of the message at `depth`."""
         return BASES[self.messages[depth]] + number

@@ -1,7 +1,7 @@
-"""The numbers by which the compiled core knows rules; everywhere else they have names.
+"""The numbers of rules in the compiled modules; all other code uses their ids.
 
-The build numbers the rules and compiles the ids into this module, where they are looked up. Interpreted, a rule
-gets its number when it is first named: by its description, or by the code that checks it. Number 0 is no rule.
+The build numbers the rules and compiles the ids into this module. When interpreted, a rule gets its number when
+its id is first used: by its declaration, or by the code that checks it. Number 0 is no rule.
 """
 
 from typing import Final
@@ -11,13 +11,13 @@ import cython
 __all__ = ["add_rule", "number_of_rule", "require_checks"]
 
 if not cython.compiled:
-    # The id of each rule by its number, empty where there is none, and how many that are.
+    # The id of each rule by its number, empty for unused numbers, and their count.
     RULE_IDS: list[bytes] = []
     RULE_COUNT = 0
 
 
 def compiled_numbers() -> dict[str, int]:
-    """Return the numbers that the core was compiled with, by the id of the rule."""
+    """Return the numbers that were compiled in, by rule id."""
     numbers: dict[str, int] = {}
     for number in range(RULE_COUNT):
         name: bytes = RULE_IDS[number]
@@ -32,14 +32,14 @@ CHECKED: Final[set[str]] = set()
 
 
 def number_of(name: str) -> int:
-    """Return the number of a rule, a new one for a new name."""
+    """Return the number of a rule, a new number for a new id."""
     return NUMBERS.setdefault(name, 1 + max(NUMBERS.values(), default=0))
 
 
 def add_rule(name: str, *, by_fields: bool) -> int:
-    """Return the number of a rule that is being described; `by_fields` where checks of single fields apply it.
+    """Return the number of a rule that is being declared; `by_fields` if it has checks of single fields.
 
-    Raises `ValueError` for an id that is taken.
+    Raises `ValueError` for a duplicate id.
     """
     if name in DESCRIBED:
         raise ValueError(f"two rules have the id {name}")
@@ -50,7 +50,7 @@ def add_rule(name: str, *, by_fields: bool) -> int:
 
 
 def number_of_rule(name: str) -> int:
-    """Return the number of a rule for the code that checks it, which must ask for it when it is imported."""
+    """Return the number of a rule for the code that checks it; to be called at import time."""
     CHECKED.add(name)
     return number_of(name)
 

@@ -1,4 +1,4 @@
-"""The stream of frames: its framing, its header, dates, and what the schema does not know."""
+"""The frame stream: framing, header, dates, unknown fields and values."""
 
 from typing import Final
 
@@ -11,8 +11,8 @@ from holdfast.backup.rules.rule import CURRENT, SPEC, Breach, Rule, rule
 __all__ = ["RULES"]
 
 if not cython.compiled:
-    # The dates between which none is remarkable, the first of 2000 and of 2100; the last date JavaScript knows;
-    # and the number that means never. All are milliseconds since 1970.
+    # The range of plausible dates, from 2000 to 2100; the largest date of JavaScript; and the number that means
+    # never. All are in milliseconds since 1970.
     USUAL_FROM = 946_684_800_000
     USUAL_TO = 4_102_444_800_000
     LAST_DATE = 8_640_000_000_000_000

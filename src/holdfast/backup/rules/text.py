@@ -17,7 +17,7 @@ if not cython.compiled:
 
 __all__ = ["BODY_LIMIT", "EXCERPT_LIMIT", "RULES"]
 
-# The longest text that has formatting, or is quoted; and the longest excerpt of one whose whole is elsewhere.
+# The longest text that has formatting or is quoted; and the longest excerpt of a text that is stored in a file.
 BODY_LIMIT: Final = max_bytes(spec=128 * 1024, current=128 * 1024)
 EXCERPT_LIMIT: Final = max_bytes(spec=2048, current=2048)
 
@@ -150,7 +150,7 @@ if not cython.compiled:
 
 
 def check_text(context: RuleContext, depth: cython.int) -> cython.void:
-    """Check a text; one that is plain and not quoted may be of any length."""
+    """Check a text; a text without formatting that is not quoted may have any length."""
     size: cython.Py_ssize_t = context.sizes[depth * WIDTH + BODY] if (context.seen[depth] >> BODY) & 1 else 0
     around: cython.uint = context.messages[depth - 1]
     context.notes[(depth - 1) * NOTES + NOTE_BODY] = cython.cast(cython.ulonglong, size) + 1
@@ -195,7 +195,7 @@ def check_standard_message(context: RuleContext, depth: cython.int) -> cython.vo
 
 
 def check_text_reply(context: RuleContext, depth: cython.int) -> cython.void:
-    """Check the length of a reply to a story whose whole text is in a file."""
+    """Check the length of a story reply whose full text is in a file."""
     if context.has(depth, REPLY_LONG_TEXT) and context.note(depth, NOTE_BODY) > LONGEST_EXCERPT + 1:
         context.report(LONG_TEXT_BODY, depth, 0, -1, context.note(depth, NOTE_BODY), 0, 0)
 

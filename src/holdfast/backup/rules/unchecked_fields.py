@@ -1,8 +1,8 @@
-"""The fields of the schema that no rule looks at, and why none needs to.
+"""The fields of the schema that no rule checks, with reasons.
 
-Whoever adds a field to the schema writes a rule for it, or a line here. A field that holds a message is not
-listed: that it may be missing is said by there being no rule, and what it holds is decided field by field. All
-numbers of enums without a name, and all fields without one, are noted wherever they stand.
+A new field of the schema needs a rule or an entry here. Fields that contain a message are not listed: without a
+rule they may be missing, and the fields of the message are listed themselves. Unknown fields and unknown enum
+values are reported everywhere.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ TRANSACTION: Final = "PaymentNotification.TransactionDetails.Transaction"
 
 
 def of(message: str, *fields: str) -> tuple[str, ...]:
-    """Name fields of a message."""
+    """Return the full names of fields of a message."""
     return tuple(f"{message}.{field}" for field in fields)
 
 

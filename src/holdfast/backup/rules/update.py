@@ -1,4 +1,4 @@
-"""Chat updates (`ChatUpdateMessage`) other than calls and changes of groups."""
+"""Chat updates (`ChatUpdateMessage`) other than calls and group updates."""
 
 from array import array
 from typing import Final
@@ -29,7 +29,7 @@ NOT_RELEASE_NOTES: Final = kinds.ANYBODY & ~(1 << kinds.RELEASE_NOTES)
 IN_DIRECT: Final = kinds.CONTACTS | kinds.one_of(kinds.SELF)
 IN_CONVERSATION: Final = IN_DIRECT | kinds.one_of(kinds.GROUP)
 IN_GROUP: Final = kinds.one_of(kinds.GROUP)
-# Who may make a simple update, and in which chat it may stand, by its type.
+# The allowed authors of a simple update, and the chats in which it is allowed, by its type.
 SIMPLE_PLACES: Final = {
     "JOINED_SERVICE": (BY_ANY_CONTACT, IN_DIRECT),
     "IDENTITY_UPDATE": (BY_ANY_CONTACT, IN_CONVERSATION),
@@ -48,7 +48,7 @@ SIMPLE_PLACES: Final = {
     "UNBLOCKED": (BY_SELF, kinds.ANYBODY),
     "MESSAGE_REQUEST_ACCEPTED": (BY_SELF, IN_CONVERSATION),
 }
-# The same of other updates, by their field.
+# The same for other updates, by their field.
 OTHER_PLACES: Final = {
     "groupChange": (BY_REACHABLE, IN_GROUP),
     "expirationTimerChange": (BY_REACHABLE, IN_DIRECT),
@@ -61,7 +61,7 @@ OTHER_PLACES: Final = {
     "pollTerminate": (BY_REACHABLE, NOT_RELEASE_NOTES),
     "pinMessage": (BY_REACHABLE, NOT_RELEASE_NOTES),
 }
-# Both by number: the type of a simple update, or the number of another's field, this much higher.
+# Both by number: the type of a simple update, or the field number of another update plus this offset.
 SIMPLE_TYPES: Final = 32
 UPDATE_FIELDS: Final = [
     member.number for member in backup_pb2.ChatUpdateMessage.DESCRIPTOR.oneofs_by_name["update"].fields
@@ -178,9 +178,9 @@ if not cython.compiled:
     FIELDS_END = max(UPDATE_FIELDS) + 1
     AUTHORS = array("I", [PLACES.get(index, (kinds.ANYBODY, 0))[0] for index in range(2 * SIMPLE_TYPES)])
     CHATS = array("I", [PLACES.get(index, (0, kinds.ANYBODY))[1] for index in range(2 * SIMPLE_TYPES)])
-    # A note of an update: the type of a simple one.
+    # A note of an update: the type of a simple update.
     NOTE_TYPE = 0
-    # Notes of a chat item: who may have made the update, and in which chats it may stand, as sets of kinds.
+    # Notes of a chat item: the allowed authors of the update and the allowed chats, as sets of recipient kinds.
     NOTE_AUTHORS = FIRST_CONTENT_NOTE
     NOTE_CHATS = FIRST_CONTENT_NOTE + 1
     UPDATE_AUTHOR = number_of_rule("update.author")
@@ -188,12 +188,12 @@ if not cython.compiled:
 
 
 def check_simple_update(context: RuleContext, depth: cython.int) -> cython.void:
-    """Tell the update of which type it is."""
+    """Store the type of a simple update in a note of the update."""
     context.set_note(depth - 1, NOTE_TYPE, context.value(depth, SIMPLE_TYPE))
 
 
 def check_update(context: RuleContext, depth: cython.int) -> cython.void:
-    """Tell the chat item who may have made this update, and in which chats it may stand."""
+    """Store the allowed authors and chats of an update in notes of the chat item."""
     index: cython.uint = 0
     number: cython.uint
     if context.has(depth, SIMPLE):
@@ -209,7 +209,7 @@ def check_update(context: RuleContext, depth: cython.int) -> cython.void:
 
 
 def check_update_item(context: RuleContext, depth: cython.int) -> cython.void:
-    """Check who made an update, and in which chat it stands."""
+    """Check the author and the chat of an update."""
     authors: cython.ulonglong
     chats: cython.ulonglong
     author: cython.uint

@@ -1,4 +1,4 @@
-"""The public interface of validation: findings as they come, or all of them with a verdict."""
+"""The public interface of validation: findings as an iterator, or all of them with a verdict."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -26,9 +26,9 @@ __all__ = ["Validation", "validate"]
 class Validation:
     """The validation of a backup: iterate to get its findings in file order, as they are found.
 
-    Nothing is read before the first finding or a property is asked for. Iterating keeps no findings, however many
-    there are; each iteration reads the backup anew. `findings` and `by_rule` keep all of them. `ok`, `counts`,
-    `edition` and `frames` read the backup to its end, once.
+    Nothing is read before the first finding or a property is requested. Iteration stores no findings, and each
+    iteration reads the backup again. `findings` and `by_rule` store all of them. `ok`, `counts`, `edition` and
+    `frames` read the backup to its end, once.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class Validation:
 
     @property
     def edition(self) -> Edition | None:
-        """The edition of the format that the backup was held to; None where nothing could be read."""
+        """The edition of the format that was applied; None if nothing could be read."""
         return self._run().edition
 
     @property
@@ -142,13 +142,12 @@ def validate(
     threads: int | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Validation:
-    """Hold a backup, in any form `open` takes, to the rules; return its findings, read as they are asked for.
+    """Validate a backup, in any form that `open` accepts, and return its findings, which are read lazily.
 
-    The profile `strict` is for who wrote the backup, `import` for who has to read it. The edition `auto` is told
-    by what the backup holds. The purpose is not in the file: a remote backup, a device transfer or a takeout. The
-    attachment files of a local folder or export are looked for, with `media` also decrypted, and with None left
-    alone. What is wrong with the file itself, its encryption or its compression is found too, unless it was opened
-    before.
+    The profile `strict` is for exporters, `import` for importers. The edition `auto` is detected from the content.
+    The purpose is not in the file: a remote backup, a device transfer or a takeout. For a local folder or an
+    export, the attachment files must exist; with `media` they are also decrypted, with None they are not checked.
+    Faults of the file, its encryption and its compression are findings too, unless `source` is an opened backup.
 
     >>> validation = hb.validate("chats.binproto")
     >>> validation.ok, validation.frames

@@ -1,4 +1,4 @@
-"""Validates a backup: a whole file, or frame by frame as it is written."""
+"""Validates a backup: a whole file, or frame by frame while it is written."""
 
 import os
 from collections import Counter, deque
@@ -43,16 +43,16 @@ ProfileName: TypeAlias = Profile | Literal["strict", "import"]
 EditionName: TypeAlias = Edition | Literal["spec", "current", "auto"]
 PurposeName: TypeAlias = Purpose | Literal["remote", "transfer", "takeout"]
 
-# Faults that appear while the content is read, at a place in it.
+# Faults that are found while the content is read.
 INSIDE: Final = frozenset({Part.COMPRESSION, Part.CHECKSUM, Part.PADDING})
-# More threads than this are of no use: one reads the file.
+# More threads do not help: one of them reads the file.
 MAX_THREADS: Final = 4
-# How many findings wait in memory while the edition is not known.
+# The most findings held in memory while the edition is unknown.
 MAX_HELD: Final = 50_000
 
 
 class HeldFindings:
-    """Findings that wait until the edition is known, in a temporary file when there are many."""
+    """Findings held until the edition is known, in a temporary file if there are many."""
 
     def __init__(self) -> None:
         self._waiting: list[RawFinding] = []
@@ -124,7 +124,7 @@ class Validator:
         return list(self.emit(merge(found, odd[0]), newer=odd[1]))
 
     def finish(self) -> list[Finding]:
-        """Return the remaining findings, and what is missing now that there are no more frames."""
+        """Return the remaining findings, and those about missing records."""
         return list(self.end())
 
     def scan(self, block: Block) -> list[RawFinding]:
@@ -152,7 +152,7 @@ class Validator:
             yield from self._explain(kept, self.edition)
 
     def end(self, *, whole: bool = True) -> Iterator[Finding]:
-        """Yield held findings and what is missing; without `whole`, a damaged stream may have lost it."""
+        """Yield held findings and those about missing records; without `whole`, they may be in a damaged part."""
         yield from self.emit([], newer=self._newer)
         if self.edition is None:
             self.edition = Edition.SPEC
@@ -185,14 +185,14 @@ class Validator:
         return list(read_findings(self._record_checker.take_findings(), raw))
 
     def _bind(self) -> None:
-        """Let the checker look into the tables as they are now."""
+        """Pass the current reference tables to the checker."""
         references = self.state.reference_tables()
         if references is not self._bound:
             self._checker.bind(references)
             self._bound = references
 
     def _add_other(self, block: Block, other: tuple[int, int, int, int, int]) -> list[RawFinding]:
-        """Add a frame that the checker has just checked to the backup state, and return all findings about it."""
+        """Add a frame that was just checked to the backup state, and return all findings about it."""
         index, begin, start, end, fault = other
         offset = block.offset + begin
         raw = block.data[start:end]
@@ -209,7 +209,7 @@ class Validator:
         return found
 
     def _check_anew(self, raw: bytes, index: int, offset: int) -> Iterable[RawFinding]:
-        """Check a frame that was written anew; the checker of the block is in the middle of it."""
+        """Check a normalized frame, with another checker: that of the block is in use."""
         self._record_checker.bind(self.state.reference_tables())
         self._record_checker.record(raw, tables.FRAME, offset, index)
         self._newer = self._newer or self._record_checker.met_additions()
@@ -217,7 +217,7 @@ class Validator:
 
     @property
     def newer(self) -> bool:
-        """Whether a frame that is not a plain message held anything that was added to the format."""
+        """Whether a frame other than a message has a field or value of the current edition."""
         return self._newer
 
 
@@ -255,7 +255,7 @@ def examine(checker: Checker, references: ReferenceTables, block: Block) -> tupl
 
 
 def broken_off(damage: DamagedBackup, after: int) -> RawFinding:
-    """Note where a stream breaks off; a record written as JSON is known by its line, or its place in the array."""
+    """Return a finding about the end of a truncated stream; JSON records are located by line or array index."""
     if damage.frame is not None:
         return RawFinding(damage.frame, damage.offset, WHOLE, 0, 0, "")
     place = f"{damage.unit} {damage.offset:,} of the {damage.stream}"
@@ -263,7 +263,7 @@ def broken_off(damage: DamagedBackup, after: int) -> RawFinding:
 
 
 def merge(one: list[RawFinding], other: list[RawFinding]) -> list[RawFinding]:
-    """Put two lists, each in file order, into one."""
+    """Merge two lists that are each in file order."""
     if not one or not other:
         return one or other
     return sorted(one + other, key=lambda raw: raw.frame)
@@ -272,10 +272,10 @@ def merge(one: list[RawFinding], other: list[RawFinding]) -> list[RawFinding]:
 class ValidationRun:
     """A backup being validated: iterate to get its findings in file order.
 
-    Once that is done, `edition` says which year's format it was held to, `frames` how many frames there were,
-    `counts` how many findings of each severity, `consequences` how many of them may only come of what could not be
-    read, and `valid` whether none of them was an error. `faults` and `gaps` are what opening the backup told of,
-    now or while it is read; where nothing at all can be read there is no backup.
+    Afterwards, `edition` is the edition that was applied, `frames` the number of frames, `counts` the number of
+    findings of each severity, `consequences` how many of them may only result from unreadable parts, and `valid`
+    whether there was no error. `faults` and `gaps` are reported by the reader, which may add to them while the
+    backup is read; `backup` is None if nothing could be read.
     """
 
     def __init__(
@@ -305,7 +305,7 @@ class ValidationRun:
 
     @property
     def backup(self) -> Backup | None:
-        """The backup that is validated, None where nothing in it could be read."""
+        """The backup that is validated, None if nothing could be read."""
         return self._backup
 
     @property
@@ -315,7 +315,7 @@ class ValidationRun:
 
     @property
     def edition(self) -> Edition | None:
-        """The edition the backup is held to, None while that is not known."""
+        """The edition that is applied, None while it is unknown."""
         return None if self._validator is None else self._validator.edition
 
     @property
@@ -356,7 +356,7 @@ class ValidationRun:
         cut = any(fault.part is Part.COMPRESSION for fault in inside)
         ending = self._new_gaps()
         if not cut:
-            # A record that is cut off where the compressed data are is no fault of its own.
+            # A record that is truncated where the compressed data end is not another fault.
             yield from validator.emit(ending, newer=False)
         whole = whole and not cut and not self._gaps
         yield from validator.end(whole=whole)
@@ -367,13 +367,13 @@ class ValidationRun:
             yield from check_files(backup, self.profile, decrypt=self.media)
 
     def _new_gaps(self) -> list[RawFinding]:
-        """List the places that were passed over since this was asked last."""
+        """Return findings about the gaps since the last call."""
         new = self._gaps[self._told :]
         self._told += len(new)
         return [RawFinding(gap.frame, gap.offset, WHOLE, gap.size, 0, gap.place) for gap in new]
 
     def _explain(self, fault: Fault, frame: int | None) -> Iterator[Finding]:
-        """Make a finding of what opening the backup told of."""
+        """Return the finding for a fault that the reader reported."""
         rule = rule_named(RULE_OF[fault.part])
         severity = rule.severity(self.profile)
         if severity is not None:
@@ -381,7 +381,7 @@ class ValidationRun:
             yield Finding(rule, severity, frame, None, "", place)
 
     def _blocks(self, backup: Backup, validator: Validator) -> Iterator[tuple[list[RawFinding], bool]]:
-        """Check block by block: what is not a message in order, messages by threads."""
+        """Check block by block: messages in a thread pool, all other records in file order."""
         if self._threads == 1:
             checker = Checker()
             for block in backup.blocks():
@@ -435,10 +435,10 @@ def start_validation(
     threads: int | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Iterator[ValidationRun]:
-    """Open a backup to validate it: a file or folder that is damaged is judged as far as it can be read.
+    """Open a backup to validate it: a damaged file or folder is validated as far as it can be read.
 
-    What cannot be read in the middle of a stream is passed over, and what follows is judged.
-    A key that does not fit, and a file that is no backup, are errors here as anywhere.
+    Unreadable parts of a stream are skipped. A wrong key, and a file that is not a backup, raise an error as they
+    do in `open`.
     """
     faults: list[Fault] = []
     gaps: list[Gap] = []
@@ -451,7 +451,7 @@ def start_validation(
         except (DamagedContainer, FolderIncomplete) as fault:
             faults.append(fault)
         except (DamagedBackup, UnreadableBackup):
-            # Without its beginning a stream is nothing that could be recognised.
+            # A stream without its beginning cannot be recognised.
             if not any(fault.part in INSIDE for fault in faults):
                 raise
         yield ValidationRun(

@@ -58,7 +58,7 @@ def check_number(  # noqa: PLR0917  # a C function: no keywords, and no struct t
     element: cython.Py_ssize_t,
     value: cython.ulonglong,
 ) -> cython.void:
-    """Hold a number to its check."""
+    """Check a number."""
     op: cython.int = OPS[slot]
     bad: cython.bint = False
     if op in (DATE, DATE_OR_FOREVER):
@@ -87,7 +87,7 @@ def check_twice(  # noqa: PLR0917  # a C function: no keywords, and no struct to
     element: cython.Py_ssize_t,
     value: cython.ulonglong,
 ) -> cython.void:
-    """Hold a value of an enum to standing only once in its list."""
+    """Check that an enum value is unique in its list."""
     met: cython.ulonglong = context.note(depth, 0)
     if (met >> value) & 1:
         context.report(TWICE[slot], depth, number, element, 0, 0, 0)
@@ -97,7 +97,7 @@ def check_twice(  # noqa: PLR0917  # a C function: no keywords, and no struct to
 def check_date(
     context: RuleContext, slot: cython.size_t, depth: cython.int, number: cython.uint, value: cython.ulonglong
 ) -> cython.void:
-    """Hold a date to the calendar."""
+    """Check that a date is plausible."""
     if value > LAST_DATE:
         if not (OPS[slot] == DATE_OR_FOREVER and value >= FOREVER):
             context.report_field(DATE_LIMIT, depth, number)
@@ -119,9 +119,9 @@ def check_reference(  # noqa: PLR0917  # a C function: no keywords, and no struc
     element: cython.Py_ssize_t,
     value: cython.ulonglong,
 ) -> cython.void:
-    """Look a recipient up, and keep where it was found and of what kind it is.
+    """Look up a recipient; store its index in the id table and its kind in the registers.
 
-    In a list a recipient is marked with the message and the field it stands in.
+    In a list, the recipient is marked with the message and the field, to find duplicates.
     """
     at: cython.Py_ssize_t = context.recipients.find(value, context.frame)
     kind: cython.uint = 0
@@ -152,7 +152,7 @@ def check_span(  # noqa: PLR0917  # a C function: no keywords, and no struct to 
     start: cython.Py_ssize_t,
     size: cython.Py_ssize_t,
 ) -> cython.void:
-    """Hold a text or bytes to their check."""
+    """Check a text or bytes."""
     op: cython.int = OPS[slot]
     argument: cython.ulonglong = ARGUMENTS[slot]
     bad: cython.bint = False
@@ -178,7 +178,7 @@ def check_span(  # noqa: PLR0917  # a C function: no keywords, and no struct to 
             or context.data[start] != argument >> SECOND_ARGUMENT_AT
         )
     elif op == CHARACTERS:
-        # What is one character is not for the core to say; but there are never more than code points.
+        # Grapheme clusters are not counted here; but there are never more of them than code points.
         if code_points(context, start, start + size) > argument:
             context.report(VALUE_RULES[slot], depth, number, element, 0, start, start + size)
         return

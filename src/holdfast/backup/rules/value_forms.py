@@ -1,4 +1,4 @@
-"""The forms of texts and bytes: service ids, decimal numbers, user names, and how many code points a text has."""
+"""Formats of texts and bytes: service ids, decimal numbers, usernames, and the number of code points of a text."""
 
 import cython
 
@@ -9,7 +9,7 @@ __all__: list[str] = []
 
 if not cython.compiled:
     ACI_SIZE = UUID_SIZE
-    # The largest number a discriminator can be, without its last digit, and that digit.
+    # The largest discriminator of a username, without its last digit, and that digit.
     MOST = ((1 << 64) - 1) // 10
     LAST_DIGIT = ((1 << 64) - 1) % 10
 
@@ -17,7 +17,7 @@ if not cython.compiled:
 def is_service_id(
     context: RuleContext, start: cython.Py_ssize_t, size: cython.Py_ssize_t, pni: cython.bint
 ) -> cython.bint:
-    """Return whether bytes are a service id: 16 of an account, or one more before those of a number."""
+    """Return whether bytes are a service id: the 16 bytes of an ACI, or those of a PNI with a prefix byte."""
     if size == ACI_SIZE:
         return True
     return bool(pni and size == ACI_SIZE + 1 and context.data[start] == 1)

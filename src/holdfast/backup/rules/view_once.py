@@ -30,18 +30,18 @@ if not cython.compiled:
     ATTACHMENT = field("ViewOnceMessage.attachment")
     VIEW_ONCE_TAKEOUT = number_of_rule("view-once.takeout")
     TAKEOUT = PURPOSE_NUMBERS[Purpose.TAKEOUT]
-    # A note of a chat item: whether what may be viewed once is still there.
+    # A note of a chat item: whether the view-once attachment is still there.
     NOTE_ATTACHED = FIRST_CONTENT_NOTE
 
 
 def check_view_once(context: RuleContext, depth: cython.int) -> cython.void:
-    """Tell the chat item whether what may be viewed once is still there."""
+    """Store in a note of the chat item whether the view-once attachment is still there."""
     if context.has(depth, ATTACHMENT):
         context.set_note(depth - 1, NOTE_ATTACHED, 1)
 
 
 def check_view_once_takeout(context: RuleContext, depth: cython.int) -> cython.void:
-    """Check that an export for people has nothing that may be viewed once."""
+    """Check that a takeout export has no view-once attachment."""
     if not (context.seen[depth] >> VIEW_ONCE) & 1:
         return
     if context.purpose == TAKEOUT and context.note(depth, NOTE_ATTACHED):
