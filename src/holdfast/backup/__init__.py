@@ -4,11 +4,11 @@
     >>> hb.info("chats.binproto").counts["chatItem"]
     200
 
-A backup is a header and an ordered stream of frames; each frame holds one record. Raw bytes stay with the frame,
-so what is written back is what was read, and memory does not grow with the number of messages.
+A backup is a header and an ordered stream of frames; each frame contains one record. Frames keep their original
+bytes, so a copy is identical to what was read, and memory does not grow with the number of messages.
 
-Everything that is listed here is public; what is in the modules is not, and may change. Each name is loaded when
-it is first used, so that importing the library takes a few milliseconds.
+The names listed here are the public API; the modules are not, and may change. Each name is imported when it is
+first used, so that importing the library takes a few milliseconds.
 """
 
 from importlib import import_module
@@ -350,7 +350,7 @@ _MODULES: Final = {
 
 
 def __getattr__(name: str) -> object:
-    """Load a public name when it is first used."""
+    """Import a public name when it is first used."""
     module = _MODULES.get(name)
     if module is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -360,5 +360,5 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    """List the public names, also those that are not loaded yet, and nothing else."""
+    """Return the public names only, also those that are not imported yet."""
     return sorted(__all__)

@@ -1,4 +1,4 @@
-"""Keeps what is made from a backup apart from the backup itself, which may be the only one somebody has."""
+"""Prevents output from overwriting the backup it is made from, which may be the only copy."""
 
 import os
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ __all__ = ["keep_apart", "keep_apart_from"]
 
 
 def keep_apart(source: Backup, target: Path) -> None:
-    """Refuse to write to the file a backup is read from, or into the folders it is read from."""
+    """Raise an error if the target is the file a backup is read from, or inside a folder it is read from."""
     paths = [Path(source.name)]
     if source.snapshot is not None:
         paths += [source.snapshot.path, source.snapshot.store]
@@ -19,10 +19,10 @@ def keep_apart(source: Backup, target: Path) -> None:
 
 
 def keep_apart_from(sources: Iterable[Path], target: Path) -> None:
-    """Refuse to write to one of some files, under whatever name it is reached, or into one of some folders.
+    """Raise an error if the target is one of these files, under any name, or inside one of these folders.
 
-    Names are compared by what the file system says they lead to: a symbolic link, a hard link, another spelling on
-    a disk that does not tell upper from lower case.
+    Files are compared by identity in the file system, which resolves symbolic links, hard links and spellings on a
+    case-insensitive disk.
     """
     around = [target, Path(os.path.realpath(target.parent))]
     around += around[-1].parents
@@ -37,7 +37,7 @@ def keep_apart_from(sources: Iterable[Path], target: Path) -> None:
 
 
 def is_folder(path: Path) -> bool:
-    """Return whether a path leads to a folder."""
+    """Return whether a path is a folder."""
     try:
         return path.is_dir()
     except (OSError, ValueError):
@@ -45,7 +45,7 @@ def is_folder(path: Path) -> bool:
 
 
 def is_same(path: Path, other: Path) -> bool:
-    """Return whether two paths lead to one file or folder that exists."""
+    """Return whether two paths are the same existing file or folder."""
     try:
         return path.samefile(other)
     except (OSError, ValueError):

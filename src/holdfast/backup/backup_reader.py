@@ -1,4 +1,4 @@
-"""The one door: opens a backup in whatever form it comes, by looking at its content and not at its name."""
+"""Opens a backup of any form; the form is detected from the content, not from the file name."""
 
 import io
 import shutil
@@ -60,17 +60,17 @@ __all__ = ["Backup", "BackupSource", "Form", "open", "opened"]
 
 LOOK: Final = 1 << 16
 TEXT_LOOK: Final = 32
-# How many frames behind a header without version or time vouch for it.
+# The frames that must follow a header without version or time.
 VOUCHERS: Final = 8
-# A header has six fields; one that is longer than what is looked at is followed through this many.
+# A header has six fields; of a header longer than the bytes read, at most this many are skipped through.
 MOST_FIELDS: Final = 1000
 HEADER_TAGS: Final = frozenset({0x08, 0x10, 0x1A, 0x22, 0x2A, 0x32})
 VERSION_TAG: Final = 0x08
 TIME_TAG: Final = 0x10
-# Where a gzip header has its flags, and the lowest value with one that means nothing.
+# The offset of the flags in a gzip header, and the lowest value with a reserved flag.
 GZIP_FLAGS: Final = 3
 RESERVED_FLAGS: Final = 0x20
-# An encrypted file without magic has an iv, whole blocks and a MAC, and looks like nothing else.
+# The smallest encrypted file without a magic number: iv, one block and MAC.
 SMALLEST_SEALED: Final = 64
 
 
@@ -89,18 +89,18 @@ class Form(StrEnum):
     EXPORT = "plaintext export"
 
 
-# Those that a key opens.
+# The encrypted forms.
 ENCRYPTED_FORMS: Final = frozenset({Form.CONTAINER, Form.FOLDER})
 
 
 class RecordSource(Protocol):
-    """A header and the frames after it, whatever they are read from."""
+    """A source of records: a header and frames."""
 
     header: bytes
 
     @property
     def offset(self) -> int:
-        """How many bytes of the plain stream were read so far."""
+        """The number of bytes of the plain stream read so far."""
 
     def blocks(self) -> Iterator[Block]:
         """Yield the frames."""
@@ -108,11 +108,11 @@ class RecordSource(Protocol):
 
 @public
 class Backup:
-    """An opened backup: its header, and its frames each time they are asked for.
+    """An open backup: its header, and an iterator over its frames.
 
-    Frames are read lazily, and from the start again for each iteration, except from standard input, which can be
-    read once. `form` says what it was recognised as, `media` is where its attachments lie, if that is known;
-    `recovery_keys` has the one that it is encrypted with.
+    Frames are read lazily; each iteration starts at the beginning, except for standard input, which can be read
+    once. `form` is the detected form, `media` the store of its attachments, if there is one; `recovery_keys` has
+    the recovery key that it is encrypted with.
     """
 
     form: Form
@@ -155,9 +155,9 @@ class Backup:
         return self._again
 
     def blocks(self) -> Iterator[Block]:
-        """Yield the frames in blocks; `size` is that of the plain stream once all were read.
+        """Yield the frames in blocks; afterwards, `size` is the size of the plain stream.
 
-        All iterations share one file, so a new one ends those that were begun before.
+        All iterations share one file, so a new iteration ends earlier ones.
         """
         self._turn += 1
         turn = self._turn
@@ -181,7 +181,7 @@ class Backup:
             yield from block
 
     def close(self) -> None:
-        """Close whatever was opened."""
+        """Close the files that were opened."""
         self._close.close()
 
     def __enter__(self) -> Self:
@@ -193,14 +193,14 @@ class Backup:
         self.close()
 
 
-# What functions that read a backup take: where it is, or one that is open already.
+# The argument of functions that read a backup: a path, a file, or an open backup.
 BackupSource: TypeAlias = str | PathLike[str] | BinaryIO | Backup
 
 
 @redacted
 @dataclass(frozen=True, slots=True)
 class Opener:
-    """What opening needs to know besides the place."""
+    """The options of `open`, and one method for each form."""
 
     keys: KeyMaterial | None
     limits: StreamLimits
@@ -212,7 +212,7 @@ class Opener:
     keep_gaps: bool
 
     def read(self, plain: BinaryIO) -> RecordSource:
-        """Read a plain stream from where it begins."""
+        """Read a plain stream from its beginning."""
         if self.on_gap is None:
             return FrameStream(plain, limits=self.limits, progress=self.progress)
         return SalvagedStream(plain, self.on_gap, keep=self.keep_gaps, limits=self.limits, progress=self.progress)
@@ -250,7 +250,7 @@ class Opener:
             return Backup(form, name, start, stack.pop_all(), media=media, snapshot=snapshot, limits=self.limits)
 
     def file(self, source: BinaryIO, name: str, stack: ExitStack, beside: Path | None) -> Backup:
-        """Open a file by what it begins with; `beside` is the folder it lies in."""
+        """Open a file by its first bytes; `beside` is its folder."""
         again = source.seekable()
         if again:
             size: int | None = source.seek(0, io.SEEK_END)
@@ -264,7 +264,7 @@ class Opener:
             if not again and form in {Form.CONTAINER, Form.EXPORT}:
                 import tempfile  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
 
-                # These have to be read from the end, or twice.
+                # These are read from the end, or twice.
                 spooled: BinaryIO = stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115  # the stack closes it
                 shutil.copyfileobj(source, spooled)
                 source, again, size = spooled, True, spooled.tell()
@@ -318,7 +318,7 @@ class Opener:
         return start
 
     def read_lines(self, source: BinaryIO) -> RecordSource:
-        """Read JSON Lines from where the source is."""
+        """Read JSON Lines from the current position of the source."""
         from holdfast.backup.container.jsonrecords import JsonRecords, line_items  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
 
         items = line_items(source, self.limits)
@@ -336,7 +336,7 @@ class Opener:
         return start
 
     def gzipped(self, source: BinaryIO, name: str, stack: ExitStack, *, again: bool) -> Backup:
-        """Open what is gzipped: a stream, or JSON."""
+        """Open a gzip file with a frame stream or JSON."""
         form = Form.GZIP
 
         def start() -> RecordSource:
@@ -357,9 +357,9 @@ class Opener:
         return backup
 
     def cut(self, source: BinaryIO, refusal: UnreadableBackup) -> Callable[[], RecordSource]:
-        """Read what may be the beginning of an encrypted container; only a key that fits can tell."""
+        """Read what may be a truncated encrypted container; that it is one is known only if the key fits."""
         faults: list[DamagedContainer | FolderIncomplete] = []
-        # Whether the key fits can be told of a file that is damaged, and then the damage is what to speak of.
+        # If the key fits a damaged file, the damage is the error to report.
         tolerant = self if self.on_fault is not None else replace(self, on_fault=faults.append)
         start = tolerant.sealed(source, lambda: None)
 
@@ -375,7 +375,7 @@ class Opener:
         return try_keys
 
     def sealed(self, source: BinaryIO, metadata: Callable[[], LocalMetadata | None]) -> Callable[[], RecordSource]:
-        """Read an encrypted container, whose MAC is compared each time before anything is decrypted."""
+        """Read an encrypted container; its MAC is verified each time before anything is decrypted."""
 
         def start() -> RecordSource:
             layout = find_layout(source, on_fault=self.on_fault)
@@ -383,7 +383,7 @@ class Opener:
             try:
                 beside = metadata()
             except BackupError as problem:
-                # Who has the account's id, or the keys themselves, can do without the file that is damaged.
+                # With the account id or the container's keys, the damaged file is not needed.
                 if key_material.message is None and key_material.own_backup_id() is None:
                     raise
                 if self.on_fault is not None and isinstance(problem, DamagedContainer | FolderIncomplete):
@@ -412,14 +412,14 @@ def open(  # noqa: A001  # backup.open() is what people look for
 ) -> Backup:
     """Open a backup: a path to a file or folder, or an open binary file, standard input among them.
 
-    Taken are a frame stream, plain or gzipped; an encrypted container of either layout; the folder a phone
-    writes (itself, the one around it, or one snapshot); a plaintext export (`main.jsonl`, its folder, its ZIP); an
-    array of records in JSON or JSON5. `key` is whatever keys there are, see `read_keys`. `progress` is called with
-    the bytes of the plain stream read so far, `on_edited` with the number of a JSON record that was edited
-    although it carries its original bytes. With `on_fault` what is wrong with encryption, compression or the
-    folder is told there instead of raised, and what can still be read is, unproven; each reading tells it anew.
-    With `on_gap` the frames go on behind places of the stream that cannot be read, of which it is told before what
-    follows them; with `keep_gaps` also the bytes that stand there.
+    Supported are a frame stream, plain or gzipped; an encrypted container of either layout; the folder a phone
+    writes (itself, its parent, or one snapshot); a plaintext export (`main.jsonl`, its folder, its ZIP archive);
+    an array of records in JSON or JSON5. `key` has the keys, see `read_keys`. `progress` is called with the number
+    of bytes of the plain stream read so far, `on_edited` with the number of a JSON record that was edited although
+    it carries its original bytes. With `on_fault`, faults of the encryption, the compression or the folder are
+    passed to it instead of raised, at each iteration, and what can be read is returned without authentication.
+    With `on_gap`, unreadable parts of the stream are skipped, and passed to it before the frames that follow; with
+    `keep_gaps`, including their bytes.
 
     >>> with hb.open("chats.binproto") as backup:
     ...     print(backup.form, sum(frame.message.HasField("chatItem") for frame in backup))
@@ -446,7 +446,7 @@ def open_with(opener: Opener, source: str | PathLike[str] | BinaryIO) -> Backup:
     """Open a path or a file."""
     with ExitStack() as stack:
         if not isinstance(source, str | PathLike):
-            # A file without a name, such as a temporary one, has a number in its place.
+            # The name of a temporary file may be a number.
             file_name = getattr(source, "name", None)
             name = file_name if isinstance(file_name, str) else "the input"
             with reading(name):
@@ -455,7 +455,7 @@ def open_with(opener: Opener, source: str | PathLike[str] | BinaryIO) -> Backup:
         try:
             if path.is_dir():
                 return opener.folder(path)
-            # A path somebody typed is taken at its word, and may be a pipe.
+            # A path given by the user may be a pipe.
             file = stack.enter_context(path.open("rb"))
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or "no file can have this name"
@@ -472,7 +472,7 @@ def opened(
     limits: StreamLimits | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Iterator[Backup]:
-    """Open a backup and close it again; one that is open already stays open."""
+    """Open a backup and close it afterwards; a backup that is already open is not closed."""
     if isinstance(source, Backup):
         yield source
     else:
@@ -482,7 +482,7 @@ def opened(
 
 @contextmanager
 def reading(name: str) -> Iterator[None]:
-    """Say what could not be read when a disk or a pipe fails."""
+    """Convert I/O errors to `UnreadableBackup` with the name of the backup."""
     try:
         yield
     except OSError as error:
@@ -490,18 +490,18 @@ def reading(name: str) -> Iterator[None]:
 
 
 def recognise(head: bytes, size: int | None, peek: Callable[[int, int], bytes] | None = None) -> Form:
-    """Tell the form of a file by how it begins; `size` is None where it is not known.
+    """Detect the form of a file from its first bytes; `size` is None if it is unknown.
 
-    `peek` reads so many bytes from a place behind the head, where there is a way to. A file that is known to be
-    something else is refused with what it is.
+    `peek` reads bytes at an offset after the head, if the file is seekable. A file of another known type raises an
+    error that names the type.
     """
     if not head:
         raise UnreadableBackup("the file is empty")
     if head.startswith(MAGIC):
         return Form.CONTAINER
     refuse_binary(head)
-    # An encrypted file begins with any bytes whatever, so a few that look like another form prove little: the
-    # fewer of them there are, the more of what follows is looked at.
+    # An encrypted file may begin with any bytes, so a short match with another form proves little: the shorter the
+    # signature, the more of the following bytes is checked.
     if head.startswith(b"\x1f\x8b\x08") and len(head) > GZIP_FLAGS and head[GZIP_FLAGS] < RESERVED_FLAGS:
         return Form.GZIP
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
@@ -534,10 +534,10 @@ def begins_like_a_stream(
     size: int | None = None,
     peek: Callable[[int, int], bytes] | None = None,
 ) -> bool:
-    """Return whether the first record is a header. Almost any bytes parse as one, so it must have a known field.
+    """Return whether the first record is a header. Almost any bytes parse as one, so a known field is required.
 
-    One in ten thousand encrypted files passes even so; `strict` asks for version and time, which all apps write,
-    or else for frames behind the header.
+    One in ten thousand encrypted files still passes; `strict` requires version and time, which all apps write, or
+    else frames after the header.
     """
     length, start = length_at(head, 0)
     end = start + length
@@ -560,10 +560,9 @@ def begins_like_a_stream(
 
 
 def walk_header(look_at: Callable[[int, int], bytes], at: int, end: int) -> tuple[bool, bool, bool]:
-    """Follow the fields of a header that is longer than the head, without reading what is in them.
+    """Skip through the fields of a header that is longer than the head, without reading their content.
 
-    Return whether they end where the header does and one of them is known, and whether a version and a time were
-    among them.
+    Return whether they end with the header and one of them is known, and whether there is a version, and a time.
     """
     met: set[int] = set()
     for _ in range(MOST_FIELDS):
@@ -595,7 +594,7 @@ def walk_header(look_at: Callable[[int, int], bytes], at: int, end: int) -> tupl
 
 
 def followed_by_frames(look_at: Callable[[int, int], bytes], at: int, size: int | None) -> bool:
-    """Return whether the file ends behind a header, or frames follow it, at least one of them a record."""
+    """Return whether the file ends after the header, or frames follow it, at least one of them with a record."""
     if at == size:
         return True
     data = look_at(at, LOOK)
@@ -607,7 +606,7 @@ def followed_by_frames(look_at: Callable[[int, int], bytes], at: int, size: int 
 
 
 def check_header(raw: bytes) -> BackupInfo:
-    """Refuse a first record that is no header."""
+    """Parse the header; raise an error if the first record is not one."""
     try:
         header = BackupInfo.FromString(raw)
     except DecodeError:
@@ -618,14 +617,14 @@ def check_header(raw: bytes) -> BackupInfo:
 
 
 def local_metadata(folder: Path | None) -> LocalMetadata | None:
-    """Find the metadata beside a container that was taken out of a snapshot or is still in it."""
+    """Return the metadata file in the folder of a container, if there is one."""
     if folder is None or not (folder / METADATA).is_file() or not (folder / MAIN).is_file():
         return None
     return SnapshotFolder(folder, folder).metadata()
 
 
 def recognise_gzipped(head: bytes) -> Form:
-    """Tell the form of what was gzipped; what can only be read from a file of its own is refused."""
+    """Detect the form of gzipped content; a form that needs a seekable file is an error."""
     try:
         form = recognise(head, None)
     except UnsupportedFormat as refusal:
@@ -633,7 +632,7 @@ def recognise_gzipped(head: bytes) -> Form:
     except UnreadableBackup:
         if not head or head.isascii():
             raise
-        return Form.STREAM  # reading it says where it is damaged
+        return Form.STREAM  # reading it reports the damage
     if head.startswith(MAGIC) or form in {Form.EXPORT, Form.GZIP}:
         raise UnreadableBackup(
             f"the file is gzipped, and what is in it is a {form.value}: unpack it with `gunzip`"
@@ -642,7 +641,7 @@ def recognise_gzipped(head: bytes) -> Form:
 
 
 def peeking(source: BinaryIO) -> Callable[[int, int], bytes]:
-    """Return a function that reads from a place of a file that can be read from any."""
+    """Return a function that reads bytes at an offset of a seekable file."""
 
     def peek(place: int, count: int) -> bytes:
         source.seek(place)
@@ -652,15 +651,15 @@ def peeking(source: BinaryIO) -> Callable[[int, int], bytes]:
 
 
 def look(source: BinaryIO) -> tuple[bytes, BinaryIO]:
-    """Look at what a source begins with, and return a file that still begins with it.
+    """Return the first bytes of a source, and a file that still begins with them.
 
-    A pipe gives as little at a time as was written to it, so it is not enough to look once.
+    A read from a pipe may return few bytes, so it is repeated.
     """
     head = b"".join(read_chunks(source, LOOK))
     return head, as_file(chain([head], iter(lambda: source.read(CHUNK), b"")))
 
 
 def rewind(source: BinaryIO) -> None:
-    """Go back to the start, where there is a way back."""
+    """Seek to the start, if the source is seekable."""
     if source.seekable():
         source.seek(0)

@@ -1,4 +1,4 @@
-"""Isolates names and other short texts: right-to-left letters in them do not reorder what stands around them."""
+"""Bidirectional isolation of names and other short texts, so that right-to-left text reorders nothing else."""
 
 import re
 from typing import Final
@@ -7,7 +7,7 @@ __all__ = ["isolated"]
 
 FIRST_STRONG_ISOLATE: Final = "\u2068"
 POP_DIRECTIONAL_ISOLATE: Final = "\u2069"
-# Marks, embeddings, overrides and isolates: what turns the direction of a text without being seen.
+# Invisible direction controls: marks, embeddings, overrides and isolates.
 CONTROLS: Final = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 # The blocks of scripts that are written from right to left.
 RIGHT_TO_LEFT: Final = re.compile(
@@ -16,9 +16,9 @@ RIGHT_TO_LEFT: Final = re.compile(
 
 
 def isolated(text: str) -> str:
-    """Return a text as it may stand inside a sentence: between isolates where it is written from right to left.
+    """Return a text for use inside a sentence: a right-to-left text is enclosed in isolates.
 
-    Controls of direction in it, which could reorder what follows, are left out. Any other text stays as it is.
+    Direction controls in it, which could reorder what follows, are removed. Other text is unchanged.
     """
     if text.isascii() or not (CONTROLS.search(text) or RIGHT_TO_LEFT.search(text)):
         return text

@@ -1,4 +1,4 @@
-"""Answers whether a backup may be the only copy: it opens, it can be imported, and no attachment is lost."""
+"""Checks whether a backup is complete: it opens, it can be imported, and no attachment is lost."""
 
 import io
 import shutil
@@ -38,20 +38,20 @@ from holdfast.redacted_repr import redacted
 __all__ = ["Answer", "Completeness", "Loss", "LostAttachment", "check_completeness"]
 
 NAMED: Final = Selection(["Frame.recipient", "Frame.chat", "Frame.chatItem"])
-# So many errors are kept to be listed; all are counted.
+# The most errors that are listed; all are counted.
 MOST_ERRORS: Final = 1000
 OWNER: Final = "You"
 
 
 class Answer(StrEnum):
-    """The one word."""
+    """The result of a completeness check."""
 
     COMPLETE = "complete"
     INCOMPLETE = "incomplete"
 
 
 class Loss(StrEnum):
-    """What became of an attachment that cannot be had from the backup."""
+    """Why an attachment cannot be read from the backup."""
 
     MISSING = "missing"
     TRUNCATED = "truncated"
@@ -73,7 +73,7 @@ LOSSES: Final[tuple[tuple[type[AttachmentError], Loss], ...]] = (
 @redacted
 @dataclass(frozen=True, slots=True)
 class LostAttachment:
-    """An attachment of one message that is not in the backup, or not as it was; `loss` says which."""
+    """An attachment of a message that is missing or damaged; `loss` says which."""
 
     chat: str = field(repr=False)
     sent_ms: int
@@ -88,12 +88,12 @@ class LostAttachment:
 @redacted
 @dataclass(frozen=True, slots=True)
 class Completeness:
-    """Whether everything a backup means to hold can be had from it.
+    """Whether everything that a backup refers to can be read from it.
 
-    `errors` counts what an importer trips over, of which `findings` lists the first ones. `lost` has every use of
-    an attachment that cannot be had, sorted by chat, date and person; `attachments` counts those that were looked
-    for. `not_on_device` has those the device did not have itself when it wrote the backup: they are not lost with
-    it, and no backup of it holds them.
+    `errors` is the number of import errors, of which `findings` lists the first. `lost` has every use of an
+    attachment that cannot be read, sorted by chat, date and person; `attachments` is the number that was checked.
+    `not_on_device` has those that the device itself did not have when it wrote the backup: no backup of that
+    device contains them.
     """
 
     answer: Answer
@@ -114,10 +114,10 @@ def check_completeness(
     *,
     progress: Callable[[int], None] | None = None,
 ) -> Completeness:
-    """Say whether a backup, in any form `open` takes, may be the only copy there is.
+    """Return whether a backup, in any form that `open` accepts, is complete, so that it can be the only copy.
 
-    It must open and be authentic, an importer must find no error in it, and the file of every attachment must be
-    there, decrypt and have its hash. A form that keeps no attachments is complete only if no message has any.
+    It must be authentic and have no import errors, and the file of every attachment must exist, decrypt and match
+    its hash. A form without attachments is complete only if no message has any.
 
     >>> hb.check_completeness("phone", hb.read_keys(key_file)).answer.value
     'complete'
@@ -141,7 +141,7 @@ def check_completeness(
 
 
 def summary_of(validation: ValidationRun, errors: list[Finding]) -> Completeness:
-    """Answer for a backup of which nothing can be read."""
+    """Return the result for a backup of which nothing can be read."""
     return Completeness(Answer.INCOMPLETE, "", 0, 0, 0, validation.counts[Severity.ERROR], tuple(errors), (), ())
 
 
@@ -151,9 +151,9 @@ def examined(
     errors: list[Finding],
     states: dict[str, Loss | None] | None = None,
 ) -> Completeness:
-    """Look for every attachment, and put the answer together.
+    """Check every attachment, and return the result.
 
-    `states` has what is known of attachments already, and gets what is found of the others.
+    `states` has the results for attachments that are known already, and the results of this check are added to it.
     """
     states = {} if states is None else states
     directory = RecipientNames()
@@ -174,7 +174,7 @@ def examined(
             if file_loss is not None:
                 lost.append(directory.lost(pointer, file_loss))
     except DamagedBackup:
-        # Validation has said where; what is behind that place cannot be looked for.
+        # Validation has reported the damage; attachments after it cannot be checked.
         count = max(count, 1)
     return Completeness(
         Answer.INCOMPLETE if count or lost else Answer.COMPLETE,
@@ -205,7 +205,7 @@ def in_order(lost: list[LostAttachment]) -> tuple[LostAttachment, ...]:
 
 
 def loss_of(pointer: Pointer, media: AttachmentStore | None, states: dict[str, Loss | None]) -> Loss | None:
-    """Say what is wrong with an attachment, if anything is; `states` has those that were looked at before."""
+    """Return the loss of an attachment, None if it can be read; `states` has those that were checked before."""
     attachment = pointer.attachment
     if attachment is None or media is None:
         return Loss.NOT_KEPT
@@ -215,7 +215,7 @@ def loss_of(pointer: Pointer, media: AttachmentStore | None, states: dict[str, L
 
 
 def read_through(media: AttachmentStore, attachment: AttachmentKey) -> Loss | None:
-    """Decrypt an attachment to its end, where its hash is compared."""
+    """Decrypt an attachment to its end, which verifies its hash."""
     try:
         with media.open(attachment) as source:
             while source.read(CHUNK):
@@ -228,7 +228,7 @@ def read_through(media: AttachmentStore, attachment: AttachmentKey) -> Loss | No
 @redacted
 @dataclass(slots=True)
 class RecipientNames:
-    """Who is who in a backup: the names of people and chats."""
+    """The names of people and chats of a backup, by id."""
 
     people: dict[int, str] = field(default_factory=dict, repr=False)
     chats: dict[int, int] = field(default_factory=dict)

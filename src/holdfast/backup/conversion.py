@@ -1,4 +1,4 @@
-"""Turns a backup of one form into another, frame by frame and byte for byte."""
+"""Converts a backup to another form; the bytes of each frame are preserved."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -39,7 +39,7 @@ __all__ = [
     "write",
 ]
 
-# What functions that write a backup take: a path, or an open binary file.
+# The argument of functions that write a backup: a path, or an open binary file.
 BackupTarget: TypeAlias = str | PathLike[str] | BinaryIO
 
 
@@ -67,7 +67,7 @@ EXTENSIONS: Final = {
 @redacted
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """What was written: how many frames, and for a folder how many attachments and which could not be copied."""
+    """The result of a conversion: the number of frames and, for a folder, of attachments, with failed ones."""
 
     frames: int
     attachments: int
@@ -75,17 +75,17 @@ class Conversion:
 
 
 def form_of(path: Path) -> OutputFormat | None:
-    """Tell the form to write from a file's extension."""
+    """Return the output format for a file extension."""
     return EXTENSIONS.get(path.suffix.lower())
 
 
 def path_or_file(target: BackupTarget) -> Path | BinaryIO:
-    """Turn the name of a file into a path."""
+    """Convert a file name to a path."""
     return Path(target) if isinstance(target, str | PathLike) else target
 
 
 def chosen_form(target: Path | BinaryIO, to: OutputFormat | str | None) -> OutputFormat:
-    """Return the form to write: the one that is asked for, else the one the file's extension stands for."""
+    """Return the output format: the one given, else that of the file extension."""
     if to is not None:
         return OutputFormat(to)
     form = form_of(target) if isinstance(target, Path) else None
@@ -97,10 +97,7 @@ def chosen_form(target: Path | BinaryIO, to: OutputFormat | str | None) -> Outpu
 
 
 def refuse_weak_key(form: OutputFormat, keys: KeyMaterial | None, sources: Iterable[Backup] = ()) -> None:
-    """Raise `KeyRefused` for a recovery key that somebody could guess, unless a source is encrypted with it.
-
-    What is encrypted already may keep its key; nothing new is encrypted with one that can be guessed.
-    """
+    """Raise `KeyRefused` for a weak recovery key, unless a source is already encrypted with it."""
     if form not in ENCRYPTED or keys is None or keys.pool is None:
         return
     reason = pool_weakness(keys.pool.reveal().decode())
@@ -124,13 +121,12 @@ def write(
     unchecked: bool = False,
     replace: bool = False,
 ) -> Iterator[BackupWriter]:
-    """Write a backup record by record, in any form but a folder; a context manager that gives a `BackupWriter`.
+    """Write a backup record by record, in any form but a folder; a context manager that returns a `BackupWriter`.
 
-    `to` is the form, by default the one that the extension of `target` stands for. `keys` are those to encrypt
-    with, `names` is the spelling of JSON names; an encrypted container gets `forward_secrecy`, if its keys have
-    the token that is in it. A recovery key that somebody could guess raises `KeyRefused`. Frames must be in order,
-    unless they are written `unchecked`. A file appears when the block ends without an error; with `replace` one
-    that is there already is replaced.
+    `to` is the form, by default that of the extension of `target`. `keys` are the keys for encryption, `names` is
+    the spelling of JSON names; `forward_secrecy` is written to an encrypted container whose keys have its token. A
+    weak recovery key raises `KeyRefused`. The order of frames is checked, unless `unchecked` is set. The file
+    appears when the block ends without an error; with `replace`, an existing file is replaced.
 
     >>> with hb.open("chats.binproto") as source, hb.write("copy.jsonl", source.header) as writer:
     ...     for frame in source:
@@ -164,7 +160,7 @@ def open_writer(
     unchecked: bool,
     replace: bool,
 ) -> Iterator[BackupWriter]:
-    """Write a backup in a form, whatever the key."""
+    """Return the writer of a form, without checking the strength of the key."""
     if form is OutputFormat.STREAM:
         opener = writer.write_stream(place, header, unchecked=unchecked, replace=replace)
     elif form is OutputFormat.JSONL:
@@ -198,13 +194,13 @@ def convert(
     forward_secrecy: ForwardSecrecy | None = None,
     replace: bool = False,
 ) -> Conversion:
-    """Write a backup in another form. Frames are not judged: what is wrong with them is still there afterwards.
+    """Convert a backup to another form. Frames are copied without validation.
 
-    `key` opens the source; `to` is the form to write, by default the one that the extension of `target` stands
-    for. `keys` are those to encrypt with, `names` is the spelling of JSON names. A folder also gets the
-    attachments, where the source has them, an encrypted container `forward_secrecy`, if its keys have the token
-    that is in it. A recovery key that somebody could guess raises `KeyRefused`, unless the source is encrypted
-    with it. With `replace` a file that is there already is replaced; the source never is.
+    `key` decrypts the source; `to` is the output form, by default that of the extension of `target`. `keys` are
+    the keys for encryption, `names` is the spelling of JSON names. Attachments are copied to a folder, if the
+    source has them; `forward_secrecy` is written to an encrypted container whose keys have its token. A weak
+    recovery key raises `KeyRefused`, unless the source is encrypted with it. With `replace`, an existing file is
+    replaced; the source never is.
 
     >>> hb.convert("chats.binproto", "chats.jsonl").frames
     255
@@ -235,7 +231,7 @@ def convert(
 
 
 def convert_to_folder(source: Backup, folder: Path, keys: KeyMaterial) -> Conversion:
-    """Write a snapshot of a local folder, with the attachments the source has."""
+    """Write a snapshot of a local folder, with the attachments of the source."""
     copied: list[str] = []
     problems: list[str] = []
     frames = 0
@@ -249,7 +245,7 @@ def convert_to_folder(source: Backup, folder: Path, keys: KeyMaterial) -> Conver
 
 
 def folder_of(target: Path | BinaryIO) -> Path:
-    """Refuse to write a folder to anything but a path."""
+    """Return the target as a path; raise an error for an open file."""
     if not isinstance(target, Path):
         raise UnreadableBackup("a local folder cannot be written to standard output")
     return target
@@ -258,7 +254,7 @@ def folder_of(target: Path | BinaryIO) -> Path:
 def copy_media(
     source: Backup, media: AttachmentStore, store: Path, copied: list[str], problems: list[str]
 ) -> None:
-    """Write every attachment of the source into a content store, each once; what is there already is kept."""
+    """Write every attachment of the source to a content store, each once; existing files are kept."""
     for _pointer, attachment in kept(source):
         try:
             copy_medium(media, attachment, content_path(store, attachment.name))
@@ -269,7 +265,7 @@ def copy_media(
 
 
 def copy_medium(media: AttachmentStore, attachment: AttachmentKey, path: Path) -> None:
-    """Encrypt one attachment under its own key."""
+    """Encrypt one attachment with its own key."""
     if path.is_file():
         return
     make_private_folder(path.parent)

@@ -1,4 +1,4 @@
-"""Times as the format writes them: milliseconds since 1970."""
+"""Conversion of timestamps: milliseconds since 1970."""
 
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
@@ -11,7 +11,7 @@ EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def moment(ms: int) -> datetime | None:
-    """Turn milliseconds into a date, or None when they lie beyond the calendar."""
+    """Convert milliseconds to a `datetime`; None if it is out of range."""
     try:
         return EPOCH + timedelta(milliseconds=ms)
     except OverflowError:
@@ -20,13 +20,13 @@ def moment(ms: int) -> datetime | None:
 
 @lru_cache(maxsize=4096)
 def day_of(day: int) -> str | None:
-    """Write a day, counted from 1970, or None when it lies beyond the calendar."""
+    """Format a day, counted from 1970; None if it is out of range."""
     date = moment(day * DAY)
     return None if date is None else f"{date:%Y-%m-%d}"
 
 
 def spelled(ms: int, between: str = " ") -> str | None:
-    """Write a time in UTC to the second, or None when it lies beyond the calendar; fast, for millions of them."""
+    """Format a time in UTC to the second; None if it is out of range. Fast, for millions of calls."""
     days, seconds = divmod(ms // 1000, 86_400)
     day = day_of(days)
     minutes, second = divmod(seconds, 60)

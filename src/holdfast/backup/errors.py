@@ -1,40 +1,40 @@
-"""What can go wrong with a chat backup.
+"""The exceptions of the backup library.
 
 BackupError
-├── UnreadableBackup          the file cannot be opened, or is not a backup in any form we know
-│   ├── FolderIncomplete      a local backup folder lacks a file without which it cannot be opened
+├── UnreadableBackup          the file cannot be opened, or is not a backup of a supported form
+│   ├── FolderIncomplete      a local backup folder lacks a required file
 │   └── UnsupportedFormat     the file is known to be something else
-├── DamagedBackup             it is a backup, but its bytes break the format at a known place
-│   └── DamagedContainer      what is around the stream is damaged: encryption, compression, metadata
-├── DamagedRecord             the bytes of one record, on its own, break the format
-├── UnfitJson                 a JSON object does not describe a record of the format
-├── OversizedBackup           it opens to more than is allowed
+├── DamagedBackup             the backup is malformed at a known offset
+│   └── DamagedContainer      its encryption, compression or metadata are damaged
+├── DamagedRecord             a single record is malformed
+├── UnfitJson                 a JSON object is not a valid record
+├── OversizedBackup           the backup exceeds the limits on its size
 ├── UnwritableBackup          the target cannot be written
 │   └── TargetRefused         the target exists already, or is the backup it is made from
-├── OrderBroken               a frame was written against the ordering rules
-├── LogRefused                the change log of a repair is none, or not of this backup
-├── DifferentAccounts         backups of two accounts cannot be made one
-├── UnknownChat               no chat, or more than one, goes by the name that was given
+├── OrderBroken               a frame to be written breaks the ordering rules
+├── LogRefused                the change log of a repair is invalid, or of another backup
+├── DifferentAccounts         backups of different accounts cannot be merged
+├── UnknownChat               no chat, or more than one, has the given name
 ├── WrongKey                  the key does not fit the file
-├── KeyRefused                what was given as a key cannot be one
-├── KeyIncomplete             this file needs more than the keys that were given
-├── ExportRefused             the folder of an export holds something else, or is being written to
-├── ExtraMissing              this needs a package that is not installed
+├── KeyRefused                the given key is invalid or weak
+├── KeyIncomplete             the file needs further keys
+├── ExportRefused             the folder of an export contains other files, or is being written to
+├── ExtraMissing              a required package is not installed
 ├── ArchiveError              an archive cannot be read or written
-│   ├── NotAnArchive          the file is something else
-│   ├── ArchiveTooNew         a later version has written it
-│   ├── ArchiveBusy           somebody else is writing to it
+│   ├── NotAnArchive          the file is not an archive
+│   ├── ArchiveTooNew         it was written by a newer version
+│   ├── ArchiveBusy           another process is writing to it
 │   ├── PassphraseMissing     it is encrypted, and no passphrase was given
-│   ├── PassphraseRefused     what was given cannot be the passphrase of a new encrypted archive
+│   ├── PassphraseRefused     the passphrase is not suitable for a new encrypted archive
 │   ├── WrongPassphrase       the passphrase does not fit it
 │   ├── NotInArchive          a chat, person or message is not in the archive
 │   └── QueryRefused          a search query cannot be run
 └── AttachmentError           an attachment cannot be read or written
-    ├── AttachmentMissing     its file is not there
-    ├── AttachmentTruncated   its file is cut short
-    ├── AttachmentDamaged     its file was changed since it was written
-    ├── AttachmentTooShort    its file is whole, but holds less than the backup says
-    └── AttachmentMismatch    its file is whole, but is not the one the backup means
+    ├── AttachmentMissing     its file does not exist
+    ├── AttachmentTruncated   its file is truncated
+    ├── AttachmentDamaged     its file was modified
+    ├── AttachmentTooShort    its file is authentic, but its content is shorter than the backup says
+    └── AttachmentMismatch    its file is authentic, but its hash is not that in the backup
 """
 
 from typing import Final
@@ -92,12 +92,12 @@ class BackupError(HoldfastError):
 
 @public
 class UnreadableBackup(BackupError):
-    """The file cannot be opened, or it is not a backup in any form we know."""
+    """The file cannot be opened, or is not a backup of a supported form."""
 
 
 @public
 class FolderIncomplete(UnreadableBackup):
-    """A local backup folder lacks a file without which it cannot be opened; `part` says which."""
+    """A local backup folder lacks a required file; `part` says which."""
 
     def __init__(self, problem: str, *, part: Part) -> None:
         super().__init__(problem)
@@ -106,16 +106,16 @@ class FolderIncomplete(UnreadableBackup):
 
 @public
 class UnsupportedFormat(UnreadableBackup):
-    """The file is known to be something else than a chat backup; the message says what, and what to do."""
+    """The file has another known type; the message names it and says what to do."""
 
 
 @public
 class DamagedBackup(BackupError):
-    """The bytes break the format.
+    """The backup is malformed.
 
-    Inside the plain stream `frame` counts from 0, which is the header, and `offset` is the byte of that stream
-    where the record or its length begins. Damage outside of it has no frame; `offset` then counts in what
-    `stream` names: bytes, or what else `unit` says. `rest` is what there is of a record that is cut off.
+    In the plain stream, `frame` is the index of the record (0 is the header), and `offset` the offset of the
+    record or its length prefix. Elsewhere `frame` is None, and `offset` counts in the stream that `stream` names,
+    in bytes or in the unit `unit`. `rest` has the bytes of a truncated record.
     """
 
     def __init__(
@@ -140,7 +140,7 @@ class DamagedBackup(BackupError):
 
 @public
 class DamagedContainer(DamagedBackup):
-    """What is around the stream is damaged; `part` says what."""
+    """The encryption, the compression or the metadata are damaged; `part` says which."""
 
     def __init__(self, problem: str, *, part: Part, offset: int, stream: str = "file") -> None:
         super().__init__(problem, offset=offset, stream=stream)
@@ -148,7 +148,7 @@ class DamagedContainer(DamagedBackup):
 
 
 class DamagedRecord(BackupError):
-    """The bytes of one record break the format; `offset` counts from its first byte."""
+    """A single record is malformed; `offset` counts from its first byte."""
 
     def __init__(self, problem: str, *, offset: int) -> None:
         super().__init__(f"{problem} (byte {offset} of the record)")
@@ -157,10 +157,10 @@ class DamagedRecord(BackupError):
 
 
 class UnfitJson(BackupError):
-    """A JSON object does not describe a record of the format.
+    """A JSON object is not a valid record.
 
-    `path` leads to the place, as in `chatItem.revisions[0].dateSent`, and is empty for the object itself. What
-    stands there is never part of the message: it may be what somebody wrote.
+    `path` is the path of the value, as in `chatItem.revisions[0].dateSent`, empty for the object itself. The
+    message never contains the value, which may be private.
     """
 
     def __init__(self, problem: str, *, path: str) -> None:
@@ -176,7 +176,7 @@ class UnfitJson(BackupError):
 
 @public
 class OversizedBackup(BackupError):
-    """The file opens to more than is allowed, which honest backups do not."""
+    """The backup exceeds the limits on its size, as no real backup does."""
 
 
 @public
@@ -191,7 +191,7 @@ class TargetRefused(UnwritableBackup):
 
 @public
 class OrderBroken(BackupError):
-    """A frame was written against the ordering rules; `rule` names the rule, `frame` the frame."""
+    """A frame to be written breaks the ordering rules; `rule` is the rule, `frame` the index of the frame."""
 
     def __init__(self, rule: str, problem: str, frame: int) -> None:
         super().__init__(f"{problem} (frame {frame}, rule {rule})")
@@ -201,17 +201,17 @@ class OrderBroken(BackupError):
 
 @public
 class LogRefused(BackupError):
-    """The change log of a repair cannot be read, or does not belong to the backup it was given with."""
+    """The change log of a repair is invalid, or belongs to another backup."""
 
 
 @public
 class DifferentAccounts(BackupError):
-    """The backups belong to two accounts, and cannot be made one."""
+    """The backups belong to different accounts, and cannot be merged."""
 
 
 @public
 class UnknownChat(BackupError):
-    """No chat goes by the name that was given, or more than one does."""
+    """No chat, or more than one, has the given name."""
 
 
 @public
@@ -221,12 +221,12 @@ class WrongKey(BackupError):
 
 @public
 class KeyRefused(BackupError):
-    """What was given as a key cannot be one; the message says why without repeating it."""
+    """The given key is invalid or weak; the message says why without containing it."""
 
 
 @public
 class KeyIncomplete(BackupError):
-    """This file needs more than the keys that were given; `missing` lists what, in words."""
+    """The file needs further keys; `missing` lists their descriptions."""
 
     def __init__(self, problem: str, *, missing: tuple[str, ...]) -> None:
         super().__init__(problem)
@@ -235,12 +235,12 @@ class KeyIncomplete(BackupError):
 
 @public
 class ExportRefused(BackupError):
-    """The folder of an export holds something else, or somebody is writing to it."""
+    """The folder of an export contains other files, or another process is writing to it."""
 
 
 @public
 class ExtraMissing(BackupError):
-    """A package that this needs is not installed; the message names the extra that has it."""
+    """A required package is not installed; the message names the extra that installs it."""
 
 
 @public
@@ -250,17 +250,17 @@ class ArchiveError(BackupError):
 
 @public
 class NotAnArchive(ArchiveError):
-    """The file is something else than an archive."""
+    """The file is not an archive."""
 
 
 @public
 class ArchiveTooNew(ArchiveError):
-    """A later version of Holdfast has written the archive."""
+    """The archive was written by a newer version of Holdfast."""
 
 
 @public
 class ArchiveBusy(ArchiveError):
-    """Somebody else is writing to the archive."""
+    """Another process is writing to the archive."""
 
 
 @public
@@ -270,7 +270,7 @@ class PassphraseMissing(ArchiveError):
 
 @public
 class PassphraseRefused(ArchiveError):
-    """What was given cannot be the passphrase of a new encrypted archive: it is too short or too long."""
+    """The passphrase is too short or too long for a new encrypted archive."""
 
 
 @public
@@ -290,29 +290,29 @@ class QueryRefused(ArchiveError):
 
 @public
 class AttachmentError(BackupError):
-    """An attachment cannot be read or written; the rest of the backup is not touched by that."""
+    """An attachment cannot be read or written; the rest of the backup is not affected."""
 
 
 @public
 class AttachmentMissing(AttachmentError):
-    """The attachment's file is not in the content store."""
+    """The file of the attachment is not in the content store."""
 
 
 @public
 class AttachmentTruncated(AttachmentError):
-    """The attachment's file is cut short."""
+    """The file of the attachment is truncated."""
 
 
 @public
 class AttachmentDamaged(AttachmentError):
-    """The attachment's file was changed since it was written, or belongs to another key."""
+    """The file of the attachment was modified, or belongs to another key."""
 
 
 @public
 class AttachmentTooShort(AttachmentError):
-    """The attachment's file is whole, but holds fewer bytes than the backup says."""
+    """The file of the attachment is authentic, but its content is shorter than the backup says."""
 
 
 @public
 class AttachmentMismatch(AttachmentError):
-    """The attachment's file is whole, but its content is not the one the backup means."""
+    """The file of the attachment is authentic, but the hash of its content is not that in the backup."""

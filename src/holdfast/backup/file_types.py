@@ -1,4 +1,4 @@
-"""Tells what a file is that is no chat backup, by its signature, so that its owner learns what to do with it."""
+"""Recognises files of other types by their signature, to tell the user what to do with them."""
 
 import re
 from collections import Counter
@@ -27,13 +27,13 @@ LOOKED_FOR: Final = (
     "a frame stream (also gzipped), an encrypted backup, a local backup folder, "
     "an export (main.jsonl, its folder or its ZIP), and an array of records in JSON"
 )
-# The application id in the header of a SQLite file that is an archive of Holdfast; see `archive.schema`.
+# The SQLite application id of an archive; see `archives.schema`.
 ARCHIVE_ID: Final = 0x484F4C44
-# How an encrypted archive of Holdfast begins: the first bytes of its salt. No text and no SQLite file begins so.
+# The first bytes of an encrypted archive: the beginning of its salt. No text and no SQLite file begins with them.
 ENCRYPTED_ARCHIVE: Final = b"HOLD\x89\x04"
 SQLITE: Final = b"SQLite format 3\x00"
 APPLICATION_ID: Final = slice(68, 72)
-# What the pages of a database of Signal Desktop, which are encrypted, have in length.
+# The page size of Signal Desktop's encrypted database.
 SQLCIPHER_PAGE: Final = 4096
 BACKUP_IN_SIGNAL: Final = (
     "make a backup with the app: in Signal's settings under Backups, on this device, and give its folder here"
@@ -82,7 +82,7 @@ SIGNATURES: Final[tuple[tuple[int, bytes, str, str], ...]] = (
     (0, b"# v2 git bundle", "a git bundle", "clone it and give the backup that is in it"),
     (0, b"PACK\x00\x00\x00\x02", "a git pack", "clone the repository and give the backup that is in it"),
 )
-# What stands in the tables of a database, and whose it then is.
+# Text in the schema of a database, and the type of file it identifies.
 TABLES: Final[tuple[tuple[bytes, str, str], ...]] = (
     (b"ZWAMESSAGE", "the database of WhatsApp on an iPhone", WHATSAPP),
     (b"message_add_on", "the database of WhatsApp on Android", WHATSAPP),
@@ -102,8 +102,8 @@ OFFICE: Final = ("word/document.xml", "xl/workbook.xml", "ppt/presentation.xml",
 SIGNAL_FOLDER: Final = re.compile(r"(?:.*/)?signal-backup[^/]*/(?:main|metadata)")
 TEXT: Final = 512
 CONTROLS: Final = re.compile(rb"[\x00-\x08\x0b\x0e-\x1f]")
-# How many bytes are tested for being random, and the chi-square of them that random bytes never reach: its mean
-# is 255, its standard deviation 22.6.
+# The number of bytes that are tested for randomness, and a chi-square statistic that random bytes never reach: its
+# mean is 255, its standard deviation 22.6.
 SAMPLE: Final = 4096
 MOST_CHI_SQUARE: Final = 700
 CONFIGURATION: Final = ("key", "encryptedKey")
@@ -111,19 +111,19 @@ CONFIGURATION: Final = ("key", "encryptedKey")
 
 @dataclass(frozen=True, slots=True)
 class FileType:
-    """What a file is, in words, and what to do with it."""
+    """A type of file: its description, and advice for the user."""
 
     name: str
     advice: str
 
     def refusal(self) -> UnsupportedFormat:
-        """Make the error that says so."""
+        """Return the error for a file of this type."""
         advice = self.advice or f"looked for {LOOKED_FOR}"
         return UnsupportedFormat(f"this is {self.name}, not a chat backup in any form known here; {advice}")
 
 
 def refuse_binary(head: bytes) -> None:
-    """Refuse a file that begins with a signature other programs write."""
+    """Raise an error for a file with the signature of another type."""
     if head.startswith(SQLITE):
         raise database(head).refusal()
     if is_android_backup(head):
@@ -142,7 +142,7 @@ def refuse_binary(head: bytes) -> None:
 
 
 def database(head: bytes) -> FileType:
-    """Tell whose a SQLite database is."""
+    """Return the type of a SQLite database."""
     if head[APPLICATION_ID] == ARCHIVE_ID.to_bytes(4, "big"):
         return FileType("an archive of Holdfast", INTO_ARCHIVE)
     for mark, name, advice in TABLES:
@@ -152,7 +152,7 @@ def database(head: bytes) -> FileType:
 
 
 def is_android_backup(head: bytes) -> bool:
-    """Return whether a file begins like Signal's old format: a length, then a frame with an iv and a salt."""
+    """Return whether a file has Signal's old format: a length, then a frame with an iv and a salt."""
     size = int.from_bytes(head[:4], "big")
     return (
         size < 0x80
@@ -164,7 +164,7 @@ def is_android_backup(head: bytes) -> bool:
 
 
 def refuse_text(head: bytes) -> None:
-    """Refuse a text, which a backup that is not JSON never is."""
+    """Raise an error for a text file that is not JSON."""
     if not is_utf8_text(head, TEXT):
         return
     text = head[: 8 * TEXT].decode("utf-8", errors="ignore").lstrip("\ufeff")
@@ -181,7 +181,7 @@ def refuse_text(head: bytes) -> None:
 
 
 def refuse_json(head: bytes) -> None:
-    """Refuse a JSON file that is known to be something else."""
+    """Raise an error for a JSON file of another known type."""
     import json  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
 
     try:
@@ -193,7 +193,7 @@ def refuse_json(head: bytes) -> None:
 
 
 def refuse_zip(names: Iterable[str]) -> None:
-    """Refuse a ZIP that is no export, by what is in it."""
+    """Raise an error for a ZIP archive that is not an export, by the names of its files."""
     entry_names = list(names)
     if any(SIGNAL_FOLDER.fullmatch(name) for name in entry_names):
         raise FileType("a ZIP of the folder a phone wrote", "unpack it and give the folder").refusal()
@@ -210,7 +210,7 @@ def refuse_zip(names: Iterable[str]) -> None:
 
 
 def refuse_desktop_database(path: Path, size: int) -> None:
-    """Refuse the database of Signal Desktop, which is encrypted and told by where it lies."""
+    """Raise an error for the encrypted database of Signal Desktop, recognised by its path."""
     beside = (path.parent / "config.json", path.parent.parent / "config.json")
     if size % SQLCIPHER_PAGE == 0 and path.suffix == ".sqlite" and any(place.is_file() for place in beside):
         raise FileType(
@@ -219,25 +219,25 @@ def refuse_desktop_database(path: Path, size: int) -> None:
 
 
 def refuse_desktop_folder(path: Path) -> None:
-    """Refuse the folder in which Signal Desktop keeps its data."""
+    """Raise an error for the data folder of Signal Desktop."""
     if (path / "config.json").is_file() and (path / "sql" / "db.sqlite").is_file():
         raise UnsupportedFormat(f"{path} is the folder in which Signal Desktop keeps its data; {BACKUP_IN_SIGNAL}")
 
 
 def is_utf8_text(head: bytes, size: int) -> bool:
-    """Return whether the first bytes are UTF-8 without control characters, which is enough to rule out chance."""
+    """Return whether the first bytes are UTF-8 without control characters; enough of them to rule out chance."""
     start = head[:size]
     try:
         start.decode()
     except UnicodeDecodeError as error:
-        # A character may be cut where the sample ends.
+        # A character may be truncated at the end of the sample.
         if error.reason != "unexpected end of data" or len(head) < size:
             return False
     return not CONTROLS.search(start)
 
 
 def is_random(head: bytes) -> bool:
-    """Return whether bytes can be those of an encrypted file: every value occurs about as often as any other."""
+    """Return whether bytes can be encrypted: all byte values are about equally frequent."""
     sample = head[:SAMPLE]
     expected = len(sample) / 256
     counts = Counter(sample)

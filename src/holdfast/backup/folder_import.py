@@ -1,7 +1,7 @@
-"""Keeps a phone's backup folder: every snapshot validated and imported into an archive, every attachment with it.
+"""Implements `keep`: validates all snapshots of a phone's backup folder and imports them with their attachments.
 
-Each step leaves the archive sound: an import is one transaction, an attachment appears whole or not at all, and
-what is known of the folder is written after what it speaks of. A run that was killed is repeated.
+Each step is atomic: an import is one transaction, attachments are renamed into place, and the state file is
+written last. A run that was killed is repeated.
 """
 
 import time
@@ -56,9 +56,9 @@ from holdfast.redacted_repr import redacted
 
 __all__ = ["Kept", "keep"]
 
-# So many lost attachments and findings of a snapshot are remembered to be listed; all are counted.
+# The most lost attachments and findings of a snapshot that are stored; all are counted.
 MOST_LISTED: Final = 200
-# Files under temporary names that nobody has written to for so long were left by a process that was killed.
+# The age in seconds after which a temporary file is considered left by a killed process.
 LEFT_BEHIND_S: Final = 3600
 
 
@@ -66,7 +66,7 @@ LEFT_BEHIND_S: Final = 3600
 @redacted
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What `keep` found: the snapshots of the folder, the oldest first, and whether everything in them is kept."""
+    """The result of `keep`: the snapshots of the folder, oldest first, and whether all of them are archived."""
 
     folder: Path
     archive: Path
@@ -75,7 +75,7 @@ class Kept:
 
     @property
     def complete(self) -> bool:
-        """Whether all that the snapshots mean to hold is in the archive."""
+        """Whether everything that the snapshots refer to is in the archive."""
         return bool(self.snapshots) and all(snapshot.complete for snapshot in self.snapshots)
 
     @property
@@ -88,7 +88,7 @@ class Kept:
 @redacted
 @dataclass(frozen=True, slots=True)
 class SnapshotSource:
-    """A backup to import, with the files it consists of; `store` holds attachments it may share with others."""
+    """A backup to import, with its files; `store` is a content store that it may share with others."""
 
     name: str
     path: Path
@@ -105,11 +105,11 @@ def keep(
     passphrase: str | None = None,
     progress: Callable[[str, int], None] | None = None,
 ) -> Kept:
-    """Import every snapshot of a backup folder that an archive lacks, with all attachments; verify each of them.
+    """Import every snapshot of a backup folder that is not in an archive yet, with all attachments, verified.
 
-    What the last run found of a file is taken over while the file has the same hash, so that an unchanged folder
-    costs little more than hashing it. Nothing is ever removed from the archive. With a passphrase a new archive is
-    encrypted. `progress` is called with what is being read and the bytes of it so far.
+    The results of the last run are reused for files with the same hash, so that an unchanged folder costs little
+    more than hashing it. Nothing is ever removed from the archive. With a passphrase, a new archive is encrypted.
+    `progress` is called with a description of what is being read, and the number of bytes so far.
 
     >>> hb.keep("phone", "kept.db", hb.read_keys(key_file)).complete
     True
@@ -117,7 +117,7 @@ def keep(
     keys = read_keys(key) if isinstance(key, str) else key
     place, target = Path(folder), Path(archive)
     sources = find_sources(place)
-    # Keys are asked for before anything that takes long.
+    # Keys are checked before anything slow.
     archive_key, media_key = archives.keys_of(target, passphrase)
     state = StateFile(target, media_key)
     folder_state = state.folder(place)
@@ -133,7 +133,7 @@ def keep(
 
 
 def find_sources(place: Path) -> list[SnapshotSource]:
-    """Find the snapshots of a folder, the oldest first; what is no such folder is one backup."""
+    """Return the snapshots of a folder, oldest first; anything else is a single backup."""
     snapshot_folders = find_snapshots(place) if place.is_dir() else []
     if snapshot_folders:
         return [
@@ -151,7 +151,7 @@ def find_sources(place: Path) -> list[SnapshotSource]:
 
 
 def check_keys(sources: list[SnapshotSource], keys: KeyMaterial | None) -> None:
-    """Raise `KeyIncomplete`, or `WrongKey` where the key opens none of the snapshots."""
+    """Raise `KeyIncomplete`, or `WrongKey` if the key fits none of the snapshots."""
     wrong: WrongKey | None = None
     for source in reversed(sources):
         try:
@@ -161,7 +161,7 @@ def check_keys(sources: list[SnapshotSource], keys: KeyMaterial | None) -> None:
         except WrongKey as error:
             wrong = error
         except BackupError:
-            # A damaged one says nothing of the key. It is reported with the others, unless there are none.
+            # A damaged snapshot does not prove the key wrong. It is reported later, unless there are no others.
             if len(sources) == 1 and source.store is None:
                 raise
         else:
@@ -171,7 +171,7 @@ def check_keys(sources: list[SnapshotSource], keys: KeyMaterial | None) -> None:
 
 
 def make_folder(path: Path) -> None:
-    """Make the folder of the archive, for its owner alone, where there is none."""
+    """Create the folder of the archive, readable only by its owner, if it does not exist."""
     try:
         make_private_folder(path)
     except OSError as error:
@@ -179,7 +179,7 @@ def make_folder(path: Path) -> None:
 
 
 def remove_left_behind(folder: Path) -> None:
-    """Remove the temporary files that a killed process left among the media."""
+    """Remove temporary media files left by a killed process."""
     before = time.time() - LEFT_BEHIND_S
     for part in folder.glob("??/.*.part"):
         with suppress(OSError):
@@ -232,24 +232,24 @@ class FolderImport:
         return tuple(results), unchanged
 
     def with_files(self, source: SnapshotSource) -> SnapshotSource:
-        """Find the files of a backup that is no snapshot of a phone."""
+        """Return a source with its files, for a backup that is not a snapshot of a phone."""
         if source.files:
             return source
         files = list_files(source.path) if source.path.is_dir() else [source.path]
         return SnapshotSource(source.name, source.path, tuple(files))
 
     def telling(self, description: str) -> Callable[[int], None] | None:
-        """Return what tells of progress with one thing."""
+        """Return a progress callback with a description."""
         progress = self.progress
         return None if progress is None else lambda completed: progress(description, completed)
 
     def kept_media(self) -> dict[str, tuple[str, int]]:
-        """Return the path and the size of the attachments beside the archive by name; no path of removed ones."""
+        """Return path and size of the archived attachments by name; removed ones have no path."""
         rows = self.archive.connection.execute("SELECT media_name, path, size FROM media")
         return {name: (path, size) for name, path, size in rows}
 
     def is_kept(self, name: str) -> bool:
-        """Return whether an attachment lies beside the archive, as long as it should be, or was removed."""
+        """Return whether an attachment is archived with the correct size, or was removed."""
         path, size = self.media.get(name, (None, 0))
         if not path:
             return path is not None
@@ -260,11 +260,11 @@ class FolderImport:
             return False
 
     def file_hash(self, source: SnapshotSource, name: str) -> str | None:
-        """Return the hash of the file of an attachment; None where there is none."""
+        """Return the hash of the file of an attachment; None if it does not exist."""
         return None if source.store is None else self.hashes.get(source.store / name[:2] / name)
 
     def hashes_of(self, source: SnapshotSource) -> dict[str, str]:
-        """Return the hashes of the files a snapshot consists of."""
+        """Return the hashes of the files of a snapshot."""
         return {
             path.relative_to(source.path).as_posix(): self.hashes[path]
             for path in source.files
@@ -272,20 +272,20 @@ class FolderImport:
         }
 
     def is_unchanged(self, source: SnapshotSource, state: SnapshotState) -> bool:
-        """Return whether a snapshot, its attachments, and their copies are what they were in the last run."""
+        """Return whether a snapshot, its attachments and their copies are unchanged since the last run."""
         if state.files != self.hashes_of(source):
             return False
         for name in state.attachments:
             verdict = self.known.verdicts.get(name)
             if verdict is None or verdict.sha256 != self.file_hash(source, name):
                 return False
-            # One that is lost is in neither place, as before.
+            # A lost attachment is still in neither place.
             if verdict.loss is None and not self.is_kept(name):
                 return False
         return True
 
     def import_snapshot(self, source: SnapshotSource) -> KeptSnapshot:
-        """Import one snapshot, and remember what was found; one that cannot be read stops no other."""
+        """Import one snapshot, and store the result; one that cannot be read does not stop the others."""
         try:
             state = self.examine(source)
         except (KeyIncomplete, ArchiveError, UnwritableBackup):
@@ -293,7 +293,7 @@ class FolderImport:
         except BackupError as error:
             self.known.snapshots.pop(source.name, None)
             return KeptSnapshot(name=source.name, problem=str(error))
-        # What is new now is no news in the next run.
+        # What is new in this run is not new in the next.
         old = msgspec.structs.replace(state.result, known=True, new=0, changed=0, vanished=0, copied=0)
         self.known.snapshots[source.name] = msgspec.structs.replace(state, result=old)
         self.save()
@@ -320,7 +320,7 @@ class FolderImport:
             states: dict[str, Loss | None] = dict(losses)
             completeness = examined(validation.backup, validation, errors, states)
         for attachment, loss in states.items():
-            # What was removed from the archive was read where it is, and has no verdict yet.
+            # Attachments that were removed from the archive are not copied, and have no verdict yet.
             if loss is not None or attachment not in self.known.verdicts:
                 self.known.verdicts[attachment] = Verdict(self.file_hash(source, attachment), loss)
         result = KeptSnapshot(
@@ -337,10 +337,10 @@ class FolderImport:
         return self.result(source, completeness, tuple(states), result)
 
     def copy_attachments(self, source: SnapshotSource, backup: Backup) -> tuple[int, int, dict[str, None]]:
-        """Copy the attachments the archive lacks, and verify the files of those it has.
+        """Copy the attachments that are not archived yet, and verify the files of the others.
 
-        Returned are how many were copied, of how many the folder's file is damaged or missing although the archive
-        has them, and the names of all that the archive has now.
+        Return the number of copied attachments, the number of archived ones whose file in the folder is damaged or
+        missing, and the names of all that are archived now.
         """
         if backup.media is None:
             return 0, 0, {}
@@ -371,7 +371,7 @@ class FolderImport:
 
     @staticmethod
     def attachments(backup: Backup, names: set[str]) -> Iterator[AttachmentKey]:
-        """Yield the attachments of a backup that have one of some names, each once."""
+        """Yield the attachments of a backup that have one of these names, each once."""
         if names:
             for _pointer, attachment in kept(backup):
                 if attachment.name in names:
@@ -384,7 +384,7 @@ class FolderImport:
         attachments: tuple[str, ...],
         result: KeptSnapshot,
     ) -> SnapshotState:
-        """Put together what was found of a snapshot."""
+        """Return the result for a snapshot."""
         snapshot = msgspec.structs.replace(
             result,
             made_ms=completeness.made_ms,
@@ -401,6 +401,6 @@ class FolderImport:
 
 
 def words_of(finding: Finding) -> str:
-    """Say what a finding is, without its place in the file."""
+    """Return the description of a finding, without its location."""
     detail = f" ({finding.detail})" if finding.detail else ""
     return f"{finding.rule.wrong.removesuffix('.')}{detail}"

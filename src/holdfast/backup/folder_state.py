@@ -1,7 +1,7 @@
-"""What is known of a backup folder from the last run: the hash of each file, and what it was found to be.
+"""The state of a backup folder after the last run of `keep`: the hash of each file, and the result of its check.
 
-It is a cache beside the archive, and holds for a file only as long as its hash does. Without it everything is read
-again.
+It is a cache in a file beside the archive; an entry is valid while the hash of its file is the same. Without it
+everything is read again.
 """
 
 import hashlib
@@ -25,20 +25,20 @@ from holdfast.redacted_repr import redacted
 __all__ = ["FolderState", "KeptSnapshot", "SnapshotState", "StateFile", "Verdict", "hash_files", "list_files"]
 
 VERSION: Final = 1
-# Reading waits for the disk and hashing releases the lock of the interpreter.
+# Threads help: reading waits for the disk, and hashing releases the GIL.
 THREADS: Final = 4
-# A folder of a phone has three levels; an export has no more.
+# The depth of a phone's backup folder; an export has no more levels.
 DEEPEST: Final = 8
 
 
 @public
 @redacted
 class KeptSnapshot(msgspec.Struct, frozen=True, kw_only=True):
-    """One snapshot of a folder, and what became of it in the archive.
+    """A snapshot of a folder, and the result of its import.
 
-    `known` tells that the archive had its messages before. `lost` has the first of `lost_count` attachments that
-    neither the folder nor the archive has; `damaged_files` counts those of which only the archive has a good copy.
-    `problem` says why nothing of it could be imported, and is empty otherwise.
+    `known` is set if its messages were in the archive before. `lost` has the first of `lost_count` attachments
+    that are neither in the folder nor in the archive; `damaged_files` is the number of those with a good copy only
+    in the archive. `problem` says why nothing could be imported, and is empty otherwise.
     """
 
     name: str
@@ -62,13 +62,13 @@ class KeptSnapshot(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def complete(self) -> bool:
-        """Whether everything the snapshot means to hold is in the archive."""
+        """Whether everything that the snapshot refers to is in the archive."""
         return not (self.problem or self.errors or self.lost_count)
 
 
 @redacted
 class Verdict(msgspec.Struct, frozen=True, array_like=True):
-    """What an attachment file was found to be when it had this hash; None for no file, and for one in order."""
+    """The result of checking an attachment file with this hash: no hash for no file, no loss for a valid file."""
 
     sha256: str | None
     loss: Loss | None = None
@@ -76,7 +76,7 @@ class Verdict(msgspec.Struct, frozen=True, array_like=True):
 
 @redacted
 class SnapshotState(msgspec.Struct, frozen=True):
-    """A snapshot that was imported: the hashes of its files, the attachments it refers to, and the result."""
+    """An imported snapshot: the hashes of its files, the attachments it refers to, and the result."""
 
     files: dict[str, str]
     attachments: tuple[str, ...]
@@ -85,7 +85,7 @@ class SnapshotState(msgspec.Struct, frozen=True):
 
 @redacted
 class FolderState(msgspec.Struct):
-    """What is known of one folder: its snapshots by name, and its attachment files by name."""
+    """The state of one folder: its snapshots by name, and its attachment files by name."""
 
     snapshots: dict[str, SnapshotState] = msgspec.field(default_factory=dict)
     verdicts: dict[str, Verdict] = msgspec.field(default_factory=dict)
@@ -93,16 +93,16 @@ class FolderState(msgspec.Struct):
 
 @redacted
 class KeepState(msgspec.Struct):
-    """The content of the file: the folders that are kept in one archive, by their paths."""
+    """The content of the state file: the folders that are kept in one archive, by path."""
 
     version: int = VERSION
     folders: dict[str, FolderState] = msgspec.field(default_factory=dict)
 
 
 class StateFile:
-    """The file beside an archive; one that cannot be read is as good as none.
+    """The state file beside an archive; an unreadable one is ignored.
 
-    It names chats and people: with a key, that of the media, it is encrypted.
+    It contains names of chats and people: with the key of an encrypted archive's media, it is encrypted.
     """
 
     def __init__(self, archive: Path, key: MediaKey | None = None) -> None:
@@ -118,7 +118,7 @@ class StateFile:
             self._all = keep_state
 
     def folder(self, path: Path) -> FolderState:
-        """Return what is known of a folder; changes to it are written by `save`."""
+        """Return the state of a folder; changes to it are written by `save`."""
         return self._all.folders.setdefault(os.path.realpath(path), FolderState())
 
     def save(self) -> None:
@@ -134,7 +134,7 @@ class StateFile:
 
 
 def list_files(folder: Path) -> list[Path]:
-    """List the files of a folder and of those in it; links and unfinished files are left out."""
+    """Return the files of a folder and its subfolders, without symbolic links and unfinished files."""
     files: list[Path] = []
     waiting = [(folder, 0)]
     while waiting:
@@ -153,7 +153,7 @@ def list_files(folder: Path) -> list[Path]:
 
 
 def hash_files(paths: Iterable[Path], progress: Callable[[int], None] | None = None) -> dict[Path, str]:
-    """Return the SHA-256 of files that can be read, several at a time; `progress` is told the bytes so far."""
+    """Return the SHA-256 of the readable files, hashed in parallel; `progress` is called with the bytes so far."""
     hashes: dict[Path, str] = {}
     completed = 0
     wanted = list(paths)
@@ -168,7 +168,7 @@ def hash_files(paths: Iterable[Path], progress: Callable[[int], None] | None = N
 
 
 def hash_file(path: Path) -> tuple[str, int] | None:
-    """Return the SHA-256 and the size of a file; None where it cannot be read."""
+    """Return the SHA-256 and the size of a file; None if it cannot be read."""
     try:
         with path.open("rb") as source:
             return hashlib.file_digest(source, "sha256").hexdigest(), source.tell()

@@ -1,4 +1,4 @@
-"""The attachments a backup refers to: which there are, whether they are there, and writing them out as files."""
+"""The attachments of a backup: lists, checks and extracts them."""
 
 import hashlib
 import re
@@ -62,7 +62,7 @@ PICKED: Final = Selection(
         *FILE_POINTERS,
     ]
 )
-# What file systems and shells choke on; a leading dot would hide the file.
+# Characters that are invalid in file names or special in shells; a leading dot would hide the file.
 UNSAFE: Final = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*]+')
 WINDOWS_DEVICES: Final = re.compile(r"(?i)(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[\d¹²³]) *(\..*)?")
 LONGEST_NAME: Final = 100
@@ -78,7 +78,7 @@ MAGICS: Final = (
     (0, b"ID3", ".mp3"),
     (0, b"PK\x03\x04", ".zip"),
 )
-# The types the standard table lacks or spells oddly.
+# Types that `mimetypes` lacks, or maps to an unusual extension.
 EXTENSIONS: Final = {
     "image/jpeg": ".jpg",
     "image/webp": ".webp",
@@ -95,10 +95,10 @@ EXTENSIONS: Final = {
 @redacted
 @dataclass(frozen=True, slots=True)
 class Pointer:
-    """One attachment a message refers to, by the way `path` through its frame.
+    """A reference to an attachment, at `path` in its frame.
 
-    `attachment` is None when the backup says it was not kept; `unkept` is then set if the device had it, `remote`
-    if it could have been fetched. `chat` and `author` are ids of the backup, 0 outside of messages.
+    `attachment` is None if the attachment is not in the backup; then `unkept` is set if the device had it, and
+    `remote` if it could have been downloaded. `chat` and `author` are ids of the backup, 0 outside of messages.
     """
 
     frame: int
@@ -116,7 +116,7 @@ class Pointer:
 @public
 @dataclass(frozen=True, slots=True)
 class MediaCheck:
-    """What was found of the attachments a backup keeps, each file counted once."""
+    """The result of checking the attachments of a backup, each file counted once."""
 
     files: int
     present: int
@@ -129,7 +129,7 @@ class MediaCheck:
 @redacted
 @dataclass(frozen=True, slots=True)
 class ExtractedAttachment:
-    """What became of one attachment: the file it was written to, or the problem with it."""
+    """The result for one attachment: the file it was written to, or the problem."""
 
     frame: int
     media_name: str
@@ -139,12 +139,12 @@ class ExtractedAttachment:
 
     @property
     def problem(self) -> str:
-        """What is wrong with it, in words; empty if it was written."""
+        """The description of the problem; empty if the attachment was written."""
         return "" if self.error is None else str(self.error)
 
 
 def attachment_of(locator: backup_pb2.FilePointer.LocatorInfo) -> AttachmentKey | None:
-    """Make what a local backup keeps of an attachment, if it keeps it."""
+    """Return the reference to an attachment file, None if the backup does not have the file."""
     if not (locator.plaintextHash and locator.localKey):
         return None
     try:
@@ -163,7 +163,7 @@ def pointers_of(locator: bytes) -> Iterator[tuple[bytes, bytes, int]]:
 def check_media(
     media: AttachmentStore, attachments: Iterable[tuple[bytes, bytes, int]], *, verify: bool
 ) -> MediaCheck:
-    """Look for every kept attachment; with `verify`, decrypt each and compare its hash."""
+    """Check that every attachment file exists; with `verify`, decrypt each and verify its hash."""
     files = present = missing = damaged = 0
     for plaintext_hash, local_key, size in sorted(attachments):
         attachment = AttachmentKey(LocalKey(local_key), plaintext_hash, size)
@@ -185,7 +185,7 @@ def check_media(
 
 
 def pointers(backup: Backup) -> Iterator[Pointer]:
-    """Yield every attachment a backup refers to, in the order of its frames."""
+    """Yield every reference to an attachment, in the order of the frames."""
     slots = PICKED.slots
     items = {slots["Frame.chatItem"], slots["Frame.recipient"], slots["Frame.chat"]}
     for block in backup.blocks():
@@ -223,7 +223,7 @@ def pointers(backup: Backup) -> Iterator[Pointer]:
 
 
 def kept(backup: Backup) -> Iterator[tuple[Pointer, AttachmentKey]]:
-    """Yield every attachment the backup keeps once, with the first pointer to it."""
+    """Yield every attachment file once, with the first reference to it."""
     names: set[str] = set()
     for pointer in pointers(backup):
         attachment = pointer.attachment
@@ -233,7 +233,7 @@ def kept(backup: Backup) -> Iterator[tuple[Pointer, AttachmentKey]]:
 
 
 def parse(block: Block, start: int, end: int) -> backup_pb2.FilePointer:
-    """Parse an attachment's record; the core has not looked into the texts of it."""
+    """Parse the record of an attachment; its texts have not been validated before."""
     try:
         return backup_pb2.FilePointer.FromString(block.data[start:end])
     except DecodeError:
@@ -242,7 +242,7 @@ def parse(block: Block, start: int, end: int) -> backup_pb2.FilePointer:
 
 
 def chat_names(backup: Backup) -> dict[int, str]:
-    """Name every chat."""
+    """Return the names of all chats by id."""
     people: dict[int, str] = {}
     chats: dict[int, str] = {}
     for frame in backup:
@@ -263,11 +263,11 @@ def extract(
     *,
     replace: bool = False,
 ) -> Iterator[ExtractedAttachment]:
-    """Write the attachments of a local folder or export out as ordinary files; yield each when it is written.
+    """Extract the attachments of a local folder or export as ordinary files; yield a result for each.
 
-    Each goes into a folder named after its chat, under its own name and the time it was sent. One that is missing
-    or damaged is reported and does not stop the others. What is already there is not written again; another file
-    of the same name is reported too, unless it may be replaced. Each content is written once.
+    A file is written to a folder named after its chat, with its own name and the time it was sent. A missing or
+    damaged attachment is reported and does not stop the others. An identical existing file is kept; another file
+    of that name is reported, unless `replace` is set. Each content is written once.
 
     >>> written = [item for item in hb.extract("phone", "files", hb.read_keys(key_file)) if not item.problem]
     >>> len(written)
@@ -278,7 +278,7 @@ def extract(
 
 
 def extract_to(backup: Backup, folder: Path, *, replace: bool) -> Iterator[ExtractedAttachment]:
-    """Write the attachments of an open backup out as ordinary files."""
+    """Extract the attachments of an open backup as ordinary files."""
     keep_apart(backup, folder)
     media = backup.media
     if media is None:
@@ -303,9 +303,9 @@ def extract_to(backup: Backup, folder: Path, *, replace: bool) -> Iterator[Extra
 
 
 def place(folder: Path, chat: str, pointer: Pointer, start: bytes, taken: set[str]) -> Path:
-    """Choose where an attachment goes: never outside of the folder, never over another one.
+    """Return the path for an attachment: always inside the folder, and unique.
 
-    Where neither its name nor its type gives an extension, what it begins with may.
+    If neither its name nor its type has an extension, its first bytes are used to find one.
     """
     date = moment(pointer.sent_ms) if pointer.sent_ms else None
     when = f"{date:%Y-%m-%d %H.%M.%S}" if date else ""
@@ -322,7 +322,7 @@ def place(folder: Path, chat: str, pointer: Pointer, start: bytes, taken: set[st
 
 
 def holds(path: Path, attachment: AttachmentKey) -> bool:
-    """Return whether a file is there already and is the attachment."""
+    """Return whether a file exists and has the content of the attachment."""
     if not path.is_file() or path.stat().st_size != attachment.size:
         return False
     with path.open("rb") as source:
@@ -330,7 +330,7 @@ def holds(path: Path, attachment: AttachmentKey) -> bool:
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder that only its owner can look into, where there is none yet."""
+    """Create a folder that only its owner can read, if it does not exist."""
     try:
         make_private_folder(path)
     except OSError as error:
@@ -338,12 +338,12 @@ def make_folder(path: Path) -> None:
 
 
 def folded(path: Path) -> str:
-    """Write a path so that two that differ only by case, which some disks take for one, are the same."""
+    """Return a path case-folded: on some disks, paths that differ only by case are the same."""
     return str(path).casefold()
 
 
 def sniffed(start: bytes) -> str:
-    """Choose an extension by how content begins, empty for what nobody knows."""
+    """Return the extension for the first bytes of a file, empty if the type is unknown."""
     for at, magic, extension in MAGICS:
         if start[at : at + len(magic)] == magic:
             return extension
@@ -351,7 +351,7 @@ def sniffed(start: bytes) -> str:
 
 
 def safe_name(text: str) -> str:
-    """Make a file name of a text that somebody else chose; empty when nothing is left of it."""
+    """Convert an untrusted text to a safe file name; empty if nothing is left."""
     name = UNSAFE.sub("_", unicodedata.normalize("NFC", text))
     name = "".join(sign for sign in name if unicodedata.category(sign) not in {"Cf", "Cs", "Cc", "Zl", "Zp"})
     name = name.strip(" .")
@@ -366,7 +366,7 @@ def safe_name(text: str) -> str:
 
 
 def extension_of(content_type: str) -> str:
-    """Choose an extension for a content type, empty for one nobody knows."""
+    """Return the extension for a content type, empty if it is unknown."""
     import mimetypes  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
 
     kind = content_type.partition(";")[0].strip().lower()

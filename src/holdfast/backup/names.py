@@ -1,4 +1,4 @@
-"""What people, groups and chats are called, as the owner of the account would see it."""
+"""Display names of people, groups and chats, as the owner of the account sees them."""
 
 from holdfast.backup.schema.backup_pb2 import AccountData, Contact, Recipient
 
@@ -11,7 +11,7 @@ def account_name(account: AccountData) -> str:
 
 
 def recipient_name(recipient: Recipient) -> str:
-    """Return what a recipient is called; for one without any name, what little is known of it."""
+    """Return the name of a recipient; without any name, a phone number or another identifier."""
     kind = recipient.WhichOneof("destination")
     if kind == "contact":
         return contact_name(recipient.contact)
@@ -29,7 +29,7 @@ def recipient_name(recipient: Recipient) -> str:
 
 
 def contact_name(contact: Contact) -> str:
-    """Return the first name there is: chosen by the owner, from the address book, from the profile, the rest."""
+    """Return the first available name: nickname, address book, profile, then identifiers."""
     return (
         joined(contact.nickname.given, contact.nickname.family)
         or joined(contact.systemGivenName, contact.systemFamilyName)
@@ -41,5 +41,5 @@ def contact_name(contact: Contact) -> str:
 
 
 def joined(*parts: str) -> str:
-    """Put the parts of a name together."""
+    """Join the parts of a name."""
     return " ".join(part for part in parts if part)

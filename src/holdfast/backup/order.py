@@ -1,4 +1,4 @@
-"""The ordering rules: the account first and once, ids unique, nothing referred to before it is there."""
+"""The ordering rules of frames: the account first and once, unique ids, no reference before its definition."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -35,9 +35,9 @@ IDS: Final = (
 
 
 def required() -> dict[str, tuple[str, ...]]:
-    """List the ids each message cannot do without, by the fields that hold such a message.
+    """Return the required ids of each message, by the fields that contain such a message.
 
-    On the wire 0 is left out, so one that is missing is a 0.
+    An id of 0 is not written, so a missing id is 0.
     """
     ids_by_holder: dict[str, tuple[str, ...]] = {}
     for name in IDS:
@@ -56,7 +56,7 @@ RECORD: Final = {PICKED.slots[f"Frame.{name}"]: name for name in RECORDS[1:]}
 
 
 def ids_in(entries: list[Found]) -> Iterator[tuple[str, int, int]]:
-    """Yield every id of a frame with its name and depth, also those that are 0 because they are missing."""
+    """Yield every id of a frame with its name and depth; missing ids are 0."""
     waiting: list[tuple[int, list[str]]] = []
     for slot, depth, value, end in [*entries, (0, -1, 0, 0)]:
         while waiting and waiting[-1][0] > depth:
@@ -72,7 +72,7 @@ def ids_in(entries: list[Found]) -> Iterator[tuple[str, int, int]]:
 
 
 class OrderChecker:
-    """Checks frames one after the other; memory grows with people and chats, not with messages."""
+    """Checks frames in order; memory grows with the number of recipients and chats, not with messages."""
 
     def __init__(self) -> None:
         self._frames = 0
@@ -81,7 +81,7 @@ class OrderChecker:
         self._colors: set[int] = set()
 
     def check(self, raw: bytes) -> None:
-        """Check the next frame; raises `OrderBroken`, and counts the frame only when it is in order."""
+        """Check the next frame; raises `OrderBroken` if it is not in order, and then does not count it."""
         entries = collect(raw, PICKED)
         record = next((RECORD[slot] for slot, depth, _start, _end in reversed(entries) if depth == 0), "")
         index = self._frames + 1
@@ -99,7 +99,7 @@ class OrderChecker:
         self._colors |= {value for kind, value in new if kind == "color"}
 
     def _define(self, values: list[tuple[str, int, int]], index: int) -> set[tuple[str, int]]:
-        """Collect the ids a frame makes, held to being new and not 0."""
+        """Return the ids that a frame defines; they must be new and not 0."""
         new: set[tuple[str, int]] = set()
         for name, _depth, value in values:
             kind, known_ids = {
@@ -117,13 +117,13 @@ class OrderChecker:
         return new
 
     def _refer(self, name: str, depth: int, value: int, index: int, new: set[tuple[str, int]]) -> None:
-        """Hold a reference to what is there already; a colour may be named by the account that makes it."""
+        """Check that a referenced id is defined; the account may refer to a colour that it defines."""
         if name in RECIPIENT_IDS:
             if value not in self._recipients:
                 problem = f"{name} refers to recipient {value}, which has not been written yet"
                 raise OrderBroken("recipient.known", problem, index)
         elif name == "ChatItem.chatId":
-            # The chat of an older revision is that of the message around it, whatever it says.
+            # A revision has the chat of its message; its own value is ignored.
             if depth == 1 and value not in self._chats:
                 problem = f"{name} refers to chat {value}, which has not been written yet"
                 raise OrderBroken("chat.known", problem, index)

@@ -1,4 +1,4 @@
-"""What there is around the plain stream of a backup, by name."""
+"""Names of the parts of a backup outside of the plain stream."""
 
 from enum import StrEnum
 

@@ -1,4 +1,4 @@
-"""Marks what users of the library import from `holdfast.backup`."""
+"""Marks the public API, which is imported from `holdfast.backup`."""
 
 from typing import TypeVar
 

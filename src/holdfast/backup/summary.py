@@ -1,4 +1,4 @@
-"""What is in a backup, at a glance: what people recognise of it."""
+"""Summary of a backup: counts, chats, dates and attachments."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -25,7 +25,7 @@ __all__ = ["ChatCount", "Header", "Info", "info"]
 
 LARGEST: Final = 10
 DAY: Final = 86_400_000
-# Beyond the calendar all days are one: they are said to be unknown, and must not fill the memory one by one.
+# Dates outside of the calendar count as one day, which is shown as unknown: each its own would exhaust memory.
 LAST_DAY: Final = 4_000_000
 MESSAGE_KINDS: Final = tuple(item.name for item in backup_pb2.ChatItem.DESCRIPTOR.oneofs_by_name["item"].fields)
 PICKED: Final = Selection(
@@ -41,7 +41,7 @@ PICKED: Final = Selection(
 @redacted
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What a backup says about itself, without its key and its debug data."""
+    """The header of a backup, without its key and its debug data."""
 
     version: int
     made_at_ms: int
@@ -50,7 +50,7 @@ class Header:
 
     @property
     def made_at(self) -> datetime | None:
-        """When it was made, or None when the header's number is no date."""
+        """The creation time, or None if it is not a valid date."""
         return moment(self.made_at_ms)
 
 
@@ -68,12 +68,12 @@ class ChatCount:
 @redacted
 @dataclass(frozen=True, slots=True)
 class Info:
-    """A backup at a glance.
+    """The summary of a backup.
 
-    `counts` has every record type by its name, also those that do not occur; `recipients` and `messages` only the
-    kinds that do. `attachments` counts every file a message refers to, with the size its sender gave. `media` is
-    what was found of them where the backup has a place for them. `months` counts messages by month, as in
-    `2026-01`.
+    `counts` has every record type by name, also those that do not occur; `recipients` and `messages` only the
+    kinds that occur. `attachments` is the number of attachments of messages, with the size that the sender gave.
+    `media` is the result of checking their files, if the backup has a place for them. `months` has the number of
+    messages by month, as in `2026-01`.
     """
 
     form: str
@@ -107,10 +107,10 @@ def info(
     progress: Callable[[int], None] | None = None,
     verify_media: bool = False,
 ) -> Info:
-    """Read a backup in any form `open` takes, and say what is in it.
+    """Return the summary of a backup, in any form that `open` accepts.
 
-    With `verify_media` every attachment of a local folder or export is decrypted and compared with its hash,
-    instead of only being looked for.
+    With `verify_media`, every attachment of a local folder or export is decrypted and its hash verified; otherwise
+    the files must only exist.
 
     >>> found = hb.info("chats.binproto")
     >>> found.counts["chatItem"], found.header.made_at.year
@@ -126,7 +126,7 @@ def info(
 @redacted
 @dataclass
 class Digest:
-    """Adds frames up."""
+    """Computes the summary from frames."""
 
     backup: Backup
     records: Counter[int] = field(default_factory=Counter)
@@ -175,7 +175,7 @@ class Digest:
             elif slot == size:
                 self.attachment_bytes += start
             elif depth > 1:
-                continue  # an older revision of the message around it
+                continue  # an earlier revision
             elif slot == chat_id:
                 by_chat[start] += 1
             elif slot == date_sent:
@@ -189,22 +189,22 @@ class Digest:
             by_day.update(min(date // DAY, LAST_DAY) for date in real)
 
     def add_account(self, raw: bytes) -> None:
-        """Keep the owner's name."""
+        """Store the name of the owner."""
         self.account = account_name(backup_pb2.AccountData.FromString(raw))
 
     def add_recipient(self, raw: bytes) -> None:
-        """Keep a recipient's name."""
+        """Store the name of a recipient."""
         recipient = backup_pb2.Recipient.FromString(raw)
         self.names[recipient.id] = recipient_name(recipient)
         self.recipients[recipient.WhichOneof("destination") or "unknown"] += 1
 
     def add_chat(self, raw: bytes) -> None:
-        """Keep who a chat is with."""
+        """Store the recipient of a chat."""
         chat = backup_pb2.Chat.FromString(raw)
         self.chats[chat.id] = chat.recipientId
 
     def info(self, *, verify_media: bool) -> Info:
-        """Put it together."""
+        """Return the summary."""
         header = BackupInfo.FromString(self.backup.header)
         counts = {name: self.records[PICKED.slots[f"Frame.{name}"]] for name in RECORDS[1:]}
         messages = {name: self.messages[PICKED.slots[f"ChatItem.{name}"]] for name in MESSAGE_KINDS}
@@ -236,12 +236,12 @@ class Digest:
 
 
 def settled(block: Block) -> Block:
-    """Write frames, some of which hold no record or more than one, the way protobuf understands them."""
+    """Normalize a block in which some frames have no record or more than one, as protobuf reads them."""
     raws = (frame.message.SerializeToString() for frame in block)
     return Block(block.index, block.offset, b"".join(encode_varint(len(raw)) + raw for raw in raws))
 
 
-# Records that are parsed whole: there are few of them.
+# Records that are parsed to message objects: there are few of them.
 RARE: Final = {
     PICKED.slots["Frame.account"]: Digest.add_account,
     PICKED.slots["Frame.recipient"]: Digest.add_recipient,

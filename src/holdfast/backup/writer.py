@@ -1,8 +1,8 @@
-"""Writes backups, in every form they are read from.
+"""Writes backups in every form that can be read.
 
-A `BackupWriter` takes the header and then one frame after the other. It holds them to the ordering rules,
-unless it is told not to by a tool that must reproduce a bad file. Where it writes to is a target: one class per
-form, each of which leaves a whole file or none.
+A `BackupWriter` takes the header and then the frames. It checks the ordering rules, unless a tool that must
+reproduce an invalid file turns that off. It writes to a target; there is one class per form, and each writes
+atomically.
 """
 
 import os
@@ -31,7 +31,7 @@ __all__ = ["BackupWriter", "write_array", "write_container", "write_lines", "wri
 
 
 class RecordTarget(Protocol):
-    """Where records go, in one form."""
+    """Writes records in one form."""
 
     def header(self, raw: bytes) -> None:
         """Write the header."""
@@ -45,9 +45,9 @@ class RecordTarget(Protocol):
 
 @public
 class BackupWriter:
-    """Writes a backup record by record; made by the functions below.
+    """Writes a backup record by record; returned by the functions below.
 
-    With `unchecked`, frames are written as they come, in whatever order and however damaged.
+    With `unchecked`, frames are written in any order, and malformed ones too.
     """
 
     def __init__(self, target: RecordTarget, header: bytes | BackupInfo, *, unchecked: bool = False) -> None:
@@ -56,14 +56,14 @@ class BackupWriter:
         target.header(header if isinstance(header, bytes) else header.SerializeToString(deterministic=True))
 
     def write(self, frame: bytes | FrameMessage) -> None:
-        """Write one frame; raises `OrderBroken`, and writes nothing, when it breaks an ordering rule."""
+        """Write one frame; raises `OrderBroken`, and writes nothing, if it breaks an ordering rule."""
         raw = frame if isinstance(frame, bytes) else frame.SerializeToString(deterministic=True)
         if self._order is not None:
             self._order.check(raw)
         self._target.frame(raw)
 
     def write_block(self, block: Block) -> None:
-        """Write many frames, at once where they need not be checked."""
+        """Write the frames of a block, in one call if they need not be checked."""
         if self._order is None:
             self._target.block(block)
         else:
@@ -82,11 +82,11 @@ class StreamTarget:
         self.frame(raw)
 
     def frame(self, raw: bytes) -> None:
-        """Write a record behind its length."""
+        """Write a record with its length prefix."""
         self._sink.write(encode_varint(len(raw)) + raw)
 
     def block(self, block: Block) -> None:
-        """Write frames as they are."""
+        """Write frames unchanged."""
         self._sink.write(block.data)
 
 
@@ -106,7 +106,7 @@ class LinesTarget:
         self._sink.write(frame_to_json(raw, self._names) + b"\n")
 
     def block(self, block: Block) -> None:
-        """Write many lines, straight from the wire bytes."""
+        """Write many lines, converted without message objects."""
         lines = to_json_lines(block.data, 0, NO_CAP, self._names)
         if lines.fault:
             raise block.damaged(lines.fault, lines.frames, lines.at)
@@ -129,7 +129,7 @@ class ArrayTarget:
         self._sink.write(b",\n" + frame_to_json(raw, self._names))
 
     def block(self, block: Block) -> None:
-        """Write many records; a line is a record, and none holds a line break."""
+        """Write many records, one per line; no record contains a line break."""
         lines = to_json_lines(block.data, 0, NO_CAP, self._names)
         if lines.fault:
             raise block.damaged(lines.fault, lines.frames, lines.at)
@@ -142,7 +142,7 @@ class ArrayTarget:
 
 @contextmanager
 def sink_at(target: Path | BinaryIO, *, replace: bool = False) -> Iterator[BinaryIO]:
-    """Open a path to be written whole or not at all; an open file is taken as it is."""
+    """Open a path for an atomic write; an open file is used directly."""
     if isinstance(target, Path):
         with write_whole(target, replace=replace) as file:
             yield file
@@ -155,7 +155,7 @@ def sink_at(target: Path | BinaryIO, *, replace: bool = False) -> Iterator[Binar
 def write_stream(
     target: Path | BinaryIO, header: bytes | BackupInfo, *, unchecked: bool = False, replace: bool = False
 ) -> Iterator[BackupWriter]:
-    """Write a plain frame stream; a file that is there already is kept, unless it may be replaced."""
+    """Write a plain frame stream; an existing file is an error, unless `replace` is set."""
     with sink_at(target, replace=replace) as sink:
         yield BackupWriter(StreamTarget(sink), header, unchecked=unchecked)
 
@@ -203,9 +203,9 @@ def write_container(
 ) -> Iterator[BackupWriter]:
     """Write an encrypted container, padded as clients do.
 
-    With a forward-secrecy token among the keys it is of the modern layout. Its metadata is `forward_secrecy`, the
-    token as only the account's server can encrypt it; without one, random bytes stand in its place, and the file
-    opens with the token itself.
+    If the keys have a forward-secrecy token, it has the modern layout. Its metadata is `forward_secrecy`, the
+    token encrypted by the account's server; without it, random bytes are written instead, and the token itself is
+    needed to open the file.
     """
     modern = keys.token is not None or forward_secrecy is not None
     secret = keys.message_keys(modern=modern)
@@ -228,10 +228,10 @@ def write_snapshot(
     unchecked: bool = False,
     level: int = 6,
 ) -> Iterator[BackupWriter]:
-    """Write a snapshot of a local folder: metadata, main and manifest, under a name made of the backup's time.
+    """Write a snapshot of a local folder: metadata, main and manifest, named after the time of the backup.
 
-    `media_names` are the attachment files of the content store it refers to; names may be added until the block
-    ends. The snapshot appears once it is whole.
+    `media_names` are the names of its attachment files in the content store; names may be added until the block
+    ends. The snapshot is renamed into place when it is complete.
     """
     root, backup_id = keys.root(), keys.own_backup_id()
     if root is None or backup_id is None:
@@ -262,7 +262,7 @@ def write_snapshot(
 
 
 def clear(part: Path) -> None:
-    """Remove what is left of an unfinished snapshot; nothing is, once it has its name."""
+    """Remove an unfinished snapshot, if there is one."""
     if part.is_dir():
         for name in (METADATA, MAIN, MANIFEST):
             (part / name).unlink(missing_ok=True)
@@ -270,12 +270,12 @@ def clear(part: Path) -> None:
 
 
 def snapshot_name(header: bytes | BackupInfo) -> str:
-    """Name a snapshot after the time its backup was made."""
+    """Return the name of a snapshot, made of the time of its backup."""
     parsed = BackupInfo.FromString(header) if isinstance(header, bytes) else header
     made_at = moment(parsed.backupTimeMs) or moment(0)
     return f"signal-backup-{made_at:%Y-%m-%d-%H-%M-%S}"
 
 
 def made_up_metadata() -> ForwardSecrecy:
-    """Fill the place of an encrypted token with random bytes of its size."""
+    """Return metadata with random bytes in place of an encrypted token."""
     return ForwardSecrecy.build((TokenPair(os.urandom(48), os.urandom(32)),), os.urandom(12))

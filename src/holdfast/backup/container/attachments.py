@@ -1,7 +1,7 @@
 """Attachment files of a local backup: how they are named, opened and written.
 
-A content store keeps every attachment once, encrypted with a key of its own and named after content and key, so
-that snapshots share them. What a backup says about one is an `AttachmentKey`.
+A content store has every attachment once, encrypted with its own key and named after its content and key, so that
+snapshots share the files. A backup refers to an attachment by an `AttachmentKey`.
 """
 
 import hashlib
@@ -53,14 +53,14 @@ class LocalKey(KeyBytes):
     WHAT = "an attachment's key"
 
     def cipher_keys(self) -> CipherKeys:
-        """Take it apart: here, unlike anywhere else, the AES key is the first half."""
+        """Return the two keys; unlike everywhere else, the AES key is the first half."""
         return CipherKeys(aes=self.reveal()[:32], hmac=self.reveal()[32:])
 
 
 @redacted
 @dataclass(frozen=True, slots=True)
 class AttachmentKey:
-    """What a backup says about an attachment file: its key, and the SHA-256 and size of what it holds."""
+    """A reference to an attachment file: its key, and the SHA-256 and the size of its plaintext."""
 
     local_key: LocalKey
     plaintext_hash: bytes = field(repr=False)
@@ -79,25 +79,25 @@ class AttachmentKey:
 
 
 def media_name(plaintext_hash: bytes, local_key: LocalKey) -> str:
-    """Name an attachment file after its content and its key."""
+    """Return the name of an attachment file, derived from its content and its key."""
     return hashlib.sha256(plaintext_hash + local_key.reveal()).hexdigest()
 
 
 def content_path(store: Path, name: str) -> Path:
-    """Find the place of a name in a content store; whatever is not a name, such as a path, is refused."""
+    """Return the path of a file in a content store; anything but a valid name, such as a path, is an error."""
     if not NAME.fullmatch(name):
         raise AttachmentError("an attachment's file name is 64 hexadecimal digits, but the backup gives another")
     return store / name[:2] / name
 
 
 def file_size(size: int) -> int:
-    """Say how long the file of an attachment of `size` bytes is, as we and today's clients write it."""
+    """Return the size of the encrypted file of an attachment of `size` bytes, as current clients write it."""
     return 16 + 16 * (padded(size) // 16 + 1) + 32
 
 
 @contextmanager
 def open_attachment(store: Path, attachment: AttachmentKey) -> Iterator[BinaryIO]:
-    """Open an attachment of a content store as the file it once was; see `decrypt_attachment`."""
+    """Open an attachment of a content store, decrypted; see `decrypt_attachment`."""
     try:
         source = content_path(store, attachment.name).open("rb")
     except (FileNotFoundError, NotADirectoryError):
@@ -111,14 +111,14 @@ def open_attachment(store: Path, attachment: AttachmentKey) -> Iterator[BinaryIO
 def decrypt_attachment(source: BinaryIO, attachment: AttachmentKey) -> BinaryIO:
     """Authenticate an attachment file, then return its content as a file that is decrypted while it is read.
 
-    The last chunk is given out only once the hash of the whole was found right; who stores the content keeps it
-    only if it could be read to its end. The source belongs to the returned file until then.
+    The last chunk is returned only after the hash of the whole has been verified, so the content is valid only if
+    it can be read to its end. Until then the source must not be used otherwise.
     """
     return as_file(_content(authenticate_attachment(source, attachment), attachment))
 
 
 def authenticate_attachment(source: BinaryIO, attachment: AttachmentKey) -> VerifiedSpan:
-    """Compare the MAC of an attachment file and its length, before any of it is decrypted."""
+    """Verify the MAC of an attachment file and its length, before any of it is decrypted."""
     name = attachment.name
     span = Span(0, source.seek(0, io.SEEK_END))
     problem = span.problem()
@@ -169,7 +169,7 @@ def _too_short(attachment: AttachmentKey) -> AttachmentTooShort:
 def encrypt_attachment(
     source: BinaryIO, target: Sink, local_key: LocalKey, *, iv: bytes | None = None
 ) -> AttachmentKey:
-    """Write the file of an attachment and return what a backup has to say about it, its name among that."""
+    """Write the encrypted file of an attachment; return the reference that goes into the backup."""
     digest = hashlib.sha256()
     size = 0
     with Sealer(target, local_key.cipher_keys(), iv=iv) as sealer:

@@ -1,6 +1,6 @@
 """Streams as iterators of chunks, and iterators of chunks as files.
 
-Everything in this room passes bytes on in chunks, so that memory stays flat however large a file is.
+All modules of this package process files in chunks, in constant memory.
 """
 
 import io
@@ -16,14 +16,14 @@ CHUNK: Final = 1 << 20
 
 
 class Sink(Protocol):
-    """Where bytes are written to; it takes all it is given, as buffered files do."""
+    """A writable object; like a buffered file, it writes everything it is passed."""
 
     def write(self, data: bytes, /) -> object:
-        """Take the bytes."""
+        """Write bytes."""
 
 
 def read_chunks(source: BinaryIO, size: int) -> Iterator[bytes]:
-    """Read the next `size` bytes in whole chunks, the last one excepted; end early where the source does."""
+    """Yield the next `size` bytes in chunks of equal size, except the last; end early if the source does."""
     while size > 0:
         length = min(CHUNK, size)
         chunk = source.read(length)
@@ -45,12 +45,12 @@ def zeros(size: int) -> Iterator[bytes]:
 
 
 def as_file(chunks: Iterator[bytes]) -> BinaryIO:
-    """Make a readable file of chunks that are made while it is read."""
+    """Return a readable file whose content is generated from chunks while it is read."""
     return io.BufferedReader(_ChunkReader(chunks), CHUNK)
 
 
 class _ChunkReader(io.RawIOBase):
-    """Reads chunks. What failed once keeps failing: an error must not look like the end to who reads on."""
+    """Reads chunks. After an error every read fails again: a retry must not see the end of the file."""
 
     def __init__(self, chunks: Iterator[bytes]) -> None:
         self._chunks = chunks

@@ -1,4 +1,4 @@
-"""The encrypted container: where its parts lie, how it is opened and how it is written.
+"""The encrypted container: its layout, decryption and encryption.
 
     legacy    sealed content                              local folders, device transfer, older remote backups
     modern    magic | length | metadata | sealed content  remote backups
@@ -39,18 +39,18 @@ NAME: Final = b"SBACKUP"
 VERSION: Final = 1
 MAGIC: Final = NAME + bytes([VERSION])
 GZIP: Final = b"\x1f\x8b\x08"
-# A database of Signal Desktop, which looks as random as a container, consists of pages of this size.
+# The page size of Signal Desktop's encrypted database, which is as random as a container.
 SQLCIPHER_PAGE: Final = 4096
 
 
 @redacted
 @dataclass(frozen=True, slots=True)
 class ContainerLayout:
-    """Where a container's sealed part lies, and what stands before it in the modern layout.
+    """The range of a container's sealed part, and the metadata before it in the modern layout.
 
-    `unknown_version` is set for a file that begins like the modern layout in a version we do not know. It is
-    read as legacy all the same, since an iv may begin with any bytes. The keys of a `modern` one take a
-    forward-secrecy token. One that is `cut` has lost its MAC; the span ends where it would have ended.
+    `unknown_version` is set for a file that begins like the modern layout in an unknown version. It is read as
+    legacy, since an iv may begin with any bytes. The keys of a `modern` container need a forward-secrecy token. A
+    `cut` container has lost its MAC; the span ends where the MAC would end.
     """
 
     span: Span
@@ -61,9 +61,9 @@ class ContainerLayout:
 
 
 def find_layout(source: BinaryIO, *, on_fault: OnFault | None = None) -> ContainerLayout:
-    """Take a seekable file apart as far as that needs no key.
+    """Parse the layout of a seekable file, which needs no key.
 
-    With `on_fault` what is wrong is told there, and passed over where the content can still be decrypted.
+    With `on_fault`, faults are reported to it instead of raised, if the content can still be decrypted.
     """
     end = source.seek(0, io.SEEK_END)
     source.seek(0)
@@ -102,7 +102,7 @@ def _modern_layout(source: BinaryIO, end: int, on_fault: OnFault | None) -> Cont
     try:
         forward_secrecy = ForwardSecrecy.parse(raw, offset=begin)
     except DamagedContainer as fault:
-        # The token is given by whoever has it; what the file says about tokens is not needed to decrypt it.
+        # The token is part of the keys; the encrypted token in the file is not needed for decryption.
         tell(fault, on_fault)
     return ContainerLayout(Span(begin + size, end), forward_secrecy, modern=True)
 
@@ -112,8 +112,9 @@ def decrypt(
 ) -> BinaryIO:
     """Authenticate the container, then return its content as a file that is decrypted while it is read.
 
-    The content is only proven unchanged once it was read to its end. The source belongs to that file until then.
-    With `on_fault` what is wrong is told there, and what can be decrypted is, although nobody vouches for it.
+    The content is verified once it has been read to its end. Until then the source must not be used otherwise.
+    With `on_fault`, faults are reported to it instead of raised, and the content is decrypted without
+    authentication.
     """
     opened = None if layout.cut else authenticate(source, layout.span, keys)
     gzip = first_block(source, layout.span, keys).startswith(GZIP)
@@ -161,9 +162,9 @@ def encrypt(
     iv: bytes | None = None,
     padding: Callable[[int], int] = padded,
 ) -> Sealer:
-    """Begin a container and return what its compressed content is to be written to.
+    """Start a container and return the object that its compressed content is written to.
 
-    With `forward_secrecy` it is of the modern layout, which needs keys derived with that token.
+    With `forward_secrecy` it has the modern layout, which needs keys derived with that token.
     """
     if forward_secrecy is not None:
         target.write(MAGIC + encode_varint(len(forward_secrecy.raw)) + forward_secrecy.raw)

@@ -1,4 +1,4 @@
-"""What is wrong around a stream: raised, or told to whoever wants to see what can still be read."""
+"""Faults of a container or folder: raised, or reported to a callback that allows reading on."""
 
 from collections.abc import Callable, Iterable
 from typing import TypeAlias
@@ -13,14 +13,14 @@ OnFault: TypeAlias = Callable[[Fault], None]
 
 
 def tell(fault: Fault, on_fault: OnFault | None) -> None:
-    """Tell of a fault and go on, or, where nobody listens, raise it."""
+    """Report a fault to a callback, or raise it if there is none."""
     if on_fault is None:
         raise fault
     on_fault(fault)
 
 
 def reason_for(refusal: BackupError, faults: Iterable[Fault]) -> BackupError:
-    """Say why nothing can be read: without its beginning a stream is nothing that could be recognised."""
+    """Return the error to raise if nothing can be read: a fault at the beginning explains an unknown format."""
     for fault in faults:
         if isinstance(fault, DamagedContainer) and fault.part in {Part.COMPRESSION, Part.CHECKSUM}:
             problem = f"{fault.problem}; nothing of it can be read"

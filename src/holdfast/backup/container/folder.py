@@ -36,28 +36,28 @@ MAIN: Final = "main"
 MANIFEST: Final = "files"
 STORE: Final = "files"
 SNAPSHOT_NAME: Final = re.compile(r"signal-backup-(\d{4})-(\d\d)-(\d\d)-(\d\d)-(\d\d)-(\d\d)")
-# Phones put this at the end of the name until a snapshot is whole.
+# The suffix of a snapshot's name until it is complete.
 UNFINISHED: Final = "-tmp"
 METADATA_LIMIT: Final = 64 * 1024
-# A person's download folder may be searched for backups; this many entries of it are looked at.
+# The most entries of a folder that are searched for snapshots: it may be a large download folder.
 SEARCHED: Final = 10_000
 
 
 @redacted
 @dataclass(frozen=True, slots=True)
 class SnapshotFolder:
-    """One backup of a local folder; `root` is what nothing outside of is read."""
+    """A snapshot of a local backup folder; nothing outside of `root` is read."""
 
     path: Path
     root: Path
 
     @property
     def store(self) -> Path:
-        """Where the attachment files of all snapshots are."""
+        """The content store with the attachment files of all snapshots."""
         return self.path.parent / STORE
 
     def metadata(self) -> LocalMetadata:
-        """Read the file that leads from a recovery key to this snapshot's keys."""
+        """Read the metadata file, which has the encrypted backup id of this snapshot."""
         try:
             with open_inside(self.root, self.path / METADATA) as source:
                 raw = source.read(METADATA_LIMIT + 1)
@@ -90,12 +90,12 @@ class SnapshotFolder:
 
 
 def without_main(path: Path) -> FolderIncomplete:
-    """Say that a snapshot has no messages."""
+    """Return the error for a snapshot without its main file."""
     return FolderIncomplete(f"{path} has no file {MAIN}: the messages are missing", part=Part.MAIN)
 
 
 def incomplete_snapshots(path: Path) -> list[Path]:
-    """Find the folders that would be snapshots if they had messages, the newest first; the folder may be one."""
+    """Return the snapshots that lack their main file, newest first; the folder itself may be one."""
     named = [
         child
         for child in (path, *folders_in(path))
@@ -110,9 +110,9 @@ def has_some(path: Path) -> bool:
 
 
 def find_snapshots(path: Path) -> list[SnapshotFolder]:
-    """Find the snapshots a folder stands for, the newest first; none when it is no local backup.
+    """Return the snapshots of a folder, newest first; none if it is not a local backup.
 
-    The folder may be one snapshot, the folder of all snapshots under whatever name, or the one around it.
+    The folder may be a snapshot, the folder of all snapshots under any name, or its parent.
     """
     if is_snapshot(path):
         return [SnapshotFolder(path, path.parent)]
@@ -129,7 +129,7 @@ def is_snapshot(path: Path) -> bool:
 
 
 def snapshots_in(path: Path) -> list[SnapshotFolder]:
-    """List the finished snapshots of a folder, the newest first: their names sort by time."""
+    """Return the complete snapshots of a folder, newest first: their names sort by time."""
     names = sorted(
         (
             child.name
@@ -144,7 +144,7 @@ def snapshots_in(path: Path) -> list[SnapshotFolder]:
 
 
 def folders_in(path: Path) -> list[Path]:
-    """List the folders directly in a folder, by name."""
+    """Return the direct subfolders of a folder, by name."""
     try:
         return sorted(child for child in islice(path.iterdir(), SEARCHED) if child.is_dir())
     except OSError as error:

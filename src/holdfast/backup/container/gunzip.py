@@ -1,6 +1,6 @@
-"""One gzip member, opened and written as a stream.
+"""Streaming compression and decompression of a gzip member.
 
-`zlib-ng` does the work where it is installed, `zlib` where not; they read each other's output.
+Uses `zlib-ng` if it is installed, else `zlib`; they are compatible.
 """
 
 from collections.abc import Generator, Iterator
@@ -28,32 +28,32 @@ __all__ = ["ENGINE", "GunzipLimits", "GzipWriter", "gunzip"]
 DeflateError: Final[type[Exception]] = deflate.error  # type: ignore[assignment]  # a class, stubbed as an instance
 GZIP: Final = 31  # window of 32 KiB, gzip header and trailer
 FEED: Final = 1 << 18
-# What is fed at once while looking for the byte from which on data are damaged.
+# The size of the pieces in which damaged data are decompressed, to find the first damaged byte.
 SIP: Final = 1 << 12
 STREAM: Final = "compressed stream"
-# What is said when all data were opened, and are not what was compressed.
+# The messages of zlib for a checksum that does not match.
 CHECKSUMS: Final = frozenset({"incorrect data check", "incorrect length check"})
 
 
 @public
 @dataclass(frozen=True, slots=True)
 class GunzipLimits:
-    """How much a compressed stream may open to: at most `output` bytes, and `ratio` times what was read for it.
+    """Limits on decompression: at most `output` bytes, and `ratio` times the compressed size.
 
-    The ratio counts from `ratio_after` bytes on.
+    The ratio is checked from `ratio_after` bytes on.
     """
 
-    # Memory is flat whatever the limits are; they save time and disk. The format ends at 4 GiB compressed, and no
-    # backup of that size opens to 16 times as much.
+    # Memory is constant in any case; the limits save time and disk space. The format ends at 4 GiB compressed, and
+    # no backup of that size decompresses to 16 times as much.
     output: int = 64 << 30
-    # A bomb opens to about 1000 times its size. Frames carry times and ids, so a backup of nothing but equal
-    # messages stays at 8 for short ones and 110 for a kilobyte each. Only thousands of the longest messages, each
-    # one letter repeated, come near a bomb, and someone may have sent them: the first gigabyte is let through.
+    # The ratio of a decompression bomb is about 1000. Frames have timestamps and ids, so a backup of identical
+    # messages has a ratio of 8 for short messages and 110 for a kilobyte each. Only thousands of the longest
+    # messages, each a single letter repeated, come near a bomb, and may be real: the first gigabyte is exempt.
     ratio: int = 250
     ratio_after: int = 1 << 30
 
     def hold(self, opened: int, read: int) -> None:
-        """Refuse to go on when `opened` bytes out of `read` are too many."""
+        """Raise an error if `opened` bytes out of `read` exceed the limits."""
         if opened > self.output:
             raise OversizedBackup(f"the backup opens to more than the {self.output} bytes allowed")
         if opened > self.ratio_after and opened > self.ratio * read:
@@ -64,11 +64,11 @@ class GunzipLimits:
 
 
 def gunzip(source: BinaryIO, *, limits: GunzipLimits | None = None, on_fault: OnFault | None = None) -> BinaryIO:
-    """Return the content of the one gzip member in `source` as a file that is opened while it is read.
+    """Return the content of the gzip member in `source` as a file that is decompressed while it is read.
 
-    Whatever follows the member is read to its end and not interpreted, before the last of the content is given
-    out: a source that proves itself at its end, as a decrypted container does, has then done so. With `on_fault`
-    damage is told there, and the content ends where it begins.
+    Bytes after the member are read to the end and ignored, before the last of the content is returned: a source
+    that is verified at its end, such as a decrypted container, has then been verified. With `on_fault`, damage is
+    reported to it, and the content ends there.
     """
     return as_file(_inflated(source, limits or GunzipLimits(), on_fault))
 
@@ -96,7 +96,7 @@ def _inflated(source: BinaryIO, limits: GunzipLimits, on_fault: OnFault | None) 
             tell(DamagedContainer(problem, part=part, offset=begin + good, stream=STREAM), on_fault)
             return
         ended = inflater.eof
-        # With nothing left to feed, what the inflater still holds comes out in further rounds.
+        # At the end of the input, further calls return what is left in the decompressor.
         if not data and not content and not ended:
             problem = "the compressed data ends too early"
             tell(DamagedContainer(problem, part=Part.COMPRESSION, offset=fed, stream=STREAM), on_fault)
@@ -109,9 +109,9 @@ def _inflated(source: BinaryIO, limits: GunzipLimits, on_fault: OnFault | None) 
 
 
 def _up_to_damage(inflater: "deflate._Decompress", data: bytes) -> Generator[bytes, None, int]:
-    """Yield what comes out before the data break: they are fed in small sips, and the last one byte by byte.
+    """Yield what can be decompressed before the damage: fed in small pieces, the last one byte by byte.
 
-    Return how many bytes were good.
+    Return the number of undamaged bytes.
     """
     for start in range(0, len(data), SIP):
         sip = data[start : start + SIP]
@@ -133,7 +133,7 @@ def _drain(source: BinaryIO) -> None:
 
 
 class GzipWriter:
-    """Compresses what is written to it into one gzip member, whole once `finish` was called or the block left."""
+    """A writer that compresses into one gzip member, completed by `finish` or at the end of the `with` block."""
 
     def __init__(self, target: Sink, *, level: int = 6) -> None:
         self._target = target
@@ -145,7 +145,7 @@ class GzipWriter:
         return len(data)
 
     def finish(self) -> None:
-        """Write what is left and the checksum; the target stays open."""
+        """Write the remaining data and the checksum; the target stays open."""
         self._target.write(self._deflater.flush())
 
     def __enter__(self) -> Self:

@@ -1,6 +1,6 @@
-"""Opens files of a folder somebody else made: only real files, and only inside that folder.
+"""Opens files of an untrusted folder: only regular files, and only inside that folder.
 
-A copied folder may hold links that lead anywhere, pipes that never end and devices. None of them is a backup.
+A copied folder may contain symbolic links to anywhere, pipes and devices; none of them is opened.
 """
 
 import os
@@ -12,15 +12,15 @@ from holdfast.backup.errors import UnreadableBackup
 
 __all__ = ["open_inside"]
 
-# Without O_NONBLOCK, opening a pipe waits for somebody to write to it. Windows has neither that nor O_NOFOLLOW; it
-# needs O_BINARY, or takes a file for text.
+# Without O_NONBLOCK, opening a pipe blocks until there is a writer. Windows has neither O_NONBLOCK nor O_NOFOLLOW,
+# and needs O_BINARY.
 FLAGS: Final[int] = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NONBLOCK", "O_NOFOLLOW", "O_BINARY"))
 
 
 def open_inside(root: Path, path: Path) -> BinaryIO:
-    """Open a file below `root`, following links only as long as they stay there.
+    """Open a file below `root`, following symbolic links only inside of `root`.
 
-    A missing file is `FileNotFoundError`, for callers to whom that is no surprise.
+    A missing file raises `FileNotFoundError`.
     """
     try:
         home, target = root.resolve(), path.resolve()

@@ -1,10 +1,10 @@
-"""Records written as JSON, read as if they were a frame stream.
+"""Reads records written as JSON, with the interface of a frame stream.
 
     JSON Lines    the header on the first line, a frame on each further one
     an array      [header, frame, frame, ...] in JSON or JSON5, as test tools write it
 
-Lines are read a chunk at a time, and arrays one record at a time, so memory stays flat. Only what is JSON5 and not
-JSON (comments, bare keys, commas at the end) has to be read whole, and is held to a size.
+Lines are read in chunks, and arrays one record at a time, in constant memory. Only JSON5 (comments, unquoted keys,
+trailing commas) has to be read whole, and is limited in size.
 """
 
 import codecs
@@ -26,10 +26,10 @@ from holdfast.backup.wire.varint import encode_varint
 __all__ = ["JsonRecords", "array_items", "line_items"]
 
 BLOCK: Final = 1 << 20
-# JSON5 is parsed by plain Python, some twenty kilobytes a second; it is for files people write by hand.
+# The JSON5 parser is pure Python, about twenty kilobytes a second; it is meant for files written by hand.
 JSON5_LIMIT: Final = 1 << 20
 SPACE: Final = re.compile(r"[\s\ufeff]*")
-# JSON5 parsers take these for the end of a line even inside a text, where JSON allows them.
+# JSON5 parsers treat these as line terminators inside strings too, where JSON allows them.
 LINE_ENDS: Final = str.maketrans({"\u2028": "\\u2028", "\u2029": "\\u2029"})
 
 DECODER: Final = json.JSONDecoder(object_pairs_hook=unique)
@@ -40,7 +40,7 @@ Where = Literal["lines", "array"]
 
 
 def damaged(problem: str, number: int, where: Where) -> DamagedBackup:
-    """Name the place of a record that is wrong, never what stands there."""
+    """Return the error for an invalid record, with its location and without its content."""
     if where == "lines":
         return DamagedBackup(problem, offset=number, unit="line")
     return DamagedBackup(problem, offset=number, unit="record", stream="array")
@@ -49,10 +49,10 @@ def damaged(problem: str, number: int, where: Where) -> DamagedBackup:
 class JsonRecords:
     """The records of a JSON source: the header at once, the frames in blocks while they are read.
 
-    `items` yields each record with its number: the line it stands on, or its place in the array; or what is wrong
-    with one that can be passed over; or, behind the header, lines that are encoded already. `on_edited` is called
-    with the number of a record that somebody edited although it carries its original bytes. With `on_gap` it goes
-    on behind what is wrong, and tells of it there.
+    `items` yields each record with its number, the line or the array index; or the error of a record that can be
+    skipped; or, after the header, lines that are encoded already. `on_edited` is called with the number of a
+    record that was edited although it carries its original bytes. With `on_gap`, invalid records are skipped and
+    reported to it.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class JsonRecords:
         self.offset = len(encode_varint(len(self.header))) + len(self.header)
 
     def blocks(self) -> Iterator[Block]:
-        """Yield the frames as blocks of a frame stream; what is wrong with one is told behind those before it."""
+        """Yield the frames as blocks of a frame stream; an error is reported after the frames before it."""
         parts: list[bytes] = []
         size = count = 0
         index = 1
@@ -102,7 +102,7 @@ class JsonRecords:
             self.offset += size
 
     def _frames(self) -> Iterator[EncodedLines | DamagedBackup]:
-        """Yield frames, and what is wrong with those that are none; where the items end with that, it ends too."""
+        """Yield frames, and the errors of invalid ones; an error that ends the items ends the frames too."""
         try:
             for item in self._items:
                 if isinstance(item, EncodedLines | DamagedBackup):
@@ -126,10 +126,10 @@ class JsonRecords:
 
 
 def line_items(source: BinaryIO, limits: StreamLimits) -> Iterator[Item | EncodedLines | DamagedBackup]:
-    """Yield the lines of JSON Lines; empty ones are passed over.
+    """Yield the lines of JSON Lines; empty lines are skipped.
 
-    Behind the header, the compiled core encodes the lines it can, many at a time. Interpreted, it would be slower
-    than the parser of the standard library.
+    After the header, `LineEncoder` encodes the lines it can, many at a time, if it is compiled: interpreted, it is
+    slower than the parser of the standard library.
     """
     number = 0
     cap = limits.frame_bytes
@@ -156,7 +156,7 @@ def line_items(source: BinaryIO, limits: StreamLimits) -> Iterator[Item | Encode
 
 
 def read_lines(source: BinaryIO, cap: int) -> bytes:
-    """Read whole lines, about a chunk of them; of a last one longer than `cap` only what shows that it is."""
+    """Read complete lines, about a chunk; a last line longer than `cap` is read only that far."""
     data = source.read(CHUNK)
     if data and not data.endswith(b"\n"):
         rest = source.readline(cap + 1)
@@ -168,7 +168,7 @@ def read_lines(source: BinaryIO, cap: int) -> bytes:
 
 
 def line_item(line: bytes, number: int, cap: int) -> Item | DamagedBackup | None:
-    """Decode a line, or say what is wrong with it; return None for an empty one."""
+    """Decode a line; return its error if it is invalid, and None if it is empty."""
     if len(line) > cap:
         return damaged("the line is longer than is allowed", number, "lines")
     try:
@@ -179,7 +179,7 @@ def line_item(line: bytes, number: int, cap: int) -> Item | DamagedBackup | None
 
 
 def array_items(source: BinaryIO, limits: StreamLimits) -> Iterator[Item]:
-    """Yield the records of an array: a small one may be JSON5, a large one must be JSON and is read bit by bit."""
+    """Yield the records of an array: a small one may be JSON5, a large one must be JSON (incremental)."""
     head = source.read(JSON5_LIMIT + 1)
     items = iter(small_array(head)) if len(head) <= JSON5_LIMIT else large_array(head, source, limits)
     for number, item in enumerate(items):
@@ -212,14 +212,14 @@ def small_array(data: bytes) -> list[Any]:
 
 
 def large_array(head: bytes, source: BinaryIO, limits: StreamLimits) -> Iterator[Any]:
-    """Parse the records of an array one by one; the buffer never holds much more than one of them."""
+    """Parse the records of an array one by one; the buffer never has much more than one record."""
     utf8 = codecs.getincrementaldecoder("utf-8-sig")()
     buffer, at, number = decode(utf8, head), 0, 0
     while True:
         try:
             item, at = next_item(buffer, at, "[" if number == 0 else ",")
         except json.JSONDecodeError:
-            # Reading as much again as there is keeps the work in proportion to the length of a record.
+            # Doubling the buffer keeps the work linear in the size of a record.
             left = len(buffer) - at
             more = b"" if left > limits.frame_bytes else source.read(max(CHUNK, left))
             if not more:
@@ -240,9 +240,9 @@ def large_array(head: bytes, source: BinaryIO, limits: StreamLimits) -> Iterator
 
 
 def next_item(text: str, at: int, before: str) -> tuple[Any, int]:
-    """Parse one record and what must stand before it; END behind the last one.
+    """Parse one record and the separator before it; return END after the last one.
 
-    Records are objects, which say themselves where they end, so one that is cut off is never taken for whole.
+    Records are objects, which have an end mark, so a truncated one is never mistaken for a complete one.
     """
     at = skip_space(text, at)
     if before == "," and text.startswith("]", at):
@@ -257,7 +257,7 @@ def next_item(text: str, at: int, before: str) -> tuple[Any, int]:
 
 
 def skip_space(text: str, at: int) -> int:
-    """Find the next character that is not space."""
+    """Return the index of the next character that is not white space."""
     match = SPACE.match(text, at)
     return at if match is None else match.end()
 

@@ -1,6 +1,6 @@
-"""How keys and ids are written by people: typed, pasted, in groups, in capitals.
+"""Parses keys and ids as people write them: typed, pasted, in groups, in upper case.
 
-A refusal says what was expected and how much was found; it never repeats what was given.
+An error says what was expected and the length of the input; it never contains the input.
 """
 
 import base64
@@ -15,16 +15,16 @@ from holdfast.backup.errors import KeyRefused
 __all__ = ["new_pool", "pool_weakness", "read_bytes", "read_pool", "read_uuid"]
 
 POOL_SIZE: Final = 64
-# Apps show the letter o and the digit 0 as signs that cannot be mistaken for one another.
+# Apps display the letter o and the digit 0 as unambiguous characters.
 SIGNS: Final = str.maketrans({"#": "o", "=": "0"})
 
 POOL_ALPHABET: Final = string.ascii_lowercase + string.digits
-# A random recovery key has about 30 different characters and no group of four twice; one below these limits does
-# not occur by chance, not once in a billion.
+# A random recovery key has about 30 different characters and no repeated group of four; less than one in a billion
+# is below these limits.
 FEWEST_CHARACTERS: Final = 14
 FEWEST_GROUPS: Final = 14
 GROUP: Final = 4
-# Of its 63 steps from one character to the next.
+# Of its 63 pairs of adjacent characters.
 MOST_IN_ORDER: Final = 20
 
 HEX: Final = re.compile(r"[0-9a-fA-F]*")
@@ -33,7 +33,7 @@ UUID_TEXT: Final = re.compile(r"[0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-
 
 
 def read_pool(text: str) -> str:
-    """Read a recovery key however it is grouped: 64 letters and digits, returned in lower case."""
+    """Parse a recovery key in any grouping: 64 letters and digits, returned in lower case."""
     kept = "".join(sign for sign in text if sign.isalnum() or sign in "#=").translate(SIGNS)
     if len(kept) != POOL_SIZE:
         raise KeyRefused(f"a recovery key has {POOL_SIZE} letters and digits, but {len(kept)} were given")
@@ -44,14 +44,14 @@ def read_pool(text: str) -> str:
 
 
 def new_pool() -> str:
-    """Generate a recovery key from the random numbers of the operating system."""
+    """Generate a recovery key with the random number generator of the operating system."""
     import secrets  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
 
     return "".join(secrets.choice(POOL_ALPHABET) for _ in range(POOL_SIZE))
 
 
 def pool_weakness(pool: str) -> str:
-    """Say why somebody could guess a recovery key, given in lower case and without gaps; empty for a good one."""
+    """Return why a recovery key, in lower case and without spaces, is weak; empty if it is not."""
     characters = len(set(pool))
     if characters < FEWEST_CHARACTERS:
         return f"it has only {characters} different characters"
@@ -66,7 +66,7 @@ def pool_weakness(pool: str) -> str:
 
 
 def read_bytes(text: str, size: int, label: str) -> bytes:
-    """Read `size` bytes written as hexadecimal or base64; the two never have the same length."""
+    """Parse `size` bytes written as hexadecimal or base64; the two never have the same length."""
     kept = "".join(text.split())
     if len(kept) == 2 * size and HEX.fullmatch(kept):
         return bytes.fromhex(kept)
@@ -82,7 +82,7 @@ def read_bytes(text: str, size: int, label: str) -> bytes:
 
 
 def read_uuid(text: str, label: str) -> UUID:
-    """Read an id written as a UUID, with or without its dashes."""
+    """Parse a UUID, with or without hyphens."""
     kept = text.strip().lower()
     if not UUID_TEXT.fullmatch(kept):
         raise KeyRefused(
@@ -93,7 +93,7 @@ def read_uuid(text: str, label: str) -> UUID:
 
 
 def _read_base64(bare: str) -> bytes | None:
-    """Decode either alphabet; bits left over at the end must be zero, or one letter was mistyped."""
+    """Decode base64 in either alphabet; surplus bits must be zero, otherwise a letter was mistyped."""
     plain = bare.replace("-", "+").replace("_", "/")
     value = base64.b64decode(plain + "=" * (-len(plain) % 4), validate=True)
     return value if base64.b64encode(value).decode().rstrip("=") == plain else None

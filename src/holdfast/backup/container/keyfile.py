@@ -1,4 +1,4 @@
-"""Keys as people keep them: a recovery key alone, or a few named lines.
+"""Key files: a recovery key alone, or a few named lines.
 
     dtjs 858a sj6t ...                      a recovery key (64 letters and digits, however grouped)
 
@@ -23,7 +23,7 @@ from holdfast.backup.public import public
 
 __all__ = ["NAMES", "read_keys", "write_keys"]
 
-# What each name is called in `KeyMaterial`, and how its value is read.
+# The field of `KeyMaterial` for each name, and the parser of its value.
 READERS: Final[dict[str, tuple[str, Callable[[str], Any]]]] = {
     "recovery-key": ("pool", EntropyPool.parse),
     "backup-key": ("backup_key", BackupKey.parse),
@@ -40,7 +40,7 @@ BASE64_KEY: Final = re.compile(r"[0-9A-Za-z+/_-]{43}=?")
 
 @public
 def read_keys(text: str) -> KeyMaterial:
-    """Read whatever keys a text holds. A refusal names the line, never what stands on it.
+    """Parse the keys in a text. An error names the line, never its content.
 
     >>> hb.read_keys(key_file)
     KeyMaterial(pool, aci)
@@ -76,7 +76,7 @@ def read_keys(text: str) -> KeyMaterial:
 
 
 def write_keys(keys: KeyMaterial) -> str:
-    """Write keys as lines that `read_keys` reads; they are secrets in plain text."""
+    """Return keys as lines that `read_keys` can parse: secrets in plain text."""
     lines: list[str] = []
     if keys.pool is not None:
         lines.append(f"recovery-key = {keys.pool.reveal().decode()}")
@@ -94,7 +94,7 @@ def write_keys(keys: KeyMaterial) -> str:
 
 
 def read_bare(text: str) -> tuple[str, EntropyPool | BackupKey]:
-    """Read a key without a name. A recovery key of nothing but hexadecimal digits does not occur by chance."""
+    """Parse a key without a name. A random recovery key never consists of hexadecimal digits only."""
     joined = "".join(text.split())
     if HEX_KEY.fullmatch(joined) or BASE64_KEY.fullmatch(joined):
         return "backup_key", BackupKey.parse(joined)

@@ -5,7 +5,7 @@
                                └─> LocalMetadataKey
     MediaRootKey ──> MediaId ────> MediaKeys
 
-Keys hold their value without ever printing it. `reveal` is called only where the value is used.
+The repr of a key never shows its value. `reveal` is called only where the value is used.
 """
 
 from base64 import urlsafe_b64encode
@@ -53,7 +53,7 @@ def _derive(secret: bytes, info: bytes, size: int, salt: bytes | None = None) ->
 
 @dataclass(frozen=True, slots=True, repr=False)
 class KeyBytes:
-    """Bytes of a fixed length that do not print themselves."""
+    """Bytes of a fixed length whose repr does not show them."""
 
     SIZE: ClassVar[int]
     WHAT: ClassVar[str]
@@ -70,7 +70,7 @@ class KeyBytes:
         return cls(read_bytes(text, cls.SIZE, cls.WHAT))
 
     def reveal(self) -> bytes:
-        """Return the real value; call it only where the value is used."""
+        """Return the value; call this only where the value is used."""
         return self._value
 
     def __repr__(self) -> str:
@@ -82,7 +82,7 @@ class KeyBytes:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class CipherKeys:
-    """What one encryption takes: a key that authenticates and a key that encrypts."""
+    """The keys of one encryption: an HMAC key and an AES key."""
 
     hmac: bytes
     aes: bytes
@@ -94,12 +94,12 @@ class CipherKeys:
 
     @classmethod
     def split(cls, both: bytes) -> Self:
-        """Take apart 64 derived bytes, the HMAC key first."""
+        """Split 64 derived bytes, the HMAC key first."""
         return cls(hmac=both[:32], aes=both[32:])
 
     @classmethod
     def parse(cls, *, hmac: str, aes: str) -> Self:
-        """Read the two keys from hexadecimal or base64."""
+        """Parse the two keys from hexadecimal or base64."""
         return cls(hmac=read_bytes(hmac, 32, "an HMAC key"), aes=read_bytes(aes, 32, "an AES key"))
 
     def __repr__(self) -> str:
@@ -111,21 +111,21 @@ class CipherKeys:
 
 @final
 class MessageKeys(CipherKeys):
-    """Opens the container of one account's messages."""
+    """The keys of a backup container."""
 
     __slots__ = ()
 
 
 @final
 class MediaKeys(CipherKeys):
-    """Opens one medium, or its thumbnail, of the remote media store."""
+    """The keys of an attachment, or of its thumbnail, in the remote media store."""
 
     __slots__ = ()
 
 
 @final
 class ForwardSecrecyToken(KeyBytes):
-    """What a remote backup needs besides the account's own keys; only the account's server can give it out."""
+    """The token that a remote backup needs besides the account's keys; only the server can issue it."""
 
     __slots__ = ()
     SIZE = 32
@@ -134,7 +134,7 @@ class ForwardSecrecyToken(KeyBytes):
 
 @final
 class BackupId(KeyBytes):
-    """Names the backup of one account."""
+    """The id of an account's backup."""
 
     __slots__ = ()
     SIZE = 16
@@ -143,7 +143,7 @@ class BackupId(KeyBytes):
 
 @final
 class LocalMetadataKey(KeyBytes):
-    """Opens the backup id in the metadata file of a local folder."""
+    """The key of the backup id in the metadata file of a local folder."""
 
     __slots__ = ()
     SIZE = 32
@@ -152,7 +152,7 @@ class LocalMetadataKey(KeyBytes):
 
 @final
 class MasterKey(KeyBytes):
-    """The account's other root; backups are not encrypted with it."""
+    """The master key of the account; backups are not encrypted with it."""
 
     __slots__ = ()
     SIZE = 32
@@ -161,7 +161,7 @@ class MasterKey(KeyBytes):
 
 @final
 class BackupKey(KeyBytes):
-    """The root of everything a backup is encrypted with; device transfers make a fresh random one."""
+    """The root key of a backup's encryption; a device transfer uses a random one."""
 
     __slots__ = ()
     SIZE = 32
@@ -172,7 +172,7 @@ class BackupKey(KeyBytes):
         return BackupId(_derive(self.reveal(), BACKUP_ID + aci.bytes, BackupId.SIZE))
 
     def message_keys(self, backup_id: BackupId, token: ForwardSecrecyToken | None = None) -> MessageKeys:
-        """Derive the container's keys: of the modern layout with a token, of the legacy one without."""
+        """Derive the keys of a container: of the modern layout with a token, of the legacy layout without."""
         if token is None:
             return MessageKeys.split(_derive(self.reveal(), MESSAGES + backup_id.reveal(), 64))
         info = MESSAGES_WITH_TOKEN + backup_id.reveal()
@@ -185,7 +185,7 @@ class BackupKey(KeyBytes):
 
 @final
 class EntropyPool(KeyBytes):
-    """The recovery key people keep: 64 letters and digits."""
+    """The recovery key: 64 letters and digits."""
 
     __slots__ = ()
     SIZE = 64
@@ -197,7 +197,7 @@ class EntropyPool(KeyBytes):
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Read it however it is grouped, in either case, with or without the signs apps show for o and 0."""
+        """Parse it in any grouping and case, with or without the characters that apps display for o and 0."""
         return cls(read_pool(text).encode())
 
     def backup_key(self) -> BackupKey:
@@ -211,38 +211,38 @@ class EntropyPool(KeyBytes):
 
 @final
 class MediaId(KeyBytes):
-    """Names one medium of the remote media store."""
+    """The id of an attachment in the remote media store."""
 
     __slots__ = ()
     SIZE = 15
     WHAT = "a media id"
 
     def text(self) -> str:
-        """Write it the way the store does."""
+        """Return it in the encoding of the store."""
         return urlsafe_b64encode(self.reveal()).decode()
 
 
 @final
 class MediaRootKey(KeyBytes):
-    """The root of all media keys: random, and kept in the backup's header."""
+    """The root of all media keys: random, and stored in the header of the backup."""
 
     __slots__ = ()
     SIZE = 32
     WHAT = "a media root key"
 
     def media_id(self, media_name: str) -> MediaId:
-        """Derive the id under which a medium is stored."""
+        """Derive the id of an attachment in the store."""
         return MediaId(_derive(self.reveal(), MEDIA_ID + media_name.encode(), MediaId.SIZE))
 
     def media_keys(self, media_id: MediaId) -> MediaKeys:
-        """Derive the keys of one medium."""
+        """Derive the keys of an attachment."""
         return MediaKeys.split(_derive(self.reveal(), MEDIA + media_id.reveal(), 64))
 
     def thumbnail_keys(self, media_id: MediaId) -> MediaKeys:
-        """Derive the keys in which one thumbnail travels."""
+        """Derive the transfer keys of a thumbnail."""
         return MediaKeys.split(_derive(self.reveal(), THUMBNAIL + media_id.reveal(), 64))
 
 
 def remote_media_name(plaintext_hash: bytes, key: bytes, *, thumbnail: bool = False) -> str:
-    """Name a medium of the remote store after its content and its key; local folders name it otherwise."""
+    """Return the name of an attachment in the remote store, derived from its content and key."""
     return (plaintext_hash + key).hex() + ("_thumbnail" if thumbnail else "")

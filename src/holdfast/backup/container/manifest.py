@@ -1,4 +1,4 @@
-"""The file `files` of a local snapshot: the names of all attachment files it refers to."""
+"""The manifest of a local snapshot (its file `files`): the names of all attachment files it refers to."""
 
 from collections.abc import Iterable, Iterator
 from itertools import chain
@@ -14,14 +14,14 @@ from holdfast.backup.wire.varint import encode_varint
 
 __all__ = ["read_manifest", "write_manifest"]
 
-# A record is 66 bytes; the rest is room for fields that are yet to be invented.
+# A record has 66 bytes; the rest is reserved for fields of newer versions.
 LIMITS: Final = StreamLimits(frame_bytes=64 * 1024)
 
 
 def read_manifest(source: BinaryIO) -> Iterator[str]:
-    """Yield the names as they are written; records without one are passed over, and an empty file has none.
+    """Yield the names as written; records without a name are skipped, and an empty file has none.
 
-    What is yielded may be anything: `content_path` is what refuses names that are not names.
+    The names are not validated: `content_path` does that.
     """
     try:
         stream = FrameStream(source, limits=LIMITS)

@@ -1,4 +1,4 @@
-"""Whatever keys a person has, and whether they are enough for the file at hand."""
+"""The keys that a user has given, and whether they suffice for a file."""
 
 from dataclasses import dataclass, fields
 from typing import Final
@@ -18,17 +18,17 @@ TOKEN: Final = "the forward-secrecy token"  # noqa: S105  # its name, not its va
 
 
 def parse_aci(text: str) -> UUID:
-    """Read an account id: a UUID, with or without its dashes."""
+    """Parse an account id: a UUID, with or without hyphens."""
     return read_uuid(text, "an account id")
 
 
 @public
 @dataclass(frozen=True, slots=True, repr=False, kw_only=True)
 class KeyMaterial:
-    """The keys a person gave. Its repr says which, never what they are.
+    """The keys that a user has given. The repr names them, and never shows their values.
 
-    The root is the recovery key (`pool`) or the backup key; the container's own keys (`message`) stand in for
-    everything else.
+    The root is the recovery key (`pool`) or the backup key; with the container's own keys (`message`) no other key
+    is needed.
     """
 
     pool: EntropyPool | None = None
@@ -46,23 +46,23 @@ class KeyMaterial:
             raise KeyRefused("give the recovery key or the backup key, not both")
 
     def given(self) -> tuple[str, ...]:
-        """List the names of the fields that are set."""
+        """Return the names of the fields that are set."""
         return tuple(field.name for field in fields(self) if getattr(self, field.name) is not None)
 
     def root(self) -> BackupKey | None:
-        """Return the key everything else is derived from."""
+        """Return the key that all others are derived from."""
         return self.pool.backup_key() if self.pool is not None else self.backup_key
 
     def own_backup_id(self) -> BackupId | None:
-        """Return the backup id as far as it can be known without a file."""
+        """Return the backup id, if it is known without the file."""
         root = self.root()
         return None if root is None else self._backup_id(root, None)
 
     def message_keys(self, *, modern: bool, local_metadata: LocalMetadata | None = None) -> MessageKeys:
-        """Derive the keys of a container, or say what is missing for it.
+        """Derive the keys of a container; raise `KeyIncomplete` if something is missing.
 
-        `modern` is the container's layout. `local_metadata` lies beside the container in a local folder and
-        makes the account id unnecessary.
+        `modern` is the container's layout. `local_metadata` is the metadata file of a local folder, with which the
+        account id is not needed.
         """
         if self.message is not None:
             return self.message

@@ -1,4 +1,4 @@
-"""Where the attachments of a backup lie, and how one is opened from there."""
+"""Stores of attachments: the content store of a local folder, and the files of a plaintext export."""
 
 import hashlib
 from collections.abc import Iterator
@@ -28,16 +28,16 @@ __all__ = ["AttachmentStore", "ExportMedia", "FolderMedia"]
 
 
 class AttachmentStore(Protocol):
-    """A place that holds attachments."""
+    """A store of attachments."""
 
     def open(self, attachment: AttachmentKey) -> AbstractContextManager[BinaryIO]:
-        """Open one as the file it once was; its hash is compared before its last bytes are given out."""
+        """Open an attachment, decrypted; its hash is verified before the last bytes are returned."""
 
     def check(self, attachment: AttachmentKey) -> None:
-        """Raise when an attachment is missing or its file is too short to be whole; nothing is decrypted."""
+        """Raise an error if an attachment is missing or its file is too short; nothing is decrypted."""
 
     def has_files(self) -> bool:
-        """Return whether the place is meant to hold attachments."""
+        """Return whether the store is expected to have attachments."""
 
 
 @redacted
@@ -55,7 +55,7 @@ class FolderMedia:
             yield decrypt_attachment(source, attachment)
 
     def check(self, attachment: AttachmentKey) -> None:
-        """Compare the file's length with what it must be at least."""
+        """Check that the file exists and has at least the required size."""
         with self.open_encrypted(attachment) as source:
             length = source.seek(0, 2)
         if length < min(file_size(attachment.size), attachment.size + 48):
@@ -64,7 +64,7 @@ class FolderMedia:
             )
 
     def has_files(self) -> bool:
-        """Say yes: a phone writes every attachment it has."""
+        """Return True: a phone writes every attachment it has."""
         return True
 
     def open_encrypted(self, attachment: AttachmentKey) -> BinaryIO:
@@ -86,12 +86,12 @@ class ExportMedia:
 
     @contextmanager
     def open(self, attachment: AttachmentKey) -> Iterator[BinaryIO]:
-        """Read one attachment, holding it to its size and hash."""
+        """Open an attachment; its size and hash are verified while it is read."""
         with self._file(attachment) as source:
             yield as_file(verified(source, attachment))
 
     def check(self, attachment: AttachmentKey) -> None:
-        """Find the file; a ZIP gives no length that could be believed."""
+        """Check that the file exists; the sizes in a ZIP archive cannot be trusted."""
         self._file(attachment).close()
 
     def has_files(self) -> bool:
@@ -108,7 +108,7 @@ class ExportMedia:
 
 
 def verified(source: BinaryIO, attachment: AttachmentKey) -> Iterator[bytes]:
-    """Yield what is read, the last chunk only once size and hash of the whole were found right."""
+    """Yield the content, the last chunk only after size and hash of the whole have been verified."""
     digest = hashlib.sha256()
     size = 0
     last = b""

@@ -1,7 +1,7 @@
-"""The two small records that say how a backup is to be opened.
+"""The two metadata records that are needed to decrypt a backup.
 
-A remote backup carries `ForwardSecrecy` before its ciphertext; a local folder has the file `metadata` beside it.
-Neither is authenticated, so nothing read here is trusted further than to look for a key.
+A remote backup has `ForwardSecrecy` before its ciphertext; a local folder has the file `metadata`. Neither is
+authenticated, so they are used only to derive keys.
 """
 
 import os
@@ -31,7 +31,7 @@ COUNTER_SIZE: Final = 4
 @redacted
 @dataclass(frozen=True, slots=True)
 class TokenPair:
-    """One encrypted forward-secrecy token and the salt that leads to its key."""
+    """An encrypted forward-secrecy token and the salt of its key."""
 
     ciphertext: bytes
     salt: bytes
@@ -40,7 +40,7 @@ class TokenPair:
 @redacted
 @dataclass(frozen=True, slots=True)
 class ForwardSecrecy:
-    """What a remote backup says in the clear about its token; `raw` is that record as it was written."""
+    """The unencrypted metadata of a remote backup about its token; `raw` is the record as written."""
 
     pairs: tuple[TokenPair, ...]
     iv: bytes
@@ -48,7 +48,7 @@ class ForwardSecrecy:
 
     @classmethod
     def parse(cls, raw: bytes, *, offset: int = 0) -> Self:
-        """Read the record that begins at `offset` of its file; fields we do not know are kept in `raw`."""
+        """Parse the record at `offset` of its file; unknown fields are preserved in `raw`."""
 
         def damaged(problem: str) -> DamagedContainer:
             return DamagedContainer(f"the forward-secrecy metadata {problem}", part=Part.TOKENS, offset=offset)
@@ -72,14 +72,14 @@ class ForwardSecrecy:
 
     @classmethod
     def build(cls, pairs: tuple[TokenPair, ...], iv: bytes) -> Self:
-        """Write a record, held to the same rules as one that is read."""
+        """Build a record; the checks are those of `parse`."""
         message = local_pb2.ForwardSecrecyMetadata(iv=iv)
         for pair in pairs:
             message.pair.add(ct=pair.ciphertext, pwSalt=pair.salt)
         return cls.parse(message.SerializeToString(deterministic=True))
 
 
-# What helps who has lost the file, or has a damaged one.
+# Advice if the file is missing or damaged.
 WITHOUT_METADATA: Final = (
     "give the account id beside the recovery key (--account-id, or a line `account-id = ...` in the key file), "
     "and the backup opens without it"
@@ -96,7 +96,7 @@ class LocalMetadata:
 
     @classmethod
     def parse(cls, raw: bytes) -> Self:
-        """Read the whole file."""
+        """Parse the file."""
 
         def damaged(problem: str) -> DamagedContainer:
             return DamagedContainer(
@@ -122,23 +122,23 @@ class LocalMetadata:
 
     @classmethod
     def seal(cls, backup_id: BackupId, key: LocalMetadataKey, *, iv: bytes | None = None) -> Self:
-        """Encrypt a backup id for a new snapshot, under a random iv unless one is given."""
+        """Encrypt a backup id for a new snapshot; the iv is random by default."""
         iv = os.urandom(IV_SIZE) if iv is None else iv
         return cls(iv, _counter_mode(backup_id.reveal(), key, iv))
 
     def backup_id(self, key: LocalMetadataKey) -> BackupId:
-        """Decrypt the backup id. There is no MAC here: with a wrong key it is merely a wrong id."""
+        """Decrypt the backup id. There is no MAC: a wrong key gives a wrong id."""
         return BackupId(_counter_mode(self.encrypted_id, key, self.iv))
 
     def to_bytes(self) -> bytes:
-        """Write the whole file."""
+        """Return the content of the file."""
         sealed = local_pb2.Metadata.EncryptedBackupId(iv=self.iv, encryptedId=self.encrypted_id)
         message = local_pb2.Metadata(version=LOCAL_VERSION, backupId=sealed)
         return message.SerializeToString(deterministic=True)
 
 
 def _counter_mode(data: bytes, key: LocalMetadataKey, iv: bytes) -> bytes:
-    """Encrypt or decrypt: the iv is followed by a counter from 0, which a 16-byte iv brings along itself."""
+    """Encrypt or decrypt with AES-CTR: a counter from 0 follows the iv, unless the iv has 16 bytes."""
     from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
 
     block = iv.ljust(IV_SIZE + COUNTER_SIZE, b"\0")

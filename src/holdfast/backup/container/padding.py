@@ -1,4 +1,4 @@
-"""How many bytes are written for how many there are, so that a file's size tells little about its content."""
+"""The padded size of a file, which hides the size of its content."""
 
 from math import ceil, floor, log
 from typing import Final
@@ -10,13 +10,13 @@ STEP: Final = 1.05
 
 
 def padded(size: int) -> int:
-    """Round a size up to the next of a row of sizes that lie five percent apart.
+    """Round a size up to the next bucket; buckets are five percent apart.
 
-    It is a rule for writing only: clients pad in other ways too, so a size read from a file proves nothing.
+    This applies to writing only: clients pad in other ways too, so the size of a file is not checked.
     """
     if size < 0:
         raise ValueError("a size cannot be negative")
     if size <= SMALLEST:
         return SMALLEST
     bucket = floor(STEP ** ceil(log(size) / log(STEP)))
-    return max(size, bucket)  # the logarithm may round down where a size lies on a step
+    return max(size, bucket)  # the logarithm may round down if a size is exactly that of a bucket

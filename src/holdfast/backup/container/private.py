@@ -1,4 +1,4 @@
-"""Files and folders that only their owner can read, whatever the umask."""
+"""Files and folders that only their owner can read, independent of the umask."""
 
 import os
 import stat
@@ -16,7 +16,7 @@ OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 
 
 def create_private_file(path: Path) -> None:
-    """Create an empty file with mode 0600; one that is there already stays as it is."""
+    """Create an empty file with mode 0600; an existing file is not changed."""
     try:
         handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE_FILE)
     except FileExistsError:
@@ -31,7 +31,7 @@ def create_private_file(path: Path) -> None:
 
 
 def make_private_folder(path: Path) -> None:
-    """Make a folder, and those around it that are missing, with mode 0700; one that is there stays as it is."""
+    """Create a folder and its missing parents with mode 0700; existing folders are not changed."""
     missing: list[Path] = []
     level = path
     while not level.is_dir():
@@ -45,10 +45,10 @@ def make_private_folder(path: Path) -> None:
 
 
 def restrict(paths: Iterable[Path]) -> list[Path]:
-    """Take the permissions of group and others from files and folders; return those that had any.
+    """Remove the permissions of group and others from files and folders; return those that had any.
 
-    What is not there, or belongs to somebody else, is left alone. On Windows, where the permissions of a file are
-    those of the folder it lies in, all is.
+    Missing files and files of other owners are skipped. On Windows, where a file inherits the permissions of its
+    folder, nothing is done.
     """
     if not hasattr(os, "geteuid"):
         return []

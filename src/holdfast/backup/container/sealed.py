@@ -1,10 +1,10 @@
-"""What containers and attachments have in common: iv, ciphertext and MAC in a row.
+"""The encryption of containers and attachments: iv, ciphertext and MAC.
 
     iv (16) | AES-256-CBC of the content, zeros up to a padded size, PKCS#7 | HMAC-SHA256 of all before it (32)
 
-Reading is in two passes over a seekable file. The first, `authenticate`, compares the MAC of every byte before any
-of them is decrypted. The second decrypts what the first returned and authenticates it again on the way, which
-catches a file that changes in between. Each caller says in its own words what a failure means.
+Reading takes two passes over a seekable file. The first, `authenticate`, verifies the MAC before anything is
+decrypted. The second decrypts, and computes the MAC again to detect a file that changed in between. Callers
+convert failures to errors with their own messages.
 """
 
 import hmac
@@ -43,11 +43,11 @@ SMALLEST: Final = BLOCK + BLOCK + MAC
 
 
 class Changed(Exception):
-    """The bytes are no longer those that were authenticated."""
+    """The file changed after it was authenticated."""
 
 
 class BadPadding(Exception):
-    """The bytes are authentic, but what they decrypt to does not end as it must; `content` is how it ends."""
+    """The file is authentic, but the padding of the plaintext is invalid; `content` is its end."""
 
     def __init__(self, content: bytes) -> None:
         super().__init__()
@@ -56,23 +56,23 @@ class BadPadding(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """The part of a file that is sealed, from its iv to the end of its MAC."""
+    """The encrypted part of a file, from its iv to the end of its MAC."""
 
     start: int
     end: int
 
     @property
     def mac(self) -> int:
-        """Where the MAC begins."""
+        """The offset of the MAC."""
         return self.end - MAC
 
     @property
     def ciphertext_size(self) -> int:
-        """How many bytes lie between iv and MAC."""
+        """The number of bytes between iv and MAC."""
         return self.mac - self.start - BLOCK
 
     def problem(self) -> str | None:
-        """Say what is wrong with the length, if anything is."""
+        """Return what is wrong with the length, None if it is valid."""
         if self.end - self.start < SMALLEST:
             return f"{self.end - self.start} bytes are too few to be encrypted content: {SMALLEST} are the least"
         if self.ciphertext_size % BLOCK:
@@ -85,7 +85,7 @@ class Span:
 @redacted
 @dataclass(frozen=True, slots=True)
 class VerifiedSpan:
-    """A span whose MAC was found right, and which may therefore be decrypted."""
+    """A span whose MAC has been verified."""
 
     source: BinaryIO
     span: Span
@@ -93,7 +93,7 @@ class VerifiedSpan:
     mac: bytes
 
     def chunks(self) -> Iterator[bytes]:
-        """Yield the content and its zero padding; the last chunk only once everything was authenticated again."""
+        """Yield the content and its zero padding; the last chunk only after the MAC has been verified again."""
         self.source.seek(self.span.start)
         iv = self.source.read(BLOCK)
         if len(iv) != BLOCK:
@@ -116,14 +116,14 @@ class VerifiedSpan:
         yield unpadded
 
     def part(self, start: int, stop: int) -> Iterator[bytes]:
-        """Yield the content from one place up to another, decrypting only the blocks that hold it.
+        """Yield a range of the content, decrypting only the blocks that contain it.
 
-        Nothing is authenticated again: the source must be the one that was, unchanged since.
+        The MAC is not verified again: the source must be unchanged.
         """
         first = start // BLOCK
         skipped = start - first * BLOCK
         left = stop - start
-        # In CBC a block is decrypted with the one before it; the iv stands before the first.
+        # In CBC a block is decrypted with the previous one; the iv precedes the first.
         self.source.seek(self.span.start + first * BLOCK)
         before = self.source.read(BLOCK)
         if len(before) != BLOCK:
@@ -153,7 +153,7 @@ def pkcs7() -> "PKCS7":
 
 
 def authenticate(source: BinaryIO, span: Span, keys: CipherKeys) -> VerifiedSpan | None:
-    """Read the whole span and compare its MAC in constant time; None when it does not match."""
+    """Read the whole span and compare its MAC in constant time; return None if it does not match."""
     source.seek(span.start)
     check = hmac.new(keys.hmac, digestmod="sha256")
     for chunk in read_chunks(source, span.mac - span.start):
@@ -163,7 +163,7 @@ def authenticate(source: BinaryIO, span: Span, keys: CipherKeys) -> VerifiedSpan
 
 
 def unproven(source: BinaryIO, span: Span, keys: CipherKeys) -> Iterator[bytes]:
-    """Decrypt what is known not to be authentic, up to where the file ends: good for a look, and nothing else."""
+    """Decrypt a span that is not authentic, up to the end of the file; only for diagnosis and salvage."""
     source.seek(span.start)
     iv = b"".join(read_chunks(source, BLOCK))
     decryptor = aes_cbc(keys.aes, iv).decryptor()
@@ -172,7 +172,7 @@ def unproven(source: BinaryIO, span: Span, keys: CipherKeys) -> Iterator[bytes]:
 
 
 def first_block(source: BinaryIO, span: Span, keys: CipherKeys) -> bytes:
-    """Decrypt the first block of what may not be authentic: good for a guess about the key, and nothing else."""
+    """Decrypt the first block without authentication; only to guess whether the key is right."""
     source.seek(span.start)
     start = b"".join(read_chunks(source, 2 * BLOCK))
     if len(start) < 2 * BLOCK:
@@ -181,9 +181,9 @@ def first_block(source: BinaryIO, span: Span, keys: CipherKeys) -> bytes:
 
 
 class Sealer:
-    """Encrypts what is written to it; `finish`, which a `with` block calls unless it fails, seals the result.
+    """A writer that encrypts; `finish`, called at the end of a `with` block without an error, adds the MAC.
 
-    `padding` says up to which size zeros follow the content. The iv is random unless one is given.
+    `padding` returns the size to which the content is padded with zeros. The iv is random by default.
     """
 
     def __init__(

@@ -1,7 +1,7 @@
 """The plaintext export ("takeout"): JSON Lines and, beside them, the media as ordinary files.
 
-It comes as a folder or as a ZIP. A medium is found by its name without the extension, which programs choose
-differently.
+It is a folder or a ZIP archive. A media file is found by its name without the extension, which depends on the
+program.
 """
 
 import re
@@ -25,7 +25,7 @@ __all__ = ["LINES", "FolderExport", "ZipExport", "find_export"]
 
 LINES: Final = "main.jsonl"
 MEDIUM: Final = re.compile(r"(?:.*/)?files/[0-9a-f]{2}/([0-9a-f]{64})(?:\.[^/]*)?")
-# What a damaged or strange ZIP makes the standard library raise.
+# The exceptions of the standard library for a damaged or unsupported ZIP archive.
 ZIP_ERRORS: Final = (
     zipfile.BadZipFile,
     zlib.error,
@@ -38,7 +38,7 @@ ZIP_ERRORS: Final = (
 
 
 class PlaintextExport(Protocol):
-    """An export, wherever it lies."""
+    """A plaintext export, in a folder or a ZIP archive."""
 
     def open_lines(self) -> BinaryIO:
         """Open the JSON Lines."""
@@ -77,7 +77,7 @@ class FolderExport:
 @redacted
 @dataclass(frozen=True, slots=True)
 class ZipExport:
-    """An export in a ZIP; nothing is ever unpacked by the names in it, they are only looked up."""
+    """An export in a ZIP archive; nothing is extracted to paths from the archive."""
 
     archive: zipfile.ZipFile
     lines: str
@@ -86,7 +86,7 @@ class ZipExport:
 
     @classmethod
     def read(cls, source: BinaryIO, *, limits: GunzipLimits | None = None) -> Self:
-        """Read the list of what is in a ZIP."""
+        """Read the directory of a ZIP archive."""
         try:
             archive = zipfile.ZipFile(source)
         except ZIP_ERRORS as error:
@@ -113,7 +113,7 @@ class ZipExport:
         return self._open(entry)
 
     def has_media(self) -> bool:
-        """Return whether any medium is in the ZIP."""
+        """Return whether the ZIP archive has any media."""
         return bool(self.media)
 
     def _open(self, entry: str) -> BinaryIO:
@@ -145,7 +145,7 @@ class ZipExport:
 
 
 def find_export(path: Path) -> FolderExport | None:
-    """Find the export a folder stands for: itself, or, in early ones, the folder inside it."""
+    """Return the export in a folder: the folder itself or, in early exports, its subfolder."""
     for place in (path, *(child for child in folders_in(path) if child.name.startswith("signal-"))):
         if (place / LINES).is_file():
             return FolderExport(place)

@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all."""
+"""Atomic writes: a file appears complete or not at all."""
 
 import errno
 import os
@@ -12,17 +12,17 @@ from holdfast.backup.errors import TargetRefused, UnwritableBackup
 
 __all__ = ["NO_LINKS", "check_replaceable", "write_whole"]
 
-# These say that a hard link cannot be made here, not that the disk fails.
+# Error codes of file systems without hard links.
 NO_LINKS: Final = {errno.EXDEV, errno.EPERM, errno.EMLINK, errno.ENOTSUP, errno.EACCES, errno.ENOSYS, errno.EINVAL}
 
 
 @contextmanager
 def write_whole(path: Path, *, replace: bool = False) -> Iterator[BinaryIO]:
-    """Open a file to write under a temporary name beside `path`; it gets that name once it is safely on disk.
+    """Write a file atomically: under a temporary name beside `path`, renamed after fsync.
 
-    When the block fails, or the machine does, whatever was at `path` before is still there. Without `replace` a
-    file of that name raises `TargetRefused`, also one that somebody makes while this one is being written. Only
-    the owner can read the file, whatever the umask.
+    After an error or a crash, the previous file at `path` is unchanged. Without `replace` an existing file raises
+    `TargetRefused`, also one that is created concurrently. Only the owner can read the file, independent of the
+    umask.
     """
     import tempfile  # noqa: PLC0415  # loaded when it is needed, so that commands start at once
 
@@ -50,12 +50,12 @@ def write_whole(path: Path, *, replace: bool = False) -> Iterator[BinaryIO]:
         raise
 
 
-# Of a file's name, in the name it has while it is written: that one has to fit as well.
+# The most characters of a file name that are used in its temporary name, which has a limited length too.
 PREFIX: Final = 60
 
 
 def check_replaceable(path: Path, *, replace: bool) -> None:
-    """Raise `TargetRefused` where a file must not be written: one is there, or what is there is no plain file."""
+    """Raise `TargetRefused` if there is a file that must not be replaced, or anything but a regular file."""
     try:
         mode = path.lstat().st_mode
     except OSError:
@@ -67,7 +67,7 @@ def check_replaceable(path: Path, *, replace: bool) -> None:
 
 
 def rename_exclusively(part: Path, path: Path) -> None:
-    """Rename a file unless the new name is taken, which is decided by the file system and not before."""
+    """Rename a file unless the new name exists, atomically."""
     try:
         if os.link in os.supports_follow_symlinks:
             os.link(part, path, follow_symlinks=False)
@@ -78,7 +78,7 @@ def rename_exclusively(part: Path, path: Path) -> None:
     except OSError as error:
         if error.errno not in NO_LINKS:
             raise
-        # Without hard links the name is taken first, by an empty file that is ours to replace.
+        # Without hard links the name is reserved with an empty file, which is then replaced.
         try:
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         except FileExistsError:
@@ -89,14 +89,14 @@ def rename_exclusively(part: Path, path: Path) -> None:
 
 
 def already_there(path: Path) -> TargetRefused:
-    """Say that a file is in the way."""
+    """Return the error for an existing file."""
     return TargetRefused(f"{path} exists already; give another name, or --force to replace it")
 
 
 def sync_folder(path: Path) -> None:
-    """Make the names in a folder last: a renamed file is only safe once its folder is.
+    """Call fsync on a folder: a renamed file is durable only after that.
 
-    Windows has no way to open a folder, and writes its names by itself.
+    Does nothing on Windows, where folders cannot be opened.
     """
     if not hasattr(os, "O_DIRECTORY"):
         return

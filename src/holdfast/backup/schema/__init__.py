@@ -1,6 +1,6 @@
-"""The one description of the format and the message classes generated from it (`make schema`).
+"""The schema of the format, and the message classes generated from it (`make schema`).
 
-`backup.proto` describes the plain stream, `local.proto` the small records around it.
+`backup.proto` defines the plain stream, `local.proto` the metadata of containers and folders.
 """
 
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ from holdfast.backup.schema.backup_pb2 import BackupInfo, Frame
 
 __all__ = ["RECORDS", "BackupInfo", "Frame"]
 
-# The name of each record a frame can hold, by field number; number 0 stands for a frame that holds none.
+# The name of each record type of a frame, by field number; 0 is a frame without a record.
 RECORDS: tuple[str, ...] = (
     "empty",
     *(
@@ -25,12 +25,12 @@ RECORDS: tuple[str, ...] = (
 
 
 def describe(message: Message) -> str:
-    """Write what kind a message is and how large, and nothing of what is in it."""
+    """Return the type and the size of a message, and none of its content."""
     return f"<{type(message).DESCRIPTOR.name}, {message.ByteSize()} bytes>"
 
 
 def redact_reprs(kinds: Iterable[Descriptor]) -> None:
-    """Keep messages, and those inside of them, from printing their content into logs and tracebacks."""
+    """Replace the repr of messages, nested ones included, so that no content appears in logs and tracebacks."""
     for kind in kinds:
         message_class = GetMessageClass(kind)
         message_class.__repr__ = describe  # type: ignore[method-assign,assignment]  # protobuf's own repr shows content
