@@ -1,5 +1,5 @@
 """Online backup of the whole service, and restore.
 
-A backup is one tar file. The tables are in it in a format that is the same for SQLite and PostgreSQL, so either
-can be restored from a backup of the other.
+A backup is one tar file. Tables are dumped in a format that is independent of the database, so that a backup of
+SQLite can be restored to PostgreSQL and vice versa.
 """

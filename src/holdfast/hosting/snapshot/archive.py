@@ -1,12 +1,12 @@
 """The snapshot file: a tar archive with checksums and a manifest at its end.
 
-holdfast-backup.json     what this is: the format's number, the version that made it, the database's revision
-tables/<name>.jsonl      a table: its columns, then a row a line
-sequences.json           the highest number each table has ever given to a row
+holdfast-backup.json     header: format version, Holdfast version, schema revision of the database
+tables/<name>.jsonl      a table: the column names, then one row per line
+sequences.json           the highest id ever used in each table
 repositories/<id>/...    HEAD, packed-refs and the objects of a repository
-files/...                everything else in the data folder, large files among it
+files/...                all other files of the data folder, including LFS objects
 checksums                for each member above, in order: its SHA-256, its size, its name
-manifest.json            how much of everything there is, and the SHA-256 of `checksums`
+manifest.json            counts, total size, and the SHA-256 of `checksums`
 """
 
 import gzip
@@ -87,7 +87,7 @@ def checksum_line(digest: str, size: int, name: str) -> bytes:
 
 
 class SnapshotWriter:
-    """Writes a snapshot file; it is renamed into place when it is complete."""
+    """Writes a snapshot file, which is renamed into place when it is complete."""
 
     def __init__(self, target: Path, revision: str, progress: Progress, *, now: int | None = None) -> None:
         self.head = SnapshotHeader(
@@ -102,7 +102,7 @@ class SnapshotWriter:
         descriptor = os.open(self._partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         self._raw = os.fdopen(descriptor, "wb")
         packed = self._target.name.endswith((".gz", ".tgz"))
-        # Packs and most LFS objects are compressed already; a higher level gains nothing.
+        # Packs and most LFS objects are already compressed; a higher level gains nothing.
         self._stream: IO[bytes] = gzip.GzipFile("", "wb", 1, self._raw) if packed else self._raw  # type: ignore[assignment]  # a GzipFile is read and written like a file
         self._tar = tarfile.open(fileobj=self._stream, mode="w", format=tarfile.PAX_FORMAT)
         self._lines = tempfile.TemporaryFile(dir=self._target.parent)
@@ -112,7 +112,7 @@ class SnapshotWriter:
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         self._lines.close()
-        # Closing the tar file would only write what is discarded.
+        # The file is discarded: closing the tar file would only write its end.
         if self._stream is not self._raw:
             self._stream.close()
         self._raw.close()
@@ -123,7 +123,7 @@ class SnapshotWriter:
         self.add(name, io.BytesIO(content), len(content))
 
     def add(self, name: str, content: IO[bytes], size: int) -> None:
-        """Add a member of a known size; a file that has shrunk is an error, one that has grown is cut."""
+        """Add a member of a known size; a file that has shrunk is an error, a file that has grown is truncated."""
         watched = HashingReader(content)
         try:
             self._put(name, watched, size)
@@ -171,12 +171,12 @@ class SnapshotWriter:
         info.mode = 0o600
         info.mtime = self.head.made_at
         self._tar.addfile(info, content)
-        # tarfile remembers every member, which is too much for a million files.
+        # tarfile keeps every member in memory, which is too much for a million files.
         self._tar.members.clear()  # type: ignore[attr-defined]  # typeshed does not know it
 
 
 class HashingReader:
-    """A file reader that hashes what is read."""
+    """A file reader that hashes the bytes read."""
 
     def __init__(self, content: IO[bytes]) -> None:
         self._content = content
@@ -193,7 +193,7 @@ class HashingReader:
 
 @contextmanager
 def translated_errors(path: Path) -> Iterator[None]:
-    """Translate errors of reading an archive."""
+    """Translate errors of reading an archive to `SnapshotError`."""
     try:
         yield
     except OSError as error:
@@ -225,7 +225,7 @@ class MemberReader(io.RawIOBase):
 
 
 def read_members(path: Path) -> Iterator[ArchiveMember]:
-    """Yield the members in order; raise `SnapshotDamaged` for one that no backup contains."""
+    """Yield the members in order; raise `SnapshotDamaged` for an unexpected member."""
     with translated_errors(path):
         tar = tarfile.open(path, "r:*")  # noqa: SIM115  # closed below, also when nobody reads on
     with tar:
@@ -242,7 +242,7 @@ def read_members(path: Path) -> Iterator[ArchiveMember]:
 
 
 def is_harmless(name: str) -> bool:
-    """Return whether a member's name has no path traversal."""
+    """Return whether a member's name is free of path traversal."""
     if name in {HEAD, CHECKSUMS, MANIFEST, "sequences.json"}:
         return True
     parts = name.split("/")
@@ -290,14 +290,14 @@ def verify(path: Path, progress: Progress = lambda done: done) -> SnapshotManife
 
 
 def read_small(member: ArchiveMember, damaged: SnapshotDamaged) -> bytes:
-    """Read a member that is never large."""
+    """Read a member of limited size into memory."""
     if member.size > SMALL:
         raise damaged
     return member.content.read()
 
 
 def compare_checksums(recorded: IO[bytes], lines: IO[bytes], path: Path) -> None:
-    """Compare the checksums in the archive with the computed ones; name the first that differs."""
+    """Compare the checksums in the archive with the computed ones; the error names the first that differs."""
     lines.seek(0)
     for counted, line in zip(lines, recorded, strict=False):
         if counted != line:

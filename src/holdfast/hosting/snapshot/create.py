@@ -1,4 +1,4 @@
-"""Creates a snapshot of a running service: the database in one transaction, then packs and other files."""
+"""Creation of a snapshot of a running service: the database in one transaction, then packs and other files."""
 
 import os
 import sqlite3
@@ -32,7 +32,7 @@ from holdfast.settings import Settings
 __all__ = ["create_snapshot", "estimate"]
 
 SUFFIXES: Final = (".tar", ".tar.gz", ".tgz")
-# Top-level names of the data folder that are left out: stored in another form, rebuildable, needed by running
+# Top-level names of the data folder that are excluded: stored in another form, rebuildable, needed by running
 # processes only, or identifying this instance.
 LEFT_OUT: Final = frozenset(
     {
@@ -65,9 +65,9 @@ def check_target(target: Path, data: Path) -> None:
 
 
 def create_snapshot(settings: Settings, target: Path, progress: Progress = lambda done: done) -> SnapshotManifest:
-    """Write a backup of everything but the settings to a new file, while the service may be running.
+    """Write a backup of everything except the settings to a new file; the service may be running.
 
-    Everything acknowledged before the start is included; of later changes, some are.
+    Everything acknowledged before the start is included; later changes may or may not be.
     """
     check_target(target, settings.data)
     require_data(settings)
@@ -90,7 +90,7 @@ def create_snapshot(settings: Settings, target: Path, progress: Progress = lambd
 def write_snapshot(
     settings: Settings, database: Database, target: Path, spool: Path, progress: Progress
 ) -> SnapshotManifest:
-    """Write the backup; the tables are spooled to temporary files."""
+    """Write the backup; the tables are dumped to temporary files first."""
     revision = migrate.revision(database)
     if revision is None:
         raise DatabaseError(f"{database.name} is empty; there is nothing to back up")
@@ -119,7 +119,7 @@ def write_snapshot(
 
 
 def check_adopted(connection: Connection) -> None:
-    """Raise an error if repositories are not in the log yet: a backup would be without them."""
+    """Raise an error if repositories are not in the repository log yet: a backup would not include them."""
     waiting = select(repositories.c.id).where(repositories.c.version == NOT_ADOPTED).limit(1)
     if connection.execute(waiting).first() is not None:
         raise SnapshotError(
@@ -140,7 +140,7 @@ def check_packs(store: ObjectStore, keys: Iterable[str]) -> None:
 
 
 def pack_keys(packs: Path) -> Iterator[str]:
-    """Yield the keys of all packs of a dumped table, and of their indexes, each once: forks share packs."""
+    """Yield the keys of all packs in a dumped table and their indexes, without duplicates: forks share packs."""
     yielded_keys: set[str] = set()
     with packs.open("rb") as file:
         position = msgspec.json.decode(file.readline(), type=list[str]).index("store_key")
@@ -153,7 +153,7 @@ def pack_keys(packs: Path) -> Iterator[str]:
 
 
 def bucket_keys(store: ObjectStore, packs: Path) -> Iterator[str]:
-    """Yield the keys of a bucket that a backup needs: packs, LFS objects, attached files, chat backups."""
+    """Yield the keys of a bucket to include: packs, LFS objects, attachments and chat backups."""
     yield from pack_keys(packs)
     for file in store.list(lfs_store.PREFIX):
         if file.key != LEGACY_MARK:
@@ -171,7 +171,7 @@ def add_object(writer: SnapshotWriter, store: ObjectStore, key: str, spool: Path
         with copied.open("rb") as file:
             writer.add(f"files/{key}", file, copied.stat().st_size)
     except NoSuchStoredObject:
-        # A file that nothing has any more may be removed; a pack may not.
+        # An unreferenced file may have been deleted meanwhile; a pack must not be missing.
         if not key.startswith((lfs_store.PREFIX, ATTACHMENTS, CHATS)):
             raise
     finally:
@@ -179,7 +179,7 @@ def add_object(writer: SnapshotWriter, store: ObjectStore, key: str, spool: Path
 
 
 def files_of(data: Path) -> Iterator[Path]:
-    """Yield the files of a data folder that are copied unchanged, sorted; links are not followed."""
+    """Yield the files of a data folder that are copied unchanged, sorted; symbolic links are not followed."""
     for top in sorted(data.iterdir()):
         if top.name in LEFT_OUT:
             continue
@@ -194,7 +194,7 @@ def files_of(data: Path) -> Iterator[Path]:
 
 
 def add_file(writer: SnapshotWriter, data: Path, path: Path, spool: Path) -> None:
-    """Add a file; of a SQLite database, a consistent copy."""
+    """Add a file; a SQLite database as a consistent copy."""
     name = f"files/{path.relative_to(data).as_posix()}"
     try:
         with path.open("rb") as file:

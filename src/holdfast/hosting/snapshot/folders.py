@@ -1,4 +1,4 @@
-"""Repositories in backups of versions before the repository log: bare repositories, file by file."""
+"""Repositories in backups from before the repository log: bare repositories, file by file."""
 
 import os
 import re

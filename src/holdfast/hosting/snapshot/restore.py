@@ -1,4 +1,4 @@
-"""Restores a snapshot into an empty data folder and an empty database.
+"""Restore of a snapshot to an empty data folder and an empty database.
 
 The whole backup is verified first. Everything is prepared in a staging folder inside the data folder, and renamed
 into place when it is complete, the database last.
@@ -70,7 +70,7 @@ def restore(settings: Settings, source: Path, progress: Progress = lambda done: 
 
 
 def check_empty(settings: Settings, manifest: SnapshotManifest) -> None:
-    """Raise `SnapshotRefused` if the target is not empty, or has not enough space."""
+    """Raise `SnapshotRefused` if the target is not empty or does not have enough space."""
     data = settings.data
     if data.exists() and (not data.is_dir() or any(path.name != STAGE for path in data.iterdir())):
         raise SnapshotRefused(f"{data} is not empty; a backup is restored to a new folder")
@@ -116,7 +116,7 @@ def extract(source: Path, stage: Path, manifest: SnapshotManifest, progress: Pro
 
 
 def unexpected_member(source: Path, member: ArchiveMember) -> SnapshotDamaged:
-    """Return the error for a member that no backup contains."""
+    """Return the error for an unexpected member."""
     return SnapshotDamaged(f"{source} holds {member.name!r}, which a backup never contains")
 
 
@@ -183,7 +183,7 @@ def fill(settings: Settings, stage: Path, manifest: SnapshotManifest) -> None:
 
 
 def upload(store: ObjectStore, stage: Path) -> None:
-    """Move packs, LFS objects, attached files and chat backups of a backup to the bucket."""
+    """Move the packs, LFS objects, attachments and chat backups of a backup to the bucket."""
     for name in ("packs", "lfs", "attachments", "chats"):
         for path in sorted((stage / name).rglob("*")):
             if path.is_file():
@@ -192,7 +192,7 @@ def upload(store: ObjectStore, stage: Path) -> None:
 
 
 def put_in_place(stage: Path, data: Path) -> None:
-    """Sync everything and rename it into place, the database last."""
+    """Flush all files to disk (`sync`) and rename them into place, the database last."""
     os.sync()
     entries = sorted(stage.iterdir(), key=lambda path: path.name.startswith(DATABASE))
     for path in entries:

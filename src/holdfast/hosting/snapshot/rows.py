@@ -1,4 +1,4 @@
-"""Dumps and loads tables in a format that both databases can read: one JSON Lines file per table."""
+"""Dump and load of tables in a format that is independent of the database: one JSON Lines file per table."""
 
 import base64
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from holdfast.hosting.store.full_text import SEARCH_TABLES
 
 __all__ = ["dump", "is_blank", "load", "read_sequences", "wipe", "write_sequences"]
 
-# Left out: the schema revision, which is in the header, and the state of running processes.
+# Excluded tables: the schema revision, which is in the header, and the state of running processes.
 LEFT_OUT: Final = frozenset({"alembic_version", "leases"})
 AT_ONCE: Final = 500
 Value = str | int | float | bool | None
@@ -24,9 +24,9 @@ Numbers = dict[str, int]
 
 
 def described(connection: Connection) -> MetaData:
-    """Return the tables of the database, which may be of another version than the code.
+    """Reflect the tables of the database, whose schema may be of another version than the code.
 
-    The tables of searches are left out: triggers fill them.
+    The search tables are excluded: triggers fill them.
     """
     metadata = MetaData()
     metadata.reflect(connection, only=lambda name, _: not name.startswith(SEARCH_TABLES))
@@ -46,7 +46,7 @@ def dump(connection: Connection, folder: Path) -> Numbers:
             file.write(encode([str(column.name) for column in table.columns]) + b"\n")
             statement = select(table).order_by(*key)
             if table.name == "packs":
-                # Replaced packs are deleted after a grace period, and are not needed.
+                # Superseded packs are deleted after a grace period, and are not needed.
                 statement = statement.where(table.c.superseded_at == 0)
             rows = connection.execution_options(yield_per=AT_ONCE).execute(statement)
             for row in rows:
@@ -63,7 +63,7 @@ def is_blank(database: Database) -> bool:
 
 
 def wipe(database: Database) -> None:
-    """Drop all tables of a database that was blank before."""
+    """Drop all tables of a database that was empty before."""
     with database.write() as connection:
         for name in SEARCH_TABLES:
             connection.execute(text(f"DROP TABLE IF EXISTS {name}"))
@@ -83,7 +83,7 @@ def load(connection: Connection, folder: Path) -> None:
 
 
 def fill(connection: Connection, table: Table, path: Path) -> None:
-    """Load one table; self-references are set after all rows are there."""
+    """Load one table; self-references are set after all rows are inserted."""
     with path.open("rb") as file:
         columns = columns_of(table, file)
         later = [column for column in columns if points_to(column, table)]
@@ -152,7 +152,7 @@ def insertion(connection: Connection, table: Table, columns: list[Column[Any]]) 
 def read_sequences(connection: Connection) -> Numbers:
     """Return the highest id ever used in each table, including deleted rows."""
     if connection.dialect.name == "sqlite":
-        # A table that a migration copied without rows has a number too, of 0.
+        # A table that a migration copied without rows has the number 0.
         rows = connection.execute(text("SELECT name, seq FROM sqlite_sequence WHERE seq > 0")).all()
         return {str(name): int(number) for name, number in rows}
     numbers = {}
