@@ -1,8 +1,8 @@
-"""Authorization: the one place that decides who may do what.
+"""Authorization: all permission checks of the host.
 
-Three pure functions decide on data that was loaded before: the caller's permissions in a repository
-(`repository_access`), in an organization (`organization_access`), and the scopes of their token (`allows`). Modes
-are ordered: none, read, write, admin, owner. A repository has units, each with its own mode.
+Three pure functions decide on data loaded before: the caller's permissions in a repository (`repository_access`),
+in an organization (`organization_access`), and the scopes of their token (`allows`). Access modes are ordered:
+none, read, write, admin, owner. A repository has units, each with its own mode.
 """
 
 from collections.abc import Mapping
@@ -103,7 +103,7 @@ class Mode(IntEnum):
 
 
 class Unit(StrEnum):
-    """A part of a repository that can be enabled, and granted to a team, by itself."""
+    """A part of a repository that is enabled, and granted to teams, separately."""
 
     CODE = "repo.code"
     ISSUES = "repo.issues"
@@ -127,7 +127,7 @@ SCOPES: Final = frozenset(
 
 
 class Actor(msgspec.Struct, frozen=True):
-    """Who sent a request: anonymous, a user with a password, or a user's token with its scopes."""
+    """The sender of a request: anonymous, a user with a password, or a user's token with its scopes."""
 
     user: Account | None = None
     token: Token | None = None
@@ -136,7 +136,7 @@ class Actor(msgspec.Struct, frozen=True):
     impersonated_by: Account | None = None
     """The administrator who acts as the user (`sudo`)."""
     is_operator: bool = False
-    """Whether a command on the server acts, which may do everything; `user` is whom the change is recorded for."""
+    """Whether the actor is a command on the server, which may do everything; changes are recorded for `user`."""
 
     @property
     def is_admin(self) -> bool:
@@ -197,7 +197,7 @@ class OrganizationAccess(msgspec.Struct, frozen=True):
 
 
 class TeamAccess(msgspec.Struct, frozen=True):
-    """The team a request is about, and what the caller may do in its organization."""
+    """The team of a request, and the caller's permissions in its organization."""
 
     team: Team
     organization: OrganizationAccess
@@ -228,7 +228,7 @@ def require_login(actor: Actor) -> Account:
 
 
 def require_site_admin(actor: Actor) -> None:
-    """Raise unless the actor is a site administrator, or a command on the server."""
+    """Raise an error unless the actor is a site administrator, or a command on the server."""
     if not actor.is_admin:
         require_login(actor)
         raise Forbidden(Permission.SITE_ADMIN)
@@ -277,7 +277,7 @@ def require_issue_management(actor: Actor, target: RepositoryAccess) -> Account:
 
 
 def require_issue_write(actor: Actor, target: RepositoryAccess, issue: Issue) -> Account:
-    """Return the acting user; raise an error unless they may change everything about an issue."""
+    """Return the acting user; raise an error unless they may change all properties of an issue."""
     user = require_login(actor)
     require_unarchived(target)
     require_write(target, issue_unit(is_pull=issue.is_pull))
@@ -338,7 +338,7 @@ def require_organization_read(actor: Actor, organization: OrganizationAccess) ->
 
 
 def require_organization_creator(actor: Actor, owner: Account) -> None:
-    """Raise unless the actor may create organizations, for somebody else as a site administrator."""
+    """Raise an error unless the actor may create organizations; for others only as a site administrator."""
     if actor.is_admin:
         return
     if require_login(actor).id != owner.id:
@@ -469,7 +469,7 @@ def repository_access(actor: Actor, repository: Repository, grants: tuple[Grant,
 
 
 def deploy_key_access(repository: Repository, *, writes: bool) -> Permissions:
-    """Return what a deploy key may do in its repository: read the code, or write to it, and nothing else."""
+    """Return the permissions of a deploy key in its repository: read or write access to the code only."""
     mode = Mode.WRITE if writes else Mode.READ
     return Permissions(mode, {**NOTHING.units, Unit.CODE: mode if repository.has_code else Mode.NONE})
 
@@ -516,7 +516,7 @@ def may_manage_issues(actor: Actor, target: RepositoryAccess) -> bool:
 
 
 def may_write_issue(access: Permissions, issue: Issue) -> bool:
-    """Return whether everything about an issue may be changed."""
+    """Return whether all properties of an issue may be changed."""
     return access.may_write(issue_unit(is_pull=issue.is_pull))
 
 

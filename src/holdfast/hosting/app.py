@@ -1,4 +1,4 @@
-"""The application object: everything that outlives a request."""
+"""The application object: all state that outlives a request."""
 
 import os
 import secrets
@@ -22,7 +22,7 @@ from holdfast.settings import Settings
 
 __all__ = ["App"]
 
-# Different ones; the same one is made once.
+# Maximum clone responses generated at once; concurrent requests for the same one share it.
 FETCHES_AT_ONCE: Final = 64
 
 
@@ -47,17 +47,17 @@ class App:
     password_pool: PasswordPool = field(default_factory=PasswordPool)
     """Hashes passwords."""
     pushed: set[int] = field(default_factory=set)
-    """Repositories that were written to, until they are compacted if they need it."""
+    """Repositories that were written to, until the background tasks have processed them."""
     contributors: dict[int, ContributorList] = field(default_factory=dict)
-    """The contributors of repositories that were asked for, by repository."""
+    """A cache of contributors, by repository id."""
     moved: set[int] = field(default_factory=set)
     """Repositories whose branches moved, until their pull requests are compared again."""
     cooldowns: dict[int, float] = field(default_factory=dict)
-    """Until when (monotonic time) repositories whose compaction took long are skipped."""
+    """Cooldowns: until when (monotonic time) repositories whose compaction took long are skipped, by id."""
     contended: dict[int, float] = field(default_factory=dict)
-    """Until when (monotonic time) commits to repositories that other machines write to take an advisory lock."""
+    """Until when (monotonic time) writers take the advisory lock of repositories under contention, by id."""
     commit_queue: BatchQueue = field(default_factory=BatchQueue)
-    """Group commit: the waiting commit requests, by repository."""
+    """Group commit: the queued commit requests, by repository."""
     used_tokens: dict[int, int] = field(default_factory=dict)
     """When tokens were last used, written in batches."""
     used_ssh_keys: dict[int, int] = field(default_factory=dict)
@@ -65,12 +65,12 @@ class App:
     seen_sessions: dict[str, int] = field(default_factory=dict)
     """When sessions were last used, by token hash; written in batches."""
     downloads: list[int] = field(default_factory=list)
-    """The attached files that were downloaded, by id; counted in batches."""
+    """The ids of downloaded attachments, counted in batches."""
 
     @classmethod
     def open(cls, settings: Settings) -> Self:
-        """Open what the settings name; the database must be migrated."""
-        # Imported late: the module of payloads imports this one.
+        """Open the database and storage of the settings; the database must be migrated."""
+        # A circular import: the payloads module imports this one.
         from holdfast.hosting.webhooks.payloads import payload_renderer  # noqa: PLC0415  # see above
 
         database = connect(settings)
@@ -91,7 +91,7 @@ class App:
 
     @property
     def root(self) -> str:
-        """The root URL, for those without a request."""
+        """The root URL, for code without a request."""
         return self.settings.root_url or f"http://localhost:{self.settings.port}"
 
     @property
@@ -100,5 +100,5 @@ class App:
         return self.copies.folders
 
     def close(self) -> None:
-        """Close everything."""
+        """Close the database."""
         self.database.close()

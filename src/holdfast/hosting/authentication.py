@@ -30,7 +30,7 @@ PLACEHOLDERS: Final = frozenset(
 )
 EXPIRED: Final = "the access token has expired"
 WRONG: Final = "invalid username, password or token"
-# The header of Gitea's clients.
+# The one-time password header of Gitea's clients.
 CODE_HEADER: Final = "x-gitea-otp"
 CODE_NEEDED: Final = (
     "this account has two-factor authentication: use an access token instead of the password, "
@@ -44,11 +44,11 @@ LONGEST: Final = 1024
 
 
 class WrongToken(ApiError):
-    """Ends a request with an unknown token."""
+    """The error response to an unknown token."""
 
 
 def busy(error: HashingBusy) -> ApiError:
-    """Return the response for a full password queue."""
+    """Return the error response for a full password queue."""
     return ApiError(503, str(error), headers={"Retry-After": str(error.seconds)})
 
 
@@ -60,7 +60,7 @@ class Authenticator:
         self._right: OrderedDict[bytes, tuple[str, float]] = OrderedDict()
 
     async def check_password(self, request: RequestContext) -> None:
-        """Authenticate in the thread pool for passwords; `identify` then uses the cached result."""
+        """Authenticate in the password thread pool; `identify` then uses the stored result."""
         request.may_hash = True
         try:
             request.identified = await request.app.password_pool.run(request.address, self.identify, request)
@@ -68,7 +68,7 @@ class Authenticator:
             raise busy(error) from None
 
     async def count_failure(self, request: RequestContext, refusal: ApiError) -> ApiError:
-        """Count an unknown token, and return the response: the refusal, or 429."""
+        """Count an unknown token for the rate limit, and return the error response: the given one, or 429."""
         if not isinstance(refusal, WrongToken):
             return refusal
         settings = request.app.settings
@@ -84,7 +84,7 @@ class Authenticator:
         return ApiError(429, "too many wrong tokens; try again later", headers={"Retry-After": str(wait)})
 
     def identify(self, request: RequestContext) -> Actor:
-        """Return the actor; invalid credentials are refused, and without any it is anonymous.
+        """Return the actor, anonymous without credentials; raise an error for invalid credentials.
 
         Raises `PasswordNeeded` if a password has to be hashed, which is not done on the event loop.
         """
@@ -98,17 +98,17 @@ class Authenticator:
         return caller
 
     def authenticate(self, request: RequestContext, scope: tuple[str, ...], *, writes: bool) -> None:
-        """Set the actor of a request; refuse credentials that are not valid for one of the scopes."""
+        """Set the actor of a request; raise an error for credentials that are not valid for one of the scopes."""
         request.actor = self.identify(request)
         if scope and not access.allows(request.actor, scope, write=writes):
             raise scope_refusal(request.actor, scope, writes=writes)
 
     def _check(self, request: RequestContext, actor: Actor) -> None:  # noqa: ARG002  # the website decides by the page too
-        """Refuse an account that is not active."""
+        """Raise an error for an inactive account."""
         check_state(actor)
 
     def password_of(self, request: RequestContext, name: str, password: Secret) -> accounts.Account | None:
-        """Return the user if the password is right; a recently verified one is not hashed again."""
+        """Return the user if the password is correct; a recently verified password is not hashed again."""
         settings, database = request.app.settings, request.app.database
         name = passwords.account_name(database, name)
         digest = self._digest(name, password.reveal())
@@ -122,7 +122,7 @@ class Authenticator:
             return None
         try:
             if not request.may_hash:
-                # Guesses over the rate limit do not reach the pool.
+                # Guesses over the rate limit do not reach the thread pool.
                 passwords.check_limit(database, settings, name, request.address)
                 raise PasswordNeeded
             user = passwords.check(database, settings, name, password, request.address)
@@ -135,7 +135,7 @@ class Authenticator:
         return user
 
     def _credentials(self, request: RequestContext) -> Actor:
-        """Try the credentials of a request, in the order clients rely on."""
+        """Check the credentials of a request, in the order clients rely on."""
         parts = (request.header("authorization") or "").split()
         if len(parts) == 2 and parts[0].lower() in {"token", "bearer"}:
             return by_token(request, parts[1])
@@ -163,7 +163,7 @@ class Authenticator:
             if held is not None:
                 return held_by(request, *held)
             if name in PLACEHOLDERS and request.app.database.row(accounts.BY_NAME, folded=name) is None:
-                # A revoked token must not lock out the users behind the same address.
+                # A revoked token must not lock out other users of the same IP address.
                 raise WrongToken(401, WRONG)
         user = self.password_of(request, name, Secret(password))
         if user is None:
@@ -211,12 +211,12 @@ def is_token_as_name(name: str, password: str) -> bool:
 
 
 def check_code(request: RequestContext, user: accounts.Account) -> None:
-    """Refuse a request with the password of a user who has a second factor, unless it has a code of it."""
+    """Raise an error if the user has a second factor and the request has no valid code."""
     code = request.header(CODE_HEADER)
     if not code:
         raise ApiError(401, CODE_NEEDED)
     if not request.may_hash:
-        # A code is consumed in the database, which is not done on the event loop.
+        # A code is consumed in the database, which must not be done on the event loop.
         raise PasswordNeeded
     try:
         two_factor.check(request.app, user, Secret(code))
@@ -234,7 +234,7 @@ def basic(encoded: str) -> tuple[str, str] | None:
 
 
 def by_token(request: RequestContext, value: str) -> Actor:
-    """Return the holder of a token."""
+    """Return the actor of a token value."""
     held = tokens.holder_of(request.app.database, Secret(value)) if len(value) <= LONGEST else None
     if held is None:
         raise WrongToken(401, WRONG)
@@ -242,7 +242,7 @@ def by_token(request: RequestContext, value: str) -> Actor:
 
 
 def held_by(request: RequestContext, user: accounts.Account, token: tokens.Token) -> Actor:
-    """Return the holder of a token, unless it has expired."""
+    """Return the actor of a token; raise an error if it has expired."""
     if token.is_expired(time.time()):
         raise ApiError(401, EXPIRED)
     return note_use(request, Actor(user, token))
@@ -258,7 +258,7 @@ def note_use(request: RequestContext, actor: Actor) -> Actor:
 
 
 def by_cookie(request: RequestContext) -> Actor:
-    """Return the user of the session cookie; cross-site requests do not count."""
+    """Return the user of the session cookie; ignored for cross-site requests (CSRF)."""
     cookie = request.cookies.get(sessions.COOKIE)
     if cookie is None:
         return ANONYMOUS
@@ -278,7 +278,7 @@ def by_session(request: RequestContext, token: Secret) -> Actor:
 
 
 def check_state(actor: Actor) -> None:
-    """Refuse an account that is not active; an impersonating administrator may use it."""
+    """Raise an error for an inactive account, except for an impersonating administrator."""
     user = actor.user
     if user is None or actor.impersonated_by is not None:
         return

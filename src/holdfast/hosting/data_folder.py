@@ -1,4 +1,4 @@
-"""The data folder: opening its database, and the first start."""
+"""The data folder: opening its database, file permissions, and the first start."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 DATABASE: Final = "holdfast.sqlite3"
-# What must not be readable by other users of the machine.
+# Paths that must not be readable by other users of the machine.
 PRIVATE_FOLDERS: Final = (
     *("", "repositories", "packs", "lfs", "attachments", "chats"),
     *("incoming", "cache", "tmp", "lost-and-found"),
@@ -91,7 +91,7 @@ def require_data(settings: Settings) -> None:
 
 
 def paths_open_to_others(data: Path) -> list[Path]:
-    """Return what other users of the machine can read in a data folder."""
+    """Return the paths of a data folder that other users of the machine can read."""
     paths = [data / name for name in (*PRIVATE_FOLDERS, *PRIVATE_FILES)]
     return [path for path in paths if path.exists() and not path.is_symlink() and path.stat().st_mode & 0o077]
 

@@ -11,7 +11,7 @@ from holdfast.hosting.store import faults
 
 __all__ = ["error_status", "refusal_for"]
 
-# The `Retry-After` of failures of the database or the disk, in seconds.
+# The `Retry-After` of database and disk errors, in seconds.
 RETRY_SECONDS: Final = {503: "5", 507: "60"}
 # Gitea's messages for missing permissions.
 FORBIDDEN: Final = {
@@ -101,9 +101,9 @@ STATUSES: Final[tuple[tuple[type[errors.HostingError], int], ...]] = (
 
 
 def refusal_for(error: Exception) -> ApiError | None:
-    """Translate an error into a response; None if it is a bug.
+    """Translate an exception to an error response; None if it is a bug.
 
-    Causes are checked first: a full disk may show as a branch that cannot be created.
+    Causes are checked first: a full disk may appear as a branch that cannot be created.
     """
     if isinstance(error, errors.HashingBusy):
         return ApiError(503, str(error), headers={"Retry-After": str(error.seconds)})
@@ -139,7 +139,7 @@ def message_of(error: Exception) -> str:
 
 @contextmanager
 def error_status(status: int, *kinds: type[errors.HostingError]) -> Iterator[None]:
-    """Respond to errors of some types with another status than usual, where clients expect that."""
+    """Respond to errors of some types with another status than the default, where clients expect it."""
     try:
         yield
     except kinds as error:

@@ -15,37 +15,37 @@ HostingError
 │   ├── AccountClosed        the account may not sign in
 │   ├── SignUpDisabled       disabled in the settings
 │   ├── IssueLocked          commenting requires write access
-│   ├── ReactionNotAllowed   not one of the reactions there are
+│   ├── ReactionNotAllowed   not an allowed reaction
 │   ├── RepositoryReadOnly   files of an archived repository or a mirror cannot be changed
 │   ├── RepositoryArchived   an archived repository cannot be changed
 │   ├── PasswordRequired     the request has no password
 │   ├── SessionRequired      a token does not suffice
 │   ├── WebhooksDisabled     disabled in the settings
-│   ├── ChallengeExpired     the challenge of a passkey has expired or was answered before
-│   ├── PasskeyRefused       not the response of a passkey that may be used
+│   ├── ChallengeExpired     the challenge of a passkey has expired or was already used
+│   ├── PasskeyRefused       an invalid response, or an unknown passkey
 │   ├── PasskeyCounterReversed  a passkey may have been copied
-│   ├── WrongCode            not a code of the user's second factor
-│   └── WrongPassword        not the user's password
+│   ├── WrongCode            an invalid code of the second factor
+│   └── WrongPassword        an invalid password
 ├── NoData                   no service was ever started here
 ├── WrongDataFolder          the data folder and the database do not belong together
-├── SealError                a secret cannot be encrypted or decrypted
+├── EncryptionError          a secret cannot be encrypted or decrypted
 │   ├── KeyMissing           there is no encryption key
 │   ├── KeyUnusable          the key cannot be created, read or used
-│   └── SealBroken           encrypted with another key
+│   └── DecryptionFailed     encrypted with another key, or damaged
 ├── CrossRepositoryDependency disabled in the settings
 ├── DependencyCycle          issues would block each other
 ├── MergeRefused             a pull request cannot be merged
 │   ├── MergeConflict        both branches changed the same files
 │   ├── MergeTooLarge        a merge exceeds a limit
 │   ├── NotReadyToMerge      requirements of a merge are not met
-│   ├── NothingToMerge       the base branch has all commits already
+│   ├── NothingToMerge       the base branch already has all commits
 │   ├── OpenBlockers         open issues block the pull request
 │   └── UnrelatedHistories   the branches have no commit in common
 ├── NotLineComment           only a line comment has a conversation
 ├── Outdated                 it was changed concurrently
 ├── TooManyPins              no more issues can be pinned
 ├── UploadIncomplete         bytes of an upload are missing
-├── UploadOffsetConflict     a chunk of an upload does not begin where the last one ended
+├── UploadOffsetConflict     a chunk of an upload is not at the current end of its file
 ├── StillBlocked             an issue has open blockers
 ├── GitError                 a git operation failed
 │   ├── BodyDamaged          a git request body cannot be decoded
@@ -65,26 +65,26 @@ HostingError
 │   ├── NoSuchRevision       no branch, tag or commit id
 │   ├── PathRefused          an invalid path
 │   ├── RefBusy              a ref is locked by another process
-│   ├── RefExists            a branch or tag exists already
-│   │   ├── BranchExists     a branch exists already
-│   │   └── TagExists        a tag exists already
+│   ├── RefExists            a branch or tag already exists
+│   │   ├── BranchExists     a branch already exists
+│   │   └── TagExists        a tag already exists
 │   ├── RefMoved             compare-and-set failed
 │   └── RefRefused           an invalid ref name
 │       └── RenameRefused    a branch with the new name exists
-├── NoTeams                  the repository of a user has no teams
+├── NoTeams                  a user's repository has no teams
 ├── Refused                  invalid request
-│   ├── TeamHasRepository    a team has the repository already
-│   ├── TeamLacksRepository  a team does not have the repository
+│   ├── TeamHasRepository    a team already has access to the repository
+│   ├── TeamLacksRepository  a team has no access to the repository
 │   ├── InvalidField         missing, too long, too short or out of range
 │   ├── InvalidReference     a field names something that does not exist
 │   ├── InvalidValue         the value of a field is invalid
 │   ├── InvalidYaml          a YAML file cannot be read
-│   ├── TransferPending      another transfer of the repository waits
-│   ├── TooManyPasskeys      a user can have no more passkeys
-│   ├── PasskeysUnavailable  browsers use no passkeys at this address
+│   ├── TransferPending      another transfer of the repository is pending
+│   ├── TooManyPasskeys      the user has the maximum number of passkeys
+│   ├── PasskeysUnavailable  passkeys cannot be used at the service's URL
 │   ├── TwoFactorDisabled    the user has no second factor
 │   ├── UnknownName          a list names an unknown user or team
-│   ├── VisibilityRefused    only owners change the visibility
+│   ├── VisibilityRefused    only owners may change the visibility
 │   ├── InvalidWebhookOption a webhook option is missing or invalid
 │   │   └── SlackChannelRequired  a webhook for Slack has no channel
 │   ├── ColorRefused         not a colour
@@ -98,29 +98,29 @@ HostingError
 │   ├── NotAMirror           the repository is not a mirror
 │   ├── NotATemplate         the repository is not a template
 │   ├── NotWaiting           a delivery has already ended
-│   ├── NothingToRedeliver   no delivery of a time can be sent again
+│   ├── NothingToRedeliver   no delivery matches the filter of a redelivery
 │   ├── OwnerIsNoCollaborator  owners cannot be collaborators
 │   ├── OwnAccount           administrators cannot delete their own account
 │   ├── OwnersStay           the owners' team is fixed
 │   │   └── OwnersTeamRequired  it cannot be deleted
 │   ├── PatternRefused       an invalid glob pattern
 │   ├── PasswordRefused      a password is too short
-│   ├── RemoteFailed         a repository elsewhere cannot be reached or read
+│   ├── RemoteFailed         a remote repository cannot be reached or read
 │   ├── SshKeyRefused        not an OpenSSH public key, or a weak one
 │   ├── TooManyAtOnce        a request exceeds a limit
-│   ├── ChatStorageFull      the chat backups of a user exceed the limit
-│   ├── UploadOverrun        a chunk goes beyond the end of its file
+│   ├── ChatStorageFull      the chat backups of a user exceed the quota
+│   ├── UploadOverrun        a chunk exceeds the declared size of its file
 │   ├── ReviewRefused        a review cannot be submitted, requested or dismissed
 │   ├── WebhookInactive      the webhook is inactive
 │   ├── StillInUse           it still has dependents
 │   │   └── OrganizationInUse  an organization owns repositories
-│   ├── MergedAlready        a merged pull request is not opened again
+│   ├── MergedAlready        a merged pull request cannot be reopened
 │   ├── UnknownState         neither open nor closed
 │   └── FileRefused          an invalid change of a file
 │       ├── ConditionFailed  a precondition failed
-│       ├── FileExists       the file exists already
+│       ├── FileExists       the file already exists
 │       ├── FileTooLarge     the file exceeds the limit
-│       ├── NewBranchExists  the branch that a commit is to create exists already
+│       ├── NewBranchExists  the branch to create by a commit already exists
 │       └── ShaMismatch      the file was changed
 ├── DeliveryFailed           a webhook delivery failed; retried
 │   └── DeliveryHopeless     not retried
@@ -132,14 +132,14 @@ HostingError
 │   ├── TooManyChallenges    rate limit of challenges for passkeys
 │   └── TooManyCodes         rate limit of wrong codes
 ├── HashingBusy              too many concurrent password hashes
-├── AlreadyExists            it exists already
+├── AlreadyExists            it already exists
 │   ├── AttachmentTaken      a release has a file of that name
 │   ├── DependencyTaken      the dependency exists
-│   ├── ForkExists           the owner has a fork already
+│   ├── ForkExists           the owner already has a fork
 │   ├── EmailTaken           the e-mail address is in use
 │   ├── MergeScheduled       the pull request is scheduled to be merged
 │   ├── NameTaken            the name is in use
-│   ├── PasskeyTaken         the passkey was added before
+│   ├── PasskeyTaken         the passkey was already added
 │   ├── PullTaken            the branches have an open pull request
 │   ├── LockTaken            the path is locked
 │   ├── ProtectionTaken      the rule exists
@@ -148,14 +148,14 @@ HostingError
 │   ├── SshKeyTaken          the SSH key is in use
 │   ├── TeamTaken            the team exists
 │   ├── TokenNameTaken       the token exists
-│   └── TwoFactorEnabled     the user has a second factor already
+│   └── TwoFactorEnabled     the user already has a second factor
 ├── DoesNotExist             it does not exist
 │   ├── GoneMeanwhile        deleted concurrently
 │   ├── NoSuchAttachment     no such attached file
 │   ├── NoSuchChatBackup     no such chat backup that the actor may see
 │   ├── NoSuchComment        no such comment
 │   ├── NoSuchDelivery       no such delivery
-│   ├── NoSuchEmail          no such address beside the main one
+│   ├── NoSuchEmail          no such secondary e-mail address
 │   ├── NoSuchHook           no such webhook
 │   ├── NoSuchDependency     no such dependency
 │   ├── NoSuchIssue          no such issue
@@ -175,10 +175,10 @@ HostingError
 │   ├── NoSuchSession        no such session
 │   ├── NoSuchSshKey         no such SSH key
 │   ├── NoSuchTeam           no such team
-│   ├── NoSuchTemplate       no such license, .gitignore file or set of labels
+│   ├── NoSuchTemplate       no such license, .gitignore template or label set
 │   ├── NoSuchToken          no such token
 │   ├── NoSuchTopic          no such topic
-│   ├── NoSuchTransfer       no transfer of the repository waits
+│   ├── NoSuchTransfer       the repository has no pending transfer
 │   ├── NoSuchUser           no such user
 │   │   └── NoSuchAccount    no such user or organization
 │   └── RepositoryEmpty      no commits
@@ -390,7 +390,7 @@ __all__ = [
     "WrongPassword",
 ]
 
-# How many files the message of a conflict names; the error has all of them.
+# Maximum files named in the message of a merge conflict; the error has all of them.
 SHOWN_CONFLICTS: Final = 10
 
 
@@ -438,29 +438,29 @@ class Permission(StrEnum):
     ADMIN = "admin"
     OWNER = "owner"
     AUTHOR = "author"
-    """For what its author, and users with write access, may change."""
+    """Changing something as its author or with write access."""
     SITE_ADMIN = "site admin"
     ORGANIZATION_MEMBER = "organization member"
     ORGANIZATION_OWNER = "organization owner"
     WRITE_BRANCH = "write branch"
-    """For committing files to a branch."""
+    """Committing files to a branch."""
     OWN_PERMISSION = "own permission"
-    """For reading the permissions of others in a repository."""
+    """Reading the permissions of others in a repository."""
     CREATE_REPOSITORIES = "create repositories"
-    """For creating repositories in an organization."""
+    """Creating repositories in an organization."""
     NEW_OWNER = "new owner"
-    """For transferring a repository to an owner one may create repositories for."""
+    """Transferring a repository to an owner for whom the actor may create repositories."""
     ACCEPT_TRANSFER = "accept transfer"
-    """For accepting or rejecting a transfer that waits for the new owner."""
+    """Accepting or rejecting a pending transfer."""
     SELF = "self"
-    """For what users may only change in their own account."""
+    """Changing one's own account only."""
     OWN_MEMBERSHIP = "own membership"
     CREATE_ORGANIZATIONS = "create organizations"
     TEAM_MEMBER = "team member"
     TEAM_REPOSITORIES = "team repositories"
-    """For deciding which teams have a repository."""
+    """Changing which teams have access to a repository."""
     TOKENS = "tokens"
-    """For the access tokens of a user."""
+    """Managing the access tokens of a user."""
 
 
 class AccessDenied(HostingError):
@@ -490,7 +490,7 @@ class AccountClosed(AccessDenied):
 
 
 class SignUpDisabled(AccessDenied):
-    """The settings let nobody create an account of their own."""
+    """Self-registration is disabled in the settings."""
 
     def __init__(self) -> None:
         super().__init__("sign-up is disabled")
@@ -504,7 +504,7 @@ class IssueLocked(AccessDenied):
 
 
 class ReactionNotAllowed(AccessDenied):
-    """Nobody may react with `content`."""
+    """`content` is not an allowed reaction."""
 
     def __init__(self, content: str) -> None:
         super().__init__(f"'{content}' is not an allowed reaction")
@@ -540,14 +540,14 @@ class SessionRequired(AccessDenied):
 
 
 class ChallengeExpired(AccessDenied):
-    """The challenge that a passkey answered has expired, was answered before, or was made for something else."""
+    """The challenge of a passkey response has expired, was already used, or was created for another purpose."""
 
     def __init__(self) -> None:
         super().__init__("the request has expired, or was answered before; try again")
 
 
 class PasskeyRefused(AccessDenied):
-    """The response is not one of a passkey that may be used here."""
+    """The passkey response is invalid, or of an unknown passkey."""
 
     def __init__(self) -> None:
         super().__init__("the passkey was not accepted")
@@ -564,14 +564,14 @@ class PasskeyCounterReversed(AccessDenied):
 
 
 class WrongCode(AccessDenied):
-    """The code is none of the user's second factor, or was used before."""
+    """The code of the second factor is invalid, or was already used."""
 
     def __init__(self) -> None:
         super().__init__("the authentication code is wrong, or was used before")
 
 
 class WrongPassword(AccessDenied):
-    """The password is not that of the acting user."""
+    """The password of the acting user is wrong."""
 
     def __init__(self) -> None:
         super().__init__("that is not your password")
@@ -616,9 +616,9 @@ class CrossRepositoryDependency(HostingError):
 
 
 class DependencyCycle(HostingError):
-    """Issues would block each other; `path` are their ids, with the first again at the end.
+    """Issues would block each other; `path` has their ids, the first one repeated at the end.
 
-    `names` are those the actor may see, once they are known.
+    `names` has the names of those the actor may see, once they are known.
     """
 
     def __init__(self, path: tuple[int, ...], names: tuple[str, ...] = ()) -> None:
@@ -663,7 +663,7 @@ class OpenBlockers(MergeRefused):
 
 
 class NothingToMerge(MergeRefused):
-    """The base branch has all commits of the head branch already."""
+    """The base branch already has all commits of the head branch."""
 
     def __init__(self) -> None:
         super().__init__("the base branch has all commits of the head branch already")
@@ -684,7 +684,7 @@ class NotLineComment(HostingError):
 
 
 class NoTeams(HostingError):
-    """The repository `name` belongs to a user, who has no teams."""
+    """The repository `name` belongs to a user, and users have no teams."""
 
     def __init__(self, name: str) -> None:
         super().__init__(f"{name} does not belong to an organization, so it has no teams")
@@ -692,7 +692,7 @@ class NoTeams(HostingError):
 
 
 class TooManyPins(HostingError):
-    """A repository has `most` pinned issues, or pull requests, already."""
+    """A repository already has the maximum of `most` pinned issues or pull requests."""
 
     def __init__(self, most: int) -> None:
         super().__init__(f"at most {most} issues and {most} pull requests can be pinned")
@@ -708,14 +708,14 @@ class StillBlocked(HostingError):
 
 
 class UploadIncomplete(HostingError):
-    """Bytes of an upload have not arrived yet."""
+    """Some bytes of an upload were not received yet."""
 
     def __init__(self) -> None:
         super().__init__("the upload is not complete")
 
 
 class UploadOffsetConflict(HostingError):
-    """A chunk does not begin where its file ends so far, which is at `expected`."""
+    """A chunk does not start at the current end of its file, which is `expected`."""
 
     def __init__(self, expected: int) -> None:
         super().__init__(f"the next chunk of this file begins at {expected}")
@@ -807,7 +807,7 @@ class NotFastForward(GitError):
 
 
 class NoSuchRevision(GitError):
-    """`revision` is no branch, tag or commit id of the repository."""
+    """`revision` is not a branch, tag or commit id of the repository."""
 
     def __init__(self, revision: str) -> None:
         super().__init__(f"object does not exist [id: {revision}, rel_path: ]")
@@ -823,11 +823,11 @@ class RefBusy(GitError):
 
 
 class RefExists(GitError):
-    """A branch or tag with this name exists already."""
+    """A branch or tag with this name already exists."""
 
 
 class BranchExists(RefExists):
-    """A branch `name` exists already."""
+    """A branch `name` already exists."""
 
     def __init__(self, name: str) -> None:
         super().__init__(f"branch already exists [name: {name}]")
@@ -835,7 +835,7 @@ class BranchExists(RefExists):
 
 
 class TagExists(RefExists):
-    """A tag `name` exists already; the message is Gitea's."""
+    """A tag `name` already exists; the message is Gitea's."""
 
     def __init__(self, name: str, message: str) -> None:
         super().__init__(message)
@@ -851,7 +851,7 @@ class RefRefused(GitError):
 
 
 class RenameRefused(RefRefused):
-    """A branch cannot be renamed to one that exists, including itself."""
+    """A branch cannot be renamed to an existing one, including itself."""
 
     def __init__(self) -> None:
         super().__init__("Cannot rename a branch using the same name or rename to a branch that already exists.")
@@ -925,11 +925,11 @@ class InvalidValue(Refused):
 
 
 class InvalidYaml(Refused):
-    """A YAML file cannot be read, or is not of the required form."""
+    """A YAML file cannot be parsed, or does not have the required structure."""
 
 
 class TransferPending(Refused):
-    """Another transfer of the repository `name` waits for its new owner."""
+    """Another transfer of the repository `name` is pending."""
 
     def __init__(self, name: str) -> None:
         super().__init__(f"a transfer of {name} is in progress already; reject it first")
@@ -937,7 +937,7 @@ class TransferPending(Refused):
 
 
 class TooManyPasskeys(Refused):
-    """The user has as many passkeys as are possible."""
+    """The user already has the maximum number of passkeys."""
 
     def __init__(self, limit: int) -> None:
         super().__init__(f"an account can have {limit} passkeys; remove one first")
@@ -945,14 +945,14 @@ class TooManyPasskeys(Refused):
 
 
 class PasskeysUnavailable(Refused):
-    """Browsers use no passkeys at the address of the service."""
+    """Passkeys cannot be used at the URL of the service, such as an IP address."""
 
     def __init__(self, problem: str) -> None:
         super().__init__(problem)
 
 
 class TwoFactorDisabled(Refused):
-    """The user has not enabled two-factor authentication, or has not begun to."""
+    """The user has not enabled two-factor authentication, or has no pending secret."""
 
     def __init__(self) -> None:
         super().__init__("two-factor authentication is not enabled")
@@ -1027,7 +1027,7 @@ class NotWaiting(Refused):
 
 
 class NothingToRedeliver(Refused):
-    """No delivery of a time can be sent again."""
+    """No delivery matches the filter of a redelivery."""
 
     def __init__(self) -> None:
         super().__init__("no delivery of that time can be sent again: there is none, or all are pending")
@@ -1067,11 +1067,11 @@ class PasswordRefused(Refused):
 
 
 class RemoteFailed(Refused):
-    """A repository elsewhere cannot be reached, read or written; the message says why."""
+    """A remote repository cannot be reached, read or written; the message says why."""
 
 
 class ReviewRefused(Refused):
-    """A review cannot be submitted, requested or dismissed like this."""
+    """A review cannot be submitted, requested or dismissed; the message says why."""
 
 
 class WebhookInactive(Refused):
@@ -1083,7 +1083,7 @@ class StillInUse(Refused):
 
 
 class MergedAlready(Refused):
-    """A merged pull request is not opened again."""
+    """A merged pull request cannot be reopened."""
 
 
 class UnknownState(Refused):
@@ -1099,11 +1099,11 @@ class OrganizationInUse(StillInUse):
 
 
 class SshKeyRefused(Refused):
-    """It is not an OpenSSH public key, or a weak one; the message says which."""
+    """The text is not an OpenSSH public key, or the key is weak; the message says which."""
 
 
 class TeamHasRepository(Refused):
-    """The team `name` has the repository already."""
+    """The team `name` already has access to the repository."""
 
     def __init__(self, name: str) -> None:
         super().__init__(f"the team {name} has the repository already")
@@ -1111,7 +1111,7 @@ class TeamHasRepository(Refused):
 
 
 class TeamLacksRepository(Refused):
-    """The team `name` does not have the repository."""
+    """The team `name` has no access to the repository."""
 
     def __init__(self, name: str) -> None:
         super().__init__(f"the team {name} does not have the repository")
@@ -1119,11 +1119,11 @@ class TeamLacksRepository(Refused):
 
 
 class TooManyAtOnce(Refused):
-    """A request exceeds the limit of what is done at once."""
+    """A request exceeds a limit of items or concurrency."""
 
 
 class ChatStorageFull(Refused):
-    """The chat backups of a user would have more than `limit` bytes; those there have `used`."""
+    """The chat backups of a user would exceed the quota of `limit` bytes; `used` bytes are in use."""
 
     def __init__(self, limit: int, used: int) -> None:
         super().__init__(f"chat backups of one user may have {limit} bytes in total; yours have {used} already")
@@ -1132,7 +1132,7 @@ class ChatStorageFull(Refused):
 
 
 class UploadOverrun(Refused):
-    """A chunk goes beyond the end of its file, which was said to have `size` bytes."""
+    """A chunk exceeds the declared `size` of its file in bytes."""
 
     def __init__(self, size: int) -> None:
         super().__init__(f"this file was said to have {size} bytes")
@@ -1144,7 +1144,7 @@ class FileRefused(Refused):
 
 
 class NewBranchExists(FileRefused):
-    """The branch `name`, which a commit is to create, exists already."""
+    """The branch `name`, to be created by a commit, already exists."""
 
     def __init__(self, name: str) -> None:
         super().__init__(f"branch already exists [name: {name}]")
@@ -1156,7 +1156,7 @@ class ConditionFailed(FileRefused):
 
 
 class FileExists(FileRefused):
-    """A file to create exists already."""
+    """A file to create already exists."""
 
 
 class FileTooLarge(FileRefused):
@@ -1224,19 +1224,19 @@ class TooManyChallenges(TooManyGuesses):
 
 
 class AlreadyExists(HostingError):
-    """It exists already."""
+    """It already exists."""
 
 
 class AttachmentTaken(AlreadyExists):
-    """A release has a file of that name already."""
+    """A release already has a file of that name."""
 
 
 class ReleaseTaken(AlreadyExists):
-    """The tag has a release already."""
+    """The tag already has a release."""
 
 
 class DependencyTaken(AlreadyExists):
-    """The dependency exists already."""
+    """The dependency already exists."""
 
 
 class EmailTaken(AlreadyExists):
@@ -1244,11 +1244,11 @@ class EmailTaken(AlreadyExists):
 
 
 class MergeScheduled(AlreadyExists):
-    """The pull request is scheduled to be merged already."""
+    """The pull request is already scheduled to be merged."""
 
 
 class NameTaken(AlreadyExists):
-    """The name is in use; names are unique without regard to case."""
+    """The name is in use; names are unique ignoring case."""
 
     def __init__(self, name: str) -> None:
         super().__init__(f"a user named {name} exists already")
@@ -1268,7 +1268,7 @@ class ProtectionTaken(AlreadyExists):
 
 
 class ForkExists(AlreadyExists):
-    """The owner has a fork of the repository `parent` already, named `fork`."""
+    """The owner already has a fork of the repository `parent`, named `fork`."""
 
     def __init__(self, parent: str, fork: str) -> None:
         super().__init__(f"repository is already forked by user [fork: {fork}, parent: {parent}]")
@@ -1289,7 +1289,7 @@ class TeamTaken(AlreadyExists):
 
 
 class SshKeyTaken(AlreadyExists):
-    """The SSH key is that of a user or of a repository already."""
+    """The SSH key is already in use by a user or a repository."""
 
     def __init__(self) -> None:
         super().__init__("the key is in use already; a key belongs to one user or one repository")
@@ -1300,14 +1300,14 @@ class TokenNameTaken(AlreadyExists):
 
 
 class PasskeyTaken(AlreadyExists):
-    """The passkey was added before."""
+    """The passkey was already added."""
 
     def __init__(self) -> None:
         super().__init__("this passkey was added already")
 
 
 class TwoFactorEnabled(AlreadyExists):
-    """The user has enabled two-factor authentication already."""
+    """The user has already enabled two-factor authentication."""
 
     def __init__(self) -> None:
         super().__init__("two-factor authentication is enabled already")
@@ -1368,11 +1368,11 @@ class NoSuchLabel(DoesNotExist):
 
 
 class NoSuchMigration(DoesNotExist):
-    """The repository was not migrated from elsewhere."""
+    """The repository was not migrated from another service."""
 
 
 class NoSuchNotification(DoesNotExist):
-    """The user has no such notification, or may no longer read what it is about."""
+    """The user has no such notification, or may no longer read its subject."""
 
 
 class NoSuchPushMirror(DoesNotExist):
@@ -1402,11 +1402,11 @@ class NoSuchOrganization(DoesNotExist):
 
 
 class NoSuchEmail(DoesNotExist):
-    """The user has no such address beside the main one."""
+    """The user has no such secondary e-mail address."""
 
 
 class NoSuchTransfer(DoesNotExist):
-    """No transfer of the repository waits for its new owner."""
+    """The repository has no pending transfer."""
 
 
 class NoSuchProtection(DoesNotExist):
@@ -1442,7 +1442,7 @@ class NoSuchToken(DoesNotExist):
 
 
 class NoSuchTemplate(DoesNotExist):
-    """There is no template `name` of a license, a .gitignore file or a set of labels."""
+    """There is no license, .gitignore template or label set `name`."""
 
     def __init__(self, name: str) -> None:
         super().__init__(f"there is no template {name[:100]}")

@@ -1,4 +1,4 @@
-"""Translates failures of requests: database or disk unavailable, repository deleted, or a bug."""
+"""Translation of request failures to responses: database or disk unavailable, repository deleted, or a bug."""
 
 import structlog
 
@@ -21,7 +21,7 @@ log = structlog.get_logger(__name__)
 async def error_response(app: App, error: Exception, repository: Repository | None = None) -> ApiError | None:
     """Return the error response of a failed request; None if the error is a bug.
 
-    Reading a repository that is deleted concurrently can fail in any way, so it is looked up again.
+    Reading a repository that is deleted concurrently can raise any error, so the repository is looked up again.
     """
     refusal = refusal_for(error)
     if refusal is None or isinstance(error, NoSuchFolder | GitDamaged):
@@ -38,7 +38,7 @@ async def error_response(app: App, error: Exception, repository: Repository | No
 
 
 async def explain_request(error: Exception, request: RequestContext) -> ApiError | None:
-    """Return the error response of a failed request; the repository is the one its guard found."""
+    """Return the error response of a failed request, with the repository its guard resolved."""
     target = request.resolved_values.get(RepositoryAccess)
     return await error_response(
         request.app, error, target.repository if isinstance(target, RepositoryAccess) else None
@@ -46,7 +46,7 @@ async def explain_request(error: Exception, request: RequestContext) -> ApiError
 
 
 def check_still_exists(app: App, repository: Repository | None) -> ApiError | None:
-    """Raise an error if the repository of a request, or the whole data folder, is gone."""
+    """Return the error of a deleted repository, or None; raise `StorageUnavailable` if the data folder is gone."""
     if not app.settings.data.is_dir() or instance.mismatch(app.database, app.settings):
         raise StorageUnavailable(faults.NO_FOLDER)
     if repository is None:
@@ -60,7 +60,7 @@ def check_still_exists(app: App, repository: Repository | None) -> ApiError | No
 
 
 def log_fault(error: Exception, status: int) -> None:
-    """Log a failure of the service; errors of clients are not logged."""
+    """Log a server error; client errors are not logged."""
     if status >= 500:
         fault = faults.translate(error) or error
         cause = type(cause_of(error)).__name__
@@ -68,7 +68,7 @@ def log_fault(error: Exception, status: int) -> None:
 
 
 def cause_of(error: BaseException) -> BaseException:
-    """Return the root cause of an error, or the last one that is not ours."""
+    """Return the root cause of an error, following causes of `HostingError` only."""
     while isinstance(error, HostingError) and error.__cause__ is not None:
         error = error.__cause__
     return error

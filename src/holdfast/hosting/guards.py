@@ -1,6 +1,6 @@
-"""Guards: preconditions of endpoints, run in the declared order, which decides the error.
+"""Guards: preconditions of endpoints, run in the declared order; the first failure decides the error.
 
-What a guard looks up is passed to the handler by its type.
+The result of a guard is passed to the handler parameter of the same type.
 """
 
 from dataclasses import dataclass
@@ -75,7 +75,7 @@ class UserFromPath:
 
 
 def signed_in(request: RequestContext) -> None:
-    """Require a user."""
+    """Require a signed-in user."""
     access.require_login(request.actor)
 
 
@@ -90,11 +90,11 @@ def site_admin(request: RequestContext) -> None:
 
 
 def redirect(request: RequestContext, status: int, old: tuple[str, ...], new: tuple[str, ...]) -> ApiError:
-    """Return the redirect to the current name of something that was renamed."""
+    """Return the redirect from an old name to the current one."""
     sent: bytes = request.scope.get("raw_path") or quote(request.scope["path"]).encode()
     parts = sent.decode("ascii", "replace").split("/")
     names = [unquote(part) for part in parts]
-    # The first segments are the prefix and a collection, which may equal a name.
+    # Skip the first segments, the prefix and a collection: they may equal a name.
     first = FIRST_NAME if parts[1:3] == ["api", "v1"] else 1
     for start in range(first, len(parts) - len(old) + 1):
         if tuple(names[start : start + len(old)]) == old:
@@ -106,7 +106,7 @@ def redirect(request: RequestContext, status: int, old: tuple[str, ...], new: tu
 
 
 def knows_of(request: RequestContext, account: Account) -> bool:
-    """Return whether an account is visible to the caller; memberships are loaded only if they decide."""
+    """Return whether an account is visible to the caller; memberships are loaded only if needed."""
     return users.is_visible(request.app, request.actor, account)
 
 
@@ -131,7 +131,7 @@ def in_repository(request: RequestContext) -> RepositoryAccess:
 
 
 def in_transferred_repository(request: RequestContext) -> RepositoryAccess:
-    """Find the repository; to those who can accept its transfer it is there, private or not."""
+    """Find the repository; also visible to users who can accept its transfer, even if private."""
     try:
         return in_repository(request)
     except ApiError as error:
@@ -165,7 +165,7 @@ class reads:  # noqa: N801  # reads as a sentence where it is used: guards=(in_r
 
 
 @dataclass(frozen=True, slots=True)
-class writes:  # noqa: N801  # reads as a word where it declares an endpoint
+class writes:  # noqa: N801  # as above
     """Requires write access to a unit."""
 
     unit: Unit
@@ -249,7 +249,7 @@ def owns_organization(request: RequestContext) -> None:
 
 
 def in_team(request: RequestContext) -> TeamAccess:
-    """Find the team by the id in the path; to those outside of its organization it does not exist."""
+    """Find the team by the id in the path; 404 if the caller is not in its organization."""
     signed_in(request)
     try:
         return teams.find(request.app, request.actor, number(request.path["id"]))
@@ -291,11 +291,11 @@ def of_user(request: RequestContext) -> UserFromPath:
 
 READ_ISSUES: Final = (in_repository, reads_issues)
 CHANGE_ISSUES: Final = (*READ_ISSUES, signed_in, not_archived)
-"""For what some who are signed in may do to an issue; the service decides who."""
+"""For changes of an issue; the service checks the permissions of the signed-in user."""
 LINK_ISSUES: Final = (*READ_ISSUES, signed_in)
 """For dependencies: the other issue may be in a repository that is not archived."""
 MANAGE_ISSUES: Final = (*READ_ISSUES, signed_in, writes_issues, not_archived)
-"""For what belongs to all issues of a repository: its labels and milestones."""
+"""For labels and milestones of a repository."""
 
 
 def webhooks_enabled(request: RequestContext) -> None:

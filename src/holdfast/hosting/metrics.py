@@ -1,7 +1,7 @@
 """Metrics for Prometheus.
 
-Each worker process counts in a file of its own, and the one that is scraped adds them up. The library chooses this
-mode at import time by `PROMETHEUS_MULTIPROC_DIR`, so it is imported only when something is counted.
+Each worker process counts in its own file, and the process that is scraped adds them up (multiprocess mode). The
+library enables this mode at import time by `PROMETHEUS_MULTIPROC_DIR`, so it is imported on first use.
 """
 
 import os
@@ -27,7 +27,7 @@ CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 SECONDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 30.0)
 METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "SSH"})
 
-# Cache of labelled children by route, method and status class: a lookup here costs a third of the library's.
+# Cache of labelled children by route, method and status class: a lookup takes a third of the library's time.
 histograms: "dict[tuple[str, str, int], Histogram]" = {}
 
 
@@ -37,7 +37,7 @@ class Instruments:
     def __init__(self) -> None:
         from prometheus_client import CollectorRegistry, Counter, Histogram  # noqa: PLC0415  # see above
 
-        # The library has just read this variable, and keeps to it.
+        # The library has just read this variable, and does not read it again.
         self.is_shared = "PROMETHEUS_MULTIPROC_DIR" in os.environ
         self.registry: CollectorRegistry = CollectorRegistry()
         self.requests: Histogram = Histogram(
@@ -107,12 +107,12 @@ def count_delivery(outcome: str, seconds: float) -> None:
 
 @lru_cache(maxsize=8)
 def delivery_histogram(outcome: str) -> "Histogram":
-    """Return the histogram of one outcome; finding it takes as long as counting in it."""
+    """Return the histogram of one outcome; cached, as the lookup takes as long as counting."""
     return instruments().deliveries.labels(outcome)
 
 
 def looked_at(gauges: Sequence[Gauge]) -> bytes:
-    """Format gauges."""
+    """Read the gauges, and return them in the text format of Prometheus."""
     from prometheus_client import CollectorRegistry, generate_latest  # noqa: PLC0415  # see above
     from prometheus_client import Gauge as Instrument  # noqa: PLC0415  # see above
 
@@ -128,7 +128,7 @@ def exposition(gauges: Sequence[Gauge] = ()) -> bytes:
 
 
 def counted() -> bytes:
-    """Return the counted metrics."""
+    """Return the counted metrics of all processes in the text format of Prometheus."""
     from prometheus_client import CollectorRegistry, generate_latest  # noqa: PLC0415  # see above
     from prometheus_client.multiprocess import MultiProcessCollector  # noqa: PLC0415  # see above
 

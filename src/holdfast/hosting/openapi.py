@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 document, made from the declarations of the endpoints."""
+"""The OpenAPI 3.1 document, generated from the declarations of the endpoints."""
 
 import re
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ PAGING: Final = (
 
 
 def document(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
-    """Describe the API."""
+    """Return the OpenAPI document of endpoints."""
     types = sorted(set(structs(endpoints)), key=lambda kind: SUFFIX.sub("", repr(kind)))
     schemas, components = without_suffix(msgspec.json.schema_components(types, ref_template=REFERENCE))
     by_type = dict(zip(types, schemas, strict=True))
@@ -64,7 +64,7 @@ def document(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
 def without_suffix(value: Any) -> Any:
     """Return generated schemas with the suffix `Schema` removed from every component name, title and reference.
 
-    The suffix only tells the class apart from that of the stored row: clients know `Issue`, not `IssueSchema`.
+    The suffix only distinguishes the class from that of the stored row: clients know `Issue`, not `IssueSchema`.
     """
     if isinstance(value, dict):
         return {
@@ -77,12 +77,12 @@ def without_suffix(value: Any) -> Any:
 
 
 def component_name(kind: type) -> str:
-    """Return the name of a type among the components of the document."""
+    """Return the name of a type in the components of the document."""
     return SUFFIX.sub("", kind.__name__)
 
 
 def structs(endpoints: Sequence[Endpoint]) -> list[Any]:
-    """List every type that stands in a body or an answer."""
+    """List the types of all request bodies and responses."""
     kinds: list[Any] = [ErrorBody, MessageBody]
     for endpoint in endpoints:
         kinds += [kind for kind in (endpoint.body, endpoint.query) if kind is not None]
@@ -92,7 +92,7 @@ def structs(endpoints: Sequence[Endpoint]) -> list[Any]:
 
 
 def schema_type_of(answers: Any) -> Any:
-    """Return the type an answer is written from: a page of things is a list of them."""
+    """Return the type of a response body: for a `PagedList` it is a list."""
     if answers in {type(None), RawResponse}:
         return None
     if isinstance(answers, UnionType) and RawResponse in get_args(answers):
@@ -105,7 +105,7 @@ def schema_type_of(answers: Any) -> Any:
 
 
 def mark_required(types: list[Any], components: dict[str, Any]) -> None:
-    """Say which fields of bodies must be given: they have defaults only so that their absence can be explained."""
+    """Mark the required fields of bodies; they have defaults only so that their absence gives a clear error."""
     for kind in types:
         if isinstance(kind, type) and issubclass(kind, msgspec.Struct) and component_name(kind) in components:
             needed = [key for key in kind.__struct_encode_fields__ if is_required(kind, key)]
@@ -115,7 +115,7 @@ def mark_required(types: list[Any], components: dict[str, Any]) -> None:
 
 
 def operation(endpoint: Endpoint, by_type: dict[Any, Any]) -> dict[str, Any]:
-    """Describe one endpoint."""
+    """Return the operation object of an endpoint."""
     description: dict[str, Any] = {
         "operationId": endpoint.name,
         "summary": re.split(r"(?<=\.)\s", endpoint.summary, maxsplit=1)[0],
@@ -136,7 +136,7 @@ def operation(endpoint: Endpoint, by_type: dict[Any, Any]) -> dict[str, Any]:
 
 
 def parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
-    """Describe what stands in the path and in the query string."""
+    """Return the path and query parameters of an endpoint."""
     parameter_list: list[dict[str, Any]] = []
     for name, _ in PARAMETER.findall(endpoint.path):
         kind = endpoint.parameters.get(name, int if name == "id" else str)
@@ -156,9 +156,10 @@ def parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
 
 
 def responses(endpoint: Endpoint, by_type: dict[Any, Any]) -> dict[str, Any]:
-    """Describe every answer.
+    """Return the responses of an endpoint.
 
-    Credentials can be wrong anywhere, a body can be malformed or too large, the database down, the disk full.
+    Any endpoint may respond to invalid credentials, an invalid or too large body, a database that is down, or a
+    full disk.
     """
     response_map = {str(endpoint.status): success(endpoint.status, endpoint.answers, by_type)}
     if endpoint.cacheable:
@@ -176,7 +177,7 @@ def responses(endpoint: Endpoint, by_type: dict[Any, Any]) -> dict[str, Any]:
     if endpoint.query is not None:
         refused.add(422)
     if "repo" in named:
-        # Reading a repository may make a local copy of it.
+        # Reading a repository may create a local copy of it.
         refused.add(507)
     refused |= {400, 404, 429, 503}
     if endpoint.writes:
@@ -192,7 +193,7 @@ def responses(endpoint: Endpoint, by_type: dict[Any, Any]) -> dict[str, Any]:
 
 
 def success(status: int, answers: Any, by_type: dict[Any, Any]) -> dict[str, Any]:
-    """Describe an answer that is no error."""
+    """Return the response object of a success status."""
     description: dict[str, Any] = {"description": HTTPStatus(status).phrase}
     kind = schema_type_of(answers)
     if answers is RawResponse:

@@ -1,4 +1,4 @@
-"""The thread pool for password hashing, apart from other requests and with a lower priority."""
+"""The thread pool for password hashing, separate from other requests and with a lower priority."""
 
 import asyncio
 import os
@@ -21,17 +21,17 @@ T = TypeVar("T")
 CONCURRENCY: Final = 2
 # A full queue takes a second or two.
 QUEUE_LENGTH: Final = 64
-# Checks that have waited longer are refused: a busy machine must not work off old guesses.
+# Checks queued for longer are rejected: a busy machine must not process outdated guesses.
 WAIT_SECONDS: Final = 5.0
-# Hashing is parallel; event loops take precedence.
+# A lower priority than event loops; hashing runs in parallel.
 NICENESS: Final = 5
 
 
 class PasswordPool:
-    """A thread pool with a bounded queue, of which one address may fill half; raises `HashingBusy` beyond.
+    """A thread pool with a bounded queue, of which one IP address may fill half; raises `HashingBusy` beyond.
 
-    It is a standard library executor, because anyio shares its threads and a lowered priority cannot be raised
-    again. It is used from one event loop.
+    Uses a standard library executor, because anyio shares its threads, and a lowered priority cannot be raised
+    again. Bound to one event loop.
     """
 
     def __init__(

@@ -1,7 +1,7 @@
-"""The relying party of WebAuthn: makes the options for browsers, and verifies the responses of passkeys.
+"""The WebAuthn relying party: creates the options for browsers, and verifies the responses of passkeys.
 
 Browsers and authenticators bind a passkey to the host name of the service (the RP ID), and sign the origin of the
-page that asked. Attestation is not asked for: authenticators of all makers are accepted.
+page. Attestation is not requested: authenticators of all vendors are accepted.
 """
 
 import base64
@@ -24,17 +24,17 @@ __all__ = ["PasskeyResponse", "RegisteredPasskey", "RelyingParty", "VerifiedPass
 
 T = TypeVar("T")
 NAME: Final = "Holdfast"
-# How long the browser waits for the user, in milliseconds.
+# The timeout of the browser's dialog, in milliseconds.
 TIMEOUT: Final = 120_000
 DEFAULT_PORTS: Final = {"http": 80, "https": 443}
-# The most that WebAuthn allows for a credential id, and more than any usual public key.
+# The maximum length of a credential id in WebAuthn, and more than that of any common public key.
 LARGEST_CREDENTIAL: Final = 1023
 LARGEST_PUBLIC_KEY: Final = 2048
 
 
 @redacted
 class AuthenticatorResponse(msgspec.Struct, frozen=True):
-    """What an authenticator signed or attested; all values are base64url."""
+    """The response of an authenticator, an assertion or attestation; all values are base64url."""
 
     client_data: str = msgspec.field(name="clientDataJSON")
     attestation: str | None = msgspec.field(name="attestationObject", default=None)
@@ -45,7 +45,7 @@ class AuthenticatorResponse(msgspec.Struct, frozen=True):
 
 @redacted
 class PasskeyResponse(msgspec.Struct, frozen=True):
-    """The response of a passkey to a challenge, as a browser sends it; fields that are not used are ignored."""
+    """The response of a passkey to a challenge, as browsers send it; unused fields are ignored."""
 
     id: str
     raw_id: str = msgspec.field(name="rawId")
@@ -54,7 +54,7 @@ class PasskeyResponse(msgspec.Struct, frozen=True):
 
     @classmethod
     def read(cls, text: str) -> Self:
-        """Decode JSON; raise `PasskeyRefused` if it is no response."""
+        """Decode a response from JSON; raise `PasskeyRefused` for anything else."""
         try:
             return msgspec.json.decode(text, type=cls)
         except (msgspec.MsgspecError, UnicodeError, RecursionError):
@@ -70,7 +70,7 @@ class PasskeyResponse(msgspec.Struct, frozen=True):
 
 
 class ClientData(msgspec.Struct, frozen=True):
-    """The part of what the browser signed that tells which challenge it is for."""
+    """The part of the signed client data that has the challenge."""
 
     challenge: str
 
@@ -105,10 +105,10 @@ def decoded(value: str) -> bytes:
 
 
 def verified(verify: Callable[[], T]) -> T:
-    """Return what a function of the library verified; raise `PasskeyRefused` if it did not."""
+    """Return the result of a verification by the library; raise `PasskeyRefused` if it fails."""
     try:
         return verify()
-    # Its decoders of CBOR, keys and certificates raise errors of a dozen types for what is malformed.
+    # Its decoders of CBOR, keys and certificates raise a dozen types of errors for malformed input.
     except Exception:  # noqa: BLE001  # see above
         raise PasskeyRefused from None
 
@@ -122,7 +122,7 @@ class RelyingParty:
 
     @classmethod
     def at(cls, root: str) -> Self:
-        """Return the relying party of an address; raise `PasskeysUnavailable` where browsers use no passkeys."""
+        """Return the relying party of a root URL; raise `PasskeysUnavailable` if it allows no passkeys."""
         try:
             parts = urlsplit(root)
             scheme, host, port = parts.scheme, parts.hostname or "", parts.port
@@ -145,7 +145,7 @@ class RelyingParty:
     ) -> bytes:
         """Return the options for a new passkey as JSON: discoverable, and with user verification.
 
-        `credential_ids` are the credential ids of the passkeys that the user has.
+        `credential_ids` are those of the user's existing passkeys, which are excluded.
         """
         from webauthn import generate_registration_options, options_to_json  # noqa: PLC0415  # loads for 0.2 s
         from webauthn.helpers.structs import (  # noqa: PLC0415  # as above
@@ -171,7 +171,7 @@ class RelyingParty:
         return options_to_json(options).encode()
 
     def request_options(self, challenge: str, *, credential_ids: Sequence[str] = (), verify_user: bool) -> bytes:
-        """Return the options for a signature as JSON; without `credential_ids`, users choose an account."""
+        """Return the options for a signature as JSON; without `credential_ids`, the user chooses an account."""
         from webauthn import generate_authentication_options, options_to_json  # noqa: PLC0415  # loads for 0.2 s
         from webauthn.helpers.structs import UserVerificationRequirement  # noqa: PLC0415  # as above
 
@@ -187,7 +187,7 @@ class RelyingParty:
         return options_to_json(options).encode()
 
     def verify_registration(self, response: PasskeyResponse, challenge: str) -> RegisteredPasskey:
-        """Verify a new passkey, with which the user was verified; raise `PasskeyRefused`."""
+        """Verify the registration of a passkey, with user verification; raise `PasskeyRefused` if invalid."""
         from webauthn import verify_registration_response  # noqa: PLC0415  # loads for 0.2 s
 
         registration = verified(
@@ -213,7 +213,7 @@ class RelyingParty:
     def verify_signature(
         self, response: PasskeyResponse, challenge: str, *, public_key: str, verify_user: bool
     ) -> VerifiedPasskey:
-        """Verify the signature of a passkey; raise `PasskeyRefused`. The caller compares the counter."""
+        """Verify the signature of a passkey; raise `PasskeyRefused` if invalid. The caller checks the counter."""
         from webauthn import verify_authentication_response  # noqa: PLC0415  # loads for 0.2 s
 
         authentication = verified(
@@ -223,7 +223,7 @@ class RelyingParty:
                 expected_rp_id=self.id,
                 expected_origin=self.origin,
                 credential_public_key=decoded(public_key),
-                # The library compares the counter before the signature, which anybody could make fail.
+                # The library checks the counter before the signature, so that anybody could make that check fail.
                 credential_current_sign_count=0,
                 require_user_verification=verify_user,
             )
@@ -232,7 +232,7 @@ class RelyingParty:
 
 
 def is_ip_address(host: str) -> bool:
-    """Return whether a host is no name."""
+    """Return whether a host is an IP address, not a name."""
     try:
         ipaddress.ip_address(host)
     except ValueError:
@@ -241,14 +241,14 @@ def is_ip_address(host: str) -> bool:
 
 
 def descriptors(credential_ids: Sequence[str]) -> "list[PublicKeyCredentialDescriptor]":
-    """Return credential ids as the library takes them."""
+    """Convert credential ids to the library's descriptors."""
     from webauthn.helpers.structs import PublicKeyCredentialDescriptor  # noqa: PLC0415  # loads for 0.2 s
 
     return [PublicKeyCredentialDescriptor(id=decoded(credential_id)) for credential_id in credential_ids]
 
 
 def as_dict(response: PasskeyResponse) -> dict[str, Any]:
-    """Return a response as the library takes it: with the fields that were decoded, and no others."""
+    """Convert a response to the library's input, with only the decoded fields."""
     fields: dict[str, Any] = msgspec.to_builtins(response)
     fields["response"] = {name: value for name, value in fields["response"].items() if value is not None}
     return fields

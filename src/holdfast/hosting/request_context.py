@@ -1,4 +1,4 @@
-"""A request to the host: the application that serves it, and the user who sent it."""
+"""The request context of the host: the application, and the actor of a request."""
 
 from starlette.requests import empty_receive
 from starlette.types import Receive, Scope
@@ -13,7 +13,7 @@ __all__ = ["RequestContext", "serving_options"]
 
 
 class RequestContext(EndpointRequest):
-    """A request while it is being served, with its actor."""
+    """A request with its application and its actor."""
 
     def __init__(
         self, app: App, scope: Scope, receive: Receive = empty_receive, path: dict[str, str] | None = None
@@ -25,9 +25,9 @@ class RequestContext(EndpointRequest):
         self._app = app
         self.actor: Actor = ANONYMOUS
         self.may_hash = False
-        """Whether this runs in the thread pool for passwords."""
+        """Whether this runs in the password thread pool."""
         self.identified: Actor | None = None
-        """The actor that was found there."""
+        """The actor that was authenticated there."""
 
     @property
     def caller(self) -> object:
@@ -60,7 +60,7 @@ class RequestContext(EndpointRequest):
 
 
 def serving_options(app: App) -> ServingOptions:
-    """Return how the endpoints of an application are served."""
+    """Return the serving options of an application's endpoints."""
     return ServingOptions(
         app.settings,
         reads_on_loop=app.database.is_sqlite,

@@ -1,8 +1,8 @@
 """Export of traces over OTLP/HTTP with the SDK of OpenTelemetry; imported only when a collector is set.
 
-Ended spans are queued, at most 2,048 of them, and sent by a thread. When the collector is slow or away the oldest
-are dropped: requests never wait for it. The SDK's variables (`OTEL_EXPORTER_OTLP_HEADERS`, `OTEL_TRACES_SAMPLER`,
-`OTEL_RESOURCE_ATTRIBUTES`, `OTEL_BSP_*`) apply.
+Ended spans are queued, at most 2,048, and sent by a thread. If the collector is slow or unreachable, the oldest
+are dropped: requests never wait for it. The SDK's environment variables (`OTEL_EXPORTER_OTLP_HEADERS`,
+`OTEL_TRACES_SAMPLER`, `OTEL_RESOURCE_ATTRIBUTES`, `OTEL_BSP_*`) apply.
 """
 
 import logging
@@ -33,17 +33,17 @@ __all__ = ["TraceExporter"]
 log = structlog.get_logger(__name__)
 
 PATH: Final = "/v1/traces"
-# How long one batch may take, with its retries.
+# Timeout of a batch, including its retries.
 EXPORT_SECONDS: Final = 10
-# How long the end of a process waits for the last batches.
+# How long the shutdown of a process waits for the last batches.
 CLOSE_SECONDS: Final = 3.0
-# A collector that is away is logged once in so many seconds.
+# Minimum interval between log messages about an unreachable collector, in seconds.
 LOG_SECONDS: Final = 60.0
 PROPAGATED: Final = (b"traceparent", b"tracestate")
 
 
 class LoggedExporter(SpanExporter):
-    """An exporter that logs failures without what the collector or the network said."""
+    """An exporter that logs failures without the messages of the collector or the network."""
 
     def __init__(self, exporter: SpanExporter) -> None:
         self._exporter = exporter
@@ -51,7 +51,7 @@ class LoggedExporter(SpanExporter):
         self._logged = -LOG_SECONDS
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
-        """Send a batch; called in the thread of the processor."""
+        """Send a batch; called in the thread of the span processor."""
         try:
             result = self._exporter.export(spans)
         except Exception as error:  # noqa: BLE001  # the thread would log its text
@@ -65,7 +65,7 @@ class LoggedExporter(SpanExporter):
         return result
 
     def shutdown(self) -> None:
-        """Interrupt the wait for a retry, and send nothing more."""
+        """Interrupt the wait for a retry, and stop sending."""
         self._exporter.shutdown()
 
 
@@ -84,7 +84,7 @@ class RecordedSpan:
         self._span.set_attribute(name, value)
 
     def end_request(self, route: str, status: int, request_id: str) -> None:
-        """Name the span after the route, and set the status; from 500 on it is an error."""
+        """Name the span after the route, and set the status; 500 and above are errors."""
         if route != "none":
             self._span.update_name(f"{self._name} {route}")
             self.set("http.route", route)
@@ -94,7 +94,7 @@ class RecordedSpan:
             self._fail(str(status))
 
     def end(self, error: str = "") -> None:
-        """End it; `error` is the type of what went wrong."""
+        """End the span; `error` is the type of the error."""
         if error:
             self._fail(error)
         self._span.end()
@@ -114,10 +114,10 @@ class RecordedSpan:
 
 
 class TraceExporter:
-    """Starts spans, and sends them to a collector once they have ended."""
+    """Starts spans, and exports them to a collector after they have ended."""
 
     def __init__(self, endpoint: Secret) -> None:
-        # The SDK would log addresses and what the collector answered.
+        # The SDK would log URLs and the responses of the collector.
         logging.getLogger("opentelemetry").setLevel(logging.CRITICAL)
         address = endpoint.reveal().rstrip("/")
         sender = OTLPSpanExporter(address if address.endswith(PATH) else address + PATH, timeout=EXPORT_SECONDS)
@@ -127,7 +127,7 @@ class TraceExporter:
             "service.version": __version__,
             "service.instance.id": f"{socket.gethostname()}-{os.getpid()}",
         }
-        # What the environment says (`OTEL_SERVICE_NAME`, `OTEL_RESOURCE_ATTRIBUTES`) goes before our own.
+        # Environment variables (`OTEL_SERVICE_NAME`, `OTEL_RESOURCE_ATTRIBUTES`) take precedence over our own.
         resource = Resource.create(own).merge(OTELResourceDetector().detect())
         provider = TracerProvider(resource=resource, shutdown_on_exit=False)
         provider.add_span_processor(self._processor)
@@ -135,18 +135,18 @@ class TraceExporter:
         self._propagator = TraceContextTextMapPropagator()
 
     def start_request(self, method: str, headers: Iterable[tuple[bytes, bytes]]) -> RecordedSpan:
-        """Start the span of a request, in the trace its headers name."""
+        """Start the span of a request, in the trace of its `traceparent` header."""
         carrier = {name.decode(): value.decode("latin-1") for name, value in headers if name in PROPAGATED}
         parent = self._propagator.extract(carrier, Context())
         return self._start(method, SpanKind.SERVER, {"http.request.method": method}, parent)
 
     def start_delivery(self, hook: int, delivery: int) -> RecordedSpan:
-        """Start the span of an attempt to deliver."""
+        """Start the span of a webhook delivery attempt."""
         attributes = {"holdfast.hook": hook, "holdfast.delivery": delivery}
         return self._start("webhook delivery", SpanKind.CLIENT, attributes, Context())
 
     def start_child(self, name: str, attributes: Mapping[str, str | int]) -> RecordedSpan | None:
-        """Start a span in the current one; None without one, or when that one is not recorded."""
+        """Start a child of the current span; None if there is none or it is not recorded."""
         if not trace.get_current_span().is_recording():
             return None
         spelled = {key.replace("_", "."): value for key, value in attributes.items()}
@@ -162,18 +162,18 @@ class TraceExporter:
                 parent,
                 kind,
                 attributes,
-                # The text of an exception may quote content.
+                # The message of an exception may contain content.
                 record_exception=False,
                 set_status_on_exception=False,
             ),
         )
 
     def flush(self) -> None:
-        """Send what is queued, and wait for it."""
+        """Send the queued spans, and wait until they are sent."""
         self._processor.force_flush()
 
     def close(self) -> None:
-        """Send what is queued, for a few seconds at most; the thread ends with the process if it takes longer."""
+        """Send the queued spans, for a few seconds at most; after that, the thread ends with the process."""
         closing = threading.Thread(target=self._processor.shutdown, name="trace export", daemon=True)
         closing.start()
         closing.join(CLOSE_SECONDS)

@@ -1,8 +1,8 @@
 """OpenTelemetry traces: spans of requests, database transactions, git processes and webhook deliveries.
 
-They are off unless a collector is set. Then nothing of OpenTelemetry is imported, and a span costs one comparison.
-Attributes are routes, methods, statuses, command names, ids and outcomes; never a path, an address of a receiver,
-content, or the text of an error.
+Disabled unless a collector is set. While disabled, OpenTelemetry is not imported, and a span costs one comparison.
+Attributes are routes, methods, statuses, command names, ids and outcomes; never a path, the URL of a receiver,
+content, or the message of an error.
 """
 
 from collections.abc import Iterable, Iterator
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 __all__ = ["TraceSpan", "exporting", "require_extra", "span", "start_delivery", "start_request"]
 
-# The attribute OpenTelemetry gives methods that are not of HTTP's.
+# OpenTelemetry's attribute value for unknown HTTP methods.
 OTHER_METHOD: Final = "_OTHER"
 
-# The exporter of this process; None while traces are off.
+# The exporter of this process; None while traces are disabled.
 exporter: "TraceExporter | None" = None
 
 
@@ -33,10 +33,10 @@ class TraceSpan(Protocol):
         """Set an attribute."""
 
     def end_request(self, route: str, status: int, request_id: str) -> None:
-        """Name the span of a request after its route, and set how it was answered and its id in the log."""
+        """Name the span of a request after its route, and set its status and request id."""
 
     def end(self, error: str = "") -> None:
-        """End it; `error` is the type of what went wrong."""
+        """End the span; `error` is the type of the error."""
 
     def __enter__(self) -> Self: ...
 
@@ -44,7 +44,7 @@ class TraceSpan(Protocol):
 
 
 class NoSpan:
-    """A span while traces are off."""
+    """A no-op span, for disabled traces."""
 
     __slots__ = ()
 
@@ -68,7 +68,7 @@ NO_SPAN: Final = NoSpan()
 
 
 def require_extra() -> None:
-    """Raise an error that names the extra if OpenTelemetry is not installed."""
+    """Raise an error that names the missing extra if OpenTelemetry is not installed."""
     try:
         spec = find_spec("opentelemetry.sdk") and find_spec("opentelemetry.exporter.otlp.proto.http")
     except ModuleNotFoundError:
@@ -79,9 +79,9 @@ def require_extra() -> None:
 
 @contextmanager
 def exporting(endpoint: Secret | None) -> Iterator[None]:
-    """Export traces to a collector while the context is open, if there is one; then send what is queued.
+    """Export traces to a collector, if given, while the context is open; then send the queued spans.
 
-    A process has one exporter. It starts a thread, so this comes after the process was forked.
+    A process has one exporter. It starts a thread, so this must be called after the process was forked.
     """
     global exporter  # noqa: PLW0603  # as logs and metrics, traces are one per process
     if endpoint is None:
@@ -100,23 +100,23 @@ def exporting(endpoint: Secret | None) -> Iterator[None]:
 
 
 def start_request(method: str, headers: Iterable[tuple[bytes, bytes]] = ()) -> TraceSpan:
-    """Start the span of a request; it continues the trace that the header `traceparent` names."""
+    """Start the span of a request, which continues the trace of the `traceparent` header."""
     if exporter is None:
         return NO_SPAN
     return exporter.start_request(method if method in METHODS else OTHER_METHOD, headers)
 
 
 def start_delivery(hook: int, delivery: int) -> TraceSpan:
-    """Start the span of an attempt to deliver to a webhook, which has a trace of its own."""
+    """Start the span of a webhook delivery attempt, in a trace of its own."""
     if exporter is None:
         return NO_SPAN
     return exporter.start_delivery(hook, delivery)
 
 
 def span(name: str, **attributes: str | int) -> TraceSpan:
-    """Start a span in the one around it; there is none without one, as in scheduled tasks.
+    """Start a child of the current span; a no-op without one, as in scheduled tasks.
 
-    An underscore in the name of an attribute is a dot.
+    An underscore in the name of an attribute becomes a dot.
     """
     if exporter is None:
         return NO_SPAN
