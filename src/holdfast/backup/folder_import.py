@@ -118,7 +118,7 @@ def keep(
     place, target = Path(folder), Path(archive)
     sources = find_sources(place)
     # Keys are checked before anything slow.
-    archive_key, media_key = archives.keys_of(target, passphrase)
+    archive_key, media_key = archives.archive_keys(target, passphrase)
     state = StateFile(target, media_key)
     folder_state = state.folder(place)
     if any(source.name not in folder_state.snapshots for source in sources):

@@ -12,7 +12,7 @@ import typer
 
 from holdfast.backup import archives
 from holdfast.backup.archives import Archive
-from holdfast.backup.archives.archive_file import check_file, sqlcipher
+from holdfast.backup.archives.archive_file import check_file, import_sqlcipher
 from holdfast.backup.archives.passphrases import is_encrypted
 from holdfast.backup.errors import ArchiveError, PassphraseMissing, PassphraseRefused, WrongPassphrase
 from holdfast.cli.key_store import load_passphrase
@@ -59,7 +59,7 @@ def passphrase_for(archive: Path, passphrase_file: Path | None, *, encrypt: bool
         # Errors are reported when the archive is opened; its folder may be created before that.
         head = b"" if not archive.exists() else b"?"
     if is_encrypted(head):
-        sqlcipher()
+        import_sqlcipher()
         secret = given_passphrase(passphrase_file) or load_passphrase(archive)
         return ask(f"Passphrase of {archive.name}") if secret is None else secret
     if not encrypt:
@@ -74,7 +74,7 @@ def passphrase_for(archive: Path, passphrase_file: Path | None, *, encrypt: bool
 
 def new_passphrase(passphrase_file: Path | None, *, environment: bool = True) -> str:
     """Return a passphrase to encrypt with; a prompt asks for it twice."""
-    sqlcipher()
+    import_sqlcipher()
     secret = given_passphrase(passphrase_file, environment=environment)
     return ask("New passphrase", twice=True) if secret is None else secret
 

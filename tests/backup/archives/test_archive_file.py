@@ -11,7 +11,14 @@ import pytest
 from holdfast import backup
 from holdfast.backup import archives
 from holdfast.backup.archives import archive_file, schema
-from holdfast.backup.archives.archive_file import CACHE, KEEP_STATE, LONGEST_TEXT, is_archive, key_of, keys_of
+from holdfast.backup.archives.archive_file import (
+    CACHE_KIB,
+    KEEP_STATE,
+    MAX_TEXT_BYTES,
+    archive_keys,
+    is_archive,
+    resolve_key,
+)
 from holdfast.backup.archives.passphrases import SALT, ArchiveKey, is_encrypted
 from holdfast.backup.errors import (
     ArchiveError,
@@ -118,7 +125,7 @@ def test_an_archive_is_only_read_unless_it_may_be_written(filled: Path) -> None:
     with archives.open(filled) as opened:
         with pytest.raises(sqlite3.OperationalError, match="readonly"):
             opened.connection.execute("DELETE FROM stored_message")
-        assert opened.connection.execute("PRAGMA cache_size").fetchone() == (-CACHE,)
+        assert opened.connection.execute("PRAGMA cache_size").fetchone() == (-CACHE_KIB,)
         assert opened.restricted == ()
         seen: list[int] = []
         reader = Thread(target=lambda: seen.append(len(opened.chats())))
@@ -139,7 +146,7 @@ def test_what_cannot_be_opened_is_closed(filled: Path, monkeypatch: pytest.Monke
     with pytest.raises(ArchiveTooNew) as too_new:
         archives.open(filled)
     assert is_closed(connection_of(too_new.value))
-    monkeypatch.setattr(archive_file, "PATIENCE_S", 0)
+    monkeypatch.setattr(archive_file, "BUSY_TIMEOUT_S", 0)
     other = sqlite3.connect(filled.with_name("new.db"), isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     with pytest.raises(ArchiveError, match="somebody else is writing") as locked:
@@ -187,7 +194,7 @@ def test_an_archive_that_another_writes_to_is_said_to_be_locked(
     filled: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is not tried again without the right to write, which would wait twice."""
-    monkeypatch.setattr(archive_file, "PATIENCE_S", 0)
+    monkeypatch.setattr(archive_file, "BUSY_TIMEOUT_S", 0)
     other = sqlite3.connect(filled, isolation_level=None)
     other.execute("BEGIN EXCLUSIVE")
     with pytest.raises(ArchiveError, match="cannot be opened: database is locked"):
@@ -200,14 +207,14 @@ def test_long_texts_are_read_from_the_folder_of_media(filled: Path) -> None:
     """Not what is too long, is no text, is not there, or lies elsewhere."""
     folder = filled.with_name("a.db-media")
     folder.mkdir()
-    (folder / "longest").write_text("ä" * (LONGEST_TEXT // 2))
-    (folder / "longer").write_text("x" * (LONGEST_TEXT + 1))
+    (folder / "longest").write_text("ä" * (MAX_TEXT_BYTES // 2))
+    (folder / "longer").write_text("x" * (MAX_TEXT_BYTES + 1))
     (folder / "broken").write_bytes(b"\xff")
     filled.with_name("elsewhere").write_text("of somebody else")
     (folder / "link").symlink_to(filled.with_name("elsewhere"))
     with archives.open(filled) as opened:
         assert opened.media_folder == folder
-        assert opened.long_text("longest") == "ä" * (LONGEST_TEXT // 2)
+        assert opened.long_text("longest") == "ä" * (MAX_TEXT_BYTES // 2)
         assert [opened.long_text(name) for name in ("longer", "broken", "none", "link")] == [None] * 4
 
 
@@ -233,32 +240,32 @@ def test_the_key_of_an_archive_follows_from_how_it_begins() -> None:
     """An encrypted one needs the passphrase or the key it was opened with before; a plain one needs none."""
     place = Path("a.db")
     with pytest.raises(PassphraseMissing):
-        key_of(place, KEY.salt, None, None, create=False)
-    assert key_of(place, KEY.salt, None, KEY, create=False) is KEY
-    assert key_of(place, KEY.salt, PASSPHRASE, KEY, create=False) is KEY
-    derived = key_of(place, KEY.salt, PASSPHRASE, None, create=False)
+        resolve_key(place, KEY.salt, None, None, create=False)
+    assert resolve_key(place, KEY.salt, None, KEY, create=False) is KEY
+    assert resolve_key(place, KEY.salt, PASSPHRASE, KEY, create=False) is KEY
+    derived = resolve_key(place, KEY.salt, PASSPHRASE, None, create=False)
     assert derived is not None
     assert (derived.salt, derived.key != KEY.key) == (KEY.salt, True)
     with pytest.raises(WrongPassphrase, match="another passphrase now"):
-        key_of(place, ENCRYPTED_ARCHIVE.ljust(SALT, b"t"), None, KEY, create=False)
-    assert key_of(place, PLAIN, None, None, create=True) is None
+        resolve_key(place, ENCRYPTED_ARCHIVE.ljust(SALT, b"t"), None, KEY, create=False)
+    assert resolve_key(place, PLAIN, None, None, create=True) is None
     for passphrase, key in ((PASSPHRASE, None), (None, KEY)):
-        assert key_of(place, PLAIN, passphrase, key, create=False) is None
+        assert resolve_key(place, PLAIN, passphrase, key, create=False) is None
         with pytest.raises(ArchiveError, match="is not encrypted"):
-            key_of(place, PLAIN, passphrase, key, create=True)
+            resolve_key(place, PLAIN, passphrase, key, create=True)
 
 
 def test_a_new_archive_with_a_passphrase_has_a_key_of_its_own() -> None:
     """An empty passphrase is none that can be used."""
     place = Path("a.db")
-    assert key_of(place, b"", None, None, create=True) is None
-    assert key_of(place, b"", None, KEY, create=True) is KEY
-    made = key_of(place, b"", PASSPHRASE, None, create=True)
+    assert resolve_key(place, b"", None, None, create=True) is None
+    assert resolve_key(place, b"", None, KEY, create=True) is KEY
+    made = resolve_key(place, b"", PASSPHRASE, None, create=True)
     assert made is not None
     assert is_encrypted(made.salt)
     assert made.salt != KEY.salt
     with pytest.raises(PassphraseRefused):
-        key_of(place, b"", "", None, create=True)
+        resolve_key(place, b"", "", None, create=True)
 
 
 def test_an_encrypted_archive_has_a_key_of_its_media(secret: Path, filled: Path) -> None:
@@ -269,10 +276,10 @@ def test_an_encrypted_archive_has_a_key_of_its_media(secret: Path, filled: Path)
     with archives.open(filled) as opened:
         assert not opened.encrypted
         assert opened.media.key is None
-    assert keys_of(filled, None) == (None, None)
-    assert keys_of(filled.with_name("none.db"), PASSPHRASE) == (None, None)
+    assert archive_keys(filled, None) == (None, None)
+    assert archive_keys(filled.with_name("none.db"), PASSPHRASE) == (None, None)
     with pytest.raises(PassphraseMissing):
-        keys_of(secret, None)
+        archive_keys(secret, None)
     with pytest.raises(WrongPassphrase, match="does not fit"):
         archives.open(secret, key=ArchiveKey(b"x" * 32, KEY.salt))
 

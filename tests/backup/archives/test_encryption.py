@@ -278,7 +278,7 @@ def test_who_reads_or_writes_meanwhile_is_waited_for(
     place: Path, monkeypatch: pytest.MonkeyPatch, statement: str
 ) -> None:
     """And if they take too long, nothing is changed; another process, as locks are those of a process."""
-    monkeypatch.setattr(encryption, "PATIENCE_S", 0.1)
+    monkeypatch.setattr(encryption, "BUSY_TIMEOUT_S", 0.1)
     before = place.read_bytes()
     code = (
         "import sys, sqlite3\nother = sqlite3.connect(sys.argv[1], isolation_level=None)\n"

@@ -135,7 +135,7 @@ def test_a_second_writer_is_told_to_wait(tmp_path: Path, monkeypatch: pytest.Mon
     """In one line."""
     place, one = tmp_path / "a.db", write(tmp_path / "one", *copies())
     imported(place, one)
-    monkeypatch.setattr("holdfast.backup.archives.archive_file.PATIENCE_S", 0.01)
+    monkeypatch.setattr("holdfast.backup.archives.archive_file.BUSY_TIMEOUT_S", 0.01)
     header, frames = copies()
     header.backupTimeMs += 1
     two = write(tmp_path / "two", header, frames)

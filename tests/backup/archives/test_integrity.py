@@ -112,7 +112,7 @@ def test_wrong_types_are_said_to_be_damage(place: Path, table: str, change: str)
     with archives.open(place) as opened:
         assert integrity.wrong_value(opened.connection).startswith(f"{table}.")
         connection = opened.connection
-        error = integrity.damage(connection, TypeError("quoting a message"))
+        error = integrity.damage_error(connection, TypeError("quoting a message"))
     assert isinstance(error, ArchiveError)
     assert "quoting" not in str(error)
     with pytest.raises(ArchiveError, match="damaged"), archives.open(place) as opened:
@@ -125,7 +125,7 @@ def test_mistakes_of_ours_are_not_blamed_on_a_sound_archive(place: Path) -> None
         assert integrity.wrong_value(opened.connection) == ""
         raise TypeError("ours")
     with archives.open(place) as opened:
-        assert integrity.damage(opened.connection, RuntimeError()) is None
+        assert integrity.damage_error(opened.connection, RuntimeError()) is None
         assert opened.connection.execute("PRAGMA trusted_schema").fetchone() == (0,)
 
 

@@ -11,7 +11,7 @@ from tests.backup.archives.histories import copies, imported, later, write
 def test_a_message_is_the_same_alone_and_among_others(opened: Archive) -> None:
     """Read in a stretch, in a page, by its id, or with its receipts and changes left out."""
     chat = max(opened.chats(), key=lambda chat: chat.messages)
-    whole = opened.complete(opened.stretch(chat.id, Position(0, -1, 0)))
+    whole = opened.build_messages(opened.rows_between(chat.id, Position(0, -1, 0)))
     assert whole == list(opened.messages(chat.id))
     assert whole == opened.by_ids([one.id for one in whole])
     for one in whole[:40]:
@@ -23,16 +23,16 @@ def test_a_message_is_the_same_alone_and_among_others(opened: Archive) -> None:
             one.revisions,
             one.poll,
         )
-    assert opened.complete([]) == []
+    assert opened.build_messages([]) == []
 
 
 def test_a_stretch_ends_before_its_end(opened: Archive) -> None:
     """At a place, or at a time."""
     chat = max(opened.chats(), key=lambda chat: chat.messages)
     places = [one.position for one in opened.messages(chat.id)]
-    found = opened.complete(opened.stretch(chat.id, places[3], places[9]))
+    found = opened.build_messages(opened.rows_between(chat.id, places[3], places[9]))
     assert [one.position for one in found] == places[3:9]
-    timed = opened.complete(opened.stretch(chat.id, places[3], None, places[9].ms))
+    timed = opened.build_messages(opened.rows_between(chat.id, places[3], None, places[9].ms))
     assert [one.position for one in timed] == [one for one in places[3:] if one.ms < places[9].ms]
 
 
@@ -51,26 +51,26 @@ def test_what_is_gone_is_told_with_the_first_backup_that_lacks_it(tmp_path: Path
 def test_the_names_that_were_read_are_tracked(opened: Archive) -> None:
     """Authors, those who reacted, and whoever is named in a sentence; only while somebody listens."""
     chat = max(opened.chats(), key=lambda chat: chat.messages)
-    rows = opened.stretch(chat.id, Position(0, -1, 0))
+    rows = opened.rows_between(chat.id, Position(0, -1, 0))
     with opened.names.track() as used:
-        messages = opened.complete(rows)
+        messages = opened.build_messages(rows)
     assert {one.author_id for one in messages} <= used
     assert {each.author_id for one in messages for each in one.reactions} <= used
     before = set(used)
     opened.names.name(-5)
     assert used == before
-    assert opened.names.answer(chat.account_id, -5) == (None, False)
-    assert opened.names.answer(chat.account_id, messages[0].author_id)[0] == messages[0].author
+    assert opened.names.lookup(chat.account_id, -5) == (None, False)
+    assert opened.names.lookup(chat.account_id, messages[0].author_id)[0] == messages[0].author
 
 
 def test_what_is_a_text_and_nothing_else_is_told_from_its_row(opened: Archive) -> None:
     """Nothing but its state hangs on such a message; on every other something does, or it is no text."""
     plain = 0
     for chat in opened.chats():
-        rows = opened.stretch(chat.id, Position(0, -1, 0))
+        rows = opened.rows_between(chat.id, Position(0, -1, 0))
         found = opened.load_parts(rows)
         for row in rows:
-            one = opened.made(row, found)
+            one = opened.build_message(row, found)
             bare = Message(
                 *(one.id, one.chat_id, one.chat, one.author_id, one.author, one.direction, "message", one.text),
                 *(None, one.sent_ms, one.received_ms, one.position, False, None, None, None),

@@ -45,7 +45,7 @@ def test_folders_take_what_their_owner_put_there(opened: Archive) -> None:
     assert folders
     chats = opened.chats()
     for folder in folders:
-        taken = {chat.id for chat in chats if folder.takes(chat)}
+        taken = {chat.id for chat in chats if folder.includes(chat)}
         assert not taken & folder.excluded
         assert folder.included & {chat.id for chat in chats} - folder.excluded <= taken
     assert overview.folders(opened, 1) == []

@@ -44,7 +44,7 @@ def by_protobuf(item: pb.ChatItem) -> tuple[dict[str, object], str, Notes]:
     """Read them from the message object."""
     notes = Notes()
     rows = Rows(PEOPLE, BY_ACI, notes, lambda: 0)
-    row = rows.rich((1, *[0] * 8, 0, "", "", *[-1] * 4, 0, 0, 0), item)
+    row = rows.add_rich((1, *[0] * 8, 0, "", "", *[-1] * 4, 0, 0, 0), item)
     return {table: sorted(rows.tables[table]) for table in TABLES}, row[11], notes
 
 
@@ -146,7 +146,7 @@ def test_whatever_is_read_is_what_protobuf_reads(core: Core, message: pb.Standar
     if item[2] & PARTS:  # type: ignore[operator]
         found = by_core(core, block, item)
         rows, extra, notes = by_protobuf(parsed)
-        assert found is None or (found == (rows, extra) and not notes.found)
+        assert found is None or (found == (rows, extra) and not notes.counts)
 
 
 def test_what_is_there_twice_is_left_to_protobuf(core: Core) -> None:

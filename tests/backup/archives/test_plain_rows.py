@@ -52,7 +52,7 @@ def taken(
         back.append(frame)
 
     here: dict[int, int] = {}
-    count = core.plain_rows.take_in(
+    count = core.plain_rows.add_plain_messages(
         items, data, 5, known or set(), set(), here, (3, -1), kept, PEOPLE, {}, rows, tables, special
     )
     assert count == len(rows) == len(here)

@@ -53,7 +53,7 @@ def test_a_contact_is_written_again_with_what_changed(writer: ProfileWriter) -> 
 def test_a_color_that_is_computed_is_noted(writer: ProfileWriter) -> None:
     """The archive says which of its values stood in no backup."""
     writer.describe(10, pb.Recipient(id=1, contact=pb.Contact(aci=KEY[:16])), 1, "Ada")
-    assert [what for *_, what in writer.notes.found if what.startswith("avatarColor not set")]
+    assert [what for *_, what in writer.notes.counts if what.startswith("avatarColor not set")]
 
 
 def test_the_members_of_a_group_are_replaced(writer: ProfileWriter) -> None:
@@ -88,7 +88,7 @@ def test_members_of_a_list_who_are_not_in_the_file_are_skipped(writer: ProfileWr
     item.distributionList.memberRecipientIds[:] = [5, 5, 6]
     writer.describe(30, pb.Recipient(id=3, distributionList=item), 1, "Crew")
     assert list(row(writer, "distribution_list_member").values()) == [30, 50]
-    assert [(action, what) for _, _, action, what in writer.notes.found][-1] == (
+    assert [(action, what) for _, _, action, what in writer.notes.counts][-1] == (
         "skipped",
         "a member of a distribution list who is not in the file",
     )
@@ -101,7 +101,7 @@ def test_a_dry_writer_notes_and_writes_nothing(writer: ProfileWriter) -> None:
     writer.describe_chat(10, pb.Chat(id=1, recipientId=1), 1)
     assert writer.connection.execute("SELECT count(*) FROM recipient").fetchone()[0] == 0
     assert writer.connection.execute("SELECT count(*) FROM chat").fetchone()[0] == 0
-    assert writer.notes.found
+    assert writer.notes.counts
 
 
 def test_a_chat_is_written_again_with_what_changed(writer: ProfileWriter) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from google.protobuf.message import Message
 
-from holdfast.backup.archives.sentences import SENTENCES, duration, sentence
+from holdfast.backup.archives.sentences import SENTENCES, format_duration, sentence
 from holdfast.backup.archives.tolerance import Notes
 from holdfast.backup.archives.updates import events_of
 from holdfast.backup.schema import backup_pb2 as pb
@@ -118,7 +118,7 @@ def test_sentences_read_well(kind: str, details: dict[str, object], author: int,
 
 def test_times_are_said_in_the_largest_unit_that_fits() -> None:
     """A week is not seven days."""
-    assert [duration(ms) for ms in (604_800_000, 90_000, 3_600_000, 1)] == [
+    assert [format_duration(ms) for ms in (604_800_000, 90_000, 3_600_000, 1)] == [
         "1 week",
         "90 seconds",
         "1 hour",

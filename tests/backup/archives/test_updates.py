@@ -12,7 +12,7 @@ PEOPLE = {7: 7001}
 
 def noted(notes: Notes) -> list[tuple[str, str]]:
     """Return what was skipped and defaulted."""
-    return [(action, what) for _, _, action, what in notes.found]
+    return [(action, what) for _, _, action, what in notes.counts]
 
 
 def test_a_simple_update_is_named_by_its_type() -> None:

@@ -6,7 +6,7 @@
 ...         print(chat.name, chat.messages)
 """
 
-from holdfast.backup.archives.archive_file import Archive, archive, is_archive, keys_of, open  # noqa: A004  # archives.open() is what people look for
+from holdfast.backup.archives.archive_file import Archive, archive, archive_keys, is_archive, open  # noqa: A004  # archives.open() is what people look for
 from holdfast.backup.archives.imports import ImportResult
 from holdfast.backup.archives.model import Chat, Message, Page, Person, Position
 from holdfast.backup.archives.query import Filters
@@ -28,7 +28,7 @@ __all__ = [
     "RemovalResult",
     "Statistics",
     "archive",
+    "archive_keys",
     "is_archive",
-    "keys_of",
     "open",
 ]

@@ -21,15 +21,15 @@ Evidence = list[tuple[str, str]]
 
 def evidence(header: BackupInfo, account: AccountData) -> Evidence:
     """List what the account can be recognised by, the strongest first."""
-    found: Evidence = []
+    entries: Evidence = []
     root, name = header.mediaRootBackupKey.hex(), account_name(account)
     if account.profileKey:
-        found.append(("profile_key", account.profileKey.hex()))
-    if root or not found:
+        entries.append(("profile_key", account.profileKey.hex()))
+    if root or not entries:
         # A name alone is no proof; where there is nothing else, it has to do.
-        found += [("username", f"{root}/{account.username.casefold()}")] if account.username else []
-        found += [("name", f"{root}/{name}")] if name else []
-    return found or [("nothing", root)]
+        entries += [("username", f"{root}/{account.username.casefold()}")] if account.username else []
+        entries += [("name", f"{root}/{name}")] if name else []
+    return entries or [("nothing", root)]
 
 
 def find_account(
@@ -39,25 +39,25 @@ def find_account(
 
     Its id is made of what the earliest snapshot is recognised by, so that every order of imports gives the same.
     """
-    marks, run = evidence(header, account), connection.execute
+    entries, run = evidence(header, account), connection.execute
     linked: set[int] = set()
-    for mark in marks:
-        rows = run("SELECT account_id FROM account_evidence WHERE (kind, value) = (?, ?)", mark)
-        linked.update(one for (one,) in rows)
-    first = (when, marks[0])
-    for one in linked:
+    for entry in entries:
+        rows = run("SELECT account_id FROM account_evidence WHERE (kind, value) = (?, ?)", entry)
+        linked.update(linked_id for (linked_id,) in rows)
+    first = (when, entries[0])
+    for linked_id in linked:
         made, digest, raw_header, raw = run(
             "SELECT made_ms, digest, header, account_record FROM snapshot WHERE account_id = ? "
             "ORDER BY made_ms, digest LIMIT 1",
-            (one,),
+            (linked_id,),
         ).fetchone()
         owner = Frame.FromString(raw or b"").account
         first = min(first, ((made, digest), evidence(BackupInfo.FromString(raw_header), owner)[0]))
-    found = stable_id("account", *first[1])
-    run("INSERT OR IGNORE INTO account VALUES (?, '', NULL, NULL, NULL)", (found,))
-    for mark in marks:
-        run("INSERT OR IGNORE INTO account_evidence VALUES (?, ?, ?)", (*mark, found))
-    return found, linked if linked - {found} else set()
+    account_id = stable_id("account", *first[1])
+    run("INSERT OR IGNORE INTO account VALUES (?, '', NULL, NULL, NULL)", (account_id,))
+    for entry in entries:
+        run("INSERT OR IGNORE INTO account_evidence VALUES (?, ?, ?)", (*entry, account_id))
+    return account_id, linked if linked - {account_id} else set()
 
 
 def refresh_account(connection: sqlite3.Connection, snapshots: Snapshots) -> None:
@@ -86,15 +86,17 @@ def own_aci(connection: sqlite3.Connection, account: int) -> str | None:
         "AND m.service_id NOT LIKE 'PNI:%' GROUP BY 1",
         (account,),
     )
-    groups = Counter[str](dict(members.fetchall()))
-    doers = connection.execute(
+    group_counts = Counter[str](dict(members.fetchall()))
+    actors = connection.execute(
         "SELECT json_extract(e.details, '$.updaterAci') AS aci, count(*) FROM update_event e "
         "JOIN message m ON m.id = e.message_id JOIN recipient s ON s.id = m.author_id "
         "WHERE s.account_id = ?1 AND s.kind = 'self' AND aci IS NOT NULL AND NOT EXISTS ("
         "SELECT 1 FROM identity i WHERE (i.account_id, i.kind, i.value) = (?1, 'aci', aci)) GROUP BY 1",
         (account,),
     )
-    deeds = Counter[str](dict(doers.fetchall()))
-    ranked = sorted({*groups, *deeds}, key=lambda aci: (groups[aci], deeds[aci]), reverse=True)
-    weights = [(groups[aci], deeds[aci]) for aci in ranked[:2]]
+    update_counts = Counter[str](dict(actors.fetchall()))
+    ranked = sorted(
+        {*group_counts, *update_counts}, key=lambda aci: (group_counts[aci], update_counts[aci]), reverse=True
+    )
+    weights = [(group_counts[aci], update_counts[aci]) for aci in ranked[:2]]
     return ranked[0] if len(set(weights)) == len(weights) > 0 else None

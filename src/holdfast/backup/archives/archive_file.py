@@ -12,7 +12,7 @@ from typing import Any, Final, Self, TypeGuard
 import msgspec
 
 from holdfast.backup.archives import integrity, media_key, schema
-from holdfast.backup.archives.imports import ImportResult, Progress, import_backup, writing
+from holdfast.backup.archives.imports import ImportResult, Progress, import_backup, transaction
 from holdfast.backup.archives.media_cipher import MediaKey
 from holdfast.backup.archives.media_files import KeptFile, MediaFolder
 from holdfast.backup.archives.media_store import CopiedAttachment, copy_media, delete_removed_files
@@ -35,15 +35,15 @@ from holdfast.backup.errors import (
 from holdfast.backup.public import public
 from holdfast.redacted_repr import redacted
 
-__all__ = ["KEEP_STATE", "Archive", "archive", "is_archive", "keys_of", "open"]
+__all__ = ["KEEP_STATE", "Archive", "archive", "archive_keys", "is_archive", "open"]
 
 # Of the archive, in kB; the rest is read again from the disk when it is needed.
-CACHE: Final = 32 << 10
-PATIENCE_S: Final = 5.0
+CACHE_KIB: Final = 32 << 10
+BUSY_TIMEOUT_S: Final = 5.0
 # Of the text of a message, in bytes.
-LONGEST_TEXT: Final = 128 << 10
+MAX_TEXT_BYTES: Final = 128 << 10
 # At the end of the name of the folder with the media.
-MEDIA: Final = "-media"
+MEDIA_SUFFIX: Final = "-media"
 # At the end of the name of the file in which `keep` remembers what it has verified; it names chats and people.
 KEEP_STATE: Final = "-keep.json"
 MAGIC: Final = b"SQLite format 3\x00"
@@ -76,7 +76,7 @@ class Archive(ArchiveReader):
     @property
     def media_folder(self) -> Path:
         """The path of that folder."""
-        return self.path.with_name(f"{self.path.name}{MEDIA}")
+        return self.path.with_name(f"{self.path.name}{MEDIA_SUFFIX}")
 
     def kept_file(self, path: str) -> KeptFile | None:
         """Find an attachment in that folder, if it is there."""
@@ -86,7 +86,7 @@ class Archive(ArchiveReader):
         """Read a text that was kept as a file; None where it is not there, or is more than a message may say."""
         file = self.kept_file(path)
         try:
-            if file is None or file.size > LONGEST_TEXT:
+            if file is None or file.size > MAX_TEXT_BYTES:
                 return None
             # Nor may a link in the folder lead to another file, whose content would become part of a message.
             if not file.path.resolve().is_relative_to(self.media_folder.resolve()):
@@ -99,7 +99,7 @@ class Archive(ArchiveReader):
     def add(self, backup: Backup, *, progress: Progress | None = None) -> ImportResult:
         """Import a backup, in one transaction."""
         import_result = import_backup(self.connection, backup, progress)
-        self.forget()
+        self.forget_names()
         return import_result
 
     def copy_media(self, backup: Backup, *, only: Set[str] | None = None) -> Iterator[CopiedAttachment]:
@@ -123,7 +123,7 @@ class Archive(ArchiveReader):
             # Without this cache everything is verified again.
             self.path.with_name(f"{self.path.name}{KEEP_STATE}").unlink(missing_ok=True)
         removal = remove(self.connection, self.media, snapshot=snapshot, chat=chat, person=person, dry_run=dry_run)
-        self.forget()
+        self.forget_names()
         return removal
 
     def search(
@@ -168,7 +168,7 @@ class Archive(ArchiveReader):
     ) -> None:
         """Close the file; what failed because of values that cannot be in an archive is said to be its damage."""
         try:
-            archive_error = None if problem is None else integrity.damage(self.connection, problem)
+            archive_error = None if problem is None else integrity.damage_error(self.connection, problem)
         finally:
             self.close()
         if archive_error is not None:
@@ -220,35 +220,35 @@ def open(  # noqa: A001  # archive.open() is what people look for
     An encrypted one needs its passphrase, or the `key` of an `Archive` that was opened with it, which saves the
     derivation. With either a new one is encrypted; to write to one that is not raises `ArchiveError`.
     """
-    place = Path(path)
-    head = check_file(place, create=create)
-    key = key_of(place, head, passphrase, key, create=create)
+    archive_path = Path(path)
+    head = check_file(archive_path, create=create)
+    key = resolve_key(archive_path, head, passphrase, key, create=create)
     restricted: tuple[Path, ...] = ()
     if create:
-        create_private_file(place)
-        restricted = tuple(restrict(parts_of(place)))
-    connection = connected(place, key)
+        create_private_file(archive_path)
+        restricted = tuple(restrict(archive_paths(archive_path)))
+    connection = connect(archive_path, key)
     try:
         integrity.harden(connection)
-        connection.execute(f"PRAGMA cache_size = -{CACHE}")
+        connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         (empty,) = connection.execute("SELECT count(*) = 0 FROM sqlite_master").fetchone()
         if create:
             prepare(connection, version, empty=bool(empty), encrypted=key is not None)
         else:
-            if check_version(connection, place, version, empty=bool(empty)):
+            if check_version(connection, archive_path, version, empty=bool(empty)):
                 connection.close()
-                bring_up_to_date(place, key)
-                return open(place, key=key)
+                upgrade_archive(archive_path, key)
+                return open(archive_path, key=key)
             integrity.check_schema(connection)
             connection.execute("PRAGMA query_only = ON")
     except sqlite3.DatabaseError as error:
         connection.close()
-        raise ArchiveError(f"{place} cannot be read: {error}") from error
+        raise ArchiveError(f"{archive_path} cannot be read: {error}") from error
     except BaseException:
         connection.close()
         raise
-    opened = Archive(place, connection, key)
+    opened = Archive(archive_path, connection, key)
     opened.restricted = restricted
     if create:
         # What a removal, or a change of the encryption, that was interrupted has left.
@@ -257,28 +257,28 @@ def open(  # noqa: A001  # archive.open() is what people look for
     return opened
 
 
-def key_of(
-    place: Path, head: bytes, passphrase: str | None, key: ArchiveKey | None, *, create: bool
+def resolve_key(
+    path: Path, head: bytes, passphrase: str | None, key: ArchiveKey | None, *, create: bool
 ) -> ArchiveKey | None:
     """Return the key of an encrypted archive, or of one that is made; None for one that is not encrypted."""
     if is_encrypted(head):
         if key is None and passphrase is None:
-            raise PassphraseMissing(f"{place} is encrypted; its passphrase is needed")
+            raise PassphraseMissing(f"{path} is encrypted; its passphrase is needed")
         if key is None and passphrase is not None:
             return derive_key(passphrase, head[:SALT])
         if key is not None and key.salt != head[:SALT]:
-            raise WrongPassphrase(f"{place} has another passphrase now")
+            raise WrongPassphrase(f"{path} has another passphrase now")
         return key
     if key is None and passphrase is None:
         return None
     if not head:
         return key or make_key(passphrase or "")
     if create:
-        raise ArchiveError(f"{place} is not encrypted; `holdfast archive encrypt` encrypts it")
+        raise ArchiveError(f"{path} is not encrypted; `holdfast archive encrypt` encrypts it")
     return None
 
 
-def keys_of(path: Path, passphrase: str | None) -> tuple[ArchiveKey | None, MediaKey | None]:
+def archive_keys(path: Path, passphrase: str | None) -> tuple[ArchiveKey | None, MediaKey | None]:
     """Return the key of an encrypted archive and that of the files beside it; neither where there is none yet."""
     if not is_archive(path) or not is_encrypted(read_head(path)):
         return None, None
@@ -286,42 +286,42 @@ def keys_of(path: Path, passphrase: str | None) -> tuple[ArchiveKey | None, Medi
         return opened.key, opened.media.key
 
 
-def parts_of(place: Path) -> Iterator[Path]:
+def archive_paths(path: Path) -> Iterator[Path]:
     """Yield all that holds what an archive says: its file, those SQLite puts beside it, and its media."""
-    yield place
+    yield path
     # SQLite gives these the mode of the archive, but an older one may have left them.
     for ending in ("-wal", "-shm", "-journal"):
-        yield place.with_name(f"{place.name}{ending}")
-    media = place.with_name(f"{place.name}{MEDIA}")
+        yield path.with_name(f"{path.name}{ending}")
+    media = path.with_name(f"{path.name}{MEDIA_SUFFIX}")
     if media.is_dir():
         yield media
         yield from (folder for folder in media.iterdir() if folder.is_dir() and not folder.is_symlink())
 
 
-def check_version(connection: sqlite3.Connection, place: Path, version: int, *, empty: bool) -> bool:
+def check_version(connection: sqlite3.Connection, path: Path, version: int, *, empty: bool) -> bool:
     """Refuse to read what is not an archive; return whether it is one of an older version."""
     if empty:
-        raise NotAnArchive(f"{place} is empty: nothing was imported into it yet")
+        raise NotAnArchive(f"{path} is empty: nothing was imported into it yet")
     schema.check(connection, version)
     return version < schema.VERSION
 
 
-def bring_up_to_date(place: Path, key: ArchiveKey | None) -> None:
+def upgrade_archive(path: Path, key: ArchiveKey | None) -> None:
     """Make an archive of this version of an older one."""
     try:
-        open(place, create=True, key=key).close()
+        open(path, create=True, key=key).close()
     except NotAnArchive:
         raise
     except ArchiveError as error:
         raise ArchiveError(
-            f"{place} was made by an older version and cannot be brought up to date: {error}"
+            f"{path} was made by an older version and cannot be brought up to date: {error}"
         ) from error
 
 
 def prepare(connection: sqlite3.Connection, version: int, *, empty: bool, encrypted: bool = False) -> None:
     """Make the tables of a new archive, or bring an old one to this version."""
     if empty:
-        with writing(connection):
+        with transaction(connection):
             schema.create(connection)
             if encrypted:
                 media_key.create(connection)
@@ -330,7 +330,7 @@ def prepare(connection: sqlite3.Connection, version: int, *, empty: bool, encryp
         schema.check_tables(connection)
         if version < schema.VERSION:
             integrity.check_old_schema(connection)
-            with writing(connection):
+            with transaction(connection):
                 schema.upgrade(connection)
                 integrity.check_schema(connection, writing=True)
             vacuum(connection)
@@ -340,28 +340,28 @@ def prepare(connection: sqlite3.Connection, version: int, *, empty: bool, encryp
     connection.execute("PRAGMA foreign_keys = OFF")
 
 
-def read_head(place: Path) -> bytes:
+def read_head(path: Path) -> bytes:
     """Return the first bytes of a file, which tell an archive, and are the salt of an encrypted one."""
-    with place.open("rb") as file:
+    with path.open("rb") as file:
         return file.read(len(MAGIC))
 
 
-def check_file(place: Path, *, create: bool) -> bytes:
+def check_file(path: Path, *, create: bool) -> bytes:
     """Refuse what cannot be an archive before SQLite sees it; return how the file begins, empty for a new one."""
     try:
-        head = read_head(place)
+        head = read_head(path)
     except FileNotFoundError:
-        if create and place.parent.is_dir():
+        if create and path.parent.is_dir():
             return b""
-        raise ArchiveError(f"there is no archive {place}") from None
+        raise ArchiveError(f"there is no archive {path}") from None
     except OSError as error:
-        raise ArchiveError(f"{place} cannot be read: {error.strerror}") from error
+        raise ArchiveError(f"{path} cannot be read: {error.strerror}") from error
     if head and head != MAGIC and not is_encrypted(head):
-        raise NotAnArchive(f"{place} is not an archive")
+        raise NotAnArchive(f"{path} is not an archive")
     return head
 
 
-def sqlcipher() -> Any:
+def import_sqlcipher() -> Any:
     """Import what connects to encrypted archives."""
     try:
         return import_module("holdfast.backup.archives.sqlcipher")
@@ -371,10 +371,10 @@ def sqlcipher() -> Any:
         ) from None
 
 
-def connected(place: Path, key: ArchiveKey | None = None) -> sqlite3.Connection:
+def connect(path: Path, key: ArchiveKey | None = None) -> sqlite3.Connection:
     """Connect so that what an interrupted import left behind is put right; read-only where that is all."""
-    driver = None if key is None else sqlcipher()
-    quoted = place.absolute().as_uri()
+    driver = None if key is None else import_sqlcipher()
+    quoted = path.absolute().as_uri()
     for mode in ("rwc", "ro"):
         try:
             connection: sqlite3.Connection
@@ -383,21 +383,21 @@ def connected(place: Path, key: ArchiveKey | None = None) -> sqlite3.Connection:
                     f"{quoted}?mode={mode}",
                     uri=True,
                     isolation_level=None,
-                    timeout=PATIENCE_S,
+                    timeout=BUSY_TIMEOUT_S,
                     check_same_thread=False,
                 )
             else:
-                connection = driver.connect(place, key, mode=mode, timeout=PATIENCE_S)
+                connection = driver.connect(path, key, mode=mode, timeout=BUSY_TIMEOUT_S)
             connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         except sqlite3.OperationalError as error:
             if mode == "ro" or "locked" in str(error):
-                raise ArchiveError(f"{place} cannot be opened: {error}") from error
+                raise ArchiveError(f"{path} cannot be opened: {error}") from error
         except sqlite3.DatabaseError as error:
-            if key is not None and not key.fits(place):
-                raise WrongPassphrase(f"the passphrase does not fit {place}") from None
+            if key is not None and not key.fits(path):
+                raise WrongPassphrase(f"the passphrase does not fit {path}") from None
             if key is not None:
-                raise ArchiveError(f"{place} is damaged: pages of it were changed") from None
-            raise NotAnArchive(f"{place} is not an archive, or is damaged: {error}") from error
+                raise ArchiveError(f"{path} is damaged: pages of it were changed") from None
+            raise NotAnArchive(f"{path} is not an archive, or is damaged: {error}") from error
         else:
             return connection
-    raise ArchiveError(f"{place} cannot be opened")
+    raise ArchiveError(f"{path} cannot be opened")

@@ -16,20 +16,20 @@ def differences(
     before: ChatItem, earlier: Mapping[int, int], after: ChatItem, later: Mapping[int, int]
 ) -> list[Change]:
     """List what changed; `earlier` and `later` lead from the ids of each file to those of the archive."""
-    found: list[Change] = []
+    changes: list[Change] = []
     kinds = kind_of(before), kind_of(after)
     texts = text_of(before), text_of(after)
     if kinds[0] != kinds[1]:
         deleted = kinds[1] in {"deleted", "deleted_by_admin"}
-        found.append(("deleted" if deleted else "kind", None, texts[0] if deleted else kinds[0], kinds[1]))
+        changes.append(("deleted" if deleted else "kind", None, texts[0] if deleted else kinds[0], kinds[1]))
     elif texts[0] != texts[1]:
-        found.append(("edited", None, *texts))
-    found += compared("reaction", reactions(before, earlier), reactions(after, later))
-    found += compared("receipt", receipts(before, earlier), receipts(after, later))
-    found += compared("vote", votes(before, earlier), votes(after, later))
+        changes.append(("edited", None, *texts))
+    changes += compare_by_person("reaction", reactions(before, earlier), reactions(after, later))
+    changes += compare_by_person("receipt", receipts(before, earlier), receipts(after, later))
+    changes += compare_by_person("vote", votes(before, earlier), votes(after, later))
     if before.incoming.read != after.incoming.read:
-        found.append(("read", None, str(before.incoming.read).lower(), str(after.incoming.read).lower()))
-    return found or [("details", None, None, None)]
+        changes.append(("read", None, str(before.incoming.read).lower(), str(after.incoming.read).lower()))
+    return changes or [("details", None, None, None)]
 
 
 def kind_of(item: ChatItem) -> str:
@@ -38,36 +38,37 @@ def kind_of(item: ChatItem) -> str:
     return KINDS[ChatItem.DESCRIPTOR.fields_by_name[name].number] if name else ""
 
 
-def compared(what: str, before: Mapping[int, str], after: Mapping[int, str]) -> Iterator[Change]:
+def compare_by_person(kind: str, before: Mapping[int, str], after: Mapping[int, str]) -> Iterator[Change]:
     """Compare what each person has done."""
-    for who in sorted({*before, *after}):
-        if before.get(who) != after.get(who):
-            yield what, who or None, before.get(who), after.get(who)
+    for person in sorted({*before, *after}):
+        if before.get(person) != after.get(person):
+            yield kind, person or None, before.get(person), after.get(person)
 
 
 def reactions(item: ChatItem, people: Mapping[int, int]) -> dict[int, str]:
     """Return who reacted how; the last of several counts."""
     content = getattr(item, item.WhichOneof("item") or "", None)
-    found = sorted(
-        getattr(content, "reactions", ()), key=lambda one: (one.sortOrder, one.sentTimestamp, one.emoji)
+    ordered = sorted(
+        getattr(content, "reactions", ()),
+        key=lambda reaction: (reaction.sortOrder, reaction.sentTimestamp, reaction.emoji),
     )
-    return {people.get(one.authorId, 0): one.emoji for one in found}
+    return {people.get(reaction.authorId, 0): reaction.emoji for reaction in ordered}
 
 
 def receipts(item: ChatItem, people: Mapping[int, int]) -> dict[int, str]:
     """Return what became of a message on its way to each; the furthest it got to whoever is there twice."""
     fields = SendStatus.DESCRIPTOR.fields_by_name
-    found: dict[int, int] = {}
+    furthest: dict[int, int] = {}
     for send_status in item.outgoing.sendStatus:
-        who, name = people.get(send_status.recipientId, 0), send_status.WhichOneof("deliveryStatus")
-        found[who] = max(found.get(who, 0), fields[name].number if name else 0)
-    return {who: STATUSES[number] for who, number in found.items()}
+        person, name = people.get(send_status.recipientId, 0), send_status.WhichOneof("deliveryStatus")
+        furthest[person] = max(furthest.get(person, 0), fields[name].number if name else 0)
+    return {person: STATUSES[number] for person, number in furthest.items()}
 
 
 def votes(item: ChatItem, people: Mapping[int, int]) -> dict[int, str]:
     """Return who voted for what."""
-    found: dict[int, list[str]] = {}
+    choices: dict[int, list[str]] = {}
     for option in item.poll.options:
         for vote in option.votes:
-            found.setdefault(people.get(vote.voterId, 0), []).append(option.option)
-    return {who: ", ".join(sorted(chosen)) for who, chosen in found.items()}
+            choices.setdefault(people.get(vote.voterId, 0), []).append(option.option)
+    return {person: ", ".join(sorted(chosen)) for person, chosen in choices.items()}

@@ -14,7 +14,7 @@ __all__ = ["content_of", "duplicate_rank"]
 
 RANK_BITS: Final = 31
 # What may change of a message of any kind without its being another one.
-LATER: Final = {
+MUTABLE_FIELDS: Final = {
     "contactMessage": ("reactions",),
     "stickerMessage": ("reactions",),
     "viewOnceMessage": ("reactions", "attachment"),
@@ -30,19 +30,19 @@ def content_of(item: ChatItem, people: Mapping[int, int]) -> int:
     first = item.revisions[0] if item.revisions else item
     kind = first.WhichOneof("item") or ""
     if kind == "standardMessage":
-        return number_of(*standard(first.standardMessage))
+        return hash_parts(*standard_content(first.standardMessage))
     chat_item = ChatItem()
     if kind:
         content = getattr(chat_item, kind)
         content.CopyFrom(getattr(first, kind))
-        for field in LATER.get(kind, ()):
+        for field in MUTABLE_FIELDS.get(kind, ()):
             content.ClearField(field)
     for option in chat_item.poll.options if kind == "poll" else ():
         option.ClearField("votes")
     return fingerprint_of(chat_item.SerializeToString(deterministic=True), dict(people))
 
 
-def standard(standard_message: StandardMessage) -> tuple[object, ...]:
+def standard_content(standard_message: StandardMessage) -> tuple[object, ...]:
     """List what an ordinary message says: where a file lies changes, what it is does not."""
     files = [
         (bytes(file.clientUuid) or (file.pointer.fileName, file.pointer.locatorInfo.size))
@@ -53,10 +53,10 @@ def standard(standard_message: StandardMessage) -> tuple[object, ...]:
 
 def duplicate_rank(content: int, n: int) -> int:
     """Make the rank of the nth duplicate in a file that says this, never 0."""
-    return number_of(content, n) | 1
+    return hash_parts(content, n) | 1
 
 
-def number_of(*parts: object) -> int:
+def hash_parts(*parts: object) -> int:
     """Make a number of anything that has a text."""
     digest = hashlib.blake2b(repr(parts).encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(digest, "big") >> (64 - RANK_BITS)

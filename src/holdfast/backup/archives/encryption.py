@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from holdfast.backup.archives import archive_file, media_key
-from holdfast.backup.archives.archive_file import KEEP_STATE, PATIENCE_S, Archive, sqlcipher
+from holdfast.backup.archives.archive_file import BUSY_TIMEOUT_S, KEEP_STATE, Archive, import_sqlcipher
 from holdfast.backup.archives.media_cipher import MediaKey
 from holdfast.backup.archives.media_files import MediaFolder
 from holdfast.backup.archives.passphrases import ArchiveKey, is_encrypted, make_key
@@ -29,7 +29,7 @@ from holdfast.backup.public import public
 __all__ = ["EncryptionChange", "change_passphrase", "decrypt_archive", "encrypt_archive"]
 
 # At the end of the name of the file that is to take the place of the archive.
-NEW: Final = "-new"
+NEW_SUFFIX: Final = "-new"
 TABLES: Final = (
     "SELECT name FROM {schema}.sqlite_master WHERE type = 'table' AND name <> 'encryption' ORDER BY name"
 )
@@ -59,9 +59,9 @@ def encrypt_archive(path: str | PathLike[str], passphrase: str) -> EncryptionCha
     True
     """
     key = make_key(passphrase)
-    with archive_file.open(resolved(path), create=True) as archive:
-        place = archive.path
-    return rewrite(place, None, key)
+    with archive_file.open(resolve_path(path), create=True) as archive:
+        archive_path = archive.path
+    return rewrite(archive_path, None, key)
 
 
 @public
@@ -72,8 +72,8 @@ def decrypt_archive(path: str | PathLike[str], passphrase: str) -> EncryptionCha
     >>> hb.decrypt_archive("chats.db", "correct horse battery staple").damaged
     0
     """
-    place, key = unlocked(path, passphrase)
-    return rewrite(place, key, None)
+    archive_path, key = unlock(path, passphrase)
+    return rewrite(archive_path, key, None)
 
 
 @public
@@ -84,54 +84,54 @@ def change_passphrase(path: str | PathLike[str], passphrase: str, new: str) -> E
     >>> hb.change_passphrase("chats.db", "correct horse battery staple", "another six words").files
     0
     """
-    place, key = unlocked(path, passphrase)
-    return rewrite(place, key, make_key(new))
+    archive_path, key = unlock(path, passphrase)
+    return rewrite(archive_path, key, make_key(new))
 
 
-def resolved(path: str | PathLike[str]) -> Path:
+def resolve_path(path: str | PathLike[str]) -> Path:
     """Return the file itself, as a link to it would be replaced."""
-    place = Path(path)
-    return place.resolve() if place.exists() else place
+    unresolved = Path(path)
+    return unresolved.resolve() if unresolved.exists() else unresolved
 
 
-def unlocked(path: str | PathLike[str], passphrase: str) -> tuple[Path, ArchiveKey]:
+def unlock(path: str | PathLike[str], passphrase: str) -> tuple[Path, ArchiveKey]:
     """Open an encrypted archive once, which brings it up to date; return its file and its key."""
-    place = resolved(path)
-    if not is_encrypted(archive_file.check_file(place, create=False)):
-        raise ArchiveError(f"{place} is not encrypted")
-    with archive_file.open(place, create=True, passphrase=passphrase) as archive:
+    archive_path = resolve_path(path)
+    if not is_encrypted(archive_file.check_file(archive_path, create=False)):
+        raise ArchiveError(f"{archive_path} is not encrypted")
+    with archive_file.open(archive_path, create=True, passphrase=passphrase) as archive:
         assert archive.key is not None  # noqa: S101  # it is encrypted
-        return place, archive.key
+        return archive_path, archive.key
 
 
-def rewrite(place: Path, old: ArchiveKey | None, new: ArchiveKey | None) -> EncryptionChange:
+def rewrite(path: Path, old: ArchiveKey | None, new: ArchiveKey | None) -> EncryptionChange:
     """Write an archive anew with another key, or without one, and replace it."""
-    driver = sqlcipher()
-    beside = place.with_name(f"{place.name}{NEW}")
+    driver = import_sqlcipher()
+    new_path = path.with_name(f"{path.name}{NEW_SUFFIX}")
     converts = (old is None) != (new is None)
     # One library for the lock and the copy: locks of two in one process would cancel one another.
-    with closing(driver.connect(place, old, mode="rw", timeout=PATIENCE_S)) as connection:
-        archive = Archive(place, connection, old)
+    with closing(driver.connect(path, old, mode="rw", timeout=BUSY_TIMEOUT_S)) as connection:
+        archive = Archive(path, connection, old)
         try:
             with locked(connection, "IMMEDIATE"):
-                (before,) = connection.execute("PRAGMA data_version").fetchone()
+                (version_before,) = connection.execute("PRAGMA data_version").fetchone()
                 media = MediaFolder(archive.media_folder, new_media_key(archive, new))
                 places, change = convert_media(archive, media) if converts else (None, EncryptionChange())
-                write_copy(archive, beside, new, media.key, places)
+                write_copy(archive, new_path, new, media.key, places)
             with locked(connection, "EXCLUSIVE"):
-                check_unchanged(connection, before)
+                check_unchanged(connection, version_before)
                 if converts:
-                    delete_state(place)
-                replace(place, beside)
+                    delete_state(path)
+                replace_archive(path, new_path)
         except OSError as error:
-            remove(beside)
-            raise UnwritableBackup(f"{place} cannot be written anew: {error.strerror}") from error
+            remove_new_file(new_path)
+            raise UnwritableBackup(f"{path} cannot be written anew: {error.strerror}") from error
         except BaseException:
-            remove(beside)
+            remove_new_file(new_path)
             raise
     if converts:
         # Deletes the files of the old form; where this is interrupted, the next who writes to the archive does.
-        archive_file.open(place, create=True, key=new).close()
+        archive_file.open(path, create=True, key=new).close()
     return change
 
 
@@ -189,7 +189,7 @@ def convert_media(archive: Archive, target: MediaFolder) -> tuple[dict[str, str]
 
 def write_copy(
     archive: Archive,
-    beside: Path,
+    new_path: Path,
     key: ArchiveKey | None,
     files_key: MediaKey | None,
     places: dict[str, str] | None,
@@ -198,16 +198,16 @@ def write_copy(
 
     `places` has where attachments are now, and is None where they have stayed.
     """
-    remove(beside)
-    create_private_file(beside)
+    remove_new_file(new_path)
+    create_private_file(new_path)
     try:
-        with attached(archive, beside, key) as target:
+        with attached(archive, new_path, key) as target:
             target.execute("SELECT sqlcipher_export('main', 'old')").fetchall()
             for pragma in ("application_id", "user_version"):
                 (value,) = target.execute(f"PRAGMA old.{pragma}").fetchone()
                 target.execute(f"PRAGMA main.{pragma} = {int(value)}")
         # The search index is a virtual table, which only a new connection knows.
-        with attached(archive, beside, key) as target:
+        with attached(archive, new_path, key) as target:
             if places is not None:
                 target.execute("BEGIN")
                 target.executemany("UPDATE main.media SET path = ?2 WHERE media_name = ?1", places.items())
@@ -217,15 +217,15 @@ def write_copy(
                 target.execute("COMMIT")
             verify(target, encrypted=key is not None)
     except sqlite3.Error as error:
-        raise ArchiveError(f"{beside} cannot be written: {error}") from error
-    with beside.open("r+b") as file:
+        raise ArchiveError(f"{new_path} cannot be written: {error}") from error
+    with new_path.open("r+b") as file:
         os.fsync(file.fileno())
 
 
 @contextmanager
-def attached(archive: Archive, beside: Path, key: ArchiveKey | None) -> Iterator[sqlite3.Connection]:
+def attached(archive: Archive, new_path: Path, key: ArchiveKey | None) -> Iterator[sqlite3.Connection]:
     """Connect to the new file, as `main`, and to the archive, as `old`."""
-    with closing(sqlcipher().connect(beside, key, mode="rw", timeout=PATIENCE_S)) as target:
+    with closing(import_sqlcipher().connect(new_path, key, mode="rw", timeout=BUSY_TIMEOUT_S)) as target:
         # The file is worth nothing until it is whole.
         target.execute("PRAGMA journal_mode = OFF").fetchall()
         target.execute("PRAGMA synchronous = OFF")
@@ -251,25 +251,25 @@ def verify(target: sqlite3.Connection, *, encrypted: bool) -> None:
         raise ArchiveError("what was written is not what the archive has; the archive was left as it is")
 
 
-def delete_state(place: Path) -> None:
+def delete_state(path: Path) -> None:
     """Delete what is known of backup folders, which names chats and people; without it all is verified again."""
-    state = place.with_name(f"{place.name}{KEEP_STATE}")
+    state = path.with_name(f"{path.name}{KEEP_STATE}")
     if state.is_file():
         media_key.overwrite_and_delete(state)
 
 
-def replace(place: Path, beside: Path) -> None:
+def replace_archive(path: Path, new_path: Path) -> None:
     """Give the new file the archive's name, and overwrite the old one, which nobody reads or writes any more."""
-    old = os.open(place, os.O_RDWR | getattr(os, "O_BINARY", 0))
+    old = os.open(path, os.O_RDWR | getattr(os, "O_BINARY", 0))
     try:
-        beside.replace(place)
-        sync_folder(place.parent)
+        new_path.replace(path)
+        sync_folder(path.parent)
         media_key.overwrite(old)
     finally:
         os.close(old)
 
 
-def remove(beside: Path) -> None:
+def remove_new_file(new_path: Path) -> None:
     """Delete what an earlier attempt has left."""
     for ending in ("", "-journal"):
-        beside.with_name(f"{beside.name}{ending}").unlink(missing_ok=True)
+        new_path.with_name(f"{new_path.name}{ending}").unlink(missing_ok=True)

@@ -19,15 +19,17 @@ def custom_color(color: pb.ChatStyle.CustomChatColor, notes: Notes) -> str:
     """Write a colour as CSS would; a gradient as its angle and its stops, and `default` for none."""
     kind = color.WhichOneof("color")
     if kind == "solid":
-        return argb(color.solid)
+        return css_color(color.solid)
     if kind == "gradient":
         stops = zip(color.gradient.colors, color.gradient.positions, strict=False)
-        return f"{color.gradient.angle}deg " + ", ".join(f"{argb(value)} {place:.0%}" for value, place in stops)
+        return f"{color.gradient.angle}deg " + ", ".join(
+            f"{css_color(value)} {place:.0%}" for value, place in stops
+        )
     notes.default("CustomChatColor.color not set, read as the default colour")
     return "default"
 
 
-def argb(value: int) -> str:
+def css_color(value: int) -> str:
     """Write a colour."""
     return f"#{value & 0xFFFFFF:06x}{value >> 24:02x}"
 
@@ -47,13 +49,13 @@ class Extras:
 
     def upsert(self, table: str, key: tuple[object, ...], keys: str, values: tuple[object, ...]) -> None:
         """Write a row that all snapshots share, unless a later one has written it."""
-        now, shots, run = self.snapshots.current, self.snapshots, self.connection.execute
+        current, snapshots, run = self.snapshots.current, self.snapshots, self.connection.execute
         row = run(f"SELECT seen_in FROM {table} WHERE {keys}", key).fetchone()  # names of ours
-        if row is None or shots.later(row[0], now) == now:
-            places = ", ".join("?" * (len(key) + len(values) + 1))
-            run(f"INSERT OR REPLACE INTO {table} VALUES ({places})", (*key, *values, now))
+        if row is None or snapshots.later(row[0], current) == current:
+            placeholders = ", ".join("?" * (len(key) + len(values) + 1))
+            run(f"INSERT OR REPLACE INTO {table} VALUES ({placeholders})", (*key, *values, current))
 
-    def call(self, ad_hoc_call: pb.AdHocCall) -> None:
+    def add_call(self, ad_hoc_call: pb.AdHocCall) -> None:
         """Take in a call by link."""
         link = self.people.get(ad_hoc_call.recipientId)
         if link is None:
@@ -63,12 +65,12 @@ class Extras:
         values = (self.notes.enum(ad_hoc_call, "state"), min(ad_hoc_call.callTimestamp, LATEST))
         self.upsert("ad_hoc_call", key, "account_id = ? AND call_id = ? AND call_link_id = ?", values)
 
-    def pack(self, sticker_pack: pb.StickerPack) -> None:
+    def add_sticker_pack(self, sticker_pack: pb.StickerPack) -> None:
         """Take in a sticker pack."""
         key = (self.snapshots.account, sticker_pack.packId.hex())
         self.upsert("sticker_pack", key, "account_id = ? AND pack_id = ?", (sticker_pack.packKey,))
 
-    def profile(self, notification_profile: pb.NotificationProfile) -> None:
+    def add_notification_profile(self, notification_profile: pb.NotificationProfile) -> None:
         """Take in a notification profile."""
         day = notification_profile.DESCRIPTOR.fields_by_name["scheduleDaysEnabled"].enum_type
         assert day is not None  # noqa: S101  # it is an enum
@@ -78,15 +80,15 @@ class Extras:
                 for number in notification_profile.scheduleDaysEnabled
             }
         )
-        place = (self.snapshots.current, self.profiles)
+        key = (self.snapshots.current, self.profiles)
         self.connection.execute(
             f"INSERT INTO notification_profile VALUES ({', '.join('?' * 13)})",
             (
-                *place,
+                *key,
                 uuid_text(notification_profile.id),
                 notification_profile.name,
                 notification_profile.emoji if notification_profile.HasField("emoji") else None,
-                argb(notification_profile.color),
+                css_color(notification_profile.color),
                 min(notification_profile.createdAtMs, LATEST),
                 notification_profile.allowAllCalls,
                 notification_profile.allowAllMentions,
@@ -96,16 +98,16 @@ class Extras:
                 " ".join(day.values_by_number[number].name for number in days),
             ),
         )
-        self.members("notification_profile_member", place, notification_profile.allowedMembers)
+        self.add_members("notification_profile_member", key, notification_profile.allowedMembers)
         self.profiles += 1
 
-    def folder(self, chat_folder: pb.ChatFolder) -> None:
+    def add_chat_folder(self, chat_folder: pb.ChatFolder) -> None:
         """Take in a chat folder."""
-        place = (self.snapshots.current, self.folders)
+        key = (self.snapshots.current, self.folders)
         self.connection.execute(
             "INSERT INTO chat_folder VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
-                *place,
+                *key,
                 uuid_text(chat_folder.id),
                 chat_folder.name,
                 self.notes.enum(chat_folder, "folderType"),
@@ -115,22 +117,22 @@ class Extras:
                 chat_folder.includeAllGroupChats,
             ),
         )
-        self.members("chat_folder_member", place, chat_folder.includedRecipientIds, 1)
-        self.members("chat_folder_member", place, chat_folder.excludedRecipientIds, 0)
+        self.add_members("chat_folder_member", key, chat_folder.includedRecipientIds, 1)
+        self.add_members("chat_folder_member", key, chat_folder.excludedRecipientIds, 0)
         self.folders += 1
 
-    def members(self, table: str, place: tuple[int, int], ids: "pb.ChatFolder | object", *more: int) -> None:
+    def add_members(self, table: str, key: tuple[int, int], ids: "pb.ChatFolder | object", *extra: int) -> None:
         """Write who belongs to a profile or folder."""
-        marks = ", ".join("?" * (4 + len(more)))
-        for local in set(ids):  # type: ignore[call-overload]  # a repeated field
-            here = self.people.get(local)
-            if here is None:
+        placeholders = ", ".join("?" * (4 + len(extra)))
+        for file_id in set(ids):  # type: ignore[call-overload]  # a repeated field
+            recipient_id = self.people.get(file_id)
+            if recipient_id is None:
                 self.notes.skip("somebody who is not in the file")
             else:
-                row = (*place, self.aliases.get(local, here), *more, here)
-                self.connection.execute(f"INSERT OR IGNORE INTO {table} VALUES ({marks})", row)
+                row = (*key, self.aliases.get(file_id, recipient_id), *extra, recipient_id)
+                self.connection.execute(f"INSERT OR IGNORE INTO {table} VALUES ({placeholders})", row)
 
-    def colors(self, account: pb.AccountData) -> None:
+    def add_custom_colors(self, account: pb.AccountData) -> None:
         """Take in the colours the owner has mixed."""
         for custom_chat_color in account.accountSettings.customChatColors:
             self.connection.execute(

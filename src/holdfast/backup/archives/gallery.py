@@ -5,7 +5,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from holdfast.backup.archives import model
-from holdfast.backup.archives.integrity import typed
+from holdfast.backup.archives.integrity import check_types
 from holdfast.backup.archives.reader import ArchiveReader
 from holdfast.redacted_repr import redacted
 
@@ -13,7 +13,7 @@ __all__ = ["FileFamily", "MediaPage", "SentAttachment", "sent_files"]
 
 FileFamily = Literal["media", "photo", "video", "audio", "file"]
 
-MOST: Final = 500
+MAX_LIMIT: Final = 500
 LAST: Final = (1 << 63) - 1
 # By the content type that was sent with a file; what has none of these families is a document.
 FAMILIES: Final[dict[FileFamily, str]] = {
@@ -62,7 +62,7 @@ def sent_files(
     The primary key of `attachment` begins with the id of the message, which is ordered by time: no rows are sorted
     but those of one message.
     """
-    limit = max(1, min(limit, MOST))
+    limit = max(1, min(limit, MAX_LIMIT))
     message, number = below or (LAST, LAST)
     conditions = [FAMILIES[family], "a.role = 'attachment'", "a.revision = 0"]
     values: list[int] = [message, message, number]
@@ -80,7 +80,7 @@ def sent_files(
         (*values, limit + 1),
     ).fetchall()
     files = tuple(
-        typed(
+        check_types(
             SentAttachment(
                 number, chat_id, author_id, reader.names.name(author_id), sent_ms, model.ArchivedAttachment(*file)
             )

@@ -63,17 +63,17 @@ def identities(recipient: Recipient) -> list[Identity]:
 
 def contact_identities(contact: Contact) -> list[Identity]:
     """List how a person is known."""
-    found: list[Identity] = []
+    identifiers: list[Identity] = []
     if contact.aci:
-        found.append(("aci", uuid_text(contact.aci) or ""))
+        identifiers.append(("aci", uuid_text(contact.aci) or ""))
     if contact.pni:
-        found.append(("pni", uuid_text(contact.pni) or ""))
+        identifiers.append(("pni", uuid_text(contact.pni) or ""))
     if contact.e164:
-        found.append(("e164", str(contact.e164)))
+        identifiers.append(("e164", str(contact.e164)))
     if contact.username:
-        found.append(("username", contact.username.casefold()))
+        identifiers.append(("username", contact.username.casefold()))
     # Somebody of whom nothing is known but a name is told apart by it.
-    return found or [("contact", hashlib.sha256(contact.SerializeToString(deterministic=True)).hexdigest())]
+    return identifiers or [("contact", hashlib.sha256(contact.SerializeToString(deterministic=True)).hexdigest())]
 
 
 def avatar_color(recipient: Recipient) -> tuple[str | None, bool]:
@@ -86,26 +86,26 @@ def avatar_color(recipient: Recipient) -> tuple[str | None, bool]:
         # The binary service id of a PNI has its prefix byte.
         pni = b"\x01" + contact.pni if contact.pni else b""
         e164 = f"+{contact.e164}".encode() if contact.e164 else b""
-        known = contact.aci or e164 or pni
+        seed = contact.aci or e164 or pni
     elif kind == "group":
         if recipient.group.HasField("avatarColor"):
             return color_name(recipient.group.avatarColor), False
-        known = group_id(recipient.group.masterKey)
+        seed = group_id(recipient.group.masterKey)
     elif kind == "self":
-        has = recipient.self.HasField("avatarColor")
-        return (color_name(recipient.self.avatarColor) if has else None), False
+        is_set = recipient.self.HasField("avatarColor")
+        return (color_name(recipient.self.avatarColor) if is_set else None), False
     else:
         return None, False
-    if not known:
+    if not seed:
         return None, False
     colors = AvatarColor.values()
-    return color_name(colors[hashlib.sha256(known).digest()[0] % len(colors)]), True
+    return color_name(colors[hashlib.sha256(seed).digest()[0] % len(colors)]), True
 
 
 def color_name(value: int) -> str:
     """Name a colour; one of a later version is read as the first."""
-    found = AvatarColor.DESCRIPTOR.values_by_number.get(value)
-    return found.name if found else "A100"
+    descriptor = AvatarColor.DESCRIPTOR.values_by_number.get(value)
+    return descriptor.name if descriptor else "A100"
 
 
 def group_id(master_key: bytes) -> bytes:

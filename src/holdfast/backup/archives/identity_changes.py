@@ -18,10 +18,10 @@ from holdfast.backup.archives.tolerance import Notes
 from holdfast.backup.names import recipient_name
 from holdfast.backup.schema import backup_pb2 as pb
 
-__all__ = ["NAMED", "follow_aliases", "rename_people", "show_again"]
+__all__ = ["ALIAS_COLUMNS", "apply_alias_moves", "move_aliases", "rewrite_current_rows"]
 
 # Where people are named with the alias that they were known by, besides `identity`.
-NAMED: Final = (
+ALIAS_COLUMNS: Final = (
     ("snapshot_recipient", "recipient_id"),
     ("snapshot_chat", "chat_id"),
     ("recipient_version", "recipient_id"),
@@ -30,7 +30,7 @@ NAMED: Final = (
     ("chat_folder_member", "recipient_id"),
 )
 # Where messages name people.
-IN_MESSAGES: Final = (
+MESSAGE_COLUMNS: Final = (
     ("stored_message", "id", "chat_id"),
     ("stored_message", "id", "author_id"),
     ("reaction", "message_id", "author_id"),
@@ -40,10 +40,10 @@ IN_MESSAGES: Final = (
     ("call", "message_id", "ringer_id"),
     ("call", "message_id", "starter_id"),
 )
-AT_ONCE: Final = 1000
+BATCH: Final = 1000
 
 
-def rename_people(
+def apply_alias_moves(
     connection: sqlite3.Connection,
     recipient_map: RecipientMap,
     merger: Merger,
@@ -55,41 +55,41 @@ def rename_people(
     merger.store.flush()
     people = {person for pair in moved.values() for person in pair}
     affected = messages_naming(connection, sorted({before for before, _after in moved.values()}), recipient_map)
-    follow_aliases(connection, moved)
+    move_aliases(connection, moved)
     merger.forget_maps()
-    show_again(connection, recipient_map, merger, people)
-    for start in range(0, len(affected), AT_ONCE):
-        merger.rederive(affected[start : start + AT_ONCE])
-    merger.keep_seen()
+    rewrite_current_rows(connection, recipient_map, merger, people)
+    for start in range(0, len(affected), BATCH):
+        merger.rederive(affected[start : start + BATCH])
+    merger.save_seen()
 
 
-def follow_aliases(connection: sqlite3.Connection, moved: Mapping[int, tuple[int, int]]) -> None:
+def move_aliases(connection: sqlite3.Connection, moved: Mapping[int, tuple[int, int]]) -> None:
     """Let what goes by some aliases be that of whom they belong to now."""
     for alias, (_before, after) in moved.items():
-        for table, column in NAMED:
+        for table, column in ALIAS_COLUMNS:
             query = f"UPDATE {table} SET {column} = ? WHERE alias = ? AND {column} <> ?"  # names of ours
             connection.execute(query, (after, alias, after))
 
 
 def messages_naming(connection: sqlite3.Connection, people: list[int], recipient_map: RecipientMap) -> list[int]:
     """Find the messages that name somebody, and those with versions that may have done so."""
-    wanted = json.dumps(people)
-    found: set[int] = set()
-    for table, key, column in IN_MESSAGES:
+    ids = json.dumps(people)
+    message_ids: set[int] = set()
+    for table, key, column in MESSAGE_COLUMNS:
         query = f"SELECT {key} FROM {table} WHERE {column} IN (SELECT value FROM json_each(?))"  # names of ours
-        found.update(number for (number,) in connection.execute(query, (wanted,)))
+        message_ids.update(number for (number,) in connection.execute(query, (ids,)))
     for person in people:
         rows = connection.execute(
             "SELECT id FROM stored_message WHERE instr(receipts, ?)", (recipient_bytes(person),)
         )
-        found.update(number for (number,) in rows)
-    found.update(
+        message_ids.update(number for (number,) in rows)
+    message_ids.update(
         number
         for (number,) in connection.execute(
-            "SELECT message_id FROM update_event e JOIN json_each(?) p ON instr(e.details, p.value)", (wanted,)
+            "SELECT message_id FROM update_event e JOIN json_each(?) p ON instr(e.details, p.value)", (ids,)
         )
     )
-    found.update(
+    message_ids.update(
         number
         for (number,) in connection.execute(
             "SELECT DISTINCT v.message_id FROM message_version v JOIN message m ON m.id = v.message_id "
@@ -97,10 +97,10 @@ def messages_naming(connection: sqlite3.Connection, people: list[int], recipient
             (recipient_map.snapshots.account,),
         )
     )
-    return sorted(found)
+    return sorted(message_ids)
 
 
-def show_again(
+def rewrite_current_rows(
     connection: sqlite3.Connection, recipient_map: RecipientMap, merger: Merger, people: Iterable[int]
 ) -> None:
     """Show people, their chats, and the lists they may be in as the latest snapshot that has each does."""
@@ -110,27 +110,27 @@ def show_again(
         (recipient_map.snapshots.account,),
     ).fetchall()
     profiles = ProfileWriter(connection, recipient_map.snapshots, Notes(), {})
-    for number in sorted({*people, *(number for (number,) in lists)}):
+    for recipient_id in sorted({*people, *(recipient_id for (recipient_id,) in lists)}):
         for table in ("chat", "recipient"):
-            versions = recipient_map.versions(table, number)
+            versions = recipient_map.versions(table, recipient_id)
             if not versions:
-                for gone in ("chat",) if table == "chat" else ("contact", "recipient"):
-                    run(f"DELETE FROM {gone} WHERE id = ?", (number,))  # names of ours
+                for stale_table in ("chat",) if table == "chat" else ("contact", "recipient"):
+                    run(f"DELETE FROM {stale_table} WHERE id = ?", (recipient_id,))  # names of ours
                 continue
-            mark, first, last = recipient_map.latest(versions)
+            fingerprint, first, last = recipient_map.latest(versions)
             snapshot, raw = run(
                 f"SELECT recorded_in, record FROM {table}_version WHERE {table}_id = ? AND fingerprint = ?",
-                (number, mark),
+                (recipient_id, fingerprint),
             ).fetchone()
-            profiles.people = merger.map_of(snapshot)[0]
-            if number == recipient_map.nobody():
-                recipient_map.show_nobody(table)
+            profiles.people = merger.id_maps(snapshot)[0]
+            if recipient_id == recipient_map.placeholder_id():
+                recipient_map.write_placeholder(table)
             elif table == "recipient":
                 recipient = pb.Recipient.FromString(raw)
-                profiles.describe(number, recipient, mark, recipient_name(recipient))
+                profiles.describe(recipient_id, recipient, fingerprint, recipient_name(recipient))
             else:
-                profiles.describe_chat(number, pb.Chat.FromString(raw), mark)
+                profiles.describe_chat(recipient_id, pb.Chat.FromString(raw), fingerprint)
             run(
                 f"UPDATE {table} SET first_seen = ?, last_seen = ? WHERE id = ?",
-                (first, recipient_map.snapshots.still(last), number),
+                (first, recipient_map.snapshots.last_seen_value(last), recipient_id),
             )

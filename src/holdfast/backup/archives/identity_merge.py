@@ -10,17 +10,17 @@ from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from holdfast.backup.archives.identity import Identity, stable_id
-from holdfast.backup.archives.identity_changes import NAMED, follow_aliases, show_again
+from holdfast.backup.archives.identity_changes import ALIAS_COLUMNS, move_aliases, rewrite_current_rows
 from holdfast.backup.archives.identity_resolution import STRENGTH
 from holdfast.backup.archives.messages import Messages
-from holdfast.backup.archives.recipients import RecipientMap, chat_mark, recipient_mark
+from holdfast.backup.archives.recipients import RecipientMap, chat_fingerprint, recipient_fingerprint
 from holdfast.backup.archives.snapshots import Snapshots
 from holdfast.backup.archives.tolerance import Notes
 
 __all__ = ["merge_accounts"]
 
 # What is written anew from the versions.
-SHOWN: Final = (
+CURRENT_TABLES: Final = (
     ("group_member", "group_id"),
     ("distribution_list_member", "list_id"),
     ("contact", "id"),
@@ -30,17 +30,17 @@ SHOWN: Final = (
     ("chat", "id"),
     ("recipient", "id"),
 )
-AT_ONCE: Final = 1000
+BATCH: Final = 1000
 
 
 def merge_accounts(connection: sqlite3.Connection, accounts: Collection[int], into: int) -> None:
     """Merge accounts into one that has another id."""
     run, many = connection.execute, connection.executemany
-    run("CREATE TEMP TABLE uniting (old INTEGER PRIMARY KEY, new INTEGER NOT NULL)")
+    run("CREATE TEMP TABLE id_change (old INTEGER PRIMARY KEY, new INTEGER NOT NULL)")
     for account in accounts:
-        keys = strongest(connection, account)
+        keys = strongest_identifiers(connection, account)
         many(
-            "INSERT OR IGNORE INTO temp.uniting VALUES (?, ?)",
+            "INSERT OR IGNORE INTO temp.id_change VALUES (?, ?)",
             [(alias, stable_id(into, *key)) for alias, key in keys.items()],
         )
         # What the newest snapshot of one account has, a later one of the other need not have.
@@ -60,31 +60,31 @@ def merge_accounts(connection: sqlite3.Connection, accounts: Collection[int], in
     messages = Messages(connection, snapshots, recipient_map, recipient_map.notes)
     # Here the current snapshot is one of those that are there.
     messages.merger.maps.clear()
-    follow_aliases(connection, recipient_map.regroup())
+    move_aliases(connection, recipient_map.resolve_people())
     recipient_map.save()
-    remark(connection, recipient_map, messages)
-    for table, column in SHOWN:
-        run(f"DELETE FROM {table} WHERE {column} IN (SELECT old FROM temp.uniting)")  # names of ours
-    show_again(connection, recipient_map, messages.merger, recipient_map.owners.values())
-    read_again(connection, messages)
-    run("DROP TABLE temp.uniting")
+    recompute_versions(connection, recipient_map, messages)
+    for table, column in CURRENT_TABLES:
+        run(f"DELETE FROM {table} WHERE {column} IN (SELECT old FROM temp.id_change)")  # names of ours
+    rewrite_current_rows(connection, recipient_map, messages.merger, recipient_map.owners.values())
+    rederive_messages(connection, messages)
+    run("DROP TABLE temp.id_change")
 
 
-def read_again(connection: sqlite3.Connection, messages: Messages) -> None:
+def rederive_messages(connection: sqlite3.Connection, messages: Messages) -> None:
     """Read all messages again, which have new ids like everybody in them."""
-    run, of_old = connection.execute, "SELECT id FROM message WHERE chat_id IN (SELECT old FROM temp.uniting"
-    every = [number for (number,) in run(f"{of_old})")]
-    for start in range(0, len(every), AT_ONCE):
-        messages.merger.rederive(every[start : start + AT_ONCE])
-        messages.end()
+    run, of_old = connection.execute, "SELECT id FROM message WHERE chat_id IN (SELECT old FROM temp.id_change"
+    message_ids = [number for (number,) in run(f"{of_old})")]
+    for start in range(0, len(message_ids), BATCH):
+        messages.merger.rederive(message_ids[start : start + BATCH])
+        messages.end_block()
     # One that had to make room for another before its turn is not where it was.
-    while left := [number for (number,) in run(f"{of_old} WHERE old <> new) LIMIT {AT_ONCE}")]:
-        messages.merger.rederive(left)
-        messages.end()
+    while remaining := [number for (number,) in run(f"{of_old} WHERE old <> new) LIMIT {BATCH}")]:
+        messages.merger.rederive(remaining)
+        messages.end_block()
     messages.index()
 
 
-def strongest(connection: sqlite3.Connection, account: int) -> dict[int, Identity]:
+def strongest_identifiers(connection: sqlite3.Connection, account: int) -> dict[int, Identity]:
     """Return what the aliases of an account are made of."""
     rows = connection.execute(
         "SELECT alias, kind, value FROM identity WHERE account_id = ?", (account,)
@@ -95,88 +95,98 @@ def strongest(connection: sqlite3.Connection, account: int) -> dict[int, Identit
 
 def renumber(connection: sqlite3.Connection, snapshots: Snapshots, accounts: Collection[int]) -> None:
     """Give aliases and what goes by them their new ids."""
-    new = "SELECT new FROM temp.uniting WHERE old"
-    for table, column in NAMED:
+    new = "SELECT new FROM temp.id_change WHERE old"
+    for table, column in ALIAS_COLUMNS:
         if not table.endswith("_version"):
             connection.execute(
                 f"UPDATE {table} SET {column} = ({new} = {column}), alias = ({new} = alias) "  # names of ours
-                "WHERE alias IN (SELECT old FROM temp.uniting)"
+                "WHERE alias IN (SELECT old FROM temp.id_change)"
             )
     connection.execute(
         "INSERT OR IGNORE INTO twin SELECT c.new, a.new, t.first_sent_ms, t.slot FROM twin t "
-        "JOIN temp.uniting c ON c.old = t.chat_alias JOIN temp.uniting a ON a.old = t.author_alias"
+        "JOIN temp.id_change c ON c.old = t.chat_alias JOIN temp.id_change a ON a.old = t.author_alias"
     )
-    connection.execute("DELETE FROM twin WHERE chat_alias IN (SELECT old FROM temp.uniting WHERE old <> new)")
+    connection.execute("DELETE FROM twin WHERE chat_alias IN (SELECT old FROM temp.id_change WHERE old <> new)")
     rows = connection.execute(
-        "SELECT i.kind, i.value, u.new, i.first_seen FROM identity i JOIN temp.uniting u ON u.old = i.alias"
+        "SELECT i.kind, i.value, u.new, i.first_seen FROM identity i JOIN temp.id_change u ON u.old = i.alias"
     )
-    seen: dict[tuple[str, str, int], int] = {}
+    first_sightings: dict[tuple[str, str, int], int] = {}
     for kind, value, alias, first in rows:
         # Where two become one, the earlier sighting counts.
-        mark = (kind, value, alias)
-        seen[mark] = snapshots.earlier(seen.get(mark, first), first)
-    gather(
+        identifier = (kind, value, alias)
+        first_sightings[identifier] = snapshots.earlier(first_sightings.get(identifier, first), first)
+    replace_account_rows(
         connection,
         accounts,
         "identity",
-        [(snapshots.account, *mark, mark[2], first) for mark, first in seen.items()],
+        [(snapshots.account, *identifier, identifier[2], first) for identifier, first in first_sightings.items()],
     )
     for table, columns in (
         ("ad_hoc_call", f"call_id, ({new} = call_link_id), state, at_ms"),
         ("sticker_pack", "pack_id, pack_key"),
     ):
-        found: list[tuple[Any, ...]] = []
+        account_rows: list[tuple[Any, ...]] = []
         for account in accounts:
             query = f"SELECT {columns}, seen_in FROM {table} WHERE account_id = ?"  # names of ours
-            found += connection.execute(query, (account,))
+            account_rows += connection.execute(query, (account,))
         # The later snapshot has the last word.
-        found.sort(key=lambda row: snapshots.order[row[-1]])
-        gather(connection, accounts, table, [(snapshots.account, *row) for row in found])
+        account_rows.sort(key=lambda row: snapshots.order[row[-1]])
+        replace_account_rows(connection, accounts, table, [(snapshots.account, *row) for row in account_rows])
 
 
-def gather(
+def replace_account_rows(
     connection: sqlite3.Connection, accounts: Collection[int], table: str, rows: list[tuple[Any, ...]]
 ) -> None:
     """Put rows in the place of those that some accounts have."""
     for account in accounts:
         connection.execute(f"DELETE FROM {table} WHERE account_id = ?", (account,))  # names of ours
     if rows:
-        places = ", ".join("?" * len(rows[0]))
-        connection.executemany(f"INSERT OR REPLACE INTO {table} VALUES ({places})", rows)
+        placeholders = ", ".join("?" * len(rows[0]))
+        connection.executemany(f"INSERT OR REPLACE INTO {table} VALUES ({placeholders})", rows)
 
 
-def remark(connection: sqlite3.Connection, recipient_map: RecipientMap, messages: Messages) -> None:
+def recompute_versions(connection: sqlite3.Connection, recipient_map: RecipientMap, messages: Messages) -> None:
     """Make the versions of recipients and chats anew, whose fingerprints speak of aliases."""
     for table in ("recipient", "chat"):
         named = ", name" if table == "recipient" else ""
         rows = connection.execute(
             f"SELECT u.new, v.fingerprint, v.first_seen, v.last_seen, v.recorded_in, v.record{named} "  # two names
-            f"FROM {table}_version v JOIN temp.uniting u ON u.old = v.alias"
+            f"FROM {table}_version v JOIN temp.id_change u ON u.old = v.alias"
         ).fetchall()
-        connection.execute(f"DELETE FROM {table}_version WHERE alias IN (SELECT old FROM temp.uniting)")
-        made: dict[tuple[int, int], tuple[object, ...]] = {}
+        connection.execute(f"DELETE FROM {table}_version WHERE alias IN (SELECT old FROM temp.id_change)")
+        versions: dict[tuple[int, int], tuple[object, ...]] = {}
         spans: dict[tuple[int, int], tuple[int, int]] = {}
-        for alias, mark, first, last, snapshot, raw, *name in rows:
-            now = new_mark(table, alias, mark, raw, recipient_map, messages.merger.map_of(snapshot))
-            begin, end = spans.get((alias, now), (first, last))
-            spans[alias, now] = (
-                recipient_map.snapshots.earlier(begin, first),
-                recipient_map.snapshots.later(end, last),
+        for alias, fingerprint, first, last, snapshot, raw, *name in rows:
+            new_fingerprint = recompute_fingerprint(
+                table, alias, fingerprint, raw, recipient_map, messages.merger.id_maps(snapshot)
             )
-            made[alias, now] = (*name, *spans[alias, now], snapshot, raw)
-        places = ", ".join("?" * (7 + bool(named)))
+            span_start, span_end = spans.get((alias, new_fingerprint), (first, last))
+            spans[alias, new_fingerprint] = (
+                recipient_map.snapshots.earlier(span_start, first),
+                recipient_map.snapshots.later(span_end, last),
+            )
+            versions[alias, new_fingerprint] = (*name, *spans[alias, new_fingerprint], snapshot, raw)
+        placeholders = ", ".join("?" * (7 + bool(named)))
         connection.executemany(
-            f"INSERT INTO {table}_version VALUES ({places})",
-            [(recipient_map.owners[alias], mark, alias, *rest) for (alias, mark), rest in made.items()],
+            f"INSERT INTO {table}_version VALUES ({placeholders})",
+            [
+                (recipient_map.owners[alias], fingerprint, alias, *rest)
+                for (alias, fingerprint), rest in versions.items()
+            ],
         )
 
 
-def new_mark(  # noqa: PLR0917  # of what, and what it says
-    table: str, alias: int, mark: int, raw: bytes, recipient_map: RecipientMap, maps: tuple[Mapping[int, int], ...]
+def recompute_fingerprint(  # noqa: PLR0917  # of what, and what it says
+    table: str,
+    alias: int,
+    fingerprint: int,
+    raw: bytes,
+    recipient_map: RecipientMap,
+    maps: tuple[Mapping[int, int], ...],
 ) -> int:
     """Make the fingerprint of a version anew; that of the placeholder, which has no record, stays."""
     if not raw:
-        return mark
+        return fingerprint
     if table == "recipient":
-        return recipient_mark(raw, maps[0], maps[2])
-    return chat_mark(raw, alias, weak=recipient_map.weak(alias))
+        return recipient_fingerprint(raw, maps[0], maps[2])
+    return chat_fingerprint(raw, alias, weak=recipient_map.is_weak(alias))

@@ -15,7 +15,7 @@ from typing import Final
 from holdfast.backup.archives.identity import Identity
 from holdfast.redacted_repr import redacted
 
-__all__ = ["STRENGTH", "Alias", "When", "people_of"]
+__all__ = ["STRENGTH", "Alias", "When", "resolve_people"]
 
 # What may be somebody's, the strongest first. Groups, lists and the owner are known in one way only.
 STRENGTH: Final = ("aci", "pni", "e164", "username")
@@ -31,10 +31,10 @@ class Alias:
 
     id: int
     key: Identity
-    marks: dict[Identity, int] = field(default_factory=dict)
+    identifiers: dict[Identity, int] = field(default_factory=dict)
 
     @property
-    def weak(self) -> bool:
+    def is_weak(self) -> bool:
         """Whether it may turn out to be somebody else's."""
         return self.key[0] in STRENGTH[1:]
 
@@ -44,35 +44,38 @@ class Alias:
         return STRENGTH.index(self.key[0])
 
 
-def people_of(
-    aliases: Mapping[int, Alias], order: Mapping[int, When], together: Callable[[int, int], list[int]]
+def resolve_people(
+    aliases: Mapping[int, Alias], order: Mapping[int, When], common_snapshots: Callable[[int, int], list[int]]
 ) -> dict[int, int]:
     """Lead from each alias to that of the person it belongs to; `together` lists the snapshots with both."""
-    found = {number: number for number in aliases}
+    person_of = {number: number for number in aliases}
     bearers: dict[Identity, list[Alias]] = {}
     for alias in aliases.values():
         if alias.key[0] in STRENGTH:
-            for mark in alias.marks:
-                bearers.setdefault(mark, []).append(alias)
+            for identifier in alias.identifiers:
+                bearers.setdefault(identifier, []).append(alias)
     # What a weak one can belong to is stronger, so its own person is known by then.
-    for alias in sorted((one for one in aliases.values() if one.weak), key=lambda one: one.strength):
-        for since, other in claims(alias, bearers, order):
-            owners = {other.id, found[other.id]}
-            if not any(order[both] >= since for owner in owners for both in together(alias.id, owner)):
-                found[alias.id] = found[other.id]
+    for alias in sorted(
+        (weak_alias for weak_alias in aliases.values() if weak_alias.is_weak),
+        key=lambda weak_alias: weak_alias.strength,
+    ):
+        for since, other in candidate_owners(alias, bearers, order):
+            owners = {other.id, person_of[other.id]}
+            if not any(order[both] >= since for owner in owners for both in common_snapshots(alias.id, owner)):
+                person_of[alias.id] = person_of[other.id]
                 break
-    return found
+    return person_of
 
 
-def claims(
+def candidate_owners(
     alias: Alias, bearers: Mapping[Identity, list[Alias]], order: Mapping[int, When]
 ) -> Iterator[tuple[When, Alias]]:
     """Yield to whom something may belong and since when, the best claim first."""
-    found = [
-        (other.strength, STRENGTH.index(mark[0]), order[other.marks[mark]], other.key, other)
-        for mark in alias.marks
-        for other in bearers[mark]
+    candidates = [
+        (other.strength, STRENGTH.index(identifier[0]), order[other.identifiers[identifier]], other.key, other)
+        for identifier in alias.identifiers
+        for other in bearers[identifier]
         if other.strength < alias.strength
     ]
-    for _kind, _mark, since, _key, other in sorted(found, key=lambda claim: claim[:4]):
+    for _kind, _identifier, since, _key, other in sorted(candidates, key=lambda claim: claim[:4]):
         yield since, other

@@ -12,7 +12,7 @@ from typing import Final
 
 from holdfast.backup.archives.accounts import evidence, refresh_account
 from holdfast.backup.archives.identity import UNKNOWN, identities, stable_id
-from holdfast.backup.archives.identity_changes import follow_aliases, messages_naming, show_again
+from holdfast.backup.archives.identity_changes import messages_naming, move_aliases, rewrite_current_rows
 from holdfast.backup.archives.identity_merge import merge_accounts
 from holdfast.backup.archives.messages import Messages
 from holdfast.backup.archives.person_removal import delete_messages
@@ -32,9 +32,9 @@ __all__ = ["remove_import"]
 
 PLAN: Final = Plan(("Recipient.id", *RECIPIENT_IDS), ("Chat.id", "ChatItem.chatId"), ())
 RECIPIENT, CHAT, CHAT_ITEM = (number << 3 | 2 for number in (2, 3, 4))
-AT_ONCE: Final = 1000
+BATCH: Final = 1000
 # What a snapshot alone says, the members of things before the things.
-OF_SNAPSHOT: Final = (
+SNAPSHOT_TABLES: Final = (
     "snapshot_recipient",
     "snapshot_chat",
     "skipped",
@@ -44,7 +44,7 @@ OF_SNAPSHOT: Final = (
     "chat_folder",
     "chat_color",
 )
-OF_RECIPIENT: Final = (
+RECIPIENT_COLUMNS: Final = (
     ("group_member", "group_id"),
     ("distribution_list_member", "list_id"),
     ("distribution_list_member", "recipient_id"),
@@ -75,11 +75,11 @@ def remove_import(connection: sqlite3.Connection, snapshot: int) -> None:
         raise NotInArchive(f"there is no import {snapshot}; `holdfast archive info` lists them")
     account: int = row[0]
     order = Snapshots.of(connection, account).order
-    left = sorted((one for one in order if one != snapshot), key=order.__getitem__)
+    left = sorted((number for number in order if number != snapshot), key=order.__getitem__)
     if not left:
         remove_account(connection, account)
         return
-    earlier = [one for one in left if order[one] < order[snapshot]]
+    earlier = [number for number in left if order[number] < order[snapshot]]
     # While an import is removed, every message says where it was seen last.
     run(
         "UPDATE stored_message SET last_seen = (SELECT newest_snapshot FROM account WHERE id = ?1) "
@@ -87,43 +87,45 @@ def remove_import(connection: sqlite3.Connection, snapshot: int) -> None:
         (account,),
     )
     RecordMove(connection, snapshot).run()
-    shorten(
+    replace_sightings(
         connection, snapshot, earlier[-1] if earlier else None, left[len(earlier) : len(earlier) + 1], left[-1]
     )
-    near = earlier[-1] if earlier else left[0]
+    neighbour = earlier[-1] if earlier else left[0]
     for table in ("ad_hoc_call", "sticker_pack"):
-        run(f"UPDATE {table} SET seen_in = ? WHERE seen_in = ?", (near, snapshot))  # names of ours
-    for table in OF_SNAPSHOT:
+        run(f"UPDATE {table} SET seen_in = ? WHERE seen_in = ?", (neighbour, snapshot))  # names of ours
+    for table in SNAPSHOT_TABLES:
         run(f"DELETE FROM {table} WHERE snapshot_id = ?", (snapshot,))  # names of ours
     run("DELETE FROM block WHERE snapshot_id = ?", (snapshot,))
     run("DELETE FROM snapshot WHERE id = ?", (snapshot,))
     run("UPDATE account SET newest_snapshot = ? WHERE id = ?", (left[-1], account))
-    decide_again(connection, account, left)
+    resolve_again(connection, account, left)
 
 
-def decide_again(connection: sqlite3.Connection, account: int, left: list[int]) -> None:
+def resolve_again(connection: sqlite3.Connection, account: int, left: list[int]) -> None:
     """Decide who is who and which account it is by the snapshots that are left."""
     run = connection.execute
-    learn_again(connection, account)
+    rebuild_identities(connection, account)
     snapshots = Snapshots.of(connection, account)
     recipient_map = RecipientMap(connection, snapshots, Notes())
     recipient_map.load()
     messages = Messages(connection, snapshots, recipient_map, recipient_map.notes)
-    moved = recipient_map.regroup()
+    moved = recipient_map.resolve_people()
     affected = messages_naming(connection, sorted({before for before, _after in moved.values()}), recipient_map)
-    follow_aliases(connection, moved)
+    move_aliases(connection, moved)
     recipient_map.save()
     # Here the current snapshot is one of those that are there.
     messages.merger.maps.clear()
-    show_again(connection, recipient_map, messages.merger, {one for pair in moved.values() for one in pair})
-    for start in range(0, len(affected) if moved else 0, AT_ONCE):
-        messages.merger.rederive(affected[start : start + AT_ONCE])
-        messages.end()
+    rewrite_current_rows(
+        connection, recipient_map, messages.merger, {person for pair in moved.values() for person in pair}
+    )
+    for start in range(0, len(affected) if moved else 0, BATCH):
+        messages.merger.rederive(affected[start : start + BATCH])
+        messages.end_block()
     messages.index()
     gone = (
         "SELECT id FROM recipient WHERE account_id = ? AND id NOT IN (SELECT recipient_id FROM recipient_version)"
     )
-    for table, column in OF_RECIPIENT:
+    for table, column in RECIPIENT_COLUMNS:
         run(f"DELETE FROM {table} WHERE {column} IN ({gone})", (account,))  # names of ours
     run(
         "DELETE FROM ad_hoc_call WHERE account_id = ? AND call_link_id NOT IN (SELECT id FROM recipient)",
@@ -131,12 +133,12 @@ def decide_again(connection: sqlite3.Connection, account: int, left: list[int]) 
     )
     run("DELETE FROM account_evidence WHERE account_id = ?", (account,))
     first = None
-    for one in left:
-        header, raw = run("SELECT header, account_record FROM snapshot WHERE id = ?", (one,)).fetchone()
-        marks = evidence(BackupInfo.FromString(header), Frame.FromString(raw or b"").account)
-        first = first or marks[0]
+    for snapshot_id in left:
+        header, raw = run("SELECT header, account_record FROM snapshot WHERE id = ?", (snapshot_id,)).fetchone()
+        entries = evidence(BackupInfo.FromString(header), Frame.FromString(raw or b"").account)
+        first = first or entries[0]
         connection.executemany(
-            "INSERT OR IGNORE INTO account_evidence VALUES (?, ?, ?)", [(*mark, account) for mark in marks]
+            "INSERT OR IGNORE INTO account_evidence VALUES (?, ?, ?)", [(*entry, account) for entry in entries]
         )
     assert first is not None  # noqa: S101  # there is one snapshot at least
     into = stable_id("account", *first)
@@ -147,7 +149,7 @@ def decide_again(connection: sqlite3.Connection, account: int, left: list[int]) 
     refresh_account(connection, snapshots)
 
 
-def shorten(
+def replace_sightings(
     connection: sqlite3.Connection, snapshot: int, before: int | None, after: list[int], newest: int
 ) -> None:
     """Let sightings in a snapshot be those of its neighbours, and delete what only it has."""
@@ -179,23 +181,23 @@ def shorten(
     delete_messages(connection, gone)
 
 
-def learn_again(connection: sqlite3.Connection, account: int) -> None:
+def rebuild_identities(connection: sqlite3.Connection, account: int) -> None:
     """Write down how people are known by the records that are left."""
     rows = connection.execute(
         "SELECT v.alias, v.recipient_id, v.first_seen, v.record FROM recipient_version v "
         "JOIN recipient r ON r.id = v.recipient_id WHERE r.account_id = ?",
         (account,),
     ).fetchall()
-    shots = Snapshots.of(connection, account)
-    found: dict[tuple[str, str, int, int], int] = {}
+    snapshots = Snapshots.of(connection, account)
+    first_sightings: dict[tuple[str, str, int, int], int] = {}
     for alias, person, first, raw in rows:
         for kind, value in identities(Recipient.FromString(raw)) if raw else [UNKNOWN]:
-            mark = (kind, value, alias, person)
-            found[mark] = shots.earlier(found.get(mark, first), first)
+            identifier = (kind, value, alias, person)
+            first_sightings[identifier] = snapshots.earlier(first_sightings.get(identifier, first), first)
     connection.execute("DELETE FROM identity WHERE account_id = ?", (account,))
     connection.executemany(
         "INSERT INTO identity VALUES (?, ?, ?, ?, ?, ?)",
-        [(account, *mark, first) for mark, first in found.items()],
+        [(account, *identifier, first) for identifier, first in first_sightings.items()],
     )
 
 
@@ -210,9 +212,9 @@ def remove_account(connection: sqlite3.Connection, account: int) -> None:
     for column in ("chat_alias", "author_alias"):
         run(f"DELETE FROM twin WHERE {column} IN (SELECT alias FROM identity WHERE account_id = ?)", (account,))
     snapshots = "SELECT id FROM snapshot WHERE account_id = ?"
-    for table in (*OF_SNAPSHOT, "block"):
+    for table in (*SNAPSHOT_TABLES, "block"):
         run(f"DELETE FROM {table} WHERE snapshot_id IN ({snapshots})", (account,))  # names of ours
-    for table, column in OF_RECIPIENT:
+    for table, column in RECIPIENT_COLUMNS:
         run(f"DELETE FROM {table} WHERE {column} IN ({of_account})", (account,))  # names of ours
     for table in ("identity", "ad_hoc_call", "sticker_pack", "account_evidence", "snapshot"):
         run(f"DELETE FROM {table} WHERE account_id = ?", (account,))  # names of ours
@@ -239,35 +241,35 @@ class RecordMove:
             (self.snapshot,),
         ).fetchall()
         waiting: dict[int, list[tuple[int, int | None, int, int]]] = {}
-        for number, mark, block, at, first, last in rows:
-            target = self.other(first, last)
+        for number, fingerprint, block, offset, first, last in rows:
+            target = self.other_snapshot(first, last)
             if target is not None:
-                waiting.setdefault(target, []).append((number, mark, block, at))
-        for target, found in waiting.items():
-            self.move(target, found)
+                waiting.setdefault(target, []).append((number, fingerprint, block, offset))
+        for target, records in waiting.items():
+            self.move(target, records)
         for table, tag in (("recipient", RECIPIENT), ("chat", CHAT)):
             self.move_versions(table, tag)
 
-    def other(self, first: int, last: int) -> int | None:
+    def other_snapshot(self, first: int, last: int) -> int | None:
         """Return another snapshot that has the same, or None."""
         return last if last != self.snapshot else first if first != self.snapshot else None
 
-    def move(self, target: int, found: list[tuple[int, int | None, int, int]]) -> None:
+    def move(self, target: int, records: list[tuple[int, int | None, int, int]]) -> None:
         """Write the records of some messages again, with the ids of another snapshot."""
         reader, writer = RecordReader(self.connection), RecordWriter(self.connection, target)
-        placed: list[tuple[int, int, int, int | None]] = []
-        for number, mark, block, at in found:
-            raw = self.renumbered(CHAT_ITEM, reader.read(block, at)[1], target)
-            placed.append((*writer.add(raw), number, mark))
+        moved_rows: list[tuple[int, int, int, int | None]] = []
+        for number, fingerprint, block, offset in records:
+            raw = self.renumber_record(CHAT_ITEM, reader.read(block, offset)[1], target)
+            moved_rows.append((*writer.add(raw), number, fingerprint))
         writer.flush()
         many = self.connection.executemany
         many(
             "UPDATE stored_message SET block_id = ?, block_at = ? WHERE id = ?",
-            [row[:3] for row in placed if row[3] is None],
+            [row[:3] for row in moved_rows if row[3] is None],
         )
         many(
             "UPDATE message_version SET block_id = ?, block_at = ? WHERE message_id = ? AND fingerprint = ?",
-            [row for row in placed if row[3] is not None],
+            [row for row in moved_rows if row[3] is not None],
         )
 
     def move_versions(self, table: str, tag: int) -> None:
@@ -277,34 +279,34 @@ class RecordMove:
             "WHERE recorded_in = ?",
             (self.snapshot,),
         ).fetchall()
-        for number, mark, first, last, raw in rows:
-            target = self.other(first, last)
+        for number, fingerprint, first, last, raw in rows:
+            target = self.other_snapshot(first, last)
             if target is not None:
                 self.connection.execute(
                     f"UPDATE {table}_version SET recorded_in = ?, record = ? "
                     f"WHERE {table}_id = ? AND fingerprint = ?",
-                    (target, self.renumbered(tag, raw, target) if raw else raw, number, mark),
+                    (target, self.renumber_record(tag, raw, target) if raw else raw, number, fingerprint),
                 )
 
-    def renumbered(self, tag: int, raw: bytes, target: int) -> bytes:
+    def renumber_record(self, tag: int, raw: bytes, target: int) -> bytes:
         """Return a record with the ids of another snapshot."""
-        people, chats = self.map_to(target)
+        people, chats = self.id_maps(target)
         frame = renumber(bytes([tag]) + encode_varint(len(raw)) + raw, PLAN, people, chats, {})
         at = 1
         while frame[at] & 0x80:
             at += 1
         return frame[at + 1 :]
 
-    def map_to(self, target: int) -> tuple[IdMap, IdMap]:
+    def id_maps(self, target: int) -> tuple[IdMap, IdMap]:
         """Return what leads from the ids of the snapshot to those of another."""
         if target not in self.maps:
             self.maps[target] = (
-                self.paired("snapshot_recipient", "recipient_id", target),
-                self.paired("snapshot_chat", "chat_id", target),
+                self.pair_ids("snapshot_recipient", "recipient_id", target),
+                self.pair_ids("snapshot_chat", "chat_id", target),
             )
         return self.maps[target]
 
-    def paired(self, table: str, column: str, target: int) -> IdMap:
+    def pair_ids(self, table: str, column: str, target: int) -> IdMap:
         """Pair the ids of two snapshots: by alias, and by whom it belongs to where the other has another alias."""
         query = f"SELECT file_id, alias, {column} FROM {table} WHERE snapshot_id = ? ORDER BY file_id DESC"
         there = self.connection.execute(query, (target,)).fetchall()

@@ -19,7 +19,7 @@ from google.protobuf.message import DecodeError
 
 from holdfast.backup.archives.accounts import find_account, refresh_account
 from holdfast.backup.archives.extras import Extras
-from holdfast.backup.archives.identity_changes import rename_people
+from holdfast.backup.archives.identity_changes import apply_alias_moves
 from holdfast.backup.archives.identity_merge import merge_accounts
 from holdfast.backup.archives.item_rows import ODD, Item, read_items
 from holdfast.backup.archives.media_cipher import EncryptedSpool
@@ -39,7 +39,7 @@ from holdfast.backup.wire.stream import NO_CAP
 from holdfast.backup.wire.varint import encode_varint
 from holdfast.redacted_repr import redacted
 
-__all__ = ["ImportResult", "Progress", "import_backup", "writing"]
+__all__ = ["ImportResult", "Progress", "import_backup", "transaction"]
 
 # How far an import is, of how much, and the messages so far. The first two are bytes of the stream, and a fifth
 # more for the indexes that are made when all were read.
@@ -48,7 +48,7 @@ Progress = Callable[[int, int, int], None]
 LATEST: Final = (1 << 63) - 1
 DAY: Final = 86_400_000
 # Where an item says what is special about it.
-WHAT: Final = 2
+FLAGS: Final = 2
 SETTINGS: Final = ("accountSettings", "platformASpecificSettings", "iosSpecificSettings")
 
 
@@ -74,7 +74,7 @@ class ImportResult:
 
 @redacted
 @dataclass(frozen=True, slots=True)
-class Survey:
+class BackupScan:
     """What the first reading found."""
 
     header: BackupInfo
@@ -84,11 +84,11 @@ class Survey:
     digest: str
     frames: int
     bytes: int
-    again: Callable[[], Iterator[Block]]
+    read_blocks: Callable[[], Iterator[Block]]
 
 
 @contextmanager
-def writing(connection: sqlite3.Connection) -> Iterator[None]:
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
     """Do everything or nothing; a failing disk and a second writer are said to be that."""
     try:
         connection.execute("BEGIN IMMEDIATE")
@@ -110,18 +110,18 @@ def writing(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 @contextmanager
-def without_collector() -> Iterator[None]:
+def garbage_collection_paused() -> Iterator[None]:
     """Keep the collector from looking through millions of rows none of which form a circle."""
-    was = gc.isenabled()
+    was_enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        if was:
+        if was_enabled:
             gc.enable()
 
 
-def survey(backup: Backup, spool: EncryptedSpool) -> Survey:
+def scan_backup(backup: Backup, spool: EncryptedSpool) -> BackupScan:
     """Read a backup through, and into `spool` where it can be read only once."""
     digest = hashlib.sha256(encode_varint(len(backup.header)) + backup.header)
     frames = size = 0
@@ -129,25 +129,27 @@ def survey(backup: Backup, spool: EncryptedSpool) -> Survey:
     if not backup.repeatable:
         spool.write(encode_varint(len(backup.header)) + backup.header)
     for block in backup.blocks():
-        found = walk.walk(block.data, 0, NO_CAP)
-        if found.fault:
-            raise block.damaged(found.fault, found.frames, found.at)
+        walked = walk.walk(block.data, 0, NO_CAP)
+        if walked.fault:
+            raise block.damaged(walked.fault, walked.frames, walked.at)
         if raw_account is None:
             raw_account = next((frame.raw for frame in block if frame.kind == 1), None)
         digest.update(block.data)
-        frames += found.frames
+        frames += walked.frames
         size += len(block.data)
         if not backup.repeatable:
             spool.write(block.data)
     account = Frame.FromString(raw_account or b"").account
     header = BackupInfo.FromString(backup.header)
 
-    def again() -> Iterator[Block]:
+    def read_blocks() -> Iterator[Block]:
         if backup.repeatable:
             return backup.blocks()
         return FrameStream(spool.rewind()).blocks()
 
-    return Survey(header, backup.header, account, raw_account or b"", digest.hexdigest(), frames, size, again)
+    return BackupScan(
+        header, backup.header, account, raw_account or b"", digest.hexdigest(), frames, size, read_blocks
+    )
 
 
 def import_backup(
@@ -155,25 +157,25 @@ def import_backup(
 ) -> ImportResult:
     """Import one backup into the archive behind a connection that may write."""
     started = time.perf_counter()
-    with EncryptedSpool() as spool, without_collector():
-        found = survey(backup, spool)
-        with writing(connection):
-            made = min(found.header.backupTimeMs, LATEST)
-            account, others = find_account(connection, found.header, found.account, (made, found.digest))
+    with EncryptedSpool() as spool, garbage_collection_paused():
+        scan = scan_backup(backup, spool)
+        with transaction(connection):
+            made_ms = min(scan.header.backupTimeMs, LATEST)
+            account, others = find_account(connection, scan.header, scan.account, (made_ms, scan.digest))
             if others:
                 merge_accounts(connection, others, account)
-            known = connection.execute(
+            existing = connection.execute(
                 "SELECT id, name, messages FROM snapshot WHERE account_id = ? AND digest = ?",
-                (account, found.digest),
+                (account, scan.digest),
             ).fetchone()
-            if known is not None:
+            if existing is not None:
                 return ImportResult(
                     backup.name,
-                    known[0],
-                    known[1],
-                    made,
+                    existing[0],
+                    existing[1],
+                    made_ms,
                     True,
-                    known[2],
+                    existing[2],
                     0,
                     0,
                     0,
@@ -181,14 +183,14 @@ def import_backup(
                     0,
                     time.perf_counter() - started,
                 )
-            importer = Importer.begin(connection, found, account, made, backup.name)
+            importer = Importer.begin(connection, scan, account, made_ms, backup.name)
             importer.run(progress)
-    counts, notes = importer.messages.counts, importer.notes.found
+    counts, notes = importer.messages.counts, importer.notes.counts
     return ImportResult(
         backup.name,
         importer.snapshots.current,
-        account_name(found.account),
-        made,
+        account_name(scan.account),
+        made_ms,
         False,
         counts.read,
         counts.new,
@@ -206,7 +208,7 @@ class Importer:
     """One import at work."""
 
     connection: sqlite3.Connection
-    survey: Survey
+    scan: BackupScan
     snapshots: Snapshots
     notes: Notes
     recipient_map: RecipientMap
@@ -218,83 +220,83 @@ class Importer:
 
     @classmethod
     def begin(
-        cls, connection: sqlite3.Connection, found: Survey, account: int, made: int, source: str
+        cls, connection: sqlite3.Connection, scan: BackupScan, account: int, made_ms: int, source: str
     ) -> "Importer":
         """Write down the snapshot and get ready for its frames."""
-        owner = found.account
+        owner = scan.account
         settings = {name: getattr(owner, name) for name in SETTINGS if owner.HasField(name)}
-        written = (f'"{name}": {MessageToJson(one, indent=None)}' for name, one in settings.items())
+        written = (f'"{name}": {MessageToJson(message, indent=None)}' for name, message in settings.items())
         text = f"{{{', '.join(written)}}}"
         row = connection.execute(
             f"INSERT INTO snapshot VALUES (NULL, {', '.join('?' * 17)})",
             (
                 account,
-                made,
-                found.digest,
-                min(found.header.version, LATEST),
-                found.header.currentAppVersion,
-                found.header.firstAppVersion,
-                found.frames,
-                found.bytes,
+                made_ms,
+                scan.digest,
+                min(scan.header.version, LATEST),
+                scan.header.currentAppVersion,
+                scan.header.firstAppVersion,
+                scan.frames,
+                scan.bytes,
                 0,
                 account_name(owner),
                 owner.username or None,
                 " ".join(part for part in (owner.bioEmoji, owner.bioText) if part) or None,
                 text,
-                found.raw_header,
-                found.raw_account or None,
+                scan.raw_header,
+                scan.raw_account or None,
                 source,
                 time.time_ns() // 1_000_000,
             ),
         )
         current = row.lastrowid
         assert current is not None  # noqa: S101  # a row was just written
-        snapshots = Snapshots.read(connection, account, current, made, found.digest)
+        snapshots = Snapshots.read(connection, account, current, made_ms, scan.digest)
         notes = Notes()
         recipient_map = RecipientMap(connection, snapshots, notes)
         recipient_map.load()
         extras = Extras(connection, snapshots, recipient_map.people, recipient_map.aliases, notes)
         messages = Messages(connection, snapshots, recipient_map, notes)
-        return cls(connection, found, snapshots, notes, recipient_map, extras, messages, min(made + DAY, LATEST))
+        return cls(connection, scan, snapshots, notes, recipient_map, extras, messages, min(made_ms + DAY, LATEST))
 
     def run(self, progress: Progress | None) -> None:
         """Read all frames again, this time for what they say."""
         run = self.connection.execute
-        first = self.messages.empty
-        if first:
+        is_first_import = self.messages.is_empty
+        if is_first_import:
             for name in LATER_INDEXES:
                 run(f"DROP INDEX IF EXISTS {name}")
-        done, total = 0, self.survey.bytes * 6 // 5
-        for block in self.survey.again():
-            self.block(block)
-            done += len(block.data)
+        bytes_read, total = 0, self.scan.bytes * 6 // 5
+        for block in self.scan.read_blocks():
+            self.import_block(block)
+            bytes_read += len(block.data)
             if progress is not None:
-                progress(done, total, self.messages.counts.read)
-        self.notes.at(0, "account")
-        self.extras.colors(self.survey.account)
-        self.tolerate_account()
+                progress(bytes_read, total, self.messages.counts.read)
+        self.notes.set_frame(0, "account")
+        self.extras.add_custom_colors(self.scan.account)
+        self.note_account_defaults()
         self.recipient_map.finish()
-        if first:
+        if is_first_import:
             for statement in LATER_INDEXES.values():
                 run(statement)
         self.messages.finish()
-        shots = self.snapshots
+        snapshots = self.snapshots
         self.connection.executemany(
             "INSERT INTO skipped VALUES (?, ?, ?, ?, ?, ?)",
-            [(shots.current, *note, times) for note, times in self.notes.found.items()],
+            [(snapshots.current, *note, times) for note, times in self.notes.counts.items()],
         )
-        run("UPDATE snapshot SET messages = ? WHERE id = ?", (self.messages.counts.read, shots.current))
-        refresh_account(self.connection, shots)
+        run("UPDATE snapshot SET messages = ? WHERE id = ?", (self.messages.counts.read, snapshots.current))
+        refresh_account(self.connection, snapshots)
         if progress is not None:
             progress(total, total, self.messages.counts.read)
 
-    def block(self, block: Block) -> None:
+    def import_block(self, block: Block) -> None:
         """Take in the frames of a block: all others one by one first, then the messages in one go."""
         data = block.data
         items, others, frames, fault, at, latest, place = self.read(data)
         if fault:
             raise block.damaged(fault, frames, at)
-        if not others and not any(item[WHAT] & ODD for item in items):
+        if not others and not any(item[FLAGS] & ODD for item in items):
             self.latest, self.place = latest, place
             self.messages.add(items, data, block.index)
             return
@@ -303,12 +305,12 @@ class Importer:
             (before, block.index + before + n, parse(data[start:end], block.index + before + n))
             for n, (before, start, end) in enumerate(others)
         ]
-        moved = self.recipient_map.meet(
+        moved = self.recipient_map.register(
             frame.recipient for _n, _index, frame in parsed if frame.HasField("recipient")
         )
-        rename_people(self.connection, self.recipient_map, self.messages.merger, moved)
+        apply_alias_moves(self.connection, self.recipient_map, self.messages.merger, moved)
         for before, index, frame in parsed:
-            self.other(frame, index)
+            self.import_frame(frame, index)
             if frame.WhichOneof("item") == "chatItem":
                 odd.setdefault(before, []).append((index, frame))
         self.recipient_map.save()
@@ -317,7 +319,7 @@ class Importer:
         places = [before for before, _start, _end in others]
         entries: list[Entry] = []
         for n in range(len(items) + 1):
-            entries += [self.anew(frame.chatItem, index) for index, frame in odd.get(n, ())]
+            entries += [self.reparse(frame.chatItem, index) for index, frame in odd.get(n, ())]
             if n < len(items):
                 entries.append(self.entry(data, items[n], block.index + n + bisect_right(places, n)))
         self.messages.add_each(entries)
@@ -338,20 +340,20 @@ class Importer:
     def entry(self, data: bytes, item: Item, frame: int) -> Entry:
         """Cut out the record of a message; one only protobuf can read is read by it first."""
         raw = data[item[0] : item[1]]
-        if not item[WHAT] & ODD:
+        if not item[FLAGS] & ODD:
             return item, raw, frame
-        return self.anew(ChatItem.FromString(raw), frame)
+        return self.reparse(ChatItem.FromString(raw), frame)
 
-    def anew(self, chat_item: ChatItem, index: int) -> Entry:
+    def reparse(self, chat_item: ChatItem, index: int) -> Entry:
         """Read a message again as protobuf would write it, alone in its frame."""
         raw = Frame(chatItem=chat_item).SerializeToString()
         data = encode_varint(len(raw)) + raw
         items, *_rest = self.read(data)
         return items[0], chat_item.SerializeToString(), index
 
-    def tolerate_account(self) -> None:
+    def note_account_defaults(self) -> None:
         """Note what of the account's own settings is read as something else."""
-        owner = self.survey.account
+        owner = self.scan.account
         if owner.HasField("backupsSubscriberData") and not owner.backupsSubscriberData.WhichOneof(
             "iapSubscriptionId"
         ):
@@ -362,24 +364,24 @@ class Importer:
         if owner.HasField("usernameLink"):
             self.notes.enum(owner.usernameLink, "color")
 
-    def other(self, frame: Frame, index: int) -> None:
+    def import_frame(self, frame: Frame, index: int) -> None:
         """Take in one frame that is not a message."""
         kind = frame.WhichOneof("item")
-        self.notes.at(index, kind or "frame")
+        self.notes.set_frame(index, kind or "frame")
         if kind is None:
             self.notes.skip("Frame.item not set")
         elif kind == "recipient":
             self.recipient_map.add(frame.recipient, frame.recipient.SerializeToString())
         elif kind == "chat":
-            self.recipient_map.chat(frame.chat, frame.chat.SerializeToString())
+            self.recipient_map.add_chat(frame.chat, frame.chat.SerializeToString())
         elif kind == "stickerPack":
-            self.extras.pack(frame.stickerPack)
+            self.extras.add_sticker_pack(frame.stickerPack)
         elif kind == "adHocCall":
-            self.extras.call(frame.adHocCall)
+            self.extras.add_call(frame.adHocCall)
         elif kind == "notificationProfile":
-            self.extras.profile(frame.notificationProfile)
+            self.extras.add_notification_profile(frame.notificationProfile)
         elif kind == "chatFolder":
-            self.extras.folder(frame.chatFolder)
+            self.extras.add_chat_folder(frame.chatFolder)
 
 
 def parse(raw: bytes, index: int) -> Frame:

@@ -15,18 +15,26 @@ from holdfast.backup.archives import schema
 from holdfast.backup.errors import ArchiveError, NotAnArchive
 from holdfast.errors import HoldfastError
 
-__all__ = ["UNEXPECTED", "check_old_schema", "check_schema", "damage", "harden", "typed", "wrong_value"]
+__all__ = [
+    "UNEXPECTED",
+    "check_old_schema",
+    "check_schema",
+    "check_types",
+    "damage_error",
+    "harden",
+    "wrong_value",
+]
 
-Made = TypeVar("Made", bound=Struct)
+StructT = TypeVar("StructT", bound=Struct)
 
 # What reading values of wrong types ends in.
 UNEXPECTED: Final = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, sqlite3.Error)
 # No value of an archive is larger; an expression must not make one that fills the memory.
-LONGEST_VALUE: Final = 256 << 20
+MAX_VALUE_BYTES: Final = 256 << 20
 STORED: Final = {"INTEGER": "integer", "TEXT": "text", "BLOB": "blob"}
 OBJECTS: Final = "SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'"
 # What a fault of the disk or of another program says; the archive may be sound.
-ELSEWHERE: Final = frozenset(
+ENVIRONMENT_ERRORS: Final = frozenset(
     {
         sqlite3.SQLITE_BUSY,
         sqlite3.SQLITE_CANTOPEN,
@@ -45,7 +53,7 @@ def harden(connection: sqlite3.Connection) -> None:
     """Let SQLite run nothing from a schema that reaches beyond the database, and make no huge values."""
     connection.execute("PRAGMA trusted_schema = OFF")
     connection.execute("PRAGMA cell_size_check = ON")
-    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_VALUE)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
     connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
     connection.setlimit(sqlite3.SQLITE_LIMIT_WORKER_THREADS, 0)
 
@@ -55,7 +63,7 @@ def check_schema(connection: sqlite3.Connection, *, writing: bool = False) -> No
     own = own_objects()
     for kind, name, table, sql in connection.execute(OBJECTS).fetchall():
         if kind == "trigger":
-            raise NotAnArchive(f"the archive has a trigger, {shortened(name)}, which none made by Holdfast has")
+            raise NotAnArchive(f"the archive has a trigger, {shorten_name(name)}, which none made by Holdfast has")
         if name not in own:
             if kind == "index" and writing and table in own:
                 check_index(connection, name, table)
@@ -75,12 +83,12 @@ def check_old_schema(connection: sqlite3.Connection) -> None:
     own = own_objects()
     for kind, name, _, sql in connection.execute(OBJECTS).fetchall():
         if kind == "trigger":
-            raise NotAnArchive(f"the archive has a trigger, {shortened(name)}, which none made by Holdfast has")
+            raise NotAnArchive(f"the archive has a trigger, {shorten_name(name)}, which none made by Holdfast has")
         if kind != "table":
             continue
         if sql.upper().startswith("CREATE VIRTUAL"):
             if own.get(name) != (kind, " ".join(sql.split())):
-                raise NotAnArchive(f"{shortened(name)} in the archive is not a table that Holdfast makes")
+                raise NotAnArchive(f"{shorten_name(name)} in the archive is not a table that Holdfast makes")
         else:
             check_columns(connection, name)
 
@@ -100,7 +108,9 @@ def check_index(connection: sqlite3.Connection, name: str, table: str) -> None:
         (name, table),
     ).fetchone()
     if computed:
-        raise NotAnArchive(f"the archive has an index with an expression, {shortened(name)}; drop it to add to it")
+        raise NotAnArchive(
+            f"the archive has an index with an expression, {shorten_name(name)}; drop it to add to it"
+        )
 
 
 @lru_cache(maxsize=1)
@@ -108,9 +118,9 @@ def own_objects() -> dict[str, tuple[str, str]]:
     """Return the tables, views and indexes of a new archive: what each is, and its text."""
     connection = sqlite3.connect(":memory:", isolation_level=None)
     schema.create(connection)
-    found = {name: (kind, " ".join(sql.split())) for kind, name, _, sql in connection.execute(OBJECTS)}
+    objects = {name: (kind, " ".join(sql.split())) for kind, name, _, sql in connection.execute(OBJECTS)}
     connection.close()
-    return found
+    return objects
 
 
 @lru_cache(maxsize=1)
@@ -118,30 +128,30 @@ def own_columns() -> dict[str, tuple[tuple[str, str, bool], ...]]:
     """Return the columns of the tables of a new archive: the name, how it is stored, whether it may be empty."""
     connection = sqlite3.connect(":memory:", isolation_level=None)
     schema.create(connection)
-    found: dict[str, tuple[tuple[str, str, bool], ...]] = {}
+    columns: dict[str, tuple[tuple[str, str, bool], ...]] = {}
     for name, (kind, sql) in own_objects().items():
         if kind == "table" and "STRICT" in sql.rpartition(")")[2]:
             rows = connection.execute('SELECT name, type, "notnull", pk FROM pragma_table_info(?)', (name,))
-            found[name] = tuple(
-                (column, STORED[stored], not (filled or key))
-                for column, stored, filled, key in rows
+            columns[name] = tuple(
+                (column, STORED[stored], not (not_null or key))
+                for column, stored, not_null, key in rows
                 if stored in STORED
             )
     connection.close()
-    return found
+    return columns
 
 
 def wrong_value(connection: sqlite3.Connection) -> str:
     """Return a column, with its table, that holds a value of a type it cannot have; nothing if there is none."""
-    there = {name for kind, name, _, _ in connection.execute(OBJECTS).fetchall() if kind == "table"}
+    tables = {name for kind, name, _, _ in connection.execute(OBJECTS).fetchall() if kind == "table"}
     for table, columns in own_columns().items():
-        if table not in there:
+        if table not in tables:
             continue
-        known = {name for (name,) in connection.execute("SELECT name FROM pragma_table_info(?)", (table,))}
+        present = {name for (name,) in connection.execute("SELECT name FROM pragma_table_info(?)", (table,))}
         checks = [
             f"""WHEN typeof("{name}") NOT IN ('{stored}'{", 'null'" if empty else ""}) THEN '{name}'"""
             for name, stored, empty in columns
-            if name in known
+            if name in present
         ]
         if not checks:
             continue
@@ -152,7 +162,7 @@ def wrong_value(connection: sqlite3.Connection) -> str:
     return ""
 
 
-def damage(connection: sqlite3.Connection, problem: BaseException) -> ArchiveError | None:
+def damage_error(connection: sqlite3.Connection, problem: BaseException) -> ArchiveError | None:
     """Return the error to raise where reading failed because of what an archive holds; None where it did not.
 
     SQLite's own words may quote messages, so they are not repeated.
@@ -161,7 +171,7 @@ def damage(connection: sqlite3.Connection, problem: BaseException) -> ArchiveErr
         return None
     if isinstance(problem, sqlite3.Error):
         code = getattr(problem, "sqlite_errorcode", None)
-        if code is not None and code & PRIMARY_CODE in ELSEWHERE:
+        if code is not None and code & PRIMARY_CODE in ENVIRONMENT_ERRORS:
             return None
         if code is None and not isinstance(problem, sqlite3.DataError | sqlite3.OperationalError):
             return None
@@ -173,32 +183,32 @@ def damage(connection: sqlite3.Connection, problem: BaseException) -> ArchiveErr
     return ArchiveError(f"the archive is damaged: {column} holds a value of a wrong type") if column else None
 
 
-def typed(made: Made) -> Made:
+def check_types(record: StructT) -> StructT:
     """Return what was made of rows, unless a field in it is of another type than it is declared with."""
-    for name, allowed in field_types(type(made)):
-        if not isinstance(getattr(made, name), allowed):
+    for name, allowed in field_types(type(record)):
+        if not isinstance(getattr(record, name), allowed):
             raise ArchiveError(
-                f"the archive is damaged: a value of {type(made).__name__.lower()}.{name} has a wrong type"
+                f"the archive is damaged: a value of {type(record).__name__.lower()}.{name} has a wrong type"
             )
-    for name in made.__struct_fields__:
-        value = getattr(made, name)
+    for name in record.__struct_fields__:
+        value = getattr(record, name)
         for part in value if isinstance(value, tuple) else (value,):
             if isinstance(part, Struct):
-                typed(part)
-    return made
+                check_types(part)
+    return record
 
 
 @lru_cache(maxsize=32)
 def field_types(kind: type[Struct]) -> tuple[tuple[str, tuple[type, ...]], ...]:
     """Return the fields of a class whose types are plain, with these."""
-    found = []
+    fields = []
     for name, hint in get_type_hints(kind).items():
         parts: tuple[Any, ...] = get_args(hint) if isinstance(hint, UnionType) else (hint,)
         if all(part in {int, str, bool, bytes, NoneType} for part in parts):
-            found.append((name, parts))
-    return tuple(found)
+            fields.append((name, parts))
+    return tuple(fields)
 
 
-def shortened(name: str) -> str:
+def shorten_name(name: str) -> str:
     """Cut a name that somebody else has chosen."""
     return f"{name[:40]!a}"

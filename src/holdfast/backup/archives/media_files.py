@@ -85,8 +85,8 @@ class MediaFolder:
         relative = PurePosixPath(place)
         if not relative.parts or relative.is_absolute() or ".." in relative.parts:
             return None
-        found = self.path / relative
-        return KeptFile(found, self.key, place) if found.is_file() else None
+        path = self.path / relative
+        return KeptFile(path, self.key, place) if path.is_file() else None
 
     @contextmanager
     def write(self, place: str) -> Iterator[BinaryIO | EncryptedFileWriter]:
@@ -105,7 +105,9 @@ class MediaFolder:
         """Yield the files in it, also those that were left under temporary names."""
         if not self.path.is_dir():
             return
-        for home in sorted(self.path.iterdir()):
-            if home.is_dir() and not home.is_symlink():
-                with os.scandir(home) as entries:
-                    yield from sorted(Path(one.path) for one in entries if one.is_file(follow_symlinks=False))
+        for folder in sorted(self.path.iterdir()):
+            if folder.is_dir() and not folder.is_symlink():
+                with os.scandir(folder) as entries:
+                    yield from sorted(
+                        Path(entry.path) for entry in entries if entry.is_file(follow_symlinks=False)
+                    )

@@ -9,7 +9,7 @@ import sqlite3
 from pathlib import Path
 from typing import Final
 
-from holdfast.backup.archives.imports import writing
+from holdfast.backup.archives.imports import transaction
 from holdfast.backup.archives.media_cipher import MAGIC, MediaKey
 from holdfast.backup.archives.media_files import MediaFolder
 from holdfast.backup.errors import ArchiveError
@@ -64,7 +64,7 @@ def delete_superseded_files(connection: sqlite3.Connection, folder: MediaFolder)
     except OSError:
         # It is tried again when the archive is next written to.
         return
-    with writing(connection):
+    with transaction(connection):
         if folder.key is None:
             connection.execute("DROP TABLE encryption")
         else:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from typing import Final
 
-from holdfast.backup.archives.imports import writing
+from holdfast.backup.archives.imports import transaction
 from holdfast.backup.archives.media_files import KeptFile, MediaFolder
 from holdfast.backup.backup_reader import Backup
 from holdfast.backup.container.chunks import CHUNK
@@ -44,8 +44,8 @@ def copy_media(
     media = backup.media
     if media is None:
         raise UnreadableBackup(f"{backup.name} is a {backup.form.value}, which has no attachments beside it")
-    there = {name for (name,) in connection.execute("SELECT media_name FROM media WHERE path <> ''")}
-    gone = {
+    copied = {name for (name,) in connection.execute("SELECT media_name FROM media WHERE path <> ''")}
+    removed = {
         name
         for (name,) in connection.execute(
             "SELECT media_name FROM media m WHERE path = '' "
@@ -53,12 +53,12 @@ def copy_media(
         )
     }
     for pointer, attachment in kept(backup):
-        if (only is not None and attachment.name not in only) or attachment.name in gone:
+        if (only is not None and attachment.name not in only) or attachment.name in removed:
             continue
         digest = attachment.plaintext_hash.hex()
         relative = folder.place_of(digest, pointer.content_type)
         file = folder.find(relative)
-        if attachment.name in there and is_whole(file, attachment.size):
+        if attachment.name in copied and is_whole(file, attachment.size):
             yield CopiedAttachment(attachment.name, relative, attachment.size, False, "")
             continue
         new = file is None or file.digest() != attachment.plaintext_hash
@@ -70,7 +70,7 @@ def copy_media(
             yield CopiedAttachment(attachment.name, None, 0, False, str(error))
             continue
         # The file is there before the archive says so.
-        with writing(connection):
+        with transaction(connection):
             row = (attachment.name, digest, attachment.size, relative)
             connection.execute("INSERT OR REPLACE INTO media VALUES (?, ?, ?, ?)", row)
         yield CopiedAttachment(attachment.name, relative, attachment.size, new, "")
@@ -105,7 +105,7 @@ def delete_removed_files(connection: sqlite3.Connection, folder: MediaFolder) ->
     if connection.execute(waiting).fetchone() is None:
         return
     # Files are written before the archive says so, and deleted while nobody else writes to it.
-    with writing(connection):
+    with transaction(connection):
         for (digest,) in connection.execute(waiting).fetchall():
             kept_elsewhere = connection.execute(
                 "SELECT 1 FROM media WHERE path <> '' AND sha256 = ?", (digest,)

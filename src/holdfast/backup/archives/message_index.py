@@ -29,17 +29,17 @@ def spelled_signs(text: str | None, extra: str | None) -> str | None:
 def index_all(connection: sqlite3.Connection) -> None:
     """Index all messages anew."""
     connection.execute("INSERT INTO message_index (message_index) VALUES ('delete-all')")
-    add(connection, "ORDER BY id")
+    add_to_index(connection, "ORDER BY id")
 
 
 def index_messages(connection: sqlite3.Connection, ids: str) -> None:
     """Index messages that are in no index yet; `ids` is a query."""
-    add(connection, f"WHERE id IN ({ids}) ORDER BY id")
+    add_to_index(connection, f"WHERE id IN ({ids}) ORDER BY id")
 
 
-def add(connection: sqlite3.Connection, which: str) -> None:
+def add_to_index(connection: sqlite3.Connection, which: str) -> None:
     """Add messages to the index."""
-    register(connection)
+    register_functions(connection)
     run = connection.execute
     config = "INSERT INTO message_index (message_index, rank) VALUES ('hashsize', ?)"
     run(config, (HASH_SIZE,))
@@ -49,7 +49,7 @@ def add(connection: sqlite3.Connection, which: str) -> None:
 
 def unindex_messages(connection: sqlite3.Connection, ids: str, values: tuple[int, ...] = ()) -> None:
     """Take messages that are what they were when they were indexed out of the index; `ids` is a query."""
-    register(connection)
+    register_functions(connection)
     connection.execute(
         f"INSERT INTO message_index (message_index, rowid, {COLUMNS}) "  # columns of ours
         f"SELECT 'delete', {ROWS} WHERE id IN ({ids})",
@@ -57,6 +57,6 @@ def unindex_messages(connection: sqlite3.Connection, ids: str, values: tuple[int
     )
 
 
-def register(connection: sqlite3.Connection) -> None:
+def register_functions(connection: sqlite3.Connection) -> None:
     """Let statements spell signs."""
     connection.create_function("spelled_signs", 2, spelled_signs, deterministic=True)

@@ -93,19 +93,19 @@ class MessageParts:
     revisions: Rows
     receipts: Rows
     changes: Rows
-    said: Mapping[int, str]
+    sentences: Mapping[int, str]
     polls: Mapping[int, model.Poll]
     cards: Mapping[int, model.Card]
     states: Mapping[int, str]
     vanished: Mapping[int, int]
     authors: Mapping[int, str]
     chats: Mapping[int, str]
-    more: Set[int]
+    with_parts: Set[int]
 
     def is_plain(self, row: Row) -> bool:
         """Return whether a message is a text and nothing else, but for how far it got."""
         return (
-            row[0] not in self.more
+            row[0] not in self.with_parts
             and row[4] == "message"
             and bool(row[5])
             and not (row[10] or row[11] or row[12])
@@ -129,36 +129,36 @@ class MessageLoader:
             self._names = Names(self.connection)
         return self._names
 
-    def forget(self) -> None:
+    def forget_names(self) -> None:
         """Read names anew, after an import."""
         self._names = None
 
-    def gather(self, query: str, ids: str) -> Rows:
+    def rows_by_message(self, query: str, ids: str) -> Rows:
         """Read rows that belong to messages, by message."""
-        found: Rows = {}
+        grouped: Rows = {}
         for row in self.connection.execute(query, (ids,)).fetchall():
-            if row[0] in found:
-                found[row[0]].append(row[1:])
+            if row[0] in grouped:
+                grouped[row[0]].append(row[1:])
             else:
-                found[row[0]] = [row[1:]]
-        return found
+                grouped[row[0]] = [row[1:]]
+        return grouped
 
-    def vanishing(self, snapshots: set[int]) -> dict[int, int]:
+    def vanished_times(self, snapshots: set[int]) -> dict[int, int]:
         """Tell when what a snapshot was the last to have was gone."""
-        return dict(self.connection.execute(VANISHED, (listed(snapshots),))) if snapshots else {}
+        return dict(self.connection.execute(VANISHED, (json_ids(snapshots),))) if snapshots else {}
 
     def load_parts(self, rows: Sequence[Row], *, whole: bool = False) -> MessageParts:
         """Read what belongs to messages; `whole` with receipts and what changed about them."""
-        ids = listed([row[0] for row in rows])
-        attachments = self.gather(ATTACHMENTS, ids)
-        reactions = self.gather(REACTIONS, ids)
-        quotes = self.gather(QUOTES, ids)
-        links = self.gather(LINKS, ids)
-        ranges = self.gather(RANGES, ids)
-        revisions = self.gather(REVISIONS, ids)
+        ids = json_ids([row[0] for row in rows])
+        attachments = self.rows_by_message(ATTACHMENTS, ids)
+        reactions = self.rows_by_message(REACTIONS, ids)
+        quotes = self.rows_by_message(QUOTES, ids)
+        links = self.rows_by_message(LINKS, ids)
+        ranges = self.rows_by_message(RANGES, ids)
+        revisions = self.rows_by_message(REVISIONS, ids)
         receipts = self.receipts(ids) if whole else {}
-        changes = self.gather(CHANGES, ids) if whole else {}
-        said, polls, cards = self.sentences(rows), self.polls(rows), self.cards(rows)
+        changes = self.rows_by_message(CHANGES, ids) if whole else {}
+        sentences, polls, cards = self.sentences(rows), self.polls(rows), self.cards(rows)
         name, is_owner = self.names.name, self.names.is_owner
         return MessageParts(
             attachments,
@@ -169,32 +169,63 @@ class MessageLoader:
             revisions,
             receipts,
             changes,
-            said,
+            sentences,
             polls,
             cards,
             {row[0]: row[16] for row in rows if row[16] is not None},
-            self.vanishing({row[14] for row in rows if row[14] is not None}),
+            self.vanished_times({row[14] for row in rows if row[14] is not None}),
             {number: name(number) for number in {row[2] for row in rows}},
-            {one: "Note to Self" if is_owner(one) else name(one) for one in {row[1] for row in rows}},
+            {
+                chat_id: "Note to Self" if is_owner(chat_id) else name(chat_id)
+                for chat_id in {row[1] for row in rows}
+            },
             set().union(
-                attachments, reactions, quotes, links, ranges, revisions, receipts, changes, said, polls, cards
+                attachments,
+                reactions,
+                quotes,
+                links,
+                ranges,
+                revisions,
+                receipts,
+                changes,
+                sentences,
+                polls,
+                cards,
             ),
         )
 
-    def complete(self, rows: Sequence[Row], *, whole: bool = False) -> list[model.Message]:
+    def build_messages(self, rows: Sequence[Row], *, whole: bool = False) -> list[model.Message]:
         """Make messages of their rows; `whole` with receipts and what changed about them."""
         if not rows:
             return []
         parts = self.load_parts(rows, whole=whole)
-        return [self.made(row, parts) for row in rows]
+        return [self.build_message(row, parts) for row in rows]
 
-    def made(self, row: Row, parts: MessageParts) -> model.Message:
+    def build_message(self, row: Row, parts: MessageParts) -> model.Message:
         """Make a message of its row and of what was found to belong to it and others."""
-        number, chat, author, way, kind, text, sent, received, order, n, sms, timer, pinned, _, last, _, _ = row
+        (
+            number,
+            chat,
+            author,
+            direction,
+            kind,
+            text,
+            sent,
+            received,
+            order,
+            n,
+            sms,
+            timer,
+            pinned,
+            _,
+            last,
+            _,
+            _,
+        ) = row
         files: tuple[model.ArchivedAttachment, ...] = ()
         texts: dict[int, str] = {}
         if number in parts.attachments:
-            files = tuple([model.ArchivedAttachment(*one) for one in parts.attachments[number]])
+            files = tuple([model.ArchivedAttachment(*values) for values in parts.attachments[number]])
             texts = self.long_texts(files)
             text = texts.get(0, text)
         facts = (
@@ -203,10 +234,10 @@ class MessageLoader:
             parts.chats[chat],
             author,
             parts.authors[author],
-            way,
+            direction,
             kind,
             text,
-            parts.said.get(number),
+            parts.sentences.get(number),
             sent,
             received,
             model.Position(order, n, number),
@@ -215,7 +246,7 @@ class MessageLoader:
             pinned,
             None if last is None else parts.vanished[last],
         )
-        if number not in parts.more:
+        if number not in parts.with_parts:
             return model.Message(*facts, status=parts.states.get(number))
         name = self.names.name
         reactions, quoted = parts.reactions.get(number), parts.quotes.get(number)
@@ -223,11 +254,13 @@ class MessageLoader:
         return model.Message(
             *facts,
             files,
-            tuple([model.Reaction(one[0], name(one[0]), *one[1:]) for one in reactions]) if reactions else (),
+            tuple([model.Reaction(values[0], name(values[0]), *values[1:]) for values in reactions])
+            if reactions
+            else (),
             model.Quote(quoted[0][0], name(quoted[0][0]), *quoted[0][1:]) if quoted else None,
-            tuple([model.Link(*one) for one in links]) if links else (),
-            tuple([self.text_range(one) for one in marks if one[0] == "text"]) if marks else (),
-            tuple([self.text_range(one) for one in marks if one[0] == "quote"]) if marks else (),
+            tuple([model.Link(*values) for values in links]) if links else (),
+            tuple([self.text_range(values) for values in marks if values[0] == "text"]) if marks else (),
+            tuple([self.text_range(values) for values in marks if values[0] == "quote"]) if marks else (),
             tuple([model.Revision(n, at, texts.get(n, was)) for n, at, was in revisions]) if revisions else (),
             parts.polls.get(number),
             parts.cards.get(number),
@@ -240,8 +273,8 @@ class MessageLoader:
             ),
             tuple(
                 [
-                    model.Change(one[0], one[1], name(one[2]) if one[2] else None, *one[3:])
-                    for one in parts.changes.get(number, ())
+                    model.Change(values[0], values[1], name(values[2]) if values[2] else None, *values[3:])
+                    for values in parts.changes.get(number, ())
                 ]
             ),
             0 in texts,
@@ -249,12 +282,12 @@ class MessageLoader:
 
     def long_texts(self, files: Sequence[model.ArchivedAttachment]) -> dict[int, str]:
         """Read the texts that were too long to stand in a message, by the number of the wording."""
-        found: dict[int, str] = {}
+        texts: dict[int, str] = {}
         for attachment in files:
             text = self.long_text(attachment.path) if attachment.role == "long_text" and attachment.path else None
             if text is not None:
-                found[attachment.revision] = text
-        return found
+                texts[attachment.revision] = text
+        return texts
 
     def long_text(self, path: str) -> str | None:  # noqa: ARG002  # whoever has files reads them
         """Read a text that was kept as a file; None where there is none."""
@@ -272,16 +305,16 @@ class MessageLoader:
 
     def cards(self, rows: Sequence[Row]) -> dict[int, model.Card]:
         """Read the contact cards that were sent."""
-        ids = numbers_of(rows, "contact")
+        ids = json_ids_of_kind(rows, "contact")
         if not ids:
             return {}
         these = "IN (SELECT value FROM json_each(?))"
-        lines = self.gather(
+        lines = self.rows_by_message(
             "SELECT message_id, field, type, label, value FROM contact_card_field "
             f"WHERE message_id {these} ORDER BY field = 'address', field = 'email', n",
             ids,
         )
-        cards = self.gather(
+        cards = self.rows_by_message(
             f"SELECT message_id, name, organization FROM contact_card WHERE message_id {these}", ids
         )
         return {
@@ -291,13 +324,17 @@ class MessageLoader:
 
     def polls(self, rows: Sequence[Row]) -> dict[int, model.Poll]:
         """Read polls with their options and votes."""
-        ids = numbers_of(rows, "poll")
+        ids = json_ids_of_kind(rows, "poll")
         if not ids:
             return {}
         these = "IN (SELECT value FROM json_each(?))"
-        votes = self.gather(f"SELECT message_id, option, voter_id FROM poll_vote WHERE message_id {these}", ids)
-        options = self.gather(f"SELECT message_id, n, text FROM poll_option WHERE message_id {these}", ids)
-        polls = self.gather(
+        votes = self.rows_by_message(
+            f"SELECT message_id, option, voter_id FROM poll_vote WHERE message_id {these}", ids
+        )
+        options = self.rows_by_message(
+            f"SELECT message_id, n, text FROM poll_option WHERE message_id {these}", ids
+        )
+        polls = self.rows_by_message(
             f"SELECT message_id, question, allow_multiple, has_ended FROM poll WHERE message_id {these}", ids
         )
         return {
@@ -320,51 +357,51 @@ class MessageLoader:
         special = {row[0]: row for row in rows if row[4] != "message"}
         if not special:
             return {}
-        ids = listed(special)
+        ids = json_ids(special)
         these = "IN (SELECT value FROM json_each(?))"
-        events = self.gather(
+        events = self.rows_by_message(
             f"SELECT message_id, type, details FROM update_event WHERE message_id {these} ORDER BY n", ids
         )
         facts: Rows = {}
         for kind in {row[4] for row in special.values()} & FACTS.keys():
-            facts |= self.gather(f"{FACTS[kind]} WHERE message_id {these}", ids)
-        said: dict[int, str] = {}
+            facts |= self.rows_by_message(f"{FACTS[kind]} WHERE message_id {these}", ids)
+        sentences: dict[int, str] = {}
         for number, row in special.items():
             account = self.names.accounts[row[1]]
 
             def namer(whom: object, account: int = account) -> str | None:
-                return self.names.within(account, whom)
+                return self.names.name_in_account(account, whom)
 
             parts = [
                 sentence(kind, json.loads(details), row[2], namer, self.table)
                 for kind, details in events.get(number, ())
             ]
-            parts += [self.fact(row, *fact) for fact in facts.get(number, ())]
+            parts += [self.fact_sentence(row, *fact) for fact in facts.get(number, ())]
             if row[4] in {"deleted", "view_once"}:
                 parts.append(self.tombstone(row))
             if parts:
-                said[number] = " ".join(parts)
-        return said
+                sentences[number] = " ".join(parts)
+        return sentences
 
-    def by(self, key: str, row: Row, **values: object) -> str:
+    def sentence_by_author(self, key: str, row: Row, **values: object) -> str:
         """Choose a sentence by whether the owner is the author."""
         own = self.names.is_owner(row[2])
         template = self.table.get(f"{key}.you") if own else None
         return (template or self.table[key]).format(who=self.names.name(row[2]), **values)
 
-    def called(self, whom: int) -> str:
+    def subject_name(self, whom: int) -> str:
         """Name somebody at the beginning of a sentence."""
         return self.table["you"] if self.names.is_owner(whom) else self.names.name(whom)
 
-    def fact(self, row: Row, what: str, state: str | None, value: Any) -> str:
+    def fact_sentence(self, row: Row, fact: str, state: str | None, value: Any) -> str:
         """Say what a payment, a badge, a sticker or a card is, and who deleted a message."""
-        if what == "deletedByAdmin":
-            return self.by("deletedByAdmin", row, admin=self.called(value))
-        if what == "payment":
-            return self.by(f"payment.{state}", row, amount=value or self.table["payment.money"])
-        if what == "giftBadge":
-            return self.by(f"giftBadge.{state}", row, other=self.names.name(row[1]))
-        if what == "sticker":
+        if fact == "deletedByAdmin":
+            return self.sentence_by_author("deletedByAdmin", row, admin=self.subject_name(value))
+        if fact == "payment":
+            return self.sentence_by_author(f"payment.{state}", row, amount=value or self.table["payment.money"])
+        if fact == "giftBadge":
+            return self.sentence_by_author(f"giftBadge.{state}", row, other=self.names.name(row[1]))
+        if fact == "sticker":
             return self.table["sticker"].format(emoji=value or "").strip()
         return self.table["contactCard"].format(name=value or self.table["somebody.inside"])
 
@@ -372,15 +409,15 @@ class MessageLoader:
         """Say what stands in the place of a message that is gone."""
         if row[4] == "view_once":
             return self.table["viewOnce"]
-        return self.by("deleted", row)
+        return self.sentence_by_author("deleted", row)
 
 
-def listed(numbers: Iterable[int]) -> str:
+def json_ids(numbers: Iterable[int]) -> str:
     """Write ids as statements take them."""
     return msgspec.json.encode(list(numbers)).decode()
 
 
-def numbers_of(rows: Sequence[Row], kind: str) -> str:
+def json_ids_of_kind(rows: Sequence[Row], kind: str) -> str:
     """List the ids of messages of one kind as statements take them; empty when there are none."""
     numbers = [row[0] for row in rows if row[4] == kind]
-    return listed(numbers) if numbers else ""
+    return json_ids(numbers) if numbers else ""

@@ -26,16 +26,16 @@ from holdfast.backup.wire.stream import NO_CAP
 from holdfast.backup.wire.varint import encode_varint
 from holdfast.redacted_repr import redacted
 
-__all__ = ["Merger", "identity_of", "placed"]
+__all__ = ["Merger", "identity_of", "with_place"]
 
 # Where an item has what is special about it, and where its row has what.
-WHAT: Final = 2
+FLAGS: Final = 2
 CHAT, AUTHOR, FIRST_SENT, ORDER, SLOT, RANK, FINGERPRINT = 1, 2, 4, 7, 16, 17, 18
 # The tag before a message in a frame.
 CHAT_ITEM: Final = encode_varint(4 << 3 | 2)
 LATEST: Final = (1 << 63) - 1
 # So many duplicates that say the same keep their order when they are read again.
-MOST_ALIKE: Final = 1000
+MAX_EQUAL: Final = 1000
 
 # What leads from the ids of a file to those of the archive, see `RecipientMap`: people, chats, aliases of both.
 Maps = tuple[dict[int, int], dict[int, int], dict[int, int], dict[int, int]]
@@ -47,17 +47,17 @@ def identity_of(item: Item) -> Identity:
     return row[CHAT], row[AUTHOR], row[FIRST_SENT], row[SLOT]
 
 
-def said(raw: bytes, people: dict[int, int]) -> int:
+def content_fingerprint(raw: bytes, people: dict[int, int]) -> int:
     """Make a fingerprint by people instead of aliases: who only becomes better known changes no message."""
     return fingerprint_of(raw, people)
 
 
-def placed(item: Item, number: int, rank: int, order: tuple[int, int] | None = None) -> Item:
+def with_place(item: Item, number: int, rank: int, order: tuple[int, int] | None = None) -> Item:
     """Give an item another id, rank and place."""
     row = item[ROW]
     order = row[ORDER : ORDER + 2] if order is None else order
     row = (number, *row[1:ORDER], *order, *row[ORDER + 2 : RANK], rank, *row[RANK + 1 :])
-    reactions = [(number, *one[1:]) for one in item[4] or ()]
+    reactions = [(number, *reaction[1:]) for reaction in item[4] or ()]
     return (*item[:4], reactions, item[5], row)
 
 
@@ -78,12 +78,12 @@ class Merger:
     # Ids that no longer are what the block began with: whoever finds one looks again.
     moved: set[int] = field(default_factory=set)
     # The messages of this block, and what each says; and what else a second chat with the same person says.
-    here: dict[int, int] = field(default_factory=dict)
-    besides: dict[int, set[int]] = field(default_factory=dict)
+    block_fingerprints: dict[int, int] = field(default_factory=dict)
+    other_fingerprints: dict[int, set[int]] = field(default_factory=dict)
     # How many twins of one chat of this file say the same.
-    alike: Counter[tuple[Identity, int, AliasPair]] = field(default_factory=Counter)
+    equal_counts: Counter[tuple[Identity, int, AliasPair]] = field(default_factory=Counter)
     # Where among twins this file has spoken.
-    spoken: set[tuple[Identity, AliasPair]] = field(default_factory=set)
+    seen_duplicates: set[tuple[Identity, AliasPair]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.forget_maps()
@@ -92,7 +92,7 @@ class Merger:
             "CREATE TEMP TABLE IF NOT EXISTS seen (id INTEGER, fingerprint INTEGER, PRIMARY KEY (id, fingerprint))"
         )
         run("DELETE FROM temp.seen")
-        self.store.follow = self.follow
+        self.store.on_move = self.record_move
 
     def forget_maps(self) -> None:
         """Read anew who is who in other files, when that has changed."""
@@ -106,164 +106,173 @@ class Merger:
             )
         }
 
-    def follow(self, before: int, after: int) -> None:
+    def record_move(self, before: int, after: int) -> None:
         """Remember by its new id what this file said of a message."""
-        said = self.said(before)
-        self.unsee(before)
+        fingerprints = self.seen_fingerprints(before)
+        self.forget_seen(before)
         self.moved |= {before, after}
-        self.see(after, said)
+        self.mark_seen(after, fingerprints)
 
-    def keep_seen(self) -> None:
+    def save_seen(self) -> None:
         """Remember what this block had, at its end."""
-        if not self.snapshots.only:
+        if not self.snapshots.is_only:
             rows = [
-                *self.here.items(),
-                *((number, mark) for number in self.besides for mark in self.besides[number]),
+                *self.block_fingerprints.items(),
+                *(
+                    (number, fingerprint)
+                    for number in self.other_fingerprints
+                    for fingerprint in self.other_fingerprints[number]
+                ),
             ]
             self.connection.executemany("INSERT OR IGNORE INTO temp.seen VALUES (?, ?)", rows)
-        self.here.clear()
-        self.besides.clear()
+        self.block_fingerprints.clear()
+        self.other_fingerprints.clear()
         self.moved.clear()
 
-    def said(self, number: int) -> set[int]:
+    def seen_fingerprints(self, number: int) -> set[int]:
         """Return what this file says in the place of a message, nothing when it has not spoken of it yet."""
         rows = self.connection.execute("SELECT fingerprint FROM temp.seen WHERE id = ?", (number,))
-        here = {self.here[number]} if number in self.here else set()
-        return here | self.besides.get(number, set()) | {mark for (mark,) in rows}
+        current = {self.block_fingerprints[number]} if number in self.block_fingerprints else set()
+        return current | self.other_fingerprints.get(number, set()) | {fingerprint for (fingerprint,) in rows}
 
-    def seen(self, message: StoredMessage) -> set[int]:
+    def current_fingerprints(self, message: StoredMessage) -> set[int]:
         """Return what this file says of a message that is in the archive."""
-        said = self.said(message.id)
-        if self.snapshots.only:
-            said |= {message.fingerprint, *self.store.versions([message.id]).get(message.id, ())}
-        return said
+        fingerprints = self.seen_fingerprints(message.id)
+        if self.snapshots.is_only:
+            fingerprints |= {message.fingerprint, *self.store.versions([message.id]).get(message.id, ())}
+        return fingerprints
 
-    def see(self, number: int, said: Iterable[int]) -> None:
+    def mark_seen(self, number: int, fingerprints: Iterable[int]) -> None:
         """Remember what this file says of a message."""
-        for mark in said:
-            if self.here.setdefault(number, mark) != mark:
-                self.besides.setdefault(number, set()).add(mark)
+        for fingerprint in fingerprints:
+            if self.block_fingerprints.setdefault(number, fingerprint) != fingerprint:
+                self.other_fingerprints.setdefault(number, set()).add(fingerprint)
 
-    def met(self, ids: Collection[int]) -> Collection[int]:
+    def seen_in_earlier_blocks(self, ids: Collection[int]) -> Collection[int]:
         """Tell which of some messages of the archive this file has spoken of in an earlier block."""
-        if self.snapshots.only or not ids:
+        if self.snapshots.is_only or not ids:
             return ids
         rows = self.connection.execute(
             "SELECT id FROM temp.seen WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(list(ids)),)
         )
         return [number for (number,) in rows]
 
-    def unsee(self, number: int) -> None:
+    def forget_seen(self, number: int) -> None:
         """Forget that this file has spoken of a message, as its id no longer means it."""
-        self.here.pop(number, None)
-        self.besides.pop(number, None)
+        self.block_fingerprints.pop(number, None)
+        self.other_fingerprints.pop(number, None)
         self.connection.execute("DELETE FROM temp.seen WHERE id = ?", (number,))
 
     def last_of(self, message: StoredMessage) -> int:
         """Return the latest snapshot that has a message."""
-        shots = self.snapshots
+        snapshots = self.snapshots
         if message.last_seen is not None:
             return message.last_seen
-        if shots.newest is None or (shots.is_newest and self.seen(message)):
-            return shots.current
-        return shots.newest
+        if snapshots.newest is None or (snapshots.is_newest and self.current_fingerprints(message)):
+            return snapshots.current
+        return snapshots.newest
 
     def versions_of(self, message: StoredMessage) -> dict[int, Version]:
         """Return the versions of a message by fingerprint, also when there is one only."""
-        kept = self.store.versions([message.id]).get(message.id)
-        return kept or self.one_version(message, self.last_of(message))
+        stored = self.store.versions([message.id]).get(message.id)
+        return stored or self.single_version(message, self.last_of(message))
 
-    def one_version(self, message: StoredMessage, last: int) -> dict[int, Version]:
+    def single_version(self, message: StoredMessage, last: int) -> dict[int, Version]:
         """Return the only version of a message."""
         return {message.fingerprint: Version(message.first_seen, last, *message.place, *message.order)}
 
-    def settle(self, item: Item, parsed: ChatItem) -> tuple[int, int, StoredMessage | None]:
+    def find_place(self, item: Item, parsed: ChatItem) -> tuple[int, int, StoredMessage | None]:
         """Find the place and rank of a message of this file: its own, that of a twin, or one that is free."""
         identity = identity_of(item)
-        number, old = self.store.locate(identity, 0)
+        number, old = self.store.find_id(identity, 0)
         if old is None:
             return number, 0, None
         alias_pair = self.aliases_of_item(self.snapshots.current, parsed)
         if old.rank == 0:
-            said = self.seen(old)
+            seen_here = self.current_fingerprints(old)
             versions = self.versions_of(old)
             # What two chats with one person have in the same moment is one message.
-            if alias_pair not in {self.aliases_of_version(versions[mark]) for mark in said}:
+            if alias_pair not in {self.aliases_of_version(versions[fingerprint]) for fingerprint in seen_here}:
                 return number, 0, old
-            self.split(old, said)
-        if (identity, alias_pair) in self.spoken:
+            self.split_duplicates(old, seen_here)
+        if (identity, alias_pair) in self.seen_duplicates:
             # Which aliases have duplicates is kept: should they be parted, the others have none.
             self.connection.execute("INSERT OR IGNORE INTO twin VALUES (?, ?, ?, ?)", (*alias_pair, *identity[2:]))
-        self.spoken.add((identity, alias_pair))
+        self.seen_duplicates.add((identity, alias_pair))
         content = content_of(parsed, self.recipient_map.people)
-        rank = duplicate_rank(content, self.alike[identity, content, alias_pair])
-        self.alike[identity, content, alias_pair] += 1
-        return self.among_duplicates(identity, rank)
+        rank = duplicate_rank(content, self.equal_counts[identity, content, alias_pair])
+        self.equal_counts[identity, content, alias_pair] += 1
+        return self.place_duplicate(identity, rank)
 
     def aliases_of_item(self, snapshot: int, parsed: ChatItem) -> AliasPair:
         """Return by which aliases a file has the chat and the author of a message."""
-        people, chats, aliases, chat_aliases = self.map_of(snapshot)
-        chat, author, nobody = parsed.chatId, parsed.authorId, self.recipient_map.nobody()
-        return chat_aliases.get(chat, chats.get(chat, nobody)), aliases.get(author, people.get(author, nobody))
+        people, chats, aliases, chat_aliases = self.id_maps(snapshot)
+        chat, author, placeholder = parsed.chatId, parsed.authorId, self.recipient_map.placeholder_id()
+        return chat_aliases.get(chat, chats.get(chat, placeholder)), aliases.get(
+            author, people.get(author, placeholder)
+        )
 
     def aliases_of_version(self, version: Version) -> AliasPair:
         """Return by which aliases a version has them."""
         snapshot, raw = self.store.record(version)
         return self.aliases_of_item(snapshot, ChatItem.FromString(raw))
 
-    def among_duplicates(self, identity: Identity, rank: int) -> tuple[int, int, StoredMessage | None]:
+    def place_duplicate(self, identity: Identity, rank: int) -> tuple[int, int, StoredMessage | None]:
         """Find the place of a message that has duplicates."""
-        number, lowest = self.store.locate(identity, 0)
+        number, lowest = self.store.find_id(identity, 0)
         if lowest is None or rank == -lowest.rank:
             return number, -rank, lowest
         if rank > -lowest.rank:
-            number, message = self.store.locate(identity, rank)
+            number, message = self.store.find_id(identity, rank)
             return number, rank, message
         self.relocate(lowest)
         return number, -rank, None
 
     def relocate(self, lowest: StoredMessage) -> None:
         """Move the twin that stood for all to a place of its own: a lower one has come."""
-        place, _none = self.store.locate(lowest.identity, -lowest.rank)
+        place, _none = self.store.find_id(lowest.identity, -lowest.rank)
         self.store.move(lowest, place, -lowest.rank)
 
-    def split(self, old: StoredMessage, said: Collection[int]) -> None:
+    def split_duplicates(self, old: StoredMessage, seen_here: Collection[int]) -> None:
         """Turn a message of which a twin has come up into twins: one for each content it was seen with."""
         versions = self.versions_of(old)
         self.store.remove(old.id)
-        self.unsee(old.id)
+        self.forget_seen(old.id)
         self.moved.add(old.id)
-        for mark, version in versions.items():
-            item, parsed, rows = self.read(version)
+        for fingerprint, version in versions.items():
+            item, parsed, rows = self.read_version(version)
             content = content_of(parsed, rows.people)
             identity = identity_of(item)
-            number, rank, message = self.among_duplicates(identity, duplicate_rank(content, 0))
-            self.put(item, parsed, rows, number, rank, message, version)
-            if mark in said:
+            number, rank, message = self.place_duplicate(identity, duplicate_rank(content, 0))
+            self.store_version(item, parsed, rows, number, rank, message, version)
+            if fingerprint in seen_here:
                 alias_pair = self.aliases_of_version(version)
-                self.alike[identity, content, alias_pair] = 1
-                self.spoken.add((identity, alias_pair))
-                self.see(number, [mark])
+                self.equal_counts[identity, content, alias_pair] = 1
+                self.seen_duplicates.add((identity, alias_pair))
+                self.mark_seen(number, [fingerprint])
 
-    def read(self, version: Version) -> tuple[Item, ChatItem, Rows]:
+    def read_version(self, version: Version) -> tuple[Item, ChatItem, Rows]:
         """Read a version again from its record, with the ids its file had."""
         snapshot, raw = self.store.record(version)
-        people, chats, aliases, chat_aliases = self.map_of(snapshot)
+        people, chats, aliases, chat_aliases = self.id_maps(snapshot)
         parsed = ChatItem.FromString(raw)
         frame = CHAT_ITEM + encode_varint(len(raw)) + raw
         data = encode_varint(len(frame)) + frame
         ((item,), *_rest) = read_items(data, NO_CAP, people, chats, 0, -1, LATEST, aliases, chat_aliases)
         row = item[ROW]
         if not (row[CHAT] and row[AUTHOR]):
-            chat, author = row[CHAT] or self.recipient_map.nobody(), row[AUTHOR] or self.recipient_map.nobody()
+            chat, author = (
+                row[CHAT] or self.recipient_map.placeholder_id(),
+                row[AUTHOR] or self.recipient_map.placeholder_id(),
+            )
             item = (*item[:ROW], (0, chat, author, *row[AUTHOR + 1 :]))
         return (
             item,
             parsed,
-            replace(self.store.rows, people=people, notes=Notes(), stranger=self.recipient_map.nobody),
+            replace(self.store.rows, people=people, notes=Notes(), placeholder=self.recipient_map.placeholder_id),
         )
 
-    def map_of(self, snapshot: int) -> Maps:
+    def id_maps(self, snapshot: int) -> Maps:
         """Return what leads from the ids of a file to those of the archive."""
         if snapshot not in self.maps:
             run = self.connection.execute
@@ -277,11 +286,11 @@ class Merger:
                 {file_id: person for file_id, person, _alias in people},
                 {file_id: chat for file_id, chat, _alias in chats},
                 {file_id: alias for file_id, person, alias in people if alias != person},
-                {file_id: alias for file_id, _chat, alias in chats if self.recipient_map.weak(alias)},
+                {file_id: alias for file_id, _chat, alias in chats if self.recipient_map.is_weak(alias)},
             )
         return self.maps[snapshot]
 
-    def put(  # noqa: PLR0917  # where it goes, and what
+    def store_version(  # noqa: PLR0917  # where it goes, and what
         self,
         item: Item,
         parsed: ChatItem,
@@ -292,18 +301,18 @@ class Merger:
         version: Version,
     ) -> None:
         """Put a version where it belongs."""
-        item = placed(item, number, rank, version[-2:])
-        rich = parsed if item[WHAT] & (RICH | PARTS) else None
+        item = with_place(item, number, rank, version[-2:])
+        rich = parsed if item[FLAGS] & (RICH | PARTS) else None
         self.moved.add(number)
         if old is None:
-            still = self.snapshots.still(version.last_seen)
-            tail = (version.first_seen, -1 if still is None else still, version.block, version.at)
+            last_seen = self.snapshots.last_seen_value(version.last_seen)
+            tail = (version.first_seen, -1 if last_seen is None else last_seen, version.block, version.at)
             rows.add(item, rich, tail)
         else:
-            self.join(item, rich, rows, old, version)
+            self.merge_version(item, rich, rows, old, version)
         self.store.flush()
 
-    def join(  # noqa: PLR0917  # what it is, where it goes, and what is there
+    def merge_version(  # noqa: PLR0917  # what it is, where it goes, and what is there
         self,
         item: Item,
         parsed: ChatItem | None,
@@ -313,112 +322,116 @@ class Merger:
         kept: dict[int, Version] | None = None,
     ) -> bool:
         """Merge a version with what the archive has of its message; tell whether it is the one that shows now."""
-        shots, mark = self.snapshots, item[ROW][FINGERPRINT]
+        snapshots, fingerprint = self.snapshots, item[ROW][FINGERPRINT]
         versions = self.versions_of(old) if kept is None else kept
         several = len(versions)
-        known = versions.get(mark)
-        if known is not None:
-            later = shots.later(known.last_seen, version.last_seen)
-            order = known[-2:] if later == known.last_seen else version[-2:]
-            first = shots.earlier(known.first_seen, version.first_seen)
-            version = Version(first, later, known.block, known.at, *order)
-        versions[mark] = version
+        same_version = versions.get(fingerprint)
+        if same_version is not None:
+            later = snapshots.later(same_version.last_seen, version.last_seen)
+            order = same_version[-2:] if later == same_version.last_seen else version[-2:]
+            first = snapshots.earlier(same_version.first_seen, version.first_seen)
+            version = Version(first, later, same_version.block, same_version.at, *order)
+        versions[fingerprint] = version
         # One snapshot can have two, of two chats with one person.
-        shown = max(versions, key=lambda one: (shots.order[versions[one].last_seen], one))
+        shown = max(versions, key=lambda candidate: (snapshots.order[versions[candidate].last_seen], candidate))
         first, last = version.first_seen, versions[shown].last_seen
-        for other in versions.values():
-            first = shots.earlier(first, other.first_seen)
-        still = shots.still(last)
+        for other_version in versions.values():
+            first = snapshots.earlier(first, other_version.first_seen)
+        last_seen = snapshots.last_seen_value(last)
         order = versions[shown][-2:]
-        replaced: bool = shown == mark and mark != old.fingerprint
+        replaced: bool = shown == fingerprint and fingerprint != old.fingerprint
         if replaced:
             self.store.replace(old.id)
-            tail = (first, -1 if still is None else still, version.block, version.at)
-            rows.add(placed(item, old.id, old.rank, order), parsed, tail)
-        elif (first, still, order) != (old.first_seen, old.last_seen, old.order):
+            tail = (first, -1 if last_seen is None else last_seen, version.block, version.at)
+            rows.add(with_place(item, old.id, old.rank, order), parsed, tail)
+        elif (first, last_seen, order) != (old.first_seen, old.last_seen, old.order):
             # Of an unchanged message that a later snapshot still has, nothing is written.
             self.connection.execute(
                 "UPDATE stored_message SET first_seen = ?1, last_seen = ?2, order_ms = ?3, order_n = ?4, "
                 "sent_before = sent_before + ?3 - order_ms, received_before = received_before + ?3 - order_ms "
                 "WHERE id = ?5",
-                (first, still, *order, old.id),
+                (first, last_seen, *order, old.id),
             )
-        if known is not None and known.first_seen == version.first_seen:
+        if same_version is not None and same_version.first_seen == version.first_seen:
             # What changed and when is told by first sightings: it stays.
-            if several > 1 and version != known:
+            if several > 1 and version != same_version:
                 self.connection.execute(
                     "UPDATE message_version SET last_seen = ?, order_ms = ?, order_n = ? "
                     "WHERE message_id = ? AND fingerprint = ?",
-                    (version.last_seen, *version[-2:], old.id, mark),
+                    (version.last_seen, *version[-2:], old.id, fingerprint),
                 )
         elif len(versions) > 1:
-            self.record(old.id, versions)
+            self.save_versions(old.id, versions)
         return replaced
 
-    def record(self, number: int, versions: dict[int, Version]) -> None:
+    def save_versions(self, number: int, versions: dict[int, Version]) -> None:
         """Write down the versions of a message and what changed from each to the next."""
-        run, shots = self.connection.execute, self.snapshots
+        run, snapshots = self.connection.execute, self.snapshots
         run("DELETE FROM message_version WHERE message_id = ?", (number,))
         run("DELETE FROM message_change WHERE message_id = ?", (number,))
         self.connection.executemany(
             "INSERT INTO message_version VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            [(number, mark, *version) for mark, version in versions.items()],
+            [(number, fingerprint, *version) for fingerprint, version in versions.items()],
         )
-        ordered = sorted(versions.items(), key=lambda one: (shots.order[one[1].first_seen], one[0]))
+        ordered = sorted(versions.items(), key=lambda pair: (snapshots.order[pair[1].first_seen], pair[0]))
         changes: list[tuple[object, ...]] = []
         for (_, before), (_, after) in pairwise(ordered):
-            one, other = self.load(before), self.load(after)
-            if said(*one) != said(*other):
+            earlier, later = self.load_record(before), self.load_record(after)
+            if content_fingerprint(*earlier) != content_fingerprint(*later):
                 changes += [
                     (number, len(changes) + n, after.first_seen, *change)
                     for n, change in enumerate(
-                        differences(ChatItem.FromString(one[0]), one[1], ChatItem.FromString(other[0]), other[1])
+                        differences(
+                            ChatItem.FromString(earlier[0]), earlier[1], ChatItem.FromString(later[0]), later[1]
+                        )
                     )
                 ]
         self.connection.executemany("INSERT INTO message_change VALUES (?, ?, ?, ?, ?, ?, ?)", changes)
 
-    def differ(self, before: Version, raw: bytes) -> bool:
+    def content_differs(self, before: Version, raw: bytes) -> bool:
         """Return whether a record of this file says something else than a version with another fingerprint."""
-        return said(*self.load(before)) != said(raw, self.recipient_map.people)
+        return content_fingerprint(*self.load_record(before)) != content_fingerprint(
+            raw, self.recipient_map.people
+        )
 
-    def load(self, version: Version) -> tuple[bytes, dict[int, int]]:
+    def load_record(self, version: Version) -> tuple[bytes, dict[int, int]]:
         """Read the record of a version again, and who is who in its file."""
         snapshot, raw = self.store.record(version)
-        return raw, self.map_of(snapshot)[0]
+        return raw, self.id_maps(snapshot)[0]
 
     def rederive(self, ids: Iterable[int]) -> None:
         """Read messages again from their records, after people in them have turned out to be others."""
         self.store.flush()
         waiting: list[tuple[StoredMessage, dict[int, Version], set[int]]] = []
-        known = self.store.find(list(ids))
+        stored = self.store.find(list(ids))
         # Twins know of each other by the lowest, so they go together.
-        for message in [stored_message for stored_message in known.values() if stored_message.rank]:
-            known |= self.store.find(self.store.duplicates(message))
-        for message in known.values():
-            waiting.append((message, self.versions_of(message), self.seen(message)))
+        for message in [stored_message for stored_message in stored.values() if stored_message.rank]:
+            stored |= self.store.find(self.store.duplicates(message))
+        for message in stored.values():
+            waiting.append((message, self.versions_of(message), self.current_fingerprints(message)))
             self.store.remove(message.id)
-            self.unsee(message.id)
-        for message, versions, said in waiting:
-            for mark, version in versions.items():
-                item, parsed, rows = self.read(version)
-                number, rank, old = self.place(item, parsed, rows, abs(message.rank), version)
-                self.put(item, parsed, rows, number, rank, old, version)
-                if mark in said:
-                    self.see(number, [mark])
+            self.forget_seen(message.id)
+        for message, versions, seen_here in waiting:
+            for fingerprint, version in versions.items():
+                item, parsed, rows = self.read_version(version)
+                number, rank, old = self.find_place_again(item, parsed, rows, abs(message.rank), version)
+                self.store_version(item, parsed, rows, number, rank, old, version)
+                if fingerprint in seen_here:
+                    self.mark_seen(number, [fingerprint])
 
-    def place(  # what it is, and where it stood
+    def find_place_again(  # what it is, and where it stood
         self, item: Item, parsed: ChatItem, rows: Rows, rank: int, version: Version
     ) -> tuple[int, int, StoredMessage | None]:
         """Find the place of a version that is read again; `rank` is what it had among twins, or 0."""
         identity = identity_of(item)
-        number, old = self.store.locate(identity, 0)
+        number, old = self.store.find_id(identity, 0)
         if (old is None or old.rank == 0) and not (rank and self.has_duplicates(identity, version)):
             return number, 0, old
         if old is not None and old.rank == 0:
-            self.split(old, self.seen(old))
+            self.split_duplicates(old, self.current_fingerprints(old))
         content = content_of(parsed, rows.people)
-        n = next((n for n in range(MOST_ALIKE) if duplicate_rank(content, n) == rank), 0) if rank else 0
-        return self.among_duplicates(identity, duplicate_rank(content, n))
+        n = next((n for n in range(MAX_EQUAL) if duplicate_rank(content, n) == rank), 0) if rank else 0
+        return self.place_duplicate(identity, duplicate_rank(content, n))
 
     def has_duplicates(self, identity: Identity, version: Version) -> bool:
         """Return whether some file has several of a message by the same aliases."""

@@ -68,29 +68,29 @@ class MessageStore:
     records: RecordWriter
     rows: Rows
     reader: RecordReader = field(init=False)
-    top: int = 0
-    empty: bool = False
+    highest_id: int = 0
+    is_empty: bool = False
     replaced: list[int] = field(default_factory=list)
     # Told when a message gets another id.
-    follow: Callable[[int, int], None] | None = None
+    on_move: Callable[[int, int], None] | None = None
 
     def __post_init__(self) -> None:
         run = self.connection.execute
         self.reader = RecordReader(self.connection)
-        (self.top,) = run("SELECT coalesce(max(id), 0) FROM stored_message").fetchone()
-        self.empty = self.top == 0
-        run("CREATE TEMP TABLE IF NOT EXISTS fresh (id INTEGER PRIMARY KEY)")
-        run("DELETE FROM temp.fresh")
+        (self.highest_id,) = run("SELECT coalesce(max(id), 0) FROM stored_message").fetchone()
+        self.is_empty = self.highest_id == 0
+        run("CREATE TEMP TABLE IF NOT EXISTS unindexed (id INTEGER PRIMARY KEY)")
+        run("DELETE FROM temp.unindexed")
 
     def find(self, ids: Sequence[int]) -> dict[int, StoredMessage]:
         """Find which ids the archive has; what lies beyond the highest it has is not looked for."""
-        asked = [number for number in ids if number <= self.top]
-        if not asked:
+        candidates = [number for number in ids if number <= self.highest_id]
+        if not candidates:
             return {}
         rows = self.connection.execute(
             "SELECT id, chat_id, author_id, first_sent_ms, slot, rank, fingerprint, first_seen, last_seen, "
             "order_ms, order_n, block_id, block_at FROM message WHERE id IN (SELECT value FROM json_each(?))",
-            (json.dumps(asked),),
+            (json.dumps(candidates),),
         )
         return {
             row[0]: StoredMessage(
@@ -106,10 +106,10 @@ class MessageStore:
             "FROM message_version WHERE message_id IN (SELECT value FROM json_each(?))",
             (json.dumps(list(ids)),),
         )
-        found: dict[int, dict[int, Version]] = {}
-        for number, mark, *row in rows:
-            found.setdefault(number, {})[mark] = Version(*row)
-        return found
+        by_message: dict[int, dict[int, Version]] = {}
+        for number, fingerprint, *row in rows:
+            by_message.setdefault(number, {})[fingerprint] = Version(*row)
+        return by_message
 
     def duplicates(self, message: StoredMessage) -> list[int]:
         """List a message and its duplicates."""
@@ -121,7 +121,7 @@ class MessageStore:
         )
         return [number for (number,) in rows]
 
-    def locate(self, identity: Identity, rank: int) -> tuple[int, StoredMessage | None]:
+    def find_id(self, identity: Identity, rank: int) -> tuple[int, StoredMessage | None]:
         """Find where a message stands, or would stand; of two that want one place, the lower has it."""
         self.flush()
         attempt = 0
@@ -131,11 +131,11 @@ class MessageStore:
             if message is None or message.key == (identity, rank):
                 return number, message
             if (identity, rank) < message.key:
-                self.move(message, self.locate_next(message, attempt + 1), message.rank)
+                self.move(message, self.find_free_id(message, attempt + 1), message.rank)
                 return number, None
             attempt += 1
 
-    def locate_next(self, message: StoredMessage, attempt: int) -> int:
+    def find_free_id(self, message: StoredMessage, attempt: int) -> int:
         """Find the next free place for a message that has to leave its own."""
         while True:
             number = message_id(*message.identity, message.key[1], attempt)
@@ -151,12 +151,12 @@ class MessageStore:
 
     def unindex(self, number: int) -> None:
         """Let a message no longer be found by its words."""
-        if self.empty:
+        if self.is_empty:
             return
-        if not self.connection.execute("DELETE FROM temp.fresh WHERE id = ?", (number,)).rowcount:
+        if not self.connection.execute("DELETE FROM temp.unindexed WHERE id = ?", (number,)).rowcount:
             unindex_messages(self.connection, "?", (number,))
 
-    def clear(self, number: int) -> None:
+    def delete_rows(self, number: int) -> None:
         """Take away what shows of a message."""
         self.unindex(number)
         for table in CHILDREN:
@@ -164,12 +164,12 @@ class MessageStore:
 
     def replace(self, number: int) -> None:
         """Take away what shows of a message that waits to be written anew."""
-        self.clear(number)
+        self.delete_rows(number)
         self.replaced.append(number)
 
     def remove(self, number: int) -> None:
         """Take a message away with all its versions."""
-        self.clear(number)
+        self.delete_rows(number)
         run = self.connection.execute
         for table in ("message_version", "message_change"):
             run(f"DELETE FROM {table} WHERE message_id = ?", (number,))
@@ -182,11 +182,11 @@ class MessageStore:
             self.unindex(message.id)
             for table in (*CHILDREN, "message_version", "message_change"):
                 run(f"UPDATE {table} SET message_id = ? WHERE message_id = ?", (number, message.id))
-            if not self.empty:
-                run("INSERT INTO temp.fresh VALUES (?)", (number,))
-            self.top = max(self.top, number)
-            if self.follow is not None:
-                self.follow(message.id, number)
+            if not self.is_empty:
+                run("INSERT INTO temp.unindexed VALUES (?)", (number,))
+            self.highest_id = max(self.highest_id, number)
+            if self.on_move is not None:
+                self.on_move(message.id, number)
         run("UPDATE stored_message SET id = ?, rank = ? WHERE id = ?", (number, rank, message.id))
 
     def flush(self) -> None:
@@ -199,10 +199,10 @@ class MessageStore:
             self.replaced.clear()
         # Rows that come in the order of their keys are written side by side.
         waiting.sort()
-        if not self.empty:
-            many("INSERT INTO temp.fresh VALUES (?)", [row[:1] for row in waiting])
+        if not self.is_empty:
+            many("INSERT INTO temp.unindexed VALUES (?)", [row[:1] for row in waiting])
         many(INSERT["stored_message"], waiting)
-        self.top = max(self.top, waiting[-1][0])
+        self.highest_id = max(self.highest_id, waiting[-1][0])
         waiting.clear()
         for table, rows in self.rows.tables.items():
             if rows:

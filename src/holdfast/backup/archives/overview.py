@@ -39,12 +39,12 @@ class ChatFolder(Struct, frozen=True):
     excluded: frozenset[int]
     only_unread: bool = False
 
-    def takes(self, chat: model.Chat, *, unread: bool = True) -> bool:
+    def includes(self, chat: model.Chat, *, unread: bool = True) -> bool:
         """Return whether a chat, which has unread messages or not, is shown in the folder."""
         if chat.id in self.excluded or (self.only_unread and not unread):
             return False
-        wanted = self.all_groups if chat.kind == "group" else self.all_individual
-        return wanted or chat.id in self.included
+        is_wanted = self.all_groups if chat.kind == "group" else self.all_individual
+        return is_wanted or chat.id in self.included
 
 
 @redacted
@@ -66,7 +66,7 @@ def accounts(reader: ArchiveReader) -> list[tuple[int, str]]:
 
 def folders(reader: ArchiveReader, account: int) -> list[ChatFolder]:
     """List the folders of an account's newest snapshot in the owner's order, but for the one with all chats."""
-    found = reader.connection.execute(
+    rows = reader.connection.execute(
         "SELECT f.snapshot_id, f.n, f.name, f.all_individual, f.all_groups, f.show_only_unread "
         "FROM chat_folder f "
         "WHERE f.snapshot_id = (SELECT id FROM snapshot WHERE account_id = ? ORDER BY made_ms DESC, digest DESC "
@@ -74,11 +74,11 @@ def folders(reader: ArchiveReader, account: int) -> list[ChatFolder]:
         "AND f.type <> 'ALL' ORDER BY f.n",
         (account,),
     ).fetchall()
-    if not found:
+    if not rows:
         return []
     members: dict[tuple[int, int], set[int]] = {}
     for n, recipient, included in reader.connection.execute(
-        "SELECT n, recipient_id, included FROM chat_folder_member WHERE snapshot_id = ?", (found[0][0],)
+        "SELECT n, recipient_id, included FROM chat_folder_member WHERE snapshot_id = ?", (rows[0][0],)
     ):
         members.setdefault((n, included), set()).add(recipient)
     return [
@@ -91,52 +91,52 @@ def folders(reader: ArchiveReader, account: int) -> list[ChatFolder]:
             frozenset(members.get((n, 0), ())),
             bool(only_unread),
         )
-        for _, n, name, individual, groups, only_unread in found
+        for _, n, name, individual, groups, only_unread in rows
     ]
 
 
 def unread_counts(reader: ArchiveReader) -> dict[int, int]:
     """Count the unread messages of each chat that has some; 0 for one that was marked as unread."""
-    found: dict[int, int] = dict(reader.connection.execute("SELECT id, 0 FROM chat WHERE marked_unread <> 0"))
-    found.update(
+    counts: dict[int, int] = dict(reader.connection.execute("SELECT id, 0 FROM chat WHERE marked_unread <> 0"))
+    counts.update(
         reader.connection.execute(
             # Without the plus SQLite reads all messages chat by chat, which takes three times as long.
             "SELECT +chat_id, count(*) FROM message WHERE read = 0 AND direction = 'incoming' GROUP BY 1"
         )
     )
-    return found
+    return counts
 
 
 def latest_messages(reader: ArchiveReader, chats: list[int]) -> dict[int, model.Message]:
     """Read the last message of each of some chats."""
-    found = reader.connection.execute(
+    rows = reader.connection.execute(
         "SELECT (SELECT m.id FROM message m WHERE m.chat_id = c.value "
         "ORDER BY m.order_ms DESC, m.order_n DESC, m.id DESC LIMIT 1) FROM json_each(?) c",
         (json.dumps(chats),),
     )
-    numbers = [number for (number,) in found if number is not None]
+    numbers = [number for (number,) in rows if number is not None]
     return {message.chat_id: message for message in reader.by_ids(numbers)}
 
 
 def months(reader: ArchiveReader, chat: int) -> list[Month]:
     """Count the messages of a chat by month and day in UTC, the newest month first."""
-    found: dict[str, list[tuple[str, int]]] = {}
+    days_by_month: dict[str, list[tuple[str, int]]] = {}
     for day, count in reader.connection.execute(
         "SELECT date(d * 86400, 'unixepoch'), n FROM (SELECT order_ms / 86400000 AS d, count(*) AS n "
         "FROM message WHERE chat_id = ? GROUP BY 1 ORDER BY 1)",
         (chat,),
     ):
         if day is not None:
-            found.setdefault(day[:7], []).append((day, count))
-    listed = [Month(name, sum(count for _, count in days), tuple(days)) for name, days in found.items()]
-    return listed[::-1]
+            days_by_month.setdefault(day[:7], []).append((day, count))
+    by_month = [Month(name, sum(count for _, count in days), tuple(days)) for name, days in days_by_month.items()]
+    return by_month[::-1]
 
 
-def at_position(reader: ArchiveReader, chat: int, place: model.Position, limit: int) -> model.Page:
+def at_position(reader: ArchiveReader, chat: int, position: model.Position, limit: int) -> model.Page:
     """Read the messages around a place: half of them before it, the others from it on."""
     half = limit // 2
-    rows = reader.rows(chat, "<", place, half)[::-1] + reader.rows(chat, ">=", place, limit - half)
-    messages = tuple(reader.complete(rows))
+    rows = reader.rows(chat, "<", position, half)[::-1] + reader.rows(chat, ">=", position, limit - half)
+    messages = tuple(reader.build_messages(rows))
     if not messages:
         return model.Page((), None, None)
     first, last = messages[0].position, messages[-1].position

@@ -37,7 +37,9 @@ class Names:
         ):
             self.by_service[account, f"PNI:{value}" if kind == "pni" else value] = number
         for account, own in self.connection.execute("SELECT id, self_aci FROM account WHERE self_aci IS NOT NULL"):
-            owner = next((one for one in sorted(self.owners) if self.accounts[one] == account), None)
+            owner = next(
+                (owner_id for owner_id in sorted(self.owners) if self.accounts[owner_id] == account), None
+            )
             if owner is not None:
                 self.by_service.setdefault((account, own), owner)
 
@@ -53,9 +55,9 @@ class Names:
             self.used.add(number)
         return number in self.owners
 
-    def within(self, account: int, whom: object) -> str | None:
+    def name_in_account(self, account: int, person: object) -> str | None:
         """Name somebody by id or service id as sentences want it: empty for the owner, None for nobody known."""
-        key = whom if isinstance(whom, int) else str(whom)
+        key = person if isinstance(person, int) else str(person)
         if self.used is not None:
             self.used.add(key)
         number = key if isinstance(key, int) else self.by_service.get((account, key))
@@ -72,7 +74,7 @@ class Names:
         finally:
             self.used = None
 
-    def answer(self, account: int, whom: int | str) -> tuple[str | None, bool]:
+    def lookup(self, account: int, person: int | str) -> tuple[str | None, bool]:
         """Say all that anybody can learn here of somebody: the name, and whether it is the owner."""
-        number = whom if isinstance(whom, int) else self.by_service.get((account, whom), -1)
+        number = person if isinstance(person, int) else self.by_service.get((account, person), -1)
         return self.names.get(number), number in self.owners

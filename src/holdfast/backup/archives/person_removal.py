@@ -15,10 +15,10 @@ from typing import Final
 from google.protobuf.message import Message as Record
 
 from holdfast.backup.archives.accounts import refresh_account
-from holdfast.backup.archives.identity_changes import messages_naming, show_again
+from holdfast.backup.archives.identity_changes import messages_naming, rewrite_current_rows
 from holdfast.backup.archives.message_index import unindex_messages
 from holdfast.backup.archives.messages import Messages
-from holdfast.backup.archives.recipients import RecipientMap, recipient_mark
+from holdfast.backup.archives.recipients import RecipientMap, recipient_fingerprint
 from holdfast.backup.archives.records import RecordReader, rewrite_records
 from holdfast.backup.archives.snapshots import Snapshots
 from holdfast.backup.archives.statements import CHILDREN
@@ -32,9 +32,9 @@ __all__ = ["Cleaner", "delete_chat", "delete_messages", "delete_recipient", "rem
 
 # Fields that name somebody by an id of the file, as `Message.field`.
 ID_FIELDS: Final = frozenset(tuple(name.split(".")[-2:]) for name in RECIPIENT_IDS)
-AT_ONCE: Final = 1000
+BATCH: Final = 1000
 # Where recipients are named besides messages, by whom.
-NAMED_IN: Final = (
+RECIPIENT_COLUMNS: Final = (
     ("notification_profile_member", "recipient_id"),
     ("chat_folder_member", "recipient_id"),
     ("distribution_list_member", "recipient_id"),
@@ -74,7 +74,7 @@ def delete_chat(connection: sqlite3.Connection, chat: int) -> None:
 
 def delete_recipient(connection: sqlite3.Connection, recipient: int) -> None:
     """Delete a person or a group of whom no message is left."""
-    for table, column in NAMED_IN:
+    for table, column in RECIPIENT_COLUMNS:
         connection.execute(f"DELETE FROM {table} WHERE {column} = ?", (recipient,))  # names of ours
 
 
@@ -95,7 +95,7 @@ class Cleaner:
                     return False
             elif field.is_repeated:
                 if (name, field.name) in ID_FIELDS:
-                    left = [one for one in value if one not in self.ids]
+                    left = [item for item in value if item not in self.ids]
                     del value[:]
                     value.extend(left)
             elif self.names(name, field.name, value):
@@ -106,9 +106,9 @@ class Cleaner:
         """Clean what a field holds; tell whether the record around it stays."""
         if repeated:
             assert isinstance(value, Collection)  # noqa: S101  # as the schema says
-            left = [one for one in value if self.clean(one)]
+            left = [item for item in value if self.clean(item)]
             if len(left) < len(value):
-                copies = [type(one).FromString(one.SerializeToString()) for one in left]
+                copies = [type(item).FromString(item.SerializeToString()) for item in left]
                 record.ClearField(name)
                 getattr(record, name).extend(copies)
             # An update of a group that names nobody else tells nothing any more.
@@ -137,62 +137,72 @@ def remove_person(connection: sqlite3.Connection, person: int) -> int:
             raise NotInArchive("this is the owner of the backups; remove the imports instead")
         raise NotInArchive(f"there is no person {person}; `holdfast archive people` lists them")
     snapshots = Snapshots.of(connection, row[1])
-    known = run("SELECT kind, value, alias FROM identity WHERE recipient_id = ?", (person,)).fetchall()
-    marks = [(kind, value) for kind, value, _alias in known if kind in {"aci", "pni"}]
+    identity_rows = run("SELECT kind, value, alias FROM identity WHERE recipient_id = ?", (person,)).fetchall()
+    identifiers = [(kind, value) for kind, value, _alias in identity_rows if kind in {"aci", "pni"}]
     local: dict[int, set[int]] = {}
-    for shot, number in run(
+    for snapshot, number in run(
         "SELECT snapshot_id, file_id FROM snapshot_recipient WHERE recipient_id = ?", (person,)
     ):
-        local.setdefault(shot, set()).add(number)
+        local.setdefault(snapshot, set()).add(number)
     delete_chat(connection, person)
-    delete_messages(connection, [one for (one,) in run("SELECT id FROM message WHERE author_id = ?", (person,))])
+    delete_messages(
+        connection, [message_id for (message_id,) in run("SELECT id FROM message WHERE author_id = ?", (person,))]
+    )
     recipient_map = RecipientMap(connection, snapshots, Notes())
     recipient_map.load()
-    affected = naming(connection, person, [value for _kind, value in marks], recipient_map)
-    cleaners = {shot: Cleaner(frozenset(local.get(shot, ())), service_ids(marks)) for shot in snapshots.order}
+    affected = messages_naming_person(connection, person, [value for _kind, value in identifiers], recipient_map)
+    cleaners = {
+        snapshot: Cleaner(frozenset(local.get(snapshot, ())), service_ids(identifiers))
+        for snapshot in snapshots.order
+    }
     edited = edit_messages(connection, affected, cleaners)
-    forget(connection, person, [alias for *_mark, alias in known], [value for _kind, value in marks])
+    delete_identity(
+        connection,
+        person,
+        [alias for *_identifier, alias in identity_rows],
+        [value for _kind, value in identifiers],
+    )
     recipient_map = RecipientMap(connection, snapshots, Notes())
     recipient_map.load()
     messages = Messages(connection, snapshots, recipient_map, recipient_map.notes)
     # Here the current snapshot is one of those that are there.
     messages.merger.maps.clear()
     changed = edit_recipients(connection, messages, cleaners)
-    show_again(connection, recipient_map, messages.merger, changed)
-    for start in range(0, len(edited), AT_ONCE):
-        messages.merger.rederive(edited[start : start + AT_ONCE])
-        messages.end()
+    rewrite_current_rows(connection, recipient_map, messages.merger, changed)
+    for start in range(0, len(edited), BATCH):
+        messages.merger.rederive(edited[start : start + BATCH])
+        messages.end_block()
     messages.index()
     recipient_map.link_members()
     refresh_account(connection, snapshots)
     return len(edited)
 
 
-def service_ids(marks: Iterable[tuple[str, str]]) -> frozenset[bytes]:
+def service_ids(identifiers: Iterable[tuple[str, str]]) -> frozenset[bytes]:
     """Return the bytes that stand for a person's ACI and PNI in records."""
-    found: set[bytes] = set()
-    for kind, value in marks:
+    raw_ids: set[bytes] = set()
+    for kind, value in identifiers:
         try:
             raw = uuid.UUID(value).bytes
         except ValueError:
             continue
-        found |= {raw, b"\x01" + raw} if kind == "pni" else {raw}
-    return frozenset(found)
+        raw_ids |= {raw, b"\x01" + raw} if kind == "pni" else {raw}
+    return frozenset(raw_ids)
 
 
-def naming(
+def messages_naming_person(
     connection: sqlite3.Connection, person: int, services: list[str], recipient_map: RecipientMap
 ) -> list[int]:
     """Find the messages that name a person, and those with versions that may do so."""
-    found = set(messages_naming(connection, [person], recipient_map))
+    message_ids = set(messages_naming(connection, [person], recipient_map))
     for query, values in (
         ("SELECT message_id FROM text_range WHERE mention_id = ?", (person,)),
         ("SELECT t.message_id FROM text_range t JOIN json_each(?) s ON s.value = t.mention_aci", None),
         ("SELECT e.message_id FROM update_event e JOIN json_each(?) s ON instr(e.details, s.value)", None),
     ):
         rows = connection.execute(query, (json.dumps(services),) if values is None else values)
-        found.update(number for (number,) in rows)
-    return sorted(found)
+        message_ids.update(number for (number,) in rows)
+    return sorted(message_ids)
 
 
 def edit_messages(connection: sqlite3.Connection, affected: list[int], cleaners: dict[int, Cleaner]) -> list[int]:
@@ -209,14 +219,17 @@ def edit_messages(connection: sqlite3.Connection, affected: list[int], cleaners:
             or run("SELECT NULL, block_id, block_at FROM message WHERE id = ?", (number,)).fetchall()
         )
         dropped = 0
-        for mark, block, at in places:
+        for fingerprint, block, at in places:
             snapshot, raw = reader.read(block, at)
             item = ChatItem.FromString(raw)
             before = item.SerializeToString(deterministic=True)
             if not cleaners[snapshot].clean(item):
                 dropped += 1
-                if mark is not None:
-                    run("DELETE FROM message_version WHERE message_id = ? AND fingerprint = ?", (number, mark))
+                if fingerprint is not None:
+                    run(
+                        "DELETE FROM message_version WHERE message_id = ? AND fingerprint = ?",
+                        (number, fingerprint),
+                    )
             elif item.SerializeToString(deterministic=True) != before:
                 replaced[block, at] = item.SerializeToString()
         if dropped and dropped == len(places):
@@ -230,15 +243,15 @@ def edit_messages(connection: sqlite3.Connection, affected: list[int], cleaners:
 
 def edit_recipients(connection: sqlite3.Connection, messages: Messages, cleaners: dict[int, Cleaner]) -> list[int]:
     """Take somebody out of the records of groups and lists; return those that have changed."""
-    run, shots = connection.execute, messages.snapshots
+    run, snapshots = connection.execute, messages.snapshots
     rows = run(
         "SELECT v.recipient_id, v.fingerprint, v.first_seen, v.last_seen, v.recorded_in, v.record "
         "FROM recipient_version v JOIN recipient r ON r.id = v.recipient_id "
         "WHERE r.account_id = ? AND r.kind IN ('group', 'distribution_list')",
-        (shots.account,),
+        (snapshots.account,),
     ).fetchall()
     changed: set[int] = set()
-    for number, mark, first, last, snapshot, raw in rows:
+    for number, fingerprint, first, last, snapshot, raw in rows:
         recipient = Recipient.FromString(raw)
         before = recipient.SerializeToString(deterministic=True)
         cleaners[snapshot].clean(recipient)
@@ -246,26 +259,29 @@ def edit_recipients(connection: sqlite3.Connection, messages: Messages, cleaners
             continue
         changed.add(number)
         cleaned = recipient.SerializeToString()
-        maps = messages.merger.map_of(snapshot)
-        now = recipient_mark(cleaned, maps[0], maps[2])
+        maps = messages.merger.id_maps(snapshot)
+        new_fingerprint = recipient_fingerprint(cleaned, maps[0], maps[2])
         span = (first, last)
-        there = run(
+        existing = run(
             "SELECT first_seen, last_seen FROM recipient_version WHERE recipient_id = ? AND fingerprint = ?",
-            (number, now),
+            (number, new_fingerprint),
         ).fetchone()
-        if there is not None:
+        if existing is not None:
             # Two versions that differed only by the person are one.
-            run("DELETE FROM recipient_version WHERE recipient_id = ? AND fingerprint = ?", (number, now))
-            span = (shots.earlier(first, there[0]), shots.later(last, there[1]))
+            run(
+                "DELETE FROM recipient_version WHERE recipient_id = ? AND fingerprint = ?",
+                (number, new_fingerprint),
+            )
+            span = (snapshots.earlier(first, existing[0]), snapshots.later(last, existing[1]))
         run(
             "UPDATE recipient_version SET fingerprint = ?, first_seen = ?, last_seen = ?, record = ? "
             "WHERE recipient_id = ? AND fingerprint = ?",
-            (now, *span, cleaned, number, mark),
+            (new_fingerprint, *span, cleaned, number, fingerprint),
         )
     return sorted(changed)
 
 
-def forget(connection: sqlite3.Connection, person: int, aliases: list[int], services: list[str]) -> None:
+def delete_identity(connection: sqlite3.Connection, person: int, aliases: list[int], services: list[str]) -> None:
     """Delete what tells who somebody is."""
     run = connection.execute
     delete_recipient(connection, person)

@@ -12,7 +12,7 @@ from holdfast.backup.archives import item_rows
 from holdfast.backup.archives.item_rows import Item, Row, pack_receipts
 from holdfast.backup.archives.part_rows import PartReader
 
-__all__ = ["Records", "take_in"]
+__all__ = ["Records", "add_plain_messages"]
 
 PARTS = cython.declare(cython.uint, item_rows.PARTS)
 HAS_MEDIA = cython.declare(cython.uint, item_rows.HAS_MEDIA)
@@ -37,7 +37,7 @@ class Records(Protocol):
         """Write the block that is being filled."""
 
 
-def take_in(  # noqa: PLR0915, PLR0917  # called once for thousands of messages
+def add_plain_messages(  # noqa: PLR0915, PLR0917  # called once for thousands of messages
     items: list[Item],
     data: bytes,
     frame: cython.Py_ssize_t,

@@ -25,7 +25,7 @@ KINDS: Final = {
 LATEST: Final = (1 << 63) - 1
 
 
-def ms(value: int) -> int | None:
+def optional_ms(value: int) -> int | None:
     """Write a time that may be missing, kept inside what SQLite can hold."""
     return min(value, LATEST) if value else None
 
@@ -41,170 +41,182 @@ class ProfileWriter:
     people: dict[int, int]
     dry: bool = False
 
-    def put(self, statement: str, values: tuple[object, ...]) -> None:
+    def execute(self, statement: str, values: tuple[object, ...]) -> None:
         """Write, unless there is nothing to write."""
         if not self.dry:
             self.connection.execute(statement, values)
 
-    def describe(self, thing: int, recipient: pb.Recipient, fingerprint: int, name: str) -> None:
+    def describe(self, recipient_id: int, recipient: pb.Recipient, fingerprint: int, name: str) -> None:
         """Write what shows of a recipient."""
-        run, now, kind = self.put, self.snapshots.current, recipient.WhichOneof("destination") or ""
+        run, now, kind = self.execute, self.snapshots.current, recipient.WhichOneof("destination") or ""
         color, computed = avatar_color(recipient)
         if computed:
             self.notes.default(f"avatarColor not set, computed as {color}")
         run(
             "INSERT INTO recipient VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET "
             "name = excluded.name, avatar_color = excluded.avatar_color, fingerprint = excluded.fingerprint",
-            (thing, self.snapshots.account, KINDS[kind], name, color, fingerprint, now, self.snapshots.still(now)),
+            (
+                recipient_id,
+                self.snapshots.account,
+                KINDS[kind],
+                name,
+                color,
+                fingerprint,
+                now,
+                self.snapshots.last_seen_value(now),
+            ),
         )
         if kind == "contact":
             values = ", ".join("?" * 20)
-            run(f"INSERT OR REPLACE INTO contact VALUES ({values})", (thing, *self.contact(recipient.contact)))
+            run(
+                f"INSERT OR REPLACE INTO contact VALUES ({values})",
+                (recipient_id, *self.contact_columns(recipient.contact)),
+            )
         elif kind == "group":
-            self.group(thing, recipient.group)
+            self.write_group(recipient_id, recipient.group)
         elif kind == "distributionList":
-            self.distribution_list(thing, recipient.distributionList)
+            self.write_distribution_list(recipient_id, recipient.distributionList)
         elif kind == "callLink":
             link = recipient.callLink
             run(
                 "INSERT OR REPLACE INTO call_link VALUES (?, ?, ?, ?, ?, ?)",
                 (
-                    thing,
+                    recipient_id,
                     link.rootKey,
                     link.adminKey if link.HasField("adminKey") else None,
                     link.name or None,
                     self.notes.enum(link, "restrictions"),
-                    ms(link.expirationMs),
+                    optional_ms(link.expirationMs),
                 ),
             )
 
-    def contact(self, one: pb.Contact) -> tuple[object, ...]:
+    def contact_columns(self, contact: pb.Contact) -> tuple[object, ...]:
         """Make the columns of a person."""
-        gone = one.WhichOneof("registration") == "notRegistered"
+        gone = contact.WhichOneof("registration") == "notRegistered"
         return (
-            uuid_text(one.aci),
-            uuid_text(one.pni),
-            ms(one.e164),
-            one.username or None,
-            joined(one.profileGivenName, one.profileFamilyName) or None,
-            joined(one.systemGivenName, one.systemFamilyName) or None,
-            one.systemNickname or None,
-            joined(one.nickname.given, one.nickname.family) or None,
-            one.note or None,
-            one.blocked,
-            ms(one.blockedAtTimestamp) if one.blocked else None,
-            self.notes.enum(one, "visibility"),
+            uuid_text(contact.aci),
+            uuid_text(contact.pni),
+            optional_ms(contact.e164),
+            contact.username or None,
+            joined(contact.profileGivenName, contact.profileFamilyName) or None,
+            joined(contact.systemGivenName, contact.systemFamilyName) or None,
+            contact.systemNickname or None,
+            joined(contact.nickname.given, contact.nickname.family) or None,
+            contact.note or None,
+            contact.blocked,
+            optional_ms(contact.blockedAtTimestamp) if contact.blocked else None,
+            self.notes.enum(contact, "visibility"),
             not gone,
-            ms(one.notRegistered.unregisteredTimestamp) if gone else None,
-            one.profileSharing,
-            one.hideStory,
-            self.notes.enum(one, "identityState"),
-            one.profileKey or None,
-            one.identityKey or None,
+            optional_ms(contact.notRegistered.unregisteredTimestamp) if gone else None,
+            contact.profileSharing,
+            contact.hideStory,
+            self.notes.enum(contact, "identityState"),
+            contact.profileKey or None,
+            contact.identityKey or None,
         )
 
-    def group(self, thing: int, one: pb.Group) -> None:
+    def write_group(self, group_id: int, group: pb.Group) -> None:
         """Write a group and its members."""
-        run, shot, access = self.put, one.snapshot, one.snapshot.accessControl
-        timer = shot.disappearingMessagesTimer
-        run("DELETE FROM group_member WHERE group_id = ?", (thing,))
+        run, snapshot, access = self.execute, group.snapshot, group.snapshot.accessControl
+        timer = snapshot.disappearingMessagesTimer
+        run("DELETE FROM group_member WHERE group_id = ?", (group_id,))
         run(
             f'INSERT OR REPLACE INTO "group" VALUES ({", ".join("?" * 19)})',
             (
-                thing,
-                one.masterKey,
-                shot.title.title if shot.title.WhichOneof("content") == "title" else None,
-                shot.description.descriptionText
-                if shot.description.WhichOneof("content") == "descriptionText"
+                group_id,
+                group.masterKey,
+                snapshot.title.title if snapshot.title.WhichOneof("content") == "title" else None,
+                snapshot.description.descriptionText
+                if snapshot.description.WhichOneof("content") == "descriptionText"
                 else None,
-                shot.avatarUrl or None,
+                snapshot.avatarUrl or None,
                 timer.disappearingMessagesDuration
                 if timer.WhichOneof("content") == "disappearingMessagesDuration"
                 else None,
-                shot.version,
-                shot.announcements_only,
-                shot.terminated,
+                snapshot.version,
+                snapshot.announcements_only,
+                snapshot.terminated,
                 *(
                     self.notes.enum(access, name)
                     for name in ("attributes", "members", "addFromInviteLink", "memberLabel")
                 ),
-                shot.inviteLinkPassword or None,
-                one.whitelisted,
-                one.hideStory,
-                self.notes.enum(one, "storySendMode"),
-                one.blocked,
-                ms(one.blockedAtTimestamp) if one.blocked else None,
+                snapshot.inviteLinkPassword or None,
+                group.whitelisted,
+                group.hideStory,
+                self.notes.enum(group, "storySendMode"),
+                group.blocked,
+                optional_ms(group.blockedAtTimestamp) if group.blocked else None,
             ),
         )
-        for row in self.members(shot):
-            run("INSERT OR REPLACE INTO group_member VALUES (?, ?, ?, NULL, ?, ?, ?, ?, ?, ?)", (thing, *row))
+        for row in self.member_rows(snapshot):
+            run("INSERT OR REPLACE INTO group_member VALUES (?, ?, ?, NULL, ?, ?, ?, ?, ?, ?)", (group_id, *row))
 
-    def members(self, shot: pb.Group.GroupSnapshot) -> Iterator[tuple[object, ...]]:
+    def member_rows(self, snapshot: pb.Group.GroupSnapshot) -> Iterator[tuple[object, ...]]:
         """Make the rows of everybody who has to do with a group."""
-        for one in shot.members:
+        for member in snapshot.members:
             yield (
-                service_id(one.userId),
+                service_id(member.userId),
                 "member",
-                self.notes.enum(one, "role"),
-                one.joinedAtVersion,
-                one.labelString or None,
-                one.labelEmoji or None,
+                self.notes.enum(member, "role"),
+                member.joinedAtVersion,
+                member.labelString or None,
+                member.labelEmoji or None,
                 None,
                 None,
             )
-        for pending in shot.membersPendingProfileKey:
-            one = pending.member
-            by = service_id(pending.addedByUserId) or None
-            role = self.notes.enum(one, "role")
-            when = ms(pending.timestamp)
-            yield service_id(one.userId), "invited", role, one.joinedAtVersion, None, None, by, when
-        for asking in shot.membersPendingAdminApproval:
-            yield service_id(asking.userId), "asking", None, None, None, None, None, ms(asking.timestamp)
-        for banned in shot.members_banned:
-            yield service_id(banned.userId), "banned", None, None, None, None, None, ms(banned.timestamp)
+        for pending in snapshot.membersPendingProfileKey:
+            member = pending.member
+            added_by = service_id(pending.addedByUserId) or None
+            role = self.notes.enum(member, "role")
+            when = optional_ms(pending.timestamp)
+            yield service_id(member.userId), "invited", role, member.joinedAtVersion, None, None, added_by, when
+        for asking in snapshot.membersPendingAdminApproval:
+            yield service_id(asking.userId), "asking", None, None, None, None, None, optional_ms(asking.timestamp)
+        for banned in snapshot.members_banned:
+            yield service_id(banned.userId), "banned", None, None, None, None, None, optional_ms(banned.timestamp)
 
-    def distribution_list(self, thing: int, item: pb.DistributionListItem) -> None:
+    def write_distribution_list(self, list_id: int, item: pb.DistributionListItem) -> None:
         """Write a list and its members."""
-        run, one = self.put, item.distributionList
+        run, distribution_list = self.execute, item.distributionList
         deleted = item.WhichOneof("item") == "deletionTimestamp"
-        run("DELETE FROM distribution_list_member WHERE list_id = ?", (thing,))
+        run("DELETE FROM distribution_list_member WHERE list_id = ?", (list_id,))
         run(
             "INSERT OR REPLACE INTO distribution_list VALUES (?, ?, ?, ?, ?, ?)",
             (
-                thing,
+                list_id,
                 uuid_text(item.distributionId) or "",
-                one.name or None,
+                distribution_list.name or None,
                 min(item.deletionTimestamp, LATEST) if deleted else None,
-                None if deleted else one.allowReplies,
-                None if deleted else self.notes.enum(one, "privacyMode"),
+                None if deleted else distribution_list.allowReplies,
+                None if deleted else self.notes.enum(distribution_list, "privacyMode"),
             ),
         )
-        members = {self.people.get(member, 0) for member in one.memberRecipientIds}
+        members = {self.people.get(member, 0) for member in distribution_list.memberRecipientIds}
         for member in sorted(members):
             if member:
-                run("INSERT INTO distribution_list_member VALUES (?, ?)", (thing, member))
+                run("INSERT INTO distribution_list_member VALUES (?, ?)", (list_id, member))
             else:
                 self.notes.skip("a member of a distribution list who is not in the file")
 
-    def describe_chat(self, thing: int, chat: pb.Chat, mark: int) -> None:
+    def describe_chat(self, chat_id: int, chat: pb.Chat, fingerprint: int) -> None:
         """Write what shows of a chat."""
         now = self.snapshots.current
         wallpaper, bubble = style_of(chat.style, self.notes) if chat.HasField("style") else (None, None)
         row = (
-            thing,
+            chat_id,
             chat.archived,
             chat.pinnedOrder if chat.HasField("pinnedOrder") else None,
-            ms(chat.expirationTimerMs) if chat.HasField("expirationTimerMs") else None,
+            optional_ms(chat.expirationTimerMs) if chat.HasField("expirationTimerMs") else None,
             chat.expireTimerVersion,
-            ms(chat.muteUntilMs) if chat.HasField("muteUntilMs") else None,
+            optional_ms(chat.muteUntilMs) if chat.HasField("muteUntilMs") else None,
             chat.markedUnread,
             chat.dontNotifyForMentionsIfMuted,
             wallpaper,
             bubble,
             chat.style.dimWallpaperInDarkMode,
-            mark,
+            fingerprint,
             now,
-            self.snapshots.still(now),
+            self.snapshots.last_seen_value(now),
         )
         columns = [
             "archived",
@@ -220,7 +232,7 @@ class ProfileWriter:
             "fingerprint",
         ]
         changed = ", ".join(f"{column} = excluded.{column}" for column in columns)
-        self.put(
+        self.execute(
             f"INSERT INTO chat VALUES ({', '.join('?' * 14)}) ON CONFLICT (id) DO UPDATE SET {changed}",
             row,
         )

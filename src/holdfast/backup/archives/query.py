@@ -25,8 +25,8 @@ PART: Final = re.compile(
 DATE: Final = re.compile(r"(\d{4})(?:-(\d\d?)(?:-(\d\d?)(?:[T ](\d\d?):(\d\d)(?::(\d\d))?)?)?)?")
 FILTERS: Final = frozenset({"chat", "from", "kind", "is", "has", "since", "after", "until", "before"})
 ALL_KINDS: Final = tuple(kind for kind in KINDS if kind)
-LONGEST: Final = 2000
-MOST_PARTS: Final = 64
+MAX_LENGTH: Final = 2000
+MAX_PARTS: Final = 64
 
 
 @public
@@ -57,10 +57,10 @@ class Query:
 
 def parse_date(text: str, *, end: bool = False) -> int:
     """Read a date in UTC: a year, a month, a day or a minute; `end` gives the end of it instead of the start."""
-    found = DATE.fullmatch(text.strip())
-    if found is None:
+    match = DATE.fullmatch(text.strip())
+    if match is None:
         raise QueryRefused(f"{text} is not a date; write 2024, 2024-05 or 2024-05-31")
-    year, month, day, hour, minute, second = (int(part) if part else None for part in found.groups())
+    year, month, day, hour, minute, second = (int(part) if part else None for part in match.groups())
     try:
         start = datetime(year or 0, month or 1, day or 1, hour or 0, minute or 0, second or 0, tzinfo=UTC)
         if not end:
@@ -80,22 +80,22 @@ def parse_query(text: str, filters: Filters | None = None, *, beginnings: bool =
 
     With `beginnings` every word that must be there finds what begins so; phrases and unwanted words stay whole.
     """
-    if len(text) > LONGEST:
-        raise QueryRefused(f"the query is too long: {len(text)} characters, {LONGEST} at most")
+    if len(text) > MAX_LENGTH:
+        raise QueryRefused(f"the query is too long: {len(text)} characters, {MAX_LENGTH} at most")
     chosen = filters or Filters()
     # What no word can have would end the query early, or not be text at all.
-    text = "".join(sign if sign.isprintable() else " " for sign in text)
+    text = "".join(character if character.isprintable() else " " for character in text)
     wanted: list[str] = []
     unwanted: list[str] = []
     words: list[str] = []
     either = False
     for number, part in enumerate(PART.finditer(text)):
-        if number >= MOST_PARTS:
-            raise QueryRefused(f"the query has too many parts; {MOST_PARTS} at most")
+        if number >= MAX_PARTS:
+            raise QueryRefused(f"the query has too many parts; {MAX_PARTS} at most")
         name, phrase, word = (part["name"] or "").lower(), part["phrase"], part["word"]
         value = phrase if phrase is not None else word
         if name in FILTERS and value:
-            chosen = narrowed(chosen, name, value)
+            chosen = add_filter(chosen, name, value)
             continue
         if name:
             value = f"{name}:{value}"
@@ -130,14 +130,18 @@ def term_of(text: str, *, whole: bool) -> str:
     prefix = not whole and text.endswith("*")
     words, signs = split_signs(text.rstrip("*") if not whole else text)
     terms = []
-    plain = " ".join(word for word in words if any(sign.isalnum() for sign in word)).replace('"', " ").strip()
+    plain = (
+        " ".join(word for word in words if any(character.isalnum() for character in word))
+        .replace('"', " ")
+        .strip()
+    )
     if plain:
         terms.append(f'{{text extra}} : "{plain}"{" *" if prefix else ""}')
     terms += [sign_query(run) for run in signs]
     return terms[0] if len(terms) == 1 else f"({' AND '.join(terms)})" if terms else ""
 
 
-def narrowed(filters: Filters, name: str, value: str) -> Filters:
+def add_filter(filters: Filters, name: str, value: str) -> Filters:
     """Add one filter."""
     if name == "chat":
         return replace(filters, chat=value)
@@ -148,10 +152,10 @@ def narrowed(filters: Filters, name: str, value: str) -> Filters:
             raise QueryRefused(f"there is no kind {value}; there are {', '.join(ALL_KINDS)}")
         return replace(filters, kind=value)
     if name == "is":
-        ways = {"in": "incoming", "incoming": "incoming", "out": "outgoing", "outgoing": "outgoing"}
-        if value.lower() not in ways:
+        directions = {"in": "incoming", "incoming": "incoming", "out": "outgoing", "outgoing": "outgoing"}
+        if value.lower() not in directions:
             raise QueryRefused(f"is:{value} is not known; write is:in or is:out")
-        return replace(filters, direction=ways[value.lower()])
+        return replace(filters, direction=directions[value.lower()])
     if name == "has":
         if value.lower() not in {"media", "link"}:
             raise QueryRefused(f"has:{value} is not known; write has:media or has:link")

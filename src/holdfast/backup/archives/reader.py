@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from holdfast.backup.archives import model
-from holdfast.backup.archives.integrity import typed
+from holdfast.backup.archives.integrity import check_types
 from holdfast.backup.archives.message_loader import COLUMNS, MessageLoader, Row
 from holdfast.backup.archives.records import read_record
 from holdfast.backup.errors import NotInArchive
@@ -22,7 +22,7 @@ FROM chat c JOIN recipient r ON r.id = c.id JOIN account a ON a.id = r.account_i
 LEFT JOIN (SELECT chat_id, count(*) AS messages FROM message GROUP BY chat_id) n ON n.chat_id = c.id
 """
 # How many messages everybody wrote, as the full-text index knows it.
-WRITTEN: Final = """
+MESSAGES_WRITTEN: Final = """
 SELECT CAST(substr(term, 2) AS INTEGER) AS author_id, doc AS messages FROM message_term
 WHERE term >= 'p0' AND term < 'p:' AND col = 'facets'
 """
@@ -36,7 +36,7 @@ ALTERED: Final = {
     "deleted": "m.kind IN ('deleted', 'deleted_by_admin')",
 }
 # Beyond this a page is no longer read by a person.
-MOST: Final = 1000
+MAX_LIMIT: Final = 1000
 # After every message.
 BEYOND: Final = (1 << 63) - 1
 
@@ -53,7 +53,7 @@ class ArchiveReader(MessageLoader):
             "s.source "
             "FROM snapshot s JOIN account a ON a.id = s.account_id ORDER BY s.account_id, s.made_ms, s.digest"
         )
-        return [typed(model.Snapshot(*row)) for row in rows]
+        return [check_types(model.Snapshot(*row)) for row in rows]
 
     def skipped(self, snapshot: int | None = None) -> Iterator[model.SkippedRecord]:
         """Yield what imports left out or read as something else."""
@@ -63,7 +63,7 @@ class ArchiveReader(MessageLoader):
             "ORDER BY s.made_ms, s.digest, k.frame, k.what",
             (snapshot,),
         )
-        return (typed(model.SkippedRecord(*row)) for row in rows)
+        return (check_types(model.SkippedRecord(*row)) for row in rows)
 
     def chats(self) -> list[model.Chat]:
         """List the chats: pinned ones first, then by the latest message."""
@@ -75,7 +75,7 @@ class ArchiveReader(MessageLoader):
     def chat_of(self, row: Sequence[Any]) -> model.Chat:
         """Make a chat of a row."""
         facts = (*row[:7], bool(row[7]), row[8], bool(row[9]))
-        return typed(model.Chat(*facts))
+        return check_types(model.Chat(*facts))
 
     def chat(self, wanted: int | str) -> model.Chat:
         """Find a chat by its id, its name, or how its name begins."""
@@ -91,18 +91,18 @@ class ArchiveReader(MessageLoader):
         chats = self.connection.execute(
             "SELECT c.id, r.name FROM chat c JOIN recipient r ON r.id = c.id"
         ).fetchall()
-        for fits in (
+        for matches in (
             [chat for chat in chats if str(chat[0]) == text],
             [chat for chat in chats if chat[1] == wanted],
             [chat for chat in chats if chat[1].casefold() == text],
             [chat for chat in chats if chat[1].casefold().startswith(text)],
             [chat for chat in chats if text in chat[1].casefold()],
         ):
-            if len(fits) == 1:
-                return int(fits[0][0])
-            if fits:
-                several = ", ".join(f"{name} ({number})" for number, name in fits[:5])
-                raise NotInArchive(f"{len(fits)} chats fit {wanted}: {several}; say which by its number")
+            if len(matches) == 1:
+                return int(matches[0][0])
+            if matches:
+                several = ", ".join(f"{name} ({number})" for number, name in matches[:5])
+                raise NotInArchive(f"{len(matches)} chats fit {wanted}: {several}; say which by its number")
         raise NotInArchive(f"there is no chat {wanted}; `holdfast archive chats` lists them")
 
     def people(self) -> list[model.Person]:
@@ -111,13 +111,13 @@ class ArchiveReader(MessageLoader):
             "SELECT p.id, p.account_id, p.account, p.name, p.kind, p.aci, p.pni, p.phone, p.username, "
             "p.profile_name, "
             "p.blocked, p.avatar_color, coalesce(n.messages, 0), p.vanished FROM people p LEFT JOIN "
-            f"({WRITTEN}) n ON n.author_id = p.id ORDER BY p.account_id, 13 DESC, p.name, p.id"
+            f"({MESSAGES_WRITTEN}) n ON n.author_id = p.id ORDER BY p.account_id, 13 DESC, p.name, p.id"
         )
         people = (
             (*row[:3], self.names.name(row[0]), *row[4:10], bool(row[10]), *row[11:13], bool(row[13]))
             for row in rows
         )
-        return [typed(model.Person(*one)) for one in people]
+        return [check_types(model.Person(*values)) for values in people]
 
     def page(
         self,
@@ -129,16 +129,16 @@ class ArchiveReader(MessageLoader):
         limit: int = 50,
     ) -> model.Page:
         """Read some messages of a chat in their order: the last ones, or those before, after or around a place."""
-        limit = max(1, min(limit, MOST))
+        limit = max(1, min(limit, MAX_LIMIT))
         if around_ms is not None:
             half = limit // 2
-            place = model.Position(around_ms, 0, 0)
-            rows = self.rows(chat, "<", place, half)[::-1] + self.rows(chat, ">=", place, limit - half)
+            position = model.Position(around_ms, 0, 0)
+            rows = self.rows(chat, "<", position, half)[::-1] + self.rows(chat, ">=", position, limit - half)
         elif after is not None:
             rows = self.rows(chat, ">", after, limit)
         else:
             rows = self.rows(chat, "<", before, limit)[::-1]
-        messages = tuple(typed(message) for message in self.complete(rows))
+        messages = tuple(check_types(message) for message in self.build_messages(rows))
         if not messages:
             return model.Page((), None, None)
         first, last = messages[0].position, messages[-1].position
@@ -149,25 +149,25 @@ class ArchiveReader(MessageLoader):
     def rows(
         self,
         chat: int,
-        sign: str,
-        place: model.Position | None,
+        operator: str,
+        position: model.Position | None,
         limit: int,
         until_ms: int | None = None,
     ) -> list[Row]:
         """Read rows on one side of a place, the nearest first, none from `until_ms` on."""
-        way = "ASC" if ">" in sign else "DESC"
-        where = "" if place is None else f"AND (m.order_ms, m.order_n, m.id) {sign} (?, ?, ?)"
-        values: tuple[int, ...] = () if place is None else (place.ms, place.n, place.id)
+        direction = "ASC" if ">" in operator else "DESC"
+        where = "" if position is None else f"AND (m.order_ms, m.order_n, m.id) {operator} (?, ?, ?)"
+        values: tuple[int, ...] = () if position is None else (position.ms, position.n, position.id)
         if until_ms is not None:
             where += " AND m.order_ms < ?"
             values += (until_ms,)
         return self.connection.execute(
             f"SELECT {COLUMNS} FROM message m WHERE m.chat_id = ? {where} "  # signs of ours
-            f"ORDER BY m.order_ms {way}, m.order_n {way}, m.id {way} LIMIT ?",
+            f"ORDER BY m.order_ms {direction}, m.order_n {direction}, m.id {direction} LIMIT ?",
             (chat, *values, limit),
         ).fetchall()
 
-    def stretch(
+    def rows_between(
         self,
         chat: int,
         start: model.Position,
@@ -188,14 +188,14 @@ class ArchiveReader(MessageLoader):
         self, chat: int, since_ms: int | None = None, until_ms: int | None = None
     ) -> Iterator[model.Message]:
         """Yield the messages of a chat in their order, a thousand at a time; `until_ms` itself is not included."""
-        place = model.Position(since_ms or 0, -1, 0)
+        position = model.Position(since_ms or 0, -1, 0)
         while True:
-            rows = self.rows(chat, ">", place, MOST, until_ms)
-            messages = self.complete(rows)
+            rows = self.rows(chat, ">", position, MAX_LIMIT, until_ms)
+            messages = self.build_messages(rows)
             yield from messages
-            if len(rows) < MOST:
+            if len(rows) < MAX_LIMIT:
                 return
-            place = messages[-1].position
+            position = messages[-1].position
 
     def message(self, number: int) -> model.Message:
         """Read one message with its receipts and what changed about it."""
@@ -205,7 +205,7 @@ class ArchiveReader(MessageLoader):
         ).fetchall()
         if not rows:
             raise NotInArchive(f"there is no message {number}")
-        return typed(self.complete(rows, whole=True)[0])
+        return check_types(self.build_messages(rows, whole=True)[0])
 
     def altered(
         self,
@@ -236,9 +236,9 @@ class ArchiveReader(MessageLoader):
         where = " AND ".join([ALTERED[what], *(clause for wanted, clause, _ in conditions if wanted)])
         rows = self.connection.execute(
             f"SELECT {COLUMNS} FROM message m WHERE {where} ORDER BY m.id DESC LIMIT ?",
-            (*(value for wanted, _, value in conditions if wanted), max(1, min(limit, MOST + 1))),
+            (*(value for wanted, _, value in conditions if wanted), max(1, min(limit, MAX_LIMIT + 1))),
         ).fetchall()
-        return [typed(message) for message in self.complete(rows, whole=True)]
+        return [check_types(message) for message in self.build_messages(rows, whole=True)]
 
     def by_ids(self, numbers: Sequence[int]) -> list[model.Message]:
         """Read messages by their ids, in the order of these."""
@@ -246,8 +246,8 @@ class ArchiveReader(MessageLoader):
             f"SELECT {COLUMNS} FROM message m WHERE m.id IN (SELECT value FROM json_each(?))",
             (json.dumps(list(numbers)),),
         ).fetchall()
-        found = {message.id: typed(message) for message in self.complete(rows)}
-        return [found[number] for number in numbers if number in found]
+        by_id = {message.id: check_types(message) for message in self.build_messages(rows)}
+        return [by_id[number] for number in numbers if number in by_id]
 
     def record(self, number: int) -> bytes:
         """Return the bytes of the chat item a message was read from, with the ids of its file."""

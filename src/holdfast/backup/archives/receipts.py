@@ -30,36 +30,36 @@ class StoredReceipt(NamedTuple):
 
 def unpack_receipts(packed: bytes, sent_ms: int) -> list[StoredReceipt]:
     """Read the receipts of a message that was sent at a time, by recipient."""
-    found: list[StoredReceipt] = []
-    at = 0
+    receipts: list[StoredReceipt] = []
+    offset = 0
     try:
-        while at < len(packed):
-            recipient, at = number_at(packed, at)
-            look = packed[at]
-            away, at = number_at(packed, at + 1)
-            status = look & 15
-            found.append(
+        while offset < len(packed):
+            recipient, offset = read_varint(packed, offset)
+            flags = packed[offset]
+            delta, offset = read_varint(packed, offset + 1)
+            status = flags & 15
+            receipts.append(
                 StoredReceipt(
                     recipient,
                     STATUSES[status] or "pending",
-                    sent_ms + (-(away + 1 >> 1) if away & 1 else away >> 1),
-                    bool(look & 16) if STATUSES.index("sent") <= status <= STATUSES.index("viewed") else None,
-                    REASONS[look >> 5] if status == FAILED else None,
+                    sent_ms + (-(delta + 1 >> 1) if delta & 1 else delta >> 1),
+                    bool(flags & 16) if STATUSES.index("sent") <= status <= STATUSES.index("viewed") else None,
+                    REASONS[flags >> 5] if status == FAILED else None,
                 )
             )
     except (IndexError, TypeError):
         raise ArchiveError("the archive is damaged: the receipts of a message cannot be read") from None
-    return found
+    return receipts
 
 
-def number_at(packed: bytes, at: int) -> tuple[int, int]:
+def read_varint(packed: bytes, offset: int) -> tuple[int, int]:
     """Read a varint; return it and where it ends."""
     number = shift = 0
-    while packed[at] & 0x80:
-        number |= (packed[at] & 0x7F) << shift
+    while packed[offset] & 0x80:
+        number |= (packed[offset] & 0x7F) << shift
         shift += 7
-        at += 1
-    return number | packed[at] << shift, at + 1
+        offset += 1
+    return number | packed[offset] << shift, offset + 1
 
 
 def recipient_bytes(recipient: int) -> bytes:

@@ -114,24 +114,24 @@ def rewrite_records(connection: sqlite3.Connection, edited: Mapping[Place, bytes
     run("CREATE INDEX temp.referred_by_block ON referred (block_id, block_at)")
     run("DELETE FROM block WHERE id NOT IN (SELECT block_id FROM temp.referred)")
     reader = RecordReader(connection)
-    for block, rows in groupby(referred(connection), key=lambda row: row[0]):
+    for block, rows in groupby(record_references(connection), key=lambda row: row[0]):
         reader.load(block)
         out = bytearray()
         places: dict[int, int] = {}
         moved: list[tuple[int, int, int | None]] = []
-        for _block, at, number, mark in rows:
+        for _block, at, number, fingerprint in rows:
             if at not in places:
                 places[at] = len(out)
                 raw = edited.get((block, at)) or reader.read(block, at)[1]
                 out += len(raw).to_bytes(LENGTH, "little")
                 out += raw
-            moved.append((places[at], number, mark))
+            moved.append((places[at], number, fingerprint))
         if bytes(out) == reader.data:
             continue
         run("UPDATE block SET data = ? WHERE id = ?", (zlib_ng.compress(bytes(out), LEVEL), block))
         many(
             "UPDATE stored_message SET block_at = ? WHERE id = ?",
-            [(at, number) for at, number, mark in moved if mark is None],
+            [(at, number) for at, number, fingerprint in moved if fingerprint is None],
         )
         many(
             "UPDATE message_version SET block_at = ? WHERE message_id = ? AND fingerprint = ?",
@@ -140,7 +140,7 @@ def rewrite_records(connection: sqlite3.Connection, edited: Mapping[Place, bytes
     run("DROP TABLE temp.referred")
 
 
-def referred(connection: sqlite3.Connection) -> Iterator[tuple[int, int, int, int | None]]:
+def record_references(connection: sqlite3.Connection) -> Iterator[tuple[int, int, int, int | None]]:
     """Yield which messages and versions refer to which records, block by block."""
     for (block,) in connection.execute("SELECT id FROM block ORDER BY id").fetchall():
         yield from connection.execute(

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from holdfast.backup.archives.import_removal import remove_import
-from holdfast.backup.archives.imports import writing
+from holdfast.backup.archives.imports import transaction
 from holdfast.backup.archives.media_files import MediaFolder
 from holdfast.backup.archives.media_store import delete_removed_files, mark_removed
 from holdfast.backup.archives.message_index import index_all
@@ -34,7 +34,7 @@ __all__ = ["RemovalResult", "remove"]
 POINTERS: Final = Selection(FILE_POINTERS)
 # The tags of records in a frame.
 RECIPIENT, CHAT, CHAT_ITEM = (encode_varint(number << 3 | 2) for number in (2, 3, 4))
-COUNTED: Final = {
+COUNT_QUERIES: Final = {
     "imports": "SELECT count(*) FROM snapshot",
     "chats": "SELECT count(*) FROM chat",
     "people": "SELECT count(*) FROM recipient WHERE kind = 'contact'",
@@ -76,11 +76,11 @@ def remove(
     dry_run: bool = False,
 ) -> RemovalResult:
     """Remove exactly one thing from the archive behind a connection that may write, and its files from `media`."""
-    if sum(one is not None for one in (snapshot, chat, person)) != 1:
+    if sum(target is not None for target in (snapshot, chat, person)) != 1:
         raise ValueError("give one of snapshot, chat and person")
     removal: RemovalResult | None = None
-    with overwriting(connection), suppress(DryRun):
-        with writing(connection):
+    with secure_delete(connection), suppress(DryRun):
+        with transaction(connection):
             before = counts(connection)
             edited = 0
             if snapshot is not None:
@@ -93,7 +93,7 @@ def remove(
             index_all(connection)
             files, size = mark_removed(connection, used_media(connection))
             after = counts(connection)
-            gone = {name: before[name] - after[name] for name in COUNTED}
+            gone = {name: before[name] - after[name] for name in COUNT_QUERIES}
             removal = RemovalResult(**gone, edited=edited, files=files, bytes=size)
             if dry_run:
                 raise DryRun
@@ -104,19 +104,19 @@ def remove(
 
 
 @contextmanager
-def overwriting(connection: sqlite3.Connection) -> Iterator[None]:
+def secure_delete(connection: sqlite3.Connection) -> Iterator[None]:
     """Overwrite what is deleted with zeros."""
-    (was,) = connection.execute("PRAGMA secure_delete").fetchone()
+    (previous,) = connection.execute("PRAGMA secure_delete").fetchone()
     connection.execute("PRAGMA secure_delete = ON").fetchone()
     try:
         yield
     finally:
-        connection.execute(f"PRAGMA secure_delete = {int(was)}").fetchone()
+        connection.execute(f"PRAGMA secure_delete = {int(previous)}").fetchone()
 
 
 def counts(connection: sqlite3.Connection) -> dict[str, int]:
     """Count what an archive has."""
-    return {name: connection.execute(query).fetchone()[0] for name, query in COUNTED.items()}
+    return {name: connection.execute(query).fetchone()[0] for name, query in COUNT_QUERIES.items()}
 
 
 def vacuum(connection: sqlite3.Connection) -> None:
@@ -148,19 +148,19 @@ def used_media(connection: sqlite3.Connection) -> set[str]:
     """Return the names of all attachments that records of the archive refer to, also those of earlier versions."""
     if connection.execute("SELECT 1 FROM media WHERE path <> '' LIMIT 1").fetchone() is None:
         return set()
-    found: set[str] = set()
+    names: set[str] = set()
     reader = RecordReader(connection)
     for (block,) in connection.execute("SELECT id FROM block ORDER BY id").fetchall():
         reader.load(block)
-        found |= media_in(framed(CHAT_ITEM, raw) for raw in split(reader.data))
+        names |= media_in(frame_record(CHAT_ITEM, raw) for raw in split_records(reader.data))
     for tag, table in ((RECIPIENT, "recipient_version"), (CHAT, "chat_version")):
         rows = connection.execute(f"SELECT record FROM {table}")  # two names
-        found |= media_in(framed(tag, raw) for (raw,) in rows)
+        names |= media_in(frame_record(tag, raw) for (raw,) in rows)
     owners = connection.execute("SELECT account_record FROM snapshot WHERE account_record IS NOT NULL")
-    return found | media_in(encode_varint(len(raw)) + raw for (raw,) in owners)
+    return names | media_in(encode_varint(len(raw)) + raw for (raw,) in owners)
 
 
-def split(data: bytes) -> Iterator[bytes]:
+def split_records(data: bytes) -> Iterator[bytes]:
     """Yield the records of a block."""
     at = 0
     while at < len(data):
@@ -169,7 +169,7 @@ def split(data: bytes) -> Iterator[bytes]:
         at += LENGTH + size
 
 
-def framed(tag: bytes, raw: bytes) -> bytes:
+def frame_record(tag: bytes, raw: bytes) -> bytes:
     """Make a frame of a record, with its length before it."""
     frame = tag + encode_varint(len(raw)) + raw
     return encode_varint(len(frame)) + frame
@@ -178,11 +178,11 @@ def framed(tag: bytes, raw: bytes) -> bytes:
 def media_in(frames: Iterator[bytes]) -> set[str]:
     """Return the names of the attachments that some frames refer to."""
     data = b"".join(frames)
-    found, _frames, fault, _at = collect_block(data, NO_CAP, POINTERS)
+    pointers, _frames, fault, _at = collect_block(data, NO_CAP, POINTERS)
     if fault:
         raise ArchiveError("the archive is damaged: a record cannot be read")
     names: set[str] = set()
-    for _slot, _depth, start, end in found:
+    for _slot, _depth, start, end in pointers:
         locator = backup_pb2.FilePointer.FromString(data[start:end]).locatorInfo
         for plaintext_hash, key, size in pointers_of(locator.SerializeToString()):
             names.add(AttachmentKey(LocalKey(key), plaintext_hash, size).name)

@@ -27,13 +27,13 @@ from holdfast.backup.names import joined
 from holdfast.backup.schema import backup_pb2 as pb
 from holdfast.redacted_repr import redacted
 
-__all__ = ["Rows", "ignored", "text_of"]
+__all__ = ["Rows", "is_ignored", "text_of"]
 
 LATEST: Final = (1 << 63) - 1
 SIMPLE: Final = pb.SimpleChatUpdate.Type.DESCRIPTOR
 
 # Where an item has what is special about it, receipts, reactions and its row.
-WHAT, STATUSES, REACTIONS, ROW = 2, 3, 4, 6
+FLAGS, STATUSES, REACTIONS, ROW = 2, 3, 4, 6
 # Where the row of a message has when it was sent, what it looks like, what else is to be found, and the pin.
 SENT, LOOK, EXTRA, PINNED = 3, 9, 11, 14
 MESSAGE: Final = KINDS.index("message")
@@ -55,20 +55,23 @@ class Rows:
     people: Mapping[int, int]
     by_aci: Mapping[str, int]
     notes: Notes
-    stranger: Callable[[], int]
+    placeholder: Callable[[], int]
     tables: dict[str, list[Row]] = field(default_factory=lambda: {name: [] for name in CHILDREN})
     messages: list[Row] = field(default_factory=list)
 
     def add(self, item: Item, parsed: pb.ChatItem | None, tail: Row) -> None:
         """Add a message and all that hangs on it; `tail` is what the archive remembers of where it was seen."""
-        what, statuses, reactions, row = item[WHAT], item[STATUSES], item[REACTIONS], item[ROW]
+        flags, statuses, reactions, row = item[FLAGS], item[STATUSES], item[REACTIONS], item[ROW]
         if parsed is not None:
-            row = self.rich(row, parsed)
+            row = self.add_rich(row, parsed)
             if row[LOOK] >> 4 & 31 != MESSAGE:
-                reactions = self.reactions_of(row[0], parsed)
-        if what & STRANGER:
-            statuses = [(who or self.missing(), *rest) for who, *rest in statuses or ()]
-            reactions = [(*one[:2], one[2] or self.missing(), *one[3:]) for one in reactions or ()]
+                reactions = self.reaction_rows(row[0], parsed)
+        if flags & STRANGER:
+            statuses = [(who or self.missing_recipient(), *rest) for who, *rest in statuses or ()]
+            reactions = [
+                (*reaction[:2], reaction[2] or self.missing_recipient(), *reaction[3:])
+                for reaction in reactions or ()
+            ]
         if reactions:
             self.tables["reaction"] += reactions
         self.messages.append((*row, *tail, pack_receipts(statuses or [], row[SENT])))
@@ -79,20 +82,20 @@ class Rows:
         for rows in self.tables.values():
             rows.clear()
 
-    def rich(self, row: Row, parsed: pb.ChatItem) -> Row:
+    def add_rich(self, row: Row, parsed: pb.ChatItem) -> Row:
         """Add what the core has not read of a message, and complete its row."""
         number, extra = row[0], list[str]()
-        self.content(number, parsed, extra)
+        self.add_content(number, parsed, extra)
         text = text_of(parsed)
         look = row[LOOK] & ~HAS_TEXT
         if text is not None:
             look |= HAS_TEXT
-        if self.attachments(number, 0, parsed):
+        if self.add_attachments(number, 0, parsed):
             look |= HAS_MEDIA
         if parsed.standardMessage.linkPreview:
             look |= HAS_LINK
         for n, revision in enumerate(parsed.revisions, 1):
-            self.revision(number, n, revision)
+            self.add_revision(number, n, revision)
         pinned = pinned_until = -1
         if parsed.HasField("pinDetails"):
             pinned = ms(parsed.pinDetails.pinnedAtTimestamp)
@@ -109,51 +112,53 @@ class Rows:
             *row[PINNED + 2 :],
         )
 
-    def missing(self) -> int:
+    def missing_recipient(self) -> int:
         """Return who stands for somebody who is not in the file."""
         self.notes.default("names somebody who is not in the file, kept as Unknown")
-        return self.stranger()
+        return self.placeholder()
 
-    def who(self, local: int) -> int:
+    def recipient_id(self, local: int) -> int:
         """Lead from an id of the file to one of the archive."""
-        return self.people.get(local) or self.missing()
+        return self.people.get(local) or self.missing_recipient()
 
-    def content(self, number: int, item: pb.ChatItem, extra: list[str]) -> None:
+    def add_content(self, number: int, item: pb.ChatItem, extra: list[str]) -> None:
         """Add what one kind of message has besides text and attachments."""
         kind = item.WhichOneof("item")
         if kind == "standardMessage":
-            self.standard(number, 0, item.standardMessage)
+            self.add_standard(number, 0, item.standardMessage)
             extra += [part for preview in item.standardMessage.linkPreview for part in (preview.title,) if part]
             for attached in item.standardMessage.attachments:
                 extra += [part for part in (attached.pointer.fileName, attached.pointer.caption) if part]
         elif kind == "updateMessage":
-            self.update(number, item.updateMessage)
+            self.add_update(number, item.updateMessage)
         elif kind == "stickerMessage":
-            one = item.stickerMessage.sticker
-            emoji = one.emoji or None
-            self.tables["sticker"].append((number, one.packId.hex(), one.packKey, one.stickerId, emoji))
-            extra += [one.emoji] if emoji else []
+            sticker = item.stickerMessage.sticker
+            emoji = sticker.emoji or None
+            self.tables["sticker"].append(
+                (number, sticker.packId.hex(), sticker.packKey, sticker.stickerId, emoji)
+            )
+            extra += [sticker.emoji] if emoji else []
         elif kind == "poll":
-            self.poll(number, item.poll)
+            self.add_poll(number, item.poll)
             extra += [option.option for option in item.poll.options]
         elif kind == "paymentNotification":
-            self.payment(number, item.paymentNotification)
+            self.add_payment(number, item.paymentNotification)
         elif kind == "giftBadge":
             badge = item.giftBadge
             self.tables["gift_badge"].append(
                 (number, self.notes.enum(badge, "state"), badge.receiptCredentialPresentation)
             )
         elif kind == "adminDeletedMessage":
-            self.tables["admin_deletion"].append((number, self.who(item.adminDeletedMessage.adminId)))
+            self.tables["admin_deletion"].append((number, self.recipient_id(item.adminDeletedMessage.adminId)))
         elif kind == "contactMessage":
-            extra += self.card(number, item.contactMessage.contact)
+            extra += self.add_card(number, item.contactMessage.contact)
         elif kind == "directStoryReplyMessage":
             reply = item.directStoryReplyMessage
-            self.ranges(number, 0, "text", reply.textReply.text.bodyRanges)
+            self.add_ranges(number, 0, "text", reply.textReply.text.bodyRanges)
 
-    def standard(self, number: int, revision: int, standard_message: pb.StandardMessage) -> None:
+    def add_standard(self, number: int, revision: int, standard_message: pb.StandardMessage) -> None:
         """Add the quote, the styles and the links of an ordinary message."""
-        self.ranges(number, revision, "text", standard_message.text.bodyRanges)
+        self.add_ranges(number, revision, "text", standard_message.text.bodyRanges)
         if standard_message.HasField("quote"):
             quote = standard_message.quote
             self.tables["quote"].append(
@@ -161,12 +166,12 @@ class Rows:
                     number,
                     revision,
                     ms(quote.targetSentTimestamp) if quote.HasField("targetSentTimestamp") else None,
-                    self.who(quote.authorId),
+                    self.recipient_id(quote.authorId),
                     self.notes.enum(quote, "type"),
                     quote.text.body if quote.HasField("text") else None,
                 )
             )
-            self.ranges(number, revision, "quote", quote.text.bodyRanges)
+            self.add_ranges(number, revision, "quote", quote.text.bodyRanges)
         self.tables["link_preview"] += [
             (
                 number,
@@ -180,7 +185,7 @@ class Rows:
             for n, preview in enumerate(standard_message.linkPreview)
         ]
 
-    def ranges(self, number: int, revision: int, part: str, ranges: Iterable[pb.BodyRange]) -> None:
+    def add_ranges(self, number: int, revision: int, part: str, ranges: Iterable[pb.BodyRange]) -> None:
         """Add the styles and mentions of a text."""
         rows: list[tuple[int, int, str | None, str | None, int | None]] = []
         for body_range in ranges:
@@ -197,56 +202,61 @@ class Rows:
         rows.sort(key=lambda row: (row[0], row[1], row[2] or "", row[3] or ""))
         self.tables["text_range"] += [(number, revision, part, n, *row) for n, row in enumerate(rows)]
 
-    def revision(self, number: int, n: int, item: pb.ChatItem) -> None:
+    def add_revision(self, number: int, n: int, item: pb.ChatItem) -> None:
         """Add an earlier wording."""
         received = item.incoming.dateReceived or item.outgoing.dateReceived
         row = (number, n, ms(item.dateSent), ms(received) if received else None, text_of(item))
         self.tables["revision"].append(row)
-        self.attachments(number, n, item)
+        self.add_attachments(number, n, item)
         if item.WhichOneof("item") == "standardMessage":
-            self.standard(number, n, item.standardMessage)
+            self.add_standard(number, n, item.standardMessage)
 
-    def reactions_of(self, number: int, item: pb.ChatItem) -> list[Row]:
+    def reaction_rows(self, number: int, item: pb.ChatItem) -> list[Row]:
         """Make the rows of the reactions to a message that is not an ordinary one."""
         kind = item.WhichOneof("item")
         content = None if kind is None else getattr(item, kind)
-        found = sorted(
-            (ms(one.sortOrder), ms(one.sentTimestamp), self.who(one.authorId), one.emoji)
-            for one in getattr(content, "reactions", ())
+        ordered = sorted(
+            (
+                ms(reaction.sortOrder),
+                ms(reaction.sentTimestamp),
+                self.recipient_id(reaction.authorId),
+                reaction.emoji,
+            )
+            for reaction in getattr(content, "reactions", ())
         )
-        return [(number, n, who, emoji, at, order) for n, (order, at, who, emoji) in enumerate(found)]
+        return [(number, n, who, emoji, at, order) for n, (order, at, who, emoji) in enumerate(ordered)]
 
-    def attachments(self, number: int, revision: int, item: pb.ChatItem) -> bool:
+    def add_attachments(self, number: int, revision: int, item: pb.ChatItem) -> bool:
         """Add every file a message has; tell whether it carries media of its own."""
         kind = item.WhichOneof("item")
-        own = False
+        has_media = False
         if kind == "standardMessage":
             standard_message = item.standardMessage
             for n, attached in enumerate(standard_message.attachments):
-                self.attachment(number, revision, "attachment", n, attached.pointer, attached=attached)
-                own = True
+                self.add_attachment(number, revision, "attachment", n, attached.pointer, attached=attached)
+                has_media = True
             if standard_message.HasField("longText"):
-                self.attachment(number, revision, "long_text", 0, standard_message.longText)
+                self.add_attachment(number, revision, "long_text", 0, standard_message.longText)
             for n, preview in enumerate(standard_message.linkPreview):
                 if preview.HasField("image"):
-                    self.attachment(number, revision, "link_image", n, preview.image)
+                    self.add_attachment(number, revision, "link_image", n, preview.image)
             for n, quoted in enumerate(standard_message.quote.attachments):
-                self.quoted(number, revision, n, quoted)
+                self.add_quoted(number, revision, n, quoted)
         elif kind == "stickerMessage":
-            self.attachment(number, revision, "sticker", 0, item.stickerMessage.sticker.data)
+            self.add_attachment(number, revision, "sticker", 0, item.stickerMessage.sticker.data)
         elif kind == "viewOnceMessage":
             if item.viewOnceMessage.HasField("attachment"):
                 attached = item.viewOnceMessage.attachment
-                self.attachment(number, revision, "attachment", 0, attached.pointer, attached=attached)
-                own = True
+                self.add_attachment(number, revision, "attachment", 0, attached.pointer, attached=attached)
+                has_media = True
         elif kind == "contactMessage":
             if item.contactMessage.contact.HasField("avatar"):
-                self.attachment(number, revision, "avatar", 0, item.contactMessage.contact.avatar)
+                self.add_attachment(number, revision, "avatar", 0, item.contactMessage.contact.avatar)
         elif kind == "directStoryReplyMessage" and item.directStoryReplyMessage.textReply.HasField("longText"):
-            self.attachment(number, revision, "long_text", 0, item.directStoryReplyMessage.textReply.longText)
-        return own
+            self.add_attachment(number, revision, "long_text", 0, item.directStoryReplyMessage.textReply.longText)
+        return has_media
 
-    def quoted(self, number: int, revision: int, n: int, quoted_attachment: pb.Quote.QuotedAttachment) -> None:
+    def add_quoted(self, number: int, revision: int, n: int, quoted_attachment: pb.Quote.QuotedAttachment) -> None:
         """Add what a quote shows of the attachment it quotes."""
         pointer = pb.FilePointer()
         pointer.CopyFrom(quoted_attachment.thumbnail.pointer)
@@ -255,9 +265,9 @@ class Rows:
         if quoted_attachment.HasField("fileName"):
             pointer.fileName = quoted_attachment.fileName
         attached = quoted_attachment.thumbnail if quoted_attachment.HasField("thumbnail") else None
-        self.attachment(number, revision, "quoted", n, pointer, attached=attached)
+        self.add_attachment(number, revision, "quoted", n, pointer, attached=attached)
 
-    def attachment(
+    def add_attachment(
         self,
         number: int,
         revision: int,
@@ -268,8 +278,8 @@ class Rows:
         attached: pb.MessageAttachment | None = None,
     ) -> None:
         """Add one file."""
-        place = pointer.locatorInfo
-        attachment_key = attachment_of(place)
+        locator = pointer.locatorInfo
+        attachment_key = attachment_of(locator)
         self.tables["attachment"].append(
             (
                 number,
@@ -278,19 +288,19 @@ class Rows:
                 n,
                 pointer.contentType,
                 pointer.fileName,
-                place.size,
+                locator.size,
                 pointer.width if pointer.HasField("width") else -1,
                 pointer.height if pointer.HasField("height") else -1,
                 pointer.caption,
                 pointer.blurHash,
                 self.notes.enum(attached, "flag") if attached else "",
-                place.plaintextHash.hex(),
+                locator.plaintextHash.hex(),
                 attachment_key.name if attachment_key else "",
-                bytearray(place.localKey),
+                bytearray(locator.localKey),
             )
         )
 
-    def update(self, number: int, update: pb.ChatUpdateMessage) -> None:
+    def add_update(self, number: int, update: pb.ChatUpdateMessage) -> None:
         """Add what happened."""
         events = events_of(update, self.people, self.notes)
         self.tables["update_event"] += [
@@ -327,29 +337,31 @@ class Rows:
                     self.notes.enum(group, "state"),
                     ms(group.startedCallTimestamp) or None,
                     ms(group.endedCallTimestamp) if group.HasField("endedCallTimestamp") else None,
-                    self.who(group.ringerRecipientId) if group.HasField("ringerRecipientId") else None,
-                    self.who(group.startedCallRecipientId) if group.HasField("startedCallRecipientId") else None,
+                    self.recipient_id(group.ringerRecipientId) if group.HasField("ringerRecipientId") else None,
+                    self.recipient_id(group.startedCallRecipientId)
+                    if group.HasField("startedCallRecipientId")
+                    else None,
                     group.read,
                 )
             )
 
-    def poll(self, number: int, poll: pb.Poll) -> None:
+    def add_poll(self, number: int, poll: pb.Poll) -> None:
         """Add a poll with its votes."""
         self.tables["poll"].append((number, poll.question, poll.allowMultiple, poll.hasEnded))
         for n, option in enumerate(poll.options):
             self.tables["poll_option"].append((number, n, option.option))
-            votes = sorted((self.who(vote.voterId), vote.voteCount) for vote in option.votes)
+            votes = sorted((self.recipient_id(vote.voterId), vote.voteCount) for vote in option.votes)
             self.tables["poll_vote"] += [(number, n, place, *vote) for place, vote in enumerate(votes)]
 
-    def payment(self, number: int, payment: pb.PaymentNotification) -> None:
+    def add_payment(self, number: int, payment: pb.PaymentNotification) -> None:
         """Add a payment; one that says nothing of its transaction went well."""
         details = payment.transactionDetails
         kind = details.WhichOneof("payment")
-        status, reason, done = "SUCCESSFUL", None, details.transaction
+        status, reason, transaction = "SUCCESSFUL", None, details.transaction
         if kind == "failedTransaction":
             status, reason = "FAILED", self.notes.enum(details.failedTransaction, "reason")
         elif kind == "transaction":
-            status = self.notes.enum(done, "status")
+            status = self.notes.enum(transaction, "status")
         else:
             self.notes.default("TransactionDetails.payment not set, read as successful")
         self.tables["payment"].append(
@@ -360,13 +372,13 @@ class Rows:
                 payment.note if payment.HasField("note") else None,
                 status,
                 reason,
-                ms(done.timestamp) if done.HasField("timestamp") else None,
-                ms(done.blockIndex) if done.HasField("blockIndex") else None,
-                ms(done.blockTimestamp) if done.HasField("blockTimestamp") else None,
+                ms(transaction.timestamp) if transaction.HasField("timestamp") else None,
+                ms(transaction.blockIndex) if transaction.HasField("blockIndex") else None,
+                ms(transaction.blockTimestamp) if transaction.HasField("blockTimestamp") else None,
             )
         )
 
-    def card(self, number: int, card: pb.ContactAttachment) -> list[str]:
+    def add_card(self, number: int, card: pb.ContactAttachment) -> list[str]:
         """Add a contact card and return what of it can be searched for."""
         name = card.name
         full = joined(name.prefix, name.givenName, name.middleName, name.familyName, name.suffix) or name.nickname
@@ -379,15 +391,24 @@ class Rows:
             fields.append(("phone", n, self.notes.enum(phone, "type"), phone.label or None, phone.value))
         for n, email in enumerate(card.email):
             fields.append(("email", n, self.notes.enum(email, "type"), email.label or None, email.value))
-        for n, place in enumerate(card.address):
-            lines = (place.street, place.pobox, place.neighborhood, place.postcode, place.city, place.region)
-            value = ", ".join(line for line in (*lines, place.country) if line)
-            fields.append(("address", n, self.notes.enum(place, "type"), place.label or None, value))
-        self.tables["contact_card_field"] += [(number, *one) for one in fields]
-        return [part for part in (full, name.nickname, card.organization, *(one[4] for one in fields)) if part]
+        for n, address in enumerate(card.address):
+            lines = (
+                address.street,
+                address.pobox,
+                address.neighborhood,
+                address.postcode,
+                address.city,
+                address.region,
+            )
+            value = ", ".join(line for line in (*lines, address.country) if line)
+            fields.append(("address", n, self.notes.enum(address, "type"), address.label or None, value))
+        self.tables["contact_card_field"] += [(number, *values) for values in fields]
+        return [
+            part for part in (full, name.nickname, card.organization, *(values[4] for values in fields)) if part
+        ]
 
 
-def ignored(item: pb.ChatItem, notes: Notes) -> bool:
+def is_ignored(item: pb.ChatItem, notes: Notes) -> bool:
     """Return whether a message is one the format says to ignore, and note it."""
     kind = item.WhichOneof("item")
     if kind == "updateMessage":

@@ -42,20 +42,20 @@ def create(connection: sqlite3.Connection) -> None:
 
 def upgrade(connection: sqlite3.Connection) -> None:
     """Bring an archive to this version, inside the transaction that is open."""
-    (found,) = connection.execute("PRAGMA user_version").fetchone()
-    check(connection, found)
-    for step in UPGRADES[found - 1 :]:
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    check(connection, version)
+    for step in UPGRADES[version - 1 :]:
         step(connection)
     connection.execute(f"PRAGMA user_version = {VERSION}")
 
 
-def check(connection: sqlite3.Connection, found: int) -> None:
+def check(connection: sqlite3.Connection, version: int) -> None:
     """Refuse what is not an archive, and one that a later version has written."""
     (mark,) = connection.execute("PRAGMA application_id").fetchone()
     if mark != APPLICATION_ID:
         raise NotAnArchive("this is a database, but not an archive of Holdfast")
-    if found > VERSION:
-        raise ArchiveTooNew(f"the archive has version {found}, this Holdfast knows versions up to {VERSION}")
+    if version > VERSION:
+        raise ArchiveTooNew(f"the archive has version {version}, this Holdfast knows versions up to {VERSION}")
 
 
 def check_tables(connection: sqlite3.Connection) -> None:

@@ -25,7 +25,7 @@ UNCHANGED: Final = ("block", "media")
 STATUSES: Final = {name: n for n, name in enumerate(item_rows.STATUSES) if name}
 REASONS: Final = {name: n for n, name in enumerate(item_rows.REASONS)}
 SEALED: Final = 16
-AT_ONCE: Final = 10_000
+BATCH: Final = 10_000
 
 
 def statements(script: str) -> Iterator[str]:
@@ -33,17 +33,17 @@ def statements(script: str) -> Iterator[str]:
     return (statement for statement in script.split(";\n") if statement.strip())
 
 
-def number_of(column: str, names: Sequence[str]) -> str:
+def number_expression(column: str, names: Sequence[str]) -> str:
     """Write the number of a name."""
     cases = " ".join(f"WHEN '{name}' THEN {n}" for n, name in enumerate(names) if name)
     return f"CASE {column} {cases} END"
 
 
-STORED: Final = f"""
+COPY_MESSAGES: Final = f"""
 INSERT INTO stored_message
 SELECT id, chat_id, author_id, order_ms, order_n, order_ms - sent_ms, sent_ms - first_sent_ms,
   order_ms - received_ms, server_sent_ms - sent_ms,
-  {number_of("direction", item_rows.DIRECTIONS)} | ({number_of("kind", item_rows.KINDS)} << 4)
+  {number_expression("direction", item_rows.DIRECTIONS)} | ({number_expression("kind", item_rows.KINDS)} << 4)
   | (text IS NOT NULL) * {item_rows.HAS_TEXT} | has_link * {item_rows.HAS_LINK} | has_media * {item_rows.HAS_MEDIA}
   | coalesce(read, 0) * {item_rows.IS_READ} | coalesce(sealed_sender, 0) * {item_rows.IS_SEALED}
   | sms * {item_rows.IS_SMS},
@@ -66,13 +66,13 @@ def store_compactly(connection: sqlite3.Connection) -> None:
             run(statement)
         elif table not in UNCHANGED:
             replace_table(connection, table, statement)
-    run(STORED)
+    run(COPY_MESSAGES)
     store_receipts(connection)
     for table in ("message", "send_status"):
         run(f"DROP TABLE {table}")  # names of ours
-    there = {name for (name,) in run("SELECT name FROM sqlite_master")}
+    existing = {name for (name,) in run("SELECT name FROM sqlite_master")}
     for statement in (*statements(INDEXES), *LATER_INDEXES.values(), *statements(VIEWS), *statements(SEARCH)):
-        if statement.split()[3 if "VIRTUAL" in statement else 2] not in there:
+        if statement.split()[3 if "VIRTUAL" in statement else 2] not in existing:
             run(statement)
     index_all(connection)
 
@@ -94,23 +94,23 @@ def store_receipts(connection: sqlite3.Connection) -> None:
         "SELECT r.message_id, m.sent_ms, r.recipient_id, r.at_ms, r.status, r.sealed_sender, r.reason "
         "FROM send_status r JOIN message m ON m.id = r.message_id ORDER BY r.message_id, r.n"
     )
-    waiting: list[tuple[bytes, int, int]] = []
-    for (number, sent), found in groupby(rows, key=lambda row: row[:2]):
+    batch: list[tuple[bytes, int, int]] = []
+    for (number, sent), receipts in groupby(rows, key=lambda row: row[:2]):
         statuses = [
             (who, at, STATUSES[status] | bool(sealed) * SEALED | REASONS.get(reason, 0) << 5)
-            for *_message, who, at, status, sealed, reason in found
+            for *_message, who, at, status, sealed, reason in receipts
         ]
-        delivery = max(item_rows.DELIVERIES.index(item_rows.STATUSES[look & 15]) for *_rest, look in statuses)
-        waiting.append((bytes(item_rows.pack_receipts(statuses, sent)), delivery << item_rows.DELIVERY, number))
-        if len(waiting) >= AT_ONCE:
-            write_receipts(connection, waiting)
-    write_receipts(connection, waiting)
+        delivery = max(item_rows.DELIVERIES.index(item_rows.STATUSES[flags & 15]) for *_rest, flags in statuses)
+        batch.append((bytes(item_rows.pack_receipts(statuses, sent)), delivery << item_rows.DELIVERY, number))
+        if len(batch) >= BATCH:
+            write_receipts(connection, batch)
+    write_receipts(connection, batch)
 
 
-def write_receipts(connection: sqlite3.Connection, waiting: list[tuple[bytes, int, int]]) -> None:
+def write_receipts(connection: sqlite3.Connection, batch: list[tuple[bytes, int, int]]) -> None:
     """Write the receipts of some messages, with how far each got."""
-    connection.executemany("UPDATE stored_message SET receipts = ?, look = look | ? WHERE id = ?", waiting)
-    waiting.clear()
+    connection.executemany("UPDATE stored_message SET receipts = ?, look = look | ? WHERE id = ?", batch)
+    batch.clear()
 
 
 # The step that leads to each version from the one before it; a step that was released is never changed again.

@@ -7,13 +7,13 @@ from holdfast.backup.archives import item_rows
 __all__ = ["INDEXES", "LATER_INDEXES", "SEARCH", "VIEWS"]
 
 
-def word(value: str, names: tuple[str, ...]) -> str:
+def case_expression(value: str, names: tuple[str, ...]) -> str:
     """Write the name of a number."""
     cases = " ".join(f"WHEN {n} THEN '{name}'" for n, name in enumerate(names) if name)
     return f"CASE {value} {cases} END"
 
 
-def bit(mask: int) -> str:
+def flag_expression(mask: int) -> str:
     """Write one bit of what a message looks like."""
     return f"(look & {mask}) <> 0"
 
@@ -22,7 +22,7 @@ INCOMING: Final = item_rows.DIRECTIONS.index("incoming")
 OUTGOING: Final = item_rows.DIRECTIONS.index("outgoing")
 NEITHER: Final = item_rows.DIRECTIONS.index("none")
 ORDINARY: Final = item_rows.KINDS.index("message")
-KIND: Final = word("look >> 4 & 31", item_rows.KINDS)
+KIND: Final = case_expression("look >> 4 & 31", item_rows.KINDS)
 
 # What has signs is told apart by them when it is indexed, see `message_index`.
 VIEWS: Final = f"""
@@ -30,13 +30,14 @@ CREATE VIEW message AS
 SELECT id, chat_id, author_id, order_ms - sent_before AS sent_ms,
   order_ms - sent_before - edited_after AS first_sent_ms, order_ms - received_before AS received_ms,
   order_ms - sent_before + server_sent_after AS server_sent_ms, order_ms, order_n,
-  {word("look & 15", item_rows.DIRECTIONS)} AS direction,
+  {case_expression("look & 15", item_rows.DIRECTIONS)} AS direction,
   {KIND} AS kind,
-  text, extra, {bit(item_rows.HAS_MEDIA)} AS has_media, {bit(item_rows.HAS_LINK)} AS has_link,
-  CASE WHEN look & 15 = {INCOMING} THEN {bit(item_rows.IS_READ)} END AS read,
-  CASE WHEN look & 15 = {INCOMING} THEN {bit(item_rows.IS_SEALED)} END AS sealed_sender,
-  {bit(item_rows.IS_SMS)} AS sms,
-  {word(f"look >> {item_rows.DELIVERY} & 7", item_rows.DELIVERIES)} AS status,
+  text, extra, {flag_expression(item_rows.HAS_MEDIA)} AS has_media,
+  {flag_expression(item_rows.HAS_LINK)} AS has_link,
+  CASE WHEN look & 15 = {INCOMING} THEN {flag_expression(item_rows.IS_READ)} END AS read,
+  CASE WHEN look & 15 = {INCOMING} THEN {flag_expression(item_rows.IS_SEALED)} END AS sealed_sender,
+  {flag_expression(item_rows.IS_SMS)} AS sms,
+  {case_expression(f"look >> {item_rows.DELIVERY} & 7", item_rows.DELIVERIES)} AS status,
   expire_start_ms, expires_in_ms, pinned_ms, pinned_until_ms, slot, rank, fingerprint, first_seen, last_seen,
   block_id, block_at
 FROM stored_message;

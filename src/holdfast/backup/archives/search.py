@@ -18,9 +18,9 @@ from holdfast.redacted_repr import redacted
 
 __all__ = ["Hit", "Hits", "search"]
 
-MOST: Final = 500
+MAX_LIMIT: Final = 500
 # So many of the newest hits are weighed against each other.
-WEIGHED: Final = 1000
+RANKED: Final = 1000
 SECOND: Final = 1 << 20
 LAST: Final = (1 << 63) - 1
 # The signs `snippet` puts around what was found; no text that is shown has them.
@@ -63,33 +63,33 @@ def search(
     beginnings: bool = False,
 ) -> Hits:
     """Find messages; `context` is how many before and after each are read too, see `parse_query` for the rest."""
-    limit = max(1, min(limit, MOST))
+    limit = max(1, min(limit, MAX_LIMIT))
     query = parse_query(text, filters, beginnings=beginnings)
     try:
-        found = matched(reader, query, order, limit + 1, below)
+        matches = match_messages(reader, query, order, limit + 1, below)
     except sqlite3.OperationalError as error:
         if error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT:
             raise
         # A query is made of quoted words, so this is an index that is damaged or a word beyond its limits.
         raise QueryRefused(f"this cannot be looked for: {error}") from error
-    more = found[limit - 1][0] if len(found) > limit and order == "date" else None
-    found = found[:limit]
-    messages = {message.id: message for message in reader.by_ids([number for number, _ in found])}
+    more = matches[limit - 1][0] if len(matches) > limit and order == "date" else None
+    matches = matches[:limit]
+    messages = {message.id: message for message in reader.by_ids([number for number, _ in matches])}
     hits = []
-    for number, snippet in found:
+    for number, snippet in matches:
         message = messages[number]
         earlier: tuple[model.Message, ...] = ()
         later: tuple[model.Message, ...] = ()
         if context > 0:
             size = min(context, 50)
             rows = reader.rows(message.chat_id, "<", message.position, size)[::-1]
-            earlier = tuple(reader.complete(rows))
-            later = tuple(reader.complete(reader.rows(message.chat_id, ">", message.position, size)))
+            earlier = tuple(reader.build_messages(rows))
+            later = tuple(reader.build_messages(reader.rows(message.chat_id, ">", message.position, size)))
         hits.append(Hit(message, snippet or message.text or message.sentence or "", earlier, later))
     return Hits(tuple(hits), more)
 
 
-def matched(
+def match_messages(
     reader: ArchiveReader, query: Query, order: Order, limit: int, below: int | None
 ) -> list[tuple[int, str | None]]:
     """Find the ids of hits and what to show of each."""
@@ -120,7 +120,7 @@ def matched(
     if order == "rank" and query.match:
         newest = run(
             f"SELECT min(rowid) FROM (SELECT rowid FROM message_index WHERE {where} ORDER BY rowid DESC LIMIT ?)",
-            (match, low, high, WEIGHED),
+            (match, low, high, RANKED),
         ).fetchone()[0]
         if newest is None:
             return []
@@ -142,7 +142,7 @@ def facet_terms(reader: ArchiveReader, filters: Filters) -> tuple[list[str], lis
     if filters.chat is not None:
         must.append(f"facets : c{reader.chat_id(filters.chat)}")
     if filters.person is not None:
-        people = " OR ".join(f"p{one}" for one in authors(reader, filters.person))
+        people = " OR ".join(f"p{author}" for author in find_authors(reader, filters.person))
         must.append(f"facets : ({people})")
     if filters.direction == "outgoing":
         must.append("facets : dout")
@@ -162,17 +162,17 @@ def facet_terms(reader: ArchiveReader, filters: Filters) -> tuple[list[str], lis
     return must, without
 
 
-def authors(reader: ArchiveReader, wanted: str) -> list[int]:
+def find_authors(reader: ArchiveReader, wanted: str) -> list[int]:
     """Find everybody of that name; `me` is the owner of each account."""
     names = reader.names
     text = wanted.casefold()
     if text in {"me", "you"}:
-        found = sorted(names.owners)
+        ids = sorted(names.owners)
     elif wanted.isdecimal() and int(wanted) in names.names:
-        found = [int(wanted)]
+        ids = [int(wanted)]
     else:
-        found = [one for one, name in names.names.items() if name.casefold() == text]
-        found = found or [one for one, name in names.names.items() if text in name.casefold()]
-    if not found:
+        ids = [number for number, name in names.names.items() if name.casefold() == text]
+        ids = ids or [number for number, name in names.names.items() if text in name.casefold()]
+    if not ids:
         raise NotInArchive(f"there is nobody called {wanted}; `holdfast archive people` lists everybody")
-    return sorted(found)[:100]
+    return sorted(ids)[:100]

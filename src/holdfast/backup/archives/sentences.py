@@ -6,7 +6,7 @@ from typing import Final
 from holdfast.backup.archives.sentence_templates import SENTENCES
 from holdfast.backup.bidi import isolated
 
-__all__ = ["SENTENCES", "duration", "sentence"]
+__all__ = ["SENTENCES", "format_duration", "sentence"]
 
 UNITS: Final = (
     ("week", 604_800_000),
@@ -51,7 +51,7 @@ COUNTS: Final = {
 Namer = Callable[[object], str | None]
 
 
-def duration(milliseconds: int, table: Mapping[str, str] = SENTENCES) -> str:
+def format_duration(milliseconds: int, table: Mapping[str, str] = SENTENCES) -> str:
     """Say how long a time is, in the largest unit that fits evenly."""
     for unit, size in UNITS:
         if milliseconds >= size and milliseconds % size == 0:
@@ -65,11 +65,11 @@ def sentence(
     kind: str, details: Mapping[str, object], author: object, name: Namer, table: Mapping[str, str] = SENTENCES
 ) -> str:
     """Say in one sentence what happened; `author` is who the message is from."""
-    filled = Filled(details, author, name, table)
-    return filled.say(kind)
+    builder = SentenceBuilder(details, author, name, table)
+    return builder.build(kind)
 
 
-class Filled:
+class SentenceBuilder:
     """Fills one sentence."""
 
     def __init__(
@@ -80,21 +80,21 @@ class Filled:
         self.name = name
         self.table = table
 
-    def called(self, whom: object, *, first: bool) -> str:
+    def name_of(self, whom: object, *, first: bool) -> str:
         """Name somebody, at the beginning of a sentence or inside it."""
         name = None if whom is None or whom == "" else self.name(whom)
         key = "you" if name == "" else "somebody"
         return name or self.table[key if first else f"{key}.inside"]
 
-    def by(self, key: str, doer: object, **values: object) -> str:
+    def fill(self, key: str, doer: object, **values: object) -> str:
         """Choose the sentence by who did it."""
         name = None if doer is None or doer == "" else self.name(doer)
         end = "" if name is None else ".you" if name == "" else ".who"
         template = self.table.get(key + end) or self.table[key]
-        values.setdefault("who", self.called(doer, first=template.startswith("{who}")))
-        values.setdefault("member", self.called(self.member(), first=template.startswith("{member}")))
+        values.setdefault("who", self.name_of(doer, first=template.startswith("{who}")))
+        values.setdefault("member", self.name_of(self.member(), first=template.startswith("{member}")))
         shown = {key: isolated(value) if isinstance(value, str) else value for key, value in values.items()}
-        return spoken(template.format(**shown), template, values)
+        return fix_verb(template.format(**shown), template, values)
 
     def member(self) -> object:
         """Find whom a change of a group is about."""
@@ -105,13 +105,13 @@ class Filled:
         value = self.details.get(field, 0)
         return value if isinstance(value, int) else 0
 
-    def say(self, kind: str) -> str:
+    def build(self, kind: str) -> str:
         """Say it."""
         special = getattr(self, f"say_{kind}", None)
         if special is not None:
             return str(special())
         if kind.startswith("simpleUpdate."):
-            return self.by(kind, self.author) if kind in self.table else self.table["genericGroupUpdate"]
+            return self.fill(kind, self.author) if kind in self.table else self.table["genericGroupUpdate"]
         key, values = kind, dict[str, object]()
         if kind in SWITCHES:
             key += ".on" if self.details.get(SWITCHES[kind]) else ".off"
@@ -124,29 +124,29 @@ class Filled:
             )
         if key not in self.table:
             key = "genericGroupUpdate"
-        return self.by(key, self.details.get(DOERS.get(kind, "updaterAci")), **values)
+        return self.fill(key, self.details.get(DOERS.get(kind, "updaterAci")), **values)
 
     def say_groupNameUpdate(self) -> str:  # noqa: N802  # named after the field
         """Say how a group is called now."""
         name = self.details.get("newGroupName")
         key = "groupNameUpdate" if name else "groupNameUpdate.removed"
-        return self.by(key, self.details.get("updaterAci"), name=name)
+        return self.fill(key, self.details.get("updaterAci"), name=name)
 
     def say_groupDescriptionUpdate(self) -> str:  # noqa: N802  # named after the record's field
         """Say how a group is described now."""
         text = self.details.get("newDescription")
         key = "groupDescriptionUpdate" if text else "groupDescriptionUpdate.removed"
-        return self.by(key, self.details.get("updaterAci"), text=text)
+        return self.fill(key, self.details.get("updaterAci"), text=text)
 
     def say_groupAvatarUpdate(self) -> str:  # noqa: N802  # named after the record's field
         """Say what became of the picture."""
         key = "groupAvatarUpdate.removed" if self.details.get("wasRemoved") else "groupAvatarUpdate"
-        return self.by(key, self.details.get("updaterAci"))
+        return self.fill(key, self.details.get("updaterAci"))
 
     def say_groupMemberAddedUpdate(self) -> str:  # noqa: N802  # named after the record's field
         """Say who was added."""
         invited = self.details.get("hadOpenInvitation")
-        return self.by(
+        return self.fill(
             "groupMemberAddedUpdate.invited" if invited else "groupMemberAddedUpdate",
             self.details.get("updaterAci"),
         )
@@ -159,9 +159,9 @@ class Filled:
         if len(people) == 1:
             pni = people[0].get("inviteePni")
             whom = people[0].get("inviteeAci") or (f"PNI:{pni}" if pni else None)
-            member = self.called(whom, first=False)
-            return self.by("groupInvitationRevokedUpdate.one", doer, member=member)
-        return self.by("groupInvitationRevokedUpdate.many", doer, count=len(people))
+            member = self.name_of(whom, first=False)
+            return self.fill("groupInvitationRevokedUpdate.one", doer, member=member)
+        return self.fill("groupInvitationRevokedUpdate.many", doer, count=len(people))
 
     def say_groupExpirationTimerUpdate(self) -> str:  # noqa: N802  # named after the record's field
         """Say how long messages stay in a group."""
@@ -175,19 +175,19 @@ class Filled:
         """Say how long messages stay, and who decided it."""
         time = self.number("expiresInMs")
         if not time:
-            return self.by(f"{key}.off", doer)
-        return self.by(key, doer, time=duration(time, self.table))
+            return self.fill(f"{key}.off", doer)
+        return self.fill(key, doer, time=format_duration(time, self.table))
 
     def say_profileChange(self) -> str:  # noqa: N802  # named after the record's field
         """Say how somebody is called now."""
         before, after = self.details.get("previousName"), self.details.get("newName")
-        return self.by("profileChange", self.author, before=before, after=after)
+        return self.fill("profileChange", self.author, before=before, after=after)
 
     def say_learnedProfileChange(self) -> str:  # noqa: N802  # named after the record's field
         """Say who somebody was before the name was known."""
         number = self.number("e164")
         before = f"+{number}" if number else self.details.get("username")
-        return self.by(
+        return self.fill(
             "learnedProfileChange" if before else "learnedProfileChange.unknown", self.author, before=before
         )
 
@@ -202,22 +202,22 @@ class Filled:
     def numbered(self, key: str, field: str) -> str:
         """Say something about a phone number, which may be missing."""
         number = self.number(field)
-        return self.by(key if number else f"{key}.unknown", self.author, number=f"+{number}")
+        return self.fill(key if number else f"{key}.unknown", self.author, number=f"+{number}")
 
     def say_pollTerminate(self) -> str:  # noqa: N802  # named after the record's field
         """Say which poll was ended."""
-        return self.by("pollTerminate", self.author, question=self.details.get("question"))
+        return self.fill("pollTerminate", self.author, question=self.details.get("question"))
 
     def say_pinMessage(self) -> str:  # noqa: N802  # named after the record's field
         """Say whose message was pinned."""
-        author = self.called(self.details.get("authorId"), first=False)
-        return self.by("pinMessage", self.author, author=author)
+        author = self.name_of(self.details.get("authorId"), first=False)
+        return self.fill("pinMessage", self.author, author=author)
 
     def say_individualCall(self) -> str:  # noqa: N802  # named after the record's field
         """Say how a call went."""
         call = self.table[f"call.{self.details.get('type') or 'AUDIO_CALL'}"]
         direction, state = self.details.get("direction") or "INCOMING", self.details.get("state") or "ACCEPTED"
-        return self.by(f"individualCall.{direction}.{state}", self.author, call=call)
+        return self.fill(f"individualCall.{direction}.{state}", self.author, call=call)
 
     def say_groupCall(self) -> str:  # noqa: N802  # named after the record's field
         """Say how a call of the group went."""
@@ -226,15 +226,15 @@ class Filled:
         doer = starter if state in {"GENERIC", "JOINED"} else ringer
         key = f"groupCall.{state}"
         template = self.table[key]
-        return self.by(
+        return self.fill(
             key,
             doer,
-            starter=self.called(starter, first=not template.startswith("You")),
-            ringer=self.called(ringer, first=not template.startswith("You")),
+            starter=self.name_of(starter, first=not template.startswith("You")),
+            ringer=self.name_of(ringer, first=not template.startswith("You")),
         )
 
 
-def spoken(text: str, template: str, values: Mapping[str, object]) -> str:
+def fix_verb(text: str, template: str, values: Mapping[str, object]) -> str:
     """Put right what a sentence about the owner gets wrong in English: You is, You has, You was."""
     start = next((name for name in ("{who}", "{member}") if template.startswith(name)), None)
     if start is None or values.get(start.strip("{}")) != "You":

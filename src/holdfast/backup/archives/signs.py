@@ -37,17 +37,17 @@ def sign_words(text: str) -> str:
 @lru_cache(maxsize=4096)
 def run_words(run: str) -> str:
     """Spell one run; the same few emoji come again and again."""
-    codes = [f"{ord(sign):x}" for sign in UNSEEN.sub("", run)]
-    pairs = [f"x{one}y{other}" for one, other in pairwise(codes)]
+    codes = [f"{ord(character):x}" for character in UNSEEN.sub("", run)]
+    pairs = [f"x{first}y{second}" for first, second in pairwise(codes)]
     return " ".join([*pairs, *(f"x{code}y" for code in codes[-1:])])
 
 
 def sign_query(run: str) -> str:
     """Spell a run of signs as a query: one sign is the beginning of a pair, more are pairs in a row."""
-    codes = [f"{ord(sign):x}" for sign in UNSEEN.sub("", run)]
+    codes = [f"{ord(character):x}" for character in UNSEEN.sub("", run)]
     if len(codes) == 1:
         return f"signs : x{codes[0]}y *"
-    pairs = " ".join(f"x{one}y{other}" for one, other in pairwise(codes))
+    pairs = " ".join(f"x{first}y{second}" for first, second in pairwise(codes))
     return f'signs : "{pairs}"'
 
 

@@ -28,7 +28,7 @@ class Snapshots:
     ) -> "Snapshots":
         """Read those that are there and add the one that is coming."""
         rows = connection.execute("SELECT id, made_ms, digest FROM snapshot WHERE account_id = ?", (account,))
-        order = {number: (made, mark) for number, made, mark in rows if number != current}
+        order = {number: (made_at, content) for number, made_at, content in rows if number != current}
         newest = max(order, key=order.__getitem__, default=None)
         order[current] = (made_ms, digest)
         return cls(account, current, newest, order)
@@ -37,11 +37,11 @@ class Snapshots:
     def of(cls, connection: sqlite3.Connection, account: int) -> "Snapshots":
         """Read those that are there, while none is imported; the latest stands for the current one."""
         rows = connection.execute("SELECT id, made_ms, digest FROM snapshot WHERE account_id = ?", (account,))
-        order = {number: (made, mark) for number, made, mark in rows}
+        order = {number: (made_at, content) for number, made_at, content in rows}
         return cls(account, max(order, key=order.__getitem__), None, order)
 
     @property
-    def only(self) -> bool:
+    def is_only(self) -> bool:
         """Whether the account has no other snapshot."""
         return self.newest is None
 
@@ -55,14 +55,14 @@ class Snapshots:
         """The latest of all, the current one included."""
         return self.current if self.is_newest or self.newest is None else self.newest
 
-    def earlier(self, one: int, other: int) -> int:
+    def earlier(self, first: int, second: int) -> int:
         """Return the earlier of two."""
-        return one if self.order[one] <= self.order[other] else other
+        return first if self.order[first] <= self.order[second] else second
 
-    def later(self, one: int, other: int) -> int:
+    def later(self, first: int, second: int) -> int:
         """Return the later of two."""
-        return other if self.order[one] <= self.order[other] else one
+        return second if self.order[first] <= self.order[second] else first
 
-    def still(self, last: int) -> int | None:
+    def last_seen_value(self, last: int) -> int | None:
         """Write a last appearance as the tables do: empty while the latest snapshot has the thing."""
         return None if last == self.latest else last

@@ -31,10 +31,12 @@ ERRORS: Final = (
 def as_standard(error: dbapi2.Error) -> sqlite3.Error:
     """Return the exception of `sqlite3` that has the name of one of SQLCipher's module, with its error code."""
     name = type(error).__name__
-    made: sqlite3.Error = getattr(sqlite3, name)(*error.args) if name in ERRORS else sqlite3.Error(*error.args)
-    made.sqlite_errorcode = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
-    made.sqlite_errorname = getattr(error, "sqlite_errorname", "SQLITE_ERROR")
-    return made
+    standard_error: sqlite3.Error = (
+        getattr(sqlite3, name)(*error.args) if name in ERRORS else sqlite3.Error(*error.args)
+    )
+    standard_error.sqlite_errorcode = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
+    standard_error.sqlite_errorname = getattr(error, "sqlite_errorname", "SQLITE_ERROR")
+    return standard_error
 
 
 class EncryptedCursor(dbapi2.Cursor):

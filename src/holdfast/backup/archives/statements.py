@@ -11,17 +11,17 @@ from holdfast.backup.archives import item_rows
 __all__ = ["CHILDREN", "INSERT"]
 
 
-def number(place: int) -> str:
+def nullable_number(place: int) -> str:
     """Write a number that may be missing."""
     return f"CASE WHEN ?{place} >= 0 THEN ?{place} END"
 
 
-def text(place: int) -> str:
+def nullable_text(place: int) -> str:
     """Write a text that may be missing."""
     return f"CASE WHEN ?{place} <> '' THEN ?{place} END"
 
 
-def blob(place: int) -> str:
+def nullable_blob(place: int) -> str:
     """Write bytes that may be missing."""
     return f"CASE WHEN ?{place} <> x'' THEN ?{place} END"
 
@@ -41,50 +41,50 @@ MESSAGE: Final = (
     "CASE WHEN ?7 >= 0 THEN ?7 - ?4 END",
     f"?{LOOK}",
     f"CASE WHEN ?{LOOK} & {item_rows.HAS_TEXT} THEN ?11 END",
-    text(12),
-    blob(24),
-    *(number(place) for place in range(13, 17)),
+    nullable_text(12),
+    nullable_blob(24),
+    *(nullable_number(place) for place in range(13, 17)),
     *(f"?{place}" for place in range(17, 21)),
-    number(21),
+    nullable_number(21),
     "?22",
     "?23",
 )
 ATTACHMENT: Final = (
     *(f"?{place}" for place in range(1, 5)),
-    text(5),
-    text(6),
+    nullable_text(5),
+    nullable_text(6),
     "?7",
-    number(8),
-    number(9),
-    *(text(place) for place in range(10, 15)),
-    blob(15),
+    nullable_number(8),
+    nullable_number(9),
+    *(nullable_text(place) for place in range(10, 15)),
+    nullable_blob(15),
 )
 
 
-def plain(columns: int) -> tuple[str, ...]:
+def plain_columns(columns: int) -> tuple[str, ...]:
     """Write every column as it is."""
     return tuple(f"?{place}" for place in range(1, columns + 1))
 
 
 # Every table with rows that belong to one message.
 CHILDREN: Final = {
-    "reaction": plain(6),
-    "revision": plain(5),
+    "reaction": plain_columns(6),
+    "revision": plain_columns(5),
     "attachment": ATTACHMENT,
-    "quote": plain(6),
-    "text_range": plain(9),
-    "link_preview": plain(7),
-    "sticker": plain(5),
-    "poll_vote": plain(5),
-    "poll_option": plain(3),
-    "poll": plain(4),
-    "payment": plain(9),
-    "gift_badge": plain(3),
-    "admin_deletion": plain(2),
-    "contact_card_field": plain(6),
-    "contact_card": plain(9),
-    "update_event": plain(4),
-    "call": plain(11),
+    "quote": plain_columns(6),
+    "text_range": plain_columns(9),
+    "link_preview": plain_columns(7),
+    "sticker": plain_columns(5),
+    "poll_vote": plain_columns(5),
+    "poll_option": plain_columns(3),
+    "poll": plain_columns(4),
+    "payment": plain_columns(9),
+    "gift_badge": plain_columns(3),
+    "admin_deletion": plain_columns(2),
+    "contact_card_field": plain_columns(6),
+    "contact_card": plain_columns(9),
+    "update_event": plain_columns(4),
+    "call": plain_columns(11),
 }
 INSERT: Final = {
     table: f"INSERT INTO {table} VALUES ({', '.join(columns)})"

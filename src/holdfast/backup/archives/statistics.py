@@ -109,41 +109,41 @@ def statistics(reader: ArchiveReader, chat: int | None = None) -> Statistics:
         max((group[6] for group in groups), default=None),
         tuple(sorted(months.items())),
         tuple(tuple(day) for day in hours),
-        tuple(sorted(kinds.items(), key=lambda one: (-one[1], one[0]))),
-        most(reader, ((group[0], *group[3:5]) for group in groups)),
-        most(reader, ((group[1], *group[3:5]) for group in groups)),
-        replies(reader, source, values),
+        tuple(sorted(kinds.items(), key=lambda item: (-item[1], item[0]))),
+        top_counts(reader, ((group[0], *group[3:5]) for group in groups)),
+        top_counts(reader, ((group[1], *group[3:5]) for group in groups)),
+        reply_times(reader, source, values),
         tuple(FileTypeCount(*row) for row in media),
     )
 
 
-def most(reader: ArchiveReader, groups: Iterable[Sequence[int]]) -> tuple[MessageCount, ...]:
+def top_counts(reader: ArchiveReader, groups: Iterable[Sequence[int]]) -> tuple[MessageCount, ...]:
     """Add up messages and words by chat or person, and return those with most messages."""
     messages: Counter[int] = Counter()
     words: Counter[int] = Counter()
-    for number, count, said in groups:
+    for number, count, word_count in groups:
         messages[number] += count
-        words[number] += said
-    found = sorted(messages.items(), key=lambda one: (-one[1], one[0]))[:TOP]
-    return tuple(MessageCount(number, reader.names.name(number), count, words[number]) for number, count in found)
+        words[number] += word_count
+    ranked = sorted(messages.items(), key=lambda item: (-item[1], item[0]))[:TOP]
+    return tuple(MessageCount(number, reader.names.name(number), count, words[number]) for number, count in ranked)
 
 
-def replies(reader: ArchiveReader, source: str, values: tuple[Any, ...]) -> tuple[ReplyTime, ...]:
+def reply_times(reader: ArchiveReader, source: str, values: tuple[Any, ...]) -> tuple[ReplyTime, ...]:
     """Measure how long people take to answer: from the other's last message to their first one after it."""
-    turns = reader.connection.execute(
+    messages = reader.connection.execute(
         f"SELECT m.chat_id, m.author_id, m.sent_ms FROM {source} AND m.direction <> 'none' "
         "AND +m.chat_id IN (SELECT id FROM recipient WHERE kind = 'contact') "
         "ORDER BY +m.chat_id, m.order_ms, m.order_n",
         values,
     )
-    took: dict[int, list[int]] = {}
+    delays: dict[int, list[int]] = {}
     last: tuple[int, int, int] = (0, 0, 0)
-    for chat, who, at in turns:
-        if chat == last[0] and who != last[1] and 0 <= at - last[2] <= ANSWER_MS:
-            took.setdefault(who, []).append(at - last[2])
-        last = (chat, who, at)
-    ranked = sorted(took.items(), key=lambda one: (-len(one[1]), one[0]))[:TOP]
+    for chat, author, sent_ms in messages:
+        if chat == last[0] and author != last[1] and 0 <= sent_ms - last[2] <= ANSWER_MS:
+            delays.setdefault(author, []).append(sent_ms - last[2])
+        last = (chat, author, sent_ms)
+    ranked = sorted(delays.items(), key=lambda item: (-len(item[1]), item[0]))[:TOP]
     return tuple(
-        ReplyTime(who, reader.names.name(who), len(times), sorted(times)[(len(times) - 1) // 2] // 1000)
-        for who, times in ranked
+        ReplyTime(author, reader.names.name(author), len(times), sorted(times)[(len(times) - 1) // 2] // 1000)
+        for author, times in ranked
     )

@@ -51,20 +51,20 @@ class Notes:
     def __init__(self) -> None:
         self.frame = 0
         self.record = ""
-        self.found: Counter[tuple[int, str, Action, str]] = Counter()
+        self.counts: Counter[tuple[int, str, Action, str]] = Counter()
 
-    def at(self, frame: int, record: str) -> None:
+    def set_frame(self, frame: int, record: str) -> None:
         """Say which frame is read now."""
         self.frame = frame
         self.record = record
 
-    def skip(self, what: str) -> None:
+    def skip(self, reason: str) -> None:
         """Note something that was left out."""
-        self.found[self.frame, self.record, "skipped", what] += 1
+        self.counts[self.frame, self.record, "skipped", reason] += 1
 
-    def default(self, what: str) -> None:
+    def default(self, reason: str) -> None:
         """Note something that was read as something else."""
-        self.found[self.frame, self.record, "defaulted", what] += 1
+        self.counts[self.frame, self.record, "defaulted", reason] += 1
 
     def enum(self, message: Message, field: str) -> str:
         """Name the value of an enum field as it is read; empty when it means nothing is set."""
@@ -75,11 +75,11 @@ class Notes:
     def value(self, descriptor: Any, number: int, where: str) -> str:
         """Name one value of an enum as it is read."""
         name = descriptor.full_name.partition(".backup.")[2] or descriptor.full_name
-        known = descriptor.values_by_number.get(number)
-        if known is not None and (number or name not in READ_AS):
-            return str(known.name)
+        value = descriptor.values_by_number.get(number)
+        if value is not None and (number or name not in READ_AS):
+            return str(value.name)
         default = READ_AS.get(name, descriptor.values_by_number[0].name)
-        self.default(f"{where} {known.name if known else number} read as {default or 'not set'}")
+        self.default(f"{where} {value.name if value else number} read as {default or 'not set'}")
         return str(default)
 
 

@@ -33,15 +33,15 @@ def events_of(update: pb.ChatUpdateMessage, people: Mapping[int, int], notes: No
         return [(f"simpleUpdate.{simple}", {})] if simple else []
     if kind != "groupChange":
         return [(kind, details_of(getattr(update, kind), people, notes))]
-    found: list[Event] = []
-    for one in update.groupChange.updates:
-        change = one.WhichOneof("update")
+    events: list[Event] = []
+    for group_update in update.groupChange.updates:
+        change = group_update.WhichOneof("update")
         if change is None:
             notes.default("GroupChangeChatUpdate.Update.update not set, read as genericGroupUpdate")
-            found.append(("genericGroupUpdate", {}))
+            events.append(("genericGroupUpdate", {}))
         else:
-            found.append((change, details_of(getattr(one, change), people, notes)))
-    return found
+            events.append((change, details_of(getattr(group_update, change), people, notes)))
+    return events
 
 
 def details_of(message: Message, people: Mapping[int, int], notes: Notes) -> Details:
@@ -52,15 +52,15 @@ def details_of(message: Message, people: Mapping[int, int], notes: Notes) -> Det
             continue
         value = getattr(message, field.name)
         if field.is_repeated:
-            details[field.name] = [plain(field.name, one, people, notes) for one in value]
+            details[field.name] = [plain_value(field.name, item, people, notes) for item in value]
         elif field.enum_type is not None:
             details[field.name] = notes.enum(message, field.name)
         else:
-            details[field.name] = plain(field.name, value, people, notes)
+            details[field.name] = plain_value(field.name, value, people, notes)
     return details
 
 
-def plain(name: str, value: object, people: Mapping[int, int], notes: Notes) -> object:
+def plain_value(name: str, value: object, people: Mapping[int, int], notes: Notes) -> object:
     """Write one value."""
     if isinstance(value, Message):
         return details_of(value, people, notes)

@@ -174,7 +174,7 @@ class TableReader:
             encode_varint(len(raw)) + raw, NO_CAP, self._people, self._chats, 0, -1, LATEST, {}, {}
         )
         rich, tables = self._rich, self._rich.tables
-        self._notes.found.clear()
+        self._notes.counts.clear()
         rich.add((*item[:ROW], (number, *item[ROW][1:])), chat_item, ())
         (row,) = rich.messages
         place, chat = columns.add_row(number, row), row[CHAT]

@@ -163,7 +163,7 @@ def export_zip(
 @contextmanager
 def one_moment(archive: Archive) -> Iterator[None]:
     """Read an archive as it is at one moment: what is imported meanwhile is for the next export."""
-    archive.forget()
+    archive.forget_names()
     try:
         archive.connection.execute("BEGIN")
         try:

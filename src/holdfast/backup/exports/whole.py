@@ -115,7 +115,7 @@ class MessageBatch:
         if batch:
             ids = json.dumps([message.id for message in batch])
             for name, query in queries.items():
-                self.found[name] = self.archive.gather(f"{query} {THESE}", ids)
+                self.found[name] = self.archive.rows_by_message(f"{query} {THESE}", ids)
 
     def of(self, name: str, number: int) -> Sequence[tuple[Any, ...]]:
         """Return the rows of a message."""

@@ -6,7 +6,7 @@ import typer
 from rich.text import Text
 
 from holdfast.backup.archives.query import parse_date
-from holdfast.backup.archives.search import authors
+from holdfast.backup.archives.search import find_authors
 from holdfast.cli.archive.shared import ArchiveArgument, print_message
 from holdfast.cli.exit_codes import ExitCode
 from holdfast.cli.output import JsonOption, console, print_json, print_note, printable
@@ -46,7 +46,7 @@ def vanished(
         messages = opened.altered(
             what,
             chat=opened.chat_id(chat) if chat else None,
-            authors=tuple(authors(opened, person)) if person else None,
+            authors=tuple(find_authors(opened, person)) if person else None,
             since_ms=parse_date(since) if since else None,
             until_ms=parse_date(until, end=True) if until else None,
             limit=limit + 1,

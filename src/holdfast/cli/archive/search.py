@@ -6,7 +6,7 @@ import typer
 from rich.text import Text
 
 from holdfast.backup.archives import Filters
-from holdfast.backup.archives.query import narrowed, parse_date
+from holdfast.backup.archives.query import add_filter, parse_date
 from holdfast.backup.archives.search import CLOSE, OPEN, Hit
 from holdfast.cli.archive.shared import ArchiveArgument, headline, print_message
 from holdfast.cli.exit_codes import ExitCode
@@ -59,12 +59,12 @@ def search(
     times = zone_of(zone)
     filters = Filters(chat, person, direction, has_media=has_media, has_link=has_link)
     if kind:
-        filters = narrowed(filters, "kind", kind)
+        filters = add_filter(filters, "kind", kind)
     if since:
-        filters = narrowed(filters, "since", since)
+        filters = add_filter(filters, "since", since)
     if until:
         parse_date(until)
-        filters = narrowed(filters, "until", until)
+        filters = add_filter(filters, "until", until)
     with open_archive(archive_file, passphrase_file) as opened:
         hits = opened.search(
             query,

@@ -132,7 +132,7 @@ def split_into_tabs(
 
 def folder_contains(folder: overview.ChatFolder, unread: Mapping[int, int], chat: Chat) -> bool:
     """Return whether a folder contains a chat; archived chats are separate."""
-    return not chat.archived and folder.takes(chat, unread=chat.id in unread)
+    return not chat.archived and folder.includes(chat, unread=chat.id in unread)
 
 
 def unread_of(view: ConversationRequest) -> Mapping[int, int]:

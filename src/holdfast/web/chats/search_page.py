@@ -7,7 +7,7 @@ from typing import Final, Literal
 from markupsafe import Markup, escape
 
 from holdfast.backup.archives import Filters, Hit
-from holdfast.backup.archives.query import ALL_KINDS, narrowed, parse_date
+from holdfast.backup.archives.query import ALL_KINDS, add_filter, parse_date
 from holdfast.backup.archives.search import CLOSE, OPEN
 from holdfast.backup.errors import NotInArchive, QueryRefused
 from holdfast.backup.exports.html.bubbles import color_of, initials
@@ -80,7 +80,7 @@ def run_search(view: ConversationRequest, typed: dict[str, str]) -> tuple[list[S
     )
     for name in ("kind", "is", "has"):
         if typed[name]:
-            filters = narrowed(filters, name, typed[name])
+            filters = add_filter(filters, name, typed[name])
     below = parse_id(view.query["below"]) if view.query.get("below") else None
     order: Literal["date", "rank"] = "rank" if typed["by"] == "rank" else "date"
     results = view.archive.search(typed["q"], filters=filters, order=order, limit=HITS, below=below)

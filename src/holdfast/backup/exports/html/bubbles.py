@@ -21,7 +21,7 @@ from holdfast.backup.archives.model import (
     Revision,
     TextRange,
 )
-from holdfast.backup.archives.sentences import duration
+from holdfast.backup.archives.sentences import format_duration
 from holdfast.backup.bidi import isolated
 from holdfast.backup.exports.html.clock import TimeFormatter, day_label, iso
 from holdfast.backup.exports.html.files import (
@@ -266,7 +266,7 @@ def marks(message: Message, clock: TimeFormatter) -> str:
     if message.sms:
         spans.append("<span>SMS</span>")
     if message.expires_in_ms:
-        spans.append(f"<span>⏱ {escape(duration(message.expires_in_ms))}</span>")
+        spans.append(f"<span>⏱ {escape(format_duration(message.expires_in_ms))}</span>")
     if message.vanished_ms is not None:
         spans.append(f"<span>gone from the backup of {clock.stamp(message.vanished_ms)}</span>")
     return " ".join([*spans, ""])

@@ -186,9 +186,9 @@ class ChatWriter:
         context, key = self.context, f"{self.home}/{name}"
         stretch = (self.chat.id, start, end, context.choice.until_ms)
         drawn = recalled(context.folder.recall(key), RenderedMessages)
-        rows = None if drawn is None else context.archive.stretch(*stretch, MARKS)
+        rows = None if drawn is None else context.archive.rows_between(*stretch, MARKS)
         if drawn is None or rows is None or not self.fits(name, drawn, rows):
-            whole = context.archive.stretch(*stretch)
+            whole = context.archive.rows_between(*stretch)
             rows = list(map(marks, whole))
             drawn = self.draw(name, whole, rows)
         if drawn is not None:
@@ -270,7 +270,7 @@ class ChatWriter:
         """Find what messages answer to, and where that is."""
         if not replies:
             return []
-        quotes = self.context.archive.gather(QUOTES, msgspec.json.encode(replies).decode())
+        quotes = self.context.archive.rows_by_message(QUOTES, msgspec.json.encode(replies).decode())
         targets = [quotes[number][0][4] if number in quotes else None for number in replies]
         self.links.targets = self.find(targets)
         return [self.links.message(number) for number in targets]
@@ -287,9 +287,11 @@ class ChatWriter:
             message_parts = archive.load_parts(whole)
             # Most messages are a text and nothing else, and drawn from their rows.
             special = {
-                row[0]: archive.made(row, message_parts) for row in whole if not message_parts.is_plain(row)
+                row[0]: archive.build_message(row, message_parts)
+                for row in whole
+                if not message_parts.is_plain(row)
             }
-            last = special.get(whole[-1][0]) or archive.made(whole[-1], message_parts)
+            last = special.get(whole[-1][0]) or archive.build_message(whole[-1], message_parts)
         messages = list(special.values())
         replies = [
             message

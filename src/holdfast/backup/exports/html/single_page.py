@@ -117,7 +117,7 @@ def items(addresses: EmbeddedFiles, clock: TimeFormatter) -> Iterator[tuple[str,
     before: tuple[int, str] | None = None
     earlier = 0
     for _name, start, end in cuts.stretches():
-        rows = archive.stretch(chat.id, start, end, choice.until_ms)
+        rows = archive.rows_between(chat.id, start, end, choice.until_ms)
         parts = archive.load_parts(rows)
         for row, day in zip(rows, clock.days([row[8] for row in rows]), strict=True):
             author, direction, kind, order = row[2], row[3], row[4], row[8]
@@ -125,7 +125,7 @@ def items(addresses: EmbeddedFiles, clock: TimeFormatter) -> Iterator[tuple[str,
                 yield day_line(day), 0
                 shown, before = day, None
             follows = before == (author, direction) and order - earlier < PAUSE
-            yield bubble(archive.made(row, parts), addresses, clock, day=day, follows=follows), 1
+            yield bubble(archive.build_message(row, parts), addresses, clock, day=day, follows=follows), 1
             before, earlier = None if kind == "update" else (author, direction), order
 
 

@@ -127,11 +127,11 @@ class PageSources:
         # The time of the import, as another import may have read the same backup otherwise.
         rows = archive.connection.execute("SELECT id, digest, imported_ms FROM snapshot").fetchall()
         self.snapshots: dict[int, tuple[str, int]] = {number: (mark, when) for number, mark, when in rows}
-        self.vanished = archive.vanishing(set(self.snapshots))
+        self.vanished = archive.vanished_times(set(self.snapshots))
 
     def people(self, account: int, requested: Iterable[int | str]) -> list[tuple[str | None, bool]]:
         """Answer who people are."""
-        return [self.archive.names.answer(account, whom) for whom in requested]
+        return [self.archive.names.lookup(account, whom) for whom in requested]
 
     def seen(self, first: Iterable[int], last: Iterable[int]) -> list[object]:
         """Answer what snapshots were, and when what they were the last to have was gone."""
