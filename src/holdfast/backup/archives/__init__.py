@@ -1,4 +1,4 @@
-"""Archives: one SQLite file that any number of backups are imported into, and that everything else is read from.
+"""Archives: SQLite databases that any number of backups are imported into, and that all reading commands use.
 
 >>> import holdfast.backup as hb
 >>> with hb.archive("chats.db") as opened:

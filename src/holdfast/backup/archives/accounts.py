@@ -1,7 +1,7 @@
-"""Tells whose backup it is: accounts are kept apart.
+"""Account identification: decides which account of the archive a backup belongs to.
 
-A backup does not name its account. What stays with an account is its profile key, which all its devices share;
-when that was changed, the key its media are stored under together with the name or username.
+A backup does not name its account. The profile key identifies an account, as all its devices share it. When the
+profile key was rotated, the media root key together with the name or username does.
 """
 
 import sqlite3
@@ -20,13 +20,13 @@ Evidence = list[tuple[str, str]]
 
 
 def evidence(header: BackupInfo, account: AccountData) -> Evidence:
-    """List what the account can be recognised by, the strongest first."""
+    """Return the identifiers by which the account can be recognised, the strongest first."""
     entries: Evidence = []
     root, name = header.mediaRootBackupKey.hex(), account_name(account)
     if account.profileKey:
         entries.append(("profile_key", account.profileKey.hex()))
     if root or not entries:
-        # A name alone is no proof; where there is nothing else, it has to do.
+        # A name alone is no proof; it is used only if there is nothing else.
         entries += [("username", f"{root}/{account.username.casefold()}")] if account.username else []
         entries += [("name", f"{root}/{name}")] if name else []
     return entries or [("nothing", root)]
@@ -35,9 +35,10 @@ def evidence(header: BackupInfo, account: AccountData) -> Evidence:
 def find_account(
     connection: sqlite3.Connection, header: BackupInfo, account: AccountData, when: When
 ) -> tuple[int, set[int]]:
-    """Find the account a backup belongs to, or make it; return also what else turns out to be that account.
+    """Return the id of the account of a backup, created if new, and the accounts to be merged into it.
 
-    Its id is made of what the earliest snapshot is recognised by, so that every order of imports gives the same.
+    The id is derived from the strongest identifier of the earliest snapshot, so that it does not depend on the
+    order of imports.
     """
     entries, run = evidence(header, account), connection.execute
     linked: set[int] = set()
@@ -61,7 +62,7 @@ def find_account(
 
 
 def refresh_account(connection: sqlite3.Connection, snapshots: Snapshots) -> None:
-    """Show an account as its latest snapshot does."""
+    """Update an account's row from its latest snapshot."""
     name, username = connection.execute(
         "SELECT name, username FROM snapshot WHERE id = ?", (snapshots.latest,)
     ).fetchone()
@@ -72,13 +73,12 @@ def refresh_account(connection: sqlite3.Connection, snapshots: Snapshots) -> Non
 
 
 def own_aci(connection: sqlite3.Connection, account: int) -> str | None:
-    """Find out which ACI is the owner's own, or None where nothing tells it.
+    """Infer the ACI of the account's owner; None if it is ambiguous.
 
-    No record of the format says it: neither the account's nor the one that stands for the owner has an ACI. But
-    all others in a group have a contact record, so the owner is the member that has none, of more groups than
-    anybody who merely was not written down; and who did what an update by the owner tells of a group. Two of whom
-    all this says the same leave it open: a sentence that names nobody is better than one that names the wrong
-    person.
+    No record of the format contains it: neither the account record nor the `self` recipient has an ACI. But all
+    other members of a group have a contact record, so the owner is the member without one, in more groups than
+    anybody whose record is merely missing. The author of group updates that the owner sent is counted as a second
+    criterion. On a tie None is returned: a sentence without a name is better than one with the wrong name.
     """
     members = connection.execute(
         "SELECT m.service_id, count(*) FROM group_member m JOIN recipient g ON g.id = m.group_id "

@@ -1,4 +1,4 @@
-"""Opens archives: the one door for commands, pages and exports."""
+"""Opens archives. Commands, pages and exports all use this module."""
 
 import sqlite3
 from collections.abc import Iterator, Set
@@ -37,14 +37,14 @@ from holdfast.redacted_repr import redacted
 
 __all__ = ["KEEP_STATE", "Archive", "archive", "archive_keys", "is_archive", "open"]
 
-# Of the archive, in kB; the rest is read again from the disk when it is needed.
+# SQLite's page cache, in KiB.
 CACHE_KIB: Final = 32 << 10
 BUSY_TIMEOUT_S: Final = 5.0
-# Of the text of a message, in bytes.
+# Of the text of one message.
 MAX_TEXT_BYTES: Final = 128 << 10
-# At the end of the name of the folder with the media.
+# Suffix of the folder with the media.
 MEDIA_SUFFIX: Final = "-media"
-# At the end of the name of the file in which `keep` remembers what it has verified; it names chats and people.
+# Suffix of the file in which `keep` stores what it has verified; it contains names of chats and people.
 KEEP_STATE: Final = "-keep.json"
 MAGIC: Final = b"SQLite format 3\x00"
 
@@ -52,7 +52,7 @@ MAGIC: Final = b"SQLite format 3\x00"
 @public
 @redacted
 class Archive(ArchiveReader):
-    """An opened archive; `restricted` lists what others could read until it was opened to be written to."""
+    """An open archive; `restricted` lists the files whose permissions were restricted on opening for writing."""
 
     path: Path
     restricted: tuple[Path, ...]
@@ -70,25 +70,26 @@ class Archive(ArchiveReader):
 
     @cached_property
     def media(self) -> MediaFolder:
-        """The folder beside the archive that attachments are copied to, with the key of an encrypted one."""
+        """The media folder beside the archive, with its key if the archive is encrypted."""
         return MediaFolder(self.media_folder, None if self.key is None else media_key.read(self.connection))
 
     @property
     def media_folder(self) -> Path:
-        """The path of that folder."""
+        """The path of the media folder."""
         return self.path.with_name(f"{self.path.name}{MEDIA_SUFFIX}")
 
     def kept_file(self, path: str) -> KeptFile | None:
-        """Find an attachment in that folder, if it is there."""
+        """Return an attachment from the media folder, or None if it is not there."""
         return self.media.find(path)
 
     def long_text(self, path: str) -> str | None:
-        """Read a text that was kept as a file; None where it is not there, or is more than a message may say."""
+        """Read a long text that was stored as a file; None if it is missing or exceeds the limit of a message."""
         file = self.kept_file(path)
         try:
             if file is None or file.size > MAX_TEXT_BYTES:
                 return None
-            # Nor may a link in the folder lead to another file, whose content would become part of a message.
+            # A symbolic link out of the folder is not followed: the content of another file would become part of a
+            # message.
             if not file.path.resolve().is_relative_to(self.media_folder.resolve()):
                 return None
             with file.open() as source:
@@ -103,7 +104,7 @@ class Archive(ArchiveReader):
         return import_result
 
     def copy_media(self, backup: Backup, *, only: Set[str] | None = None) -> Iterator[CopiedAttachment]:
-        """Copy the attachments of a backup, or some by their names, into the folder beside the archive."""
+        """Copy the attachments of a backup, or those named in `only`, to the media folder."""
         return copy_media(self.connection, backup, self.media, only=only)
 
     def remove(
@@ -114,13 +115,13 @@ class Archive(ArchiveReader):
         person: int | None = None,
         dry_run: bool = False,
     ) -> RemovalResult:
-        """Remove an import, a chat or a person for good, by number; with `dry_run` only count what that removes.
+        """Remove an import, a chat or a person permanently, by id; with `dry_run` only count what it removes.
 
-        Rows, words of the index, records and files that nothing else uses are overwritten or deleted, in one
-        transaction. A chat or person that a backup still has returns when that is imported as a new one.
+        Rows, full-text index entries, records and unreferenced files are overwritten or deleted in one
+        transaction. A chat or person that is in another backup reappears when that is imported as a new one.
         """
         if not dry_run:
-            # Without this cache everything is verified again.
+            # The file is a cache: without it everything is verified again.
             self.path.with_name(f"{self.path.name}{KEEP_STATE}").unlink(missing_ok=True)
         removal = remove(self.connection, self.media, snapshot=snapshot, chat=chat, person=person, dry_run=dry_run)
         self.forget_names()
@@ -137,7 +138,7 @@ class Archive(ArchiveReader):
         below: int | None = None,
         beginnings: bool = False,
     ) -> Hits:
-        """Find messages, see `parse_query` for what can be written; with `beginnings` by how words begin."""
+        """Search messages; `parse_query` has the syntax. With `beginnings` words match by prefix."""
         return search(
             self,
             text,
@@ -150,7 +151,7 @@ class Archive(ArchiveReader):
         )
 
     def statistics(self, chat: int | None = None) -> Statistics:
-        """Count messages by month, hour, chat and person, of all chats or of one."""
+        """Count messages by month, hour, chat and person, in all chats or in one."""
         try:
             return msgspec.convert(msgspec.to_builtins(statistics(self, chat)), Statistics)
         except msgspec.ValidationError:
@@ -166,7 +167,7 @@ class Archive(ArchiveReader):
     def __exit__(
         self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close the file; what failed because of values that cannot be in an archive is said to be its damage."""
+        """Close the file; an exception caused by values an archive cannot contain is raised as `ArchiveError`."""
         try:
             archive_error = None if problem is None else integrity.damage_error(self.connection, problem)
         finally:
@@ -177,10 +178,10 @@ class Archive(ArchiveReader):
 
 @public
 def archive(path: str | PathLike[str], *, create: bool = False, passphrase: str | None = None) -> Archive:
-    """Open an archive to read it; with `create` to write to it, and make it where there is none.
+    """Open an archive for reading; with `create` for writing, creating it if it does not exist.
 
-    An archive is one SQLite file that any number of backups are imported into. A new one can be read by its owner
-    alone. With a passphrase a new one is encrypted, which needs the extra `encryption`; to open it again takes the
+    An archive is one SQLite file that any number of backups are imported into. A new one is readable by its owner
+    only. With a passphrase a new one is encrypted, which needs the extra `encryption`; opening it again takes the
     same passphrase.
 
     >>> with hb.archive("chats.db", create=True) as chats, hb.open("chats.binproto") as backup:
@@ -194,7 +195,7 @@ def archive(path: str | PathLike[str], *, create: bool = False, passphrase: str 
 
 
 def is_archive(source: object) -> TypeGuard[str | PathLike[str]]:
-    """Return whether a path leads to a SQLite file or an encrypted archive, which are no form of a backup."""
+    """Return whether a path is a SQLite file or an encrypted archive, neither of which is a form of backup."""
     if not isinstance(source, str | PathLike):
         return False
     try:
@@ -211,14 +212,15 @@ def open(  # noqa: A001  # archive.open() is what people look for
     passphrase: str | None = None,
     key: ArchiveKey | None = None,
 ) -> Archive:
-    """Open an archive to read it; with `create` to write to it, and make it where there is none.
+    """Open an archive for reading; with `create` for writing, creating it if it does not exist.
 
-    One of an older version is brought up to date first. A new one can be read by its owner alone, whatever the
-    umask, and so can its media and the files SQLite puts beside it. One that others could read is taken from them
-    when it is opened to be written to.
+    An archive of an older version is upgraded first. A new one is readable by its owner only, whatever the umask,
+    and so are its media and the files that SQLite creates beside it. Opening for writing removes the access of
+    others.
 
-    An encrypted one needs its passphrase, or the `key` of an `Archive` that was opened with it, which saves the
-    derivation. With either a new one is encrypted; to write to one that is not raises `ArchiveError`.
+    An encrypted archive needs its passphrase, or the `key` of an `Archive` that was opened with it, which saves
+    the key derivation. With either a new archive is encrypted; writing to an unencrypted one raises
+    `ArchiveError`.
     """
     archive_path = Path(path)
     head = check_file(archive_path, create=create)
@@ -251,7 +253,7 @@ def open(  # noqa: A001  # archive.open() is what people look for
     opened = Archive(archive_path, connection, key)
     opened.restricted = restricted
     if create:
-        # What a removal, or a change of the encryption, that was interrupted has left.
+        # Left over from an interrupted removal or change of encryption.
         delete_removed_files(connection, opened.media)
         media_key.delete_superseded_files(connection, opened.media)
     return opened
@@ -260,7 +262,7 @@ def open(  # noqa: A001  # archive.open() is what people look for
 def resolve_key(
     path: Path, head: bytes, passphrase: str | None, key: ArchiveKey | None, *, create: bool
 ) -> ArchiveKey | None:
-    """Return the key of an encrypted archive, or of one that is made; None for one that is not encrypted."""
+    """Return the key of an encrypted archive or of one to be created; None for an unencrypted one."""
     if is_encrypted(head):
         if key is None and passphrase is None:
             raise PassphraseMissing(f"{path} is encrypted; its passphrase is needed")
@@ -279,7 +281,7 @@ def resolve_key(
 
 
 def archive_keys(path: Path, passphrase: str | None) -> tuple[ArchiveKey | None, MediaKey | None]:
-    """Return the key of an encrypted archive and that of the files beside it; neither where there is none yet."""
+    """Return the keys of an archive and of its media; None for both if it is unencrypted or does not exist."""
     if not is_archive(path) or not is_encrypted(read_head(path)):
         return None, None
     with open(path, passphrase=passphrase) as opened:
@@ -287,9 +289,9 @@ def archive_keys(path: Path, passphrase: str | None) -> tuple[ArchiveKey | None,
 
 
 def archive_paths(path: Path) -> Iterator[Path]:
-    """Yield all that holds what an archive says: its file, those SQLite puts beside it, and its media."""
+    """Yield the paths with content of an archive: its file, the files that SQLite creates beside it, its media."""
     yield path
-    # SQLite gives these the mode of the archive, but an older one may have left them.
+    # SQLite creates these with the mode of the archive, but an older version may have left them.
     for ending in ("-wal", "-shm", "-journal"):
         yield path.with_name(f"{path.name}{ending}")
     media = path.with_name(f"{path.name}{MEDIA_SUFFIX}")
@@ -299,7 +301,7 @@ def archive_paths(path: Path) -> Iterator[Path]:
 
 
 def check_version(connection: sqlite3.Connection, path: Path, version: int, *, empty: bool) -> bool:
-    """Refuse to read what is not an archive; return whether it is one of an older version."""
+    """Refuse a database that is not an archive; return whether it needs an upgrade."""
     if empty:
         raise NotAnArchive(f"{path} is empty: nothing was imported into it yet")
     schema.check(connection, version)
@@ -307,7 +309,7 @@ def check_version(connection: sqlite3.Connection, path: Path, version: int, *, e
 
 
 def upgrade_archive(path: Path, key: ArchiveKey | None) -> None:
-    """Make an archive of this version of an older one."""
+    """Upgrade an archive of an older version."""
     try:
         open(path, create=True, key=key).close()
     except NotAnArchive:
@@ -319,7 +321,7 @@ def upgrade_archive(path: Path, key: ArchiveKey | None) -> None:
 
 
 def prepare(connection: sqlite3.Connection, version: int, *, empty: bool, encrypted: bool = False) -> None:
-    """Make the tables of a new archive, or bring an old one to this version."""
+    """Create the schema of a new archive, or upgrade that of an old one."""
     if empty:
         with transaction(connection):
             schema.create(connection)
@@ -336,18 +338,18 @@ def prepare(connection: sqlite3.Connection, version: int, *, empty: bool, encryp
             vacuum(connection)
         else:
             integrity.check_schema(connection, writing=True)
-    # Rows are written table by table, and what they refer to is there when the transaction ends; a test checks it.
+    # Rows are written table by table, and references resolve when the transaction ends; a test checks this.
     connection.execute("PRAGMA foreign_keys = OFF")
 
 
 def read_head(path: Path) -> bytes:
-    """Return the first bytes of a file, which tell an archive, and are the salt of an encrypted one."""
+    """Return the first 16 bytes of a file: SQLite's magic number, or the salt of an encrypted archive."""
     with path.open("rb") as file:
         return file.read(len(MAGIC))
 
 
 def check_file(path: Path, *, create: bool) -> bytes:
-    """Refuse what cannot be an archive before SQLite sees it; return how the file begins, empty for a new one."""
+    """Refuse a file that cannot be an archive; return its first 16 bytes, empty for a new archive."""
     try:
         head = read_head(path)
     except FileNotFoundError:
@@ -362,7 +364,7 @@ def check_file(path: Path, *, create: bool) -> bytes:
 
 
 def import_sqlcipher() -> Any:
-    """Import what connects to encrypted archives."""
+    """Import the driver for encrypted archives; raise `ExtraMissing` if it is not installed."""
     try:
         return import_module("holdfast.backup.archives.sqlcipher")
     except ModuleNotFoundError:
@@ -372,7 +374,7 @@ def import_sqlcipher() -> Any:
 
 
 def connect(path: Path, key: ArchiveKey | None = None) -> sqlite3.Connection:
-    """Connect so that what an interrupted import left behind is put right; read-only where that is all."""
+    """Connect read-write, so that SQLite rolls back an interrupted import; read-only for a read-only file."""
     driver = None if key is None else import_sqlcipher()
     quoted = path.absolute().as_uri()
     for mode in ("rwc", "ro"):

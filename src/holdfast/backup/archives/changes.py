@@ -1,4 +1,4 @@
-"""What a person wants to know of two versions of one message: what was edited, who reacted, who has read it."""
+"""Computes what changed between two versions of a message: edits, reactions, receipts, votes."""
 
 from collections.abc import Iterator, Mapping
 
@@ -8,14 +8,14 @@ from holdfast.backup.schema.backup_pb2 import ChatItem, SendStatus
 
 __all__ = ["Change", "differences"]
 
-# what, who (an id of the archive), before, after
+# kind, person (an id of the archive), before, after
 Change = tuple[str, int | None, str | None, str | None]
 
 
 def differences(
     before: ChatItem, earlier: Mapping[int, int], after: ChatItem, later: Mapping[int, int]
 ) -> list[Change]:
-    """List what changed; `earlier` and `later` lead from the ids of each file to those of the archive."""
+    """List the changes; `earlier` and `later` map ids of the two backups to ids of the archive."""
     changes: list[Change] = []
     kinds = kind_of(before), kind_of(after)
     texts = text_of(before), text_of(after)
@@ -33,20 +33,20 @@ def differences(
 
 
 def kind_of(item: ChatItem) -> str:
-    """Name the kind of a message."""
+    """Return the archive's name for the kind of a message."""
     name = item.WhichOneof("item")
     return KINDS[ChatItem.DESCRIPTOR.fields_by_name[name].number] if name else ""
 
 
 def compare_by_person(kind: str, before: Mapping[int, str], after: Mapping[int, str]) -> Iterator[Change]:
-    """Compare what each person has done."""
+    """Yield the persons whose values differ."""
     for person in sorted({*before, *after}):
         if before.get(person) != after.get(person):
             yield kind, person or None, before.get(person), after.get(person)
 
 
 def reactions(item: ChatItem, people: Mapping[int, int]) -> dict[int, str]:
-    """Return who reacted how; the last of several counts."""
+    """Return the reaction of each person; the last one if there are several."""
     content = getattr(item, item.WhichOneof("item") or "", None)
     ordered = sorted(
         getattr(content, "reactions", ()),
@@ -56,7 +56,7 @@ def reactions(item: ChatItem, people: Mapping[int, int]) -> dict[int, str]:
 
 
 def receipts(item: ChatItem, people: Mapping[int, int]) -> dict[int, str]:
-    """Return what became of a message on its way to each; the furthest it got to whoever is there twice."""
+    """Return the delivery status of each recipient; the furthest one if there are several."""
     fields = SendStatus.DESCRIPTOR.fields_by_name
     furthest: dict[int, int] = {}
     for send_status in item.outgoing.sendStatus:
@@ -66,7 +66,7 @@ def receipts(item: ChatItem, people: Mapping[int, int]) -> dict[int, str]:
 
 
 def votes(item: ChatItem, people: Mapping[int, int]) -> dict[int, str]:
-    """Return who voted for what."""
+    """Return the options that each person voted for."""
     choices: dict[int, list[str]] = {}
     for option in item.poll.options:
         for vote in option.votes:

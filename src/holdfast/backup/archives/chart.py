@@ -1,4 +1,4 @@
-"""Draws statistics as one SVG picture that opens anywhere and loads nothing."""
+"""Renders statistics as a self-contained SVG image."""
 
 from html import escape
 from typing import Final
@@ -14,17 +14,17 @@ STYLE: Final = (
 )
 DAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 MOST: Final = 12
-# Text from a history may hold signs that no XML can.
+# Characters that XML does not allow.
 UNFIT: Final = dict.fromkeys([*range(9), 11, 12, *range(14, 32), 0xFFFE, 0xFFFF, *range(0xD800, 0xE000)])
 
 
 def clean(text: str) -> str:
-    """Write a text so that it stays text."""
+    """Escape text for XML, and drop characters that XML does not allow."""
     return escape(text.translate(UNFIT))
 
 
 def chart(statistics: Statistics) -> str:
-    """Draw months, hours, chats and people."""
+    """Return an SVG image of the messages by month, hour, chat and person."""
     parts: list[str] = []
     y = months(parts, statistics, 30)
     y = hours(parts, statistics, y + 40)
@@ -38,13 +38,13 @@ def chart(statistics: Statistics) -> str:
 
 
 def title(parts: list[str], text: str, y: int) -> int:
-    """Write a heading."""
+    """Draw a heading."""
     parts.append(f'<text class="t" x="20" y="{y}">{clean(text)}</text>')
     return y + 14
 
 
 def months(parts: list[str], statistics: Statistics, y: int) -> int:
-    """Draw a bar for each month."""
+    """Draw a bar chart of messages by month."""
     y = title(parts, f"{statistics.messages:,} messages by month", y)
     most = max((count for _, count in statistics.months), default=1) or 1
     step = (WIDTH - 40) / max(1, len(statistics.months))
@@ -64,7 +64,7 @@ def months(parts: list[str], statistics: Statistics, y: int) -> int:
 
 
 def hours(parts: list[str], statistics: Statistics, y: int) -> int:
-    """Draw a square for each hour of the week."""
+    """Draw a heat map of messages by weekday and hour."""
     y = title(parts, "By weekday and hour (UTC)", y)
     most = max((count for day in statistics.hours for count in day), default=1) or 1
     for row, (name, day) in enumerate(zip(DAYS, statistics.hours, strict=True)):
@@ -80,7 +80,7 @@ def hours(parts: list[str], statistics: Statistics, y: int) -> int:
 
 
 def counts(parts: list[str], heading: str, rows: tuple[MessageCount, ...], y: int) -> int:
-    """Draw a bar for each of several."""
+    """Draw a horizontal bar chart of chats or people."""
     y = title(parts, heading, y)
     most = max((message_count.messages for message_count in rows), default=1) or 1
     for number, count in enumerate(rows):

@@ -1,6 +1,6 @@
-"""Tells messages apart that one author sent in one chat in the same millisecond: by what they said at first.
+"""Distinguishes messages that one author sent in one chat in the same millisecond, by their original content.
 
-What comes later, such as edits, reactions and receipts, must not count, or a message would become another one.
+Later changes, such as edits, reactions and receipts, are excluded: they must not change the identity of a message.
 """
 
 import hashlib
@@ -13,7 +13,7 @@ from holdfast.backup.schema.backup_pb2 import ChatItem, StandardMessage
 __all__ = ["content_of", "duplicate_rank"]
 
 RANK_BITS: Final = 31
-# What may change of a message of any kind without its being another one.
+# Fields that may change without changing the identity of a message, by kind.
 MUTABLE_FIELDS: Final = {
     "contactMessage": ("reactions",),
     "stickerMessage": ("reactions",),
@@ -26,7 +26,7 @@ MUTABLE_FIELDS: Final = {
 
 
 def content_of(item: ChatItem, people: Mapping[int, int]) -> int:
-    """Make a number of what a message said at first; `people` leads from the ids of its file to the archive's."""
+    """Return a hash of a message's original content; `people` maps ids of the backup to ids of the archive."""
     first = item.revisions[0] if item.revisions else item
     kind = first.WhichOneof("item") or ""
     if kind == "standardMessage":
@@ -43,7 +43,7 @@ def content_of(item: ChatItem, people: Mapping[int, int]) -> int:
 
 
 def standard_content(standard_message: StandardMessage) -> tuple[object, ...]:
-    """List what an ordinary message says: where a file lies changes, what it is does not."""
+    """Return the identifying content of an ordinary message; file locators change, names and sizes do not."""
     files = [
         (bytes(file.clientUuid) or (file.pointer.fileName, file.pointer.locatorInfo.size))
         for file in standard_message.attachments
@@ -52,11 +52,11 @@ def standard_content(standard_message: StandardMessage) -> tuple[object, ...]:
 
 
 def duplicate_rank(content: int, n: int) -> int:
-    """Make the rank of the nth duplicate in a file that says this, never 0."""
+    """Return the rank of the nth duplicate with this content in a backup, never 0."""
     return hash_parts(content, n) | 1
 
 
 def hash_parts(*parts: object) -> int:
-    """Make a number of anything that has a text."""
+    """Return a 31-bit hash of the repr of values."""
     digest = hashlib.blake2b(repr(parts).encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(digest, "big") >> (64 - RANK_BITS)

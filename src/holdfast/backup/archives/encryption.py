@@ -1,8 +1,8 @@
-"""Encrypts and decrypts archives, and changes their passphrase; what interrupts it leaves one whole archive.
+"""Encrypts and decrypts archives and changes their passphrase, atomically.
 
-A second file is written beside the archive, verified, and flushed to the disk before it takes the archive's name
-in one step. Files of attachments are written in their new form under other names, beside the old ones, which are
-deleted once the archive has its new form; where that is interrupted, when it is next written to.
+A new file is written beside the archive, verified, flushed to disk, and renamed over the archive. Attachments are
+written in the new form under new names; the old files are deleted after the rename, or on the next write if that
+is interrupted.
 """
 
 import os
@@ -28,7 +28,7 @@ from holdfast.backup.public import public
 
 __all__ = ["EncryptionChange", "change_passphrase", "decrypt_archive", "encrypt_archive"]
 
-# At the end of the name of the file that is to take the place of the archive.
+# Suffix of the file that is renamed over the archive.
 NEW_SUFFIX: Final = "-new"
 TABLES: Final = (
     "SELECT name FROM {schema}.sqlite_master WHERE type = 'table' AND name <> 'encryption' ORDER BY name"
@@ -38,7 +38,7 @@ TABLES: Final = (
 @public
 @dataclass(frozen=True, slots=True)
 class EncryptionChange:
-    """What was done: how many attachment files were written anew, and how many were damaged and are left out."""
+    """The result: how many attachment files were written again, and how many were damaged and left out."""
 
     files: int = 0
     damaged: int = 0
@@ -48,8 +48,8 @@ class EncryptionChange:
 def encrypt_archive(path: str | PathLike[str], passphrase: str) -> EncryptionChange:
     """Encrypt an archive and the files beside it; needs the extra `encryption`.
 
-    What was there unencrypted is overwritten and deleted. On flash memory, on file systems that copy on write, and
-    in backups of the disk, its blocks may last.
+    The unencrypted files are overwritten and deleted. On flash memory, on copy-on-write file systems and in
+    backups of the disk, their blocks may persist.
 
     >>> hb.archive("chats.db", create=True).close()
     >>> hb.encrypt_archive("chats.db", "correct horse battery staple").files
@@ -66,7 +66,7 @@ def encrypt_archive(path: str | PathLike[str], passphrase: str) -> EncryptionCha
 
 @public
 def decrypt_archive(path: str | PathLike[str], passphrase: str) -> EncryptionChange:
-    """Write an encrypted archive, and the files beside it, without encryption.
+    """Decrypt an archive and the files beside it.
 
     >>> hb.archive("chats.db", create=True, passphrase="correct horse battery staple").close()
     >>> hb.decrypt_archive("chats.db", "correct horse battery staple").damaged
@@ -78,7 +78,7 @@ def decrypt_archive(path: str | PathLike[str], passphrase: str) -> EncryptionCha
 
 @public
 def change_passphrase(path: str | PathLike[str], passphrase: str, new: str) -> EncryptionChange:
-    """Give an encrypted archive another passphrase; the files beside it keep their key and are not written again.
+    """Change the passphrase of an encrypted archive; its media keep their key and are not written again.
 
     >>> hb.archive("chats.db", create=True, passphrase="correct horse battery staple").close()
     >>> hb.change_passphrase("chats.db", "correct horse battery staple", "another six words").files
@@ -89,13 +89,13 @@ def change_passphrase(path: str | PathLike[str], passphrase: str, new: str) -> E
 
 
 def resolve_path(path: str | PathLike[str]) -> Path:
-    """Return the file itself, as a link to it would be replaced."""
+    """Resolve symbolic links, as the rename would replace the link."""
     unresolved = Path(path)
     return unresolved.resolve() if unresolved.exists() else unresolved
 
 
 def unlock(path: str | PathLike[str], passphrase: str) -> tuple[Path, ArchiveKey]:
-    """Open an encrypted archive once, which brings it up to date; return its file and its key."""
+    """Open an encrypted archive once, which upgrades it; return its path and its key."""
     archive_path = resolve_path(path)
     if not is_encrypted(archive_file.check_file(archive_path, create=False)):
         raise ArchiveError(f"{archive_path} is not encrypted")
@@ -105,11 +105,11 @@ def unlock(path: str | PathLike[str], passphrase: str) -> tuple[Path, ArchiveKey
 
 
 def rewrite(path: Path, old: ArchiveKey | None, new: ArchiveKey | None) -> EncryptionChange:
-    """Write an archive anew with another key, or without one, and replace it."""
+    """Write an archive again with another key, or without one, and replace it."""
     driver = import_sqlcipher()
     new_path = path.with_name(f"{path.name}{NEW_SUFFIX}")
     converts = (old is None) != (new is None)
-    # One library for the lock and the copy: locks of two in one process would cancel one another.
+    # The lock and the copy use one library: POSIX locks of two in one process would release one another.
     with closing(driver.connect(path, old, mode="rw", timeout=BUSY_TIMEOUT_S)) as connection:
         archive = Archive(path, connection, old)
         try:
@@ -130,19 +130,19 @@ def rewrite(path: Path, old: ArchiveKey | None, new: ArchiveKey | None) -> Encry
             remove_new_file(new_path)
             raise
     if converts:
-        # Deletes the files of the old form; where this is interrupted, the next who writes to the archive does.
+        # Deletes the files of the old form; if this is interrupted, the next open for writing does.
         archive_file.open(path, create=True, key=new).close()
     return change
 
 
 def new_media_key(archive: Archive, key: ArchiveKey | None) -> MediaKey | None:
-    """Return the key for the files beside the archive."""
+    """Return the media key: the present one, or a new one for a new encryption."""
     return None if key is None else archive.media.key or MediaKey.generate()
 
 
 @contextmanager
 def locked(connection: sqlite3.Connection, how: str) -> Iterator[None]:
-    """Hold a lock of SQLite's: with IMMEDIATE nobody else writes, with EXCLUSIVE nobody else reads either."""
+    """Hold a lock of SQLite: IMMEDIATE excludes writers, EXCLUSIVE also readers."""
     try:
         connection.execute(f"BEGIN {how}")
     except sqlite3.OperationalError as error:
@@ -156,13 +156,13 @@ def locked(connection: sqlite3.Connection, how: str) -> Iterator[None]:
 
 
 def check_unchanged(connection: sqlite3.Connection, before: int) -> None:
-    """Raise `ArchiveBusy` where somebody has written to the archive since it was copied."""
+    """Raise `ArchiveBusy` if another process has written to the archive since it was copied."""
     if connection.execute("PRAGMA data_version").fetchone() != (before,):
         raise ArchiveBusy("somebody else has written to the archive; try again")
 
 
 def convert_media(archive: Archive, target: MediaFolder) -> tuple[dict[str, str], EncryptionChange]:
-    """Write the files of attachments in the form they are to have; return their new places by media names."""
+    """Write the attachment files in the new form; return their new paths by media name."""
     rows = archive.connection.execute(
         "SELECT d.media_name, d.sha256, d.path, (SELECT a.content_type FROM attachment a "
         "WHERE a.media_name = d.media_name ORDER BY a.message_id, a.role, a.n LIMIT 1) FROM media d "
@@ -194,9 +194,9 @@ def write_copy(
     files_key: MediaKey | None,
     places: dict[str, str] | None,
 ) -> None:
-    """Write the archive's content to another file, verify that, and flush it to the disk.
+    """Write the archive's content to a new file, verify it, and flush it to disk.
 
-    `places` has where attachments are now, and is None where they have stayed.
+    `places` has the new paths of attachments, and is None if they are unchanged.
     """
     remove_new_file(new_path)
     create_private_file(new_path)
@@ -206,7 +206,7 @@ def write_copy(
             for pragma in ("application_id", "user_version"):
                 (value,) = target.execute(f"PRAGMA old.{pragma}").fetchone()
                 target.execute(f"PRAGMA main.{pragma} = {int(value)}")
-        # The search index is a virtual table, which only a new connection knows.
+        # A connection sees the virtual table of the full-text index only if it was opened after it was created.
         with attached(archive, new_path, key) as target:
             if places is not None:
                 target.execute("BEGIN")
@@ -224,9 +224,9 @@ def write_copy(
 
 @contextmanager
 def attached(archive: Archive, new_path: Path, key: ArchiveKey | None) -> Iterator[sqlite3.Connection]:
-    """Connect to the new file, as `main`, and to the archive, as `old`."""
+    """Connect to the new file as `main`, with the archive attached as `old`."""
     with closing(import_sqlcipher().connect(new_path, key, mode="rw", timeout=BUSY_TIMEOUT_S)) as target:
-        # The file is worth nothing until it is whole.
+        # Durability is not needed before the final fsync.
         target.execute("PRAGMA journal_mode = OFF").fetchall()
         target.execute("PRAGMA synchronous = OFF")
         literal = "" if archive.key is None else archive.key.literal()
@@ -235,12 +235,12 @@ def attached(archive: Archive, new_path: Path, key: ArchiveKey | None) -> Iterat
 
 
 def verify(target: sqlite3.Connection, *, encrypted: bool) -> None:
-    """Read the new file through, and compare how much is in it with the old one."""
+    """Check the integrity of the new file, and compare its row counts with the archive's."""
     names = [name for (name,) in target.execute(TABLES.format(schema="main")).fetchall()]
     is_same = names == [name for (name,) in target.execute(TABLES.format(schema="old")).fetchall()]
     for name in names if is_same else ():
         counts = (
-            target.execute(f'SELECT count(*) FROM {schema}."{name}"').fetchone()  # names of the schema
+            target.execute(f'SELECT count(*) FROM {schema}."{name}"').fetchone()  # identifiers of the schema
             for schema in ("main", "old")
         )
         is_same = is_same and next(counts) == next(counts)
@@ -252,14 +252,14 @@ def verify(target: sqlite3.Connection, *, encrypted: bool) -> None:
 
 
 def delete_state(path: Path) -> None:
-    """Delete what is known of backup folders, which names chats and people; without it all is verified again."""
+    """Delete the cache of `keep`, which has names of chats and people; without it all is verified again."""
     state = path.with_name(f"{path.name}{KEEP_STATE}")
     if state.is_file():
         media_key.overwrite_and_delete(state)
 
 
 def replace_archive(path: Path, new_path: Path) -> None:
-    """Give the new file the archive's name, and overwrite the old one, which nobody reads or writes any more."""
+    """Rename the new file over the archive, and overwrite the old one, which is locked exclusively."""
     old = os.open(path, os.O_RDWR | getattr(os, "O_BINARY", 0))
     try:
         new_path.replace(path)
@@ -270,6 +270,6 @@ def replace_archive(path: Path, new_path: Path) -> None:
 
 
 def remove_new_file(new_path: Path) -> None:
-    """Delete what an earlier attempt has left."""
+    """Delete the file that an earlier attempt has left."""
     for ending in ("", "-journal"):
         new_path.with_name(f"{new_path.name}{ending}").unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Brings the rest of a backup into an archive: calls by link, stickers, notification profiles, chat folders."""
+"""Imports the remaining records: calls by link, sticker packs, notification profiles, chat folders, colors."""
 
 import sqlite3
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ LATEST = (1 << 63) - 1
 
 
 def custom_color(color: pb.ChatStyle.CustomChatColor, notes: Notes) -> str:
-    """Write a colour as CSS would; a gradient as its angle and its stops, and `default` for none."""
+    """Return a chat color in CSS syntax: a color, a gradient as its angle and stops, or `default`."""
     kind = color.WhichOneof("color")
     if kind == "solid":
         return css_color(color.solid)
@@ -30,14 +30,14 @@ def custom_color(color: pb.ChatStyle.CustomChatColor, notes: Notes) -> str:
 
 
 def css_color(value: int) -> str:
-    """Write a colour."""
+    """Convert an ARGB value to CSS notation."""
     return f"#{value & 0xFFFFFF:06x}{value >> 24:02x}"
 
 
 @redacted
 @dataclass(slots=True)
 class Extras:
-    """Takes in what there is of each kind; the latest snapshot decides what shows."""
+    """Imports records other than recipients, chats and messages; the values of the latest snapshot are kept."""
 
     connection: sqlite3.Connection
     snapshots: Snapshots
@@ -48,15 +48,15 @@ class Extras:
     folders: int = 0
 
     def upsert(self, table: str, key: tuple[object, ...], keys: str, values: tuple[object, ...]) -> None:
-        """Write a row that all snapshots share, unless a later one has written it."""
+        """Insert or replace a row shared by all snapshots, unless a later snapshot has written it."""
         current, snapshots, run = self.snapshots.current, self.snapshots, self.connection.execute
-        row = run(f"SELECT seen_in FROM {table} WHERE {keys}", key).fetchone()  # names of ours
+        row = run(f"SELECT seen_in FROM {table} WHERE {keys}", key).fetchone()  # constants
         if row is None or snapshots.later(row[0], current) == current:
             placeholders = ", ".join("?" * (len(key) + len(values) + 1))
             run(f"INSERT OR REPLACE INTO {table} VALUES ({placeholders})", (*key, *values, current))
 
     def add_call(self, ad_hoc_call: pb.AdHocCall) -> None:
-        """Take in a call by link."""
+        """Import a call through a call link."""
         link = self.people.get(ad_hoc_call.recipientId)
         if link is None:
             self.notes.skip("a call by a link that is not in the file")
@@ -66,12 +66,12 @@ class Extras:
         self.upsert("ad_hoc_call", key, "account_id = ? AND call_id = ? AND call_link_id = ?", values)
 
     def add_sticker_pack(self, sticker_pack: pb.StickerPack) -> None:
-        """Take in a sticker pack."""
+        """Import a sticker pack."""
         key = (self.snapshots.account, sticker_pack.packId.hex())
         self.upsert("sticker_pack", key, "account_id = ? AND pack_id = ?", (sticker_pack.packKey,))
 
     def add_notification_profile(self, notification_profile: pb.NotificationProfile) -> None:
-        """Take in a notification profile."""
+        """Import a notification profile."""
         day = notification_profile.DESCRIPTOR.fields_by_name["scheduleDaysEnabled"].enum_type
         assert day is not None  # noqa: S101  # it is an enum
         days = sorted(
@@ -102,7 +102,7 @@ class Extras:
         self.profiles += 1
 
     def add_chat_folder(self, chat_folder: pb.ChatFolder) -> None:
-        """Take in a chat folder."""
+        """Import a chat folder."""
         key = (self.snapshots.current, self.folders)
         self.connection.execute(
             "INSERT INTO chat_folder VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -122,7 +122,7 @@ class Extras:
         self.folders += 1
 
     def add_members(self, table: str, key: tuple[int, int], ids: "pb.ChatFolder | object", *extra: int) -> None:
-        """Write who belongs to a profile or folder."""
+        """Insert the members of a notification profile or chat folder."""
         placeholders = ", ".join("?" * (4 + len(extra)))
         for file_id in set(ids):  # type: ignore[call-overload]  # a repeated field
             recipient_id = self.people.get(file_id)
@@ -133,7 +133,7 @@ class Extras:
                 self.connection.execute(f"INSERT OR IGNORE INTO {table} VALUES ({placeholders})", row)
 
     def add_custom_colors(self, account: pb.AccountData) -> None:
-        """Take in the colours the owner has mixed."""
+        """Import the custom chat colors of the account."""
         for custom_chat_color in account.accountSettings.customChatColors:
             self.connection.execute(
                 "INSERT OR IGNORE INTO chat_color VALUES (?, ?, ?)",

@@ -1,4 +1,4 @@
-"""Lists the files that were sent, the latest first: of all chats or one, from everybody or one person."""
+"""Lists sent files, the latest first, filtered by type, chat and author."""
 
 from typing import Final, Literal
 
@@ -15,7 +15,7 @@ FileFamily = Literal["media", "photo", "video", "audio", "file"]
 
 MAX_LIMIT: Final = 500
 LAST: Final = (1 << 63) - 1
-# By the content type that was sent with a file; what has none of these families is a document.
+# By content type; anything else is a document.
 FAMILIES: Final[dict[FileFamily, str]] = {
     "media": "(a.content_type LIKE 'image/%' OR a.content_type LIKE 'video/%')",
     "photo": "a.content_type LIKE 'image/%'",
@@ -30,7 +30,7 @@ FAMILIES: Final[dict[FileFamily, str]] = {
 
 @redacted
 class SentAttachment(Struct, frozen=True):
-    """A file with the message it was sent in."""
+    """An attachment with its message."""
 
     message_id: int
     chat_id: int
@@ -42,7 +42,7 @@ class SentAttachment(Struct, frozen=True):
 
 @redacted
 class MediaPage(Struct, frozen=True):
-    """Some files; `more` is what to pass as `below` to go on, None at the end."""
+    """A page of files; `more` is the value of `below` for the next page, None on the last."""
 
     files: tuple[SentAttachment, ...]
     more: tuple[int, int] | None
@@ -57,10 +57,10 @@ def sent_files(
     below: tuple[int, int] | None = None,
     limit: int = 60,
 ) -> MediaPage:
-    """List files, the latest first; `below` is the id of a message and the number of a file in it.
+    """List files, the latest first; `below` is a cursor: the id of a message and the number of a file in it.
 
-    The primary key of `attachment` begins with the id of the message, which is ordered by time: no rows are sorted
-    but those of one message.
+    The primary key of `attachment` begins with the message id, which is ordered by time: only the rows of one
+    message are sorted.
     """
     limit = max(1, min(limit, MAX_LIMIT))
     message, number = below or (LAST, LAST)

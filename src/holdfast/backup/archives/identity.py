@@ -1,9 +1,9 @@
-"""What makes a person, a group or a list the same one in two backups, and the ids that follow from it.
+"""Identity of recipients across backups, and the ids derived from it.
 
-Ids inside a file mean nothing outside. A person is known by the ACI, else the PNI, else the phone number, else the
-username; a group by its master key, a call link by its root key, a distribution list by its UUID. An id of the
-archive is made from the account and the strongest of these, so that every archive gives the same thing the same
-id. Which of several ways a person is known in are one person is decided in `identity_resolution`.
+Ids in a backup are local to it. A person is identified by ACI, else PNI, else phone number, else username; a group
+by its master key, a call link by its root key, a distribution list by its UUID. An id of the archive is a hash of
+the account and the strongest of these, so that it is the same in every archive. `identity_resolution` decides
+which identifiers belong to one person.
 """
 
 import hashlib
@@ -15,38 +15,39 @@ from holdfast.backup.schema.backup_pb2 import AvatarColor, Contact, Recipient
 
 __all__ = ["UNKNOWN", "Identity", "avatar_color", "identities", "service_id", "stable_id", "uuid_text"]
 
-# How something is known: the kind of the identifier, and its value.
+# An identifier: its kind and its value.
 Identity = tuple[str, str]
-# Stands for whoever a record names that is not in the file.
+# The placeholder recipient, for references to recipients that are not in the backup.
 UNKNOWN: Final[Identity] = ("unknown", "")
-# As many as SQLite keeps in six bytes; two of ten thousand people get one id once in three million archives.
+# As many as SQLite stores in six bytes. Among ten thousand people, a collision occurs in one of three million
+# archives.
 ID_BITS: Final = 47
 GROUP_LABEL: Final = b"Signal_ZKGroup_20200424_GroupMasterKey_GroupSecretParams_DeriveFromMasterKey"
 
 
 def stable_id(*parts: object) -> int:
-    """Make an id of what identifies a thing, never 0."""
+    """Return a 47-bit hash of identifying values, never 0."""
     text = "\x1f".join(str(part) for part in parts)
     digest = hashlib.blake2b(text.encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big") >> (64 - ID_BITS) or 1
 
 
 def uuid_text(raw: bytes) -> str | None:
-    """Write a UUID as text, or bytes that cannot be one in hexadecimal; None for no bytes."""
+    """Format a UUID, or bytes of another length in hexadecimal; None for no bytes."""
     if not raw:
         return None
     return str(uuid.UUID(bytes=raw)) if len(raw) == 16 else raw.hex()
 
 
 def service_id(raw: bytes) -> str:
-    """Write a service id as text: an ACI as a UUID, a PNI with its prefix."""
+    """Format a service id: an ACI as a UUID, a PNI with the prefix `PNI:`."""
     if len(raw) == 17 and raw[0] == 1:
         return f"PNI:{uuid.UUID(bytes=raw[1:])}"
     return uuid_text(raw) or ""
 
 
 def identities(recipient: Recipient) -> list[Identity]:
-    """List how a recipient is known, the strongest first; nothing for one the archive cannot hold."""
+    """Return the identifiers of a recipient, the strongest first; empty for an unknown kind of recipient."""
     kind = recipient.WhichOneof("destination")
     if kind == "contact":
         return contact_identities(recipient.contact)
@@ -62,7 +63,7 @@ def identities(recipient: Recipient) -> list[Identity]:
 
 
 def contact_identities(contact: Contact) -> list[Identity]:
-    """List how a person is known."""
+    """Return the identifiers of a contact."""
     identifiers: list[Identity] = []
     if contact.aci:
         identifiers.append(("aci", uuid_text(contact.aci) or ""))
@@ -72,12 +73,12 @@ def contact_identities(contact: Contact) -> list[Identity]:
         identifiers.append(("e164", str(contact.e164)))
     if contact.username:
         identifiers.append(("username", contact.username.casefold()))
-    # Somebody of whom nothing is known but a name is told apart by it.
+    # A contact without any identifier is identified by its whole record.
     return identifiers or [("contact", hashlib.sha256(contact.SerializeToString(deterministic=True)).hexdigest())]
 
 
 def avatar_color(recipient: Recipient) -> tuple[str | None, bool]:
-    """Return the name of a recipient's colour, and whether it had to be computed."""
+    """Return the name of a recipient's avatar color, and whether it was computed."""
     kind = recipient.WhichOneof("destination")
     if kind == "contact":
         contact = recipient.contact
@@ -103,13 +104,13 @@ def avatar_color(recipient: Recipient) -> tuple[str | None, bool]:
 
 
 def color_name(value: int) -> str:
-    """Name a colour; one of a later version is read as the first."""
+    """Return the name of a color; an unknown value is read as the first."""
     descriptor = AvatarColor.DESCRIPTOR.values_by_number.get(value)
     return descriptor.name if descriptor else "A100"
 
 
 def group_id(master_key: bytes) -> bytes:
-    """Derive the public id of a group from its master key: a chain of MACs over a label and the key."""
+    """Derive the public id of a group from its master key with HMAC-SHA-256."""
     if not master_key:
         return b""
     link = bytes(32)

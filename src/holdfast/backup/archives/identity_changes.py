@@ -1,8 +1,7 @@
-"""Follows people who turn out to be others, because a backup knows more of them than those before it did.
+"""Updates the archive when identity resolution assigns an alias to another person.
 
-What goes by a phone number only is a person of its own until a backup tells the ACI that goes with the number;
-from then on everything that was written of the number is that person's, as it would have been had that backup come
-first. It can also go the other way: see `identity_resolution`.
+A phone number is a person of its own until a backup links it to an ACI; then all rows of the number are assigned
+to that person, as if that backup had been imported first. The opposite also happens: see `identity_resolution`.
 """
 
 import json
@@ -20,7 +19,7 @@ from holdfast.backup.schema import backup_pb2 as pb
 
 __all__ = ["ALIAS_COLUMNS", "apply_alias_moves", "move_aliases", "rewrite_current_rows"]
 
-# Where people are named with the alias that they were known by, besides `identity`.
+# Columns that refer to a person beside an `alias` column, besides `identity`.
 ALIAS_COLUMNS: Final = (
     ("snapshot_recipient", "recipient_id"),
     ("snapshot_chat", "chat_id"),
@@ -29,7 +28,7 @@ ALIAS_COLUMNS: Final = (
     ("notification_profile_member", "recipient_id"),
     ("chat_folder_member", "recipient_id"),
 )
-# Where messages name people.
+# Columns of message tables that refer to a person.
 MESSAGE_COLUMNS: Final = (
     ("stored_message", "id", "chat_id"),
     ("stored_message", "id", "author_id"),
@@ -49,7 +48,7 @@ def apply_alias_moves(
     merger: Merger,
     moved: Mapping[int, tuple[int, int]],
 ) -> None:
-    """Let everything that was written of people follow the aliases that have changed hands."""
+    """Move all rows of the aliases that belong to another person now, and read the affected messages again."""
     if not moved:
         return
     merger.store.flush()
@@ -64,19 +63,19 @@ def apply_alias_moves(
 
 
 def move_aliases(connection: sqlite3.Connection, moved: Mapping[int, tuple[int, int]]) -> None:
-    """Let what goes by some aliases be that of whom they belong to now."""
+    """Set the person of all rows of the given aliases."""
     for alias, (_before, after) in moved.items():
         for table, column in ALIAS_COLUMNS:
-            query = f"UPDATE {table} SET {column} = ? WHERE alias = ? AND {column} <> ?"  # names of ours
+            query = f"UPDATE {table} SET {column} = ? WHERE alias = ? AND {column} <> ?"  # constants
             connection.execute(query, (after, alias, after))
 
 
 def messages_naming(connection: sqlite3.Connection, people: list[int], recipient_map: RecipientMap) -> list[int]:
-    """Find the messages that name somebody, and those with versions that may have done so."""
+    """Return the messages that refer to a person, and those whose versions may do so."""
     ids = json.dumps(people)
     message_ids: set[int] = set()
     for table, key, column in MESSAGE_COLUMNS:
-        query = f"SELECT {key} FROM {table} WHERE {column} IN (SELECT value FROM json_each(?))"  # names of ours
+        query = f"SELECT {key} FROM {table} WHERE {column} IN (SELECT value FROM json_each(?))"  # constants
         message_ids.update(number for (number,) in connection.execute(query, (ids,)))
     for person in people:
         rows = connection.execute(
@@ -103,7 +102,7 @@ def messages_naming(connection: sqlite3.Connection, people: list[int], recipient
 def rewrite_current_rows(
     connection: sqlite3.Connection, recipient_map: RecipientMap, merger: Merger, people: Iterable[int]
 ) -> None:
-    """Show people, their chats, and the lists they may be in as the latest snapshot that has each does."""
+    """Write the current rows of people, their chats and all distribution lists from their latest versions."""
     run = connection.execute
     lists = run(
         "SELECT id FROM recipient WHERE account_id = ? AND kind = 'distribution_list'",
@@ -115,7 +114,7 @@ def rewrite_current_rows(
             versions = recipient_map.versions(table, recipient_id)
             if not versions:
                 for stale_table in ("chat",) if table == "chat" else ("contact", "recipient"):
-                    run(f"DELETE FROM {stale_table} WHERE id = ?", (recipient_id,))  # names of ours
+                    run(f"DELETE FROM {stale_table} WHERE id = ?", (recipient_id,))  # constants
                 continue
             fingerprint, first, last = recipient_map.latest(versions)
             snapshot, raw = run(

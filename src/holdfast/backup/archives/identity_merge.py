@@ -1,8 +1,8 @@
-"""Makes one account of several, or gives one another id, when a backup tells that what looked like two is one.
+"""Merges accounts, or changes the id of an account, when a new backup shows that they are the same.
 
-All ids of an account are made of its own, which is made of what its earliest snapshot is recognised by. When an
-older backup comes, or one that belongs to two accounts, everything gets the id that it would have had in another
-order of imports.
+All ids of an account are derived from its own, which is derived from the identifier of its earliest snapshot. When
+an older backup is imported, or one that matches two accounts, all rows get the ids that another order of imports
+would have given them.
 """
 
 import sqlite3
@@ -19,7 +19,7 @@ from holdfast.backup.archives.tolerance import Notes
 
 __all__ = ["merge_accounts"]
 
-# What is written anew from the versions.
+# Tables that are written again from the versions.
 CURRENT_TABLES: Final = (
     ("group_member", "group_id"),
     ("distribution_list_member", "list_id"),
@@ -34,7 +34,7 @@ BATCH: Final = 1000
 
 
 def merge_accounts(connection: sqlite3.Connection, accounts: Collection[int], into: int) -> None:
-    """Merge accounts into one that has another id."""
+    """Merge accounts into one with another id."""
     run, many = connection.execute, connection.executemany
     run("CREATE TEMP TABLE id_change (old INTEGER PRIMARY KEY, new INTEGER NOT NULL)")
     for account in accounts:
@@ -43,7 +43,8 @@ def merge_accounts(connection: sqlite3.Connection, accounts: Collection[int], in
             "INSERT OR IGNORE INTO temp.id_change VALUES (?, ?)",
             [(alias, stable_id(into, *key)) for alias, key in keys.items()],
         )
-        # What the newest snapshot of one account has, a later one of the other need not have.
+        # `last_seen` is NULL for the newest snapshot of its account, which need not be the newest of the merged
+        # one.
         run(
             "UPDATE stored_message SET last_seen = (SELECT newest_snapshot FROM account WHERE id = ?1) "
             "WHERE last_seen IS NULL AND chat_id IN (SELECT id FROM recipient WHERE account_id = ?1)",
@@ -58,26 +59,26 @@ def merge_accounts(connection: sqlite3.Connection, accounts: Collection[int], in
     recipient_map = RecipientMap(connection, snapshots, Notes())
     recipient_map.load()
     messages = Messages(connection, snapshots, recipient_map, recipient_map.notes)
-    # Here the current snapshot is one of those that are there.
+    # No import is running, so the tables have the ids of the current snapshot too.
     messages.merger.maps.clear()
     move_aliases(connection, recipient_map.resolve_people())
     recipient_map.save()
     recompute_versions(connection, recipient_map, messages)
     for table, column in CURRENT_TABLES:
-        run(f"DELETE FROM {table} WHERE {column} IN (SELECT old FROM temp.id_change)")  # names of ours
+        run(f"DELETE FROM {table} WHERE {column} IN (SELECT old FROM temp.id_change)")  # constants
     rewrite_current_rows(connection, recipient_map, messages.merger, recipient_map.owners.values())
     rederive_messages(connection, messages)
     run("DROP TABLE temp.id_change")
 
 
 def rederive_messages(connection: sqlite3.Connection, messages: Messages) -> None:
-    """Read all messages again, which have new ids like everybody in them."""
+    """Read all messages of the merged accounts again, with their new ids."""
     run, of_old = connection.execute, "SELECT id FROM message WHERE chat_id IN (SELECT old FROM temp.id_change"
     message_ids = [number for (number,) in run(f"{of_old})")]
     for start in range(0, len(message_ids), BATCH):
         messages.merger.rederive(message_ids[start : start + BATCH])
         messages.end_block()
-    # One that had to make room for another before its turn is not where it was.
+    # A message that was moved out of the place of another still has its old ids.
     while remaining := [number for (number,) in run(f"{of_old} WHERE old <> new) LIMIT {BATCH}")]:
         messages.merger.rederive(remaining)
         messages.end_block()
@@ -85,7 +86,7 @@ def rederive_messages(connection: sqlite3.Connection, messages: Messages) -> Non
 
 
 def strongest_identifiers(connection: sqlite3.Connection, account: int) -> dict[int, Identity]:
-    """Return what the aliases of an account are made of."""
+    """Return the identifier that each alias of an account is derived from."""
     rows = connection.execute(
         "SELECT alias, kind, value FROM identity WHERE account_id = ?", (account,)
     ).fetchall()
@@ -94,12 +95,12 @@ def strongest_identifiers(connection: sqlite3.Connection, account: int) -> dict[
 
 
 def renumber(connection: sqlite3.Connection, snapshots: Snapshots, accounts: Collection[int]) -> None:
-    """Give aliases and what goes by them their new ids."""
+    """Assign new ids to aliases and the rows that refer to them."""
     new = "SELECT new FROM temp.id_change WHERE old"
     for table, column in ALIAS_COLUMNS:
         if not table.endswith("_version"):
             connection.execute(
-                f"UPDATE {table} SET {column} = ({new} = {column}), alias = ({new} = alias) "  # names of ours
+                f"UPDATE {table} SET {column} = ({new} = {column}), alias = ({new} = alias) "  # constants
                 "WHERE alias IN (SELECT old FROM temp.id_change)"
             )
     connection.execute(
@@ -112,7 +113,7 @@ def renumber(connection: sqlite3.Connection, snapshots: Snapshots, accounts: Col
     )
     first_sightings: dict[tuple[str, str, int], int] = {}
     for kind, value, alias, first in rows:
-        # Where two become one, the earlier sighting counts.
+        # The earlier sighting is kept.
         identifier = (kind, value, alias)
         first_sightings[identifier] = snapshots.earlier(first_sightings.get(identifier, first), first)
     replace_account_rows(
@@ -127,9 +128,9 @@ def renumber(connection: sqlite3.Connection, snapshots: Snapshots, accounts: Col
     ):
         account_rows: list[tuple[Any, ...]] = []
         for account in accounts:
-            query = f"SELECT {columns}, seen_in FROM {table} WHERE account_id = ?"  # names of ours
+            query = f"SELECT {columns}, seen_in FROM {table} WHERE account_id = ?"  # constants
             account_rows += connection.execute(query, (account,))
-        # The later snapshot has the last word.
+        # The later snapshot takes precedence.
         account_rows.sort(key=lambda row: snapshots.order[row[-1]])
         replace_account_rows(connection, accounts, table, [(snapshots.account, *row) for row in account_rows])
 
@@ -137,20 +138,20 @@ def renumber(connection: sqlite3.Connection, snapshots: Snapshots, accounts: Col
 def replace_account_rows(
     connection: sqlite3.Connection, accounts: Collection[int], table: str, rows: list[tuple[Any, ...]]
 ) -> None:
-    """Put rows in the place of those that some accounts have."""
+    """Replace the rows of accounts in a table."""
     for account in accounts:
-        connection.execute(f"DELETE FROM {table} WHERE account_id = ?", (account,))  # names of ours
+        connection.execute(f"DELETE FROM {table} WHERE account_id = ?", (account,))  # constants
     if rows:
         placeholders = ", ".join("?" * len(rows[0]))
         connection.executemany(f"INSERT OR REPLACE INTO {table} VALUES ({placeholders})", rows)
 
 
 def recompute_versions(connection: sqlite3.Connection, recipient_map: RecipientMap, messages: Messages) -> None:
-    """Make the versions of recipients and chats anew, whose fingerprints speak of aliases."""
+    """Recompute the fingerprints of the versions of recipients and chats, which depend on aliases."""
     for table in ("recipient", "chat"):
         named = ", name" if table == "recipient" else ""
         rows = connection.execute(
-            f"SELECT u.new, v.fingerprint, v.first_seen, v.last_seen, v.recorded_in, v.record{named} "  # two names
+            f"SELECT u.new, v.fingerprint, v.first_seen, v.last_seen, v.recorded_in, v.record{named} "  # constants
             f"FROM {table}_version v JOIN temp.id_change u ON u.old = v.alias"
         ).fetchall()
         connection.execute(f"DELETE FROM {table}_version WHERE alias IN (SELECT old FROM temp.id_change)")
@@ -176,7 +177,7 @@ def recompute_versions(connection: sqlite3.Connection, recipient_map: RecipientM
         )
 
 
-def recompute_fingerprint(  # noqa: PLR0917  # of what, and what it says
+def recompute_fingerprint(  # noqa: PLR0917  # the columns of a version
     table: str,
     alias: int,
     fingerprint: int,
@@ -184,7 +185,7 @@ def recompute_fingerprint(  # noqa: PLR0917  # of what, and what it says
     recipient_map: RecipientMap,
     maps: tuple[Mapping[int, int], ...],
 ) -> int:
-    """Make the fingerprint of a version anew; that of the placeholder, which has no record, stays."""
+    """Recompute the fingerprint of a version; that of the placeholder, which has no record, stays."""
     if not raw:
         return fingerprint
     if table == "recipient":

@@ -1,11 +1,11 @@
-"""Decides which of the ways people are known in are one person, from everything that all backups say of them.
+"""Identity resolution: decides which aliases belong to one person, from all backups of the account.
 
-A record goes by the strongest identifier it has, its alias: the ACI, else the PNI, else the phone number, else the
-username. An ACI is a person for good. Any other alias belongs to the stronger one that had the same PNI, number or
-username first, unless a backup made then or later lists the two side by side: numbers change hands, and who has
-one now need not be who had it. What belongs to nobody is a person of its own.
+The alias of a record is its strongest identifier: the ACI, else the PNI, else the phone number, else the username.
+An ACI is one person permanently. Any other alias belongs to the stronger alias that had the same PNI, number or
+username first, unless a backup made then or later contains both: phone numbers are reassigned. An alias that
+belongs to no other is a person of its own.
 
-This looks at what was seen and when, never at the order of imports.
+The result depends on what was seen and when, never on the order of imports.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -17,17 +17,17 @@ from holdfast.redacted_repr import redacted
 
 __all__ = ["STRENGTH", "Alias", "When", "resolve_people"]
 
-# What may be somebody's, the strongest first. Groups, lists and the owner are known in one way only.
+# Kinds of identifiers of people, the strongest first. Groups, lists and the owner have one kind only.
 STRENGTH: Final = ("aci", "pni", "e164", "username")
 
-# When a snapshot was made; those of one moment are ordered by their content.
+# Snapshots are ordered by time, then by content digest.
 When = tuple[int, str]
 
 
 @redacted
 @dataclass(slots=True)
 class Alias:
-    """What records go by: `key`, and with each identifier seen on them the earliest snapshot that has it so."""
+    """The key of a recipient's records; `identifiers` maps those seen on them to the earliest snapshot."""
 
     id: int
     key: Identity
@@ -35,26 +35,26 @@ class Alias:
 
     @property
     def is_weak(self) -> bool:
-        """Whether it may turn out to be somebody else's."""
+        """Whether it may belong to another person."""
         return self.key[0] in STRENGTH[1:]
 
     @property
     def strength(self) -> int:
-        """How strong it is, 0 for an ACI."""
+        """The index in `STRENGTH`, 0 for an ACI."""
         return STRENGTH.index(self.key[0])
 
 
 def resolve_people(
     aliases: Mapping[int, Alias], order: Mapping[int, When], common_snapshots: Callable[[int, int], list[int]]
 ) -> dict[int, int]:
-    """Lead from each alias to that of the person it belongs to; `together` lists the snapshots with both."""
+    """Map each alias to its person; `common_snapshots` lists the snapshots that contain two aliases."""
     person_of = {number: number for number in aliases}
     bearers: dict[Identity, list[Alias]] = {}
     for alias in aliases.values():
         if alias.key[0] in STRENGTH:
             for identifier in alias.identifiers:
                 bearers.setdefault(identifier, []).append(alias)
-    # What a weak one can belong to is stronger, so its own person is known by then.
+    # Aliases are resolved in the order of strength, so the person of a stronger one is known.
     for alias in sorted(
         (weak_alias for weak_alias in aliases.values() if weak_alias.is_weak),
         key=lambda weak_alias: weak_alias.strength,
@@ -70,7 +70,7 @@ def resolve_people(
 def candidate_owners(
     alias: Alias, bearers: Mapping[Identity, list[Alias]], order: Mapping[int, When]
 ) -> Iterator[tuple[When, Alias]]:
-    """Yield to whom something may belong and since when, the best claim first."""
+    """Yield the stronger aliases that an alias may belong to, with the time since when, the best match first."""
     candidates = [
         (other.strength, STRENGTH.index(identifier[0]), order[other.identifiers[identifier]], other.key, other)
         for identifier in alias.identifiers

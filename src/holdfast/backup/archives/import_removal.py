@@ -1,8 +1,8 @@
 """Removes an import from an archive, as if it had never been made.
 
-What only that backup has goes; what others have stays, with the earliest and the latest of those as its first and
-last sighting. A record that was read from the removed backup, but that another one has too, gets the ids of that
-other one. Who is who, and which account it is, is then decided by what is left.
+What only that backup contains is deleted; the first and last sightings of the rest become the nearest remaining
+snapshots. A record that was stored with the ids of the removed backup, but that another contains too, is rewritten
+with the ids of that one. Identities and the account are then resolved again from the remaining snapshots.
 """
 
 import sqlite3
@@ -33,7 +33,7 @@ __all__ = ["remove_import"]
 PLAN: Final = Plan(("Recipient.id", *RECIPIENT_IDS), ("Chat.id", "ChatItem.chatId"), ())
 RECIPIENT, CHAT, CHAT_ITEM = (number << 3 | 2 for number in (2, 3, 4))
 BATCH: Final = 1000
-# What a snapshot alone says, the members of things before the things.
+# Tables with rows of one snapshot, children before parents.
 SNAPSHOT_TABLES: Final = (
     "snapshot_recipient",
     "snapshot_chat",
@@ -60,15 +60,15 @@ RECIPIENT_COLUMNS: Final = (
 
 
 class IdMap(dict[int, int]):
-    """Leads from ids of one file to those of another; 0, which nobody has, for one that names nobody."""
+    """Maps ids of one backup to those of another; a missing id maps to 0, which no recipient has."""
 
     def __missing__(self, number: int) -> int:
-        """Return the id of nobody."""
+        """Return 0."""
         return 0
 
 
 def remove_import(connection: sqlite3.Connection, snapshot: int) -> None:
-    """Remove what one import has brought."""
+    """Remove an import."""
     run = connection.execute
     row = run("SELECT account_id FROM snapshot WHERE id = ?", (snapshot,)).fetchone()
     if row is None:
@@ -80,7 +80,7 @@ def remove_import(connection: sqlite3.Connection, snapshot: int) -> None:
         remove_account(connection, account)
         return
     earlier = [number for number in left if order[number] < order[snapshot]]
-    # While an import is removed, every message says where it was seen last.
+    # While an import is removed, `last_seen` is never NULL.
     run(
         "UPDATE stored_message SET last_seen = (SELECT newest_snapshot FROM account WHERE id = ?1) "
         "WHERE last_seen IS NULL AND chat_id IN (SELECT id FROM recipient WHERE account_id = ?1)",
@@ -92,9 +92,9 @@ def remove_import(connection: sqlite3.Connection, snapshot: int) -> None:
     )
     neighbour = earlier[-1] if earlier else left[0]
     for table in ("ad_hoc_call", "sticker_pack"):
-        run(f"UPDATE {table} SET seen_in = ? WHERE seen_in = ?", (neighbour, snapshot))  # names of ours
+        run(f"UPDATE {table} SET seen_in = ? WHERE seen_in = ?", (neighbour, snapshot))  # constants
     for table in SNAPSHOT_TABLES:
-        run(f"DELETE FROM {table} WHERE snapshot_id = ?", (snapshot,))  # names of ours
+        run(f"DELETE FROM {table} WHERE snapshot_id = ?", (snapshot,))  # constants
     run("DELETE FROM block WHERE snapshot_id = ?", (snapshot,))
     run("DELETE FROM snapshot WHERE id = ?", (snapshot,))
     run("UPDATE account SET newest_snapshot = ? WHERE id = ?", (left[-1], account))
@@ -102,7 +102,7 @@ def remove_import(connection: sqlite3.Connection, snapshot: int) -> None:
 
 
 def resolve_again(connection: sqlite3.Connection, account: int, left: list[int]) -> None:
-    """Decide who is who and which account it is by the snapshots that are left."""
+    """Resolve people and the account again from the remaining snapshots."""
     run = connection.execute
     rebuild_identities(connection, account)
     snapshots = Snapshots.of(connection, account)
@@ -113,7 +113,7 @@ def resolve_again(connection: sqlite3.Connection, account: int, left: list[int])
     affected = messages_naming(connection, sorted({before for before, _after in moved.values()}), recipient_map)
     move_aliases(connection, moved)
     recipient_map.save()
-    # Here the current snapshot is one of those that are there.
+    # No import is running, so the tables have the ids of the current snapshot too.
     messages.merger.maps.clear()
     rewrite_current_rows(
         connection, recipient_map, messages.merger, {person for pair in moved.values() for person in pair}
@@ -126,7 +126,7 @@ def resolve_again(connection: sqlite3.Connection, account: int, left: list[int])
         "SELECT id FROM recipient WHERE account_id = ? AND id NOT IN (SELECT recipient_id FROM recipient_version)"
     )
     for table, column in RECIPIENT_COLUMNS:
-        run(f"DELETE FROM {table} WHERE {column} IN ({gone})", (account,))  # names of ours
+        run(f"DELETE FROM {table} WHERE {column} IN ({gone})", (account,))  # constants
     run(
         "DELETE FROM ad_hoc_call WHERE account_id = ? AND call_link_id NOT IN (SELECT id FROM recipient)",
         (account,),
@@ -152,7 +152,7 @@ def resolve_again(connection: sqlite3.Connection, account: int, left: list[int])
 def replace_sightings(
     connection: sqlite3.Connection, snapshot: int, before: int | None, after: list[int], newest: int
 ) -> None:
-    """Let sightings in a snapshot be those of its neighbours, and delete what only it has."""
+    """Replace sightings in a snapshot by those in its neighbours, and delete what only it contains."""
     run = connection.execute
     run("CREATE TEMP TABLE several AS SELECT DISTINCT message_id AS id FROM message_version")
     several = "SELECT id FROM temp.several"
@@ -164,9 +164,9 @@ def replace_sightings(
         )
     ]
     for table in ("message_version", "recipient_version", "chat_version"):
-        run(f"DELETE FROM {table} WHERE first_seen = ?1 AND last_seen = ?1", (snapshot,))  # names of ours
+        run(f"DELETE FROM {table} WHERE first_seen = ?1 AND last_seen = ?1", (snapshot,))  # constants
     for table in ("message_version", "recipient_version", "chat_version", "stored_message", "recipient", "chat"):
-        # The rows of what has versions are made again from these.
+        # Rows of messages with several versions are rebuilt from these.
         values = (after[0] if after else newest, snapshot)
         run(f"UPDATE {table} SET first_seen = ? WHERE first_seen = ?", values)
         run(f"UPDATE {table} SET last_seen = ? WHERE last_seen = ?", (before or newest, snapshot))
@@ -182,7 +182,7 @@ def replace_sightings(
 
 
 def rebuild_identities(connection: sqlite3.Connection, account: int) -> None:
-    """Write down how people are known by the records that are left."""
+    """Rebuild the table `identity` from the remaining records."""
     rows = connection.execute(
         "SELECT v.alias, v.recipient_id, v.first_seen, v.record FROM recipient_version v "
         "JOIN recipient r ON r.id = v.recipient_id WHERE r.account_id = ?",
@@ -213,25 +213,25 @@ def remove_account(connection: sqlite3.Connection, account: int) -> None:
         run(f"DELETE FROM twin WHERE {column} IN (SELECT alias FROM identity WHERE account_id = ?)", (account,))
     snapshots = "SELECT id FROM snapshot WHERE account_id = ?"
     for table in (*SNAPSHOT_TABLES, "block"):
-        run(f"DELETE FROM {table} WHERE snapshot_id IN ({snapshots})", (account,))  # names of ours
+        run(f"DELETE FROM {table} WHERE snapshot_id IN ({snapshots})", (account,))  # constants
     for table, column in RECIPIENT_COLUMNS:
-        run(f"DELETE FROM {table} WHERE {column} IN ({of_account})", (account,))  # names of ours
+        run(f"DELETE FROM {table} WHERE {column} IN ({of_account})", (account,))  # constants
     for table in ("identity", "ad_hoc_call", "sticker_pack", "account_evidence", "snapshot"):
-        run(f"DELETE FROM {table} WHERE account_id = ?", (account,))  # names of ours
+        run(f"DELETE FROM {table} WHERE account_id = ?", (account,))  # constants
     run("DELETE FROM account WHERE id = ?", (account,))
 
 
 @redacted
 @dataclass(slots=True)
 class RecordMove:
-    """Gives the records of a snapshot that others have too the ids of those, and to their blocks."""
+    """Rewrites the records of a snapshot that others contain too, with the ids of one of those."""
 
     connection: sqlite3.Connection
     snapshot: int
     maps: dict[int, tuple[IdMap, IdMap]] = field(default_factory=dict)
 
     def run(self) -> None:
-        """Move messages, recipients and chats."""
+        """Move the records of messages, recipients and chats."""
         rows = self.connection.execute(
             "SELECT m.id, NULL, m.block_id, m.block_at, m.first_seen, m.last_seen FROM message m "
             "JOIN block b ON b.id = m.block_id WHERE b.snapshot_id = ?1 "
@@ -251,11 +251,11 @@ class RecordMove:
             self.move_versions(table, tag)
 
     def other_snapshot(self, first: int, last: int) -> int | None:
-        """Return another snapshot that has the same, or None."""
+        """Return another snapshot with the same record, or None."""
         return last if last != self.snapshot else first if first != self.snapshot else None
 
     def move(self, target: int, records: list[tuple[int, int | None, int, int]]) -> None:
-        """Write the records of some messages again, with the ids of another snapshot."""
+        """Store the records of messages again, with the ids of another snapshot."""
         reader, writer = RecordReader(self.connection), RecordWriter(self.connection, target)
         moved_rows: list[tuple[int, int, int, int | None]] = []
         for number, fingerprint, block, offset in records:
@@ -273,9 +273,9 @@ class RecordMove:
         )
 
     def move_versions(self, table: str, tag: int) -> None:
-        """Give the records of recipients or chats the ids of another snapshot."""
+        """Rewrite the records of recipients or chats with the ids of another snapshot."""
         rows = self.connection.execute(
-            f"SELECT {table}_id, fingerprint, first_seen, last_seen, record FROM {table}_version "  # two names
+            f"SELECT {table}_id, fingerprint, first_seen, last_seen, record FROM {table}_version "  # constants
             "WHERE recorded_in = ?",
             (self.snapshot,),
         ).fetchall()
@@ -298,7 +298,7 @@ class RecordMove:
         return frame[at + 1 :]
 
     def id_maps(self, target: int) -> tuple[IdMap, IdMap]:
-        """Return what leads from the ids of the snapshot to those of another."""
+        """Return the maps of recipient and chat ids to those of another snapshot."""
         if target not in self.maps:
             self.maps[target] = (
                 self.pair_ids("snapshot_recipient", "recipient_id", target),
@@ -307,7 +307,7 @@ class RecordMove:
         return self.maps[target]
 
     def pair_ids(self, table: str, column: str, target: int) -> IdMap:
-        """Pair the ids of two snapshots: by alias, and by whom it belongs to where the other has another alias."""
+        """Pair the ids of two snapshots by alias, else by person."""
         query = f"SELECT file_id, alias, {column} FROM {table} WHERE snapshot_id = ? ORDER BY file_id DESC"
         there = self.connection.execute(query, (target,)).fetchall()
         by_owner: Mapping[int, int] = {owner: number for number, _alias, owner in there}

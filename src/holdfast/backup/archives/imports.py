@@ -1,7 +1,7 @@
-"""Imports backups: each in one transaction, so that whatever interrupts it leaves the archive as it was.
+"""Imports backups, each atomically in one transaction.
 
-A backup is read twice. The first time it is only looked through: a damaged one is refused before anything is
-written, one that was imported before is recognised by its content, and it is known how long the rest will take.
+A backup is read twice. The first pass changes nothing: it refuses a damaged backup, recognises one that was
+imported before by its digest, and counts bytes for the progress.
 """
 
 import gc
@@ -41,13 +41,13 @@ from holdfast.redacted_repr import redacted
 
 __all__ = ["ImportResult", "Progress", "import_backup", "transaction"]
 
-# How far an import is, of how much, and the messages so far. The first two are bytes of the stream, and a fifth
-# more for the indexes that are made when all were read.
+# Called with the bytes read, the total and the number of messages. A fifth is added to the total for building the
+# indexes at the end.
 Progress = Callable[[int, int, int], None]
 
 LATEST: Final = (1 << 63) - 1
 DAY: Final = 86_400_000
-# Where an item says what is special about it.
+# Index of the flags of an item.
 FLAGS: Final = 2
 SETTINGS: Final = ("accountSettings", "platformASpecificSettings", "iosSpecificSettings")
 
@@ -56,7 +56,7 @@ SETTINGS: Final = ("accountSettings", "platformASpecificSettings", "iosSpecificS
 @redacted
 @dataclass(frozen=True, slots=True)
 class ImportResult:
-    """What an import did; `known` is True when the archive had the backup already and nothing was changed."""
+    """The result of an import; `known` is True if the archive already had the backup and nothing was changed."""
 
     source: str
     snapshot: int
@@ -75,7 +75,7 @@ class ImportResult:
 @redacted
 @dataclass(frozen=True, slots=True)
 class BackupScan:
-    """What the first reading found."""
+    """The result of the first pass; `read_blocks` begins the second."""
 
     header: BackupInfo
     raw_header: bytes
@@ -89,7 +89,7 @@ class BackupScan:
 
 @contextmanager
 def transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """Do everything or nothing; a failing disk and a second writer are said to be that."""
+    """Run a transaction; raise `ArchiveBusy` for a second writer and `ArchiveError` for an I/O error."""
     try:
         connection.execute("BEGIN IMMEDIATE")
     except sqlite3.OperationalError as error:
@@ -111,7 +111,7 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
 
 @contextmanager
 def garbage_collection_paused() -> Iterator[None]:
-    """Keep the collector from looking through millions of rows none of which form a circle."""
+    """Disable the cyclic garbage collector: millions of rows are created, none of them in reference cycles."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -122,7 +122,7 @@ def garbage_collection_paused() -> Iterator[None]:
 
 
 def scan_backup(backup: Backup, spool: EncryptedSpool) -> BackupScan:
-    """Read a backup through, and into `spool` where it can be read only once."""
+    """Read a backup once, copying it into `spool` if its source cannot be read twice."""
     digest = hashlib.sha256(encode_varint(len(backup.header)) + backup.header)
     frames = size = 0
     raw_account: bytes | None = None
@@ -155,7 +155,7 @@ def scan_backup(backup: Backup, spool: EncryptedSpool) -> BackupScan:
 def import_backup(
     connection: sqlite3.Connection, backup: Backup, progress: Progress | None = None
 ) -> ImportResult:
-    """Import one backup into the archive behind a connection that may write."""
+    """Import one backup through a writable connection."""
     started = time.perf_counter()
     with EncryptedSpool() as spool, garbage_collection_paused():
         scan = scan_backup(backup, spool)
@@ -205,7 +205,7 @@ def import_backup(
 @redacted
 @dataclass(slots=True)
 class Importer:
-    """One import at work."""
+    """The state of one import."""
 
     connection: sqlite3.Connection
     scan: BackupScan
@@ -222,7 +222,7 @@ class Importer:
     def begin(
         cls, connection: sqlite3.Connection, scan: BackupScan, account: int, made_ms: int, source: str
     ) -> "Importer":
-        """Write down the snapshot and get ready for its frames."""
+        """Insert the snapshot and prepare the import of its frames."""
         owner = scan.account
         settings = {name: getattr(owner, name) for name in SETTINGS if owner.HasField(name)}
         written = (f'"{name}": {MessageToJson(message, indent=None)}' for name, message in settings.items())
@@ -260,7 +260,7 @@ class Importer:
         return cls(connection, scan, snapshots, notes, recipient_map, extras, messages, min(made_ms + DAY, LATEST))
 
     def run(self, progress: Progress | None) -> None:
-        """Read all frames again, this time for what they say."""
+        """Read all frames and import them."""
         run = self.connection.execute
         is_first_import = self.messages.is_empty
         if is_first_import:
@@ -291,7 +291,7 @@ class Importer:
             progress(total, total, self.messages.counts.read)
 
     def import_block(self, block: Block) -> None:
-        """Take in the frames of a block: all others one by one first, then the messages in one go."""
+        """Import the frames of a block: first all others one by one, then the messages in bulk."""
         data = block.data
         items, others, frames, fault, at, latest, place = self.read(data)
         if fault:
@@ -314,7 +314,7 @@ class Importer:
             if frame.WhichOneof("item") == "chatItem":
                 odd.setdefault(before, []).append((index, frame))
         self.recipient_map.save()
-        # The messages speak of what the others have just introduced.
+        # The messages refer to the recipients and chats imported above.
         items, *_rest, self.latest, self.place = self.read(data)
         places = [before for before, _start, _end in others]
         entries: list[Entry] = []
@@ -325,7 +325,7 @@ class Importer:
         self.messages.add_each(entries)
 
     def read(self, data: bytes) -> tuple[list[Item], list[tuple[int, int, int]], int, int, int, int, int]:
-        """Make items of records that come after those before."""
+        """Parse the chat items of a block, ordered after those of the blocks before it."""
         recipient_map, where = self.recipient_map, (self.latest, self.place, self.newest)
         return read_items(
             data,
@@ -338,21 +338,21 @@ class Importer:
         )
 
     def entry(self, data: bytes, item: Item, frame: int) -> Entry:
-        """Cut out the record of a message; one only protobuf can read is read by it first."""
+        """Return the item with its record; one that the compiled reader cannot read is parsed by protobuf."""
         raw = data[item[0] : item[1]]
         if not item[FLAGS] & ODD:
             return item, raw, frame
         return self.reparse(ChatItem.FromString(raw), frame)
 
     def reparse(self, chat_item: ChatItem, index: int) -> Entry:
-        """Read a message again as protobuf would write it, alone in its frame."""
+        """Parse a message again from its canonical serialization, alone in its frame."""
         raw = Frame(chatItem=chat_item).SerializeToString()
         data = encode_varint(len(raw)) + raw
         items, *_rest = self.read(data)
         return items[0], chat_item.SerializeToString(), index
 
     def note_account_defaults(self) -> None:
-        """Note what of the account's own settings is read as something else."""
+        """Record defaults that were used for unset or unknown values of the account's settings."""
         owner = self.scan.account
         if owner.HasField("backupsSubscriberData") and not owner.backupsSubscriberData.WhichOneof(
             "iapSubscriptionId"
@@ -365,7 +365,7 @@ class Importer:
             self.notes.enum(owner.usernameLink, "color")
 
     def import_frame(self, frame: Frame, index: int) -> None:
-        """Take in one frame that is not a message."""
+        """Import one frame that is not a message."""
         kind = frame.WhichOneof("item")
         self.notes.set_frame(index, kind or "frame")
         if kind is None:

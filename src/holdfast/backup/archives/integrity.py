@@ -1,7 +1,7 @@
-"""Checks an archive that may come from anybody: nothing in it runs by itself, and its values have their types.
+"""Checks untrusted archives: their schema executes nothing, and their values have the declared types.
 
-SQLite evaluates what a schema says (triggers, views, constraints, columns and indexes that are computed), and a
-column holds whatever somebody has written there.
+SQLite evaluates expressions of a schema (triggers, views, constraints, generated columns, expression indexes), and
+a column can hold values of any type.
 """
 
 import sqlite3
@@ -27,13 +27,13 @@ __all__ = [
 
 StructT = TypeVar("StructT", bound=Struct)
 
-# What reading values of wrong types ends in.
+# Exceptions that reading values of wrong types can raise.
 UNEXPECTED: Final = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, sqlite3.Error)
-# No value of an archive is larger; an expression must not make one that fills the memory.
+# No value of an archive is larger; an expression must not build one that fills the memory.
 MAX_VALUE_BYTES: Final = 256 << 20
 STORED: Final = {"INTEGER": "integer", "TEXT": "text", "BLOB": "blob"}
 OBJECTS: Final = "SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'"
-# What a fault of the disk or of another program says; the archive may be sound.
+# Codes of I/O and concurrency errors; the archive may be intact.
 ENVIRONMENT_ERRORS: Final = frozenset(
     {
         sqlite3.SQLITE_BUSY,
@@ -50,7 +50,7 @@ PRIMARY_CODE: Final = 0xFF
 
 
 def harden(connection: sqlite3.Connection) -> None:
-    """Let SQLite run nothing from a schema that reaches beyond the database, and make no huge values."""
+    """Restrict what a schema can execute, and limit the size of values."""
     connection.execute("PRAGMA trusted_schema = OFF")
     connection.execute("PRAGMA cell_size_check = ON")
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
@@ -59,7 +59,7 @@ def harden(connection: sqlite3.Connection) -> None:
 
 
 def check_schema(connection: sqlite3.Connection, *, writing: bool = False) -> None:
-    """Refuse a database in which reading would run something of its own, or also writing."""
+    """Refuse a database whose schema would execute expressions when it is read or, with `writing`, written."""
     own = own_objects()
     for kind, name, table, sql in connection.execute(OBJECTS).fetchall():
         if kind == "trigger":
@@ -79,7 +79,7 @@ def check_schema(connection: sqlite3.Connection, *, writing: bool = False) -> No
 
 
 def check_old_schema(connection: sqlite3.Connection) -> None:
-    """Refuse an archive of an older version in which copying its tables would run something of its own."""
+    """Refuse an archive of an older version whose schema would execute expressions when it is copied."""
     own = own_objects()
     for kind, name, _, sql in connection.execute(OBJECTS).fetchall():
         if kind == "trigger":
@@ -94,14 +94,14 @@ def check_old_schema(connection: sqlite3.Connection) -> None:
 
 
 def check_columns(connection: sqlite3.Connection, table: str) -> None:
-    """Refuse a table of which a column is computed."""
+    """Refuse a table with generated columns."""
     computed = connection.execute("SELECT name FROM pragma_table_xinfo(?) WHERE hidden <> 0", (table,)).fetchone()
     if computed is not None:
         raise NotAnArchive(f"{table} in the archive has a column that is computed, which Holdfast makes nowhere")
 
 
 def check_index(connection: sqlite3.Connection, name: str, table: str) -> None:
-    """Refuse an index that somebody has added with expressions, which writing would evaluate."""
+    """Refuse a foreign index with an expression or a WHERE clause, which writing would evaluate."""
     (computed,) = connection.execute(
         "SELECT EXISTS (SELECT 1 FROM pragma_index_xinfo(?1) WHERE cid = -2) OR "
         "EXISTS (SELECT 1 FROM pragma_index_list(?2) WHERE name = ?1 AND partial)",
@@ -115,7 +115,7 @@ def check_index(connection: sqlite3.Connection, name: str, table: str) -> None:
 
 @lru_cache(maxsize=1)
 def own_objects() -> dict[str, tuple[str, str]]:
-    """Return the tables, views and indexes of a new archive: what each is, and its text."""
+    """Return the type and the normalised SQL of each table, view and index of a new archive."""
     connection = sqlite3.connect(":memory:", isolation_level=None)
     schema.create(connection)
     objects = {name: (kind, " ".join(sql.split())) for kind, name, _, sql in connection.execute(OBJECTS)}
@@ -125,7 +125,7 @@ def own_objects() -> dict[str, tuple[str, str]]:
 
 @lru_cache(maxsize=1)
 def own_columns() -> dict[str, tuple[tuple[str, str, bool], ...]]:
-    """Return the columns of the tables of a new archive: the name, how it is stored, whether it may be empty."""
+    """Return the columns of each table of a new archive: name, storage class, whether NULL is allowed."""
     connection = sqlite3.connect(":memory:", isolation_level=None)
     schema.create(connection)
     columns: dict[str, tuple[tuple[str, str, bool], ...]] = {}
@@ -142,7 +142,7 @@ def own_columns() -> dict[str, tuple[tuple[str, str, bool], ...]]:
 
 
 def wrong_value(connection: sqlite3.Connection) -> str:
-    """Return a column, with its table, that holds a value of a type it cannot have; nothing if there is none."""
+    """Return the first `table.column` with a value of a wrong type, or an empty string."""
     tables = {name for kind, name, _, _ in connection.execute(OBJECTS).fetchall() if kind == "table"}
     for table, columns in own_columns().items():
         if table not in tables:
@@ -163,9 +163,9 @@ def wrong_value(connection: sqlite3.Connection) -> str:
 
 
 def damage_error(connection: sqlite3.Connection, problem: BaseException) -> ArchiveError | None:
-    """Return the error to raise where reading failed because of what an archive holds; None where it did not.
+    """Return the error to raise if reading failed because of the content of an archive; None if it did not.
 
-    SQLite's own words may quote messages, so they are not repeated.
+    SQLite's messages may quote content, so they are not repeated.
     """
     if not isinstance(problem, UNEXPECTED) or isinstance(problem, HoldfastError):
         return None
@@ -184,7 +184,7 @@ def damage_error(connection: sqlite3.Connection, problem: BaseException) -> Arch
 
 
 def check_types(record: StructT) -> StructT:
-    """Return what was made of rows, unless a field in it is of another type than it is declared with."""
+    """Return a struct built from rows; raise `ArchiveError` if a field has another type than declared."""
     for name, allowed in field_types(type(record)):
         if not isinstance(getattr(record, name), allowed):
             raise ArchiveError(
@@ -200,7 +200,7 @@ def check_types(record: StructT) -> StructT:
 
 @lru_cache(maxsize=32)
 def field_types(kind: type[Struct]) -> tuple[tuple[str, tuple[type, ...]], ...]:
-    """Return the fields of a class whose types are plain, with these."""
+    """Return the fields of a struct that have plain types, with these types."""
     fields = []
     for name, hint in get_type_hints(kind).items():
         parts: tuple[Any, ...] = get_args(hint) if isinstance(hint, UnionType) else (hint,)
@@ -210,5 +210,5 @@ def field_types(kind: type[Struct]) -> tuple[tuple[str, tuple[type, ...]], ...]:
 
 
 def shorten_name(name: str) -> str:
-    """Cut a name that somebody else has chosen."""
+    """Shorten and escape an untrusted name."""
     return f"{name[:40]!a}"

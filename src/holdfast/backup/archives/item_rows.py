@@ -1,13 +1,12 @@
-"""Turns chat items into rows for an archive: one tuple each, with a fingerprint of what it says.
+"""Converts chat items to rows of an archive: one tuple each, with a fingerprint of the content.
 
-The ids of people and chats mean something inside one file only, so both rows and fingerprints speak of the ids
-that they were given in the archive. Two records that say the same have the same fingerprint, whatever the ids in
-their files were, in whatever order their fields stand, and in whatever order receipts, reactions and votes are
-listed.
+Recipient and chat ids are local to one backup, so rows and fingerprints contain the ids of the archive. Records
+with the same content have the same fingerprint, regardless of the ids in the backup, of the order of fields, and
+of the order of receipts, reactions and votes.
 
-What most messages are made of is read here: text, times, receipts and reactions. A row is `rich` when there is
-more to it, which is then read from the message object; it is `odd` when only protobuf can say what its fields add
-up to.
+This module reads what most messages consist of: text, times, receipts and reactions. An item is `rich` if it has
+more, which is then read from the protobuf message; it is `odd` if only protobuf can interpret it (a repeated oneof
+or submessage).
 """
 
 from array import array
@@ -33,7 +32,7 @@ __all__ = [
     "read_items",
 ]
 
-# The fields that hold the id of a recipient.
+# Fields with a recipient id.
 PEOPLE: Final = (
     "ChatItem.authorId",
     "SendStatus.recipientId",
@@ -45,7 +44,7 @@ PEOPLE: Final = (
     "GroupCall.ringerRecipientId",
     "GroupCall.startedCallRecipientId",
 )
-# The lists whose order means nothing.
+# Repeated fields whose order is irrelevant.
 UNORDERED: Final = (
     "ChatItem.OutgoingMessageDetails.sendStatus",
     "StandardMessage.reactions",
@@ -87,18 +86,18 @@ SHAPES = cython.declare(cython.const[cython.uint][::1], tables.SHAPES)
 TARGETS = cython.declare(cython.const[cython.uint][::1], tables.TARGETS)
 CHAT_ITEM = cython.declare(cython.uint, tables.TARGETS[collect.slot_of("Frame.chatItem")])
 
-# Odd numbers without a pattern, by which bits are spread; plain Python cuts off what C does not keep.
+# Multipliers for bit mixing; plain Python masks what C truncates.
 SPREAD = cython.declare(cython.ulonglong, 0x9E3779B97F4A7C15)
 TWIST = cython.declare(cython.ulonglong, 0xBF58476D1CE4E5B9)
 PRIME = cython.declare(cython.ulonglong, 0x100000001B3)
 START = cython.declare(cython.ulonglong, 0xCBF29CE484222325)
 ALL = cython.declare(cython.ulonglong, (1 << 64) - 1)
-# Times that no calendar has are kept inside what SQLite can hold.
+# Times are clamped to what SQLite can store.
 LATEST = cython.declare(cython.ulonglong, (1 << 63) - 1)
 LATEST_SECOND = cython.declare(cython.ulonglong, (1 << 32) - 1)
 BEYOND = cython.declare(cython.ulonglong, 1 << 52)
 
-# By the number of a field: the names the archive has for directions, kinds and what became of a message.
+# By protobuf field number: the archive's names of directions, kinds and delivery statuses.
 DIRECTIONS: Final = ("", *[""] * 7, "incoming", "outgoing", "none")
 KINDS: Final = (
     *[""] * 11,
@@ -118,11 +117,11 @@ KINDS: Final = (
 STATUSES: Final = ("pending", "", "", "pending", "sent", "delivered", "read", "viewed", "skipped", "failed")
 REASONS: Final = ("UNKNOWN", "NETWORK", "IDENTITY_KEY_MISMATCH")
 
-# How far a message got, from nowhere to seen; a failure outweighs what others got.
+# Delivery progress in ascending order; a failure outweighs what other recipients got.
 DELIVERIES: Final = ("", "skipped", "pending", "sent", "delivered", "read", "viewed", "failed")
 
-# What a row says in one number: the direction in the lowest four bits, the kind in the next five, these, and how
-# far it got with anybody in the next three.
+# The bit field `look` of a row: the direction in the lowest four bits, the kind in the next five, these flags, and
+# the furthest delivery in the next three.
 HAS_TEXT, HAS_LINK, HAS_MEDIA, IS_READ, IS_SEALED, IS_SMS = (1 << bit for bit in range(9, 15))
 DELIVERY: Final = 15
 DELIVERY_SHIFT = cython.declare(cython.uint, DELIVERY)
@@ -134,13 +133,13 @@ _HAS_LINK = cython.declare(cython.uint, HAS_LINK)
 _IS_READ = cython.declare(cython.uint, IS_READ)
 _IS_SEALED = cython.declare(cython.uint, IS_SEALED)
 _IS_SMS = cython.declare(cython.uint, IS_SMS)
-# What a receipt says in one number: the status in the lowest four bits, then this, then the reason of a failure.
+# The bit field of a receipt: the status in the lowest four bits, this flag, then the reason of a failure.
 SEALED = cython.declare(cython.uint, 16)
 
 STICKER = cython.declare(cython.uint, 13)
 
-# What is special about an item: there is more to it; only protobuf can read it; a receipt says nothing; it names
-# somebody who is not in the file; it has no chat, author, direction or content; it has parts.
+# Flags of an item: there is more to it; only protobuf can read it; a receipt has no status; it refers to a
+# recipient that is not in the backup; it has no chat, author, direction or content; it has parts.
 RICH, ODD, UNSURE, STRANGER, LOST, PARTS = (1 << bit for bit in range(6))
 IS_RICH = cython.declare(cython.uint, RICH)
 IS_ODD = cython.declare(cython.uint, ODD)
@@ -150,23 +149,23 @@ IS_LOST = cython.declare(cython.uint, LOST)
 HAS_PARTS = cython.declare(cython.uint, PARTS)
 
 Row: TypeAlias = tuple[Any, ...]
-# What it is (the number of its field in an ordinary message, or 13 for a sticker), start and end.
+# Kind (the number of its field in an ordinary message, or 13 for a sticker), start and end.
 Part: TypeAlias = tuple[int, int, int]
-# Start and end of the record, what is special about it (RICH and the others), the rows of receipts and of
-# reactions, where its parts stand, and the row of the message itself as far as it is known here. Rows have neither
-# None nor bool, which the driver binds ten times slower than numbers and text: -1 and "" stand for nothing.
+# Start and end of the record, flags (RICH and the others), the rows of receipts and of reactions, the positions of
+# its parts, and the row of the message itself as far as it is known here. Rows have neither None nor bool, which
+# the driver binds ten times slower than numbers and text: -1 and "" are used instead.
 Item: TypeAlias = tuple[Any, ...]
 
 
 def spread(value: cython.ulonglong) -> cython.ulonglong:
-    """Spread the bits of a number."""
+    """Mix the bits of a number."""
     value = ((value ^ (value >> 30)) * TWIST) & ALL
     value = (value ^ (value >> 27)) * SPREAD & ALL
     return value ^ (value >> 31)
 
 
 class ItemReader(Cursor):
-    """A cursor that reads chat items, one after the other; receipts only with `with_receipts`."""
+    """A cursor that reads chat items; receipts only with `with_receipts`."""
 
     def __init__(
         self,
@@ -191,7 +190,7 @@ class ItemReader(Cursor):
         self.others: list[tuple[int, int, int]] = []
 
     def bytes_digest(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.ulonglong:
-        """Make a number of bytes."""
+        """Hash bytes."""
         value: cython.ulonglong = START
         at: cython.Py_ssize_t
         for at in range(start, end):
@@ -199,7 +198,7 @@ class ItemReader(Cursor):
         return spread(value ^ cython.cast(cython.ulonglong, end - start))
 
     def digest(self, message: cython.uint, depth: cython.int) -> cython.ulonglong:  # noqa: PLR0915  # one loop
-        """Make a number of what a message up to `end` says; lists keep their order unless it means nothing."""
+        """Hash a message up to `end`; repeated fields keep their order unless it is irrelevant."""
         total: cython.ulonglong = 0
         value: cython.ulonglong
         place: cython.ulonglong = 0
@@ -234,7 +233,7 @@ class ItemReader(Cursor):
             elif tag & 7 == 0 and shape & WIRE_TYPE == 0:
                 value = self.varint()
                 if mark & IS_PERSON:
-                    # Another file gives the same person another number.
+                    # Another backup has another id for the same person.
                     if self.aliases and value in self.aliases:
                         value = self.aliases[value]
                     else:
@@ -340,7 +339,7 @@ class ItemReader(Cursor):
             self.first_sent = self.sent
 
     def sent_of(self) -> cython.ulonglong:
-        """Read when a revision up to `end` was sent."""
+        """Return when the revision up to `end` was sent."""
         outer: cython.Py_ssize_t = self.end
         start: cython.Py_ssize_t = self.pos
         sent: cython.ulonglong = 0
@@ -359,7 +358,7 @@ class ItemReader(Cursor):
         return sent
 
     def incoming(self) -> cython.void:
-        """Read the details of what was received."""
+        """Read the details of an incoming message."""
         outer: cython.Py_ssize_t = self.end
         tag: cython.uint
         while self.pos < outer and not self.fault:
@@ -380,7 +379,7 @@ class ItemReader(Cursor):
                 self.skip(tag, 2)
 
     def outgoing(self) -> cython.void:
-        """Read the details of what was sent."""
+        """Read the details of an outgoing message."""
         outer: cython.Py_ssize_t = self.end
         tag: cython.uint
         while self.pos < outer and not self.fault:
@@ -396,7 +395,7 @@ class ItemReader(Cursor):
                 self.skip(tag, 2)
 
     def person(self, local: cython.ulonglong) -> object:
-        """Lead from an id of the file to one of the archive, 0 for somebody who is not there."""
+        """Map a recipient id of the backup to an id of the archive, 0 if it is missing."""
         found: object = self.people.get(local)
         if found is None:
             self.stranger = True
@@ -404,13 +403,13 @@ class ItemReader(Cursor):
         return found
 
     def receipts(self) -> list[Row] | None:
-        """Return the receipts in an order that does not depend on the file: who, when, and what became of it."""
+        """Return the receipts in a canonical order: recipient, time, status bits."""
         if self.statuses is not None and len(self.statuses) > 1:
             self.statuses.sort()
         return self.statuses
 
     def reaction_rows(self, number: object) -> list[Row] | None:
-        """Write the reactions as rows, the oldest first."""
+        """Return the rows of the reactions, the oldest first."""
         if self.reactions is None:
             return None
         if len(self.reactions) > 1:
@@ -421,7 +420,7 @@ class ItemReader(Cursor):
         return rows
 
     def status(self) -> cython.void:
-        """Read what became of a message on its way to one recipient."""
+        """Read the delivery status of one recipient."""
         outer: cython.Py_ssize_t = self.end
         inner: cython.Py_ssize_t
         who: cython.ulonglong = 0
@@ -498,7 +497,7 @@ class ItemReader(Cursor):
                     return
 
     def sticker(self) -> cython.void:
-        """Read a sticker: where it stands, and its reactions."""
+        """Read a sticker: its position and its reactions."""
         outer: cython.Py_ssize_t = self.end
         tag: cython.uint
         while self.pos < outer:
@@ -522,7 +521,7 @@ class ItemReader(Cursor):
             self.rich = True
 
     def body(self) -> cython.void:
-        """Read a text; one with styles or mentions is rich."""
+        """Read a text; its styles and mentions are parts."""
         outer: cython.Py_ssize_t = self.end
         tag: cython.uint
         self.text_start = self.text_end = 0
@@ -555,13 +554,13 @@ class ItemReader(Cursor):
         return self.raw[self.text_start : self.text_end].decode("utf-8")
 
     def part(self, kind: cython.uint) -> cython.void:
-        """Remember where a quote, a style or an attachment stands."""
+        """Store the position of a quote, a body range, an attachment, a link preview or a sticker."""
         if self.parts is None:
             self.parts = []
         self.parts.append((kind, self.pos, self.end))
 
     def has_link(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
-        """Find http:// or https://."""
+        """Return whether a text contains http:// or https://."""
         at: cython.Py_ssize_t
         for at in range(start + 4, end - 2):
             if (
@@ -577,7 +576,7 @@ class ItemReader(Cursor):
         return False
 
     def look(self) -> cython.uint:
-        """Say in one number what a row has no column of its own for."""
+        """Return the bit field of what has no column of its own."""
         found: cython.uint = self.direction | self.kind << 4
         if self.has_text:
             found |= _HAS_TEXT
@@ -627,7 +626,7 @@ class ItemReader(Cursor):
         self.reactions.append((min(order, LATEST), min(when, LATEST), self.person(who), emoji))
 
     def update(self) -> cython.void:
-        """Tell updates of different kinds at one time apart: by the kind, and the type of a simple one."""
+        """Compute the slot, which distinguishes updates at one time: the kind, and the type of a simple one."""
         outer: cython.Py_ssize_t = self.end
         inner: cython.Py_ssize_t
         tag: cython.uint
@@ -660,7 +659,7 @@ def place_of(  # noqa: PLR0917  # a C function: no keywords, and no struct to fi
     rank: cython.ulonglong,
     attempt: cython.ulonglong,
 ) -> cython.ulonglong:
-    """Make the id of a message, see `message_id`."""
+    """Compute the id of a message, see `message_id`."""
     value: cython.ulonglong
     second: cython.ulonglong = min(first_sent // 1000, LATEST_SECOND)
     value = spread(chat + 1)
@@ -680,17 +679,17 @@ def message_id(  # noqa: PLR0917  # what identifies a message, in this order eve
     rank: cython.ulonglong,
     attempt: cython.ulonglong = 0,
 ) -> int:
-    """Make the id of a message from what identifies it: the second it was sent in, and 20 bits of the rest.
+    """Compute the id of a message from its identity: the second it was sent in, and 20 hash bits of the rest.
 
-    Ids therefore grow with time, fit into 53 bits and are the same in every archive. What finds its place taken
-    by another message tries again, and then goes beyond all seconds.
+    Ids therefore increase with time, fit into 53 bits and are the same in every archive. On a collision `attempt`
+    is increased, which gives ids above those of all seconds.
     """
     number: int = place_of(chat, author, first_sent, slot, rank, attempt)
     return number
 
 
 def pack_receipts(statuses: list[Row], sent: cython.ulonglong) -> bytearray:
-    """Write receipts in few bytes, see `receipts`; nothing for none."""
+    """Encode receipts compactly, see `receipts`; empty for none."""
     packed: bytearray = bytearray()
     number: cython.ulonglong
     when: cython.ulonglong
@@ -711,7 +710,7 @@ def pack_receipts(statuses: list[Row], sent: cython.ulonglong) -> bytearray:
 
 
 def fingerprint_of(raw: bytes, people: dict[int, int], root: cython.uint = CHAT_ITEM) -> int:
-    """Make the fingerprint of one record, which `read_items` makes of all: 63 bits."""
+    """Return the 63-bit fingerprint of one record, as `read_items` computes it."""
     reader: ItemReader = ItemReader(raw, people, {}, {}, {})
     mark: int = reader.digest(root, 1) >> 1
     return mark
@@ -728,16 +727,16 @@ def read_items(  # noqa: PLR0915, PLR0917  # a cdef class could not take them by
     aliases: dict[int, int],
     chat_aliases: dict[int, int],
 ) -> tuple[list[Item], list[tuple[int, int, int]], int, int, int, int, int]:
-    """Make a row of every chat item in a block.
+    """Convert every chat item of a block to a row.
 
-    `people` and `chats` lead from the ids of the file to those of the archive; one that is not there becomes 0.
-    `latest` and `place` say where the item before stands: every item stands after it, and where it can at the time
-    it arrived, but never after `newest`. `aliases` and `chat_aliases` have those whom the file knows by something
-    that may turn out to be somebody else's: fingerprints speak of that instead, and stay what they are.
+    `people` and `chats` map ids of the backup to ids of the archive; a missing one becomes 0. `latest` and `place`
+    are the position of the item before: every item is ordered after it, by its time of arrival if possible, but
+    never after `newest`. `aliases` and `chat_aliases` have the weak aliases of the backup: fingerprints use these
+    instead, so that they do not change when an alias is assigned to another person.
 
-    Return the rows; the places of all other frames (how many items stand before it, start, end); how many frames
-    were whole, the fault found (0: none) and where; `latest` and `place` of the last item. A chat item that is not
-    alone in its frame is among the others.
+    Return the rows; the positions of all other frames (number of items before it, start, end); how many frames
+    were complete, the fault (0: none) and its offset; `latest` and `place` of the last item. A chat item that is
+    not alone in its frame is among the others.
     """
     reader: ItemReader = ItemReader(data, people, chats, aliases, chat_aliases)
     frames: cython.Py_ssize_t = 0

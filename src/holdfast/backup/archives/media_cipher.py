@@ -1,9 +1,9 @@
-"""Encrypts the files beside an encrypted archive, in chunks, so that any part of a large one is read by itself.
+"""Encrypts the media files of an encrypted archive, in chunks for random access.
 
-The archive has a random media key, from which the key of each file is derived by HKDF-SHA256 with a salt of its
-own. A file is a magic number, the salt, and chunks of 64 KiB in AES-256-GCM. The nonce of a chunk is its number
-and whether it is the last; the name of the file is authenticated with each. So nothing can be changed, moved, cut
-off, or put in the place of another file.
+The archive has a random media key, from which the key of each file is derived by HKDF-SHA256 with a random salt. A
+file is a magic number, the salt, and chunks of 64 KiB in AES-256-GCM. The nonce of a chunk is its number and
+whether it is the last; the file name is authenticated with each chunk. So chunks cannot be changed, reordered or
+truncated, and files cannot be swapped.
 """
 
 import hmac
@@ -34,7 +34,7 @@ TAG: Final = 16
 @redacted
 @dataclass(frozen=True, slots=True)
 class MediaKey:
-    """The key of all files beside an archive, which is not shown in its repr."""
+    """The key of all media files of an archive; its repr does not show it."""
 
     key: bytes
 
@@ -48,17 +48,17 @@ class MediaKey:
         return HKDF(SHA256(), 32, salt=salt, info=b"holdfast archive " + purpose).derive(self.key)
 
     def name_of(self, digest: str) -> str:
-        """Return the name of the file with a content, from which nobody without the key learns its hash."""
+        """Return the file name for a content hash, an HMAC that does not reveal the hash without the key."""
         return hmac.digest(self.derive(b"names"), bytes.fromhex(digest), "sha256").hex()
 
 
 def nonce(number: int, *, last: bool) -> bytes:
-    """Return the nonce of a chunk; the key of each file is its own, so that a counter is enough."""
+    """Return the nonce of a chunk; as each file has its own key, a counter suffices."""
     return number.to_bytes(11, "big") + bytes([last])
 
 
 class EncryptedFileWriter:
-    """Encrypts what is written to it into a file; `finish()` writes the last chunk, which the file needs."""
+    """Encrypts what is written to it; `finish()` writes the last chunk, without which the file is invalid."""
 
     def __init__(self, target: BinaryIO, key: MediaKey, name: str) -> None:
         salt = os.urandom(SALT)
@@ -70,7 +70,7 @@ class EncryptedFileWriter:
         target.write(MAGIC + salt)
 
     def write(self, data: bytes) -> int:
-        """Encrypt every chunk that is full, and is not the last."""
+        """Buffer data, and encrypt each full chunk that cannot be the last."""
         self._waiting += data
         at = 0
         while len(self._waiting) - at > CHUNK:
@@ -90,7 +90,7 @@ class EncryptedFileWriter:
 
 
 def content_size(size: int) -> int:
-    """Return the size of what an encrypted file of a size holds; -1 for one that is cut short."""
+    """Return the plaintext size of an encrypted file of a size; -1 for a truncated one."""
     chunks = size - HEADER
     rest = chunks % (CHUNK + TAG)
     if chunks < TAG or (rest and rest < TAG):
@@ -99,9 +99,9 @@ def content_size(size: int) -> int:
 
 
 class DecryptedFile(io.RawIOBase):
-    """Reads an encrypted file, any part of it; a chunk is authenticated before a byte of it is given away.
+    """Reads an encrypted file with random access; a chunk is authenticated before any of it is returned.
 
-    The last chunk is decrypted first: a file that was cut short is found to be so when it is opened.
+    The last chunk is decrypted first, so that opening a truncated file fails.
     """
 
     def __init__(self, source: BinaryIO, key: MediaKey, name: str) -> None:
@@ -121,21 +121,21 @@ class DecryptedFile(io.RawIOBase):
         self._chunk(self._last)
 
     def readable(self) -> bool:
-        """Return true."""
+        """Return True."""
         return True
 
     def seekable(self) -> bool:
-        """Return true."""
+        """Return True."""
         return True
 
     def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
-        """Go to a place."""
+        """Change the position."""
         base = {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: self.size}[whence]
         self._at = max(0, base + offset)
         return self._at
 
     def tell(self) -> int:
-        """Return the place."""
+        """Return the position."""
         return self._at
 
     def readinto(self, buffer: Any, /) -> int:
@@ -150,14 +150,14 @@ class DecryptedFile(io.RawIOBase):
         return len(piece)
 
     def close(self) -> None:
-        """Close the file that is read."""
+        """Close the underlying file."""
         if not self.closed:
             self._source.close()
             self._held = (-1, b"")
         super().close()
 
     def _chunk(self, number: int) -> bytes:
-        """Decrypt a chunk, unless it is the one that was decrypted last."""
+        """Decrypt a chunk, unless it is cached from the last read."""
         if self._held[0] != number:
             self._source.seek(HEADER + number * (CHUNK + TAG))
             sealed = self._source.read(CHUNK + TAG)
@@ -173,7 +173,7 @@ class DecryptedFile(io.RawIOBase):
 
 
 class EncryptedSpool:
-    """A temporary file that is written once and then read, encrypted with a key that only this object has."""
+    """A temporary file that is written once and then read, encrypted with a key in memory."""
 
     def __init__(self) -> None:
         self._file: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115  # closed with this
@@ -182,16 +182,16 @@ class EncryptedSpool:
         self._is_finished = False
 
     def write(self, data: bytes) -> int:
-        """Write data behind what was written."""
+        """Append data."""
         return self._writer.write(data)
 
     def rewind(self) -> BinaryIO:
-        """Return what was written, from its beginning; nothing can be written any more."""
+        """Return a reader from the beginning; nothing can be written any more."""
         if not self._is_finished:
             self._writer.finish()
             self._file.flush()
             self._is_finished = True
-        # Whoever reads it closes what they were given, and no more.
+        # The reader closes its own descriptor only.
         source = os.fdopen(os.dup(self._file.fileno()), "rb")
         return io.BufferedReader(DecryptedFile(source, self._key, ""), CHUNK)
 

@@ -1,6 +1,6 @@
-"""The folder beside an archive that attachments are copied to, each content once; encrypted if the archive is.
+"""The media folder of an archive: content-addressed attachment files, encrypted if the archive is.
 
-This is the one way to them: exports and pages read what `find` returns, whichever form the file has.
+Exports and pages read attachments through `find` only, whether they are encrypted or not.
 """
 
 import hashlib
@@ -26,7 +26,7 @@ CHUNK: Final = 1 << 20
 @redacted
 @dataclass(frozen=True, slots=True)
 class KeptFile:
-    """A file of the folder, at `place` in it; `key` decrypts it, and is None for one that is not encrypted."""
+    """A file of the media folder, at `place` in it; `key` decrypts it, and is None for an unencrypted one."""
 
     path: Path
     key: MediaKey | None = None
@@ -34,12 +34,12 @@ class KeptFile:
 
     @property
     def size(self) -> int:
-        """The size of its content, -1 for an encrypted one that is cut short; OSError if it is not there."""
+        """The size of its content, -1 for a truncated encrypted file; raises OSError if it is missing."""
         stored = self.path.stat().st_size
         return stored if self.key is None else content_size(stored)
 
     def open(self) -> io.BufferedReader:
-        """Open its content; AttachmentDamaged, also while it is read, where an encrypted file was changed."""
+        """Open its content; raises AttachmentDamaged, also while reading, if an encrypted file was modified."""
         source = self.path.open("rb")
         if self.key is None:
             return source
@@ -50,7 +50,7 @@ class KeptFile:
             raise
 
     def digest(self) -> bytes | None:
-        """Return the SHA-256 of its content; None where it cannot be read."""
+        """Return the SHA-256 of its content; None if it cannot be read."""
         try:
             with self.open() as source:
                 return hashlib.file_digest(source, "sha256").digest()
@@ -61,27 +61,27 @@ class KeptFile:
 @redacted
 @dataclass(frozen=True, slots=True)
 class MediaFolder:
-    """The folder; `key` encrypts the files in it, and is None beside an archive that is not encrypted."""
+    """The media folder; `key` encrypts its files, and is None if the archive is not encrypted."""
 
     path: Path
     key: MediaKey | None = None
 
     def name_of(self, digest: str) -> str:
-        """Return the name of the file with a content, without an extension."""
+        """Return the file name for a content hash, without an extension."""
         return digest if self.key is None else self.key.name_of(digest)
 
     def place_of(self, digest: str, content_type: str) -> str:
-        """Return the path in the folder for a content; nothing that somebody else chose becomes part of it.
+        """Return the relative path for a content hash; it contains nothing from the backup but a known extension.
 
-        The type of an encrypted file is nobody's business either.
+        The name of an encrypted file has no extension, as that would reveal its type.
         """
         name = self.name_of(digest)
         extension = extension_of(content_type) if self.key is None else ""
         return f"{name[:2]}/{name}{extension}"
 
     def find(self, place: str) -> KeptFile | None:
-        """Find a file by its path in the folder, if it is there."""
-        # The archive is a file that may come from anybody: its paths lead nowhere but into its own folder.
+        """Return the file at a relative path, or None if there is none."""
+        # Archives are untrusted: a path must not lead out of the folder.
         relative = PurePosixPath(place)
         if not relative.parts or relative.is_absolute() or ".." in relative.parts:
             return None
@@ -90,7 +90,7 @@ class MediaFolder:
 
     @contextmanager
     def write(self, place: str) -> Iterator[BinaryIO | EncryptedFileWriter]:
-        """Write a file of the folder, which appears whole or not at all."""
+        """Write a file of the folder atomically."""
         target = self.path / place
         make_folder(target.parent)
         with write_whole(target, replace=True) as out:
@@ -102,7 +102,7 @@ class MediaFolder:
                 writer.finish()
 
     def files(self) -> Iterator[Path]:
-        """Yield the files in it, also those that were left under temporary names."""
+        """Yield its files, including leftover temporary files."""
         if not self.path.is_dir():
             return
         for folder in sorted(self.path.iterdir()):

@@ -1,7 +1,7 @@
-"""The table of an encrypted archive that has the key of the files beside it.
+"""The table of an encrypted archive with the key of its media files.
 
-The key is random and stays when the passphrase is changed, so that the files need not be written again. An archive
-that is not encrypted has the table only while files of the encrypted form are still to be deleted.
+The key is random and does not change with the passphrase, so that the files need not be written again. An
+unencrypted archive has the table only while files of the encrypted form remain to be deleted.
 """
 
 import os
@@ -22,7 +22,7 @@ ZEROS: Final = bytes(1 << 20)
 
 
 def create(connection: sqlite3.Connection, key: MediaKey | None = None) -> MediaKey:
-    """Make the table with a key, inside the transaction that is open."""
+    """Create the table with a key, inside the open transaction."""
     media_key = key or MediaKey.generate()
     connection.execute(TABLE)
     connection.execute("INSERT INTO encryption VALUES (?, 0)", (media_key.key,))
@@ -30,7 +30,7 @@ def create(connection: sqlite3.Connection, key: MediaKey | None = None) -> Media
 
 
 def is_there(connection: sqlite3.Connection) -> bool:
-    """Return whether the archive has the table, as it is made here."""
+    """Return whether the archive has the table, with the exact schema."""
     row = connection.execute("SELECT sql FROM sqlite_master WHERE name = 'encryption'").fetchone()
     return row is not None and row[0] == TABLE
 
@@ -44,14 +44,14 @@ def read(connection: sqlite3.Connection) -> MediaKey:
 
 
 def mark_superseded(connection: sqlite3.Connection) -> None:
-    """Note that files of the form the archive had before are to be deleted, in the transaction that is open."""
+    """Mark files of the archive's former form for deletion, inside the open transaction."""
     connection.execute("UPDATE encryption SET superseded = 1")
 
 
 def delete_superseded_files(connection: sqlite3.Connection, folder: MediaFolder) -> None:
-    """Delete the files beside the archive that have the form it had before it was encrypted or decrypted.
+    """Delete the media files in the form from before the archive was encrypted or decrypted.
 
-    They are told by how they begin. Whoever imports at the same time writes files of the form it has now.
+    They are recognised by their first bytes. A concurrent import writes files of the new form.
     """
     if not is_there(connection) or connection.execute("SELECT superseded FROM encryption").fetchone() != (1,):
         return
@@ -62,7 +62,7 @@ def delete_superseded_files(connection: sqlite3.Connection, folder: MediaFolder)
             if head and (head == MAGIC) != (folder.key is not None):
                 overwrite_and_delete(path)
     except OSError:
-        # It is tried again when the archive is next written to.
+        # Retried when the archive is next opened for writing.
         return
     with transaction(connection):
         if folder.key is None:
@@ -72,14 +72,14 @@ def delete_superseded_files(connection: sqlite3.Connection, folder: MediaFolder)
 
 
 def overwrite_and_delete(path: Path) -> None:
-    """Overwrite a file with zeros, unless it has another name elsewhere, and delete it."""
+    """Overwrite a file with zeros, unless it has other hard links, and delete it."""
     with path.open("r+b") as file:
         overwrite(file.fileno())
     path.unlink()
 
 
 def overwrite(handle: int) -> None:
-    """Overwrite a file with zeros; one that an export shares by a hard link is left as it is."""
+    """Overwrite a file with zeros; one with other hard links, as an export may have, is left as it is."""
     state = os.fstat(handle)
     if state.st_nlink > 1:
         return

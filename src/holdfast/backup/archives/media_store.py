@@ -1,4 +1,4 @@
-"""Copies the attachments of a backup into a folder beside the archive, each content once under its hash."""
+"""Copies the attachments of a backup to the media folder, each content once under its hash."""
 
 import re
 import shutil
@@ -17,14 +17,14 @@ from holdfast.redacted_repr import redacted
 
 __all__ = ["CopiedAttachment", "copy_media", "delete_removed_files", "mark_removed"]
 
-# How a file in the folder is named, but for its extension.
+# File names in the folder, without their extension.
 HASH: Final = re.compile(r"[0-9a-f]{64}")
 
 
 @redacted
 @dataclass(frozen=True, slots=True)
 class CopiedAttachment:
-    """What became of one attachment: where it lies, or the problem with it; `new` if it was written."""
+    """The result for one attachment: its path, or the problem; `new` if the file was written."""
 
     media_name: str
     path: str | None
@@ -36,10 +36,10 @@ class CopiedAttachment:
 def copy_media(
     connection: sqlite3.Connection, backup: Backup, folder: MediaFolder, *, only: Set[str] | None = None
 ) -> Iterator[CopiedAttachment]:
-    """Copy every attachment the backup keeps, or some of them by their names.
+    """Copy every attachment of the backup, or those named in `only`.
 
-    One that is missing or damaged is reported and stops nothing. What was removed from the archive stays away,
-    until a message refers to it again.
+    A missing or damaged one is reported and does not stop the others. What was removed from the archive is not
+    copied again until a message refers to it.
     """
     media = backup.media
     if media is None:
@@ -69,7 +69,7 @@ def copy_media(
         except AttachmentError as error:
             yield CopiedAttachment(attachment.name, None, 0, False, str(error))
             continue
-        # The file is there before the archive says so.
+        # The file is written before the row that refers to it.
         with transaction(connection):
             row = (attachment.name, digest, attachment.size, relative)
             connection.execute("INSERT OR REPLACE INTO media VALUES (?, ?, ?, ?)", row)
@@ -77,7 +77,7 @@ def copy_media(
 
 
 def is_whole(file: KeptFile | None, size: int) -> bool:
-    """Return whether a file is there and not cut short."""
+    """Return whether a file exists and is not truncated."""
     try:
         return file is not None and file.size >= size
     except OSError:
@@ -85,11 +85,11 @@ def is_whole(file: KeptFile | None, size: int) -> bool:
 
 
 def mark_removed(connection: sqlite3.Connection, used: Set[str]) -> tuple[int, int]:
-    """Mark the attachments that nothing in the archive uses; return how many files are left over, and their size.
+    """Mark unreferenced attachments as removed; return how many files are left over, and their size.
 
-    Only the name stays, without a path, so that a backup that is known already does not bring the file back. The
-    hash stays until the file is deleted, which is done after the transaction: an interrupted removal is completed
-    when the archive is opened to be written to.
+    The name stays, without a path, so that importing the same backup again does not restore the file. The hash
+    stays until the file is deleted, which is done after the transaction: an interrupted removal is completed when
+    the archive is next opened for writing.
     """
     rows = connection.execute("SELECT media_name, sha256, size FROM media WHERE path <> ''").fetchall()
     gone = [row for row in rows if row[0] not in used]
@@ -100,17 +100,17 @@ def mark_removed(connection: sqlite3.Connection, used: Set[str]) -> tuple[int, i
 
 
 def delete_removed_files(connection: sqlite3.Connection, folder: MediaFolder) -> None:
-    """Delete the files of attachments that were removed."""
+    """Delete the files of removed attachments."""
     waiting = "SELECT DISTINCT sha256 FROM media WHERE path = '' AND sha256 <> ''"
     if connection.execute(waiting).fetchone() is None:
         return
-    # Files are written before the archive says so, and deleted while nobody else writes to it.
+    # Files are written before their row, and deleted while no other process writes.
     with transaction(connection):
         for (digest,) in connection.execute(waiting).fetchall():
             kept_elsewhere = connection.execute(
                 "SELECT 1 FROM media WHERE path <> '' AND sha256 = ?", (digest,)
             ).fetchone()
-            # The archive is a file that may come from anybody: nothing but a hash becomes part of a path.
+            # Archives are untrusted: only a valid hash becomes part of a path.
             if kept_elsewhere is None and HASH.fullmatch(digest):
                 name = folder.name_of(digest)
                 for path in (folder.path / name[:2]).glob(f"{name}*"):

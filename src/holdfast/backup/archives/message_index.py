@@ -1,7 +1,7 @@
-"""Writes the full-text index of an archive.
+"""Maintains the FTS5 full-text index of an archive.
 
-What has no words is indexed by `signs`, which are spelled when a message is indexed and again when it is taken out
-of the index: written down they took a tenth of the room of all messages.
+Tokens for scripts without word separators and for emoji (`signs`) are computed when a message is indexed and again
+when it is removed from the index: stored, they would take a tenth of the size of all messages.
 """
 
 import sqlite3
@@ -11,9 +11,10 @@ from holdfast.backup.archives.signs import sign_words
 
 __all__ = ["HASH_SIZE", "index_all", "index_messages", "unindex_messages"]
 
-# So much the full-text index collects in memory before it writes; the usual million makes it merge twice as often.
+# FTS5 `hashsize`: what the index buffers in memory before it writes. The default of one megabyte makes it merge
+# twice as often.
 HASH_SIZE, USUAL_HASH_SIZE = 32 << 20, 1 << 20
-# Texts of ASCII, which have as many characters as bytes, have no signs.
+# ASCII texts, recognised by equal character and byte counts, have no signs.
 SIGNS: Final = (
     "CASE WHEN extra IS NOT NULL OR length(text) <> length(CAST(text AS BLOB)) THEN spelled_signs(text, extra) END"
 )
@@ -22,18 +23,18 @@ ROWS: Final = f"id, text, extra, {SIGNS}, facets FROM searchable"
 
 
 def spelled_signs(text: str | None, extra: str | None) -> str | None:
-    """Spell the signs of a message."""
+    """Return the `signs` tokens of a message."""
     return sign_words(f"{text or ''}\n{extra or ''}") or None
 
 
 def index_all(connection: sqlite3.Connection) -> None:
-    """Index all messages anew."""
+    """Rebuild the index."""
     connection.execute("INSERT INTO message_index (message_index) VALUES ('delete-all')")
     add_to_index(connection, "ORDER BY id")
 
 
 def index_messages(connection: sqlite3.Connection, ids: str) -> None:
-    """Index messages that are in no index yet; `ids` is a query."""
+    """Index messages that are not indexed yet; `ids` is a query."""
     add_to_index(connection, f"WHERE id IN ({ids}) ORDER BY id")
 
 
@@ -43,20 +44,20 @@ def add_to_index(connection: sqlite3.Connection, which: str) -> None:
     run = connection.execute
     config = "INSERT INTO message_index (message_index, rank) VALUES ('hashsize', ?)"
     run(config, (HASH_SIZE,))
-    run(f"INSERT INTO message_index (rowid, {COLUMNS}) SELECT {ROWS} {which}")  # columns of ours
+    run(f"INSERT INTO message_index (rowid, {COLUMNS}) SELECT {ROWS} {which}")  # constant columns
     run(config, (USUAL_HASH_SIZE,))
 
 
 def unindex_messages(connection: sqlite3.Connection, ids: str, values: tuple[int, ...] = ()) -> None:
-    """Take messages that are what they were when they were indexed out of the index; `ids` is a query."""
+    """Remove messages, unchanged since they were indexed, from the index; `ids` is a query."""
     register_functions(connection)
     connection.execute(
-        f"INSERT INTO message_index (message_index, rowid, {COLUMNS}) "  # columns of ours
+        f"INSERT INTO message_index (message_index, rowid, {COLUMNS}) "  # constant columns
         f"SELECT 'delete', {ROWS} WHERE id IN ({ids})",
         values,
     )
 
 
 def register_functions(connection: sqlite3.Connection) -> None:
-    """Let statements spell signs."""
+    """Register the SQL function `spelled_signs`."""
     connection.create_function("spelled_signs", 2, spelled_signs, deterministic=True)

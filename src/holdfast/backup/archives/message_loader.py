@@ -1,4 +1,4 @@
-"""Makes messages of their rows with everything that belongs to them, a table at a time."""
+"""Builds message objects from rows, with one query per related table."""
 
 import json
 import sqlite3
@@ -20,7 +20,7 @@ COLUMNS: Final = """
 m.id, m.chat_id, m.author_id, m.direction, m.kind, m.text, m.sent_ms, m.received_ms, m.order_ms, m.order_n, m.sms,
 m.expires_in_ms, m.pinned_ms, m.first_seen, m.last_seen, m.fingerprint, m.status
 """
-# The rows of a table that belong to some messages; looking them up one by one beats a join over all.
+# Rows of a table that belong to given messages; lookups one by one are faster than a join over all.
 OF_THESE: Final = "FROM json_each(?) these CROSS JOIN"
 ATTACHMENTS: Final = f"""
 SELECT a.message_id, a.role, a.n, a.revision, a.content_type, a.file_name, a.size, a.width, a.height, a.caption,
@@ -56,14 +56,14 @@ CHANGES: Final = f"""
 SELECT c.message_id, s.made_ms, c.what, c.who_id, c.before, c.after
 {OF_THESE} message_change c ON c.message_id = these.value JOIN snapshot s ON s.id = c.seen_in ORDER BY c.n
 """
-# The first backup without a message that is gone; snapshots are ordered by their time and digest.
+# The first snapshot without a vanished message; snapshots are ordered by time and digest.
 VANISHED: Final = """
 SELECT l.id, (SELECT n.made_ms FROM snapshot n
   WHERE n.account_id = l.account_id AND (n.made_ms, n.digest) > (l.made_ms, l.digest)
   ORDER BY n.made_ms, n.digest LIMIT 1) FROM snapshot l WHERE l.id IN (SELECT value FROM json_each(?))
 """
 
-# What besides its text the sentence of a message is made of, by its kind.
+# Queries for the values that sentences contain, by kind of message.
 FACTS: Final = {
     "payment": "SELECT message_id, 'payment', status, amount FROM payment",
     "gift_badge": "SELECT message_id, 'giftBadge', state, NULL FROM gift_badge",
@@ -72,7 +72,7 @@ FACTS: Final = {
     "deleted_by_admin": "SELECT message_id, 'deletedByAdmin', NULL, admin_id FROM admin_deletion",
 }
 
-# A message as `COLUMNS` read it.
+# A row of `COLUMNS`.
 Row = tuple[Any, ...]
 Rows = dict[int, list[Row]]
 
@@ -80,9 +80,9 @@ Rows = dict[int, list[Row]]
 @redacted
 @dataclass(frozen=True, slots=True)
 class MessageParts:
-    """What belongs to some messages, by message; `more` are those that have any of it but a state.
+    """Related rows of messages, by message id; `with_parts` are the messages that have any, apart from a status.
 
-    Besides: when what a snapshot was the last to have was gone, and what authors and chats are called.
+    Also when each snapshot's vanished messages were first missing, and the names of authors and chats.
     """
 
     attachments: Rows
@@ -103,7 +103,7 @@ class MessageParts:
     with_parts: Set[int]
 
     def is_plain(self, row: Row) -> bool:
-        """Return whether a message is a text and nothing else, but for how far it got."""
+        """Return whether a message is text only, apart from its delivery status."""
         return (
             row[0] not in self.with_parts
             and row[4] == "message"
@@ -116,7 +116,7 @@ class MessageParts:
 @redacted
 @dataclass(slots=True)
 class MessageLoader:
-    """Reads what hangs on messages, and names everybody in them."""
+    """Loads the related rows of messages and the names of people."""
 
     connection: sqlite3.Connection
     table: Mapping[str, str] = field(default_factory=lambda: SENTENCES)
@@ -124,17 +124,17 @@ class MessageLoader:
 
     @property
     def names(self) -> Names:
-        """Everybody's names."""
+        """The names of all people, cached."""
         if self._names is None:
             self._names = Names(self.connection)
         return self._names
 
     def forget_names(self) -> None:
-        """Read names anew, after an import."""
+        """Clear the cached names, after an import."""
         self._names = None
 
     def rows_by_message(self, query: str, ids: str) -> Rows:
-        """Read rows that belong to messages, by message."""
+        """Run a query for related rows, and group them by message id."""
         grouped: Rows = {}
         for row in self.connection.execute(query, (ids,)).fetchall():
             if row[0] in grouped:
@@ -144,11 +144,11 @@ class MessageLoader:
         return grouped
 
     def vanished_times(self, snapshots: set[int]) -> dict[int, int]:
-        """Tell when what a snapshot was the last to have was gone."""
+        """Return when the messages last seen in each snapshot were first missing."""
         return dict(self.connection.execute(VANISHED, (json_ids(snapshots),))) if snapshots else {}
 
     def load_parts(self, rows: Sequence[Row], *, whole: bool = False) -> MessageParts:
-        """Read what belongs to messages; `whole` with receipts and what changed about them."""
+        """Load the related rows of messages; `whole` with receipts and changes."""
         ids = json_ids([row[0] for row in rows])
         attachments = self.rows_by_message(ATTACHMENTS, ids)
         reactions = self.rows_by_message(REACTIONS, ids)
@@ -195,14 +195,14 @@ class MessageLoader:
         )
 
     def build_messages(self, rows: Sequence[Row], *, whole: bool = False) -> list[model.Message]:
-        """Make messages of their rows; `whole` with receipts and what changed about them."""
+        """Convert rows to messages; `whole` with receipts and changes."""
         if not rows:
             return []
         parts = self.load_parts(rows, whole=whole)
         return [self.build_message(row, parts) for row in rows]
 
     def build_message(self, row: Row, parts: MessageParts) -> model.Message:
-        """Make a message of its row and of what was found to belong to it and others."""
+        """Convert a row and its related rows to a message."""
         (
             number,
             chat,
@@ -281,7 +281,7 @@ class MessageLoader:
         )
 
     def long_texts(self, files: Sequence[model.ArchivedAttachment]) -> dict[int, str]:
-        """Read the texts that were too long to stand in a message, by the number of the wording."""
+        """Read the long texts stored as files, by number of revision."""
         texts: dict[int, str] = {}
         for attachment in files:
             text = self.long_text(attachment.path) if attachment.role == "long_text" and attachment.path else None
@@ -289,22 +289,22 @@ class MessageLoader:
                 texts[attachment.revision] = text
         return texts
 
-    def long_text(self, path: str) -> str | None:  # noqa: ARG002  # whoever has files reads them
-        """Read a text that was kept as a file; None where there is none."""
+    def long_text(self, path: str) -> str | None:  # noqa: ARG002  # overridden by archives with media reads them
+        """Read a long text stored as a file; None if there is none."""
         return None
 
     def text_range(self, row: Row) -> model.TextRange:
-        """Make a style or mention of a row."""
+        """Convert a row to a style or mention."""
         _part, start, length, style, mention = row
         return model.TextRange(start, length, style, mention, self.names.name(mention) if mention else None)
 
     def receipts(self, ids: str) -> Rows:
-        """Read how far messages got with everybody, by message."""
+        """Read receipts, by message id."""
         rows = self.connection.execute(RECEIPTS, (ids,)).fetchall()
         return {number: list(unpack_receipts(packed, sent)) for number, packed, sent in rows}
 
     def cards(self, rows: Sequence[Row]) -> dict[int, model.Card]:
-        """Read the contact cards that were sent."""
+        """Read contact cards, by message id."""
         ids = json_ids_of_kind(rows, "contact")
         if not ids:
             return {}
@@ -323,7 +323,7 @@ class MessageLoader:
         }
 
     def polls(self, rows: Sequence[Row]) -> dict[int, model.Poll]:
-        """Read polls with their options and votes."""
+        """Read polls with their options and votes, by message id."""
         ids = json_ids_of_kind(rows, "poll")
         if not ids:
             return {}
@@ -353,7 +353,7 @@ class MessageLoader:
         }
 
     def sentences(self, rows: Sequence[Row]) -> dict[int, str]:
-        """Say in words what is more than text."""
+        """Build the sentences of messages that are more than text, by message id."""
         special = {row[0]: row for row in rows if row[4] != "message"}
         if not special:
             return {}
@@ -384,17 +384,17 @@ class MessageLoader:
         return sentences
 
     def sentence_by_author(self, key: str, row: Row, **values: object) -> str:
-        """Choose a sentence by whether the owner is the author."""
+        """Fill the template for the author: its `.you` variant if that is the owner."""
         own = self.names.is_owner(row[2])
         template = self.table.get(f"{key}.you") if own else None
         return (template or self.table[key]).format(who=self.names.name(row[2]), **values)
 
     def subject_name(self, whom: int) -> str:
-        """Name somebody at the beginning of a sentence."""
+        """Return the name of a person at the beginning of a sentence."""
         return self.table["you"] if self.names.is_owner(whom) else self.names.name(whom)
 
     def fact_sentence(self, row: Row, fact: str, state: str | None, value: Any) -> str:
-        """Say what a payment, a badge, a sticker or a card is, and who deleted a message."""
+        """Return the sentence for a payment, gift badge, sticker, contact card or deletion by an admin."""
         if fact == "deletedByAdmin":
             return self.sentence_by_author("deletedByAdmin", row, admin=self.subject_name(value))
         if fact == "payment":
@@ -406,18 +406,18 @@ class MessageLoader:
         return self.table["contactCard"].format(name=value or self.table["somebody.inside"])
 
     def tombstone(self, row: Row) -> str:
-        """Say what stands in the place of a message that is gone."""
+        """Return the sentence shown instead of a deleted or view-once message."""
         if row[4] == "view_once":
             return self.table["viewOnce"]
         return self.sentence_by_author("deleted", row)
 
 
 def json_ids(numbers: Iterable[int]) -> str:
-    """Write ids as statements take them."""
+    """Encode ids as JSON, for `json_each`."""
     return msgspec.json.encode(list(numbers)).decode()
 
 
 def json_ids_of_kind(rows: Sequence[Row], kind: str) -> str:
-    """List the ids of messages of one kind as statements take them; empty when there are none."""
+    """Encode the ids of the messages of one kind as JSON; empty if there are none."""
     numbers = [row[0] for row in rows if row[4] == kind]
     return json_ids(numbers) if numbers else ""

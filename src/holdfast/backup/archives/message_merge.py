@@ -1,8 +1,8 @@
-"""Merges messages with what an archive has of them, so that the order of imports does not matter.
+"""Merges imported messages with stored ones, independently of the order of imports.
 
-Of each message every version is kept by its fingerprint, with the earliest and the latest snapshot that has it;
-the version last seen latest is the one that shows. What is put together or told apart later (twins, two people
-who are one) is read again from its records, version by version.
+Every version of a message is stored by its fingerprint, with the earliest and the latest snapshot that contain it;
+the version with the latest last sighting is the current one. Messages that are merged or split later (duplicates,
+two people who are one) are read again from their records, version by version.
 """
 
 import json
@@ -28,32 +28,32 @@ from holdfast.redacted_repr import redacted
 
 __all__ = ["Merger", "identity_of", "with_place"]
 
-# Where an item has what is special about it, and where its row has what.
+# Indexes of the flags of an item, and of columns of its row.
 FLAGS: Final = 2
 CHAT, AUTHOR, FIRST_SENT, ORDER, SLOT, RANK, FINGERPRINT = 1, 2, 4, 7, 16, 17, 18
-# The tag before a message in a frame.
+# The protobuf tag of a chat item in a frame.
 CHAT_ITEM: Final = encode_varint(4 << 3 | 2)
 LATEST: Final = (1 << 63) - 1
-# So many duplicates that say the same keep their order when they are read again.
+# So many duplicates with equal content keep their order when they are read again.
 MAX_EQUAL: Final = 1000
 
-# What leads from the ids of a file to those of the archive, see `RecipientMap`: people, chats, aliases of both.
+# Maps of ids of a backup to ids of the archive, see `RecipientMap`: people, chats, aliases of both.
 Maps = tuple[dict[int, int], dict[int, int], dict[int, int], dict[int, int]]
 
 
 def identity_of(item: Item) -> Identity:
-    """Return what makes a message the same in two backups."""
+    """Return the identity of a message, which is equal in two backups."""
     row = item[ROW]
     return row[CHAT], row[AUTHOR], row[FIRST_SENT], row[SLOT]
 
 
 def content_fingerprint(raw: bytes, people: dict[int, int]) -> int:
-    """Make a fingerprint by people instead of aliases: who only becomes better known changes no message."""
+    """Compute a fingerprint with people instead of aliases: a change in identity resolution does not change it."""
     return fingerprint_of(raw, people)
 
 
 def with_place(item: Item, number: int, rank: int, order: tuple[int, int] | None = None) -> Item:
-    """Give an item another id, rank and place."""
+    """Return an item with another id, rank and order."""
     row = item[ROW]
     order = row[ORDER : ORDER + 2] if order is None else order
     row = (number, *row[1:ORDER], *order, *row[ORDER + 2 : RANK], rank, *row[RANK + 1 :])
@@ -61,28 +61,29 @@ def with_place(item: Item, number: int, rank: int, order: tuple[int, int] | None
     return (*item[:4], reactions, item[5], row)
 
 
-# By which aliases a file has the chat and the author of a message.
+# The aliases by which a backup has the chat and the author of a message.
 AliasPair = tuple[int, int]
 
 
 @redacted
 @dataclass(slots=True)
 class Merger:
-    """Decides where messages go, and what they say when several snapshots have them."""
+    """Decides under which id a message is stored, and merges its versions."""
 
     connection: sqlite3.Connection
     store: MessageStore
     snapshots: Snapshots
     recipient_map: RecipientMap
     maps: dict[int, Maps] = field(default_factory=dict)
-    # Ids that no longer are what the block began with: whoever finds one looks again.
+    # Ids whose rows have changed since the block began, and must be looked up again.
     moved: set[int] = field(default_factory=set)
-    # The messages of this block, and what each says; and what else a second chat with the same person says.
+    # The fingerprints of the messages of this block, and the additional ones from a second chat with the same
+    # person.
     block_fingerprints: dict[int, int] = field(default_factory=dict)
     other_fingerprints: dict[int, set[int]] = field(default_factory=dict)
-    # How many twins of one chat of this file say the same.
+    # How many duplicates of one chat of this backup have equal content.
     equal_counts: Counter[tuple[Identity, int, AliasPair]] = field(default_factory=Counter)
-    # Where among twins this file has spoken.
+    # The identities for which this backup has contained a duplicate.
     seen_duplicates: set[tuple[Identity, AliasPair]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
@@ -95,7 +96,7 @@ class Merger:
         self.store.on_move = self.record_move
 
     def forget_maps(self) -> None:
-        """Read anew who is who in other files, when that has changed."""
+        """Clear the cached id maps of other snapshots, after identities have changed."""
         recipient_map = self.recipient_map
         self.maps = {
             self.snapshots.current: (
@@ -107,14 +108,14 @@ class Merger:
         }
 
     def record_move(self, before: int, after: int) -> None:
-        """Remember by its new id what this file said of a message."""
+        """Transfer the fingerprints of a message to its new id."""
         fingerprints = self.seen_fingerprints(before)
         self.forget_seen(before)
         self.moved |= {before, after}
         self.mark_seen(after, fingerprints)
 
     def save_seen(self) -> None:
-        """Remember what this block had, at its end."""
+        """Store the fingerprints of this block, at its end."""
         if not self.snapshots.is_only:
             rows = [
                 *self.block_fingerprints.items(),
@@ -130,26 +131,26 @@ class Merger:
         self.moved.clear()
 
     def seen_fingerprints(self, number: int) -> set[int]:
-        """Return what this file says in the place of a message, nothing when it has not spoken of it yet."""
+        """Return the fingerprints that this backup has had for a message id so far."""
         rows = self.connection.execute("SELECT fingerprint FROM temp.seen WHERE id = ?", (number,))
         current = {self.block_fingerprints[number]} if number in self.block_fingerprints else set()
         return current | self.other_fingerprints.get(number, set()) | {fingerprint for (fingerprint,) in rows}
 
     def current_fingerprints(self, message: StoredMessage) -> set[int]:
-        """Return what this file says of a message that is in the archive."""
+        """Return the fingerprints that this backup has for a stored message."""
         fingerprints = self.seen_fingerprints(message.id)
         if self.snapshots.is_only:
             fingerprints |= {message.fingerprint, *self.store.versions([message.id]).get(message.id, ())}
         return fingerprints
 
     def mark_seen(self, number: int, fingerprints: Iterable[int]) -> None:
-        """Remember what this file says of a message."""
+        """Store that this backup contains a message with these fingerprints."""
         for fingerprint in fingerprints:
             if self.block_fingerprints.setdefault(number, fingerprint) != fingerprint:
                 self.other_fingerprints.setdefault(number, set()).add(fingerprint)
 
     def seen_in_earlier_blocks(self, ids: Collection[int]) -> Collection[int]:
-        """Tell which of some messages of the archive this file has spoken of in an earlier block."""
+        """Return which of these stored messages occurred in an earlier block of this backup."""
         if self.snapshots.is_only or not ids:
             return ids
         rows = self.connection.execute(
@@ -158,13 +159,13 @@ class Merger:
         return [number for (number,) in rows]
 
     def forget_seen(self, number: int) -> None:
-        """Forget that this file has spoken of a message, as its id no longer means it."""
+        """Forget the sightings of an id that is no longer in use."""
         self.block_fingerprints.pop(number, None)
         self.other_fingerprints.pop(number, None)
         self.connection.execute("DELETE FROM temp.seen WHERE id = ?", (number,))
 
     def last_of(self, message: StoredMessage) -> int:
-        """Return the latest snapshot that has a message."""
+        """Return the latest snapshot that contains a message."""
         snapshots = self.snapshots
         if message.last_seen is not None:
             return message.last_seen
@@ -173,16 +174,16 @@ class Merger:
         return snapshots.newest
 
     def versions_of(self, message: StoredMessage) -> dict[int, Version]:
-        """Return the versions of a message by fingerprint, also when there is one only."""
+        """Return the versions of a message by fingerprint, also if there is only one."""
         stored = self.store.versions([message.id]).get(message.id)
         return stored or self.single_version(message, self.last_of(message))
 
     def single_version(self, message: StoredMessage, last: int) -> dict[int, Version]:
-        """Return the only version of a message."""
+        """Return the only version of a message, by fingerprint."""
         return {message.fingerprint: Version(message.first_seen, last, *message.place, *message.order)}
 
     def find_place(self, item: Item, parsed: ChatItem) -> tuple[int, int, StoredMessage | None]:
-        """Find the place and rank of a message of this file: its own, that of a twin, or one that is free."""
+        """Return id, rank and stored row for a message of this backup; it may have to become a duplicate."""
         identity = identity_of(item)
         number, old = self.store.find_id(identity, 0)
         if old is None:
@@ -191,12 +192,12 @@ class Merger:
         if old.rank == 0:
             seen_here = self.current_fingerprints(old)
             versions = self.versions_of(old)
-            # What two chats with one person have in the same moment is one message.
+            # A message with the same time in two chats with one person is one message.
             if alias_pair not in {self.aliases_of_version(versions[fingerprint]) for fingerprint in seen_here}:
                 return number, 0, old
             self.split_duplicates(old, seen_here)
         if (identity, alias_pair) in self.seen_duplicates:
-            # Which aliases have duplicates is kept: should they be parted, the others have none.
+            # Stored by alias: if these aliases are separated later, the others have no duplicates.
             self.connection.execute("INSERT OR IGNORE INTO twin VALUES (?, ?, ?, ?)", (*alias_pair, *identity[2:]))
         self.seen_duplicates.add((identity, alias_pair))
         content = content_of(parsed, self.recipient_map.people)
@@ -205,7 +206,7 @@ class Merger:
         return self.place_duplicate(identity, rank)
 
     def aliases_of_item(self, snapshot: int, parsed: ChatItem) -> AliasPair:
-        """Return by which aliases a file has the chat and the author of a message."""
+        """Return the aliases of the chat and the author of a message in a snapshot."""
         people, chats, aliases, chat_aliases = self.id_maps(snapshot)
         chat, author, placeholder = parsed.chatId, parsed.authorId, self.recipient_map.placeholder_id()
         return chat_aliases.get(chat, chats.get(chat, placeholder)), aliases.get(
@@ -213,12 +214,12 @@ class Merger:
         )
 
     def aliases_of_version(self, version: Version) -> AliasPair:
-        """Return by which aliases a version has them."""
+        """Return the aliases of the chat and the author of a version."""
         snapshot, raw = self.store.record(version)
         return self.aliases_of_item(snapshot, ChatItem.FromString(raw))
 
     def place_duplicate(self, identity: Identity, rank: int) -> tuple[int, int, StoredMessage | None]:
-        """Find the place of a message that has duplicates."""
+        """Return id, rank and stored row for a message that has duplicates."""
         number, lowest = self.store.find_id(identity, 0)
         if lowest is None or rank == -lowest.rank:
             return number, -rank, lowest
@@ -229,12 +230,12 @@ class Merger:
         return number, -rank, None
 
     def relocate(self, lowest: StoredMessage) -> None:
-        """Move the twin that stood for all to a place of its own: a lower one has come."""
+        """Move the duplicate with the lowest rank to an id of its own: one with a lower rank takes its place."""
         place, _none = self.store.find_id(lowest.identity, -lowest.rank)
         self.store.move(lowest, place, -lowest.rank)
 
     def split_duplicates(self, old: StoredMessage, seen_here: Collection[int]) -> None:
-        """Turn a message of which a twin has come up into twins: one for each content it was seen with."""
+        """Split a message into duplicates, one for each content among its versions."""
         versions = self.versions_of(old)
         self.store.remove(old.id)
         self.forget_seen(old.id)
@@ -252,7 +253,7 @@ class Merger:
                 self.mark_seen(number, [fingerprint])
 
     def read_version(self, version: Version) -> tuple[Item, ChatItem, Rows]:
-        """Read a version again from its record, with the ids its file had."""
+        """Read a version again from its record, with the ids of its backup."""
         snapshot, raw = self.store.record(version)
         people, chats, aliases, chat_aliases = self.id_maps(snapshot)
         parsed = ChatItem.FromString(raw)
@@ -273,7 +274,7 @@ class Merger:
         )
 
     def id_maps(self, snapshot: int) -> Maps:
-        """Return what leads from the ids of a file to those of the archive."""
+        """Return the maps of ids of a snapshot to ids of the archive."""
         if snapshot not in self.maps:
             run = self.connection.execute
             people = run(
@@ -290,7 +291,7 @@ class Merger:
             )
         return self.maps[snapshot]
 
-    def store_version(  # noqa: PLR0917  # where it goes, and what
+    def store_version(  # noqa: PLR0917  # the version and its place
         self,
         item: Item,
         parsed: ChatItem,
@@ -300,7 +301,7 @@ class Merger:
         old: StoredMessage | None,
         version: Version,
     ) -> None:
-        """Put a version where it belongs."""
+        """Store a version: as a new message, or merged with the stored one."""
         item = with_place(item, number, rank, version[-2:])
         rich = parsed if item[FLAGS] & (RICH | PARTS) else None
         self.moved.add(number)
@@ -312,7 +313,7 @@ class Merger:
             self.merge_version(item, rich, rows, old, version)
         self.store.flush()
 
-    def merge_version(  # noqa: PLR0917  # what it is, where it goes, and what is there
+    def merge_version(  # noqa: PLR0917  # the version, its place and the stored message
         self,
         item: Item,
         parsed: ChatItem | None,
@@ -321,7 +322,7 @@ class Merger:
         version: Version,
         kept: dict[int, Version] | None = None,
     ) -> bool:
-        """Merge a version with what the archive has of its message; tell whether it is the one that shows now."""
+        """Merge a version with the stored message; return whether it is the current one now."""
         snapshots, fingerprint = self.snapshots, item[ROW][FINGERPRINT]
         versions = self.versions_of(old) if kept is None else kept
         several = len(versions)
@@ -332,7 +333,7 @@ class Merger:
             first = snapshots.earlier(same_version.first_seen, version.first_seen)
             version = Version(first, later, same_version.block, same_version.at, *order)
         versions[fingerprint] = version
-        # One snapshot can have two, of two chats with one person.
+        # One snapshot can contain two versions, from two chats with one person.
         shown = max(versions, key=lambda candidate: (snapshots.order[versions[candidate].last_seen], candidate))
         first, last = version.first_seen, versions[shown].last_seen
         for other_version in versions.values():
@@ -345,7 +346,7 @@ class Merger:
             tail = (first, -1 if last_seen is None else last_seen, version.block, version.at)
             rows.add(with_place(item, old.id, old.rank, order), parsed, tail)
         elif (first, last_seen, order) != (old.first_seen, old.last_seen, old.order):
-            # Of an unchanged message that a later snapshot still has, nothing is written.
+            # Nothing is written for an unchanged message that the latest snapshot contains.
             self.connection.execute(
                 "UPDATE stored_message SET first_seen = ?1, last_seen = ?2, order_ms = ?3, order_n = ?4, "
                 "sent_before = sent_before + ?3 - order_ms, received_before = received_before + ?3 - order_ms "
@@ -353,7 +354,7 @@ class Merger:
                 (first, last_seen, *order, old.id),
             )
         if same_version is not None and same_version.first_seen == version.first_seen:
-            # What changed and when is told by first sightings: it stays.
+            # Changes depend on first sightings only, so these rows stay.
             if several > 1 and version != same_version:
                 self.connection.execute(
                     "UPDATE message_version SET last_seen = ?, order_ms = ?, order_n = ? "
@@ -365,7 +366,7 @@ class Merger:
         return replaced
 
     def save_versions(self, number: int, versions: dict[int, Version]) -> None:
-        """Write down the versions of a message and what changed from each to the next."""
+        """Store the versions of a message and the changes from each to the next."""
         run, snapshots = self.connection.execute, self.snapshots
         run("DELETE FROM message_version WHERE message_id = ?", (number,))
         run("DELETE FROM message_change WHERE message_id = ?", (number,))
@@ -389,22 +390,22 @@ class Merger:
         self.connection.executemany("INSERT INTO message_change VALUES (?, ?, ?, ?, ?, ?, ?)", changes)
 
     def content_differs(self, before: Version, raw: bytes) -> bool:
-        """Return whether a record of this file says something else than a version with another fingerprint."""
+        """Return whether a record of this backup differs in content from a version with another fingerprint."""
         return content_fingerprint(*self.load_record(before)) != content_fingerprint(
             raw, self.recipient_map.people
         )
 
     def load_record(self, version: Version) -> tuple[bytes, dict[int, int]]:
-        """Read the record of a version again, and who is who in its file."""
+        """Return the record of a version, and the map of people of its snapshot."""
         snapshot, raw = self.store.record(version)
         return raw, self.id_maps(snapshot)[0]
 
     def rederive(self, ids: Iterable[int]) -> None:
-        """Read messages again from their records, after people in them have turned out to be others."""
+        """Read messages again from their records, after their people have changed."""
         self.store.flush()
         waiting: list[tuple[StoredMessage, dict[int, Version], set[int]]] = []
         stored = self.store.find(list(ids))
-        # Twins know of each other by the lowest, so they go together.
+        # Duplicates are found through the one with the lowest rank, so all are read together.
         for message in [stored_message for stored_message in stored.values() if stored_message.rank]:
             stored |= self.store.find(self.store.duplicates(message))
         for message in stored.values():
@@ -419,10 +420,10 @@ class Merger:
                 if fingerprint in seen_here:
                     self.mark_seen(number, [fingerprint])
 
-    def find_place_again(  # what it is, and where it stood
+    def find_place_again(  # the version and its former rank
         self, item: Item, parsed: ChatItem, rows: Rows, rank: int, version: Version
     ) -> tuple[int, int, StoredMessage | None]:
-        """Find the place of a version that is read again; `rank` is what it had among twins, or 0."""
+        """Return id, rank and stored row for a version that is read again; `rank` is its former rank or 0."""
         identity = identity_of(item)
         number, old = self.store.find_id(identity, 0)
         if (old is None or old.rank == 0) and not (rank and self.has_duplicates(identity, version)):
@@ -434,7 +435,7 @@ class Merger:
         return self.place_duplicate(identity, duplicate_rank(content, n))
 
     def has_duplicates(self, identity: Identity, version: Version) -> bool:
-        """Return whether some file has several of a message by the same aliases."""
+        """Return whether a backup contains several messages with this identity, by the same aliases."""
         return bool(
             self.connection.execute(
                 "SELECT 1 FROM twin WHERE (chat_alias, author_alias, first_sent_ms, slot) = (?, ?, ?, ?)",

@@ -1,4 +1,4 @@
-"""Where the messages of an archive stand: finds them, takes them out, moves them, and writes rows that wait."""
+"""The message tables of an archive: finds, deletes and moves messages, and writes buffered rows."""
 
 import json
 import sqlite3
@@ -15,17 +15,17 @@ from holdfast.redacted_repr import redacted
 
 __all__ = ["Identity", "MessageStore", "StoredMessage", "Version"]
 
-# How ids are made, see `message_id`: so many of them to a second, and from there on those that found none free.
+# The layout of ids, see `message_id`: this many per second, and from `BEYOND` on those after a collision.
 SECOND_BITS: Final = 20
 BEYOND: Final = 1 << 52
 LATEST_SECOND: Final = (1 << 32) - 1
 
-# chat, author, when it was first sent, and the kind of update
+# chat, author, time of the first revision, and the kind of update
 Identity = tuple[int, int, int, int]
 
 
 class Version(NamedTuple):
-    """One wording of a message: the first and the last snapshot with it, its record, its place in the latter."""
+    """One version of a message: its first and last snapshot, its record, its order in the latter."""
 
     first_seen: int
     last_seen: int
@@ -38,10 +38,11 @@ class Version(NamedTuple):
 @redacted
 @dataclass(frozen=True, slots=True)
 class StoredMessage:
-    """A message that is in the archive already.
+    """A message in the archive.
 
-    `rank` is 0 for one that no file has a twin of. Twins have a number made of their content; that of the lowest
-    is negative, and it stands where it would without twins, so that whoever looks there learns of them.
+    `rank` is 0 for a message without duplicates. Duplicates have a rank computed from their content; the lowest is
+    stored negated, and that message has the id that a message without duplicates would have, so that a lookup
+    finds it.
     """
 
     id: int
@@ -55,14 +56,14 @@ class StoredMessage:
 
     @property
     def key(self) -> tuple[Identity, int]:
-        """What its id is made of."""
+        """The values from which its id is computed."""
         return self.identity, max(self.rank, 0)
 
 
 @redacted
 @dataclass(slots=True)
 class MessageStore:
-    """The messages of an archive, and the rows that wait to be among them."""
+    """Access to the message tables, and the buffer of rows to be written."""
 
     connection: sqlite3.Connection
     records: RecordWriter
@@ -71,7 +72,7 @@ class MessageStore:
     highest_id: int = 0
     is_empty: bool = False
     replaced: list[int] = field(default_factory=list)
-    # Told when a message gets another id.
+    # Called when a message gets another id.
     on_move: Callable[[int, int], None] | None = None
 
     def __post_init__(self) -> None:
@@ -83,7 +84,7 @@ class MessageStore:
         run("DELETE FROM temp.unindexed")
 
     def find(self, ids: Sequence[int]) -> dict[int, StoredMessage]:
-        """Find which ids the archive has; what lies beyond the highest it has is not looked for."""
+        """Return the stored messages among these ids; ids above the highest one are not looked up."""
         candidates = [number for number in ids if number <= self.highest_id]
         if not candidates:
             return {}
@@ -100,7 +101,7 @@ class MessageStore:
         }
 
     def versions(self, ids: Collection[int]) -> dict[int, dict[int, Version]]:
-        """Find the versions of those messages that have more than one, by fingerprint."""
+        """Return the versions of the messages that have more than one, by fingerprint."""
         rows = self.connection.execute(
             "SELECT message_id, fingerprint, first_seen, last_seen, block_id, block_at, order_ms, order_n "
             "FROM message_version WHERE message_id IN (SELECT value FROM json_each(?))",
@@ -112,7 +113,7 @@ class MessageStore:
         return by_message
 
     def duplicates(self, message: StoredMessage) -> list[int]:
-        """List a message and its duplicates."""
+        """Return the ids of a message and its duplicates."""
         second = min(message.identity[2] // 1000, LATEST_SECOND) << SECOND_BITS
         rows = self.connection.execute(
             "SELECT id FROM message WHERE (id BETWEEN ? AND ? OR id >= ?) "
@@ -122,7 +123,7 @@ class MessageStore:
         return [number for (number,) in rows]
 
     def find_id(self, identity: Identity, rank: int) -> tuple[int, StoredMessage | None]:
-        """Find where a message stands, or would stand; of two that want one place, the lower has it."""
+        """Return the id and the stored row of a message; on a collision the lower key takes precedence."""
         self.flush()
         attempt = 0
         while True:
@@ -136,7 +137,7 @@ class MessageStore:
             attempt += 1
 
     def find_free_id(self, message: StoredMessage, attempt: int) -> int:
-        """Find the next free place for a message that has to leave its own."""
+        """Return the next free id for a message that is displaced by a collision."""
         while True:
             number = message_id(*message.identity, message.key[1], attempt)
             stored_message = self.find([number]).get(number)
@@ -145,30 +146,30 @@ class MessageStore:
             attempt += 1
 
     def record(self, version: Version) -> tuple[int, bytes]:
-        """Read the record of a version again, with the snapshot whose ids it has."""
+        """Return the record of a version, with the snapshot whose ids it contains."""
         self.records.flush()
         return self.reader.read(version.block, version.at)
 
     def unindex(self, number: int) -> None:
-        """Let a message no longer be found by its words."""
+        """Remove a message from the full-text index."""
         if self.is_empty:
             return
         if not self.connection.execute("DELETE FROM temp.unindexed WHERE id = ?", (number,)).rowcount:
             unindex_messages(self.connection, "?", (number,))
 
     def delete_rows(self, number: int) -> None:
-        """Take away what shows of a message."""
+        """Delete the related rows of a message and its index entry."""
         self.unindex(number)
         for table in CHILDREN:
-            self.connection.execute(f"DELETE FROM {table} WHERE message_id = ?", (number,))  # names of ours
+            self.connection.execute(f"DELETE FROM {table} WHERE message_id = ?", (number,))  # constants
 
     def replace(self, number: int) -> None:
-        """Take away what shows of a message that waits to be written anew."""
+        """Delete the related rows of a message; `flush` writes it again."""
         self.delete_rows(number)
         self.replaced.append(number)
 
     def remove(self, number: int) -> None:
-        """Take a message away with all its versions."""
+        """Delete a message with all its versions."""
         self.delete_rows(number)
         run = self.connection.execute
         for table in ("message_version", "message_change"):
@@ -176,7 +177,7 @@ class MessageStore:
         run("DELETE FROM stored_message WHERE id = ?", (number,))
 
     def move(self, message: StoredMessage, number: int, rank: int) -> None:
-        """Give a message another id, or another rank."""
+        """Change the id or the rank of a message."""
         run = self.connection.execute
         if number != message.id:
             self.unindex(message.id)
@@ -190,14 +191,14 @@ class MessageStore:
         run("UPDATE stored_message SET id = ?, rank = ? WHERE id = ?", (number, rank, message.id))
 
     def flush(self) -> None:
-        """Write the rows that wait."""
+        """Write the buffered rows."""
         many, waiting = self.connection.executemany, self.rows.messages
         if not waiting:
             return
         if self.replaced:
             many("DELETE FROM stored_message WHERE id = ?", [(number,) for number in self.replaced])
             self.replaced.clear()
-        # Rows that come in the order of their keys are written side by side.
+        # Rows inserted in key order go to adjacent pages.
         waiting.sort()
         if not self.is_empty:
             many("INSERT INTO temp.unindexed VALUES (?)", [row[:1] for row in waiting])

@@ -1,8 +1,8 @@
-"""Brings the messages of a backup into an archive, where each is kept once.
+"""Imports the messages of a backup; each message is stored once.
 
-A message is the same in two backups when chat, author and the time it was first sent are the same; its id is made
-of these. Several that share all of them, as a burst of one author can, are told apart by the kind of update they
-are and by what they said at first.
+A message is the same in two backups if chat, author and the time of its first revision are the same; its id is
+computed from these. Several messages that share all of them are distinguished by the kind of update and by their
+original content.
 """
 
 import sqlite3
@@ -33,7 +33,7 @@ AUTHOR, ORDER, LOOK = 2, 7, 9
 
 @dataclass(slots=True)
 class ImportCounts:
-    """What an import did to the messages of an archive."""
+    """Counts of read, new, changed and vanished messages."""
 
     read: int = 0
     new: int = 0
@@ -44,7 +44,7 @@ class ImportCounts:
 @redacted
 @dataclass(slots=True)
 class Messages:
-    """Takes in the messages of one backup, a block at a time."""
+    """Imports the messages of one backup, block by block."""
 
     connection: sqlite3.Connection
     snapshots: Snapshots
@@ -52,7 +52,7 @@ class Messages:
     notes: Notes
     counts: ImportCounts = field(default_factory=ImportCounts)
     rows: Rows = field(init=False)
-    # Of what is in the archive already, only what has to be noted is of interest.
+    # For stored messages, used only to record what was skipped or defaulted.
     scratch: Rows = field(init=False)
     store: MessageStore = field(init=False)
     merger: Merger = field(init=False)
@@ -77,7 +77,7 @@ class Messages:
         return self.store.is_empty
 
     def add(self, items: list[Item], data: bytes, frame: int) -> None:
-        """Take in messages that stand one after the other in `data`, the first in that frame."""
+        """Import messages that are contiguous in `data`; `frame` is the number of the first one's frame."""
         self.look_up([item[ROW][0] for item in items])
         converted = add_plain_messages(
             items,
@@ -99,25 +99,25 @@ class Messages:
         self.end_block()
 
     def add_each(self, entries: list[Entry]) -> None:
-        """Take in messages one by one, in the order of the file."""
+        """Import messages one by one, in the order of the backup."""
         self.look_up([item[ROW][0] for item, _raw, _frame in entries])
         for item, raw, frame in entries:
             self.add_message(item, raw, frame)
         self.end_block()
 
     def look_up(self, ids: list[int]) -> None:
-        """Find what the archive has of some messages before they are taken in."""
+        """Load the stored rows and versions of messages before they are imported."""
         self.stored = self.store.find(ids)
         self.stored_versions = self.store.versions(self.stored) if self.stored else {}
         self.merger.moved.update(self.merger.seen_in_earlier_blocks(self.stored))
 
     def end_block(self) -> None:
-        """Write what was taken in."""
+        """Write the buffered rows and the sightings of a block."""
         self.store.flush()
         self.merger.save_seen()
 
     def add_message(self, item: Item, raw: bytes, frame: int) -> None:
-        """Take in one message, whatever it is."""
+        """Import one message of any kind."""
         self.notes.set_frame(frame, "chatItem")
         tolerated = self.apply_defaults(item) if item[FLAGS] & (LOST | UNSURE) else item
         if tolerated is None:
@@ -145,7 +145,7 @@ class Messages:
             self.add_at_free_place(item, raw, parsed)
 
     def add_at_free_place(self, item: Item, raw: bytes, parsed: ChatItem | None) -> None:
-        """Take in a message whose place is taken by a twin or by a stranger."""
+        """Import a message whose id is taken, by a duplicate or by a collision."""
         number, rank, old = self.merger.find_place(item, parsed or ChatItem.FromString(raw))
         item = with_place(item, number, rank)
         if old is None:
@@ -154,7 +154,7 @@ class Messages:
             self.merge(item, raw, parsed, old, self.merger.versions_of(old))
 
     def insert(self, item: Item, raw: bytes, parsed: ChatItem | None) -> None:
-        """Take in a message the archive does not have."""
+        """Insert a new message."""
         self.rows.add(item, parsed, self.seen_in + self.store.records.add(raw))
         self.merger.block_fingerprints[item[ROW][0]] = item[ROW][FINGERPRINT]
         self.counts.new += 1
@@ -162,7 +162,7 @@ class Messages:
     def merge(
         self, item: Item, raw: bytes, parsed: ChatItem | None, old: StoredMessage, versions: dict[int, Version]
     ) -> None:
-        """Merge a message with what the archive has of it."""
+        """Merge a message with the stored one."""
         row, now = item[ROW], self.snapshots.current
         order = row[ORDER : ORDER + 2]
         same_version = versions.get(row[FINGERPRINT])
@@ -178,7 +178,7 @@ class Messages:
         self.merger.mark_seen(old.id, [row[FINGERPRINT]])
 
     def apply_defaults(self, item: Item) -> Item | None:
-        """Skip what the format says to skip, and give a place to what names nobody."""
+        """Skip what the format says to skip, and replace missing chats and authors by placeholders."""
         row, flags = item[ROW], item[FLAGS]
         if not row[LOOK] & 15 or not row[LOOK] >> 4 & 31:
             self.notes.skip(f"ChatItem.{'item' if row[LOOK] & 15 else 'directionalDetails'} not set")
@@ -196,7 +196,7 @@ class Messages:
         return with_place(item, message_id(*identity_of(item), 0), 0)
 
     def finish(self) -> None:
-        """Mark what has vanished, and let new words be found."""
+        """Update the full-text index, and mark vanished messages."""
         self.index()
         run, snapshots = self.connection.execute, self.snapshots
         if snapshots.is_newest and snapshots.newest is not None:
@@ -210,7 +210,7 @@ class Messages:
         run("DELETE FROM temp.seen")
 
     def index(self) -> None:
-        """Let new words be found."""
+        """Update the full-text index."""
         self.store.records.flush()
         if self.is_empty:
             index_all(self.connection)

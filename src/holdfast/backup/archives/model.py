@@ -1,6 +1,7 @@
-"""What is read from an archive: plain records, the same for commands, pages and exports.
+"""Records read from an archive, used by commands, pages and exports.
 
-Millions of them are made for one export, and a struct is made in a twentieth of the time a dataclass takes.
+They are msgspec structs, as one export creates millions of them: a struct is created in a twentieth of the time of
+a dataclass.
 """
 
 from msgspec import Struct
@@ -32,7 +33,7 @@ __all__ = [
 
 
 class Position(Struct, frozen=True, gc=False, order=True):
-    """A place in a chat: pages begin before or after it, whatever is imported meanwhile."""
+    """A position in a chat, stable across imports: a cursor for pagination."""
 
     ms: int
     n: int
@@ -41,7 +42,7 @@ class Position(Struct, frozen=True, gc=False, order=True):
 
 @redacted
 class Snapshot(Struct, frozen=True, gc=False):
-    """One backup that was imported."""
+    """An imported backup."""
 
     id: int
     account_id: int
@@ -57,7 +58,7 @@ class Snapshot(Struct, frozen=True, gc=False):
 @public
 @redacted
 class Chat(Struct, frozen=True, gc=False):
-    """A chat; `vanished` when the latest snapshot no longer has it."""
+    """A chat; `vanished` if the latest snapshot no longer contains it."""
 
     id: int
     account_id: int
@@ -74,7 +75,7 @@ class Chat(Struct, frozen=True, gc=False):
 @public
 @redacted
 class Person(Struct, frozen=True, gc=False):
-    """Somebody in an account: a contact or the owner."""
+    """A contact or the owner of an account."""
 
     id: int
     account_id: int
@@ -96,8 +97,8 @@ class Person(Struct, frozen=True, gc=False):
 class ArchivedAttachment(Struct, frozen=True, gc=False):
     """A file of a message.
 
-    `role` tells what for; `media_name` is the name a local backup keeps it under, `path`
-    where it lies beside the archive, if it was copied there. `blur_hash` describes a few colours of a picture.
+    `role` is its purpose; `media_name` is its file name in a local backup, `path` its path in the media folder if
+    it was copied there. `blur_hash` is the BlurHash of an image.
     """
 
     role: str
@@ -118,7 +119,7 @@ class ArchivedAttachment(Struct, frozen=True, gc=False):
 
 @redacted
 class Reaction(Struct, frozen=True, gc=False):
-    """Somebody's reaction."""
+    """A reaction to a message."""
 
     author_id: int
     author: str
@@ -128,7 +129,7 @@ class Reaction(Struct, frozen=True, gc=False):
 
 @redacted
 class Receipt(Struct, frozen=True, gc=False):
-    """What became of a message on its way to one recipient."""
+    """The delivery status of a message for one recipient."""
 
     recipient_id: int
     recipient: str
@@ -139,7 +140,7 @@ class Receipt(Struct, frozen=True, gc=False):
 
 @redacted
 class Revision(Struct, frozen=True, gc=False):
-    """An earlier wording, the oldest has number 1."""
+    """An earlier revision of an edited message; the oldest has number 1."""
 
     n: int
     sent_ms: int
@@ -148,7 +149,7 @@ class Revision(Struct, frozen=True, gc=False):
 
 @redacted
 class Quote(Struct, frozen=True, gc=False):
-    """What a message answers to; `target_id` is the quoted message where the archive has it."""
+    """The quoted message; `target_id` is its id if the archive has it."""
 
     author_id: int
     author: str
@@ -160,7 +161,7 @@ class Quote(Struct, frozen=True, gc=False):
 
 @redacted
 class Link(Struct, frozen=True, gc=False):
-    """The preview of a page."""
+    """A link preview."""
 
     url: str
     title: str | None
@@ -170,7 +171,7 @@ class Link(Struct, frozen=True, gc=False):
 
 @redacted
 class TextRange(Struct, frozen=True, gc=False):
-    """A style, or a mention of somebody, in a text; places count UTF-16 units."""
+    """A style or mention in a text; positions are in UTF-16 code units."""
 
     start: int
     length: int
@@ -181,7 +182,7 @@ class TextRange(Struct, frozen=True, gc=False):
 
 @redacted
 class PollOption(Struct, frozen=True, gc=False):
-    """One answer and who chose it."""
+    """An option of a poll with its voters."""
 
     text: str
     voters: tuple[str, ...]
@@ -199,7 +200,7 @@ class Poll(Struct, frozen=True, gc=False):
 
 @redacted
 class CardField(Struct, frozen=True, gc=False):
-    """One line of a contact card: a phone number, an email address or where somebody lives."""
+    """A field of a contact card: a phone number, an email address or a postal address."""
 
     field: str
     type: str
@@ -209,7 +210,7 @@ class CardField(Struct, frozen=True, gc=False):
 
 @redacted
 class Card(Struct, frozen=True, gc=False):
-    """A contact that was sent."""
+    """A shared contact."""
 
     name: str | None
     organization: str | None
@@ -218,7 +219,7 @@ class Card(Struct, frozen=True, gc=False):
 
 @redacted
 class Change(Struct, frozen=True, gc=False):
-    """What a later snapshot said differently of a message: an edit, a reaction, a receipt, a vote."""
+    """A change of a message between two snapshots: an edit, a reaction, a receipt, a vote."""
 
     seen_ms: int
     what: str
@@ -230,11 +231,11 @@ class Change(Struct, frozen=True, gc=False):
 @public
 @redacted
 class Message(Struct, frozen=True, gc=False):
-    """A message with all that hangs on it.
+    """A message with its related records.
 
-    `sentence` says in words what is more than text: updates, calls, payments, deleted messages. `vanished_ms` is
-    when the first backup was made that no longer had it. `unfolded` tells that `text` is the whole of one that was
-    kept as a file.
+    `sentence` describes what is more than text: updates, calls, payments, deleted messages. `vanished_ms` is when
+    the first backup without the message was made. `unfolded` is True if `text` is the full text of one stored as a
+    file.
     """
 
     id: int
@@ -270,7 +271,7 @@ class Message(Struct, frozen=True, gc=False):
 
 @redacted
 class Page(Struct, frozen=True, gc=False):
-    """Some messages in a row; `older` and `newer` are where the next pages begin, None at the ends."""
+    """A page of messages; `older` and `newer` are the positions of the next pages, None at the ends."""
 
     messages: tuple[Message, ...]
     older: Position | None
@@ -279,7 +280,7 @@ class Page(Struct, frozen=True, gc=False):
 
 @redacted
 class SkippedRecord(Struct, frozen=True, gc=False):
-    """What an import left out or read as something else; `frame` 1 is the first frame after the header."""
+    """What an import skipped or replaced by a default; `frame` 1 is the first frame after the header."""
 
     snapshot: int
     source: str

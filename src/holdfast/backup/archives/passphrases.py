@@ -1,8 +1,8 @@
-"""Keys of encrypted archives: derived from a passphrase as SQLCipher 4 does, recognised and verified without it.
+"""Keys of encrypted archives, derived from a passphrase as in SQLCipher 4.
 
-An encrypted archive is a SQLCipher 4 database with all defaults, which any program that has SQLCipher opens with
-the passphrase. Its first 16 bytes are the salt. Those of ours begin with a mark, by which an encrypted archive is
-told from any other file of random bytes.
+An encrypted archive is a SQLCipher 4 database with default settings, which any program with SQLCipher opens with
+the passphrase. Its first 16 bytes are the salt. The salts of archives begin with a fixed mark, by which they are
+distinguished from other files of random bytes.
 """
 
 import hashlib
@@ -26,27 +26,27 @@ PAGE: Final = 4096
 TAG: Final = 64
 HMAC_ITERATIONS: Final = 2
 HMAC_SALT_MASK: Final = 0x3A
-# Of a new passphrase, in characters, and of any, in bytes.
+# Minimum of a new passphrase in characters, and maximum of any in bytes.
 SHORTEST: Final = 8
 LONGEST: Final = 4096
-# So many pages are looked at to tell damage from a wrong passphrase.
+# How many pages are checked to distinguish damage from a wrong passphrase.
 SAMPLED: Final = 64
 
 
 @redacted
 @dataclass(frozen=True, slots=True)
 class ArchiveKey:
-    """The key of an archive, with the salt that it was derived with; neither is shown in its repr."""
+    """The key of an archive with its salt; its repr shows neither."""
 
     key: bytes
     salt: bytes
 
     def literal(self) -> str:
-        """Return the key as SQLCipher reads one that needs no derivation."""
+        """Return the raw key in the syntax of SQLCipher, which skips the derivation."""
         return f"x'{self.key.hex()}{self.salt.hex()}'"
 
     def fits(self, place: Path) -> bool:
-        """Return whether any of some pages, from the first to the last of an archive, was written with the key."""
+        """Return whether the HMAC of any of some pages of the archive matches the key."""
         mac_key = hashlib.pbkdf2_hmac(
             "sha512", self.key, bytes(byte ^ HMAC_SALT_MASK for byte in self.salt), HMAC_ITERATIONS, len(self.key)
         )
@@ -62,12 +62,12 @@ class ArchiveKey:
 
 
 def is_encrypted(head: bytes) -> bool:
-    """Return whether a file that begins so is an encrypted archive."""
+    """Return whether the first bytes of a file are those of an encrypted archive."""
     return head.startswith(ENCRYPTED_ARCHIVE)
 
 
 def make_key(passphrase: str) -> ArchiveKey:
-    """Derive a key with a new salt; raise `PassphraseRefused` for a passphrase that is too short."""
+    """Derive a key with a new salt; raise `PassphraseRefused` if the passphrase is too short."""
     if len(unicodedata.normalize("NFC", passphrase)) < SHORTEST:
         raise PassphraseRefused(
             f"the passphrase has fewer than {SHORTEST} characters; six words that have nothing to do with one "
@@ -77,8 +77,8 @@ def make_key(passphrase: str) -> ArchiveKey:
 
 
 def derive_key(passphrase: str, salt: bytes) -> ArchiveKey:
-    """Derive the key of an archive, which takes a fifth of a second on purpose."""
-    # Keyboards of different systems write one letter as one or as two code points.
+    """Derive the key of an archive with PBKDF2, which takes a fifth of a second."""
+    # Input methods differ in whether they compose characters (NFC or NFD).
     secret = unicodedata.normalize("NFC", passphrase).encode(errors="surrogatepass")
     if len(secret) > LONGEST:
         raise PassphraseRefused(f"the passphrase has more than {LONGEST:,} bytes")

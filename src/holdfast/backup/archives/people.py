@@ -1,4 +1,4 @@
-"""Names everybody as the owner of the account would see them."""
+"""Display names of people and chats."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -13,14 +13,14 @@ __all__ = ["Names"]
 @redacted
 @dataclass(slots=True)
 class Names:
-    """The names of everybody in an archive, read once: there are thousands of people, not millions."""
+    """The names of all recipients of an archive, cached in memory: there are thousands, not millions."""
 
     connection: sqlite3.Connection
     names: dict[int, str] = field(default_factory=dict)
     owners: set[int] = field(default_factory=set)
     by_service: dict[tuple[int, str], int] = field(default_factory=dict)
     accounts: dict[int, int] = field(default_factory=dict)
-    # Who was asked for, by id or service id, while somebody listens.
+    # The ids and service ids that were looked up, while tracking is on.
     used: set[int | str] | None = None
 
     def __post_init__(self) -> None:
@@ -44,19 +44,19 @@ class Names:
                 self.by_service.setdefault((account, own), owner)
 
     def name(self, number: int) -> str:
-        """Return the name of somebody."""
+        """Return the name of a recipient."""
         if self.used is not None:
             self.used.add(number)
         return self.names.get(number, "Unknown")
 
     def is_owner(self, number: int) -> bool:
-        """Return whether somebody is the owner of an account."""
+        """Return whether a recipient is the owner of an account."""
         if self.used is not None:
             self.used.add(number)
         return number in self.owners
 
     def name_in_account(self, account: int, person: object) -> str | None:
-        """Name somebody by id or service id as sentences want it: empty for the owner, None for nobody known."""
+        """Return a name by id or service id for sentences: empty for the owner, None if unknown."""
         key = person if isinstance(person, int) else str(person)
         if self.used is not None:
             self.used.add(key)
@@ -67,7 +67,7 @@ class Names:
 
     @contextmanager
     def track(self) -> Iterator[set[int | str]]:
-        """Note down who is asked for in a `with` block."""
+        """Collect the ids that are looked up within a `with` block."""
         self.used = used = set[int | str]()
         try:
             yield used
@@ -75,6 +75,6 @@ class Names:
             self.used = None
 
     def lookup(self, account: int, person: int | str) -> tuple[str | None, bool]:
-        """Say all that anybody can learn here of somebody: the name, and whether it is the owner."""
+        """Return the name of a recipient and whether it is the owner, which is all that this class reveals."""
         number = person if isinstance(person, int) else self.by_service.get((account, person), -1)
         return self.names.get(number), number in self.owners

@@ -1,8 +1,7 @@
-"""Removes a person from an archive: what they wrote, their chat, and every mention of them in what others wrote.
+"""Removes a person from an archive: their messages, their chat, and all references to them.
 
-Of a message by somebody else, reactions, receipts, votes and mentions are taken out of the record, and so is a
-quote of what the person said; an update or a call that names them is removed as a whole. What others say about
-them in their own words stays.
+From messages by others, their reactions, receipts, votes and mentions are removed, and quotes of their messages;
+an update or a call that refers to them is removed entirely. What others wrote about them in their own words stays.
 """
 
 import json
@@ -30,10 +29,10 @@ from holdfast.redacted_repr import redacted
 
 __all__ = ["Cleaner", "delete_chat", "delete_messages", "delete_recipient", "remove_person"]
 
-# Fields that name somebody by an id of the file, as `Message.field`.
+# Fields with a recipient id of the backup, as (message, field).
 ID_FIELDS: Final = frozenset(tuple(name.split(".")[-2:]) for name in RECIPIENT_IDS)
 BATCH: Final = 1000
-# Where recipients are named besides messages, by whom.
+# Columns that refer to recipients, apart from message tables.
 RECIPIENT_COLUMNS: Final = (
     ("notification_profile_member", "recipient_id"),
     ("chat_folder_member", "recipient_id"),
@@ -51,14 +50,14 @@ RECIPIENT_COLUMNS: Final = (
 
 
 def delete_messages(connection: sqlite3.Connection, ids: Iterable[int]) -> None:
-    """Delete messages with all that hangs on them, but for the records."""
+    """Delete messages with their related rows, but not their records."""
     run = connection.execute
     run("CREATE TEMP TABLE IF NOT EXISTS removed (id INTEGER PRIMARY KEY)")
     run("DELETE FROM temp.removed")
     connection.executemany("INSERT OR IGNORE INTO temp.removed VALUES (?)", ((number,) for number in ids))
     unindex_messages(connection, "SELECT id FROM temp.removed")
     for table in (*CHILDREN, "message_version", "message_change"):
-        run(f"DELETE FROM {table} WHERE message_id IN (SELECT id FROM temp.removed)")  # names of ours
+        run(f"DELETE FROM {table} WHERE message_id IN (SELECT id FROM temp.removed)")  # constants
     run("DELETE FROM stored_message WHERE id IN (SELECT id FROM temp.removed)")
     run("DROP TABLE temp.removed")
 
@@ -69,25 +68,25 @@ def delete_chat(connection: sqlite3.Connection, chat: int) -> None:
     delete_messages(connection, [number for (number,) in run("SELECT id FROM message WHERE chat_id = ?", (chat,))])
     run("DELETE FROM twin WHERE chat_alias IN (SELECT alias FROM chat_version WHERE chat_id = ?)", (chat,))
     for table, column in (("snapshot_chat", "chat_id"), ("chat_version", "chat_id"), ("chat", "id")):
-        run(f"DELETE FROM {table} WHERE {column} = ?", (chat,))  # names of ours
+        run(f"DELETE FROM {table} WHERE {column} = ?", (chat,))  # constants
 
 
 def delete_recipient(connection: sqlite3.Connection, recipient: int) -> None:
-    """Delete a person or a group of whom no message is left."""
+    """Delete a person or group that has no messages left."""
     for table, column in RECIPIENT_COLUMNS:
-        connection.execute(f"DELETE FROM {table} WHERE {column} = ?", (recipient,))  # names of ours
+        connection.execute(f"DELETE FROM {table} WHERE {column} = ?", (recipient,))  # constants
 
 
 @redacted
 @dataclass(frozen=True, slots=True)
 class Cleaner:
-    """Takes somebody out of records: `ids` are those of the file, `services` the bytes of ACI and PNI."""
+    """Removes a person from records: `ids` are those of the backup, `services` the bytes of ACI and PNI."""
 
     ids: Collection[int]
     services: Collection[bytes]
 
     def clean(self, record: Record) -> bool:
-        """Take out what names the person; tell whether anything that makes sense is left."""
+        """Remove references to the person; return False if the record is meaningless without them."""
         name = record.DESCRIPTOR.name
         for field, value in record.ListFields():
             if field.message_type is not None:
@@ -103,7 +102,7 @@ class Cleaner:
         return True
 
     def clean_field(self, record: Record, name: str, value: object, *, repeated: bool) -> bool:
-        """Clean what a field holds; tell whether the record around it stays."""
+        """Clean the value of a field; return whether the enclosing record stays."""
         if repeated:
             assert isinstance(value, Collection)  # noqa: S101  # as the schema says
             left = [item for item in value if self.clean(item)]
@@ -111,7 +110,7 @@ class Cleaner:
                 copies = [type(item).FromString(item.SerializeToString()) for item in left]
                 record.ClearField(name)
                 getattr(record, name).extend(copies)
-            # An update of a group that names nobody else tells nothing any more.
+            # A group update without any entries is removed.
             return bool(left) or name != "updates"
         assert isinstance(value, Record)  # noqa: S101  # as the schema says
         if self.clean(value):
@@ -122,7 +121,7 @@ class Cleaner:
         return False
 
     def names(self, record: str, field: str, value: object) -> bool:
-        """Return whether a value is the person."""
+        """Return whether a value refers to the person."""
         if isinstance(value, bytes):
             return value in self.services
         return (record, field) in ID_FIELDS and value in self.ids
@@ -165,7 +164,7 @@ def remove_person(connection: sqlite3.Connection, person: int) -> int:
     recipient_map = RecipientMap(connection, snapshots, Notes())
     recipient_map.load()
     messages = Messages(connection, snapshots, recipient_map, recipient_map.notes)
-    # Here the current snapshot is one of those that are there.
+    # No import is running, so the tables have the ids of the current snapshot too.
     messages.merger.maps.clear()
     changed = edit_recipients(connection, messages, cleaners)
     rewrite_current_rows(connection, recipient_map, messages.merger, changed)
@@ -179,7 +178,7 @@ def remove_person(connection: sqlite3.Connection, person: int) -> int:
 
 
 def service_ids(identifiers: Iterable[tuple[str, str]]) -> frozenset[bytes]:
-    """Return the bytes that stand for a person's ACI and PNI in records."""
+    """Return the binary service ids of a person."""
     raw_ids: set[bytes] = set()
     for kind, value in identifiers:
         try:
@@ -193,7 +192,7 @@ def service_ids(identifiers: Iterable[tuple[str, str]]) -> frozenset[bytes]:
 def messages_naming_person(
     connection: sqlite3.Connection, person: int, services: list[str], recipient_map: RecipientMap
 ) -> list[int]:
-    """Find the messages that name a person, and those with versions that may do so."""
+    """Return the messages that refer to a person, and those whose versions may do so."""
     message_ids = set(messages_naming(connection, [person], recipient_map))
     for query, values in (
         ("SELECT message_id FROM text_range WHERE mention_id = ?", (person,)),
@@ -206,7 +205,7 @@ def messages_naming_person(
 
 
 def edit_messages(connection: sqlite3.Connection, affected: list[int], cleaners: dict[int, Cleaner]) -> list[int]:
-    """Take somebody out of the records of messages; return those that are left and have to be read again."""
+    """Remove a person from the records of messages; return the messages to be read again."""
     reader, run = RecordReader(connection), connection.execute
     replaced: dict[tuple[int, int], bytes] = {}
     edited: list[int] = []
@@ -242,7 +241,7 @@ def edit_messages(connection: sqlite3.Connection, affected: list[int], cleaners:
 
 
 def edit_recipients(connection: sqlite3.Connection, messages: Messages, cleaners: dict[int, Cleaner]) -> list[int]:
-    """Take somebody out of the records of groups and lists; return those that have changed."""
+    """Remove a person from the records of groups and lists; return the changed recipients."""
     run, snapshots = connection.execute, messages.snapshots
     rows = run(
         "SELECT v.recipient_id, v.fingerprint, v.first_seen, v.last_seen, v.recorded_in, v.record "
@@ -267,7 +266,7 @@ def edit_recipients(connection: sqlite3.Connection, messages: Messages, cleaners
             (number, new_fingerprint),
         ).fetchone()
         if existing is not None:
-            # Two versions that differed only by the person are one.
+            # Versions that differed only in the removed person are merged.
             run(
                 "DELETE FROM recipient_version WHERE recipient_id = ? AND fingerprint = ?",
                 (number, new_fingerprint),
@@ -282,7 +281,7 @@ def edit_recipients(connection: sqlite3.Connection, messages: Messages, cleaners
 
 
 def delete_identity(connection: sqlite3.Connection, person: int, aliases: list[int], services: list[str]) -> None:
-    """Delete what tells who somebody is."""
+    """Delete the identifiers of a person."""
     run = connection.execute
     delete_recipient(connection, person)
     for alias in aliases:

@@ -1,6 +1,6 @@
-"""Takes in the messages of a block that need no second look: new ones, of which the core has read all there is.
+"""Converts the plain messages of a block to rows: new ones that the compiled readers can read completely.
 
-Everything else is handed back in its turn, so that what depends on the order of a file still does.
+All others are passed to a callback in the order of the backup, as their import may depend on that order.
 """
 
 from collections.abc import Callable, Container
@@ -17,7 +17,7 @@ __all__ = ["Records", "add_plain_messages"]
 PARTS = cython.declare(cython.uint, item_rows.PARTS)
 HAS_MEDIA = cython.declare(cython.uint, item_rows.HAS_MEDIA)
 HAS_LINK = cython.declare(cython.uint, item_rows.HAS_LINK)
-# Where a row has when it was sent, what it looks like, its text, what else there is to find, and its fingerprint.
+# Indexes of columns of a message row.
 SENT = cython.declare(cython.Py_ssize_t, 3)
 LOOK = cython.declare(cython.Py_ssize_t, 9)
 TEXT = cython.declare(cython.Py_ssize_t, 10)
@@ -27,17 +27,17 @@ NO_RECEIPTS = bytearray()
 
 
 class Records(Protocol):
-    """Keeps the records of messages, see `RecordWriter`."""
+    """The interface of `RecordWriter` that is used here."""
 
     limit: int
     block: int
     waiting: bytearray
 
     def flush(self) -> None:
-        """Write the block that is being filled."""
+        """Write the current block."""
 
 
-def add_plain_messages(  # noqa: PLR0915, PLR0917  # called once for thousands of messages
+def add_plain_messages(  # noqa: PLR0915, PLR0917  # called once per block of messages
     items: list[Item],
     data: bytes,
     frame: cython.Py_ssize_t,
@@ -52,10 +52,10 @@ def add_plain_messages(  # noqa: PLR0915, PLR0917  # called once for thousands o
     tables: dict[str, list[Row]],
     special: Callable[[Item, bytes, int], None],
 ) -> int:
-    """Turn new, plain messages into rows; `special` gets the others, each with its record and its frame's number.
+    """Convert new plain messages to rows; `special` is called with each other item, its record and frame number.
 
-    `known` and `moved` have the ids that are taken, `here` gets those of this block with their fingerprints.
-    Return how many messages were turned into rows.
+    `known` and `moved` have the ids in use, `here` receives the ids of this block with their fingerprints. Return
+    how many messages were converted.
     """
     index: cython.Py_ssize_t
     start: cython.Py_ssize_t

@@ -1,4 +1,4 @@
-"""Writes what shows of people, groups, lists, call links and chats: the columns of each kind."""
+"""Writes the current rows of contacts, groups, distribution lists, call links and chats."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -26,14 +26,14 @@ LATEST: Final = (1 << 63) - 1
 
 
 def optional_ms(value: int) -> int | None:
-    """Write a time that may be missing, kept inside what SQLite can hold."""
+    """Return a time, clamped to what SQLite can store; None for 0."""
     return min(value, LATEST) if value else None
 
 
 @redacted
 @dataclass(slots=True)
 class ProfileWriter:
-    """Writes what a snapshot says, unless `dry`: then a later one says something else and only notes count."""
+    """Writes the rows of a snapshot; with `dry` it only records notes, as a later snapshot takes precedence."""
 
     connection: sqlite3.Connection
     snapshots: Snapshots
@@ -42,12 +42,12 @@ class ProfileWriter:
     dry: bool = False
 
     def execute(self, statement: str, values: tuple[object, ...]) -> None:
-        """Write, unless there is nothing to write."""
+        """Execute a statement, unless `dry`."""
         if not self.dry:
             self.connection.execute(statement, values)
 
     def describe(self, recipient_id: int, recipient: pb.Recipient, fingerprint: int, name: str) -> None:
-        """Write what shows of a recipient."""
+        """Write the rows of a recipient."""
         run, now, kind = self.execute, self.snapshots.current, recipient.WhichOneof("destination") or ""
         color, computed = avatar_color(recipient)
         if computed:
@@ -91,7 +91,7 @@ class ProfileWriter:
             )
 
     def contact_columns(self, contact: pb.Contact) -> tuple[object, ...]:
-        """Make the columns of a person."""
+        """Return the columns of a contact."""
         gone = contact.WhichOneof("registration") == "notRegistered"
         return (
             uuid_text(contact.aci),
@@ -152,7 +152,7 @@ class ProfileWriter:
             run("INSERT OR REPLACE INTO group_member VALUES (?, ?, ?, NULL, ?, ?, ?, ?, ?, ?)", (group_id, *row))
 
     def member_rows(self, snapshot: pb.Group.GroupSnapshot) -> Iterator[tuple[object, ...]]:
-        """Make the rows of everybody who has to do with a group."""
+        """Yield the rows of members, invited people, requesting and banned people of a group."""
         for member in snapshot.members:
             yield (
                 service_id(member.userId),
@@ -176,7 +176,7 @@ class ProfileWriter:
             yield service_id(banned.userId), "banned", None, None, None, None, None, optional_ms(banned.timestamp)
 
     def write_distribution_list(self, list_id: int, item: pb.DistributionListItem) -> None:
-        """Write a list and its members."""
+        """Write a distribution list and its members."""
         run, distribution_list = self.execute, item.distributionList
         deleted = item.WhichOneof("item") == "deletionTimestamp"
         run("DELETE FROM distribution_list_member WHERE list_id = ?", (list_id,))
@@ -199,7 +199,7 @@ class ProfileWriter:
                 self.notes.skip("a member of a distribution list who is not in the file")
 
     def describe_chat(self, chat_id: int, chat: pb.Chat, fingerprint: int) -> None:
-        """Write what shows of a chat."""
+        """Write the row of a chat."""
         now = self.snapshots.current
         wallpaper, bubble = style_of(chat.style, self.notes) if chat.HasField("style") else (None, None)
         row = (
@@ -239,7 +239,7 @@ class ProfileWriter:
 
 
 def style_of(style: pb.ChatStyle, notes: Notes) -> tuple[str | None, str | None]:
-    """Name the wallpaper and the bubble colour of a chat."""
+    """Return the names of the wallpaper and the bubble color of a chat."""
     paper = style.WhichOneof("wallpaper")
     wallpaper = None
     if paper == "wallpaperPreset":

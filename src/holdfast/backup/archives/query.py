@@ -1,9 +1,9 @@
-"""What people type into a search, turned into a query of the full-text index.
+"""Parses search queries into FTS5 queries.
 
-Words must all be there; `"a phrase"` stands as it is, `begin*` finds words that begin so, `-word` must not be
-there, and `OR` between two lets either do. Filters are written as `chat:`, `from:`, `kind:`, `is:in`, `is:out`,
-`has:media`, `has:link`, `since:2024-01-31` and `until:2024-12`. Nothing that is typed can be anything else than a
-query.
+All words must occur; `"a phrase"` matches literally, `begin*` matches a prefix, `-word` must not occur, and `OR`
+between two terms matches either. Filters are `chat:`, `from:`, `kind:`, `is:in`, `is:out`, `has:media`,
+`has:link`, `since:2024-01-31` and `until:2024-12`. Terms are quoted, so that no input is interpreted as FTS5
+syntax.
 """
 
 import re
@@ -33,7 +33,7 @@ MAX_PARTS: Final = 64
 @redacted
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """What a hit must be besides having the words; names of chats and people are not looked up yet."""
+    """Conditions besides the words of a query; names of chats and people are not resolved yet."""
 
     chat: str | None = None
     person: str | None = None
@@ -48,7 +48,7 @@ class Filters:
 @redacted
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A query: `match` for the full-text index, empty when only filters were given; `words` as they were typed."""
+    """A parsed query: `match` is the FTS5 query, empty if there are only filters; `words` are as typed."""
 
     match: str
     words: tuple[str, ...]
@@ -56,7 +56,7 @@ class Query:
 
 
 def parse_date(text: str, *, end: bool = False) -> int:
-    """Read a date in UTC: a year, a month, a day or a minute; `end` gives the end of it instead of the start."""
+    """Parse a date in UTC with the precision of a year, month, day or minute; `end` returns its end."""
     match = DATE.fullmatch(text.strip())
     if match is None:
         raise QueryRefused(f"{text} is not a date; write 2024, 2024-05 or 2024-05-31")
@@ -76,14 +76,14 @@ def parse_date(text: str, *, end: bool = False) -> int:
 
 
 def parse_query(text: str, filters: Filters | None = None, *, beginnings: bool = False) -> Query:
-    """Read a query; filters given apart count as well as those written in it.
+    """Parse a query; `filters` are combined with those in the text.
 
-    With `beginnings` every word that must be there finds what begins so; phrases and unwanted words stay whole.
+    With `beginnings` every required word matches as a prefix; phrases and excluded words match exactly.
     """
     if len(text) > MAX_LENGTH:
         raise QueryRefused(f"the query is too long: {len(text)} characters, {MAX_LENGTH} at most")
     chosen = filters or Filters()
-    # What no word can have would end the query early, or not be text at all.
+    # Control characters would end the query early, or are not text.
     text = "".join(character if character.isprintable() else " " for character in text)
     wanted: list[str] = []
     unwanted: list[str] = []
@@ -126,7 +126,7 @@ def parse_query(text: str, filters: Filters | None = None, *, beginnings: bool =
 
 
 def term_of(text: str, *, whole: bool) -> str:
-    """Write one word or phrase as a term of the index; empty when there is nothing in it to find."""
+    """Return the FTS5 term of a word or phrase; empty if it has nothing to search for."""
     prefix = not whole and text.endswith("*")
     words, signs = split_signs(text.rstrip("*") if not whole else text)
     terms = []
@@ -142,7 +142,7 @@ def term_of(text: str, *, whole: bool) -> str:
 
 
 def add_filter(filters: Filters, name: str, value: str) -> Filters:
-    """Add one filter."""
+    """Return the filters with one more."""
     if name == "chat":
         return replace(filters, chat=value)
     if name == "from":

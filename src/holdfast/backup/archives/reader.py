@@ -1,4 +1,4 @@
-"""Reads chats, people and messages from an archive; pages of a chat cost the same at any depth."""
+"""Reads chats, people and messages of an archive. Keyset pagination: a page costs the same at any depth."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -21,12 +21,12 @@ SELECT c.id, r.account_id, a.name, r.name, r.kind, coalesce(n.messages, 0),
 FROM chat c JOIN recipient r ON r.id = c.id JOIN account a ON a.id = r.account_id
 LEFT JOIN (SELECT chat_id, count(*) AS messages FROM message GROUP BY chat_id) n ON n.chat_id = c.id
 """
-# How many messages everybody wrote, as the full-text index knows it.
+# Messages per author, from the vocabulary of the full-text index.
 MESSAGES_WRITTEN: Final = """
 SELECT CAST(substr(term, 2) AS INTEGER) AS author_id, doc AS messages FROM message_term
 WHERE term >= 'p0' AND term < 'p:' AND col = 'facets'
 """
-# What a backup no longer has, or says differently than an earlier one; `message_vanished` serves the first.
+# Conditions for vanished and changed messages; the index `message_vanished` serves the first.
 ALTERED: Final = {
     "vanished": "m.last_seen IS NOT NULL",
     "edited": (
@@ -35,19 +35,19 @@ ALTERED: Final = {
     ),
     "deleted": "m.kind IN ('deleted', 'deleted_by_admin')",
 }
-# Beyond this a page is no longer read by a person.
+# More than a person reads on one page.
 MAX_LIMIT: Final = 1000
-# After every message.
+# Greater than any position.
 BEYOND: Final = (1 << 63) - 1
 
 
 @redacted
 @dataclass(slots=True)
 class ArchiveReader(MessageLoader):
-    """Answers questions about an archive."""
+    """Queries of an archive."""
 
     def snapshots(self) -> list[model.Snapshot]:
-        """List the backups that were imported, the oldest first."""
+        """List the imported backups, the oldest first."""
         rows = self.connection.execute(
             "SELECT s.id, s.account_id, a.name, s.made_ms, s.app_version, s.messages, s.frames, s.digest, "
             "s.source "
@@ -56,7 +56,7 @@ class ArchiveReader(MessageLoader):
         return [check_types(model.Snapshot(*row)) for row in rows]
 
     def skipped(self, snapshot: int | None = None) -> Iterator[model.SkippedRecord]:
-        """Yield what imports left out or read as something else."""
+        """Yield what imports skipped or replaced by defaults."""
         rows = self.connection.execute(
             "SELECT k.snapshot_id, s.source, k.frame, k.record, k.action, k.what, k.times FROM skipped k "
             "JOIN snapshot s ON s.id = k.snapshot_id WHERE ?1 IS NULL OR k.snapshot_id = ?1 "
@@ -73,12 +73,12 @@ class ArchiveReader(MessageLoader):
         return [self.chat_of(row) for row in rows]
 
     def chat_of(self, row: Sequence[Any]) -> model.Chat:
-        """Make a chat of a row."""
+        """Convert a row to a chat."""
         facts = (*row[:7], bool(row[7]), row[8], bool(row[9]))
         return check_types(model.Chat(*facts))
 
     def chat(self, wanted: int | str) -> model.Chat:
-        """Find a chat by its id, its name, or how its name begins."""
+        """Return a chat by id, name or unique part of its name."""
         number = self.chat_id(wanted)
         row = self.connection.execute(
             f"{CHATS.replace('GROUP', 'WHERE chat_id = ?1 GROUP')} WHERE c.id = ?1", (number,)
@@ -86,7 +86,7 @@ class ArchiveReader(MessageLoader):
         return self.chat_of(row.fetchone())
 
     def chat_id(self, wanted: int | str) -> int:
-        """Find the id of a chat, without counting what is in it."""
+        """Return the id of a chat, without counting its messages."""
         text = str(wanted).casefold()
         chats = self.connection.execute(
             "SELECT c.id, r.name FROM chat c JOIN recipient r ON r.id = c.id"
@@ -106,7 +106,7 @@ class ArchiveReader(MessageLoader):
         raise NotInArchive(f"there is no chat {wanted}; `holdfast archive chats` lists them")
 
     def people(self) -> list[model.Person]:
-        """List everybody, those who wrote most first."""
+        """List the people, those with the most messages first."""
         rows = self.connection.execute(
             "SELECT p.id, p.account_id, p.account, p.name, p.kind, p.aci, p.pni, p.phone, p.username, "
             "p.profile_name, "
@@ -128,7 +128,7 @@ class ArchiveReader(MessageLoader):
         around_ms: int | None = None,
         limit: int = 50,
     ) -> model.Page:
-        """Read some messages of a chat in their order: the last ones, or those before, after or around a place."""
+        """Return a page of a chat in its order: the latest messages, or those before, after or around one."""
         limit = max(1, min(limit, MAX_LIMIT))
         if around_ms is not None:
             half = limit // 2
@@ -154,7 +154,7 @@ class ArchiveReader(MessageLoader):
         limit: int,
         until_ms: int | None = None,
     ) -> list[Row]:
-        """Read rows on one side of a place, the nearest first, none from `until_ms` on."""
+        """Return rows on one side of a position, the nearest first, before `until_ms`."""
         direction = "ASC" if ">" in operator else "DESC"
         where = "" if position is None else f"AND (m.order_ms, m.order_n, m.id) {operator} (?, ?, ?)"
         values: tuple[int, ...] = () if position is None else (position.ms, position.n, position.id)
@@ -162,7 +162,7 @@ class ArchiveReader(MessageLoader):
             where += " AND m.order_ms < ?"
             values += (until_ms,)
         return self.connection.execute(
-            f"SELECT {COLUMNS} FROM message m WHERE m.chat_id = ? {where} "  # signs of ours
+            f"SELECT {COLUMNS} FROM message m WHERE m.chat_id = ? {where} "  # constant operators
             f"ORDER BY m.order_ms {direction}, m.order_n {direction}, m.id {direction} LIMIT ?",
             (chat, *values, limit),
         ).fetchall()
@@ -175,10 +175,10 @@ class ArchiveReader(MessageLoader):
         until_ms: int | None = None,
         columns: str = COLUMNS,
     ) -> list[Row]:
-        """Read the rows from a place of a chat up to another, which is not included; other columns if wanted."""
+        """Return the rows from a position of a chat up to another, exclusive; `columns` overrides the columns."""
         last = end or model.Position(BEYOND if until_ms is None else until_ms, -1, 0)
         return self.connection.execute(
-            f"SELECT {columns} FROM message m WHERE m.chat_id = ? "  # columns of ours
+            f"SELECT {columns} FROM message m WHERE m.chat_id = ? "  # constant columns
             "AND (m.order_ms, m.order_n, m.id) >= (?, ?, ?) AND (m.order_ms, m.order_n, m.id) < (?, ?, ?) "
             "ORDER BY m.order_ms, m.order_n, m.id",
             (chat, start.ms, start.n, start.id, last.ms, last.n, last.id),
@@ -187,7 +187,7 @@ class ArchiveReader(MessageLoader):
     def messages(
         self, chat: int, since_ms: int | None = None, until_ms: int | None = None
     ) -> Iterator[model.Message]:
-        """Yield the messages of a chat in their order, a thousand at a time; `until_ms` itself is not included."""
+        """Yield the messages of a chat in its order, in batches of a thousand; `until_ms` is exclusive."""
         position = model.Position(since_ms or 0, -1, 0)
         while True:
             rows = self.rows(chat, ">", position, MAX_LIMIT, until_ms)
@@ -198,7 +198,7 @@ class ArchiveReader(MessageLoader):
             position = messages[-1].position
 
     def message(self, number: int) -> model.Message:
-        """Read one message with its receipts and what changed about it."""
+        """Return one message with its receipts and changes."""
         rows = self.connection.execute(
             f"SELECT {COLUMNS} FROM message m WHERE m.id = ?",
             (min(number, (1 << 63) - 1),),
@@ -220,7 +220,7 @@ class ArchiveReader(MessageLoader):
     ) -> list[model.Message]:
         """List messages that the newest backup lacks, or that were edited or deleted, the latest first.
 
-        Each has what changed about it. The next page is below the id of the last one.
+        Each has its changes. The next page is below the id of the last one.
         """
         conditions = (
             (chat is not None, "m.chat_id = ?", chat),
@@ -241,7 +241,7 @@ class ArchiveReader(MessageLoader):
         return [check_types(message) for message in self.build_messages(rows, whole=True)]
 
     def by_ids(self, numbers: Sequence[int]) -> list[model.Message]:
-        """Read messages by their ids, in the order of these."""
+        """Return messages by id, in the order of the ids."""
         rows = self.connection.execute(
             f"SELECT {COLUMNS} FROM message m WHERE m.id IN (SELECT value FROM json_each(?))",
             (json.dumps(list(numbers)),),
@@ -250,7 +250,7 @@ class ArchiveReader(MessageLoader):
         return [by_id[number] for number in numbers if number in by_id]
 
     def record(self, number: int) -> bytes:
-        """Return the bytes of the chat item a message was read from, with the ids of its file."""
+        """Return the serialized chat item of a message, with the ids of its backup."""
         row = self.connection.execute(
             "SELECT block_id, block_at FROM message WHERE id = ?", (min(number, (1 << 63) - 1),)
         ).fetchone()

@@ -1,8 +1,8 @@
-"""Reads how far a message got with each recipient, which is packed into a few bytes of its row.
+"""Decodes the receipts of a message, which are packed into one column of its row.
 
-A receipt is the id of the recipient, one byte (the status in the lowest four bits, then whether the sender was
-sealed, then the reason of a failure) and the time, as how far it is from the time the message was sent: twice as
-much if it is later, else twice as much less one. Both numbers are varints. `pack_receipts` writes them.
+A receipt is the recipient id as a varint, one byte (the status in the lowest four bits, then the sealed sender
+flag, then the reason of a failure), and the time relative to that of the message as a zigzag varint.
+`pack_receipts` encodes them.
 """
 
 from typing import NamedTuple
@@ -19,7 +19,7 @@ FAILED = STATUSES.index("failed")
 
 @redacted
 class StoredReceipt(NamedTuple):
-    """What became of a message on its way to one recipient."""
+    """The delivery status of a message for one recipient."""
 
     recipient_id: int
     status: str
@@ -29,7 +29,7 @@ class StoredReceipt(NamedTuple):
 
 
 def unpack_receipts(packed: bytes, sent_ms: int) -> list[StoredReceipt]:
-    """Read the receipts of a message that was sent at a time, by recipient."""
+    """Decode the receipts of a message that was sent at `sent_ms`."""
     receipts: list[StoredReceipt] = []
     offset = 0
     try:
@@ -53,7 +53,7 @@ def unpack_receipts(packed: bytes, sent_ms: int) -> list[StoredReceipt]:
 
 
 def read_varint(packed: bytes, offset: int) -> tuple[int, int]:
-    """Read a varint; return it and where it ends."""
+    """Decode a varint; return it and the offset after it."""
     number = shift = 0
     while packed[offset] & 0x80:
         number |= (packed[offset] & 0x7F) << shift
@@ -63,5 +63,5 @@ def read_varint(packed: bytes, offset: int) -> tuple[int, int]:
 
 
 def recipient_bytes(recipient: int) -> bytes:
-    """Return what the receipts of somebody begin with; other bytes may happen to be the same."""
+    """Return the bytes that a recipient's receipts begin with; a search for them can have false positives."""
     return encode_varint(recipient)

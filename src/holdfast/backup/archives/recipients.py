@@ -1,7 +1,6 @@
-"""Brings people, groups, lists and call links of a backup into an archive, and chats with their settings.
+"""Imports the recipients of a backup (people, groups, lists, call links) and its chats.
 
-Each keeps every version it was seen in, with the record it was read from; the version of the latest snapshot is
-the one that shows.
+Every version is stored, with the record it was read from; the version of the latest snapshot is the current one.
 """
 
 import json
@@ -28,17 +27,17 @@ RECIPIENT: Final = tables.TARGETS[slot_of("Frame.recipient")]
 CHAT: Final = tables.TARGETS[slot_of("Frame.chat")]
 LATEST: Final = (1 << 63) - 1
 
-# The alias a version was read from, and the first and the last snapshot that have it.
+# The alias of a version, and its first and last snapshot.
 Sighting = tuple[int, int, int]
 
 
 @redacted
 @dataclass(slots=True)
 class RecipientMap:
-    """Who and what a backup speaks of: `people` and `chats` lead from its ids to those of the archive.
+    """The recipients of a backup: `people` and `chats` map its ids to those of the archive.
 
-    `aliases` has whom the file knows by an alias that belongs to somebody else, `chat_aliases` the chats of all
-    who go by a weak one.
+    `aliases` has the recipients whose alias belongs to another person, `chat_aliases` the chats of all weak
+    aliases.
     """
 
     connection: sqlite3.Connection
@@ -49,11 +48,11 @@ class RecipientMap:
     aliases: dict[int, int] = field(default_factory=dict)
     chat_aliases: dict[int, int] = field(default_factory=dict)
     by_aci: dict[str, int] = field(default_factory=dict)
-    # The aliases of this file, and those whose chats it has.
+    # The aliases of this backup, and those with a record or chat that was imported.
     current_aliases: set[int] = field(default_factory=set)
     seen: set[int] = field(default_factory=set)
     seen_chats: set[int] = field(default_factory=set)
-    # All aliases of the account, and the person each belongs to.
+    # All aliases of the account, and the person of each.
     known_aliases: dict[int, Alias] = field(default_factory=dict)
     owners: dict[int, int] = field(default_factory=dict)
     unsaved: set[int] = field(default_factory=set)
@@ -65,7 +64,7 @@ class RecipientMap:
         self.profiles = ProfileWriter(self.connection, self.snapshots, self.notes, self.people)
 
     def load(self) -> None:
-        """Read how everybody of the account is known."""
+        """Load the aliases of the account."""
         rows = self.connection.execute(
             "SELECT kind, value, alias, recipient_id, first_seen FROM identity WHERE account_id = ?",
             (self.snapshots.account,),
@@ -82,14 +81,14 @@ class RecipientMap:
                 self.by_aci[value] = number
 
     def register(self, recipients: Iterable[pb.Recipient]) -> dict[int, tuple[int, int]]:
-        """Learn of some recipients before they are taken in; return the aliases that change hands by that."""
+        """Register recipients before they are imported; return the aliases that move to another person."""
         for recipient in recipients:
             if not missing_part(recipient):
                 self.register_alias(identities(recipient))
         return self.resolve_people()
 
     def register_alias(self, identifiers: list[Identity]) -> int:
-        """Remember that this file has somebody who is known so, and return the alias."""
+        """Register an alias of this backup with its identifiers, and return its id."""
         number = stable_id(self.snapshots.account, *identifiers[0])
         alias = self.known_aliases.setdefault(number, Alias(number, identifiers[0]))
         for identifier in identifiers:
@@ -104,7 +103,7 @@ class RecipientMap:
         return number
 
     def common_snapshots(self, first: int, second: int) -> list[int]:
-        """List the snapshots in which two aliases stand side by side."""
+        """Return the snapshots that contain both aliases."""
         if self.snapshots_by_alias is None:
             self.snapshots_by_alias = {}
             rows = self.connection.execute(
@@ -118,7 +117,7 @@ class RecipientMap:
         return [*common, self.snapshots.current] if {first, second} <= self.current_aliases else list(common)
 
     def resolve_people(self) -> dict[int, tuple[int, int]]:
-        """Decide who is who anew; return the aliases that change hands, from whom and to whom."""
+        """Resolve identities again; return the aliases that move to another person, from whom and to whom."""
         before, self.owners = (
             self.owners,
             resolve_people(self.known_aliases, self.snapshots.order, self.common_snapshots),
@@ -138,7 +137,7 @@ class RecipientMap:
         return moved
 
     def owner_of(self, file_id: int, alias: int) -> int:
-        """Return the person an alias of the file belongs to, and note where the two differ."""
+        """Return the person of an alias of this backup, and update `aliases` if the two differ."""
         person = self.owners.get(alias, alias)
         if person == alias:
             self.aliases.pop(file_id, None)
@@ -147,11 +146,11 @@ class RecipientMap:
         return person
 
     def is_weak(self, alias: int) -> bool:
-        """Return whether an alias may turn out to be somebody else's."""
+        """Return whether an alias may belong to another person."""
         return alias in self.known_aliases and self.known_aliases[alias].is_weak
 
     def add(self, recipient: pb.Recipient, raw: bytes) -> None:
-        """Take in one recipient that the map has an id for."""
+        """Import one registered recipient."""
         missing = missing_part(recipient)
         if missing:
             self.notes.skip(f"{missing} not set")
@@ -168,7 +167,7 @@ class RecipientMap:
         self.profiles.describe(person, recipient, fingerprint, name)
 
     def save(self) -> None:
-        """Write down how people are known, where that is new."""
+        """Store new and changed identities."""
         self.connection.executemany(
             "INSERT OR REPLACE INTO identity VALUES (?, ?, ?, ?, ?, ?)",
             [
@@ -180,11 +179,11 @@ class RecipientMap:
         self.unsaved.clear()
 
     def placeholder_id(self) -> int:
-        """Return the id of the placeholder, which need not be in this file."""
+        """Return the id of the placeholder recipient, which need not exist."""
         return stable_id(self.snapshots.account, *UNKNOWN)
 
     def placeholder(self) -> int:
-        """Return who stands for everybody that a record names and the file does not have."""
+        """Return the placeholder recipient for references to missing ones, created if needed."""
         if not self.placeholder_alias:
             self.placeholder_alias = self.register_alias([UNKNOWN])
             self.owners[self.placeholder_alias] = self.placeholder_alias
@@ -195,7 +194,7 @@ class RecipientMap:
         return self.placeholder_alias
 
     def placeholder_chat(self) -> int:
-        """Return the chat for everything whose chat is not in the file."""
+        """Return the placeholder chat for references to missing ones, created if needed."""
         chat = self.placeholder()
         if chat not in self.seen_chats:
             self.seen_chats.add(chat)
@@ -204,7 +203,7 @@ class RecipientMap:
         return chat
 
     def write_placeholder(self, table: str) -> None:
-        """Write what shows of the placeholder or its chat, where it is not there."""
+        """Insert the current row of the placeholder recipient or chat, if it is missing."""
         now, account = self.snapshots.current, self.snapshots.account
         chat = table == "chat"
         self.connection.execute(
@@ -214,10 +213,10 @@ class RecipientMap:
             (self.placeholder_id(), *(() if chat else (account,)), now, self.snapshots.last_seen_value(now)),
         )
 
-    def record_version(  # noqa: PLR0917  # of what, whose, and what it says
+    def record_version(  # noqa: PLR0917  # the columns of a version
         self, table: str, item_id: int, alias: int, fingerprint: int, raw: bytes, name: str | None = None
     ) -> bool:
-        """Record a version of a recipient or chat; tell whether it is the one that shows and has to be written."""
+        """Store a version of a recipient or chat; return whether its current row must be written."""
         current, snapshots = self.snapshots.current, self.snapshots
         run = self.connection.execute
         versions = self.versions(table, item_id)
@@ -251,16 +250,17 @@ class RecipientMap:
     def versions(self, table: str, item_id: int) -> dict[int, Sighting]:
         """Return the versions of a recipient or chat, by fingerprint."""
         rows = self.connection.execute(
-            f"SELECT fingerprint, alias, first_seen, last_seen FROM {table}_version "  # two names
+            f"SELECT fingerprint, alias, first_seen, last_seen FROM {table}_version "  # constants
             f"WHERE {table}_id = ?",
             (item_id,),
         )
         return {fingerprint: (alias, first, last) for fingerprint, alias, first, last in rows}
 
     def latest(self, versions: Mapping[int, Sighting]) -> tuple[int, int, int]:
-        """Return which of several versions shows, and the first and the last snapshot of all.
+        """Return the fingerprint of the current version, and the first and last snapshot of all versions.
 
-        It is the one of the latest snapshot; where that has a person twice, the one by the stronger alias.
+        The current version is that of the latest snapshot; if that contains a person twice, the one with the
+        stronger alias.
         """
         order = self.snapshots.order
 
@@ -274,7 +274,7 @@ class RecipientMap:
         return shown, first, versions[shown][2]
 
     def add_chat(self, chat: pb.Chat, raw: bytes) -> None:
-        """Take in one chat; it has the id of its recipient."""
+        """Import one chat; it has the id of its recipient."""
         recipient_id = self.people.get(chat.recipientId)
         if recipient_id is None:
             self.notes.default("a chat with somebody who is not in the file, kept as Unknown")
@@ -294,7 +294,7 @@ class RecipientMap:
         self.profiles.describe_chat(recipient_id, chat, fingerprint)
 
     def finish(self) -> None:
-        """Write down the ids of the file, name the members of groups, and mark who is no longer there."""
+        """Store the ids of the backup, link group members, and mark vanished recipients and chats."""
         snapshots, run = self.snapshots, self.connection.execute
         many = self.connection.executemany
         many(
@@ -329,7 +329,7 @@ class RecipientMap:
         )
 
     def link_members(self) -> None:
-        """Write down who of the archive the members of groups and the mentioned people are."""
+        """Resolve the members of groups and the mentioned people to recipients."""
         snapshots, run = self.snapshots, self.connection.execute
         run(
             "UPDATE group_member SET recipient_id = (SELECT min(i.recipient_id) FROM identity i WHERE "
@@ -349,7 +349,7 @@ class RecipientMap:
 
 
 def missing_part(recipient: pb.Recipient) -> str | None:
-    """Name what a recipient lacks without which the archive cannot hold it."""
+    """Return the required field that a recipient lacks, or None."""
     if recipient.WhichOneof("destination") is None:
         return "Recipient.destination"
     is_list = recipient.WhichOneof("destination") == "distributionList"
@@ -357,7 +357,7 @@ def missing_part(recipient: pb.Recipient) -> str | None:
 
 
 def chat_fingerprint(raw: bytes, alias: int, *, weak: bool) -> int:
-    """Make the fingerprint of a chat: whose it is counts where it may turn out to be somebody else's."""
+    """Compute the fingerprint of a chat; it depends on the alias only if that is weak."""
     record = pb.Chat.FromString(raw)
     record.ClearField("id")
     record.recipientId = alias if weak else 0
@@ -365,12 +365,12 @@ def chat_fingerprint(raw: bytes, alias: int, *, weak: bool) -> int:
 
 
 def recipient_fingerprint(raw: bytes, people: Mapping[int, int], aliases: Mapping[int, int]) -> int:
-    """Make the fingerprint of a recipient: its id is of its file only, and so are those of a list's members."""
+    """Compute the fingerprint of a recipient, without the ids of its backup."""
     record = pb.Recipient.FromString(raw)
     record.ClearField("id")
     members = record.distributionList.distributionList.memberRecipientIds
     if members:
-        # Aliases stay what they are, whoever they turn out to belong to.
+        # Aliases do not change when identities are resolved again.
         mapped = sorted(aliases.get(member, people.get(member, 0)) for member in members)
         del members[:]
         members.extend(mapped)

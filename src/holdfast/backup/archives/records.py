@@ -1,7 +1,7 @@
-"""Keeps the records messages were read from, so that nothing is lost that no table has a column for.
+"""Stores the original records of messages, so that no field is lost for lack of a column.
 
-Records of one import stand together in blocks, each compressed as a whole: a seventh of the time and two thirds of
-the room that single ones would take. A message knows its block and where in it its record begins.
+Records of one import are compressed together in blocks of 64 KiB, which takes a seventh of the time and two thirds
+of the space of single ones. A message refers to its block and the offset in it.
 """
 
 import sqlite3
@@ -19,16 +19,16 @@ from holdfast.redacted_repr import redacted
 __all__ = ["RecordReader", "RecordWriter", "read_record", "rewrite_records"]
 
 BLOCK: Final = 64 << 10
-# An eighth less room than with 1, for a thirtieth more time of an import; more gains little.
+# An eighth smaller than level 1, for a thirtieth more import time; higher levels gain little.
 LEVEL: Final = 3
-# Before each record stands how long it is.
+# The length prefix of a record, in bytes.
 LENGTH: Final = 4
 
 
 @redacted
 @dataclass(slots=True)
 class RecordWriter:
-    """Puts records into blocks."""
+    """Appends records to blocks."""
 
     connection: sqlite3.Connection
     snapshot: int
@@ -41,7 +41,7 @@ class RecordWriter:
         self.block = last + 1
 
     def add(self, raw: bytes) -> tuple[int, int]:
-        """Keep a record and return its place: the block, and the offset in it."""
+        """Append a record and return its block and offset."""
         at = len(self.waiting)
         if at >= self.limit:
             self.flush()
@@ -51,7 +51,7 @@ class RecordWriter:
         return self.block, at
 
     def flush(self) -> None:
-        """Write the block that is being filled."""
+        """Write the current block."""
         if self.waiting:
             data = zlib_ng.compress(bytes(self.waiting), LEVEL)
             self.connection.execute("INSERT INTO block VALUES (?, ?, ?)", (self.block, self.snapshot, data))
@@ -62,7 +62,7 @@ class RecordWriter:
 @redacted
 @dataclass(slots=True)
 class RecordReader:
-    """Reads records; the block of the last one is kept, as neighbours in time mostly are neighbours there."""
+    """Reads records; the last block is cached, as messages of one time are mostly in one block."""
 
     connection: sqlite3.Connection
     block: int = -1
@@ -70,7 +70,7 @@ class RecordReader:
     data: bytes = b""
 
     def read(self, block: int, at: int) -> tuple[int, bytes]:
-        """Return the snapshot a record was read from, and its bytes."""
+        """Return a record, with the snapshot it is from."""
         if block != self.block:
             self.load(block)
         size = int.from_bytes(self.data[at : at + LENGTH], "little")
@@ -80,7 +80,7 @@ class RecordReader:
         return self.snapshot, self.data[at : at + size]
 
     def load(self, block: int) -> None:
-        """Unpack a block."""
+        """Decompress a block."""
         row = self.connection.execute("SELECT snapshot_id, data FROM block WHERE id = ?", (block,)).fetchone()
         if row is None:
             raise ArchiveError(f"the archive is damaged: block {block} is missing")
@@ -92,18 +92,18 @@ class RecordReader:
 
 
 def read_record(connection: sqlite3.Connection, block: int, at: int) -> tuple[int, bytes]:
-    """Return the snapshot a record was read from, and its bytes."""
+    """Return a record, with the snapshot it is from."""
     return RecordReader(connection).read(block, at)
 
 
-# Where a record lies: the block, and the offset in it.
+# The block and the offset of a record.
 Place = tuple[int, int]
 
 
 def rewrite_records(connection: sqlite3.Connection, edited: Mapping[Place, bytes]) -> None:
-    """Write blocks anew without the records that no message refers to, and with others in the place of some.
+    """Rewrite blocks without unreferenced records, and with `edited` records replaced.
 
-    What was removed is otherwise still in the block it was compressed into with its neighbours.
+    Otherwise removed records would remain in their compressed blocks.
     """
     run, many = connection.execute, connection.executemany
     run("DROP TABLE IF EXISTS temp.referred")
@@ -141,7 +141,7 @@ def rewrite_records(connection: sqlite3.Connection, edited: Mapping[Place, bytes
 
 
 def record_references(connection: sqlite3.Connection) -> Iterator[tuple[int, int, int, int | None]]:
-    """Yield which messages and versions refer to which records, block by block."""
+    """Yield the messages and versions that refer to records, block by block."""
     for (block,) in connection.execute("SELECT id FROM block ORDER BY id").fetchall():
         yield from connection.execute(
             "SELECT block_id, block_at, id, fingerprint FROM temp.referred WHERE block_id = ? ORDER BY block_at",

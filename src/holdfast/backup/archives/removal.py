@@ -1,9 +1,9 @@
-"""Removes an import, a chat or a person from an archive for good.
+"""Removes an import, a chat or a person from an archive permanently.
 
-Everything happens in one transaction with `secure_delete`, so that freed pages are overwritten; blocks of records
-and the full-text index are written anew, as neither lets single records go. Files of attachments are deleted after
-that, and the file is vacuumed last. Whatever interrupts it leaves the archive as it was, or without what was to be
-removed.
+All changes are made in one transaction with `secure_delete`, so that freed pages are overwritten; blocks of
+records and the full-text index are rewritten, as single entries cannot be erased from them. Attachment files are
+deleted after the commit, and the file is vacuumed last. An interruption leaves the archive either unchanged or
+without the removed content.
 """
 
 import sqlite3
@@ -32,7 +32,7 @@ from holdfast.redacted_repr import redacted
 __all__ = ["RemovalResult", "remove"]
 
 POINTERS: Final = Selection(FILE_POINTERS)
-# The tags of records in a frame.
+# The protobuf tags of records in a frame.
 RECIPIENT, CHAT, CHAT_ITEM = (encode_varint(number << 3 | 2) for number in (2, 3, 4))
 COUNT_QUERIES: Final = {
     "imports": "SELECT count(*) FROM snapshot",
@@ -47,9 +47,9 @@ COUNT_QUERIES: Final = {
 @redacted
 @dataclass(frozen=True, slots=True)
 class RemovalResult:
-    """What was removed from an archive, or would be: `edited` messages stay without what somebody added to them.
+    """Counts of what was removed, or would be; `edited` messages stay without the contributions of the person.
 
-    `files` counts the files of attachments that nothing else uses, `bytes` their size.
+    `files` counts the unreferenced attachment files, `bytes` their size.
     """
 
     imports: int
@@ -63,7 +63,7 @@ class RemovalResult:
 
 
 class DryRun(Exception):
-    """Rolls a removal back after it was counted."""
+    """Raised to roll back a removal after it was counted."""
 
 
 def remove(
@@ -75,7 +75,7 @@ def remove(
     person: int | None = None,
     dry_run: bool = False,
 ) -> RemovalResult:
-    """Remove exactly one thing from the archive behind a connection that may write, and its files from `media`."""
+    """Remove one import, chat or person through a writable connection, and its files from `media`."""
     if sum(target is not None for target in (snapshot, chat, person)) != 1:
         raise ValueError("give one of snapshot, chat and person")
     removal: RemovalResult | None = None
@@ -105,7 +105,7 @@ def remove(
 
 @contextmanager
 def secure_delete(connection: sqlite3.Connection) -> Iterator[None]:
-    """Overwrite what is deleted with zeros."""
+    """Turn on SQLite's `secure_delete`, which overwrites deleted content with zeros."""
     (previous,) = connection.execute("PRAGMA secure_delete").fetchone()
     connection.execute("PRAGMA secure_delete = ON").fetchone()
     try:
@@ -115,13 +115,13 @@ def secure_delete(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 def counts(connection: sqlite3.Connection) -> dict[str, int]:
-    """Count what an archive has."""
+    """Count the rows of an archive."""
     return {name: connection.execute(query).fetchone()[0] for name, query in COUNT_QUERIES.items()}
 
 
 def vacuum(connection: sqlite3.Connection) -> None:
-    """Give free pages back; they are overwritten already, so that it may be left to the next time."""
-    # SQLite attaches the file that it writes.
+    """Return free pages to the file system; skipped if the archive is busy, as they are overwritten already."""
+    # VACUUM attaches its temporary database.
     before = connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 1)
     try:
         connection.execute("VACUUM")
@@ -145,7 +145,7 @@ def remove_chat(connection: sqlite3.Connection, chat: int) -> None:
 
 
 def used_media(connection: sqlite3.Connection) -> set[str]:
-    """Return the names of all attachments that records of the archive refer to, also those of earlier versions."""
+    """Return the names of all attachments that records refer to, including earlier versions."""
     if connection.execute("SELECT 1 FROM media WHERE path <> '' LIMIT 1").fetchone() is None:
         return set()
     names: set[str] = set()
@@ -154,7 +154,7 @@ def used_media(connection: sqlite3.Connection) -> set[str]:
         reader.load(block)
         names |= media_in(frame_record(CHAT_ITEM, raw) for raw in split_records(reader.data))
     for tag, table in ((RECIPIENT, "recipient_version"), (CHAT, "chat_version")):
-        rows = connection.execute(f"SELECT record FROM {table}")  # two names
+        rows = connection.execute(f"SELECT record FROM {table}")  # constants
         names |= media_in(frame_record(tag, raw) for (raw,) in rows)
     owners = connection.execute("SELECT account_record FROM snapshot WHERE account_record IS NOT NULL")
     return names | media_in(encode_varint(len(raw)) + raw for (raw,) in owners)
@@ -170,13 +170,13 @@ def split_records(data: bytes) -> Iterator[bytes]:
 
 
 def frame_record(tag: bytes, raw: bytes) -> bytes:
-    """Make a frame of a record, with its length before it."""
+    """Return a record as a frame with its length prefix."""
     frame = tag + encode_varint(len(raw)) + raw
     return encode_varint(len(frame)) + frame
 
 
 def media_in(frames: Iterator[bytes]) -> set[str]:
-    """Return the names of the attachments that some frames refer to."""
+    """Return the names of the attachments that frames refer to."""
     data = b"".join(frames)
     pointers, _frames, fault, _at = collect_block(data, NO_CAP, POINTERS)
     if fault:

@@ -1,6 +1,6 @@
-"""Takes messages apart into the rows of their tables.
+"""Converts messages to database rows.
 
-The core has read what most messages are made of. Whatever is rich goes through the message object.
+The compiled readers convert what most messages consist of; rich messages are converted from protobuf here.
 """
 
 import json
@@ -32,24 +32,24 @@ __all__ = ["Rows", "is_ignored", "text_of"]
 LATEST: Final = (1 << 63) - 1
 SIMPLE: Final = pb.SimpleChatUpdate.Type.DESCRIPTOR
 
-# Where an item has what is special about it, receipts, reactions and its row.
+# Indexes of the flags, receipts, reactions and row of an item.
 FLAGS, STATUSES, REACTIONS, ROW = 2, 3, 4, 6
-# Where the row of a message has when it was sent, what it looks like, what else is to be found, and the pin.
+# Indexes of columns of a message row.
 SENT, LOOK, EXTRA, PINNED = 3, 9, 11, 14
 MESSAGE: Final = KINDS.index("message")
 
 
 def ms(value: int) -> int:
-    """Keep a time inside what SQLite can hold."""
+    """Clamp a time to what SQLite can store."""
     return min(value, LATEST)
 
 
 @redacted
 @dataclass(slots=True)
 class Rows:
-    """Rows that wait to be written, by table; `people` leads to the archive's ids.
+    """A buffer of rows by table; `people` maps ids of the backup to ids of the archive.
 
-    `stranger` gives the id of whoever stands for somebody who is not in the file.
+    `placeholder` returns the id of the placeholder for recipients that are not in the backup.
     """
 
     people: Mapping[int, int]
@@ -60,7 +60,7 @@ class Rows:
     messages: list[Row] = field(default_factory=list)
 
     def add(self, item: Item, parsed: pb.ChatItem | None, tail: Row) -> None:
-        """Add a message and all that hangs on it; `tail` is what the archive remembers of where it was seen."""
+        """Add a message with its related rows; `tail` has the columns of its sightings and its record."""
         flags, statuses, reactions, row = item[FLAGS], item[STATUSES], item[REACTIONS], item[ROW]
         if parsed is not None:
             row = self.add_rich(row, parsed)
@@ -77,13 +77,13 @@ class Rows:
         self.messages.append((*row, *tail, pack_receipts(statuses or [], row[SENT])))
 
     def clear(self) -> None:
-        """Forget the rows that wait."""
+        """Clear the buffer."""
         self.messages.clear()
         for rows in self.tables.values():
             rows.clear()
 
     def add_rich(self, row: Row, parsed: pb.ChatItem) -> Row:
-        """Add what the core has not read of a message, and complete its row."""
+        """Add the related rows of a rich message, and return its completed row."""
         number, extra = row[0], list[str]()
         self.add_content(number, parsed, extra)
         text = text_of(parsed)
@@ -113,16 +113,16 @@ class Rows:
         )
 
     def missing_recipient(self) -> int:
-        """Return who stands for somebody who is not in the file."""
+        """Record a missing recipient, and return the id of the placeholder."""
         self.notes.default("names somebody who is not in the file, kept as Unknown")
         return self.placeholder()
 
     def recipient_id(self, local: int) -> int:
-        """Lead from an id of the file to one of the archive."""
+        """Map a recipient id of the backup to an id of the archive."""
         return self.people.get(local) or self.missing_recipient()
 
     def add_content(self, number: int, item: pb.ChatItem, extra: list[str]) -> None:
-        """Add what one kind of message has besides text and attachments."""
+        """Add the rows that depend on the kind of message, except attachments."""
         kind = item.WhichOneof("item")
         if kind == "standardMessage":
             self.add_standard(number, 0, item.standardMessage)
@@ -157,7 +157,7 @@ class Rows:
             self.add_ranges(number, 0, "text", reply.textReply.text.bodyRanges)
 
     def add_standard(self, number: int, revision: int, standard_message: pb.StandardMessage) -> None:
-        """Add the quote, the styles and the links of an ordinary message."""
+        """Add the quote, body ranges and link previews of an ordinary message."""
         self.add_ranges(number, revision, "text", standard_message.text.bodyRanges)
         if standard_message.HasField("quote"):
             quote = standard_message.quote
@@ -203,7 +203,7 @@ class Rows:
         self.tables["text_range"] += [(number, revision, part, n, *row) for n, row in enumerate(rows)]
 
     def add_revision(self, number: int, n: int, item: pb.ChatItem) -> None:
-        """Add an earlier wording."""
+        """Add an earlier revision."""
         received = item.incoming.dateReceived or item.outgoing.dateReceived
         row = (number, n, ms(item.dateSent), ms(received) if received else None, text_of(item))
         self.tables["revision"].append(row)
@@ -212,7 +212,7 @@ class Rows:
             self.add_standard(number, n, item.standardMessage)
 
     def reaction_rows(self, number: int, item: pb.ChatItem) -> list[Row]:
-        """Make the rows of the reactions to a message that is not an ordinary one."""
+        """Return the rows of the reactions to a message that is not an ordinary one."""
         kind = item.WhichOneof("item")
         content = None if kind is None else getattr(item, kind)
         ordered = sorted(
@@ -227,7 +227,7 @@ class Rows:
         return [(number, n, who, emoji, at, order) for n, (order, at, who, emoji) in enumerate(ordered)]
 
     def add_attachments(self, number: int, revision: int, item: pb.ChatItem) -> bool:
-        """Add every file a message has; tell whether it carries media of its own."""
+        """Add all files of a message; return whether it has media of its own."""
         kind = item.WhichOneof("item")
         has_media = False
         if kind == "standardMessage":
@@ -257,7 +257,7 @@ class Rows:
         return has_media
 
     def add_quoted(self, number: int, revision: int, n: int, quoted_attachment: pb.Quote.QuotedAttachment) -> None:
-        """Add what a quote shows of the attachment it quotes."""
+        """Add the attachment that a quote shows."""
         pointer = pb.FilePointer()
         pointer.CopyFrom(quoted_attachment.thumbnail.pointer)
         if quoted_attachment.HasField("contentType"):
@@ -301,7 +301,7 @@ class Rows:
         )
 
     def add_update(self, number: int, update: pb.ChatUpdateMessage) -> None:
-        """Add what happened."""
+        """Add the events of an update, and the call."""
         events = events_of(update, self.people, self.notes)
         self.tables["update_event"] += [
             (number, n, kind, json.dumps(details, ensure_ascii=False, sort_keys=True))
@@ -354,7 +354,7 @@ class Rows:
             self.tables["poll_vote"] += [(number, n, place, *vote) for place, vote in enumerate(votes)]
 
     def add_payment(self, number: int, payment: pb.PaymentNotification) -> None:
-        """Add a payment; one that says nothing of its transaction went well."""
+        """Add a payment; one without transaction details was successful."""
         details = payment.transactionDetails
         kind = details.WhichOneof("payment")
         status, reason, transaction = "SUCCESSFUL", None, details.transaction
@@ -379,7 +379,7 @@ class Rows:
         )
 
     def add_card(self, number: int, card: pb.ContactAttachment) -> list[str]:
-        """Add a contact card and return what of it can be searched for."""
+        """Add a contact card and return its searchable texts."""
         name = card.name
         full = joined(name.prefix, name.givenName, name.middleName, name.familyName, name.suffix) or name.nickname
         parts = (name.givenName, name.familyName, name.prefix, name.suffix, name.middleName, name.nickname)
@@ -409,7 +409,7 @@ class Rows:
 
 
 def is_ignored(item: pb.ChatItem, notes: Notes) -> bool:
-    """Return whether a message is one the format says to ignore, and note it."""
+    """Return whether the format says to ignore a message, and record it as skipped."""
     kind = item.WhichOneof("item")
     if kind == "updateMessage":
         update = item.updateMessage.WhichOneof("update")
@@ -427,7 +427,7 @@ def is_ignored(item: pb.ChatItem, notes: Notes) -> bool:
 
 
 def text_of(item: pb.ChatItem) -> str | None:
-    """Return what a message says in words."""
+    """Return the text of a message."""
     kind = item.WhichOneof("item")
     if kind == "standardMessage":
         return item.standardMessage.text.body if item.standardMessage.HasField("text") else None

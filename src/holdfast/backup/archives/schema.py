@@ -1,11 +1,11 @@
-"""The tables of an archive.
+"""The schema of an archive.
 
-One SQLite file that any tool opens. Tables are named in the singular; the views `messages`, `chats` and `people`
-are for people and stay as they are. Times are milliseconds since 1970, in these views also text in UTC.
+An archive is a SQLite file that any tool opens. Table names are singular; the views `messages`, `chats` and
+`people` are for users and remain stable. Times are milliseconds since 1970, in these views also text in UTC.
 
-`first_seen` and `last_seen` name the earliest and the latest snapshot that has a thing; `last_seen` is empty while
-the newest snapshot of the account still has it. Both are the same whatever the order of imports was, and so are
-all ids but those of snapshots and blocks: they are made from what identifies a thing.
+`first_seen` and `last_seen` are the earliest and the latest snapshot with a row; `last_seen` is NULL while the
+newest snapshot of the account contains it. Both are independent of the order of imports, and so are all ids except
+those of snapshots and blocks: they are derived from what identifies a row.
 """
 
 import sqlite3
@@ -24,12 +24,12 @@ __all__ = ["APPLICATION_ID", "VERSION", "check", "check_tables", "create", "upgr
 # "HOLD", which `file` and SQLite show.
 APPLICATION_ID: Final = ARCHIVE_ID
 
-# The first version is the one that no step leads to.
+# Version 1 has no upgrade.
 VERSION: Final = 1 + len(UPGRADES)
 
 
 def create(connection: sqlite3.Connection) -> None:
-    """Make an archive of an empty database, inside the transaction that is open."""
+    """Create the schema in an empty database, inside the open transaction."""
     run = connection.execute
     run(f"PRAGMA application_id = {APPLICATION_ID}")
     for script in (PEOPLE, MESSAGES, REST, INDEXES, VIEWS, SEARCH):
@@ -41,7 +41,7 @@ def create(connection: sqlite3.Connection) -> None:
 
 
 def upgrade(connection: sqlite3.Connection) -> None:
-    """Bring an archive to this version, inside the transaction that is open."""
+    """Upgrade an archive to this version, inside the open transaction."""
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     check(connection, version)
     for step in UPGRADES[version - 1 :]:
@@ -50,7 +50,7 @@ def upgrade(connection: sqlite3.Connection) -> None:
 
 
 def check(connection: sqlite3.Connection, version: int) -> None:
-    """Refuse what is not an archive, and one that a later version has written."""
+    """Refuse a database that is not an archive, and an archive of a newer version."""
     (mark,) = connection.execute("PRAGMA application_id").fetchone()
     if mark != APPLICATION_ID:
         raise NotAnArchive("this is a database, but not an archive of Holdfast")
@@ -59,7 +59,7 @@ def check(connection: sqlite3.Connection, version: int) -> None:
 
 
 def check_tables(connection: sqlite3.Connection) -> None:
-    """Refuse to write to an archive from before the first release, whose people were kept in another way."""
+    """Refuse to write to an archive from before the first release, whose table `identity` differs."""
     (is_known,) = connection.execute(
         "SELECT count(*) FROM pragma_table_info('identity') WHERE name = 'alias'"
     ).fetchone()

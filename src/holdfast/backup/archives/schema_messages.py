@@ -1,8 +1,8 @@
-"""The tables of messages and of all that hangs on them.
+"""Tables of messages and their related rows.
 
-Rows are kept small: of the times of a message one is whole and the others say how far from it they are, `look` is
-what `item_rows` says in one number, and receipts are packed as `receipts` describes. The view `message` has all of
-it in columns of their own. What no page, search or export asks for is in the records only.
+Rows are compact: one time of a message is absolute and the others are relative to it, `look` is the bit field that
+`item_rows` describes, and receipts are packed as `receipts` describes. The view `message` has all of this in
+separate columns. What no page, search or export reads is in the records only.
 """
 
 from typing import Final

@@ -1,4 +1,4 @@
-"""The tables of accounts and snapshots, of people, groups and lists, and of chats."""
+"""Tables of accounts, snapshots, recipients and chats."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""The tables of what else a backup has: calls by link, stickers, notification profiles, chat folders, colours."""
+"""Tables of the remaining records: call-link calls, stickers, notification profiles, chat folders, colors."""
 
 from typing import Final
 

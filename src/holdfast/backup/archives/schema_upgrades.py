@@ -1,7 +1,7 @@
-"""How an archive of an older version becomes one of this version, inside one transaction.
+"""Schema migrations of archives, each inside one transaction.
 
-Nothing of an old schema is evaluated: its views are dropped before anything is read, and what is read are columns.
-What a table looks like afterwards is checked as for every archive that is written to.
+Nothing of an old schema is evaluated: its views are dropped before anything is read, and only columns are read.
+The resulting tables are checked like those of any archive that is opened for writing.
 """
 
 import re
@@ -19,9 +19,9 @@ __all__ = ["UPGRADES", "statements"]
 
 Upgrade = Callable[[sqlite3.Connection], None]
 
-# The tables of messages that version 2 has left as they were.
+# Message tables that version 2 did not change.
 UNCHANGED: Final = ("block", "media")
-# What became of a message on its way, as numbers.
+# Delivery statuses and failure reasons by name.
 STATUSES: Final = {name: n for n, name in enumerate(item_rows.STATUSES) if name}
 REASONS: Final = {name: n for n, name in enumerate(item_rows.REASONS)}
 SEALED: Final = 16
@@ -34,7 +34,7 @@ def statements(script: str) -> Iterator[str]:
 
 
 def number_expression(column: str, names: Sequence[str]) -> str:
-    """Write the number of a name."""
+    """Return a CASE expression that maps names to their numbers."""
     cases = " ".join(f"WHEN '{name}' THEN {n}" for n, name in enumerate(names) if name)
     return f"CASE {column} {cases} END"
 
@@ -54,13 +54,13 @@ FROM message ORDER BY id
 
 
 def store_compactly(connection: sqlite3.Connection) -> None:
-    """Version 2: messages in smaller rows, receipts in these, and of attachments only what is asked for."""
+    """Version 2: compact message rows with packed receipts, and only the used columns of attachments."""
     run = connection.execute
     for view in ("messages", "chats", "people", "searchable"):
-        run(f"DROP VIEW IF EXISTS {view}")  # names of ours
+        run(f"DROP VIEW IF EXISTS {view}")  # constants
     for statement in statements(MESSAGES):
         match = re.match(r"\s*CREATE TABLE (\w+)", statement)
-        assert match is not None  # noqa: S101  # the script makes tables and nothing else
+        assert match is not None  # noqa: S101  # the script has only CREATE TABLE statements and nothing else
         table = match[1]
         if table == "stored_message":
             run(statement)
@@ -69,7 +69,7 @@ def store_compactly(connection: sqlite3.Connection) -> None:
     run(COPY_MESSAGES)
     store_receipts(connection)
     for table in ("message", "send_status"):
-        run(f"DROP TABLE {table}")  # names of ours
+        run(f"DROP TABLE {table}")  # constants
     existing = {name for (name,) in run("SELECT name FROM sqlite_master")}
     for statement in (*statements(INDEXES), *LATER_INDEXES.values(), *statements(VIEWS), *statements(SEARCH)):
         if statement.split()[3 if "VIRTUAL" in statement else 2] not in existing:
@@ -78,9 +78,9 @@ def store_compactly(connection: sqlite3.Connection) -> None:
 
 
 def replace_table(connection: sqlite3.Connection, table: str, statement: str) -> None:
-    """Make a table anew, with the columns it has now."""
+    """Recreate a table with its new columns."""
     run = connection.execute
-    run(f"CREATE TEMP TABLE old_rows AS SELECT * FROM main.{table}")  # names of ours
+    run(f"CREATE TEMP TABLE old_rows AS SELECT * FROM main.{table}")  # constants
     run(f"DROP TABLE main.{table}")
     run(statement)
     columns = ", ".join(f'"{name}"' for (name,) in run("SELECT name FROM pragma_table_info(?)", (table,)))
@@ -89,7 +89,7 @@ def replace_table(connection: sqlite3.Connection, table: str, statement: str) ->
 
 
 def store_receipts(connection: sqlite3.Connection) -> None:
-    """Put receipts, which had a row each, into the rows of their messages."""
+    """Move receipts from their table into the rows of their messages."""
     rows = connection.execute(
         "SELECT r.message_id, m.sent_ms, r.recipient_id, r.at_ms, r.status, r.sealed_sender, r.reason "
         "FROM send_status r JOIN message m ON m.id = r.message_id ORDER BY r.message_id, r.n"
@@ -108,10 +108,10 @@ def store_receipts(connection: sqlite3.Connection) -> None:
 
 
 def write_receipts(connection: sqlite3.Connection, batch: list[tuple[bytes, int, int]]) -> None:
-    """Write the receipts of some messages, with how far each got."""
+    """Update the receipts and delivery statuses of a batch of messages."""
     connection.executemany("UPDATE stored_message SET receipts = ?, look = look | ? WHERE id = ?", batch)
     batch.clear()
 
 
-# The step that leads to each version from the one before it; a step that was released is never changed again.
+# The migration to each version from the one before; a released migration is never changed.
 UPGRADES: Final[Sequence[Upgrade]] = (store_compactly,)

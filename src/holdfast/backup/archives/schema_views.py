@@ -1,4 +1,4 @@
-"""The views people query, the full-text index, and the indexes."""
+"""Views for users, the full-text index, and the indexes."""
 
 from typing import Final
 
@@ -8,13 +8,13 @@ __all__ = ["INDEXES", "LATER_INDEXES", "SEARCH", "VIEWS"]
 
 
 def case_expression(value: str, names: tuple[str, ...]) -> str:
-    """Write the name of a number."""
+    """Return a CASE expression that maps numbers to their names."""
     cases = " ".join(f"WHEN {n} THEN '{name}'" for n, name in enumerate(names) if name)
     return f"CASE {value} {cases} END"
 
 
 def flag_expression(mask: int) -> str:
-    """Write one bit of what a message looks like."""
+    """Return an expression that tests a flag of `look`."""
     return f"(look & {mask}) <> 0"
 
 
@@ -24,7 +24,7 @@ NEITHER: Final = item_rows.DIRECTIONS.index("none")
 ORDINARY: Final = item_rows.KINDS.index("message")
 KIND: Final = case_expression("look >> 4 & 31", item_rows.KINDS)
 
-# What has signs is told apart by them when it is indexed, see `message_index`.
+# `signs` is NULL here; it is computed when a message is indexed, see `message_index`.
 VIEWS: Final = f"""
 CREATE VIEW message AS
 SELECT id, chat_id, author_id, order_ms - sent_before AS sent_ms,
@@ -91,10 +91,10 @@ LEFT JOIN contact k ON k.id = r.id
 WHERE r.kind IN ('contact', 'self');
 """
 
-# Words, and by `signs` what has no words: scripts without spaces and emoji. `facets` lets a filter be part of the
-# query, so that a rare chat is found among a million hits without looking at each. How long a message is, is not
-# written down: it is counted when hits are weighed, which are a thousand at most. `message_term` counts how many
-# messages each word and facet has, among them how many each person wrote.
+# The column `signs` has tokens for scripts without word separators and for emoji. `facets` makes filters part of
+# the query, so that a rare chat is found among a million hits without a scan. Column sizes are not stored: they
+# are computed for ranking, of a thousand hits at most. `message_term` counts the messages of each term and facet,
+# among them those of each author.
 SEARCH: Final = """
 CREATE VIRTUAL TABLE message_index USING fts5 (
   text, extra, signs, facets, content='searchable', content_rowid='id', columnsize=0,
@@ -111,7 +111,7 @@ CREATE INDEX message_vanished ON stored_message (last_seen) WHERE last_seen IS N
 CREATE INDEX snapshot_by_time ON snapshot (account_id, made_ms, digest);
 """
 
-# Made after the rows where an archive gets its first ones, which is faster.
+# Created after the rows of a first import, which is faster.
 LATER_INDEXES: Final = {
     "message_by_chat": "CREATE INDEX message_by_chat ON stored_message (chat_id, order_ms, order_n)",
     "attachment_by_media": (

@@ -1,8 +1,8 @@
-"""Finds messages by their words, in time that does not depend on how common a word is.
+"""Full-text search of messages, in time independent of the frequency of a word.
 
-Filters are part of the full-text query, so that a rare chat is found among a million hits without looking at each.
-Hits come newest first, which the index gives for nothing. Ranked ones are chosen among the newest of them: with a
-word that half of all messages have, to weigh each would take seconds and tell nothing.
+Filters are part of the full-text query, so that a rare chat is found among a million hits without a scan. Hits are
+ordered by row id, newest first, which FTS5 does without sorting. Ranked search considers only the newest hits: to
+rank all hits of a word that half of all messages contain would take seconds.
 """
 
 import sqlite3
@@ -19,11 +19,11 @@ from holdfast.redacted_repr import redacted
 __all__ = ["Hit", "Hits", "search"]
 
 MAX_LIMIT: Final = 500
-# So many of the newest hits are weighed against each other.
+# How many of the newest hits are ranked.
 RANKED: Final = 1000
 SECOND: Final = 1 << 20
 LAST: Final = (1 << 63) - 1
-# The signs `snippet` puts around what was found; no text that is shown has them.
+# The delimiters of `snippet` around matches; no displayed text contains them.
 OPEN, CLOSE = "\x02", "\x03"
 
 Order = Literal["date", "rank"]
@@ -33,7 +33,7 @@ Order = Literal["date", "rank"]
 @redacted
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One message that was found, with those around it; `snippet` marks what was found with U+0002 and U+0003."""
+    """A message that matches, with its context; `snippet` delimits matches with U+0002 and U+0003."""
 
     message: model.Message
     snippet: str
@@ -45,7 +45,7 @@ class Hit:
 @redacted
 @dataclass(frozen=True, slots=True)
 class Hits:
-    """What was found; `more` is what to pass as `below` to go on, None at the end."""
+    """A page of hits; `more` is the value of `below` for the next page, None on the last."""
 
     hits: tuple[Hit, ...]
     more: int | None
@@ -62,7 +62,7 @@ def search(
     below: int | None = None,
     beginnings: bool = False,
 ) -> Hits:
-    """Find messages; `context` is how many before and after each are read too, see `parse_query` for the rest."""
+    """Search messages; `context` is how many messages before and after each hit to return, see `parse_query`."""
     limit = max(1, min(limit, MAX_LIMIT))
     query = parse_query(text, filters, beginnings=beginnings)
     try:
@@ -70,7 +70,7 @@ def search(
     except sqlite3.OperationalError as error:
         if error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT:
             raise
-        # A query is made of quoted words, so this is an index that is damaged or a word beyond its limits.
+        # All terms are quoted, so the index is damaged or a term exceeds its limits.
         raise QueryRefused(f"this cannot be looked for: {error}") from error
     more = matches[limit - 1][0] if len(matches) > limit and order == "date" else None
     matches = matches[:limit]
@@ -92,7 +92,7 @@ def search(
 def match_messages(
     reader: ArchiveReader, query: Query, order: Order, limit: int, below: int | None
 ) -> list[tuple[int, str | None]]:
-    """Find the ids of hits and what to show of each."""
+    """Return the ids and snippets of hits."""
     facets, without = facet_terms(reader, query.filters)
     low = (query.filters.since_ms or 0) // 1000 * SECOND
     until = query.filters.until_ms
@@ -109,7 +109,7 @@ def match_messages(
     parts = [f"({query.match})"] if query.match else []
     parts += facets
     if not parts:
-        # Nothing can be left out of nothing: everything has an author.
+        # NOT needs a left operand: every message has a chat facet.
         parts = ["facets : c *"]
     match = " AND ".join(parts)
     if without:
@@ -136,7 +136,7 @@ def match_messages(
 
 
 def facet_terms(reader: ArchiveReader, filters: Filters) -> tuple[list[str], list[str]]:
-    """Write filters as terms of the index: those a hit must have, and those it must not."""
+    """Convert filters to terms of the index: required and excluded ones."""
     must: list[str] = []
     without: list[str] = []
     if filters.chat is not None:
@@ -153,7 +153,7 @@ def facet_terms(reader: ArchiveReader, filters: Filters) -> tuple[list[str], lis
     if filters.kind == "message":
         without.append("kother")
     elif filters.kind:
-        # The index takes an underscore for the end of a word.
+        # The tokenizer splits at underscores.
         must.append(f'facets : "k{filters.kind}"')
     if filters.has_media:
         must.append("facets : hasmedia")
@@ -163,7 +163,7 @@ def facet_terms(reader: ArchiveReader, filters: Filters) -> tuple[list[str], lis
 
 
 def find_authors(reader: ArchiveReader, wanted: str) -> list[int]:
-    """Find everybody of that name; `me` is the owner of each account."""
+    """Return the ids of all people with a name; `me` is the owner of each account."""
     names = reader.names
     text = wanted.casefold()
     if text in {"me", "you"}:

@@ -1,8 +1,8 @@
-"""The table to translate: a sentence for everything that happens in a chat besides messages.
+"""Templates of the sentences for everything in a chat besides messages; a translation replaces this table.
 
-A sentence is found by its key, and `{names}` in it are filled in. Where a sentence depends on who did it, the key
-ends in `.you` (the owner of the account did it), `.who` (somebody with a name) or nothing (nobody knows). Counts
-have `.one` and `.many`.
+A template is found by its key, and its `{placeholders}` are filled in. If a sentence depends on who acted, the key
+ends in `.you` (the owner of the account), `.who` (a known person) or nothing (unknown). Counts have `.one` and
+`.many`.
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from typing import Final
 __all__ = ["SENTENCES"]
 
 SENTENCES: Final[Mapping[str, str]] = {
-    # Simple updates; {who} is whom the update is about.
+    # Simple updates; {who} is the person the update is about.
     "simpleUpdate.JOINED_SERVICE": "{who} joined.",
     "simpleUpdate.IDENTITY_UPDATE": "The safety number with {who} has changed.",
     "simpleUpdate.IDENTITY_VERIFIED": "You marked the safety number with {who} as verified.",

@@ -1,4 +1,4 @@
-"""Says in one sentence what happens in a chat besides messages, in the words of `sentence_templates`."""
+"""Describes updates of a chat in one sentence, from the templates in `sentence_templates`."""
 
 from collections.abc import Callable, Mapping
 from typing import Final
@@ -15,7 +15,7 @@ UNITS: Final = (
     ("minute", 60_000),
     ("second", 1_000),
 )
-# The field that names who did it, where it is not `updaterAci`.
+# The field with the acting person, if it is not `updaterAci`.
 DOERS: Final = {
     "groupMemberRemovedUpdate": "removerAci",
     "selfInvitedToGroupUpdate": "inviterAci",
@@ -47,12 +47,12 @@ COUNTS: Final = {
     "groupSequenceOfRequestsAndCancelsUpdate": "count",
 }
 
-# Names whoever a service id or an id of the archive belongs to: empty for the owner, None for nobody known.
+# Returns the name for a service id or an id of the archive: empty for the owner, None if unknown.
 Namer = Callable[[object], str | None]
 
 
 def format_duration(milliseconds: int, table: Mapping[str, str] = SENTENCES) -> str:
-    """Say how long a time is, in the largest unit that fits evenly."""
+    """Format a duration in the largest unit that divides it."""
     for unit, size in UNITS:
         if milliseconds >= size and milliseconds % size == 0:
             n = milliseconds // size
@@ -64,13 +64,13 @@ def format_duration(milliseconds: int, table: Mapping[str, str] = SENTENCES) -> 
 def sentence(
     kind: str, details: Mapping[str, object], author: object, name: Namer, table: Mapping[str, str] = SENTENCES
 ) -> str:
-    """Say in one sentence what happened; `author` is who the message is from."""
+    """Return the sentence for an update; `author` is the author of the message."""
     builder = SentenceBuilder(details, author, name, table)
     return builder.build(kind)
 
 
 class SentenceBuilder:
-    """Fills one sentence."""
+    """Builds the sentence of one update."""
 
     def __init__(
         self, details: Mapping[str, object], author: object, name: Namer, table: Mapping[str, str]
@@ -81,13 +81,13 @@ class SentenceBuilder:
         self.table = table
 
     def name_of(self, whom: object, *, first: bool) -> str:
-        """Name somebody, at the beginning of a sentence or inside it."""
+        """Return the name of a person, at the beginning of a sentence or inside it."""
         name = None if whom is None or whom == "" else self.name(whom)
         key = "you" if name == "" else "somebody"
         return name or self.table[key if first else f"{key}.inside"]
 
     def fill(self, key: str, doer: object, **values: object) -> str:
-        """Choose the sentence by who did it."""
+        """Fill the template for the acting person."""
         name = None if doer is None or doer == "" else self.name(doer)
         end = "" if name is None else ".you" if name == "" else ".who"
         template = self.table.get(key + end) or self.table[key]
@@ -97,16 +97,16 @@ class SentenceBuilder:
         return fix_verb(template.format(**shown), template, values)
 
     def member(self) -> object:
-        """Find whom a change of a group is about."""
+        """Return the member that a group change is about."""
         return next((self.details[field] for field in MEMBERS if self.details.get(field)), None)
 
     def number(self, field: str) -> int:
-        """Read a number."""
+        """Return a numeric field, 0 if it is missing."""
         value = self.details.get(field, 0)
         return value if isinstance(value, int) else 0
 
     def build(self, kind: str) -> str:
-        """Say it."""
+        """Return the sentence for a kind of update."""
         special = getattr(self, f"say_{kind}", None)
         if special is not None:
             return str(special())
@@ -127,24 +127,24 @@ class SentenceBuilder:
         return self.fill(key, self.details.get(DOERS.get(kind, "updaterAci")), **values)
 
     def say_groupNameUpdate(self) -> str:  # noqa: N802  # named after the field
-        """Say how a group is called now."""
+        """Describe a new group name."""
         name = self.details.get("newGroupName")
         key = "groupNameUpdate" if name else "groupNameUpdate.removed"
         return self.fill(key, self.details.get("updaterAci"), name=name)
 
     def say_groupDescriptionUpdate(self) -> str:  # noqa: N802  # named after the record's field
-        """Say how a group is described now."""
+        """Describe a new group description."""
         text = self.details.get("newDescription")
         key = "groupDescriptionUpdate" if text else "groupDescriptionUpdate.removed"
         return self.fill(key, self.details.get("updaterAci"), text=text)
 
     def say_groupAvatarUpdate(self) -> str:  # noqa: N802  # named after the record's field
-        """Say what became of the picture."""
+        """Describe a new or removed group picture."""
         key = "groupAvatarUpdate.removed" if self.details.get("wasRemoved") else "groupAvatarUpdate"
         return self.fill(key, self.details.get("updaterAci"))
 
     def say_groupMemberAddedUpdate(self) -> str:  # noqa: N802  # named after the record's field
-        """Say who was added."""
+        """Describe an added member."""
         invited = self.details.get("hadOpenInvitation")
         return self.fill(
             "groupMemberAddedUpdate.invited" if invited else "groupMemberAddedUpdate",
@@ -152,7 +152,7 @@ class SentenceBuilder:
         )
 
     def say_groupInvitationRevokedUpdate(self) -> str:  # noqa: N802  # named after the record's field
-        """Say whose invitation was taken back."""
+        """Describe revoked invitations."""
         invitees = self.details.get("invitees")
         people = invitees if isinstance(invitees, list) else []
         doer = self.details.get("updaterAci")
@@ -164,27 +164,27 @@ class SentenceBuilder:
         return self.fill("groupInvitationRevokedUpdate.many", doer, count=len(people))
 
     def say_groupExpirationTimerUpdate(self) -> str:  # noqa: N802  # named after the record's field
-        """Say how long messages stay in a group."""
+        """Describe the disappearing messages timer of a group."""
         return self.timer("groupExpirationTimerUpdate", self.details.get("updaterAci"))
 
     def say_expirationTimerChange(self) -> str:  # noqa: N802  # named after the record's field
-        """Say how long messages stay."""
+        """Describe the disappearing messages timer of a chat."""
         return self.timer("expirationTimerChange", self.author)
 
     def timer(self, key: str, doer: object) -> str:
-        """Say how long messages stay, and who decided it."""
+        """Describe a disappearing messages timer and who set it."""
         time = self.number("expiresInMs")
         if not time:
             return self.fill(f"{key}.off", doer)
         return self.fill(key, doer, time=format_duration(time, self.table))
 
     def say_profileChange(self) -> str:  # noqa: N802  # named after the record's field
-        """Say how somebody is called now."""
+        """Describe a changed profile name."""
         before, after = self.details.get("previousName"), self.details.get("newName")
         return self.fill("profileChange", self.author, before=before, after=after)
 
     def say_learnedProfileChange(self) -> str:  # noqa: N802  # named after the record's field
-        """Say who somebody was before the name was known."""
+        """Describe how a person was shown before their profile name was known."""
         number = self.number("e164")
         before = f"+{number}" if number else self.details.get("username")
         return self.fill(
@@ -192,35 +192,35 @@ class SentenceBuilder:
         )
 
     def say_threadMerge(self) -> str:  # noqa: N802  # named after the record's field
-        """Say that two chats became one."""
+        """Describe two merged chats."""
         return self.numbered("threadMerge", "previousE164")
 
     def say_sessionSwitchover(self) -> str:  # noqa: N802  # named after the record's field
-        """Say that messages go elsewhere."""
+        """Describe a session switchover."""
         return self.numbered("sessionSwitchover", "e164")
 
     def numbered(self, key: str, field: str) -> str:
-        """Say something about a phone number, which may be missing."""
+        """Fill a template with a phone number, or its variant without one."""
         number = self.number(field)
         return self.fill(key if number else f"{key}.unknown", self.author, number=f"+{number}")
 
     def say_pollTerminate(self) -> str:  # noqa: N802  # named after the record's field
-        """Say which poll was ended."""
+        """Describe an ended poll."""
         return self.fill("pollTerminate", self.author, question=self.details.get("question"))
 
     def say_pinMessage(self) -> str:  # noqa: N802  # named after the record's field
-        """Say whose message was pinned."""
+        """Describe a pinned message."""
         author = self.name_of(self.details.get("authorId"), first=False)
         return self.fill("pinMessage", self.author, author=author)
 
     def say_individualCall(self) -> str:  # noqa: N802  # named after the record's field
-        """Say how a call went."""
+        """Describe a one-to-one call."""
         call = self.table[f"call.{self.details.get('type') or 'AUDIO_CALL'}"]
         direction, state = self.details.get("direction") or "INCOMING", self.details.get("state") or "ACCEPTED"
         return self.fill(f"individualCall.{direction}.{state}", self.author, call=call)
 
     def say_groupCall(self) -> str:  # noqa: N802  # named after the record's field
-        """Say how a call of the group went."""
+        """Describe a group call."""
         state = self.details.get("state") or "GENERIC"
         starter, ringer = self.details.get("startedCallRecipientId"), self.details.get("ringerRecipientId")
         doer = starter if state in {"GENERIC", "JOINED"} else ringer
@@ -235,7 +235,7 @@ class SentenceBuilder:
 
 
 def fix_verb(text: str, template: str, values: Mapping[str, object]) -> str:
-    """Put right what a sentence about the owner gets wrong in English: You is, You has, You was."""
+    """Correct the English verb after "You" at the beginning: is, was, has."""
     start = next((name for name in ("{who}", "{member}") if template.startswith(name)), None)
     if start is None or values.get(start.strip("{}")) != "You":
         return text

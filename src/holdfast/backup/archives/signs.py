@@ -1,8 +1,8 @@
-"""Makes what has no words findable: scripts written without spaces, and emoji.
+"""Full-text tokens for scripts without word separators, and for emoji (bigrams).
 
-A full-text index knows words. Of a run of such signs it is given every pair of neighbours, and the last sign
-alone, each spelled as a word; a search for signs looks for the same pairs in a row. Skin tones and the invisible
-parts of emoji are left out, so that an emoji is found in all its variants.
+The FTS5 tokenizer splits at word separators. A run of such characters is indexed as its bigrams and the last
+character alone, each encoded as a word; a search for a run is a phrase of the same bigrams. Skin tones and
+invisible parts of emoji are dropped, so that all variants of an emoji match.
 """
 
 import re
@@ -21,14 +21,14 @@ EMOJI: Final = (
     "\u2190-\u21ff\u2300-\u23ff\u2460-\u24ff\u25a0-\u27bf\u2900-\u297f\u2b00-\u2bff\u3030\u303d\u3297\u3299"
     "\U0001f000-\U0001faff"
 )
-# Joiners, variation selectors, the keycap and skin tones say how an emoji looks.
+# Joiners, variation selectors, the keycap and skin tones, which modify an emoji.
 LOOKS: Final = "\u200d\ufe0e\ufe0f\u20e3\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f"
 RUN: Final = re.compile(f"[{SCRIPTS}{EMOJI}][{SCRIPTS}{EMOJI}{LOOKS}]*")
 UNSEEN: Final = re.compile(f"[{LOOKS}]")
 
 
 def sign_words(text: str) -> str:
-    """Spell the signs of a text for the index; nothing where it has none."""
+    """Return the tokens of a text, separated by spaces; empty if it has none."""
     if text.isascii():
         return ""
     return " ".join(filter(None, map(run_words, RUN.findall(text))))
@@ -36,14 +36,14 @@ def sign_words(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def run_words(run: str) -> str:
-    """Spell one run; the same few emoji come again and again."""
+    """Return the tokens of one run; cached, as few emoji make up most runs."""
     codes = [f"{ord(character):x}" for character in UNSEEN.sub("", run)]
     pairs = [f"x{first}y{second}" for first, second in pairwise(codes)]
     return " ".join([*pairs, *(f"x{code}y" for code in codes[-1:])])
 
 
 def sign_query(run: str) -> str:
-    """Spell a run of signs as a query: one sign is the beginning of a pair, more are pairs in a row."""
+    """Return the FTS5 query for a run: a prefix for one character, a phrase of bigrams for more."""
     codes = [f"{ord(character):x}" for character in UNSEEN.sub("", run)]
     if len(codes) == 1:
         return f"signs : x{codes[0]}y *"
@@ -52,7 +52,7 @@ def sign_query(run: str) -> str:
 
 
 def split_signs(word: str) -> tuple[list[str], list[str]]:
-    """Take a word of a query apart: what words it has, and what runs of signs."""
+    """Split a word of a query into its ordinary words and its runs."""
     if word.isascii():
         return [word], []
     return RUN.sub(" ", word).split(), [seen for run in RUN.findall(word) if (seen := UNSEEN.sub("", run))]

@@ -1,7 +1,7 @@
-"""Which snapshots an archive has of an account, and which of two is the later one.
+"""The snapshots of an account and their order.
 
-Everything that changes is decided by the time a backup was made, never by the order of imports; backups made at
-the same time are ordered by their content.
+All conflicts are resolved by the time a backup was made, never by the order of imports; backups of the same time
+are ordered by their digest.
 """
 
 import sqlite3
@@ -15,7 +15,7 @@ __all__ = ["Snapshots"]
 @redacted
 @dataclass(slots=True)
 class Snapshots:
-    """The snapshots of one account, and `current`, which is being imported; `newest` is the one before that."""
+    """The snapshots of an account; `current` is being imported, `newest` is the newest of the others."""
 
     account: int
     current: int
@@ -26,7 +26,7 @@ class Snapshots:
     def read(
         cls, connection: sqlite3.Connection, account: int, current: int, made_ms: int, digest: str
     ) -> "Snapshots":
-        """Read those that are there and add the one that is coming."""
+        """Load the stored snapshots and add the one being imported."""
         rows = connection.execute("SELECT id, made_ms, digest FROM snapshot WHERE account_id = ?", (account,))
         order = {number: (made_at, content) for number, made_at, content in rows if number != current}
         newest = max(order, key=order.__getitem__, default=None)
@@ -35,7 +35,7 @@ class Snapshots:
 
     @classmethod
     def of(cls, connection: sqlite3.Connection, account: int) -> "Snapshots":
-        """Read those that are there, while none is imported; the latest stands for the current one."""
+        """Load the stored snapshots while none is imported; the latest is the current one."""
         rows = connection.execute("SELECT id, made_ms, digest FROM snapshot WHERE account_id = ?", (account,))
         order = {number: (made_at, content) for number, made_at, content in rows}
         return cls(account, max(order, key=order.__getitem__), None, order)
@@ -47,22 +47,22 @@ class Snapshots:
 
     @property
     def is_newest(self) -> bool:
-        """Whether the current one is the latest of all."""
+        """Whether the current snapshot is the latest."""
         return self.newest is None or self.order[self.current] > self.order[self.newest]
 
     @property
     def latest(self) -> int:
-        """The latest of all, the current one included."""
+        """The latest snapshot, including the current one."""
         return self.current if self.is_newest or self.newest is None else self.newest
 
     def earlier(self, first: int, second: int) -> int:
-        """Return the earlier of two."""
+        """Return the earlier of two snapshots."""
         return first if self.order[first] <= self.order[second] else second
 
     def later(self, first: int, second: int) -> int:
-        """Return the later of two."""
+        """Return the later of two snapshots."""
         return second if self.order[first] <= self.order[second] else first
 
     def last_seen_value(self, last: int) -> int | None:
-        """Write a last appearance as the tables do: empty while the latest snapshot has the thing."""
+        """Return the value of a `last_seen` column: NULL for the latest snapshot."""
         return None if last == self.latest else last

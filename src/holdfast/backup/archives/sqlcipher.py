@@ -1,8 +1,8 @@
 """Connections to encrypted archives: SQLCipher behind the interface of the standard library's `sqlite3`.
 
-Needs the extra `encryption`; `archive_file` imports it when an archive is encrypted. The package `sqlcipher3` is
-the module of the standard library built with another SQLite, with exceptions of its own: they are raised here as
-those of `sqlite3`, which the rest of the package catches.
+Needs the extra `encryption`; `archive_file` imports it for encrypted archives. The package `sqlcipher3` is the
+module of the standard library built with SQLCipher, with exceptions of its own: they are converted here to those
+of `sqlite3`, which the rest of the package catches.
 """
 
 import sqlite3
@@ -29,7 +29,7 @@ ERRORS: Final = (
 
 
 def as_standard(error: dbapi2.Error) -> sqlite3.Error:
-    """Return the exception of `sqlite3` that has the name of one of SQLCipher's module, with its error code."""
+    """Return the exception of `sqlite3` with the same name and error code."""
     name = type(error).__name__
     standard_error: sqlite3.Error = (
         getattr(sqlite3, name)(*error.args) if name in ERRORS else sqlite3.Error(*error.args)
@@ -42,7 +42,7 @@ def as_standard(error: dbapi2.Error) -> sqlite3.Error:
 class EncryptedCursor(dbapi2.Cursor):
     """A cursor that raises the exceptions of `sqlite3`."""
 
-    def execute(self, *arguments: Any) -> Self:  # type: ignore[override]  # handed on as they are
+    def execute(self, *arguments: Any) -> Self:  # type: ignore[override]  # passed through
         """Execute a statement."""
         try:
             super().execute(*arguments)
@@ -50,7 +50,7 @@ class EncryptedCursor(dbapi2.Cursor):
             raise as_standard(error) from None
         return self
 
-    def executemany(self, *arguments: Any) -> Self:  # type: ignore[override]  # handed on as they are
+    def executemany(self, *arguments: Any) -> Self:  # type: ignore[override]  # passed through
         """Execute a statement once for each row of parameters."""
         try:
             super().executemany(*arguments)
@@ -73,7 +73,7 @@ class EncryptedCursor(dbapi2.Cursor):
             raise as_standard(error) from None
 
     def fetchall(self) -> list[Any]:
-        """Return all rows that are left."""
+        """Return all remaining rows."""
         try:
             return super().fetchall()
         except dbapi2.Error as error:
@@ -87,14 +87,14 @@ class EncryptedCursor(dbapi2.Cursor):
 
     def __iter__(self) -> Iterator[Any]:  # type: ignore[override]  # a generator costs less than a call for each row
         try:
-            # No row equals None, so that this ends with the last one.
+            # No row equals None, so that this ends after the last one.
             yield from iter(super().__next__, None)
         except dbapi2.Error as error:
             raise as_standard(error) from None
 
 
 class EncryptedConnection(dbapi2.Connection):
-    """A connection that raises the exceptions of `sqlite3`; also its own methods make cursors by `cursor()`."""
+    """A connection that raises the exceptions of `sqlite3`; its own methods create cursors by `cursor()`."""
 
     def cursor(self, factory: Any = EncryptedCursor) -> Any:
         """Return a cursor."""
@@ -103,16 +103,16 @@ class EncryptedConnection(dbapi2.Connection):
     def setlimit(self, category: int, limit: int, /) -> int:  # noqa: ARG002  # the module has no limits to set
         """Return the limit as if it had been set before.
 
-        The limits protect from an archive that somebody else has prepared. Every page of an encrypted one is
-        authenticated: whoever can prepare one knows its passphrase.
+        The limits protect from prepared archives. Every page of an encrypted one is authenticated: whoever can
+        prepare one knows its passphrase.
         """
         return limit
 
 
 def connect(place: Path, key: ArchiveKey | None, *, mode: str, timeout: float) -> sqlite3.Connection:
-    """Connect to an encrypted archive, or to a database without encryption where there is no key.
+    """Connect to an encrypted archive, or to an unencrypted database if there is no key.
 
-    The key is not verified before something is read. Nothing that SQLite sorts or puts aside is written to a disk.
+    The key is verified by the first read, not here. SQLite's temporary data stays in memory.
     """
     try:
         connection = dbapi2.connect(
@@ -124,11 +124,11 @@ def connect(place: Path, key: ArchiveKey | None, *, mode: str, timeout: float) -
             factory=EncryptedConnection,
         )
         if key is not None:
-            # Not by PRAGMA: the text of a statement may end up where statements are logged.
+            # Not by PRAGMA: the text of a statement may be logged.
             connection.set_key(key.literal())
     except dbapi2.Error as error:
         raise as_standard(error) from None
-    # It would write to the standard error that a page is damaged; an exception says so.
+    # It would report damaged pages on standard error; an exception does so.
     connection.execute("PRAGMA cipher_log_level = NONE").fetchall()
     connection.execute("PRAGMA temp_store = MEMORY")
     return connection

@@ -1,7 +1,7 @@
-"""How the rows of messages are written: every column gets a number or a text, and SQL makes of it what is stored.
+"""INSERT statements of message tables; SQL converts -1 and empty values to NULL.
 
-The driver binds None, bool and bytes ten times slower than numbers and text. Rows therefore have -1 and the empty
-text where a column stays empty; a statement puts it right, which costs it next to nothing.
+The driver binds None, bool and bytes ten times slower than numbers and text. Rows therefore have -1 or an empty
+text for NULL, which the statement converts at negligible cost.
 """
 
 from typing import Final
@@ -12,23 +12,23 @@ __all__ = ["CHILDREN", "INSERT"]
 
 
 def nullable_number(place: int) -> str:
-    """Write a number that may be missing."""
+    """Return an expression that is NULL for a negative parameter."""
     return f"CASE WHEN ?{place} >= 0 THEN ?{place} END"
 
 
 def nullable_text(place: int) -> str:
-    """Write a text that may be missing."""
+    """Return an expression that is NULL for an empty parameter."""
     return f"CASE WHEN ?{place} <> '' THEN ?{place} END"
 
 
 def nullable_blob(place: int) -> str:
-    """Write bytes that may be missing."""
+    """Return an expression that is NULL for an empty blob."""
     return f"CASE WHEN ?{place} <> x'' THEN ?{place} END"
 
 
 LOOK: Final = 10
 
-# From the first time it was seen on it is what the archive adds; the last is what `pack_receipts` makes.
+# Parameters from ?20 on are the sightings and the record; the last one is the result of `pack_receipts`.
 MESSAGE: Final = (
     "?1",
     "?2",
@@ -62,11 +62,11 @@ ATTACHMENT: Final = (
 
 
 def plain_columns(columns: int) -> tuple[str, ...]:
-    """Write every column as it is."""
+    """Return the parameters of a table without conversion."""
     return tuple(f"?{place}" for place in range(1, columns + 1))
 
 
-# Every table with rows that belong to one message.
+# Tables with related rows of messages.
 CHILDREN: Final = {
     "reaction": plain_columns(6),
     "revision": plain_columns(5),

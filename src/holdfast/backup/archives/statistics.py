@@ -1,4 +1,4 @@
-"""Counts what an archive holds: by month, hour, weekday, chat and person; how fast people answer; media."""
+"""Statistics of an archive: messages by month, hour, weekday, chat and person, reply times, media."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -11,7 +11,7 @@ from holdfast.redacted_repr import redacted
 
 __all__ = ["FileTypeCount", "MessageCount", "ReplyTime", "Statistics", "statistics"]
 
-# An answer after longer than this begins a new conversation.
+# A later message is not a reply but begins a new conversation.
 ANSWER_MS: Final = 12 * 3_600_000
 TOP: Final = 50
 
@@ -19,7 +19,7 @@ TOP: Final = 50
 @redacted
 @dataclass(frozen=True, slots=True)
 class MessageCount:
-    """How many messages something has."""
+    """The number of messages and words of a chat or person."""
 
     id: int | None
     name: str
@@ -30,7 +30,7 @@ class MessageCount:
 @redacted
 @dataclass(frozen=True, slots=True)
 class ReplyTime:
-    """How fast somebody answers, in seconds: the middle one of all answers in one-to-one chats."""
+    """The median reply time of a person in one-to-one chats, in seconds."""
 
     id: int
     name: str
@@ -41,7 +41,7 @@ class ReplyTime:
 @redacted
 @dataclass(frozen=True, slots=True)
 class FileTypeCount:
-    """Files of one type."""
+    """The number and size of files of one type."""
 
     type: str
     files: int
@@ -66,14 +66,14 @@ class Statistics:
     media: tuple[FileTypeCount, ...]
 
 
-# How many words a text has.
+# The number of words of a text.
 WORDS: Final = "CASE WHEN m.text IS NULL THEN 0 ELSE length(m.text) - length(replace(m.text, ' ', '')) + 1 END"
 
 
 def statistics(reader: ArchiveReader, chat: int | None = None) -> Statistics:
-    """Count, of all chats or of one."""
-    # In the order of the table all messages are read in a third of the time that an index takes: the plus before a
-    # column keeps SQLite from using one.
+    """Compute the statistics of all chats or of one."""
+    # A scan in the order of the table takes a third of the time of an index scan: the unary plus keeps SQLite from
+    # using an index.
     source = "message m WHERE true" if chat is None else "message m WHERE m.chat_id = ?"
     values: tuple[Any, ...] = () if chat is None else (chat,)
 
@@ -118,7 +118,7 @@ def statistics(reader: ArchiveReader, chat: int | None = None) -> Statistics:
 
 
 def top_counts(reader: ArchiveReader, groups: Iterable[Sequence[int]]) -> tuple[MessageCount, ...]:
-    """Add up messages and words by chat or person, and return those with most messages."""
+    """Sum messages and words by chat or person, and return those with the most messages."""
     messages: Counter[int] = Counter()
     words: Counter[int] = Counter()
     for number, count, word_count in groups:
@@ -129,7 +129,7 @@ def top_counts(reader: ArchiveReader, groups: Iterable[Sequence[int]]) -> tuple[
 
 
 def reply_times(reader: ArchiveReader, source: str, values: tuple[Any, ...]) -> tuple[ReplyTime, ...]:
-    """Measure how long people take to answer: from the other's last message to their first one after it."""
+    """Measure reply times: from the last message of one person to the first one of the other after it."""
     messages = reader.connection.execute(
         f"SELECT m.chat_id, m.author_id, m.sent_ms FROM {source} AND m.direction <> 'none' "
         "AND +m.chat_id IN (SELECT id FROM recipient WHERE kind = 'contact') "

@@ -1,7 +1,7 @@
-"""How a reader forgives: what is skipped, what is read as something else, and a list of both.
+"""Tolerant reading: records what was skipped and what was replaced by a default.
 
-The rules are parts 2 and 7 of the format. A value an enum does not have, as a later version may write, is read
-like its UNKNOWN.
+The rules are parts 2 and 7 of the format. An unknown enum value, as a later version may write, is read like
+UNKNOWN.
 """
 
 from collections import Counter
@@ -13,7 +13,7 @@ __all__ = ["READ_AS", "Action", "Notes", "enum_name"]
 
 Action = Literal["skipped", "defaulted"]
 
-# What value 0 of an enum is read as; an enum that is not here has a value 0 that is real.
+# The defaults for value 0 of enums; for an enum that is not listed, 0 is a real value.
 READ_AS: Final = {
     "AccountData.PhoneNumberSharingMode": "NOBODY",
     "AccountData.UsernameLink.Color": "BLUE",
@@ -46,7 +46,7 @@ READ_AS: Final = {
 
 
 class Notes:
-    """What was skipped and defaulted while one backup was read; `frame` is the frame being read."""
+    """Counts of what was skipped and defaulted while reading one backup; `frame` is the current frame."""
 
     def __init__(self) -> None:
         self.frame = 0
@@ -54,26 +54,26 @@ class Notes:
         self.counts: Counter[tuple[int, str, Action, str]] = Counter()
 
     def set_frame(self, frame: int, record: str) -> None:
-        """Say which frame is read now."""
+        """Set the current frame."""
         self.frame = frame
         self.record = record
 
     def skip(self, reason: str) -> None:
-        """Note something that was left out."""
+        """Record something that was skipped."""
         self.counts[self.frame, self.record, "skipped", reason] += 1
 
     def default(self, reason: str) -> None:
-        """Note something that was read as something else."""
+        """Record a default that was used."""
         self.counts[self.frame, self.record, "defaulted", reason] += 1
 
     def enum(self, message: Message, field: str) -> str:
-        """Name the value of an enum field as it is read; empty when it means nothing is set."""
+        """Return the name of an enum field's value, after defaults; empty if it means not set."""
         descriptor = message.DESCRIPTOR.fields_by_name[field].enum_type
         assert descriptor is not None  # noqa: S101  # called with enum fields only
         return self.value(descriptor, getattr(message, field), f"{message.DESCRIPTOR.name}.{field}")
 
     def value(self, descriptor: Any, number: int, where: str) -> str:
-        """Name one value of an enum as it is read."""
+        """Return the name of an enum value, after defaults."""
         name = descriptor.full_name.partition(".backup.")[2] or descriptor.full_name
         value = descriptor.values_by_number.get(number)
         if value is not None and (number or name not in READ_AS):
@@ -84,5 +84,5 @@ class Notes:
 
 
 def enum_name(descriptor: Any, number: int) -> str:
-    """Name the value of an enum without noting anything."""
+    """Return the name of an enum value, after defaults, without recording anything."""
     return Notes().value(descriptor, number, "")

@@ -1,7 +1,6 @@
-"""What happened in a chat besides messages: the kind of each event, and its details with the archive's own ids.
+"""Converts chat updates to events: the kind of each, and its details with ids of the archive.
 
-An event's kind is the name of its field in the format: `simpleUpdate.BLOCKED`, `groupNameUpdate`,
-`individualCall`.
+The kind is the name of the protobuf field: `simpleUpdate.BLOCKED`, `groupNameUpdate`, `individualCall`.
 """
 
 from collections.abc import Mapping
@@ -23,7 +22,7 @@ PEOPLE_FIELDS: Final = frozenset(name.rpartition(".")[2] for name in PEOPLE)
 
 
 def events_of(update: pb.ChatUpdateMessage, people: Mapping[int, int], notes: Notes) -> list[Event]:
-    """List what an update tells; nothing for one that is to be ignored."""
+    """Return the events of an update; empty for one to be ignored."""
     kind = update.WhichOneof("update")
     if kind is None:
         notes.skip("ChatUpdateMessage.update not set")
@@ -45,7 +44,7 @@ def events_of(update: pb.ChatUpdateMessage, people: Mapping[int, int], notes: No
 
 
 def details_of(message: Message, people: Mapping[int, int], notes: Notes) -> Details:
-    """Write the fields of a message that are set: ids of people as the archive's, service ids as text."""
+    """Convert the set fields of a message to a dictionary: recipient ids of the archive, service ids as text."""
     details: Details = {}
     for field in message.DESCRIPTOR.fields:
         if field.has_presence and not field.is_repeated and not message.HasField(field.name):
@@ -61,12 +60,12 @@ def details_of(message: Message, people: Mapping[int, int], notes: Notes) -> Det
 
 
 def plain_value(name: str, value: object, people: Mapping[int, int], notes: Notes) -> object:
-    """Write one value."""
+    """Convert one value to a JSON type."""
     if isinstance(value, Message):
         return details_of(value, people, notes)
     if isinstance(value, bytes):
         return service_id(value)
     if name in PEOPLE_FIELDS and isinstance(value, int):
         return people.get(value)
-    # Numbers beyond 2**53 would not survive in a JavaScript program.
+    # JavaScript cannot represent integers beyond 2**53.
     return str(value) if name == "callId" else value
