@@ -7,13 +7,13 @@ from typing import Final
 
 __all__ = ["MessageReference", "parse_keywords", "parse_message", "parse_references"]
 
-# Limits: how much of a message is read, and how many references are returned.
+# Maximum characters of a message that are parsed, and maximum references returned.
 LONGEST_READ: Final = 64 * 1024
 MOST_REFERENCES: Final = 100
 
 GAP: Final = r"[ \t]{0,8}(?:\r?\n[ \t]{0,8})?"
 NAME: Final = r"[A-Za-z0-9_.-]{1,100}"
-# Not followed by what makes it another number, a name or a path: `#1.5`, `#1st`, `#1/2`.
+# Not followed by characters of a longer number, a name or a path: `#1.5`, `#1st`, `#1/2`.
 ISSUE: Final = rf"(?:({NAME})/({NAME}))?#([0-9]{{1,9}})(?![\w#]|[-./@]\w)"
 UNGROUPED: Final = rf"(?:{NAME}/{NAME})?#[0-9]{{1,9}}(?![\w#]|[-./@]\w)"
 BETWEEN: Final = rf"{GAP}(?:,{GAP}(?:and(?=\s){GAP})?|&{GAP}|and(?=\s){GAP})"
@@ -27,9 +27,9 @@ REFERENCE: Final = re.compile(rf"(?<![\w\-./@#&]){ISSUE}")
 
 @dataclass(frozen=True, slots=True)
 class MessageReference:
-    """An issue that a commit message refers to; without a name it is one of the commit's own repository.
+    """A reference to an issue in a commit message; without a name, to one of the commit's own repository.
 
-    `closes` is True after a keyword that closes, False after one that reopens, and None without a keyword.
+    `closes` is True after a closing keyword, False after a reopening keyword, and None without a keyword.
     """
 
     number: int
@@ -39,8 +39,8 @@ class MessageReference:
 
 
 def parse_keywords(message: str) -> list[MessageReference]:
-    """Return the issues that a message closes or reopens, each once and in its order."""
-    # Most messages have none.
+    """Return the issues that a message closes or reopens, in order and without duplicates."""
+    # Fast path: most messages have no keyword.
     if "#" not in message:
         return []
     references: dict[MessageReference, None] = {}
@@ -55,7 +55,7 @@ def parse_keywords(message: str) -> list[MessageReference]:
 
 
 def parse_references(message: str) -> list[MessageReference]:
-    """Return all issues that a message refers to, with or without a keyword, each once and in its order."""
+    """Return all issues that a message refers to, with or without a keyword, in order and without duplicates."""
     if "#" not in message:
         return []
     references: dict[MessageReference, None] = {}
@@ -68,5 +68,5 @@ def parse_references(message: str) -> list[MessageReference]:
 
 
 def parse_message(message: str) -> Sequence[MessageReference]:
-    """Return the issues that a message closes or reopens, and then all that it refers to."""
+    """Return the issues that a message closes or reopens, then all issues that it refers to."""
     return [*parse_keywords(message), *parse_references(message)] if "#" in message else ()

@@ -1,4 +1,4 @@
-"""Comments on issues and pull requests: created, edited and deleted."""
+"""Comments on issues and pull requests: create, edit and delete them."""
 
 from holdfast.hosting import access
 from holdfast.hosting.access import Actor, RepositoryAccess
@@ -13,7 +13,7 @@ __all__ = ["create", "delete", "edit", "find"]
 
 
 def find(app: App, target: RepositoryAccess, comment_id: int) -> tuple[Comment, Issue]:
-    """Return a comment and its issue; raises `NoSuchComment` for one the actor may not read."""
+    """Return a comment and its issue; raise `NoSuchComment` if the actor may not read it."""
     comment, issue = comments.find_comment(app.database, target.repository, comment_id)
     if not target.permissions.may_read(access.issue_unit(is_pull=issue.is_pull)):
         raise NoSuchComment("not found")

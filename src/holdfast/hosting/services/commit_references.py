@@ -1,7 +1,8 @@
-"""Issues that commits refer to: closed, reopened or noted on the timeline when the default branch has the commit.
+"""Issue references and closing keywords in commit messages, applied when the default branch has the commit.
 
-Commit messages are parsed before the transaction that records the ref update; that transaction then applies what
-the user who moved the branch may do. So neither happens without the other, and nothing happens twice.
+Referenced issues are closed, reopened, or get the commit on their timeline. Commit messages are parsed before the
+transaction that records the ref update; that transaction then applies the references with the permissions of the
+user who moved the branch, so that both are atomic and nothing is applied twice.
 """
 
 import time
@@ -31,19 +32,19 @@ from holdfast.hosting.store.repositories import Repository
 __all__ = ["CommitReference", "apply", "find_references", "lock_repositories", "newest"]
 
 log = structlog.get_logger(__name__)
-# Limits keep the newest. Commits of one ref update whose messages are parsed:
+# Beyond these limits the oldest are ignored. Maximum commits of one ref update whose messages are parsed:
 MOST_COMMITS: Final = 1000
-# References per transaction, with and without a keyword.
+# Maximum references per transaction, with and without a keyword each.
 MOST_REFERENCES: Final = 1000
-# Issues changed, and issues commits are noted on, per transaction: it holds SQLite's write lock.
+# Maximum issues changed, and issues whose timeline gets commits, per transaction, which holds SQLite's write lock.
 MOST_ISSUES: Final = 300
-# Commits per transaction noted on one issue.
+# Maximum commits per transaction on the timeline of one issue.
 MOST_COMMITS_ON_ISSUE: Final = 30
-# How often closing is retried for issues whose blockers are closed by the same push.
+# Maximum rounds of closing, for issues whose blockers are closed by the same push.
 ROUNDS: Final = 10
 
 Repositories = Mapping[tuple[str, str], Repository]
-"""Repositories that references name, by case-folded owner and name; the commits' own has two empty texts."""
+"""Referenced repositories by case-folded owner and name; the commits' own is at two empty strings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,7 @@ class CommitReference:
 
     @property
     def repository(self) -> tuple[str, str]:
-        """The key of its repository in `Repositories`."""
+        """The key of the referenced repository in `Repositories`."""
         return self.reference.owner.casefold(), self.reference.name.casefold()
 
 
@@ -72,9 +73,9 @@ class StateChange:
 def find_references(
     app: App, repository: Repository, actor_id: int, move: RefUpdate, pushed_commits: Sequence[Commit] | None
 ) -> list[CommitReference]:
-    """Return the references in the commits of a ref update, oldest first; `pushed_commits` are they, if loaded.
+    """Return the references in the commits of a ref update, oldest first; `pushed_commits` are these if loaded.
 
-    A new branch has none: its history comes from elsewhere, where the numbers mean other issues.
+    A new branch has none: its history may come from another repository, where the numbers are other issues.
     """
     if move.ref != f"refs/heads/{repository.default_branch}" or not move.keeps_ref:
         return []
@@ -87,14 +88,14 @@ def find_references(
         ]
         return newest(references) if references else references
     except GitError as error:
-        # Not an error: the ref update is recorded all the same.
+        # Not an error: the ref update is recorded anyway.
         problem = type(error).__name__
         log.warning("commit message parsing failed", repository_id=repository.id, commit=move.new, error=problem)
         return []
 
 
 def read_added(app: App, repository: Repository, move: RefUpdate) -> Iterable[Commit]:
-    """Read the newest commits a ref update has added, oldest first."""
+    """Read the newest commits that a ref update adds, oldest first."""
     repo = app.copies.open(repository)
     added = history.new_commits(repo, move.old, move.new, limit=MOST_COMMITS)
     return (read_commit(repo, oid) for oid in reversed(added))
@@ -112,7 +113,7 @@ def newest(references: Sequence[CommitReference]) -> list[CommitReference]:
 def lock_repositories(
     database: Database, connection: Connection, repository: Repository, references: Sequence[CommitReference]
 ) -> Repositories:
-    """Lock the repositories that references name, first in the transaction, and return them."""
+    """Lock the rows of referenced repositories, first in the transaction, and return them."""
     names = {commit_reference.repository for commit_reference in references} - {("", "")}
     if names or any(commit_reference.reference.closes is not None for commit_reference in references):
         lock_graph(connection)
@@ -132,7 +133,7 @@ def apply(
     locked: Repositories,
     references: Sequence[CommitReference],
 ) -> None:
-    """Close, reopen and note what the users may; what is not allowed or possible is skipped."""
+    """Apply references with the permissions of their users; skips those not permitted or not possible."""
     with_keyword = [
         commit_reference for commit_reference in references if commit_reference.reference.closes is not None
     ]
@@ -154,11 +155,11 @@ def change_states(
     locked: Repositories,
     references: Sequence[CommitReference],
 ) -> None:
-    """Close and reopen the issues that closing keywords name."""
+    """Close and reopen the issues named by closing keywords."""
     waiting = state_changes(TransactionDatabase(database, connection), connection, locked, references)
     for _ in range(ROUNDS):
         before = len(waiting)
-        # Reversed each round: issues that block one another are often named in that order.
+        # Reversed each round: issues that block each other are often named in that order.
         waiting = [state_change for state_change in waiting if not change_state(state_change, repository)][::-1]
         if not waiting or len(waiting) == before:
             break
@@ -187,7 +188,7 @@ def change_state(change: StateChange, repository: Repository) -> bool:
 def state_changes(
     database: Database, connection: Connection, locked: Repositories, references: Sequence[CommitReference]
 ) -> list[StateChange]:
-    """Return the permitted changes, one per issue: the last state, by the first user who requested it."""
+    """Return the permitted state changes, one per issue: the last state, by the first user who requested it."""
     users = accounts_by_id(connection, {commit_reference.actor_id for commit_reference in references})
     writable = {number: writable_by(database, user, locked) for number, user in users.items()}
     allowed = [
@@ -234,7 +235,7 @@ def note_commits(
 ) -> None:
     """Add commits to the timelines of the issues they refer to, once each, as the user who pushed them.
 
-    A commit that closed or reopened the issue is there already. No event is recorded: nothing has changed.
+    A commit that closed or reopened the issue is already on it. No event is recorded, as the issue is unchanged.
     """
     if not references:
         return
@@ -279,7 +280,7 @@ def note_commits(
 def permissions_of(database: Database, user: Account, locked: Repositories) -> dict[int, Permissions]:
     """Return the permissions of a user in each repository, by its id."""
     by_id = {repository.id: repository for repository in locked.values()}
-    # Administrators and owners need no grants, and most commits are theirs.
+    # Fast path: administrators and owners, who push most commits, need no grants.
     others = (
         [] if user.is_admin else [repository for repository in by_id.values() if repository.owner.id != user.id]
     )

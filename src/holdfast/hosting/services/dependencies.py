@@ -44,15 +44,15 @@ __all__ = [
 ]
 
 GRAPH_NODES: Final = 5000
-"""How many issues a graph has at most."""
+"""Maximum issues in a graph."""
 CYCLE_LENGTH: Final = 20
-"""How many issues of a cycle are named; of a longer one the beginning and the end."""
+"""Maximum issues of a cycle that are named; of a longer one the start and the end."""
 LIST_LENGTH: Final = 1000
-"""How many blockers one request may set."""
+"""Maximum blockers per request."""
 
 
 class IssueReference(msgspec.Struct, frozen=True):
-    """Another issue by its number and repository; without a repository it is one of the same."""
+    """A reference to an issue by number and repository; without a repository, to one of the same repository."""
 
     number: int
     owner: str = ""
@@ -60,7 +60,7 @@ class IssueReference(msgspec.Struct, frozen=True):
 
     @property
     def repository(self) -> tuple[str, str]:
-        """Owner and name of the repository; both are empty for the same one."""
+        """Owner and name of the repository; both empty for the same repository."""
         return self.owner, self.name
 
 
@@ -73,14 +73,14 @@ class LocatedIssue:
 
 
 def add_blocker(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, reference: IssueReference) -> None:
-    """Add a blocker to an issue; raise `DependencyCycle` if it is blocked by the issue itself."""
+    """Add a blocker to an issue; raise `DependencyCycle` if the issue blocks it, directly or not."""
     user = access.require_login(actor)
     [blocker] = locate(app, actor, target, [reference])
     link(app, actor, user, LocatedIssue(issue, target), blocker)
 
 
 def add_blocked(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, reference: IssueReference) -> None:
-    """Make an issue a blocker of another; raise `DependencyCycle` if that one blocks it."""
+    """Make an issue a blocker of another; raise `DependencyCycle` if the other blocks it, directly or not."""
     user = access.require_login(actor)
     [dependent] = locate(app, actor, target, [reference])
     link(app, actor, user, dependent, LocatedIssue(issue, target))
@@ -89,7 +89,7 @@ def add_blocked(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, 
 def remove_blocker(
     app: App, actor: Actor, target: RepositoryAccess, issue: Issue, reference: IssueReference
 ) -> None:
-    """Remove a blocker from an issue; raise `NoSuchDependency` if it is none."""
+    """Remove a blocker from an issue; raise `NoSuchDependency` if it is not a blocker."""
     user = access.require_login(actor)
     [blocker] = locate(app, actor, target, [reference])
     unlink(app, user, LocatedIssue(issue, target), blocker)
@@ -107,7 +107,7 @@ def remove_blocked(
 def set_blockers(
     app: App, actor: Actor, target: RepositoryAccess, issue: Issue, references: Sequence[IssueReference]
 ) -> None:
-    """Replace all blockers of an issue, or change nothing.
+    """Replace all blockers of an issue atomically.
 
     Blockers the actor could not remove one by one stay: issues they may not read and, where dependencies across
     repositories are disabled, issues of other repositories.
@@ -160,7 +160,7 @@ def require_dependent(dependent: LocatedIssue) -> None:
 
 @contextmanager
 def naming_cycle(app: App, actor: Actor) -> Iterator[None]:
-    """Raise a `DependencyCycle` with the names of its issues; those the actor may not read are not named."""
+    """Add the names of its issues to a `DependencyCycle`; issues the actor may not read are not named."""
     try:
         yield
     except DependencyCycle as error:
@@ -186,7 +186,7 @@ def naming_cycle(app: App, actor: Actor) -> Iterator[None]:
 def locate(
     app: App, actor: Actor, target: RepositoryAccess, references: Sequence[IssueReference]
 ) -> list[LocatedIssue]:
-    """Return the issues that references name, in a constant number of queries."""
+    """Look up referenced issues, in a constant number of queries."""
     same_repository = {("", ""), (target.repository.owner.name, target.repository.name)}
     elsewhere = {reference.repository for reference in references} - same_repository
     if elsewhere and not app.settings.allow_cross_repository_dependencies:
@@ -231,7 +231,7 @@ def find_repositories(
 
 
 def graph(viewer: Viewer, target: RepositoryAccess, issue: Issue, depth: int | None = None) -> DependencyGraph:
-    """Return the blockers of an issue and what it blocks, transitively, up to `depth` steps away.
+    """Return the blockers of an issue and the issues it blocks, transitively, up to `depth` steps away.
 
     An unreadable issue is a hidden node and not expanded. Of a very large graph the nearest issues are returned,
     with `truncated` set.

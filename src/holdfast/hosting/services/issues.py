@@ -1,4 +1,4 @@
-"""Issues and pull requests: opened, edited, closed, labelled, assigned, locked and deleted."""
+"""Issues and pull requests: open, edit, close, label, assign, lock and delete them."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -36,9 +36,9 @@ __all__ = [
 ]
 
 TEXT_LENGTH: Final = 255
-"""How many characters a title, a ref and the reason for a lock may have."""
+"""Maximum length of a title, a ref and the reason for a lock, in characters."""
 LIST_LENGTH: Final = 100
-"""How many labels and how many assignees one request may name."""
+"""Maximum labels, and maximum assignees, per request."""
 STATES: Final = {"": None, "open": False, "closed": True}
 
 LabelKeys = Sequence[int | str]
@@ -46,7 +46,7 @@ LabelKeys = Sequence[int | str]
 
 
 class IssueDraft(msgspec.Struct, frozen=True, kw_only=True):
-    """An issue to open; assignees are named, and a milestone of 0 is none."""
+    """An issue to open; assignees by name, and milestone 0 for none."""
 
     title: str
     body: str = ""
@@ -59,7 +59,7 @@ class IssueDraft(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class IssueEdit(msgspec.Struct, frozen=True, kw_only=True):
-    """Changes to an issue; None, and an empty state, keep a value."""
+    """Changes to an issue; None and an empty state keep the value."""
 
     title: str | None = None
     body: str | None = None
@@ -71,13 +71,13 @@ class IssueEdit(msgspec.Struct, frozen=True, kw_only=True):
     remove_due_date: bool = False
     state: str = ""
     base_branch: str | None = None
-    """The branch a pull request is for."""
+    """The base branch of a pull request."""
     content_version: int | None = None
     """The version of the body that the edit is based on; the issue must still have it."""
 
     @property
     def needs_write_access(self) -> bool:
-        """Whether it changes something that an author without write access may not."""
+        """Whether it changes fields that an author without write access may not."""
         values = (self.labels, self.assignees, self.milestone_id, self.due_date)
         return self.remove_due_date or any(value is not None for value in values)
 

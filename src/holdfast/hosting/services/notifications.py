@@ -85,7 +85,7 @@ def mark(app: App, actor: Actor, number: int, status: str) -> NotificationThread
 def mark_all(
     app: App, actor: Actor, which: NotificationFilter, status: str, *, limit: int
 ) -> list[NotificationThread]:
-    """Change the status of all threads that match a filter, and return those that changed, up to a limit."""
+    """Change the status of all threads that match a filter; return the changed ones, up to a limit."""
     user = access.require_login(actor)
     check_status(status, "ToStatus")
     changed, _ = list_threads(app, actor, which, skip=0, limit=limit)

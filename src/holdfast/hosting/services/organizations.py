@@ -83,7 +83,7 @@ def edit(app: App, actor: Actor, organization: OrganizationAccess, changes: Orga
 
 
 def rename(app: App, actor: Actor, organization: OrganizationAccess, name: str) -> Account:
-    """Rename an organization; the old name redirects to the new one until somebody takes it."""
+    """Rename an organization; the old name redirects to the new one until it is taken."""
     require_organization_owner(actor, organization)
     check_required(name, "NewName")
     return accounts.rename_account(app.database, organization.account, name)

@@ -1,8 +1,8 @@
-"""Merges of pull requests, now or when their checks succeed, and updates of their head branches.
+"""Merges of pull requests, at once or when their checks succeed, and updates of their head branches.
 
-A merge is one transaction: the base branch, the deleted head branch and the objects, the pull request that is
-closed and merged, the events, and the issues that closing keywords name. Open blockers are looked for inside it,
-under the lock that a new dependency takes too.
+A merge is one transaction: the base branch, the deleted head branch and the objects, the state of the pull
+request, the events, and the issues closed by closing keywords. Open blockers are checked in it, under the lock
+that adding a dependency takes too.
 """
 
 import re
@@ -88,21 +88,21 @@ __all__ = [
 ]
 
 log = structlog.get_logger(__name__)
-# How often another writer may move the base branch while a merge is made.
+# Maximum attempts when other writers move the base branch during a merge.
 ATTEMPTS: Final = 5
 TITLE_LENGTH: Final = 1000
 MESSAGE_LENGTH: Final = 65_536
-# How many commits are read for the trailers of a squashed commit, and how many people they name.
+# Trailers of a squash commit: maximum commits read, and maximum co-authors named.
 MOST_COMMITS: Final = 500
 MOST_AUTHORS: Final = 100
 MOST_BLOCKERS: Final = 50
 MOST_SCHEDULED: Final = 100
-# How many scheduled merges one run of the task tries, and for how long.
+# Maximum scheduled merges and seconds per run of the task.
 MOST_RETRIED: Final = 1000
 RETRY_SECONDS: Final = 30.0
 TRAILER: Final = re.compile(r"(?:^|\n\n)(?:[A-Za-z][\w-]*: [^\n]+\n?)+\Z")
 
-# Prepared: every new status asks.
+# A prepared statement: it runs for every new status.
 SCHEDULED: Final = Statement(
     select(*[scheduled_merges.c[name] for name in ScheduledMerge.__dataclass_fields__])
     .join(issues_table, issues_table.c.id == scheduled_merges.c.issue_id)
@@ -126,14 +126,14 @@ EVERY_SCHEDULED: Final = (
 
 
 class MergeOrder(msgspec.Struct, frozen=True, kw_only=True):
-    """How somebody wants a pull request merged; empty texts stand for the defaults."""
+    """The options of a merge; empty strings are the defaults."""
 
     style: str
     title: str = ""
     message: str = ""
     head_commit_id: str = ""
     merge_commit_id: str = ""
-    """The commit of the base branch that a pull request was merged with by hand."""
+    """The commit of the base branch, for a pull request that was merged manually."""
     delete_branch: bool | None = None
     force: bool = False
     when_checks_succeed: bool = False
@@ -141,7 +141,7 @@ class MergeOrder(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True)
 class MergeAttempt:
-    """A merge on the branches as they are: who wants it how, and the commits it is made of."""
+    """One attempt to merge on the current branches: the user, the options, and the commits."""
 
     app: App
     actor: Actor
@@ -165,9 +165,9 @@ def is_merged(issue: Issue) -> bool:
 
 
 def merge(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, order: MergeOrder) -> bool:
-    """Merge a pull request, or schedule that; return whether it was merged.
+    """Merge a pull request, or schedule the merge; return whether it was merged.
 
-    Raises `MergeRefused` if it cannot be merged, and `Outdated` or `RefMoved` if a branch is elsewhere.
+    Raises `MergeRefused` if it cannot be merged, and `Outdated` or `RefMoved` if a branch has moved.
     """
     user = access.require_login(actor)
     access.require_unarchived(target)
@@ -185,7 +185,7 @@ def merge(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, order:
 
 
 def keep_trying(app: App, repository: Repository, attempt: Callable[[], bool]) -> bool:
-    """Try again on the new commit when another writer moved the base branch meanwhile."""
+    """Retry on the new commit when another writer moved the base branch (compare-and-set failed)."""
     for _ in range(ATTEMPTS - 1):
         with suppress(RefMoved):
             return attempt()
@@ -210,10 +210,10 @@ def try_to_merge(
     issue: Issue,
     wanted: tuple[Account, MergeStyle, MergeOrder],
 ) -> bool:
-    """Merge on the branches as they are now; raise `RefMoved` if one of them moves meanwhile."""
+    """Merge on the current branches; raise `RefMoved` if one of them moves meanwhile."""
     repository, (user, style, order) = target.repository, wanted
     repository_id = repository.id
-    # The copy is brought up to date once the writers that were there first are done.
+    # The copy is updated after the lock is acquired, so that it includes the writes of earlier holders.
     with (
         app.copies.locked(repository_id),
         contention_lock(app, repository_id),
@@ -245,7 +245,7 @@ def branch_tip(app: App, repository: Repository, branch: str) -> str:
 
 
 def make_tip(attempt: MergeAttempt) -> str:
-    """Make the objects of a merge, and return where the base branch is to point."""
+    """Create the objects of a merge, and return the new commit of the base branch."""
     app, issue, style, order = attempt.app, attempt.issue, attempt.style, attempt.order
     draft, base, user = attempt.draft, attempt.base, attempt.user
     repo = draft.repo
@@ -277,7 +277,7 @@ def make_tip(attempt: MergeAttempt) -> str:
 
 
 def manual_commit(repo: Repo, base: str, commit: str) -> str:
-    """Return the commit that a pull request was merged with by hand; it must be in the base branch."""
+    """Return the commit of a manual merge; it must be in the base branch."""
     if not is_id(commit) or (header := repo.header(commit)) is None or header[0] != "commit":
         raise MergeRefused("merge_commit_id must be a commit of the base branch")
     if not merges.is_ancestor(repo, commit, base):
@@ -286,7 +286,7 @@ def manual_commit(repo: Repo, base: str, commit: str) -> str:
 
 
 def signature_of(user: Account) -> Signature:
-    """Return the signature of a user in a commit made now."""
+    """Return a user's git signature with the current time."""
     return Signature(commit_name(user), commit_email(user), int(time.time()))
 
 
@@ -300,7 +300,7 @@ def default_title(app: App, issue: Issue) -> str:
 
 
 def commit_message(title: str, message: str) -> str:
-    """Return a commit message of a title and a text."""
+    """Return a commit message from a title and a body."""
     text = message.replace("\r\n", "\n").strip()
     return f"{title}\n\n{text}\n" if text else f"{title}\n"
 
@@ -315,7 +315,7 @@ def commits_between(repo: Repo, base: str, head: str) -> list[Commit]:
 
 
 def squash_message(issue: Issue, order: MergeOrder, commits: Sequence[Commit], author: Signature) -> str:
-    """Return the message of a squashed commit, with a trailer for each further author of its commits."""
+    """Return the message of a squash commit, with a `Co-authored-by` trailer per further author."""
     message = commit_message(order.title.strip() or f"{issue.title} (#{issue.number})", order.message)
     others: dict[str, str] = {}
     for commit in reversed(commits):
@@ -337,14 +337,14 @@ def plain_line(text: str) -> str:
 
 
 def wants_deletion(repository: Repository, order: MergeOrder) -> bool:
-    """Return whether the head branch is to be deleted: as asked, or by the default of the repository."""
+    """Return whether to delete the head branch: as requested, or by the default of the repository."""
     if order.delete_branch is not None:
         return order.delete_branch
     return msgspec.json.decode(repository.declared, type=DeclaredSettings).default_delete_branch_after_merge
 
 
 def deleted_branch(attempt: MergeAttempt) -> list[RefUpdate]:
-    """Return the update that deletes the head branch, if it is wanted and allowed."""
+    """Return the ref update that deletes the head branch, if requested and allowed."""
     app, repository, issue = attempt.app, attempt.repository, attempt.issue
     name = issue.head_branch
     if issue.head_repository_id != repository.id or name in {repository.default_branch, issue.base_branch}:
@@ -362,7 +362,7 @@ def deleted_branch(attempt: MergeAttempt) -> list[RefUpdate]:
 
 
 def delete_fork_branch(app: App, actor: Actor, issue: Issue) -> None:
-    """Delete the head branch in a fork, if the actor may; the merge stands in any case."""
+    """Delete the head branch in a fork, if the actor may; a failure does not affect the merge."""
     if issue.head_repository_id in {None, issue.repository_id}:
         return
     fork = repository_rows.find_by_id(app.database, issue.head_repository_id or 0)
@@ -381,7 +381,7 @@ def delete_fork_branch(app: App, actor: Actor, issue: Issue) -> None:
 
 
 def pack_draft(app: App, draft: Draft, *, to_copy: bool) -> list[NewPack]:
-    """Pack the objects of a draft; large ones are in the local copy too, and others where that is asked for."""
+    """Pack the objects of a draft; with `to_copy`, or if they are large, also write them to the local copy."""
     objects = draft.objects()
     is_small = sum(len(packed_object.content) for packed_object in objects) <= INLINE_LIMIT
     if not objects:
@@ -397,7 +397,7 @@ def pack_draft(app: App, draft: Draft, *, to_copy: bool) -> list[NewPack]:
 
 
 def brought_commits(draft: Draft, base: str, tip: str) -> list[Commit] | None:
-    """Return the commits a merge brings, oldest first, if they are few and in a line; else None."""
+    """Return the commits a merge adds, oldest first, if they are few and linear; else None."""
     top = parse_commit(tip, draft.read(tip, "commit"))
     line: list[Commit] = []
     at = top
@@ -418,7 +418,7 @@ def brought_commits(draft: Draft, base: str, tip: str) -> list[Commit] | None:
 
 
 def land(attempt: MergeAttempt, tip: str, *, forced: bool) -> None:
-    """Commit a merge in one transaction; raise `OpenBlockers` if an open issue blocks the pull request."""
+    """Record a merge in one transaction; raise `OpenBlockers` if an open issue blocks the pull request."""
     app, target, user, issue = attempt.app, attempt.target, attempt.user, attempt.issue
     repository, draft, base, style = attempt.repository, attempt.draft, attempt.base, attempt.style
     is_recorded = style == MergeStyle.MANUALLY_MERGED
@@ -462,7 +462,7 @@ def land(attempt: MergeAttempt, tip: str, *, forced: bool) -> None:
 
 
 def fork_objects(attempt: MergeAttempt) -> dict[str, int]:
-    """Return the LFS objects that a merge from a fork brings, with their sizes: the base is to serve them too."""
+    """Return the LFS objects, with sizes, that a merge from a fork adds and the base must link too."""
     app, issue = attempt.app, attempt.issue
     if issue.head_repository_id in {None, issue.repository_id}:
         return {}
@@ -473,7 +473,7 @@ def fork_objects(attempt: MergeAttempt) -> dict[str, int]:
 
 
 def is_shown(app: App, repository: Repository, actor_updates: ActorUpdates) -> bool:
-    """Return whether a webhook gets the commits of an update, which are read from the local copy."""
+    """Return whether a webhook is subscribed to an update; its commits are then read from the local copy."""
     return hook_subscriptions.has_push_subscribers(
         app.database,
         owner_id=repository.owner.id,
@@ -501,7 +501,7 @@ def visible_blockers(app: App, actor: Actor, repository: Repository, issue: Issu
 
 
 def schedule(app: App, user: Account, issue: Issue, style: MergeStyle, order: MergeOrder) -> None:
-    """Record that a pull request is to be merged when its checks succeed."""
+    """Schedule the merge of a pull request for when its checks succeed."""
     new = ScheduledMerge(
         issue.id,
         user.id,
@@ -519,7 +519,7 @@ def schedule(app: App, user: Account, issue: Issue, style: MergeStyle, order: Me
 
 
 def cancel_scheduled(app: App, actor: Actor, target: RepositoryAccess, issue: Issue) -> None:
-    """Cancel a scheduled merge; whoever scheduled it may, and administrators of the repository."""
+    """Cancel a scheduled merge; allowed for the user who scheduled it and repository administrators."""
     user = access.require_login(actor)
     access.require_unarchived(target)
     scheduled_merge = pulls.find_scheduled_merge(app.database, issue)
@@ -532,9 +532,9 @@ def cancel_scheduled(app: App, actor: Actor, target: RepositoryAccess, issue: Is
 
 
 def try_scheduled(app: App, repository_id: int, head: str) -> int:
-    """Merge the pull requests of a repository with a head that are scheduled and ready; return how many.
+    """Merge the scheduled pull requests of a repository with a head commit that are ready; return how many.
 
-    To be called after a status or a review has been recorded. One whose head has moved since it was scheduled is
+    Called after a status or a review is recorded. A pull request whose head has moved since it was scheduled is
     not merged: nobody has agreed to the new commits.
     """
     rows = app.database.rows(SCHEDULED, repository_id=repository_id, head=head)
@@ -543,9 +543,9 @@ def try_scheduled(app: App, repository_id: int, head: str) -> int:
 
 
 def retry_scheduled(app: App) -> int:
-    """Merge all pull requests that are scheduled and ready; return how many.
+    """Merge all scheduled pull requests that are ready; return how many.
 
-    For those whose last status or review was recorded by a process that ended before it tried to merge.
+    Covers those whose last status or review was recorded by a process that ended before it tried to merge.
     """
     until = time.monotonic() + RETRY_SECONDS
     with app.database.read() as connection:
@@ -554,14 +554,14 @@ def retry_scheduled(app: App) -> int:
     for repository_id, *scheduled in rows:
         if time.monotonic() > until:
             break
-        # One that fails does not stop the others.
+        # A failure must not stop the others.
         with suppress(OSError):
             merged += merge_scheduled(app, repository_id, ScheduledMerge(*scheduled))
     return merged
 
 
 def merge_scheduled(app: App, repository_id: int, scheduled: ScheduledMerge) -> bool:
-    """Merge on behalf of who scheduled it, with the permissions they have now."""
+    """Merge as the user who scheduled it, with their current permissions."""
     repository = repository_rows.find_by_id(app.database, repository_id)
     user = account_by_id(app.database, scheduled.user_id)
     if repository is None or user is None:
@@ -588,13 +588,13 @@ def merge_scheduled(app: App, repository_id: int, scheduled: ScheduledMerge) -> 
     except NotReadyToMerge:
         return False
     except HostingError as error:
-        # It stays scheduled: the next status or review tries again.
+        # It stays scheduled: the next status or review retries.
         log.info("scheduled merge not possible", repository_id=repository_id, error=type(error).__name__)
         return False
 
 
 def update_head(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, style: str) -> None:
-    """Bring the head branch of an open pull request up to date with its base, by a merge or a rebase.
+    """Update the head branch of an open pull request with its base, by merge or rebase.
 
     Requires write access to the head branch, which may be in a fork.
     """
@@ -610,7 +610,7 @@ def update_head(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, 
         raise Forbidden(Permission.WRITE_BRANCH)
     repository, home = target.repository, place.repository
     is_fork = home.id != repository.id
-    # Before the lock of the fork's copy is taken, so that no two are held.
+    # Before the lock of the fork's copy is taken, so that only one lock is held at a time.
     source = app.copies.update(repository.id) if is_fork else None
     with app.copies.writing(home.id) as copy:
         issue = issues.find_issue(app.database, repository, issue.number)

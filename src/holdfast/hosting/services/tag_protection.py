@@ -37,7 +37,7 @@ class TagProtectionEdit(msgspec.Struct, frozen=True):
 
 
 def compile_pattern(pattern: str) -> Glob:
-    """Compile a pattern; raise `PatternRefused` for one that is invalid."""
+    """Compile a pattern; raise `PatternRefused` for an invalid one."""
     if len(pattern) < 3 or not (pattern.startswith("/") and pattern.endswith("/")):
         return compile_glob(pattern, "")
     # A regular expression may match anywhere in the name, unless it is anchored.
