@@ -46,7 +46,7 @@ def test_an_unchanged_archive_is_not_read_again(
     out = tmp_path / "out"
     first = exported(own, out, form)
     with monkeypatch.context() as patched:
-        patched.setattr(Archive, "complete", None)
+        patched.setattr(Archive, "build_messages", None)
         again = exported(own, out, form)
     assert (again.written, again.unchanged, again.removed) == (0, first.written, 0)
     imported(own, later(tmp_path / "two", random.Random(3), days=4))
