@@ -87,8 +87,8 @@ def build_dataset(
     ('chats.binproto',)
     """
     check_extra("pyarrow")
-    place = open_target(target)
-    folder = place.folder if isinstance(place, FolderTarget) else None
+    dataset_target = open_target(target)
+    folder = dataset_target.folder if isinstance(dataset_target, FolderTarget) else None
     dataset_sources = find_dataset_sources(
         sources,
         keys=None if keys is None else Path(keys),
@@ -96,28 +96,30 @@ def build_dataset(
         target=folder,
     )
     with locked(folder):
-        known = place.records()
+        recorded = dataset_target.records()
         stale = [
             dataset_source
             for dataset_source in dataset_sources
-            if rebuild or not is_current(dataset_source, known.get(dataset_source.name))
+            if rebuild or not is_current(dataset_source, recorded.get(dataset_source.name))
         ]
         # The largest first, so that no process works on one when the others have nothing left to do.
         stale.sort(key=DatasetSource.size, reverse=True)
-        tasks = [BuildTask(dataset_source, absolute(place)) for dataset_source in stale]
+        tasks = [BuildTask(dataset_source, absolute(dataset_target)) for dataset_source in stale]
         results = run_ray(tasks, address) if engine == "ray" else run_processes(tasks, workers or core_count())
         built: dict[str, BackupRecord] = {}
         failed: dict[str, FailedBackup] = {}
-        for done, result in enumerate(results, 1):
+        for finished, result in enumerate(results, 1):
             if isinstance(result, FailedBackup):
                 failed[result.name] = result
             else:
                 built[result.name] = result
             if progress is not None:
-                progress(done, len(tasks))
-        everything = {**known, **built}
-        records = [everything[name] for name in sorted(everything)]
-        place.write_manifest(DatasetManifest(SCHEMA_VERSION, records, [failed[name] for name in sorted(failed)]))
+                progress(finished, len(tasks))
+        all_records = {**recorded, **built}
+        records = [all_records[name] for name in sorted(all_records)]
+        dataset_target.write_manifest(
+            DatasetManifest(SCHEMA_VERSION, records, [failed[name] for name in sorted(failed)])
+        )
     names = {dataset_source.name for dataset_source in stale}
     return DatasetBuild(
         written=tuple(sorted(built)),

@@ -24,7 +24,7 @@ __all__ = ["run_processes", "run_ray"]
 
 Result = BackupRecord | FailedBackup
 # How often a backup is tried whose process dies.
-TRIES: Final = 2
+MAX_ATTEMPTS: Final = 2
 DIED: Final = "the process that read it died twice; the system may have run out of memory"
 
 
@@ -107,7 +107,7 @@ class WorkerProcess(Thread):
             end_process(self._process)
 
     def _perform(self, task: BuildTask) -> TaskResult:
-        for _ in range(TRIES):
+        for _ in range(MAX_ATTEMPTS):
             line = self._send(task)
             if line or self._stopped:
                 break
@@ -168,36 +168,36 @@ def run_ray(tasks: Sequence[BuildTask], address: str | None) -> Iterator[Result]
     check_extra("ray")
     import ray  # noqa: PLC0415  # an extra, imported on first use
 
-    connected = ray.is_initialized()
+    was_initialized = ray.is_initialized()
     try:
-        if not connected:
+        if not was_initialized:
             ray.init(address=address or "auto", log_to_driver=False, configure_logging=False)
     except (ConnectionError, ValueError, RuntimeError) as error:
         raise UnreadableBackup(f"there is no Ray cluster at {address or 'this machine'}: {error}") from error
     try:
         yield from ray_results(ray, tasks)
     finally:
-        if not connected:
+        if not was_initialized:
             ray.shutdown()
 
 
 def ray_results(ray: Any, tasks: Sequence[BuildTask]) -> Iterator[Result]:
     """Keep twice as many tasks under way as the cluster has cores."""
-    remote = ray.remote(num_cpus=1, max_retries=TRIES)(perform_encoded)
-    most = max(2, 2 * int(ray.cluster_resources().get("CPU", 1)))
+    remote = ray.remote(num_cpus=1, max_retries=MAX_ATTEMPTS)(perform_encoded)
+    max_running = max(2, 2 * int(ray.cluster_resources().get("CPU", 1)))
     rest = iter(tasks)
     running: dict[Any, BuildTask] = {}
     while True:
         for task in rest:
             running[remote.remote(msgspec.json.encode(task))] = task
-            if len(running) >= most:
+            if len(running) >= max_running:
                 break
         if not running:
             return
-        (done,), _others = ray.wait(list(running), num_returns=1)
-        task = running.pop(done)
+        (finished,), _others = ray.wait(list(running), num_returns=1)
+        task = running.pop(finished)
         try:
-            yield msgspec.json.decode(ray.get(done), type=TaskResult).value()
+            yield msgspec.json.decode(ray.get(finished), type=TaskResult).value()
         except ray.exceptions.RayError:
             yield FailedBackup(task.source.name, task.source.path, DIED)
 

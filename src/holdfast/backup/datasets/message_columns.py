@@ -225,7 +225,7 @@ def add_with_parts(  # noqa: PLR0917  # a C function: no keywords
             if earlier.parts is not None:
                 if not parts.read(number, earlier.parts):
                     return False
-                files += [(one[0], n, *one[2:]) for one in parts.attachments]
+                files += [(file[0], n, *file[2:]) for file in parts.attachments]
     row = add_plain(columns, items, number)
     chat = columns.chat_id[row]
     if links:
@@ -246,7 +246,7 @@ def add_with_parts(  # noqa: PLR0917  # a C function: no keywords
 
 def reaction_rows(number: object, chat: object, rows: list[Row]) -> list[Row]:
     """Turn reactions of an archive into rows of a dataset."""
-    return [(number, chat or None, one[2] or None, one[3], one[4]) for one in rows]
+    return [(number, chat or None, row[2] or None, row[3], row[4]) for row in rows]
 
 
 def attachment_rows(number: object, chat: object, rows: list[Row]) -> list[Row]:
@@ -255,18 +255,18 @@ def attachment_rows(number: object, chat: object, rows: list[Row]) -> list[Row]:
         (
             number,
             chat or None,
-            one[1],
-            one[2],
-            one[3],
-            one[4] or None,
-            one[5] or None,
-            one[6],
-            one[7] if one[7] >= 0 else None,
-            one[8] if one[8] >= 0 else None,
-            one[9] or None,
-            one[11] or None,
-            one[12] or None,
-            one[13] or None,
+            row[1],
+            row[2],
+            row[3],
+            row[4] or None,
+            row[5] or None,
+            row[6],
+            row[7] if row[7] >= 0 else None,
+            row[8] if row[8] >= 0 else None,
+            row[9] or None,
+            row[11] or None,
+            row[12] or None,
+            row[13] or None,
         )
-        for one in rows
+        for row in rows
     ]

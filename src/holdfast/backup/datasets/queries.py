@@ -26,8 +26,8 @@ __all__ = [
     "validate_dataset",
 ]
 
-MOST_HITS: Final = 10_000
-MOST_WORDS: Final = 20
+MAX_HITS: Final = 10_000
+MAX_WORDS: Final = 20
 # Letters and digits of any script; scripts that are written without spaces have no beginnings of words.
 WORD: Final = re.compile(r"\w+")
 UNSPACED: Final = re.compile(f"[{SCRIPTS}]")
@@ -155,15 +155,15 @@ def search_dataset(dataset: str | PathLike[str], words: str, *, limit: int = 50)
     >>> len(hb.search_dataset("dataset", "dinner"))
     4
     """
-    wanted = words.split()
-    if not wanted or len(wanted) > MOST_WORDS:
-        raise QueryRefused(f"search for one to {MOST_WORDS} words")
+    terms = words.split()
+    if not terms or len(terms) > MAX_WORDS:
+        raise QueryRefused(f"search for one to {MAX_WORDS} words")
     folded = "lower(strip_accents(m.text))"
     conditions = " AND ".join(
         f"regexp_matches({folded}, '(^|[^\\pL\\pM\\pN_])' || lower(strip_accents(?)))"
         if WORD.fullmatch(word) and not UNSPACED.search(word)
         else f"contains({folded}, lower(strip_accents(?)))"
-        for word in wanted
+        for word in terms
     )
     statement = (
         "SELECT m.backup, m.message_id, c.name, p.name, m.sent_ms, m.text FROM messages m "
@@ -173,7 +173,7 @@ def search_dataset(dataset: str | PathLike[str], words: str, *, limit: int = 50)
         "ORDER BY m.sent_ms DESC, m.backup, m.message_id LIMIT ?"
     )
     with dataset_connection(dataset) as connection:
-        rows = connection.execute(statement, [*wanted, max(1, min(limit, MOST_HITS))]).fetchall()
+        rows = connection.execute(statement, [*terms, max(1, min(limit, MAX_HITS))]).fetchall()
     return [DatasetHit(*row) for row in rows]
 
 
@@ -188,14 +188,14 @@ def dataset_statistics(dataset: str | PathLike[str], *, largest: int = 10) -> Da
     manifest = open_target(dataset).read_manifest()
     with dataset_connection(dataset) as connection:
 
-        def counted(statement: str) -> dict[str, int]:
+        def count_by(statement: str) -> dict[str, int]:
             return dict(connection.execute(statement).fetchall())
 
-        months = counted(
+        months = count_by(
             "SELECT strftime(date_trunc('month', sent), '%Y-%m') AS month, count(*) FROM messages "
             "WHERE sent IS NOT NULL GROUP BY month ORDER BY month"
         )
-        kinds = counted(
+        kinds = count_by(
             "SELECT coalesce(kind, 'unknown') AS what, count(*) FROM messages GROUP BY what ORDER BY 2 DESC, 1"
         )
     by_size = sorted(manifest.backups, key=lambda record: (-record.messages, record.name))
@@ -225,11 +225,13 @@ def validate_dataset(dataset: str | PathLike[str]) -> list[DatasetFault]:
     """
     target = open_target(dataset)
     manifest = target.read_manifest()
-    dataset_faults = [DatasetFault(failed_backup.name, unread(failed_backup)) for failed_backup in manifest.failed]
-    whole = target.records()
+    dataset_faults = [
+        DatasetFault(failed_backup.name, failure_reason(failed_backup)) for failed_backup in manifest.failed
+    ]
+    complete_records = target.records()
     readable: list[BackupRecord] = []
     for record in manifest.backups:
-        if whole.get(record.name) != record:
+        if complete_records.get(record.name) != record:
             problem = "its files are not those of the last build; run `holdfast dataset build` again"
             dataset_faults.append(DatasetFault(record.name, problem))
         else:
@@ -252,6 +254,6 @@ def validate_dataset(dataset: str | PathLike[str]) -> list[DatasetFault]:
     return sorted(dataset_faults, key=lambda fault: fault.backup)
 
 
-def unread(failed: FailedBackup) -> str:
+def failure_reason(failed: FailedBackup) -> str:
     """Say why a backup is missing."""
     return f"could not be read: {failed.reason}"

@@ -77,27 +77,27 @@ class TableReader:
     def batches(self) -> Iterator[tuple[str, Any]]:
         """Yield each table's name and a `pyarrow.RecordBatch` of it, as they are filled; read once."""
         validator, checker = Validator(self._backup.header), Checker()
-        collected = gc.isenabled()
+        was_enabled = gc.isenabled()
         # Millions of rows are made, none of which form a circle.
         gc.disable()
         try:
             for block in self._backup.blocks():
-                found = validator.scan(block)
+                raw_findings = validator.scan(block)
                 items, newer = examine(checker, validator.state.reference_tables(), block)
-                found = merge(found, items)
-                if any(raw.rule == READABLE for raw in found):
+                raw_findings = merge(raw_findings, items)
+                if any(raw.rule == READABLE for raw in raw_findings):
                     check_frames(block)
-                self._add_findings(validator.emit(found, newer=newer or validator.newer))
+                self._add_findings(validator.emit(raw_findings, newer=newer or validator.newer))
                 self._add_block(block)
-                yield from self._filled(self._size)
+                yield from self._full_batches(self._size)
             self._add_findings(validator.end())
             self._add_people_and_chats()
-            yield from self._filled(1)
+            yield from self._full_batches(1)
         finally:
-            if collected:
+            if was_enabled:
                 gc.enable()
 
-    def _filled(self, size: int) -> Iterator[tuple[str, Any]]:
+    def _full_batches(self, size: int) -> Iterator[tuple[str, Any]]:
         import pyarrow as pa  # noqa: PLC0415  # an extra, imported on first use
 
         rows = self._columns.rows + sum(batch.num_rows for batch in self._message_batches)
@@ -129,12 +129,12 @@ class TableReader:
     def _add_block(self, block: Block) -> None:
         """Take in the frames of a block: those that messages refer to first."""
         data = block.data
-        alone: list[tuple[int, pb.ChatItem]] = []
+        chat_items: list[tuple[int, pb.ChatItem]] = []
         for n, start, end in other_frames(data):
             number = block.index + n
             frame = parse_frame(data[start:end], number, block.offset + start)
             if frame.WhichOneof("item") == "chatItem":
-                alone.append((number, frame.chatItem))
+                chat_items.append((number, frame.chatItem))
             else:
                 self._add_other(frame, number)
         count = block.count
@@ -158,7 +158,7 @@ class TableReader:
         )
         if fault:
             raise block.damaged(fault, frames, at)
-        for number, chat_item in alone:
+        for number, chat_item in chat_items:
             self._add_message(columns, number, chat_item)
 
     def _flush_columns(self, capacity: int) -> None:
@@ -177,17 +177,17 @@ class TableReader:
         self._notes.counts.clear()
         rich.add((*item[:ROW], (number, *item[ROW][1:])), chat_item, ())
         (row,) = rich.messages
-        place, chat = columns.add_row(number, row), row[CHAT]
+        index, chat = columns.add_row(number, row), row[CHAT]
         for quote in tables["quote"]:
             if quote[1] == 0:
-                columns.add_quote(place, quote)
-        columns.attachments[place] = len(tables["attachment"])
+                columns.add_quote(index, quote)
+        columns.attachments[index] = len(tables["attachment"])
         self._waiting["attachments"] += attachment_rows(number, chat, tables["attachment"])
-        columns.reactions[place] = len(tables["reaction"])
+        columns.reactions[index] = len(tables["reaction"])
         self._waiting["reactions"] += reaction_rows(number, chat, tables["reaction"])
-        columns.revisions[place] = len(tables["revision"])
+        columns.revisions[index] = len(tables["revision"])
         for event in tables["update_event"][:1]:
-            columns.events[place] = event[2]
+            columns.events[index] = event[2]
         for _n, kind, _id, media, direction, state, started, ended, ringer, starter, read in tables["call"]:
             times, people = (started, ended), (ringer or None, starter or None)
             self._waiting["calls"].append(
@@ -230,9 +230,9 @@ class TableReader:
             return
         person = recipient.contact
         aci, pni = uuid_text(person.aci), uuid_text(person.pni)
-        for known in (aci, f"PNI:{pni}" if pni else None):
-            if known:
-                self._by_service_id.setdefault(known, recipient.id)
+        for identifier in (aci, f"PNI:{pni}" if pni else None):
+            if identifier:
+                self._by_service_id.setdefault(identifier, recipient.id)
         contact = kind == "contact"
         self._waiting["people"].append(
             (
@@ -254,26 +254,28 @@ class TableReader:
 
     def _add_members(self, recipient: pb.Recipient, public_id: str) -> None:
         """Take in everybody who has to do with a group; who they are is known when all people were read."""
-        shot, enum = recipient.group.snapshot, self._notes.enum
+        snapshot, enum = recipient.group.snapshot, self._notes.enum
         add = self._members.append
-        for member in shot.members:
+        for member in snapshot.members:
             label = joined(member.labelEmoji, member.labelString) or None
             add((public_id, recipient.id, member.userId, "member", enum(member, "role"), label, None, None))
-        for invited in shot.membersPendingProfileKey:
+        for invited in snapshot.membersPendingProfileKey:
             member, by = invited.member, service_id(invited.addedByUserId) or None
             role, at = enum(member, "role"), time_of(invited.timestamp)
             add((public_id, recipient.id, member.userId, "invited", role, None, by, at))
-        for asking in shot.membersPendingAdminApproval:
+        for asking in snapshot.membersPendingAdminApproval:
             add((public_id, recipient.id, asking.userId, "asking", None, None, None, time_of(asking.timestamp)))
-        for banned in shot.members_banned:
+        for banned in snapshot.members_banned:
             add((public_id, recipient.id, banned.userId, "banned", None, None, None, time_of(banned.timestamp)))
 
     def _add_people_and_chats(self) -> None:
         """Take in what is complete at the end of a backup only."""
         self._flush_columns(0)
         for group, recipient, raw, *rest in self._members:
-            known = service_id(raw)
-            self._waiting["members"].append((group, recipient, self._by_service_id.get(known), known, *rest))
+            identifier = service_id(raw)
+            self._waiting["members"].append(
+                (group, recipient, self._by_service_id.get(identifier), identifier, *rest)
+            )
         for number, chat in self._chat_records.items():
             kind, name, public_id = self._recipients.get(chat.recipientId, ("", "Unknown", ""))
             self._waiting["chats"].append(
@@ -310,48 +312,48 @@ class TableReader:
 
         def label(shift: int, mask: int, names: Sequence[str]) -> Any:
             # The same dictionary in every batch, whatever occurs in it, so that a row group has one as well.
-            known = [name for name in names if name]
-            places = [known.index(name) if name else None for name in names]
-            places += [None] * (mask + 1 - len(names))
-            found = pa.array(places, pa.int32()).take(pc.bit_wise_and(pc.shift_right(look, shift), mask))
-            return pa.DictionaryArray.from_arrays(found, known)
+            labels = [name for name in names if name]
+            codes = [labels.index(name) if name else None for name in names]
+            codes += [None] * (mask + 1 - len(names))
+            indices = pa.array(codes, pa.int32()).take(pc.bit_wise_and(pc.shift_right(look, shift), mask))
+            return pa.DictionaryArray.from_arrays(indices, labels)
 
-        def known(column: Any, least: int = 0) -> Any:
+        def nullable(column: Any, least: int = 0) -> Any:
             values = numbers(column, pa.int64())
             return pc.if_else(pc.greater_equal(values, least), values, None)
 
-        def moment(values: Any) -> Any:
+        def timestamp(values: Any) -> Any:
             # Readers refuse a whole file for a time that no calendar has.
             return pc.if_else(pc.less(values, END), values, None).cast(pa.timestamp("ms", tz="UTC"))
 
-        def sparse(found: dict[int, str]) -> Any:
+        def sparse(by_row: dict[int, str]) -> Any:
             places: list[int | None] = [None] * rows
-            for n, row in enumerate(found):
+            for n, row in enumerate(by_row):
                 places[row] = n
-            return pa.array(list(found.values()), pa.string()).take(pa.array(places, pa.int32()))
+            return pa.array(list(by_row.values()), pa.string()).take(pa.array(places, pa.int32()))
 
-        chats = known(columns.chat_id, 1)
+        chats = nullable(columns.chat_id, 1)
         counted, counts = pc.value_counts(chats).flatten()
         self._chat_messages.update(dict(zip(counted.to_pylist(), counts.to_pylist(), strict=True)))
         # The bits that say which messages have a text are Arrow's own for those that are not null.
         _none, has_text = flag(HAS_TEXT).buffers()
         incoming = pc.equal(pc.bit_wise_and(look, 15), DIRECTIONS.index("incoming"))
-        sent = known(columns.sent)
+        sent = nullable(columns.sent)
         arrays = [
             numbers(columns.message_id, pa.int64()),
             chats,
-            known(columns.author_id, 1),
+            nullable(columns.author_id, 1),
             label(0, 15, DIRECTIONS),
             label(4, 31, KINDS),
             sparse(columns.events).dictionary_encode(),
-            moment(sent),
+            timestamp(sent),
             sent,
-            moment(known(columns.received, 1)),
+            timestamp(nullable(columns.received, 1)),
             pa.Array.from_buffers(
                 pa.string(), rows, [has_text, pa.py_buffer(columns.text_ends), pa.py_buffer(columns.texts)]
             ),
-            moment(known(columns.quoted_sent)),
-            known(columns.quoted_author, 1),
+            timestamp(nullable(columns.quoted_sent)),
+            nullable(columns.quoted_author, 1),
             sparse(columns.quoted_texts),
             *(
                 numbers(counts, pa.int32()).cast(pa.int64())
@@ -360,8 +362,8 @@ class TableReader:
             flag(HAS_LINK),
             pc.if_else(incoming, flag(IS_READ), None),
             flag(IS_SMS),
-            known(columns.expires_in),
-            moment(known(columns.pinned)),
+            nullable(columns.expires_in),
+            timestamp(nullable(columns.pinned)),
         ]
         schema = self._schemas["messages"]
         return pa.record_batch(arrays, schema=schema)

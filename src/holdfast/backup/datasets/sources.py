@@ -22,12 +22,12 @@ __all__ = ["DatasetSource", "find_dataset_sources", "read_key_file"]
 
 KEY_SUFFIX: Final = ".key"
 # A key file has a few short lines.
-LARGEST_KEY_FILE: Final = 64 * 1024
+MAX_KEY_FILE_BYTES: Final = 64 * 1024
 # Folders inside folders: deeper than this nobody keeps backups.
 MAX_DEPTH: Final = 12
 # What a name may have in the name of a folder and of an object on S3 everywhere; anything else becomes `_`.
-UNFIT: Final = re.compile(r"[^\w.@+-]")
-LONGEST_NAME: Final = 200
+UNSAFE: Final = re.compile(r"[^\w.@+-]")
+MAX_NAME_LENGTH: Final = 200
 
 
 @redacted
@@ -40,11 +40,11 @@ class DatasetSource(msgspec.Struct, frozen=True):
 
     def stamp(self) -> str:
         """Say which state of its files this is, by their sizes and times; empty where they cannot be read."""
-        return " ".join(f"{name}:{known.st_size}:{known.st_mtime_ns}" for name, known in self._files())
+        return " ".join(f"{name}:{stat.st_size}:{stat.st_mtime_ns}" for name, stat in self._files())
 
     def size(self) -> int:
         """Return how many bytes its files have; 0 where they cannot be read."""
-        return sum(known.st_size for _name, known in self._files())
+        return sum(stat.st_size for _name, stat in self._files())
 
     def _files(self) -> Iterator[tuple[str, os.stat_result]]:
         path = Path(self.path)
@@ -62,10 +62,10 @@ def read_key_file(path: Path) -> KeyMaterial:
     """Read the keys of a file; a refusal names the file, never what is in it."""
     try:
         with path.open("rb") as source:
-            raw = source.read(LARGEST_KEY_FILE + 1)
+            raw = source.read(MAX_KEY_FILE_BYTES + 1)
     except OSError as error:
         raise UnreadableBackup(f"the key file {path} cannot be read: {error.strerror}") from error
-    if len(raw) > LARGEST_KEY_FILE:
+    if len(raw) > MAX_KEY_FILE_BYTES:
         raise KeyRefused(f"the key file {path} is far too large to hold keys")
     try:
         return read_keys(raw.decode("utf-8-sig"))
@@ -88,22 +88,22 @@ def find_dataset_sources(
     is one. What is in `target`, hidden or a key file is passed over. Raise `TargetRefused` where two backups would
     have one name in the dataset.
     """
-    found: dict[str, DatasetSource] = {}
+    by_name: dict[str, DatasetSource] = {}
     for source in sources:
         root = Path(source)
         if not root.exists():
             raise UnreadableBackup(f"{root} does not exist")
         for path in backups_below(root, target, 0):
             inside = path.relative_to(root).as_posix() if path != root else path.resolve().name
-            name = UNFIT.sub("_", inside.replace("/", "--"))[-LONGEST_NAME:]
-            one = DatasetSource(name, os.path.abspath(path), find_key(path, name, keys, key_file))  # noqa: PTH100  # keeps symbolic links
-            other = found.setdefault(name.casefold(), one)
-            if other.path != one.path:
+            name = UNSAFE.sub("_", inside.replace("/", "--"))[-MAX_NAME_LENGTH:]
+            dataset_source = DatasetSource(name, os.path.abspath(path), find_key(path, name, keys, key_file))  # noqa: PTH100  # keeps symbolic links
+            existing = by_name.setdefault(name.casefold(), dataset_source)
+            if existing.path != dataset_source.path:
                 raise TargetRefused(
-                    f"{other.path} and {one.path} would both be called {name} in the dataset; rename one, or put "
-                    "both below one folder and give that"
+                    f"{existing.path} and {dataset_source.path} would both be called {name} in the dataset; "
+                    "rename one, or put both below one folder and give that"
                 )
-    return sorted(found.values(), key=lambda one: one.name)
+    return sorted(by_name.values(), key=lambda dataset_source: dataset_source.name)
 
 
 def backups_below(path: Path, target: Path | None, depth: int) -> Iterator[Path]:
@@ -115,7 +115,7 @@ def backups_below(path: Path, target: Path | None, depth: int) -> Iterator[Path]
         return
     snapshots = snapshots_in(path)
     if snapshots:
-        yield from (one.path for one in snapshots)
+        yield from (snapshot.path for snapshot in snapshots)
         return
     try:
         children = sorted(path.iterdir())

@@ -131,10 +131,10 @@ class FolderTarget(msgspec.Struct, frozen=True):
     @contextmanager
     def staging(self, name: str) -> Iterator[Path]:
         """Make a folder on the same file system, from which files are renamed to their places."""
-        home = self.folder / STAGING
+        staging_folder = self.folder / STAGING
         try:
-            make_private_folder(home)
-            folder = Path(tempfile.mkdtemp(prefix=f"{name[:50]}-", dir=home))
+            make_private_folder(staging_folder)
+            folder = Path(tempfile.mkdtemp(prefix=f"{name[:50]}-", dir=staging_folder))
         except OSError as error:
             raise UnwritableBackup(f"{self.location} cannot be written: {error.strerror}") from error
         try:
@@ -144,18 +144,18 @@ class FolderTarget(msgspec.Struct, frozen=True):
 
     def publish(self, record: BackupRecord, files: Mapping[str, Path]) -> None:
         """Replace the files of a backup by renaming, and its record."""
-        place = self.folder / RECORDS / f"{record.name}.json"
+        record_path = self.folder / RECORDS / f"{record.name}.json"
         try:
-            make_private_folder(place.parent)
-            place.unlink(missing_ok=True)
-            sync_folder(place.parent)
+            make_private_folder(record_path.parent)
+            record_path.unlink(missing_ok=True)
+            sync_folder(record_path.parent)
             for table, file in files.items():
                 path = self.folder / data_path(table, record.name)
                 make_private_folder(path.parent)
                 sync_file(file)
                 file.replace(path)
                 sync_folder(path.parent)
-            self._write(place, msgspec.json.encode(record))
+            self._write(record_path, msgspec.json.encode(record))
         except OSError as error:
             raise UnwritableBackup(
                 f"{error.filename or self.location} cannot be written: {error.strerror}"
@@ -163,14 +163,14 @@ class FolderTarget(msgspec.Struct, frozen=True):
 
     def records(self) -> dict[str, BackupRecord]:
         """Read the records of all backups whose files are there in the size they say."""
-        found: dict[str, BackupRecord] = {}
+        records: dict[str, BackupRecord] = {}
         for path in sorted((self.folder / RECORDS).glob("*.json")):
             with suppress(OSError, msgspec.DecodeError):
                 record = msgspec.json.decode(path.read_bytes(), type=BackupRecord)
-                places = {table: self.folder / data_path(table, record.name) for table in record.sizes}
-                if all(places[table].stat().st_size == size for table, size in record.sizes.items()):
-                    found[record.name] = record
-        return found
+                paths = {table: self.folder / data_path(table, record.name) for table in record.sizes}
+                if all(paths[table].stat().st_size == size for table, size in record.sizes.items()):
+                    records[record.name] = record
+        return records
 
     def write_manifest(self, manifest: DatasetManifest) -> None:
         """Write the manifest, and remove what builds that were killed have left."""
@@ -227,13 +227,13 @@ class S3Target(msgspec.Struct, frozen=True):
     def publish(self, record: BackupRecord, files: Mapping[str, Path]) -> None:
         """Upload the files of a backup, then its record."""
         store = self.store()
-        place = f"{RECORDS}/{record.name}.json"
+        record_path = f"{RECORDS}/{record.name}.json"
         try:
             with suppress(FileNotFoundError):
-                store.delete(place)
+                store.delete(record_path)
             for table, file in files.items():
                 store.put(data_path(table, record.name), file)
-            store.put(place, msgspec.json.encode(record))
+            store.put(record_path, msgspec.json.encode(record))
         except Exception as error:  # obstore has an error of its own for each fault
             raise UnwritableBackup(f"{self.location} cannot be written: {first_line(error)}") from error
 
@@ -241,19 +241,19 @@ class S3Target(msgspec.Struct, frozen=True):
         """Read the records of all backups whose objects are there in the size they say."""
         store = self.store()
         try:
-            sizes = {one["path"]: one["size"] for page in store.list() for one in page}
-            places = [path for path in sizes if path.startswith(f"{RECORDS}/")]
+            sizes = {entry["path"]: entry["size"] for page in store.list() for entry in page}
+            record_paths = [path for path in sizes if path.startswith(f"{RECORDS}/")]
             with ThreadPoolExecutor(S3_READERS) as pool:
-                documents = list(pool.map(lambda path: bytes(store.get(path).bytes()), places))
+                documents = list(pool.map(lambda path: bytes(store.get(path).bytes()), record_paths))
         except Exception as error:  # obstore has an error of its own for each fault
             raise UnreadableBackup(f"{self.location} cannot be read: {first_line(error)}") from error
-        found: dict[str, BackupRecord] = {}
+        records: dict[str, BackupRecord] = {}
         for document in documents:
             with suppress(msgspec.DecodeError):
                 record = msgspec.json.decode(document, type=BackupRecord)
                 if all(sizes.get(data_path(table, record.name)) == size for table, size in record.sizes.items()):
-                    found[record.name] = record
-        return found
+                    records[record.name] = record
+        return records
 
     def write_manifest(self, manifest: DatasetManifest) -> None:
         """Write the manifest."""

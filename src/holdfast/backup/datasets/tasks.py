@@ -87,29 +87,29 @@ class TableWriter:
         self.path = path
         self.rows = 0
         self._writer = writer
-        self._waiting: list[Any] = []
-        self._held = 0
-        self._held_bytes = 0
+        self._batches: list[Any] = []
+        self._buffered_rows = 0
+        self._buffered_bytes = 0
 
     def add(self, batch: Any) -> None:
         """Add a batch."""
-        self._waiting.append(batch)
-        self._held += batch.num_rows
-        self._held_bytes += batch.nbytes
+        self._batches.append(batch)
+        self._buffered_rows += batch.num_rows
+        self._buffered_bytes += batch.nbytes
         self.rows += batch.num_rows
-        if self._held >= ROW_GROUP or self._held_bytes >= ROW_GROUP_BYTES:
+        if self._buffered_rows >= ROW_GROUP or self._buffered_bytes >= ROW_GROUP_BYTES:
             self.flush()
 
     def flush(self) -> None:
         """Write a row group of what waits."""
         import pyarrow as pa  # noqa: PLC0415  # an extra, imported on first use
 
-        if self._waiting:
+        if self._batches:
             # Labels whose dictionaries differ from batch to batch would be written without one.
-            table = pa.Table.from_batches(self._waiting).unify_dictionaries()
+            table = pa.Table.from_batches(self._batches).unify_dictionaries()
             self._writer.write_table(table, row_group_size=2 * ROW_GROUP)
-            self._waiting.clear()
-            self._held = self._held_bytes = 0
+            self._batches.clear()
+            self._buffered_rows = self._buffered_bytes = 0
 
 
 @contextmanager
@@ -119,6 +119,6 @@ def table_writer(folder: Path, name: str) -> Iterator[TableWriter]:
 
     path, table = folder / f"{name}.parquet", TABLES[name]
     with parquet.ParquetWriter(path, dataset_schema(table), **parquet_options(table)) as writer:
-        made = TableWriter(path, writer)
-        yield made
-        made.flush()
+        buffered = TableWriter(path, writer)
+        yield buffered
+        buffered.flush()
