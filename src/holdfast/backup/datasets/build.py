@@ -1,4 +1,4 @@
-"""Builds datasets: each backup by itself, on all cores or on a Ray cluster, and only what has changed."""
+"""Builds datasets incrementally: one task per backup, on all cores or on a Ray cluster."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator
@@ -40,10 +40,10 @@ LOCK: Final = "_lock"
 @redacted
 @dataclass(frozen=True, slots=True)
 class DatasetBuild:
-    """What a build did: the backups it wrote, those that had not changed, and those that could not be read.
+    """The result of a build: the backups written, unchanged and failed.
 
-    `written`, `unchanged` and `failed` have names; `reasons` says why each of the failed ones is missing, or still
-    there as it was before. `messages` counts those of the whole dataset.
+    `written`, `unchanged` and `failed` are names; `reasons` says why each failed backup is missing, or unchanged
+    from an earlier build. `messages` counts those of the whole dataset.
     """
 
     written: tuple[str, ...]
@@ -55,7 +55,7 @@ class DatasetBuild:
 
     @property
     def complete(self) -> bool:
-        """Whether every source is in the dataset as it is now."""
+        """Whether every source is in the dataset in its present state."""
         return not self.failed
 
 
@@ -72,16 +72,16 @@ def build_dataset(
     rebuild: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> DatasetBuild:
-    """Write backups as Parquet tables into a folder or below an `s3://` URL; needs the extra `dataset`.
+    """Write backups as Parquet tables to a folder or below an `s3://` URL; needs the extra `dataset`.
 
     A source is a backup in any form `open` takes, or a folder with backups in it. The key of a backup is read from
     the file with its name and `.key` in the folder `keys` or beside it, else from `key_file`. A backup whose files
-    have the same sizes and times as when it was written is left as it is, unless `rebuild`. One that cannot be
-    read is reported, and what the dataset has of it stays. An interrupted build goes on where it was.
+    have the same sizes and times as when it was written is skipped, unless `rebuild`. A backup that cannot be read
+    is reported, and its rows from an earlier build stay. An interrupted build can be resumed by running it again.
 
-    The engine `processes` uses `workers` processes of this machine, by default one for each core; `ray` the
-    cluster at `address`, which must reach the sources and the target by the same paths (extra `ray`). `progress`
-    is called with how many backups are done, of how many.
+    The engine `processes` uses `workers` processes of this machine, by default one per core; `ray` the cluster at
+    `address`, which must reach the sources and the target by the same paths (extra `ray`). `progress` is called
+    with the number of finished backups and their total.
 
     >>> hb.build_dataset(["chats.binproto"], "dataset").written
     ('chats.binproto',)
@@ -102,7 +102,7 @@ def build_dataset(
             for dataset_source in dataset_sources
             if rebuild or not is_current(dataset_source, recorded.get(dataset_source.name))
         ]
-        # The largest first, so that no process works on one when the others have nothing left to do.
+        # The largest first, so that no worker begins a large backup when the others are finished.
         stale.sort(key=DatasetSource.size, reverse=True)
         tasks = [BuildTask(dataset_source, absolute(dataset_target)) for dataset_source in stale]
         results = run_ray(tasks, address) if engine == "ray" else run_processes(tasks, workers or core_count())
@@ -141,10 +141,10 @@ def dataset_batches(
     *,
     size: int = BATCH_ROWS,
 ) -> Iterator[Any]:
-    """Yield a table of a backup as `pyarrow.RecordBatch` objects in the schema of datasets; nothing is written.
+    """Yield a table of a backup as `pyarrow.RecordBatch` objects in the dataset schema; nothing is written.
 
-    The backup is read once, as fast as a build does, and memory does not grow with it. Pass the batches to Polars,
-    pandas, Spark, Dask or DuckDB. Needs the extra `dataset`.
+    The backup is read once, as fast as in a build, in constant memory. Pass the batches to Polars, pandas, Spark,
+    Dask or DuckDB. Needs the extra `dataset`.
 
     >>> sum(batch.num_rows for batch in hb.dataset_batches("chats.binproto"))
     200
@@ -160,7 +160,7 @@ def dataset_batches(
 
 @contextmanager
 def locked(folder: Path | None) -> Iterator[None]:
-    """Keep two builds from writing into one folder at once; a bucket has no lock."""
+    """Hold a file lock, so that only one build writes to a folder; a bucket has no lock."""
     if folder is None:
         yield
         return
@@ -176,7 +176,7 @@ def locked(folder: Path | None) -> Iterator[None]:
 
 
 def is_current(source: DatasetSource, record: BackupRecord | None) -> bool:
-    """Return whether a dataset has a backup as it is now."""
+    """Return whether the dataset has a backup in its present state and schema version."""
     return (
         record is not None
         and record.schema == SCHEMA_VERSION
@@ -186,12 +186,12 @@ def is_current(source: DatasetSource, record: BackupRecord | None) -> bool:
 
 
 def absolute(target: DatasetTarget) -> str:
-    """Return where a target is, for another process."""
+    """Return the location of a target for another process."""
     return str(target.folder.absolute()) if isinstance(target, FolderTarget) else target.location
 
 
 def core_count() -> int:
-    """Return how many cores this process may use."""
+    """Return the number of cores available to this process."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

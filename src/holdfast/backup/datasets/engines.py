@@ -1,7 +1,7 @@
-"""Runs the tasks of a build: in processes of this machine, or on a Ray cluster.
+"""Runs the tasks of a build in worker processes, or on a Ray cluster.
 
-A process that dies, as one does that the system kills for its memory, takes no other backup with it: its task is
-tried once more in another process, and reported if that dies too.
+If a worker process dies, for example killed by the system for lack of memory, only its task is affected: it is
+retried once in another process, and reported as failed if that dies too.
 """
 
 import subprocess
@@ -23,21 +23,21 @@ from holdfast.redacted_repr import redacted
 __all__ = ["run_processes", "run_ray"]
 
 Result = BackupRecord | FailedBackup
-# How often a backup is tried whose process dies.
+# How often a backup is tried if its process dies.
 MAX_ATTEMPTS: Final = 2
 DIED: Final = "the process that read it died twice; the system may have run out of memory"
 
 
 @redacted
 class TaskResult(msgspec.Struct, frozen=True):
-    """What a process answers: what became of a backup, or why the dataset cannot be written at all."""
+    """The response of a worker: the result for a backup, or why the dataset cannot be written at all."""
 
     record: BackupRecord | None = None
     failed: FailedBackup | None = None
     unwritable: str = ""
 
     def value(self) -> Result:
-        """Return what became of the backup."""
+        """Return the result for the backup; raise `UnwritableBackup` if the dataset cannot be written."""
         if self.unwritable:
             raise UnwritableBackup(self.unwritable)
         result = self.record or self.failed
@@ -55,7 +55,7 @@ def perform(task: BuildTask) -> TaskResult:
 
 
 def run_processes(tasks: Sequence[BuildTask], workers: int) -> Iterator[Result]:
-    """Run tasks in so many processes, and yield the results as they come; a single task runs in this one."""
+    """Run tasks in `workers` processes, and yield results as they complete; a single task runs in this process."""
     if len(tasks) <= 1 or workers <= 1:
         yield from (perform(task).value() for task in tasks)
         return
@@ -78,7 +78,7 @@ def run_processes(tasks: Sequence[BuildTask], workers: int) -> Iterator[Result]:
 
 
 class WorkerProcess(Thread):
-    """A thread that hands tasks to a process of its own, and starts another one when that dies."""
+    """A thread that passes tasks to its own process, and restarts the process if it dies."""
 
     def __init__(self, waiting: "SimpleQueue[BuildTask]", results: "Queue[TaskResult | BaseException]") -> None:
         super().__init__(daemon=True)
@@ -88,20 +88,20 @@ class WorkerProcess(Thread):
         self._stopped = False
 
     def run(self) -> None:
-        """Work until there are no more tasks."""
+        """Run tasks until the queue is empty."""
         try:
             while not self._stopped:
                 task = self._waiting.get_nowait()
                 self._results.put(self._perform(task))
         except Empty:
             pass
-        except BaseException as error:  # noqa: BLE001  # raised again by who waits for the results
+        except BaseException as error:  # noqa: BLE001  # raised again by the consumer of the results for the results
             self._results.put(error)
         finally:
             self.stop()
 
     def stop(self) -> None:
-        """End the process."""
+        """Kill the process."""
         self._stopped = True
         if self._process is not None:
             end_process(self._process)
@@ -116,7 +116,7 @@ class WorkerProcess(Thread):
         return msgspec.json.decode(line, type=TaskResult) if line else TaskResult(unwritable="interrupted")
 
     def _send(self, task: BuildTask) -> bytes:
-        """Send a task to the process, and return its answer: nothing where the process died."""
+        """Send a task to the process, and return its response; empty if the process died."""
         process = self._process
         if process is None or process.poll() is not None:
             if process is not None:
@@ -142,7 +142,7 @@ class WorkerProcess(Thread):
 
 
 def end_process(process: "subprocess.Popen[bytes]") -> None:
-    """Kill a process, if it is still there, and close its pipes."""
+    """Kill a process if it is running, and close its pipes."""
     process.kill()
     process.wait()
     for pipe in (process.stdin, process.stdout):
@@ -152,7 +152,7 @@ def end_process(process: "subprocess.Popen[bytes]") -> None:
 
 
 def work() -> None:
-    """Perform the tasks that come in on standard input, one in each line, until it ends."""
+    """Run tasks read from standard input, one JSON document per line, until end of file."""
     target = sys.stdout.buffer
     for line in sys.stdin.buffer:
         result = perform(msgspec.json.decode(line, type=BuildTask))
@@ -161,9 +161,9 @@ def work() -> None:
 
 
 def run_ray(tasks: Sequence[BuildTask], address: str | None) -> Iterator[Result]:
-    """Run tasks on the Ray cluster at `address`, and yield the results as they come; needs the extra `ray`.
+    """Run tasks on the Ray cluster at `address`, and yield results as they complete; needs the extra `ray`.
 
-    Ray itself runs a task again whose worker or machine has died.
+    Ray itself retries a task whose worker or machine has died.
     """
     check_extra("ray")
     import ray  # noqa: PLC0415  # an extra, imported on first use
@@ -182,7 +182,7 @@ def run_ray(tasks: Sequence[BuildTask], address: str | None) -> Iterator[Result]
 
 
 def ray_results(ray: Any, tasks: Sequence[BuildTask]) -> Iterator[Result]:
-    """Keep twice as many tasks under way as the cluster has cores."""
+    """Yield results, with up to twice as many tasks submitted as the cluster has cores."""
     remote = ray.remote(num_cpus=1, max_retries=MAX_ATTEMPTS)(perform_encoded)
     max_running = max(2, 2 * int(ray.cluster_resources().get("CPU", 1)))
     rest = iter(tasks)
@@ -203,5 +203,5 @@ def ray_results(ray: Any, tasks: Sequence[BuildTask]) -> Iterator[Result]:
 
 
 def perform_encoded(task: bytes) -> bytes:
-    """Run a task on a machine of a cluster."""
+    """Run a JSON-encoded task on a machine of the cluster."""
     return msgspec.json.encode(perform(msgspec.json.decode(task, type=BuildTask)))

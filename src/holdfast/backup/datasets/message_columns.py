@@ -1,8 +1,8 @@
-"""Reads messages into columns, as Arrow holds them, without a Python object for each value.
+"""Reads messages into Arrow columns, without a Python object for each value.
 
-A column of numbers is an array with -1, or 0 for an id, where there is nothing; the texts stand one behind the
-other, with the place where each ends. What is rare about a message, and a message that only protobuf can read, is
-left to a function that is called in its turn, so that the rows of all tables stand in the order of the backup.
+A numeric column is an array with -1, or 0 for an id, for null; texts are one buffer with end offsets, as in Arrow.
+Rare content, and messages that only protobuf can read, are passed to a callback in the order of the backup, so
+that the rows of all tables have that order.
 """
 
 from array import array
@@ -21,20 +21,20 @@ __all__ = ["MessageColumns", "attachment_rows", "other_frames", "reaction_rows",
 Row: TypeAlias = tuple[Any, ...]
 
 HAS_LINK = cython.declare(cython.uint, item_rows.HAS_LINK)
-# What is put up with inside a block, whose records were held to the limits when it was read.
+# No limit inside a block: its records were checked when it was read.
 NO_CAP = cython.declare(cython.Py_ssize_t, stream.NO_CAP)
-# The tag of a frame's chat item.
+# The protobuf tag of a chat item in a frame.
 CHAT_ITEM = cython.declare(cython.uint, 4 << 3 | 2)
 LATEST = cython.declare(cython.ulonglong, (1 << 63) - 1)
 DIRECTIONLESS = cython.declare(cython.uint, item_rows.DIRECTIONS.index("none"))
-# Where a quote has when and by whom what it quotes was sent, and what that said.
+# Indexes of columns of a quote row.
 QUOTED_SENT = cython.declare(cython.Py_ssize_t, 2)
 QUOTED_AUTHOR = cython.declare(cython.Py_ssize_t, 3)
 QUOTED_TEXT = cython.declare(cython.Py_ssize_t, 5)
 
 
 class MessageColumns:
-    """The columns of up to `capacity` messages; `quoted_texts` and `events` are by row."""
+    """The columns of up to `capacity` messages; `quoted_texts` and `events` are sparse, by row."""
 
     def __init__(self, capacity: cython.Py_ssize_t) -> None:
         self.rows = 0
@@ -70,7 +70,7 @@ class MessageColumns:
         look: cython.uint,
         text: bytes,
     ) -> cython.Py_ssize_t:
-        """Add a message with nothing but a text, and return its row."""
+        """Add a message that is text only, and return its row number."""
         row: cython.Py_ssize_t = self.rows
         self.message_id[row] = message_id
         self.chat_id[row] = chat_id
@@ -88,14 +88,14 @@ class MessageColumns:
         return row
 
     def add_row(self, message_id: int, row: Row) -> int:
-        """Add a message that was read into a row of an archive, and return its row."""
+        """Add a message from a row of an archive, and return its row number."""
         _id, chat, author, sent, _first, received, _server, _order, _n, look, text = row[:11]
         place: int = self.add(message_id, chat, author, sent, received, row[13], look, text.encode())
         self.pinned[place] = row[14]
         return place
 
     def add_quote(self, row: cython.Py_ssize_t, quote: Row) -> None:
-        """Add what a message quotes."""
+        """Set the quote columns of a message."""
         if quote[QUOTED_SENT] is not None:
             self.quoted_sent[row] = quote[QUOTED_SENT]
         self.quoted_author[row] = quote[QUOTED_AUTHOR]
@@ -104,7 +104,7 @@ class MessageColumns:
 
 
 def other_frames(data: bytes) -> list[tuple[int, int, int]]:
-    """Find the frames of a block that have anything but one chat item: the number of each, its start and end."""
+    """Return number, start and end of the frames of a block that are not exactly one chat item."""
     items: ItemReader = ItemReader(data, {}, {}, {}, {})
     found: list[tuple[int, int, int]] = []
     frames: cython.Py_ssize_t = 0
@@ -122,7 +122,7 @@ def other_frames(data: bytes) -> list[tuple[int, int, int]]:
     return found
 
 
-def read_messages(  # noqa: PLR0917  # called once for thousands of messages
+def read_messages(  # noqa: PLR0917  # called once per block of messages
     data: bytes,
     first: cython.Py_ssize_t,
     people: dict[int, int],
@@ -135,9 +135,9 @@ def read_messages(  # noqa: PLR0917  # called once for thousands of messages
 ) -> tuple[int, int, int]:
     """Read the chat items of a block, whose first frame has the number `first`.
 
-    `people` and `chats` have the ids of the file; `reactions` and `attachments` get the rows of those tables.
+    `people` and `chats` have the ids of the backup; `reactions` and `attachments` receive rows of those tables.
     `special` is called with the number, the start and the end of each chat item that needs protobuf. Return the
-    fault found (0: none), how many frames were whole, and where it is.
+    fault (0: none), the number of complete frames, and the offset of the fault.
     """
     items: ItemReader = ItemReader(data, people, chats, {}, {})
     earlier: ItemReader = ItemReader(data, people, chats, {}, {})
@@ -146,7 +146,7 @@ def read_messages(  # noqa: PLR0917  # called once for thousands of messages
     start: cython.Py_ssize_t
     end: cython.Py_ssize_t
     tag: cython.uint
-    # A dataset has no table of receipts.
+    # Datasets have no receipts table.
     items.with_receipts = earlier.with_receipts = False
     while items.enter(NO_CAP):
         end = items.end
@@ -172,7 +172,7 @@ def read_messages(  # noqa: PLR0917  # called once for thousands of messages
 
 
 def add_plain(columns: MessageColumns, items: ItemReader, number: cython.longlong) -> cython.Py_ssize_t:
-    """Add the text and the times of the message that was read, and return its row."""
+    """Add the text and times of the current message, and return its row number."""
     received: cython.longlong = -1
     expires_in: cython.longlong = -1
     if items.direction != DIRECTIONLESS:
@@ -200,9 +200,9 @@ def add_with_parts(  # noqa: PLR0917  # a C function: no keywords
     reactions: list[Row],
     attachments: list[Row],
 ) -> cython.bint:
-    """Add the message that was read with its quote, attachments, reactions and earlier wordings.
+    """Add the current message with its quote, attachments, reactions and revisions.
 
-    Return False, with nothing added, when protobuf has to read one of them; `earlier` reads the earlier wordings.
+    Return False, with nothing added, if one of them needs protobuf; `earlier` reads the revisions.
     """
     row: cython.Py_ssize_t
     quotes: list[Row] = []
@@ -211,7 +211,7 @@ def add_with_parts(  # noqa: PLR0917  # a C function: no keywords
     if items.parts is not None:
         if not parts.read(number, items.parts):
             return False
-        # Lists of their own: the next call makes others.
+        # `read` creates new lists on each call, so these are not overwritten.
         quotes = parts.quotes
         files = parts.attachments
         links = len(parts.links) > 0
@@ -245,12 +245,12 @@ def add_with_parts(  # noqa: PLR0917  # a C function: no keywords
 
 
 def reaction_rows(number: object, chat: object, rows: list[Row]) -> list[Row]:
-    """Turn reactions of an archive into rows of a dataset."""
+    """Convert reaction rows of an archive to rows of a dataset."""
     return [(number, chat or None, row[2] or None, row[3], row[4]) for row in rows]
 
 
 def attachment_rows(number: object, chat: object, rows: list[Row]) -> list[Row]:
-    """Turn attachments of an archive into rows of a dataset."""
+    """Convert attachment rows of an archive to rows of a dataset."""
     return [
         (
             number,

@@ -1,4 +1,4 @@
-"""Queries over a dataset through DuckDB: each table is a view, wherever the dataset lies."""
+"""Queries a dataset with DuckDB; each table is a view, in a folder or on S3."""
 
 import os
 import re
@@ -28,7 +28,7 @@ __all__ = [
 
 MAX_HITS: Final = 10_000
 MAX_WORDS: Final = 20
-# Letters and digits of any script; scripts that are written without spaces have no beginnings of words.
+# Letters and digits of any script. Scripts without word separators have no word prefixes.
 WORD: Final = re.compile(r"\w+")
 UNSPACED: Final = re.compile(f"[{SCRIPTS}]")
 
@@ -37,7 +37,7 @@ UNSPACED: Final = re.compile(f"[{SCRIPTS}]")
 @redacted
 @dataclass(frozen=True, slots=True)
 class DatasetHit:
-    """A message that was searched for."""
+    """A message that matches a search."""
 
     backup: str
     message_id: int
@@ -51,9 +51,9 @@ class DatasetHit:
 @redacted
 @dataclass(frozen=True, slots=True)
 class DatasetStatistics:
-    """The numbers of a dataset: rows of each table, messages by month and by backup, findings by severity.
+    """Counts of a dataset: rows by table, messages by month, kind and backup, findings by severity.
 
-    `months` has `2024-05` and the like; `largest` the backups with the most messages.
+    Keys of `months` are like `2024-05`; `largest` has the backups with the most messages.
     """
 
     backups: int
@@ -68,7 +68,7 @@ class DatasetStatistics:
 @redacted
 @dataclass(frozen=True, slots=True)
 class DatasetFault:
-    """What is wrong with a backup of a dataset: it could not be read, files are not whole, or rules are broken."""
+    """A problem of a backup in a dataset: it could not be read, its files are incomplete, or it breaks rules."""
 
     backup: str
     problem: str
@@ -77,7 +77,7 @@ class DatasetFault:
 @public
 @contextmanager
 def dataset_connection(dataset: str | PathLike[str]) -> Iterator[Any]:
-    """Give a DuckDB connection in which each table of a dataset is a view; needs the extra `dataset`.
+    """Return a context manager for a DuckDB connection with each table as a view; needs the extra `dataset`.
 
     A dataset on S3 is read through pyarrow, with the `AWS_` variables that `build_dataset` uses.
 
@@ -109,7 +109,7 @@ def folder_view(connection: Any, target: FolderTarget, table: str, *, empty: boo
         connection.register(table, empty_table(table))
         return
     folder = re.sub(r"([*?[])", r"[\1]", str(target.folder.absolute())).replace("'", "''")
-    # Names of backups are text, also those that look like numbers or dates.
+    # Without the type, DuckDB would cast names that look like numbers or dates.
     options = "hive_partitioning = true, hive_types = {'backup': VARCHAR}"
     connection.execute(
         f"CREATE VIEW {table} AS SELECT * FROM read_parquet('{folder}/{table}/backup=*/data.parquet', {options})"
@@ -117,7 +117,7 @@ def folder_view(connection: Any, target: FolderTarget, table: str, *, empty: boo
 
 
 def s3_dataset(target: DatasetTarget, table: str, *, empty: bool) -> Any:
-    """Return a table on S3 as a `pyarrow.dataset.Dataset`, of which DuckDB reads the columns and rows it needs."""
+    """Return a table on S3 as a `pyarrow.dataset.Dataset`; DuckDB reads only the columns and rows it needs."""
     if empty:
         return empty_table(table)
     import pyarrow as pa  # noqa: PLC0415  # an extra, imported on first use
@@ -146,10 +146,10 @@ def empty_table(table: str) -> Any:
 
 @public
 def search_dataset(dataset: str | PathLike[str], words: str, *, limit: int = 50) -> list[DatasetHit]:
-    """Find the messages in which every word occurs, as a whole word or the beginning of one; the latest first.
+    """Search messages that contain every word, as a whole word or prefix; the latest first.
 
-    Case and accents make no difference. Emoji, punctuation and scripts without spaces are found anywhere. All
-    texts are scanned, on all cores.
+    Case and accents are ignored. Emoji, punctuation and scripts without word separators match anywhere. All texts
+    are scanned, on all cores.
 
     >>> _ = hb.build_dataset(["chats.binproto"], "dataset")
     >>> len(hb.search_dataset("dataset", "dinner"))
@@ -179,7 +179,7 @@ def search_dataset(dataset: str | PathLike[str], words: str, *, limit: int = 50)
 
 @public
 def dataset_statistics(dataset: str | PathLike[str], *, largest: int = 10) -> DatasetStatistics:
-    """Count what a dataset holds.
+    """Compute statistics of a dataset.
 
     >>> _ = hb.build_dataset(["chats.binproto"], "dataset")
     >>> hb.dataset_statistics("dataset").rows["reactions"]
@@ -215,9 +215,9 @@ def dataset_statistics(dataset: str | PathLike[str], *, largest: int = 10) -> Da
 
 @public
 def validate_dataset(dataset: str | PathLike[str]) -> list[DatasetFault]:
-    """List what is wrong: backups that could not be read, files that are not whole, and broken rules.
+    """List problems: backups that could not be read, incomplete files, and broken rules.
 
-    Every file is read by DuckDB, and its rows are held against the manifest.
+    Every file is read by DuckDB, and its row count is compared with the manifest.
 
     >>> _ = hb.build_dataset(["chats.binproto"], "dataset")
     >>> hb.validate_dataset("dataset")
@@ -255,5 +255,5 @@ def validate_dataset(dataset: str | PathLike[str]) -> list[DatasetFault]:
 
 
 def failure_reason(failed: FailedBackup) -> str:
-    """Say why a backup is missing."""
+    """Return why a backup is missing."""
     return f"could not be read: {failed.reason}"

@@ -1,7 +1,7 @@
-"""Reads a backup once, frame by frame, into the tables of a dataset.
+"""Reads a backup in one pass into the tables of a dataset.
 
-The compiled core reads messages into columns (`message_columns`), of which Arrow makes record batches, so that no
-Python code runs for most messages; what is rare goes through protobuf. Memory does not grow with the number of
+The compiled core reads messages into columns (`message_columns`), which become Arrow record batches, so that no
+Python code runs for most messages; rare content is parsed by protobuf. Memory does not grow with the number of
 messages.
 """
 
@@ -41,9 +41,9 @@ from holdfast.backup.wire.varint import encode_varint
 __all__ = ["TableReader"]
 
 Row = tuple[Any, ...]
-# Rows of a record batch: fewer cost time for each batch, more cost memory.
+# Rows of a record batch: smaller batches cost time, larger ones memory.
 BATCH_ROWS: Final = 20_000
-# A batch ends earlier where texts are long; the texts of one column of Arrow end at 2 GB.
+# A batch ends earlier if texts are long; a string column of Arrow is limited to 2 GB.
 BATCH_BYTES: Final = 1 << 26
 LATEST: Final = (1 << 63) - 1
 CHAT: Final = 1
@@ -52,7 +52,7 @@ CHAT_KINDS: Final = {**PERSON_KINDS, "group": "group", "distributionList": "dist
 
 
 class TableReader:
-    """Reads a backup into record batches; afterwards `messages` and `findings` tell how many there were."""
+    """Reads a backup into record batches; afterwards `messages` and `findings` have their counts."""
 
     def __init__(self, backup: Backup, size: int = BATCH_ROWS) -> None:
         self.messages = 0
@@ -75,10 +75,10 @@ class TableReader:
         self._schemas = {name: dataset_schema(table) for name, table in TABLES.items()}
 
     def batches(self) -> Iterator[tuple[str, Any]]:
-        """Yield each table's name and a `pyarrow.RecordBatch` of it, as they are filled; read once."""
+        """Yield table names and `pyarrow.RecordBatch` objects as they are filled; can be called once."""
         validator, checker = Validator(self._backup.header), Checker()
         was_enabled = gc.isenabled()
-        # Millions of rows are made, none of which form a circle.
+        # Millions of rows are created, none of them in reference cycles.
         gc.disable()
         try:
             for block in self._backup.blocks():
@@ -127,7 +127,7 @@ class TableReader:
             )
 
     def _add_block(self, block: Block) -> None:
-        """Take in the frames of a block: those that messages refer to first."""
+        """Read the frames of a block: first those that messages refer to."""
         data = block.data
         chat_items: list[tuple[int, pb.ChatItem]] = []
         for n, start, end in other_frames(data):
@@ -162,13 +162,13 @@ class TableReader:
             self._add_message(columns, number, chat_item)
 
     def _flush_columns(self, capacity: int) -> None:
-        """Make a record batch of the messages read so far, and go on with columns for so many."""
+        """Convert the messages read so far to a record batch, and start columns of a new capacity."""
         if self._columns.rows:
             self._message_batches.append(self._message_batch(self._columns))
         self._columns = MessageColumns(capacity)
 
     def _add_message(self, columns: MessageColumns, number: int, chat_item: pb.ChatItem) -> None:
-        """Add a message that protobuf has to read, with all that hangs on it."""
+        """Add a message through protobuf, with its related rows."""
         raw = Frame(chatItem=chat_item).SerializeToString()
         (item,), *_rest = read_items(
             encode_varint(len(raw)) + raw, NO_CAP, self._people, self._chats, 0, -1, LATEST, {}, {}
@@ -196,7 +196,7 @@ class TableReader:
         rich.clear()
 
     def _add_other(self, frame: Frame, number: int) -> None:
-        """Take in a frame that is not a message."""
+        """Read a frame that is not a message."""
         kind = frame.WhichOneof("item")
         if kind == "account":
             self._owner = account_name(frame.account)
@@ -217,7 +217,7 @@ class TableReader:
             )
 
     def _add_recipient(self, recipient: pb.Recipient) -> None:
-        """Take in a person, a group or whatever else a chat can be with."""
+        """Read a recipient: a person, a group or another destination of a chat."""
         if not 0 < recipient.id <= LATEST or recipient.id in self._people:
             return
         self._people[recipient.id] = recipient.id
@@ -253,7 +253,7 @@ class TableReader:
         )
 
     def _add_members(self, recipient: pb.Recipient, public_id: str) -> None:
-        """Take in everybody who has to do with a group; who they are is known when all people were read."""
+        """Read the members of a group; they are resolved to people after all recipients were read."""
         snapshot, enum = recipient.group.snapshot, self._notes.enum
         add = self._members.append
         for member in snapshot.members:
@@ -269,7 +269,7 @@ class TableReader:
             add((public_id, recipient.id, banned.userId, "banned", None, None, None, time_of(banned.timestamp)))
 
     def _add_people_and_chats(self) -> None:
-        """Take in what is complete at the end of a backup only."""
+        """Add the rows that are complete only at the end of a backup."""
         self._flush_columns(0)
         for group, recipient, raw, *rest in self._members:
             identifier = service_id(raw)
@@ -295,7 +295,7 @@ class TableReader:
             )
 
     def _message_batch(self, columns: MessageColumns) -> Any:
-        """Make a record batch of messages, a column at a time."""
+        """Convert message columns to a record batch."""
         import pyarrow as pa  # noqa: PLC0415  # an extra, imported on first use
         import pyarrow.compute as pc  # noqa: PLC0415  # an extra, imported on first use
 
@@ -311,7 +311,7 @@ class TableReader:
             return pc.not_equal(pc.bit_wise_and(look, bit), 0)
 
         def label(shift: int, mask: int, names: Sequence[str]) -> Any:
-            # The same dictionary in every batch, whatever occurs in it, so that a row group has one as well.
+            # Every batch has the same dictionary, so that a row group has a single one.
             labels = [name for name in names if name]
             codes = [labels.index(name) if name else None for name in names]
             codes += [None] * (mask + 1 - len(names))
@@ -323,7 +323,7 @@ class TableReader:
             return pc.if_else(pc.greater_equal(values, least), values, None)
 
         def timestamp(values: Any) -> Any:
-            # Readers refuse a whole file for a time that no calendar has.
+            # Readers reject a whole file for a timestamp out of range.
             return pc.if_else(pc.less(values, END), values, None).cast(pa.timestamp("ms", tz="UTC"))
 
         def sparse(by_row: dict[int, str]) -> Any:
@@ -335,7 +335,7 @@ class TableReader:
         chats = nullable(columns.chat_id, 1)
         counted, counts = pc.value_counts(chats).flatten()
         self._chat_messages.update(dict(zip(counted.to_pylist(), counts.to_pylist(), strict=True)))
-        # The bits that say which messages have a text are Arrow's own for those that are not null.
+        # The bitmap of messages with a text is Arrow's validity bitmap.
         _none, has_text = flag(HAS_TEXT).buffers()
         incoming = pc.equal(pc.bit_wise_and(look, 15), DIRECTIONS.index("incoming"))
         sent = nullable(columns.sent)
@@ -369,7 +369,7 @@ class TableReader:
         return pa.record_batch(arrays, schema=schema)
 
     def _batch(self, name: str, rows: Sequence[Row]) -> Any:
-        """Make a record batch of rows of any other table."""
+        """Convert rows of any other table to a record batch."""
         import pyarrow as pa  # noqa: PLC0415  # an extra, imported on first use
 
         schema = self._schemas[name]
@@ -383,12 +383,12 @@ class TableReader:
 
 
 def time_of(value: int) -> int | None:
-    """Return a time, None for one that is not set."""
+    """Return a time, clamped to 63 bits; None for 0."""
     return min(value, LATEST) or None
 
 
 def check_frames(block: Block) -> None:
-    """Raise `DamagedBackup` for the first frame that cannot be read."""
+    """Raise `DamagedBackup` for the first frame that cannot be parsed."""
     walked = walk.walk(block.data, 0, NO_CAP)
     if walked.fault:
         raise block.damaged(walked.fault, walked.frames, walked.at)

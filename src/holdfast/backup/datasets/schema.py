@@ -1,7 +1,7 @@
-"""The schema of datasets: its version, its tables and their columns.
+"""The schema of datasets: its version, tables and columns.
 
-Ids are those of the backup a row is from, so a join compares the column `backup` as well. That column is the name
-of the folder a file lies in (Hive partitioning), which DuckDB, Polars, Spark and pyarrow read as a column.
+Ids are local to a backup, so a join must also compare the column `backup`. That column is the name of the
+partition folder (Hive partitioning), which DuckDB, Polars, Spark and pyarrow read as a column.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,9 +13,9 @@ from holdfast.backup.exports.tables import Column, columns
 
 __all__ = ["SCHEMA_VERSION", "TABLES", "DatasetTable", "check_extra", "dataset_schema", "parquet_options"]
 
-# Grows when a program that reads the last version would misread the next; new columns may come without that.
+# Incremented for incompatible changes; new columns are compatible.
 SCHEMA_VERSION: Final = 1
-# Numbers that grow from row to row and hardly ever repeat, besides times.
+# Columns with increasing, hardly repeating numbers, besides times.
 SEQUENCES: Final = frozenset({"message_id", "sent_ms"})
 
 
@@ -97,7 +97,7 @@ TABLES: Final[Mapping[str, DatasetTable]] = {
 
 
 def check_extra(*modules: str) -> None:
-    """Raise `ExtraMissing` where a package that datasets need is not installed."""
+    """Raise `ExtraMissing` if a required package is not installed."""
     from importlib import import_module  # noqa: PLC0415  # only here
 
     for module in modules:
@@ -109,7 +109,7 @@ def check_extra(*modules: str) -> None:
 
 
 def dataset_schema(table: DatasetTable) -> Any:  # pyarrow exports no types
-    """Return the Arrow schema of a table, with the version of the schema in its metadata."""
+    """Return the Arrow schema of a table, with the schema version in its metadata."""
     import pyarrow as pa  # noqa: PLC0415  # an extra, imported on first use
 
     types: dict[str, Callable[[], Any]] = {
@@ -124,9 +124,9 @@ def dataset_schema(table: DatasetTable) -> Any:  # pyarrow exports no types
 
 
 def parquet_options(table: DatasetTable) -> dict[str, Any]:
-    """Return how the columns of a table are encoded in Parquet files.
+    """Return the Parquet encoding options for the columns of a table.
 
-    A dictionary is built for values that repeat only: it costs more than all else for those that do not.
+    Dictionary encoding is used only for columns with repeated values: for others it is the largest cost of all.
     """
     sequences = [column.name for column in table.columns if column.kind == "time" or column.name in SEQUENCES]
     repeated = [

@@ -1,4 +1,4 @@
-"""Finds the backups a dataset is built from: their names, their key files, and whether they have changed."""
+"""Finds the backups of a dataset, with their names, key files and change stamps."""
 
 import os
 import re
@@ -23,27 +23,27 @@ __all__ = ["DatasetSource", "find_dataset_sources", "read_key_file"]
 KEY_SUFFIX: Final = ".key"
 # A key file has a few short lines.
 MAX_KEY_FILE_BYTES: Final = 64 * 1024
-# Folders inside folders: deeper than this nobody keeps backups.
+# Nobody keeps backups in deeper folders.
 MAX_DEPTH: Final = 12
-# What a name may have in the name of a folder and of an object on S3 everywhere; anything else becomes `_`.
+# Characters that are not safe in names of folders and S3 objects; they become `_`.
 UNSAFE: Final = re.compile(r"[^\w.@+-]")
 MAX_NAME_LENGTH: Final = 200
 
 
 @redacted
 class DatasetSource(msgspec.Struct, frozen=True):
-    """A backup: the name it has in the dataset, where it lies, and the file with its key."""
+    """A backup: its name in the dataset, its path, and its key file."""
 
     name: str
     path: str
     key_file: str | None = None
 
     def stamp(self) -> str:
-        """Say which state of its files this is, by their sizes and times; empty where they cannot be read."""
+        """Return the sizes and times of its files, to detect changes; empty if they cannot be read."""
         return " ".join(f"{name}:{stat.st_size}:{stat.st_mtime_ns}" for name, stat in self._files())
 
     def size(self) -> int:
-        """Return how many bytes its files have; 0 where they cannot be read."""
+        """Return the total size of its files; 0 if they cannot be read."""
         return sum(stat.st_size for _name, stat in self._files())
 
     def _files(self) -> Iterator[tuple[str, os.stat_result]]:
@@ -59,7 +59,7 @@ class DatasetSource(msgspec.Struct, frozen=True):
 
 
 def read_key_file(path: Path) -> KeyMaterial:
-    """Read the keys of a file; a refusal names the file, never what is in it."""
+    """Read a key file; errors name the file, never its content."""
     try:
         with path.open("rb") as source:
             raw = source.read(MAX_KEY_FILE_BYTES + 1)
@@ -82,11 +82,11 @@ def find_dataset_sources(
     key_file: Path | None = None,
     target: Path | None = None,
 ) -> list[DatasetSource]:
-    """List the backups that some paths stand for, by name.
+    """Return the backups at some paths, sorted by name.
 
-    A path is a backup, or a folder with backups in it and in the folders below. Of a phone's folder every snapshot
-    is one. What is in `target`, hidden or a key file is passed over. Raise `TargetRefused` where two backups would
-    have one name in the dataset.
+    A path is a backup, or a folder that is searched recursively. In the folder of a phone every snapshot is a
+    backup. Hidden files, key files and `target` are skipped. Raise `TargetRefused` if two backups would have the
+    same name in the dataset.
     """
     by_name: dict[str, DatasetSource] = {}
     for source in sources:
@@ -107,7 +107,7 @@ def find_dataset_sources(
 
 
 def backups_below(path: Path, target: Path | None, depth: int) -> Iterator[Path]:
-    """Yield the backups in a file or folder."""
+    """Yield the backups in a file or folder, recursively."""
     if not path.is_dir() or is_snapshot(path) or (path / LINES).is_file():
         yield path
         return
@@ -131,7 +131,7 @@ def backups_below(path: Path, target: Path | None, depth: int) -> Iterator[Path]
 
 
 def find_key(path: Path, name: str, keys: Path | None, default: Path | None) -> str | None:
-    """Find the key file of a backup: by its name among `keys`, beside it, beside its folder, else the default."""
+    """Return the key file of a backup: by name in `keys`, beside it, beside its folder, else the default."""
     candidates = [] if keys is None else [keys / f"{name}{KEY_SUFFIX}"]
     for place in (path, path.parent) if path.is_dir() else (path,):
         candidates += [place.with_name(place.name + KEY_SUFFIX)] if place.name else []

@@ -1,12 +1,12 @@
-"""Where a dataset lies: a folder, or a prefix of an S3 bucket.
+"""Storage of a dataset: a folder, or a prefix of an S3 bucket.
 
-    messages/backup=alice.binproto/data.parquet   one file of each table for each backup
-    _backups/alice.binproto.json                  says that all files of that backup are of one build
-    _manifest.json                                written last: the schema's version, all backups, the bad ones
+    messages/backup=alice.binproto/data.parquet   one file per table and backup
+    _backups/alice.binproto.json                  written when all files of the backup are of one build
+    _manifest.json                                written last: the schema version, all backups, the failed ones
 
-Each file is replaced at once. The record of a backup is deleted before its files are replaced and written after,
-so that a backup without one is not whole, and the next build writes it again. Names with an underscore in front
-are passed over by programs that read a folder of Parquet files.
+Each file is replaced atomically. The record of a backup is deleted before its files are replaced and written
+after, so that a backup without a record is incomplete, and the next build writes it again. Names with a leading
+underscore are ignored by programs that read a folder of Parquet files.
 """
 
 import os
@@ -40,13 +40,13 @@ MANIFEST: Final = "_manifest.json"
 RECORDS: Final = "_backups"
 STAGING: Final = "_building"
 S3_SCHEME: Final = "s3://"
-# Requests that are under way at once while the records of a bucket are read.
+# Concurrent requests while reading the records of a bucket.
 S3_READERS: Final = 16
 
 
 @redacted
 class FailedBackup(msgspec.Struct, frozen=True):
-    """A backup that is not in a dataset, or not as it is now, and why."""
+    """A backup that is missing from a dataset or outdated in it, and why."""
 
     name: str
     path: str
@@ -55,7 +55,7 @@ class FailedBackup(msgspec.Struct, frozen=True):
 
 @redacted
 class BackupRecord(msgspec.Struct, frozen=True):
-    """What a dataset has of a backup: the state of its files, and of each table how many rows and bytes."""
+    """The record of a backup in a dataset: the state of its files, and rows and bytes by table."""
 
     name: str
     path: str
@@ -73,7 +73,7 @@ class BackupRecord(msgspec.Struct, frozen=True):
 
 @redacted
 class DatasetManifest(msgspec.Struct, frozen=True):
-    """What a dataset consists of after a build."""
+    """The content of a dataset after a build."""
 
     schema: int
     backups: list[BackupRecord]
@@ -81,35 +81,35 @@ class DatasetManifest(msgspec.Struct, frozen=True):
 
 
 class DatasetTarget(Protocol):
-    """A place for a dataset; it can be pickled, and used by several processes at once."""
+    """Storage for a dataset; it can be pickled and used by several processes concurrently."""
 
     @property
     def location(self) -> str:
-        """The folder or the URL."""
+        """The path of the folder or the URL."""
 
     def staging(self, name: str) -> "Any":
-        """Return a context manager that gives a temporary folder for the files of a backup."""
+        """Return a context manager with a temporary folder for the files of a backup."""
 
     def publish(self, record: BackupRecord, files: Mapping[str, Path]) -> None:
-        """Replace the files of a backup, by table, and its record."""
+        """Replace the files of a backup, given by table, and its record."""
 
     def records(self) -> dict[str, BackupRecord]:
-        """Read the records of all backups whose files are there in the size they say."""
+        """Return the records of all complete backups: every file exists in its recorded size."""
 
     def write_manifest(self, manifest: DatasetManifest) -> None:
         """Write the manifest."""
 
     def read_manifest(self) -> DatasetManifest:
-        """Read the manifest; raise `UnreadableBackup` where there is none."""
+        """Read the manifest; raise `UnreadableBackup` if there is none."""
 
 
 def data_path(table: str, name: str) -> str:
-    """Return where the rows of a table lie that are from a backup."""
+    """Return the relative path of the rows of a backup in a table."""
     return f"{table}/backup={name}/data.parquet"
 
 
 def open_target(target: str | os.PathLike[str]) -> "DatasetTarget":
-    """Return the target that a path or an `s3://` URL names."""
+    """Return the target for a path or an `s3://` URL."""
     text = os.fspath(target)
     if text.startswith(S3_SCHEME):
         check_extra("obstore")
@@ -130,7 +130,7 @@ class FolderTarget(msgspec.Struct, frozen=True):
 
     @contextmanager
     def staging(self, name: str) -> Iterator[Path]:
-        """Make a folder on the same file system, from which files are renamed to their places."""
+        """Create a temporary folder on the same file system, so that files can be renamed into place."""
         staging_folder = self.folder / STAGING
         try:
             make_private_folder(staging_folder)
@@ -143,7 +143,7 @@ class FolderTarget(msgspec.Struct, frozen=True):
             shutil.rmtree(folder, ignore_errors=True)
 
     def publish(self, record: BackupRecord, files: Mapping[str, Path]) -> None:
-        """Replace the files of a backup by renaming, and its record."""
+        """Replace the files of a backup by renames, and then its record."""
         record_path = self.folder / RECORDS / f"{record.name}.json"
         try:
             make_private_folder(record_path.parent)
@@ -162,7 +162,7 @@ class FolderTarget(msgspec.Struct, frozen=True):
             ) from error
 
     def records(self) -> dict[str, BackupRecord]:
-        """Read the records of all backups whose files are there in the size they say."""
+        """Return the records of all complete backups: every file exists in its recorded size."""
         records: dict[str, BackupRecord] = {}
         for path in sorted((self.folder / RECORDS).glob("*.json")):
             with suppress(OSError, msgspec.DecodeError):
@@ -173,7 +173,7 @@ class FolderTarget(msgspec.Struct, frozen=True):
         return records
 
     def write_manifest(self, manifest: DatasetManifest) -> None:
-        """Write the manifest, and remove what builds that were killed have left."""
+        """Write the manifest, and remove the staging folders of killed builds."""
         try:
             make_private_folder(self.folder)
             self._write(self.folder / MANIFEST, msgspec.json.encode(manifest))
@@ -191,7 +191,7 @@ class FolderTarget(msgspec.Struct, frozen=True):
             raise UnreadableBackup(f"the manifest of {self.location} cannot be read: {error}") from error
 
     def _write(self, path: Path, data: bytes) -> None:
-        """Write a small file atomically."""
+        """Write a small file atomically and durably."""
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".", delete=False) as file:
             file.write(data)
             file.flush()
@@ -215,12 +215,12 @@ class S3Target(msgspec.Struct, frozen=True):
             options["client_options"] = {"allow_http": True}
         try:
             return S3Store.from_url(self.location, **options)
-        except Exception as error:  # obstore has an error of its own for each fault
+        except Exception as error:  # obstore raises a different error for each fault for each fault
             raise UnwritableBackup(f"{self.location} cannot be used: {first_line(error)}") from error
 
     @contextmanager
     def staging(self, name: str) -> Iterator[Path]:
-        """Make a temporary folder on this machine."""
+        """Create a temporary folder on this machine."""
         with tempfile.TemporaryDirectory(prefix=f"holdfast-{name[:50]}-") as folder:
             yield Path(folder)
 
@@ -234,18 +234,18 @@ class S3Target(msgspec.Struct, frozen=True):
             for table, file in files.items():
                 store.put(data_path(table, record.name), file)
             store.put(record_path, msgspec.json.encode(record))
-        except Exception as error:  # obstore has an error of its own for each fault
+        except Exception as error:  # obstore raises a different error for each fault for each fault
             raise UnwritableBackup(f"{self.location} cannot be written: {first_line(error)}") from error
 
     def records(self) -> dict[str, BackupRecord]:
-        """Read the records of all backups whose objects are there in the size they say."""
+        """Return the records of all complete backups: every object exists in its recorded size."""
         store = self.store()
         try:
             sizes = {entry["path"]: entry["size"] for page in store.list() for entry in page}
             record_paths = [path for path in sizes if path.startswith(f"{RECORDS}/")]
             with ThreadPoolExecutor(S3_READERS) as pool:
                 documents = list(pool.map(lambda path: bytes(store.get(path).bytes()), record_paths))
-        except Exception as error:  # obstore has an error of its own for each fault
+        except Exception as error:  # obstore raises a different error for each fault for each fault
             raise UnreadableBackup(f"{self.location} cannot be read: {first_line(error)}") from error
         records: dict[str, BackupRecord] = {}
         for document in documents:
@@ -259,7 +259,7 @@ class S3Target(msgspec.Struct, frozen=True):
         """Write the manifest."""
         try:
             self.store().put(MANIFEST, msgspec.json.encode(manifest))
-        except Exception as error:  # obstore has an error of its own for each fault
+        except Exception as error:  # obstore raises a different error for each fault for each fault
             raise UnwritableBackup(f"{self.location} cannot be written: {first_line(error)}") from error
 
     def read_manifest(self) -> DatasetManifest:
@@ -268,7 +268,7 @@ class S3Target(msgspec.Struct, frozen=True):
             document = bytes(self.store().get(MANIFEST).bytes())
         except FileNotFoundError:
             raise no_dataset(self.location) from None
-        except Exception as error:  # obstore has an error of its own for each fault
+        except Exception as error:  # obstore raises a different error for each fault for each fault
             raise UnreadableBackup(f"{self.location} cannot be read: {first_line(error)}") from error
         try:
             return msgspec.json.decode(document, type=DatasetManifest)
@@ -277,12 +277,12 @@ class S3Target(msgspec.Struct, frozen=True):
 
 
 def table_pattern(target: DatasetTarget, table: str) -> str:
-    """Return the pattern of all files of a table."""
+    """Return the glob pattern of all files of a table."""
     return f"{target.location}/{table}/*/*.parquet"
 
 
 def no_dataset(location: str) -> UnreadableBackup:
-    """Say that there is no dataset."""
+    """Return the error for a location without a dataset."""
     return UnreadableBackup(f"{location} is no dataset; `holdfast dataset build` makes one")
 
 
@@ -292,13 +292,13 @@ def first_line(error: Exception) -> str:
 
 
 def sync_file(path: Path) -> None:
-    """Write a file through to the disk."""
+    """Flush a file to disk with fsync."""
     with path.open("rb+") as file:
         os.fsync(file.fileno())
 
 
 def sync_folder(path: Path) -> None:
-    """Write the entries of a folder through to the disk, where the system can do that."""
+    """Flush the entries of a folder to disk with fsync, where the system supports it."""
     if os.name == "nt":
         return
     descriptor = os.open(path, os.O_RDONLY)

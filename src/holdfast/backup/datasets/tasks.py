@@ -1,4 +1,4 @@
-"""Writes the tables of one backup: what a build does once for each."""
+"""Writes the tables of one backup: a task of a build."""
 
 import errno
 import os
@@ -20,24 +20,24 @@ from holdfast.redacted_repr import redacted
 
 __all__ = ["BuildTask", "build_backup"]
 
-# As many rows as DuckDB reads at once by default.
+# The default of DuckDB.
 ROW_GROUP: Final = 122_880
-# A row group ends earlier where texts are long: it is in memory until it is written.
+# A row group ends earlier if texts are long: it is buffered in memory.
 ROW_GROUP_BYTES: Final = 1 << 28
-# What is wrong with the place that is written to, not with the backup that is read.
+# Errors of the target, not of the backup.
 DISK_FAULTS: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS})
 
 
 @redacted
 class BuildTask(msgspec.Struct, frozen=True):
-    """One backup to build; it can be pickled."""
+    """A backup to build; it can be pickled."""
 
     source: DatasetSource
     location: str
 
 
 def build_backup(task: BuildTask) -> BackupRecord | FailedBackup:
-    """Write the tables of one backup; what is wrong with it is returned, so that the others are built."""
+    """Write the tables of one backup; its errors are returned, so that other backups are built."""
     source = task.source
     try:
         return write_backup(source, open_target(task.location))
@@ -57,7 +57,7 @@ def build_backup(task: BuildTask) -> BackupRecord | FailedBackup:
 
 
 def write_backup(source: DatasetSource, target: DatasetTarget) -> BackupRecord:
-    """Write the tables of one backup, and publish them when all are whole."""
+    """Write the tables of one backup, and publish them when all are complete."""
     stamp = source.stamp()
     with target.staging(source.name) as folder:
         with ExitStack() as stack:
@@ -81,7 +81,7 @@ def write_backup(source: DatasetSource, target: DatasetTarget) -> BackupRecord:
 
 
 class TableWriter:
-    """Writes record batches of one table into a Parquet file, in row groups of a size that readers like."""
+    """Writes record batches of one table to a Parquet file, in row groups of an efficient size."""
 
     def __init__(self, path: Path, writer: Any) -> None:
         self.path = path
@@ -101,11 +101,11 @@ class TableWriter:
             self.flush()
 
     def flush(self) -> None:
-        """Write a row group of what waits."""
+        """Write the buffered batches as a row group."""
         import pyarrow as pa  # noqa: PLC0415  # an extra, imported on first use
 
         if self._batches:
-            # Labels whose dictionaries differ from batch to batch would be written without one.
+            # Columns whose dictionaries differ between batches would be written without one.
             table = pa.Table.from_batches(self._batches).unify_dictionaries()
             self._writer.write_table(table, row_group_size=2 * ROW_GROUP)
             self._batches.clear()
@@ -114,7 +114,7 @@ class TableWriter:
 
 @contextmanager
 def table_writer(folder: Path, name: str) -> Iterator[TableWriter]:
-    """Open a Parquet file for a table; it is whole when the context ends without an error."""
+    """Open a Parquet file for a table; it is complete when the context exits without an error."""
     from pyarrow import parquet  # noqa: PLC0415  # an extra, imported on first use
 
     path, table = folder / f"{name}.parquet", TABLES[name]
