@@ -58,7 +58,7 @@ class TimelineDetails(msgspec.Struct, frozen=True):
     old_due_at: int = 0
     due_at: int = 0
     assignee_team_id: int | None = None
-    """The team that was asked for a review; it may be deleted."""
+    """The team whose review was requested; it may be deleted."""
     review_id: int | None = None
     """The review of the entry, or of the line comment; it may be deleted."""
     dependent_issue_id: int | None = None
@@ -162,7 +162,7 @@ def comments_in(
     limit: int,
 ) -> tuple[list[tuple[Comment, Issue]], int]:
     """Return one page of the plain comments in a repository; `kinds` are the accepted values of `is_pull`."""
-    # The second condition is that of the index.
+    # The second condition is that of the partial index.
     conditions = [comments.c.repository_id == repository.id, comments.c.repository_id > 0, *within(since, before)]
     source: FromClause = comments
     of_kind = [issues.c.is_pull.in_(kinds)]
@@ -172,7 +172,7 @@ def comments_in(
         source = comments.join(issues, issues.c.id == comments.c.issue_id)
     counting: Select[Any] = select(func.count()).select_from(source).where(*conditions, *of_kind)
     if since is None and before is None:
-        # Issues count their comments.
+        # Issues have a comment counter.
         counted = func.coalesce(func.sum(issues.c.comment_count), 0)
         counting = select(counted).where(
             issues.c.repository_id == repository.id, issues.c.comment_count > 0, *of_kind
@@ -296,5 +296,5 @@ def delete_comment(
             recount(change, issue, -1)
         else:
             change.touch(issue)
-        # The event carries the comment, which cannot be looked up after the deletion.
+        # The event contains the comment, which cannot be looked up after the deletion.
         change.record_event(issue, "comment", "deleted", comment_id=comment.id, comment=asdict(Comment(*row)))

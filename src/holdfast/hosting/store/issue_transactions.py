@@ -1,6 +1,6 @@
 """Issues, and the transaction that changes the issues of one repository.
 
-Everything that changes issues opens its transaction here. It locks the repository's row first, so that numbers,
+All changes of issues open their transaction here. It locks the repository's row first, so that numbers,
 counters and rules such as one label per scope need no further locks, and there are no deadlocks.
 """
 
@@ -63,7 +63,7 @@ class Issue:
     head_repository_id: int | None = None
     """The repository of the head branch; None for an issue, and once that repository is deleted."""
     original_author: str = ""
-    """The name of the author elsewhere, if it was migrated."""
+    """The original name of the author, if it was migrated."""
 
 
 ISSUE: Final = tuple(issues.c[name] for name in Issue.__dataclass_fields__)

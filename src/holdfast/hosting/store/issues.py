@@ -81,9 +81,9 @@ class Branches:
     head_sha: str = ""
     base_sha: str = ""
     head_repository_id: int | None = None
-    """The repository of the head; None is the one of the base."""
+    """The repository of the head; None means that of the base."""
     packs: Sequence[NewPack] = ()
-    """The objects of the head that the repository does not have, where it is in a fork."""
+    """The objects of the head that the repository lacks, if the head is in a fork."""
     details: NewPull = field(default_factory=NewPull)
 
 
@@ -223,7 +223,7 @@ def head_repository(repository: Repository, branches: Branches) -> int:
 
 
 def head_ref(number: int) -> str:
-    """Return the ref that follows the head of a pull request, and stays when its branch is deleted."""
+    """Return the ref of a pull request's head, which is kept when its branch is deleted."""
     return f"refs/pull/{number}/head"
 
 
@@ -306,7 +306,7 @@ def change_of(names: tuple[str, ...]) -> Statement:
 
 
 def edit_words(change: IssueTransaction, issue: Issue, changes: IssueChanges) -> None:
-    """Change title, body, ref and target branch, as far as they differ."""
+    """Update title, body, ref and target branch if they differ."""
     old: dict[str, str] = {}
     if changes.title is not None and changes.title != issue.title:
         old["old_title"] = issue.title
@@ -346,7 +346,7 @@ def record_milestone_change(change: IssueTransaction, issue: Issue, old: int | N
 
 
 def close(change: IssueTransaction, issue: Issue, reason: Reason | None = None, *, kind: str = "close") -> None:
-    """Close an issue. All closing goes through here; `kind` is that of the timeline entry.
+    """Close an issue; every close uses this function. `kind` is that of the timeline entry.
 
     The transaction must hold the graph's lock, unless the issue was created in it.
     """
@@ -398,7 +398,7 @@ def delete_issue(
     with issue_transaction(database, repository, actor, graph=True) as change:
         issue = refresh_issue(change.connection, repository, issue)
         assigned = select(issue_assignees.c.user_id).where(issue_assignees.c.issue_id == issue.id)
-        # The event carries these, which cannot be looked up after the deletion.
+        # The event contains these, which cannot be looked up after the deletion.
         was = {
             "was": asdict(issue),
             "labels": [asdict(label) for label in labels_on(change.connection, issue)],
@@ -417,7 +417,7 @@ def delete_issue(
 
 
 def delete_head_ref(change: IssueTransaction, issue: Issue) -> None:
-    """Delete the ref that follows the head of a pull request."""
+    """Delete the ref of a pull request's head."""
     if issue.is_pull and issue.head_sha:
         gone = RefUpdate(head_ref(issue.number), issue.head_sha, "0" * len(issue.head_sha))
         # Rejected if there is none: pull requests of earlier versions have it only once their head has moved.
