@@ -68,14 +68,14 @@ ELSEWHERE: Final = {
 }
 
 # Modules of a package, and whose tests hold them as well: neighbours in the package, or with a slash elsewhere.
-NEIGHBOURS: Final = {
+NEIGHBOURS: Final[dict[Path, dict[str, tuple[str, ...]]]] = {
     Path("backup/archives"): {
         "archive_file": ("integrity", "schema_upgrades", "encryption", "removal"),
         "extras": ("reader",),
         "import_removal": ("removal",),
         "integrity": ("accounts", "message_loader", "removal", "schema_upgrades"),
         "media_store": ("removal",),
-        "message_loader": ("reader", "message_store", "schema_upgrades"),
+        "message_loader": ("reader", "search"),
         "message_merge": ("messages", "identity", "identity_merge", "schema_upgrades"),
         "message_store": ("messages", "message_merge", "identity", "schema_upgrades"),
         "messages": ("message_merge", "identity_merge", "imports"),
@@ -88,6 +88,11 @@ NEIGHBOURS: Final = {
         "schema": ("schema_upgrades", "archive_file"),
         "snapshots": ("person_removal",),
         "tolerance": ("profiles", "updates"),
+    },
+    Path("backup/rules"): {
+        "backup_state": ("validator",),
+        "finding": ("raw_findings",),
+        "repairs": ("rule",),
     },
     Path("hosting/services"): {
         "branch_protection": ("code_owners", "merge_requirements", "hosting/api/protections"),

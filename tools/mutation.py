@@ -322,7 +322,8 @@ def run(name: str, seconds: float) -> Result:
     """Judge the tests of one module by its mutants."""
     path = file_of(name)
     # It is not imported before pytest is there, which warns of modules whose assertions it can rewrite no more.
-    if any(path.with_suffix(suffix).exists() for suffix in EXTENSION_SUFFIXES):
+    # What has declarations beside it that the build generated is compiled into the modules that use it.
+    if any(path.with_suffix(suffix).exists() for suffix in (*EXTENSION_SUFFIXES, ".pxd")):
         return Result(name, problem="it is compiled, and a compiled function cannot be replaced")
     tests = find_tests(path.relative_to(SOURCE))
     plugin = Plugin(name, path, seconds=seconds)

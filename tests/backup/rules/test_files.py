@@ -124,3 +124,33 @@ def test_files_nobody_refers_to_are_noted(snapshot: Path) -> None:
     with (other / "files").open("wb") as target:
         write_manifest(target, ["ab" * 32])
     assert found(snapshot) == []
+
+
+def test_a_manifest_is_there_and_can_be_read(snapshot: Path) -> None:
+    """Without one, or with a broken one, no file is said to be missing from it or to be used by nobody."""
+    manifest = snapshot / "files"
+    whole = manifest.read_bytes()
+    manifest.write_bytes(whole[:-1])
+    for media in (True, False):
+        rules = {finding.rule.id for finding in validate(snapshot, LOCAL_KEYS, media=media)}
+        assert rules == {"folder.manifest.readable"}
+    manifest.unlink()
+    assert {finding.rule.id for finding in found(snapshot)} == {"folder.manifest.present"}
+
+
+def test_a_manifest_lists_what_the_backup_refers_to(snapshot: Path) -> None:
+    """What it leaves out is told with the frame, and is not a file that nobody refers to."""
+    with (snapshot / "files").open("wb") as target:
+        write_manifest(target, [])
+    findings = found(snapshot)
+    assert {finding.rule.id for finding in findings} == {"folder.manifest.complete"}
+    assert all(finding.frame and finding.path for finding in findings)
+    assert len(findings) >= len(files(snapshot))
+
+
+def test_only_who_asks_for_it_hears_of_files_nobody_refers_to(snapshot: Path) -> None:
+    """To list them takes as long as to read them."""
+    stray = snapshot.parent / "files" / "ab" / ("ab" * 32)
+    stray.parent.mkdir(exist_ok=True)
+    stray.write_bytes(b"x")
+    assert list(validate(snapshot, LOCAL_KEYS)) == []

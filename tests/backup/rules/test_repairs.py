@@ -9,7 +9,7 @@ from holdfast.backup.repairs.log import log_beside
 from holdfast.backup.rules import validate
 from holdfast.backup.rules.container import RULE_OF
 from holdfast.backup.rules.registry import RULES
-from holdfast.backup.rules.repairs import RepairAction
+from holdfast.backup.rules.repairs import EMPTY, ON, Fix, RepairAction, clear, discard, put
 from holdfast.backup.rules.rule import Severity
 from holdfast.backup.wire import tables
 from tests.backup.rules.example_backup import ExampleBackup
@@ -60,6 +60,17 @@ def test_repairs_name_fields_of_the_schema() -> None:
             assert set(named) <= NAMES
             assert fix.words.endswith(".")
             assert (fix.action is RepairAction.PUT) == bool(fix.values)
+
+
+def test_a_repair_says_what_it_does_and_whether_it_loses_something() -> None:
+    """Numbers are written as varints of one byte."""
+    assert clear("Cleared.", "a", "b") == Fix(RepairAction.CLEAR, "Cleared.", down=("a", "b"))
+    assert discard("Left out.", "a", up="Message") == Fix(
+        RepairAction.CLEAR, "Left out.", loses=True, up="Message", down=("a",)
+    )
+    written = put("Written.", "a", kind=5, flag=ON, text=EMPTY)
+    assert (written.action, written.loses, written.down) == (RepairAction.PUT, False, ("a",))
+    assert written.values == {"kind": b"\x05", "flag": b"\x01", "text": b""}
 
 
 @pytest.mark.parametrize("name", sorted(REPAIRS))

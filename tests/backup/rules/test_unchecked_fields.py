@@ -5,7 +5,7 @@ from google.protobuf.descriptor import FieldDescriptor
 
 from holdfast.backup.rules import RULES, Edition
 from holdfast.backup.rules.checks import ADDITIONS, LOSSES, MESSAGE_BY_NAME, SLOT_BY_NAME
-from holdfast.backup.rules.unchecked_fields import REASONS, UNCHECKED
+from holdfast.backup.rules.unchecked_fields import REASONS, UNCHECKED, of
 from holdfast.backup.schema import BackupInfo, Frame
 from holdfast.backup.wire import tables
 from holdfast.backup.wire.collect import name_of
@@ -89,3 +89,8 @@ def test_rules_name_fields_of_the_schema() -> None:
         assert len(set(rule.fields)) == len(rule.fields)
     silent = {rule.id.partition(".")[0] for rule in RULES if not rule.fields}
     assert silent == {"container", "folder", "stream", "frame", "schema", "media"}
+
+
+def test_fields_are_named_with_their_message() -> None:
+    """As everywhere in the rules."""
+    assert of("Quote", "text", "type") == ("Quote.text", "Quote.type")

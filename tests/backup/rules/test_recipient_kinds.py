@@ -1,0 +1,29 @@
+"""The sets of recipients that something can be said by or to."""
+
+from holdfast.backup.rules.recipient_kinds import (
+    ACI,
+    CONTACT,
+    CONTACTS,
+    CONTACTS_WITH_ACI,
+    E164,
+    GROUP,
+    NO_KIND,
+    PNI,
+    SELF,
+    one_of,
+)
+
+
+def test_a_set_has_a_bit_for_each_kind() -> None:
+    """And one for what nobody knows, of which everything is allowed."""
+    assert one_of() == 1 << NO_KIND
+    assert one_of(SELF, GROUP) == 1 << NO_KIND | 1 << SELF | 1 << GROUP
+    assert one_of(SELF, SELF) == one_of(SELF)
+
+
+def test_contacts_are_told_by_what_they_have() -> None:
+    """One that has nothing is no contact that anybody could reach."""
+    with_aci = (ACI, ACI | E164, ACI | PNI, ACI | E164 | PNI)
+    assert one_of(*(CONTACT + kind for kind in with_aci)) == CONTACTS_WITH_ACI
+    assert CONTACTS & 1 << CONTACT == 0
+    assert one_of(*(CONTACT + kind for kind in range(1, 8))) == CONTACTS
