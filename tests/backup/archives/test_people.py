@@ -1,6 +1,45 @@
 """People of an archive."""
 
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from holdfast.backup import archives
 from holdfast.backup.archives import Archive
+from holdfast.backup.archives.people import Names
+
+
+@pytest.fixture
+def connection(filled: Path) -> Iterator[sqlite3.Connection]:
+    """Connect to an archive, to change it too."""
+    with archives.open(filled, create=True) as opened:
+        yield opened.connection
+
+
+def one(connection: sqlite3.Connection, query: str) -> tuple[int, int, str]:
+    """Return the first row of a query for an account, a recipient and what they go by."""
+    row: tuple[int, int, str] = connection.execute(query).fetchone()
+    return row
+
+
+def contact(connection: sqlite3.Connection, kind: str = "aci") -> tuple[int, int, str]:
+    """Return a contact with its account and a service id."""
+    return one(
+        connection,
+        "SELECT i.account_id, i.recipient_id, i.value FROM identity i JOIN recipient r ON r.id = i.recipient_id "
+        f"WHERE i.kind = '{kind}' AND r.kind = 'contact' ORDER BY i.recipient_id",
+    )
+
+
+def owner(connection: sqlite3.Connection) -> tuple[int, int, str]:
+    """Return the owner with the account and its service id."""
+    return one(
+        connection,
+        "SELECT a.id, r.id, a.self_aci FROM recipient r JOIN account a ON a.id = r.account_id "
+        "WHERE r.kind = 'self'",
+    )
 
 
 def test_people_are_listed_with_the_owner(opened: Archive) -> None:
@@ -9,3 +48,70 @@ def test_people_are_listed_with_the_owner(opened: Archive) -> None:
     assert people[0].kind == "self"
     assert people[0].name == people[0].account
     assert sum(person.kind == "self" for person in people) == 1
+
+
+def test_everybody_has_the_name_of_their_row(connection: sqlite3.Connection) -> None:
+    """The owner that of the account, or none but "You"; nobody is unknown."""
+    names = Names(connection)
+    account, own, _aci = owner(connection)
+    _account, person, _service = contact(connection)
+    ((called,),) = connection.execute("SELECT name FROM recipient WHERE id = ?", (person,)).fetchall()
+    ((own_name,),) = connection.execute("SELECT name FROM account WHERE id = ?", (account,)).fetchall()
+    assert [names.name(number) for number in (person, own, -5)] == [called, own_name, "Unknown"]
+    assert [names.is_owner(number) for number in (person, own, -5)] == [False, True, False]
+    connection.execute("UPDATE account SET name = ''")
+    assert Names(connection).name(own) == "You"
+
+
+def test_sentences_name_somebody_by_id_or_service_id(connection: sqlite3.Connection) -> None:
+    """The owner is empty there, and who is not known is nobody; a PNI is told from an ACI."""
+    names = Names(connection)
+    account, own, own_aci = owner(connection)
+    _account, person, aci = contact(connection)
+    _account, other, pni = contact(connection, "pni")
+    assert names.within(account, person) == names.within(account, aci) == names.name(person)
+    assert names.within(account, f"PNI:{pni}") == names.name(other)
+    assert names.within(account, own) == names.within(account, own_aci) == ""
+    assert [names.within(account, whom) for whom in (-5, "nobody", pni)] == [None, None, None]
+    assert names.within(account + 1, aci) is None
+
+
+def test_the_own_service_id_of_an_account_is_its_owner(connection: sqlite3.Connection) -> None:
+    """Unless somebody is known by it, and not where an account has no owner."""
+    account, own, own_aci = owner(connection)
+    connection.execute("DELETE FROM identity WHERE recipient_id = ?", (own,))
+    assert Names(connection).by_service[account, own_aci] == own
+    _account, person, aci = contact(connection)
+    connection.execute("UPDATE account SET self_aci = ?", (aci,))
+    assert Names(connection).by_service[account, aci] == person
+    connection.execute("UPDATE recipient SET kind = 'contact' WHERE id = ?", (own,))
+    connection.execute("UPDATE account SET self_aci = ?", (own_aci,))
+    assert (account, own_aci) not in Names(connection).by_service
+
+
+def test_who_is_asked_for_is_noted_while_somebody_listens(connection: sqlite3.Connection) -> None:
+    """By every way to ask, known or not; what is asked later is not noted."""
+    names = Names(connection)
+    account, own, _aci = owner(connection)
+    with names.track() as used:
+        names.name(1)
+        names.is_owner(own)
+        names.within(account, 3)
+        names.within(account, "service")
+    names.name(4)
+    names.is_owner(5)
+    names.within(account, 6)
+    assert used == {1, own, 3, "service"}
+    assert names.used is None
+
+
+def test_all_that_can_be_learned_of_somebody_is_the_name_and_whether_it_is_the_owner(
+    connection: sqlite3.Connection,
+) -> None:
+    """By id or service id."""
+    names = Names(connection)
+    account, own, own_aci = owner(connection)
+    _account, person, aci = contact(connection)
+    assert names.answer(account, person) == names.answer(account, aci) == (names.name(person), False)
+    assert names.answer(account, own) == names.answer(account, own_aci) == (names.name(own), True)
+    assert names.answer(account, "nobody") == names.answer(account, -5) == (None, False)
