@@ -1,9 +1,37 @@
 """Where messages stand in an archive."""
 
+import sqlite3
+from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from holdfast.backup import archives
+from holdfast.backup.archives.item_rows import message_id
+from holdfast.backup.archives.message_store import BEYOND, SECOND_BITS, MessageStore, StoredMessage
+from holdfast.backup.archives.records import RecordWriter
+from holdfast.backup.archives.rows import Rows
+from holdfast.backup.archives.tolerance import Notes
 from tests.backup.archives.histories import copies, imported, items, write
+
+
+@pytest.fixture
+def connection(filled: Path) -> Iterator[sqlite3.Connection]:
+    """Connect to an archive, to change it too."""
+    with archives.open(filled, create=True) as opened:
+        yield opened.connection
+
+
+def store_of(connection: sqlite3.Connection) -> MessageStore:
+    """Open the messages of an archive as an import does."""
+    return MessageStore(connection, RecordWriter(connection, 1), Rows({}, {}, Notes(), lambda: 0))
+
+
+def two_messages(store: MessageStore) -> tuple[StoredMessage, StoredMessage]:
+    """Return the two messages of an archive with the lowest keys, the lower first."""
+    ids = [number for (number,) in store.connection.execute("SELECT id FROM message WHERE first_sent_ms > 0")]
+    first, second, *_rest = sorted(store.find(ids).values(), key=lambda message: message.key)
+    return first, second
 
 
 def test_messages_stand_in_the_order_of_the_file(tmp_path: Path) -> None:
@@ -23,3 +51,92 @@ def test_messages_stand_in_the_order_of_the_file(tmp_path: Path) -> None:
             texts = [message.text for message in opened.messages(chat.id) if message.kind == "message"]
             found.append([text for text in texts if text and text.startswith("number")])
     assert sorted(filter(None, found)) == sorted(expected.values())
+
+
+def test_what_is_beyond_the_highest_id_is_not_looked_for(connection: sqlite3.Connection) -> None:
+    """An empty archive has none, and nothing of it is indexed before the end."""
+    store = store_of(connection)
+    ((highest, count),) = connection.execute("SELECT max(id), count(*) FROM stored_message").fetchall()
+    assert (store.top, store.empty) == (highest, False)
+    assert [*store.find([highest, highest + 1])] == [highest]
+    assert store.find([highest + 1]) == {}
+    connection.execute("DELETE FROM stored_message")
+    nothing = store_of(connection)
+    assert (nothing.top, nothing.empty) == (0, True)
+    assert nothing.find(list(range(count))) == {}
+
+
+def test_a_second_import_does_not_know_what_the_first_has_written(connection: sqlite3.Connection) -> None:
+    """What waits to be indexed is that of one import."""
+    store_of(connection)
+    connection.execute("INSERT INTO temp.fresh VALUES (5)")
+    store_of(connection)
+    assert connection.execute("SELECT * FROM temp.fresh").fetchall() == []
+
+
+def test_duplicates_are_found_in_their_second_and_beyond_all_seconds(connection: sqlite3.Connection) -> None:
+    """At its first and last id as well, and only those of the same chat, author, time and kind."""
+    store = store_of(connection)
+    message = two_messages(store)[0]
+    begin = message.identity[2] // 1000 << SECOND_BITS
+    places = [begin, begin + (1 << SECOND_BITS) - 1, BEYOND, BEYOND + 5]
+    outside = [begin - 1, begin + (1 << SECOND_BITS)]
+    columns = [name for _, name, *_ in connection.execute("PRAGMA table_info(stored_message)") if name != "id"]
+    copied = f"INSERT INTO stored_message (id, {', '.join(columns)}) SELECT ?, {', '.join(columns)} "  # our names
+    connection.execute("UPDATE stored_message SET rank = 0 WHERE id = ?", (message.id,))
+    connection.execute("DELETE FROM stored_message WHERE id <> ?", (message.id,))
+    for number, place in enumerate([*places, *outside], 1):
+        connection.execute(f"{copied} FROM stored_message WHERE id = ?", (place, message.id))
+        connection.execute("UPDATE stored_message SET rank = ? WHERE id = ?", (number, place))
+    assert sorted(store.duplicates(message)) == places
+    connection.execute("UPDATE stored_message SET author_id = author_id + 1 WHERE id = ?", (BEYOND,))
+    assert sorted(store.duplicates(message)) == [places[0], places[1], places[3]]
+
+
+def test_of_two_that_want_one_place_the_lower_has_it(connection: sqlite3.Connection) -> None:
+    """Whichever comes first; the other is moved beyond all seconds, with what hangs on it."""
+    store = store_of(connection)
+    lower, higher = two_messages(store)
+    wanted = message_id(*lower.identity, 0)
+    assert store.locate(*lower.key) == (wanted, lower)
+    # The higher stands where the lower would: it has to leave.
+    store.remove(lower.id)
+    store.move(higher, wanted, higher.rank)
+    assert store.locate(*lower.key) == (wanted, None)
+    moved = store.find([message_id(*higher.identity, higher.key[1], 1)])
+    assert [message.key for message in moved.values()] == [higher.key]
+    assert store.find([wanted]) == {}
+
+
+def test_the_higher_of_two_goes_to_the_next_place(connection: sqlite3.Connection) -> None:
+    """It is found there again, and a third goes one further."""
+    store = store_of(connection)
+    lower, higher = two_messages(store)
+    places = [message_id(*higher.identity, higher.key[1], attempt) for attempt in range(3)]
+    store.remove(higher.id)
+    store.move(lower, places[0], lower.rank)
+    assert store.locate(*higher.key) == (places[1], None)
+    (here,) = store.find([places[0]]).values()
+    assert store.locate_next(higher, 1) == places[1]
+    store.move(here, places[1], lower.rank)
+    assert store.locate_next(higher, 1) == places[2]
+    assert store.locate(*higher.key) == (places[0], None)
+
+
+def test_a_moved_message_takes_along_what_hangs_on_it(connection: sqlite3.Connection) -> None:
+    """Whoever follows is told, and the highest id is known."""
+    ((number,),) = connection.execute("SELECT message_id FROM reaction LIMIT 1").fetchall()
+    store = store_of(connection)
+    told: list[tuple[int, int]] = []
+    store.follow = lambda before, after: told.append((before, after))
+    reactions = "SELECT count(*) FROM reaction WHERE message_id = ?"
+    count = connection.execute(reactions, (number,)).fetchone()
+    message = store.find([number])[number]
+    store.move(message, number, 7)
+    assert told == []
+    assert store.find([number])[number].rank == 7
+    store.move(message, BEYOND + 9, message.rank)
+    assert told == [(number, BEYOND + 9)]
+    assert store.top == BEYOND + 9
+    assert connection.execute(reactions, (BEYOND + 9,)).fetchone() == count
+    assert connection.execute("SELECT id FROM temp.fresh").fetchall() == [(BEYOND + 9,)]
