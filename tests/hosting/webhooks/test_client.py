@@ -1,11 +1,13 @@
 """Sending: to addresses that were looked at, and to no others."""
 
+import asyncio
 import ipaddress
 import socket
 import ssl
+import threading
 import time
 from collections.abc import Awaitable, Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
@@ -238,6 +240,34 @@ def test_the_first_64_kilobytes_of_an_answer_are_kept(receiver: Receiver) -> Non
     receiver.script = answer(200, b"x" * (KEPT_BYTES + 1))
     part = send(receiver.url())
     assert (len(part.body), part.cut) == (KEPT_BYTES, "the answer is larger than 64 KB; the rest was not read")
+
+
+@pytest.mark.parametrize("status", [200, 302])
+def test_a_connection_is_closed_when_the_rest_of_an_answer_is_not_read(receiver: Receiver, status: int) -> None:
+    """At once, not when the service ends: a receiver that never ends its answer keeps no connection open."""
+    closed = threading.Event()
+    head = f"HTTP/1.1 {status} X\r\nLocation: /next\r\nContent-Length: {KEPT_BYTES * 9}\r\n\r\n"
+
+    def unfinished(seen: Seen, end: socket.socket) -> bool:
+        if seen.path == "/next":
+            return OK(seen, end)
+        end.sendall(head.encode() + b"x" * (KEPT_BYTES + 9))
+        with suppress(ConnectionError):
+            end.recv(1)
+        closed.set()
+        return False
+
+    receiver.script = unfinished
+
+    async def run() -> bool:
+        client = WebhookClient(AllowedHosts.parse("loopback"), timeout=5)
+        try:
+            await client.send(WebhookRequest("POST", receiver.url(), SIGNED, b"{}"))
+            return await asyncio.to_thread(closed.wait, 5)
+        finally:
+            await client.close()
+
+    assert uvloop.run(run())
 
 
 def test_a_proxy_is_for_the_hosts_of_the_settings_or_for_all() -> None:
