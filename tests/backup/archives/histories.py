@@ -12,7 +12,7 @@ from holdfast.backup import archives
 from holdfast.backup.archives import ImportResult
 from holdfast.backup.schema import BackupInfo, Frame
 from holdfast.backup.schema.backup_pb2 import ChatItem, Contact
-from holdfast.backup.wire.varint import encode_varint
+from holdfast.backup.wire.varint import encode_varint, varint_at
 from tests.backup.streams import sample
 
 PEOPLE_FIELDS = {
@@ -80,6 +80,16 @@ def write(path: Path, header: BackupInfo, parsed: list[Frame]) -> Path:
     records = [header.SerializeToString(), *(frame.SerializeToString() for frame in parsed)]
     path.write_bytes(b"".join(encode_varint(len(raw)) + raw for raw in records))
     return path
+
+
+def read(path: Path) -> tuple[BackupInfo, list[Frame]]:
+    """Read a backup that `write` has written."""
+    records, data, at = [], path.read_bytes(), 0
+    while at < len(data):
+        size, at = varint_at(data, at)
+        records.append(data[at : at + size])
+        at += size
+    return BackupInfo.FromString(records[0]), [Frame.FromString(raw) for raw in records[1:]]
 
 
 def forget(contact: Contact, dice: random.Random) -> None:

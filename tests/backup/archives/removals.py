@@ -1,14 +1,17 @@
 """Archives to remove something from, and what is left in them."""
 
+import re
 import sqlite3
 import zlib
 from pathlib import Path
 
 from holdfast.backup import archives
+from holdfast.backup.archives.person_removal import Cleaner
 from holdfast.backup.archives.removal import RemovalResult
+from holdfast.backup.schema import Frame
 from holdfast.backup.schema.backup_pb2 import Quote
 from tests.backup.archives.dump import dump
-from tests.backup.archives.histories import copies, imported, items, write
+from tests.backup.archives.histories import copies, imported, items, read, write
 
 # Rows of which only the last mention is kept, so that nobody knows which other backup had them.
 LAST_MENTION = ("ad_hoc_call ", "sticker_pack ")
@@ -51,6 +54,32 @@ def everything(place: Path) -> bytes:
 def comparable(place: Path) -> list[str]:
     """Write what an archive says, but for what cannot be known after a removal."""
     return [line for line in dump(place) if not line.startswith(LAST_MENTION)]
+
+
+def without_snapshots(place: Path) -> list[str]:
+    """Write the same, but for what tells one file from another that was made in the same moment."""
+    return [
+        re.sub(r"'(\d+) [0-9a-f]{8}'", r"\1", line)
+        for line in comparable(place)
+        if not line.startswith(("snapshot ", "skipped "))
+    ]
+
+
+def without_person(source: Path, target: Path, aci: bytes) -> Path:
+    """Write a backup of somebody who has never heard of a person."""
+    header, frames = read(source)
+    people = {frame.recipient.id for frame in frames if aci and frame.recipient.contact.aci == aci}
+    pnis = {frame.recipient.contact.pni for frame in frames if frame.recipient.contact.aci == aci} - {b""}
+    chats = {frame.chat.id for frame in frames if frame.chat.recipientId in people}
+    cleaner = Cleaner(people, {aci, *pnis, *(b"\x01" + pni for pni in pnis)})
+    kept: list[Frame] = []
+    for frame in frames:
+        item = frame.chatItem
+        its_own = frame.recipient.id in people or frame.chat.id in chats
+        by_or_with = frame.HasField("chatItem") and (item.chatId in chats or item.authorId in people)
+        if not its_own and not by_or_with and (cleaner.clean(frame) or not frame.HasField("chatItem")):
+            kept.append(frame)
+    return write(target, header, kept)
 
 
 def with_secrets(tmp_path: Path) -> tuple[Path, int, int]:
