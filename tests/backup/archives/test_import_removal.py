@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.backup.archives.import_removal import IdMap
 from tests.backup.archives.dump import dump
 from tests.backup.archives.histories import copies, imported, later, write
-from tests.backup.archives.removals import comparable, number_of, removed
+from tests.backup.archives.removals import comparable, number_of, query, removed
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -45,3 +46,52 @@ def test_the_only_import_leaves_an_empty_archive(tmp_path: Path) -> None:
     assert dump(place) == []
     imported(place, one)
     assert dump(place) == before
+
+
+def test_the_only_import_takes_what_is_known_of_duplicates_along(tmp_path: Path) -> None:
+    """Nothing of the account is left."""
+    place = tmp_path / "a.db"
+    imported(place, later(tmp_path / "one", random.Random(2), days=0, twins=True))
+    assert query(place, "SELECT count(*) > 0 FROM twin") == [(1,)]
+    removed(place, snapshot=1)
+    assert dump(place) == []
+
+
+def test_an_account_is_known_by_what_the_imports_that_are_left_say(tmp_path: Path) -> None:
+    """Its key of the removed one is forgotten."""
+    header, frames = copies()
+    account = next(frame.account for frame in frames if frame.HasField("account"))
+    one = write(tmp_path / "one", header, frames)
+    header.backupTimeMs += 86_400_000
+    account.profileKey = b"k" * 32
+    two = write(tmp_path / "two", header, frames)
+    imported(tmp_path / "both.db", one, two)
+    imported(tmp_path / "one.db", one)
+    removed(tmp_path / "both.db", snapshot=number_of(tmp_path / "both.db", header.backupTimeMs))
+    assert comparable(tmp_path / "both.db") == comparable(tmp_path / "one.db")
+
+
+def test_calls_of_a_link_that_only_the_removed_import_had_are_gone(tmp_path: Path) -> None:
+    """The others have been made by a link that is still there."""
+    header, frames = copies()
+    links = {frame.recipient.id for frame in frames if frame.recipient.HasField("callLink")}
+    one = write(tmp_path / "one", header, frames)
+    header.backupTimeMs += 86_400_000
+    without = [
+        frame
+        for frame in frames
+        if frame.recipient.id not in links
+        and frame.adHocCall.recipientId not in links
+        and frame.chat.recipientId not in links
+    ]
+    imported(tmp_path / "both.db", one, write(tmp_path / "two", header, without))
+    assert query(tmp_path / "both.db", "SELECT count(*) > 0 FROM ad_hoc_call") == [(1,)]
+    removed(tmp_path / "both.db", snapshot=1)
+    assert query(tmp_path / "both.db", "SELECT * FROM ad_hoc_call") == []
+    dump(tmp_path / "both.db")
+
+
+def test_an_id_that_names_nobody_leads_to_nobody() -> None:
+    """And is not remembered."""
+    ids = IdMap({1: 2})
+    assert (ids[1], ids[5], len(ids)) == (2, 0, 1)
