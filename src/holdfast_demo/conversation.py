@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from holdfast.backup import archives, backup_reader
-from holdfast.backup.container.whole import write_whole
+from holdfast.backup.container.atomic_write import write_atomically
 from holdfast.backup.wire.varint import encode_varint
 from holdfast.settings import Settings
 from holdfast_demo.sample import sample_media, sample_records
@@ -24,7 +24,7 @@ def add_conversation(settings: Settings) -> None:
     """Put a made-up backup into the data folder, and an archive with its attachments."""
     folder = settings.data / "backups"
     folder.mkdir(mode=0o700, exist_ok=True)
-    with write_whole(folder / "demo.binproto", replace=True) as target:
+    with write_atomically(folder / "demo.binproto", replace=True) as target:
         for record in sample_records(MESSAGES):
             target.write(encode_varint(len(record)) + record)
     add_archive(folder / ARCHIVE)

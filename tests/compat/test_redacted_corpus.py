@@ -9,7 +9,7 @@ import pytest
 from holdfast import backup
 from holdfast.backup.redaction.badges import BASE, another_proof
 from holdfast.backup.schema import Frame
-from holdfast.backup.wire.walk import look
+from holdfast.backup.wire.walk import walk_record
 from tests.backup.redaction.survivors import survivors
 from tests.backup.streams import KEYS
 from tests.compat.corpus import chat_backups
@@ -36,7 +36,7 @@ def test_no_content_survives_and_the_shape_does(path: Path) -> None:
     before, after = records_of(path), records_of(out)
     assert (done.frames, done.damaged) == (len(before) - 1, 0)
     assert [len(raw) for raw in before] == [len(raw) for raw in after]
-    assert [look(raw) for raw in before[1:]] == [look(raw) for raw in after[1:]]
+    assert [walk_record(raw) for raw in before[1:]] == [walk_record(raw) for raw in after[1:]]
     assert survivors(before, after) == []
 
 

@@ -600,7 +600,7 @@ def followed_by_frames(look_at: Callable[[int, int], bytes], at: int, size: int 
     data = look_at(at, LOOK)
     spans, rest, _needed, fault = frames.split(data, 0, NO_CAP)
     raws = [data[begin:end] for begin, end in spans[:VOUCHERS]]
-    if any(walk.look(raw).fault for raw in raws) or (fault and len(spans) < VOUCHERS):
+    if any(walk.walk_record(raw).fault for raw in raws) or (fault and len(spans) < VOUCHERS):
         return False
     return any(map(is_record, raws)) or (len(data) >= rest + HEAD and is_plain(data[rest : rest + HEAD]))
 

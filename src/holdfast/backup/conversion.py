@@ -9,20 +9,20 @@ from pathlib import Path
 from typing import BinaryIO, Final, TypeAlias
 
 from holdfast.backup import writer
-from holdfast.backup.apart import keep_apart
 from holdfast.backup.backup_reader import Backup, BackupSource, opened
 from holdfast.backup.container import KeyMaterial
+from holdfast.backup.container.atomic_write import write_atomically
 from holdfast.backup.container.attachments import AttachmentKey, content_path, encrypt_attachment
 from holdfast.backup.container.folder import STORE
 from holdfast.backup.container.key_formats import pool_weakness
 from holdfast.backup.container.media import AttachmentStore
 from holdfast.backup.container.metadata import ForwardSecrecy
 from holdfast.backup.container.private import make_private_folder
-from holdfast.backup.container.whole import write_whole
 from holdfast.backup.errors import AttachmentError, KeyRefused, UnreadableBackup, UnwritableBackup
 from holdfast.backup.media import kept
 from holdfast.backup.public import public
 from holdfast.backup.schema import BackupInfo
+from holdfast.backup.target_check import check_target
 from holdfast.backup.wire import Names
 from holdfast.backup.writer import BackupWriter
 from holdfast.redacted_repr import redacted
@@ -209,7 +209,7 @@ def convert(
     form = chosen_form(place, to)
     with opened(source, key) as backup:
         if isinstance(place, Path):
-            keep_apart(backup, place)
+            check_target(backup, place)
         refuse_weak_key(form, keys, [backup])
         if form is OutputFormat.FOLDER:
             return convert_to_folder(backup, folder_of(place), keys or KeyMaterial())
@@ -269,5 +269,5 @@ def copy_medium(media: AttachmentStore, attachment: AttachmentKey, path: Path) -
     if path.is_file():
         return
     make_private_folder(path.parent)
-    with media.open(attachment) as plain, write_whole(path) as target:
+    with media.open(attachment) as plain, write_atomically(path) as target:
         encrypt_attachment(plain, target, attachment.local_key)

@@ -15,7 +15,6 @@ from typing import Final
 import msgspec
 
 from holdfast.backup import archives, backup_reader
-from holdfast.backup.apart import keep_apart_from
 from holdfast.backup.archives import Archive
 from holdfast.backup.backup_reader import Backup
 from holdfast.backup.completeness import Completeness, Loss, examined, read_through, summary_of
@@ -52,6 +51,7 @@ from holdfast.backup.media import kept
 from holdfast.backup.public import public
 from holdfast.backup.rules import Finding, Severity
 from holdfast.backup.rules.validator import start_validation
+from holdfast.backup.target_check import check_target_against
 from holdfast.redacted_repr import redacted
 
 __all__ = ["Kept", "keep"]
@@ -123,7 +123,7 @@ def keep(
     folder_state = state.folder(place)
     if any(source.name not in folder_state.snapshots for source in sources):
         check_keys(sources, keys)
-    keep_apart_from([source.path for source in sources], target)
+    check_target_against([source.path for source in sources], target)
     make_folder(target.parent)
     with archives.open(target, create=True, passphrase=passphrase, key=archive_key) as opened:
         state.key = opened.media.key

@@ -17,7 +17,7 @@ from holdfast.backup.archives.archive_file import KEEP_STATE
 from holdfast.backup.archives.media_cipher import EncryptedFileWriter, MediaKey
 from holdfast.backup.archives.media_files import KeptFile
 from holdfast.backup.completeness import Loss, LostAttachment
-from holdfast.backup.container.whole import write_whole
+from holdfast.backup.container.atomic_write import write_atomically
 from holdfast.backup.errors import AttachmentError
 from holdfast.backup.public import public
 from holdfast.redacted_repr import redacted
@@ -124,7 +124,7 @@ class StateFile:
     def save(self) -> None:
         """Replace the file atomically."""
         content = msgspec.json.encode(self._all)
-        with write_whole(self.path, replace=True) as target:
+        with write_atomically(self.path, replace=True) as target:
             if self.key is None:
                 target.write(content)
             else:

@@ -12,14 +12,13 @@ from typing import Final
 
 from google.protobuf.message import DecodeError
 
-from holdfast.backup.apart import keep_apart
 from holdfast.backup.backup_reader import Backup, BackupSource, opened
+from holdfast.backup.container.atomic_write import write_atomically
 from holdfast.backup.container.attachments import AttachmentKey, LocalKey
 from holdfast.backup.container.chunks import CHUNK
 from holdfast.backup.container.material import KeyMaterial
 from holdfast.backup.container.media import AttachmentStore
 from holdfast.backup.container.private import make_private_folder
-from holdfast.backup.container.whole import write_whole
 from holdfast.backup.dates import moment
 from holdfast.backup.errors import (
     AttachmentError,
@@ -32,6 +31,7 @@ from holdfast.backup.errors import (
 from holdfast.backup.names import recipient_name
 from holdfast.backup.public import public
 from holdfast.backup.schema import backup_pb2
+from holdfast.backup.target_check import check_target
 from holdfast.backup.wire import Block, tables
 from holdfast.backup.wire.collect import Selection, collect_block, name_of
 from holdfast.backup.wire.paths import path_to
@@ -279,7 +279,7 @@ def extract(
 
 def extract_to(backup: Backup, folder: Path, *, replace: bool) -> Iterator[ExtractedAttachment]:
     """Extract the attachments of an open backup as ordinary files."""
-    keep_apart(backup, folder)
+    check_target(backup, folder)
     media = backup.media
     if media is None:
         raise UnreadableBackup(f"{backup.name} is a {backup.form.value}, which has no attachments beside it")
@@ -292,7 +292,7 @@ def extract_to(backup: Backup, folder: Path, *, replace: bool) -> Iterator[Extra
                 path = place(folder, chats.get(pointer.chat, "Other"), pointer, start, taken)
                 if not holds(path, attachment):
                     make_folder(path.parent)
-                    with write_whole(path, replace=replace) as target:
+                    with write_atomically(path, replace=replace) as target:
                         target.write(start)
                         shutil.copyfileobj(source, target, CHUNK)
         except (AttachmentError, TargetRefused) as error:

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from holdfast.backup.container import ForwardSecrecy, GzipWriter, KeyMaterial, LocalMetadata, TokenPair, encrypt
+from holdfast.backup.container.atomic_write import sync_folder, write_atomically
 from holdfast.backup.container.chunks import Sink
 from holdfast.backup.container.folder import MAIN, MANIFEST, METADATA, UNFINISHED
 from holdfast.backup.container.manifest import write_manifest
 from holdfast.backup.container.private import make_private_folder
-from holdfast.backup.container.whole import sync_folder, write_whole
 from holdfast.backup.dates import moment
 from holdfast.backup.errors import KeyIncomplete, TargetRefused, UnwritableBackup
 from holdfast.backup.order import OrderChecker
@@ -144,7 +144,7 @@ class ArrayTarget:
 def sink_at(target: Path | BinaryIO, *, replace: bool = False) -> Iterator[BinaryIO]:
     """Open a path for an atomic write; an open file is used directly."""
     if isinstance(target, Path):
-        with write_whole(target, replace=replace) as file:
+        with write_atomically(target, replace=replace) as file:
             yield file
     else:
         yield target
@@ -246,14 +246,14 @@ def write_snapshot(
             make_private_folder(part)
             stack.callback(clear, part)
             metadata = LocalMetadata.seal(backup_id, root.local_metadata_key())
-            with write_whole(part / METADATA, replace=True) as target:
+            with write_atomically(part / METADATA, replace=True) as target:
                 target.write(metadata.to_bytes())
             local = KeyMaterial(backup_key=root, backup_id=backup_id)
             with write_container(
                 part / MAIN, header, local, unchecked=unchecked, replace=True, level=level
             ) as writer:
                 yield writer
-            with write_whole(part / MANIFEST, replace=True) as target:
+            with write_atomically(part / MANIFEST, replace=True) as target:
                 write_manifest(target, media_names)
             part.rename(final)
             sync_folder(folder)

@@ -19,7 +19,7 @@ from holdfast.backup.compare.merge import merge
 from holdfast.backup.compare.selection import DateRange, Window, parse_period
 from holdfast.backup.compare.union import Conflict
 from holdfast.backup.container import KeyMaterial
-from holdfast.backup.container.whole import write_whole
+from holdfast.backup.container.atomic_write import write_atomically
 from holdfast.backup.conversion import Conversion, OutputFormat, form_of
 from holdfast.backup.errors import WrongKey
 from holdfast.cli import diff_output
@@ -194,7 +194,9 @@ def merge_backups(
     with ExitStack() as stack:
         backups, used = stack.enter_context(open_backups(sources, KeyOptions(key, key_file or (), account_id)))
         new = keys_for(new_key_file, used, account_id)
-        conflict_file = None if conflicts is None else stack.enter_context(write_whole(conflicts, replace=force))
+        conflict_file = (
+            None if conflicts is None else stack.enter_context(write_atomically(conflicts, replace=force))
+        )
 
         def report_conflict(conflict: Conflict) -> None:
             if len(first) < SHOWN:

@@ -9,10 +9,10 @@ from typing import Annotated
 
 import typer
 
-from holdfast.backup.apart import keep_apart_from
+from holdfast.backup.container.atomic_write import check_replaceable
 from holdfast.backup.container.private import restrict
-from holdfast.backup.container.whole import check_replaceable
 from holdfast.backup.errors import TargetRefused
+from holdfast.backup.target_check import check_target_against
 from holdfast.cli.output import print_note
 
 __all__ = ["ForceOption", "check_target"]
@@ -41,7 +41,7 @@ def check_target(
         return
     if any(str(source) == STANDARD for source in inputs) and is_open_at(0, target):
         raise TargetRefused(f"{target} is read from standard input; choose another target")
-    keep_apart_from([source for source in inputs if str(source) != STANDARD], target)
+    check_target_against([source for source in inputs if str(source) != STANDARD], target)
     if folder:
         restrict_empty(target)
     else:

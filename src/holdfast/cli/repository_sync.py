@@ -20,8 +20,8 @@ from holdfast.backup import BackupError, KeyMaterial, archives
 from holdfast.backup.archives import is_archive, passphrases
 from holdfast.backup.archives.archive_file import read_head
 from holdfast.backup.compare import Difference, diff
+from holdfast.backup.container.atomic_write import write_atomically
 from holdfast.backup.container.chunks import CHUNK
-from holdfast.backup.container.whole import write_whole
 from holdfast.backup.errors import KeyIncomplete, UnreadableBackup, WrongKey
 from holdfast.cli.api_client import (
     LFS_TYPE,
@@ -363,7 +363,7 @@ def fetch(target: Target, stored: LfsPointer | None, to: Path, *, replace: bool 
     with (
         target.remote.open("GET", target.address("media"), {}) as reply,
         byte_progress(to.name, reply.length if stored is None else stored.size) as progress,
-        write_whole(to, replace=replace) as out,
+        write_atomically(to, replace=replace) as out,
     ):
         if stored is None and reply.length is None and not reply.chunked:
             raise MalformedResponse(f"{server} did not send a length; nothing was written")

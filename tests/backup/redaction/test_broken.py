@@ -6,7 +6,7 @@ import pytest
 
 from holdfast.backup.redaction.broken import broken_like
 from holdfast.backup.wire import faults
-from holdfast.backup.wire.walk import look
+from holdfast.backup.wire.walk import walk_record
 from tests.backup.streams import sample
 from tests.backup.wire.encoding import delimited, nested_items, varint
 from tests.backup.wire.mutations import mutate
@@ -38,10 +38,10 @@ SHORTEST = {
 def test_every_fault_has_a_copy_even_where_it_is_shortest(fault: int) -> None:
     """As long as the record, and with the fault of it."""
     for raw in SHORTEST[fault]:
-        assert look(raw).fault == fault
+        assert walk_record(raw).fault == fault
         new = broken_like(raw, fault)
         assert len(new) == len(raw)
-        assert look(new).fault == fault
+        assert walk_record(new).fault == fault
 
 
 def test_the_kind_of_record_stays_where_text_is_damaged() -> None:
@@ -57,17 +57,17 @@ def test_random_damage_has_a_copy() -> None:
     met = set()
     for _ in range(3000):
         raw = mutate(rng, rng.choice(pool))
-        fault = look(raw).fault
+        fault = walk_record(raw).fault
         if fault:
             met.add(fault)
             new = broken_like(raw, fault)
-            assert (len(new), look(new).fault) == (len(raw), fault)
+            assert (len(new), walk_record(new).fault) == (len(raw), fault)
     assert len(met) >= 6
 
 
 def test_no_more_is_kept_than_the_kind_of_record() -> None:
     """Nothing else of it stands in the copy, neither text nor what looks like tags."""
     raw = delimited(4, b"this was a message once" * 20) + varint(0)
-    new = broken_like(raw, look(raw).fault)
+    new = broken_like(raw, walk_record(raw).fault)
     assert len(set(new)) < 8
     assert b"message" not in new

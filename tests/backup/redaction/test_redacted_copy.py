@@ -15,7 +15,7 @@ from holdfast.backup.rules import validate
 from holdfast.backup.schema import BackupInfo
 from holdfast.backup.schema import Frame as FrameMessage
 from holdfast.backup.wire import faults
-from holdfast.backup.wire.walk import look
+from holdfast.backup.wire.walk import walk_record
 from holdfast_demo.sample import sample_records
 from tests.backup.container.vectors import SET_A
 from tests.backup.redaction.survivors import survivors
@@ -45,7 +45,7 @@ def records_of(stream: bytes) -> list[bytes]:
 
 def alike(before: bytes, after: bytes) -> bool:
     """Tell whether two frames have the same length, and as much in them; where a fault is found may differ."""
-    old, new = look(before), look(after)
+    old, new = walk_record(before), walk_record(after)
     if old.fault:
         return (len(before), old.fault) == (len(after), new.fault)
     return (len(before), old) == (len(after), new)
@@ -79,8 +79,8 @@ def test_nothing_of_random_frames_survives_but_their_shape(seed: int) -> None:
     copies = records_of(out.getvalue())
     assert [len(raw) for raw in copies] == [len(raw) for raw in original]
     assert all(map(alike, frames, copies[1:]))
-    assert done.damaged == sum(look(raw).fault != 0 for raw in frames)
-    whole = [index for index, raw in enumerate(original) if index == 0 or look(raw).fault == 0]
+    assert done.damaged == sum(walk_record(raw).fault != 0 for raw in frames)
+    whole = [index for index, raw in enumerate(original) if index == 0 or walk_record(raw).fault == 0]
     # Each half by itself: the bytes of an id may come to stand as a list of numbers in its mutated copy, and stay.
     for part in ([at for at in whole if at <= 6], [0, *(at for at in whole if at > 6)]):
         assert survivors([original[at] for at in part], [copies[at] for at in part]) == []
@@ -231,7 +231,7 @@ def test_a_damaged_frame_becomes_one_that_is_damaged_in_the_same_way() -> None:
     copied, done = copy_of(stream_of([HEADER, good, bad, good]))
     copies = records_of(copied)
     assert done == Redaction(3, 1, "")
-    assert look(copies[2]).fault == faults.BAD_TEXT
+    assert walk_record(copies[2]).fault == faults.BAD_TEXT
     assert (len(copies[2]), alike(good, copies[1]), alike(good, copies[3])) == (len(bad), True, True)
     assert b"this text" not in copied
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from holdfast.backup.repairs.field_edits import CannotEdit, Record, around, element_of
 from holdfast.backup.schema import Frame, backup_pb2
 from holdfast.backup.wire import tables
-from holdfast.backup.wire.walk import look
+from holdfast.backup.wire.walk import walk_record
 from tests.backup.streams import HEADER
 from tests.backup.wire.encoding import delimited, group, number, tag, varint
 from tests.backup.wire.mutations import mutate
@@ -193,7 +193,7 @@ def test_whatever_can_be_parsed_comes_back_byte_for_byte(seed: int) -> None:
     rng = random.Random(seed)
     for raw in random_frames(4, seed):
         odd = mutate(rng, raw)
-        if look(odd).fault:
+        if walk_record(odd).fault:
             continue
         record = Record(odd)
         for _depth in range(3):

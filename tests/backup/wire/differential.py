@@ -44,7 +44,7 @@ def compare(core: Core, count: int, seed: int, *, originals: Sequence[bytes] = (
 def check(core: Core, raw: bytes, score: Score, round_trips: int = 1) -> None:
     """Check one frame: is it accepted, is it canonical, what is its JSON and, for one in so many, the way back."""
     score.frames += 1
-    look = core.walk.look(raw)
+    look = core.walk.walk_record(raw)
     try:
         message = Frame.FromString(raw)
     except DecodeError:

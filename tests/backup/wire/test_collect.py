@@ -163,7 +163,7 @@ def test_no_damage_brings_out_anything_but_an_error_in_words(core: Core) -> None
         except DamagedRecord:
             assert message is None
             continue
-        if message is not None and walk.look(raw).canonical:
+        if message is not None and walk.walk_record(raw).canonical:
             compared += 1
             assert Counter(expected(message, by_slot(OF_ORDER))) == found
     assert compared > 50

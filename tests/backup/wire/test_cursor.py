@@ -32,7 +32,7 @@ def test_a_number_of_any_size_at_any_distance_from_the_end(core: Core, value: in
     found = core.collect.collect(raw, core.collect.Selection(["ChatItem.dateSent"]))
     assert [place[2] for place in found] == [value]
     alone = delimited(4, tag(DATE_SENT, 0) + written)
-    assert core.walk.look(alone).canonical == (len(written) == len(varint(value)) and value != 0)
+    assert core.walk.walk_record(alone).canonical == (len(written) == len(varint(value)) and value != 0)
 
 
 @given(value=st.integers(0, (1 << 64) - 1), missing=st.integers(1, 10), behind=st.binary(max_size=12))
@@ -43,7 +43,7 @@ def test_a_number_never_reaches_beyond_the_end_of_its_message(
     written = varint(value)
     cut = delimited(4, tag(DATE_SENT, 0) + written[:-missing])
     raw = cut + delimited(UNKNOWN, behind) + number(UNKNOWN, value)
-    assert core.walk.look(raw).fault == core.walk.look(cut).fault != 0
+    assert core.walk.walk_record(raw).fault == core.walk.walk_record(cut).fault != 0
 
 
 @given(
@@ -65,4 +65,4 @@ def test_a_text_of_any_size_at_any_distance_from_the_end(
     raw = delimited(4, delimited(11, delimited(2, delimited(1, body))))
     raw += delimited(UNKNOWN, b"\x80" * behind) if behind else b""
     valid = body.decode(errors="replace").encode() == body
-    assert core.walk.look(raw).fault == (0 if valid else BAD_TEXT)
+    assert core.walk.walk_record(raw).fault == (0 if valid else BAD_TEXT)

@@ -31,7 +31,7 @@ def test_every_fault_has_words() -> None:
 
 def test_no_fault_is_the_number_for_no_fault(core: Core) -> None:
     """A record without one is reported as 0."""
-    assert core.walk.look(group(99, tag(1, 0) + b"\x01")).fault == 0
+    assert core.walk.walk_record(group(99, tag(1, 0) + b"\x01")).fault == 0
     assert 0 not in faults.FAULTS
 
 
@@ -45,4 +45,4 @@ def test_each_description_continues_a_sentence_and_is_used_once() -> None:
 @pytest.mark.parametrize("fault", faults.FAULTS, ids=list(faults.FAULTS.values()))
 def test_the_core_reports_the_fault_of_a_record_by_its_number(core: Core, fault: int) -> None:
     """Compiled and interpreted alike."""
-    assert core.walk.look(RECORDS[fault]).fault == fault
+    assert core.walk.walk_record(RECORDS[fault]).fault == fault

@@ -60,7 +60,7 @@ def test_any_bit_may_be_flipped(core: Core) -> None:
 def test_deep_messages_end_at_the_limit(core: Core, levels: int) -> None:
     """The stack does not grow with the input."""
     raw = nested_items(levels)
-    assert core.walk.look(raw).fault == faults.TOO_DEEP
+    assert core.walk.walk_record(raw).fault == faults.TOO_DEEP
     with pytest.raises(DamagedRecord, match="nested too deep"):
         core.tojson.frame_to_json(raw)
     with pytest.raises(DamagedRecord, match="nested too deep"):
@@ -72,7 +72,7 @@ def test_deep_groups_end_at_the_limit(core: Core, closed: bool) -> None:  # noqa
     """Whether they are closed or not, inside a record or around it."""
     groups = tag(99, 3) * 10_000 + (tag(99, 4) * 10_000 if closed else b"")
     for raw in (groups, delimited(4, groups)):
-        assert core.walk.look(raw).fault == faults.TOO_DEEP
+        assert core.walk.walk_record(raw).fault == faults.TOO_DEEP
         assert core.frames.kind_of(groups)[1] == faults.TOO_DEEP
 
 
@@ -80,7 +80,7 @@ def test_numbers_that_never_end_are_left_after_ten_bytes(core: Core) -> None:
     """As a tag, as a length, as a value, as the length of a record."""
     endless = b"\xff" * 100_000
     for raw in (endless, tag(4, 2) + endless, tag(99, 0) + endless, delimited(7, delimited(7, endless))):
-        look = core.walk.look(raw)
+        look = core.walk.walk_record(raw)
         assert look.fault == faults.LONG_VARINT
         assert look.at < 30
     assert core.walk.walk(endless, 0, CAP).fault == faults.LONG_VARINT
@@ -104,8 +104,8 @@ def test_lengths_that_are_only_claimed_cost_no_memory(core: Core, claim: bytes) 
         partial(core.frames.split, record, 0, CAP),
         partial(core.walk.walk, record, 0, CAP),
         partial(core.tojson.to_json_lines, record, 0, CAP),
-        partial(core.walk.look, field),
-        partial(core.walk.look, deep),
+        partial(core.walk.walk_record, field),
+        partial(core.walk.walk_record, deep),
         partial(core.frames.kind_of, field),
         partial(core.tojson.to_json_lines, varint(len(deep)) + deep, 0, CAP),
     ]
@@ -118,8 +118,8 @@ def test_lengths_that_are_only_claimed_cost_no_memory(core: Core, claim: bytes) 
         assert tracemalloc.get_traced_memory()[1] < 1 << 20
     finally:
         tracemalloc.stop()
-    assert core.walk.look(field).fault in (faults.TOO_LONG, faults.CUT)
-    assert core.walk.look(deep).fault in (faults.TOO_LONG, faults.CUT)
+    assert core.walk.walk_record(field).fault in (faults.TOO_LONG, faults.CUT)
+    assert core.walk.walk_record(deep).fault in (faults.TOO_LONG, faults.CUT)
 
 
 def test_memory_is_bounded_by_a_multiple_of_the_input(core: Core) -> None:

@@ -88,9 +88,9 @@ def test_odd_frames_are_searched_like_any_other(core: Core) -> None:
     pool = random_frames(50, 3)
     for _ in range(500):
         raw = mutate(rng, rng.choice(pool))
-        if core.walk.look(raw).fault:
+        if core.walk.walk_record(raw).fault:
             continue
         found = core.leaves.leaves_of(raw, ALL)
         places = [place for _slot, begin, end in found for place in (begin, end)]
         assert places == sorted(places)
-        assert sum(slot == 0 for slot, _begin, _end in found) == core.walk.look(raw).unknown_fields
+        assert sum(slot == 0 for slot, _begin, _end in found) == core.walk.walk_record(raw).unknown_fields

@@ -255,7 +255,7 @@ def test_a_nan_json_has_no_word_for_keeps_its_bytes(core: Core) -> None:
     assert b"@raw" not in core.tojson.frame_to_json(plain)
     for bits in ("0100c07f", "0000c0ff", "0100807f"):
         raw = gradient(delimited(3, bytes.fromhex(bits)))
-        assert core.walk.look(raw).canonical
+        assert core.walk.walk_record(raw).canonical
         assert b"@raw" in core.tojson.frame_to_json(raw)
 
 

@@ -59,7 +59,7 @@ def test_as_many_are_found_as_the_walk_counts(core: Core) -> None:
     """The two ways of looking agree."""
     for raw in random_frames(300, seed=13):
         odd = raw + number(99, 1)
-        look = core.walk.look(odd)
+        look = core.walk.walk_record(odd)
         found = core.unknown.unknown_in(odd)
         assert sum(not one.is_value for one in found) == look.unknown_fields
         assert sum(one.is_value for one in found) == look.unknown_values

@@ -60,7 +60,7 @@ def test_malformed_fields_are_refused(core: Core, name: str) -> None:
     """At any depth, with the fault that describes them, and as protobuf does."""
     body, fault = REFUSED[name]
     for raw in (body, chat(body), chat(delimited(9, body)), nested_items(50, body)):
-        look = core.walk.look(raw)
+        look = core.walk.walk_record(raw)
         assert (look.fault, look.canonical) == (fault, False)
         assert 0 <= look.at <= len(raw)
         assert not accepted(raw)
@@ -88,7 +88,7 @@ def test_odd_fields_are_accepted_but_not_canonical(core: Core, name: str) -> Non
     """What protobuf reads, the walk reads; what protobuf would not write, or does not know, is not canonical."""
     for raw in (chat(WELL_FORMED[name]), chat(delimited(9, WELL_FORMED[name]))):
         assert accepted(raw)
-        look = core.walk.look(raw)
+        look = core.walk.walk_record(raw)
         assert (look.fault, look.at, look.canonical) == (0, len(raw), False)
 
 
@@ -97,24 +97,24 @@ def test_only_a_message_without_fields_may_hold_field_number_0(core: Core) -> No
     for body in (number(0, 1), fixed32(0, b"abcd"), group(0, b""), varint(0, size=3) + b"\x01"):
         raw = delimited(2, delimited(6, body))
         assert accepted(raw)
-        look = core.walk.look(raw)
+        look = core.walk.walk_record(raw)
         assert (look.fault, look.unknown_fields) == (0, 1)
-        assert core.walk.look(delimited(2, body)).fault == faults.BAD_TAG
+        assert core.walk.walk_record(delimited(2, body)).fault == faults.BAD_TAG
 
 
 @pytest.mark.parametrize("levels", [1, 2, 50, 99, 100])
 def test_nesting_ends_where_protobuf_ends_it(core: Core, levels: int) -> None:
     """A hundred messages and groups may lie in each other, counted together."""
-    assert core.walk.look(nested_items(levels)).canonical
+    assert core.walk.walk_record(nested_items(levels)).canonical
     groups = b""
     for _ in range(100 - levels):
         groups = group(99, groups)
     deepest = nested_items(levels, groups)
     assert accepted(deepest)
-    assert core.walk.look(deepest).fault == 0
+    assert core.walk.walk_record(deepest).fault == 0
     for raw in (nested_items(levels, group(99, groups)), nested_items(101)):
         assert not accepted(raw)
-        assert core.walk.look(raw).fault == faults.TOO_DEEP
+        assert core.walk.walk_record(raw).fault == faults.TOO_DEEP
 
 
 def text_frame(text: bytes) -> bytes:
@@ -134,12 +134,12 @@ def test_text_must_be_utf8(core: Core) -> None:
                     expected = 0
                 except UnicodeDecodeError:
                     expected = faults.BAD_TEXT
-                assert core.walk.look(text_frame(text)).fault == expected, text.hex()
+                assert core.walk.walk_record(text_frame(text)).fault == expected, text.hex()
 
 
 def test_the_place_of_bad_text_is_known(core: Core) -> None:
     """The position is that of the first byte of the character."""
-    look = core.walk.look(text_frame(b"good \xc3\xa9 \xe2\x82"))
+    look = core.walk.walk_record(text_frame(b"good \xc3\xa9 \xe2\x82"))
     assert (look.fault, look.at) == (faults.BAD_TEXT, 12)
 
 
@@ -202,7 +202,7 @@ def test_what_protobuf_writes_is_canonical(core: Core, name: str) -> None:
     """The bytes are those protobuf would write."""
     raw = CANONICAL[name]
     assert Frame.FromString(raw).SerializeToString() == raw
-    assert core.walk.look(raw).canonical
+    assert core.walk.walk_record(raw).canonical
 
 
 @pytest.mark.parametrize("name", NOT_CANONICAL)
@@ -212,7 +212,7 @@ def test_what_protobuf_would_write_differently_is_not_canonical(core: Core, name
     message = Frame.FromString(raw)
     message.DiscardUnknownFields()
     assert message.SerializeToString() != raw
-    look = core.walk.look(raw)
+    look = core.walk.walk_record(raw)
     assert (look.fault, look.canonical) == (0, False)
 
 
@@ -220,30 +220,32 @@ def test_a_packed_list_of_four_bytes_has_a_whole_number_of_them(core: Core) -> N
     """Five bytes are no list of floats."""
     raw = gradient(delimited(3, b"abcde"))
     assert not accepted(raw)
-    assert core.walk.look(raw).fault == faults.BAD_LIST
+    assert core.walk.walk_record(raw).fault == faults.BAD_LIST
 
 
 def test_four_bytes_of_a_known_field_may_be_cut_off(core: Core) -> None:
     """As any value may."""
-    assert core.walk.look(profile(tag(3, 5) + b"abc")).fault == faults.CUT
+    assert core.walk.walk_record(profile(tag(3, 5) + b"abc")).fault == faults.CUT
 
 
 def test_a_packed_number_may_not_reach_beyond_its_list(core: Core) -> None:
     """The list ends in the middle of a number, though more bytes follow."""
     raw = profile(delimited(7, b"\x01\x81") + b"\x01\x01")
     assert not accepted(raw)
-    assert core.walk.look(raw).fault == faults.CUT
+    assert core.walk.walk_record(raw).fault == faults.CUT
 
 
 def test_fields_are_counted_at_every_depth(core: Core) -> None:
     """A field counts once, whatever it holds; one of a group's is part of the group."""
-    look = core.walk.look(chat(number(1, 5) + delimited(9, number(7, 1)) + group(99, number(1, 1) + number(2, 1))))
+    look = core.walk.walk_record(
+        chat(number(1, 5) + delimited(9, number(7, 1)) + group(99, number(1, 1) + number(2, 1)))
+    )
     assert (look.fields, look.unknown_fields, look.unknown_values) == (5, 1, 0)
 
 
 def test_unknown_enum_values_are_counted(core: Core) -> None:
     """Above the last value, below 0 and in lists; they do not make a frame less canonical."""
-    look = core.walk.look(profile(delimited(11, varint(3) + varint(8) + varint((1 << 64) - 1))))
+    look = core.walk.walk_record(profile(delimited(11, varint(3) + varint(8) + varint((1 << 64) - 1))))
     assert (look.unknown_fields, look.unknown_values, look.canonical) == (0, 2, True)
 
 
@@ -251,11 +253,11 @@ def test_a_header_is_walked_as_a_header(core: Core) -> None:
     """The second record type has its own fields."""
     for seed in range(50):
         raw = random_header(random.Random(seed))
-        assert core.walk.look(raw, tables.BACKUP_INFO).canonical
+        assert core.walk.walk_record(raw, tables.BACKUP_INFO).canonical
     raw = delimited(4, b"\xff")
-    assert core.walk.look(raw, tables.BACKUP_INFO).fault == faults.BAD_TEXT
+    assert core.walk.walk_record(raw, tables.BACKUP_INFO).fault == faults.BAD_TEXT
     assert BackupInfo.FromString(number(99, 1)).SerializeToString() == number(99, 1)
-    assert core.walk.look(number(99, 1), tables.BACKUP_INFO).unknown_fields == 1
+    assert core.walk.walk_record(number(99, 1), tables.BACKUP_INFO).unknown_fields == 1
 
 
 def stream(records: Sequence[bytes]) -> bytes:
@@ -266,7 +268,7 @@ def stream(records: Sequence[bytes]) -> bytes:
 def test_a_buffer_is_walked_frame_by_frame(core: Core) -> None:
     """The sums are those of the single frames."""
     raws = [*random_frames(100, seed=5), *NOT_CANONICAL.values()]
-    looks = [core.walk.look(raw) for raw in raws]
+    looks = [core.walk.walk_record(raw) for raw in raws]
     data = b"\x01x" + stream(raws)
     walk = core.walk.walk(data, 2, CAP)
     assert (walk.frames, walk.rest, walk.needed, walk.fault, walk.at) == (len(raws), len(data), 0, 0, len(data))

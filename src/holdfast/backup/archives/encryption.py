@@ -20,9 +20,9 @@ from holdfast.backup.archives.archive_file import BUSY_TIMEOUT_S, KEEP_STATE, Ar
 from holdfast.backup.archives.media_cipher import MediaKey
 from holdfast.backup.archives.media_files import MediaFolder
 from holdfast.backup.archives.passphrases import ArchiveKey, is_encrypted, make_key
+from holdfast.backup.container.atomic_write import sync_folder
 from holdfast.backup.container.chunks import CHUNK
 from holdfast.backup.container.private import create_private_file
-from holdfast.backup.container.whole import sync_folder
 from holdfast.backup.errors import ArchiveBusy, ArchiveError, AttachmentError, UnwritableBackup
 from holdfast.backup.public import public
 

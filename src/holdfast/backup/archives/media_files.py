@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import BinaryIO, Final
 
 from holdfast.backup.archives.media_cipher import DecryptedFile, EncryptedFileWriter, MediaKey, content_size
-from holdfast.backup.container.whole import write_whole
+from holdfast.backup.container.atomic_write import write_atomically
 from holdfast.backup.errors import AttachmentError
 from holdfast.backup.media import extension_of, make_folder
 from holdfast.redacted_repr import redacted
@@ -93,7 +93,7 @@ class MediaFolder:
         """Write a file of the folder atomically."""
         target = self.path / place
         make_folder(target.parent)
-        with write_whole(target, replace=True) as out:
+        with write_atomically(target, replace=True) as out:
             if self.key is None:
                 yield out
             else:

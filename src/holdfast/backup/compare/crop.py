@@ -14,7 +14,6 @@ from typing import Final
 from google.protobuf.message import Message
 
 from holdfast.backup import backup_reader
-from holdfast.backup.apart import keep_apart
 from holdfast.backup.backup_reader import Backup, BackupSource, opened
 from holdfast.backup.compare.roster import Roster, read_roster
 from holdfast.backup.compare.selection import Window, find_chats
@@ -32,6 +31,7 @@ from holdfast.backup.order import RECIPIENT_IDS
 from holdfast.backup.public import public
 from holdfast.backup.schema import RECORDS, Frame
 from holdfast.backup.schema.backup_pb2 import FilePointer, MessageAttachment, Recipient
+from holdfast.backup.target_check import check_target
 from holdfast.backup.wire import Names, tables
 from holdfast.backup.wire.collect import Selection, collect, name_of
 from holdfast.backup.writer import BackupWriter, write_stream
@@ -132,7 +132,7 @@ def crop_open(
 ) -> CropResult:
     """Write part of an open backup."""
     if isinstance(target, str | PathLike):
-        keep_apart(source, Path(target))
+        check_target(source, Path(target))
     refuse_weak_key(chosen_form(path_or_file(target), to), keys, [source])
     roster = read_roster(source)
     kept = find_chats(roster, chats) if chats else set(roster.chats)

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from holdfast.backup import backup_reader
-from holdfast.backup.apart import keep_apart
 from holdfast.backup.backup_reader import Backup, BackupSource, opened
 from holdfast.backup.compare.canonical import parse_item
 from holdfast.backup.compare.index import UNMATCHED, MessageIndex
@@ -37,6 +36,7 @@ from holdfast.backup.conversion import (
 from holdfast.backup.dates import moment
 from holdfast.backup.errors import AttachmentError, DifferentAccounts
 from holdfast.backup.public import public
+from holdfast.backup.target_check import check_target
 from holdfast.backup.wire import Names
 from holdfast.backup.wire.renumber import Numbered
 from holdfast.backup.writer import write_stream
@@ -134,7 +134,7 @@ def merge_open(
     """Merge several open backups."""
     if isinstance(target, str | PathLike):
         for source in sources:
-            keep_apart(source, Path(target))
+            check_target(source, Path(target))
     refuse_weak_key(chosen_form(path_or_file(target), to), keys, sources)
     rosters = [read_roster(source) for source in sources]
     if not assume_same_account:

@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from holdfast.backup.container.inside import open_inside
+from holdfast.backup.container.contained_files import open_contained
 from holdfast.backup.container.manifest import read_manifest
 from holdfast.backup.container.metadata import WITHOUT_METADATA, LocalMetadata
 from holdfast.backup.errors import FolderIncomplete, UnreadableBackup
@@ -59,7 +59,7 @@ class SnapshotFolder:
     def metadata(self) -> LocalMetadata:
         """Read the metadata file, which has the encrypted backup id of this snapshot."""
         try:
-            with open_inside(self.root, self.path / METADATA) as source:
+            with open_contained(self.root, self.path / METADATA) as source:
                 raw = source.read(METADATA_LIMIT + 1)
         except FileNotFoundError:
             problem = f"{self.path} has no file {METADATA}; {WITHOUT_METADATA}"
@@ -71,7 +71,7 @@ class SnapshotFolder:
     def open_main(self) -> BinaryIO:
         """Open the encrypted container."""
         try:
-            return open_inside(self.root, self.path / MAIN)
+            return open_contained(self.root, self.path / MAIN)
         except FileNotFoundError:
             raise without_main(self.path) from None
 
@@ -82,7 +82,7 @@ class SnapshotFolder:
     def manifest(self) -> Iterator[str]:
         """Yield the attachment files this snapshot refers to; a snapshot without a manifest names none."""
         try:
-            source = open_inside(self.root, self.path / MANIFEST)
+            source = open_contained(self.root, self.path / MANIFEST)
         except FileNotFoundError:
             return
         with source:

@@ -10,7 +10,7 @@ from typing import BinaryIO, Protocol
 
 from holdfast.backup.container.attachments import AttachmentKey, content_path, decrypt_attachment, file_size
 from holdfast.backup.container.chunks import CHUNK, as_file
-from holdfast.backup.container.inside import open_inside
+from holdfast.backup.container.contained_files import open_contained
 from holdfast.backup.container.takeout import PlaintextExport
 from holdfast.backup.errors import (
     AttachmentDamaged,
@@ -70,7 +70,7 @@ class FolderMedia:
     def open_encrypted(self, attachment: AttachmentKey) -> BinaryIO:
         """Open the encrypted file of one attachment."""
         try:
-            return open_inside(self.root, content_path(self.store, attachment.name))
+            return open_contained(self.root, content_path(self.store, attachment.name))
         except FileNotFoundError:
             raise AttachmentMissing(f"attachment {attachment.name} is not in the content store") from None
         except UnreadableBackup as error:

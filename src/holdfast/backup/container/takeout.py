@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import BinaryIO, Final, Protocol, Self
 
 from holdfast.backup.container.chunks import CHUNK, as_file
+from holdfast.backup.container.contained_files import open_contained
 from holdfast.backup.container.folder import folders_in
 from holdfast.backup.container.gunzip import GunzipLimits
-from holdfast.backup.container.inside import open_inside
 from holdfast.backup.errors import AttachmentMissing, DamagedBackup, UnreadableBackup
 from holdfast.backup.file_types import refuse_zip
 from holdfast.redacted_repr import redacted
@@ -59,14 +59,14 @@ class FolderExport:
 
     def open_lines(self) -> BinaryIO:
         """Open the JSON Lines."""
-        return open_inside(self.path, self.path / LINES)
+        return open_contained(self.path, self.path / LINES)
 
     def open_medium(self, name: str) -> BinaryIO:
         """Open a medium by its name, whatever its extension."""
         shard = self.path / "files" / name[:2]
         for candidate in sorted(shard.glob(f"{name}*")):
             if candidate.name.partition(".")[0] == name:
-                return open_inside(self.path, candidate)
+                return open_contained(self.path, candidate)
         raise AttachmentMissing(f"attachment {name} is not in the export")
 
     def has_media(self) -> bool:

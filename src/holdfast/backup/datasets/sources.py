@@ -10,12 +10,12 @@ from typing import Final
 
 import msgspec
 
-from holdfast.backup.apart import is_same
 from holdfast.backup.container.folder import MAIN, METADATA, is_snapshot, snapshots_in
 from holdfast.backup.container.keyfile import read_keys
 from holdfast.backup.container.material import KeyMaterial
 from holdfast.backup.container.takeout import LINES
 from holdfast.backup.errors import KeyRefused, TargetRefused, UnreadableBackup
+from holdfast.backup.target_check import is_same
 from holdfast.redacted_repr import redacted
 
 __all__ = ["DatasetSource", "find_dataset_sources", "read_key_file"]

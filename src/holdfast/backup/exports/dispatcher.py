@@ -14,8 +14,8 @@ from holdfast.backup.archives import Archive, is_archive
 from holdfast.backup.archives import open as open_archive
 from holdfast.backup.archives.imports import Progress as Importing
 from holdfast.backup.backup_reader import Backup, BackupSource, opened
+from holdfast.backup.container.atomic_write import check_replaceable
 from holdfast.backup.container.material import KeyMaterial
-from holdfast.backup.container.whole import check_replaceable
 from holdfast.backup.errors import ArchiveBusy, ArchiveError, ExportRefused, UnwritableBackup
 from holdfast.backup.exports.arrow import check_pyarrow
 from holdfast.backup.exports.choice import ChatSelection, chosen

@@ -23,8 +23,8 @@ from typing import Any, BinaryIO, Final, Protocol, Self, TextIO, TypeGuard
 from filelock import FileLock, Timeout
 
 from holdfast.backup.archives.media_files import KeptFile
+from holdfast.backup.container.atomic_write import NO_LINKS
 from holdfast.backup.container.private import make_private_folder
-from holdfast.backup.container.whole import NO_LINKS
 from holdfast.backup.errors import AttachmentError, ExportRefused, UnwritableBackup
 from holdfast.backup.media import WINDOWS_DEVICES
 from holdfast.backup.public import public

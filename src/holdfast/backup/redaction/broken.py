@@ -9,7 +9,7 @@ from typing import Final
 from holdfast.backup.wire import faults, tables
 from holdfast.backup.wire.salvage import is_plain
 from holdfast.backup.wire.varint import encode_varint, varint_at
-from holdfast.backup.wire.walk import look
+from holdfast.backup.wire.walk import walk_record
 
 __all__ = ["broken_like"]
 
@@ -43,7 +43,7 @@ def broken_like(raw: bytes, fault: int, root: int = tables.FRAME) -> bytes:
     """
     for start in (*plain_beginnings(raw, fault), *beginnings(raw, fault)):
         candidate = start[: len(raw)].ljust(len(raw), b"\0")
-        if look(candidate, root).fault == fault:
+        if walk_record(candidate, root).fault == fault:
             return candidate
     return bytes(len(raw))
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from holdfast.backup import backup_reader
-from holdfast.backup.apart import keep_apart
 from holdfast.backup.backup_reader import Backup
 from holdfast.backup.container import KeyMaterial
 from holdfast.backup.container.chunks import CHUNK
@@ -19,6 +18,7 @@ from holdfast.backup.errors import BackupError, DamagedBackup
 from holdfast.backup.public import public
 from holdfast.backup.redaction.broken import broken_like
 from holdfast.backup.redaction.fields import REPLACED, replacements
+from holdfast.backup.target_check import check_target
 from holdfast.backup.wire import faults, tables
 from holdfast.backup.wire.frames import split
 from holdfast.backup.wire.leaves import Leaf, leaves, leaves_of
@@ -95,7 +95,7 @@ def redact(
             source = stack.enter_context(backup)
         if isinstance(target, str | PathLike):
             target = Path(target)
-            keep_apart(source, target)
+            check_target(source, target)
         sink = stack.enter_context(sink_at(target, replace=replace))
         redactor = Redactor(seed)
         sink.write(encode_varint(len(source.header)) + redactor.header(source.header))

@@ -15,12 +15,11 @@ from typing import BinaryIO
 import msgspec
 
 from holdfast.backup import backup_reader
-from holdfast.backup.apart import keep_apart, keep_apart_from
 from holdfast.backup.backup_reader import Backup
 from holdfast.backup.container import KeyMaterial
+from holdfast.backup.container.atomic_write import check_replaceable, write_atomically
 from holdfast.backup.container.chunks import CHUNK
 from holdfast.backup.container.faults import Fault, reason_for
-from holdfast.backup.container.whole import check_replaceable, write_whole
 from holdfast.backup.conversion import OutputFormat, convert, refuse_weak_key
 from holdfast.backup.errors import (
     BackupError,
@@ -41,6 +40,7 @@ from holdfast.backup.rules.finding import Finding
 from holdfast.backup.rules.registry import rule_named
 from holdfast.backup.rules.rule import Edition, Profile, Purpose
 from holdfast.backup.rules.validator import EditionName, ProfileName, PurposeName, ValidationRun
+from holdfast.backup.target_check import check_target, check_target_against
 from holdfast.backup.wire.salvage import Gap
 from holdfast.redacted_repr import redacted
 
@@ -128,7 +128,7 @@ def repair(
     kept_path = kept_beside(log_path)
     with again_and_again(source, key) as readable:
         for written in (path, log_path, kept_path):
-            keep_apart(readable.backup, written)
+            check_target(readable.backup, written)
             check_replaceable(written, replace=replace)
         if path == log_path:
             raise UnwritableBackup(f"{path} cannot be both the backup and its change log")
@@ -165,7 +165,7 @@ def repair(
             with write_log(log_path, written_down, replace=replace):
                 write(repaired, path, shape, replace=replace)
             return drawn.repair
-        with file_of(readable.backup, readable.file) as file, write_whole(kept_path, replace=replace) as kept:
+        with file_of(readable.backup, readable.file) as file, write_atomically(kept_path, replace=replace) as kept:
             shutil.copyfileobj(file, kept, CHUNK)
             file.seek(0)
             written_down = msgspec.structs.replace(written_down, kept=weigh(file, kept_path))
@@ -197,9 +197,9 @@ def undo_repair(
     written = read_log(Path(log))
     path = Path(target)
     with again_and_again(source, key) as readable:
-        keep_apart(readable.backup, path)
+        check_target(readable.backup, path)
         kept = [] if written.kept is None else [original_at(written.kept, Path(log).parent)]
-        keep_apart_from([Path(log), *kept], path)
+        check_target_against([Path(log), *kept], path)
         if written.kept is None:
             shape = shape_of(readable.backup, readable.file, to, keys)
             original = restored(readable.backup, written)

@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from holdfast.backup.container.whole import write_whole
+from holdfast.backup.container.atomic_write import write_atomically
 from holdfast.backup.errors import LogRefused
 from holdfast.redacted_repr import redacted
 
@@ -120,7 +120,7 @@ def log_beside(target: Path) -> Path:
 @contextmanager
 def write_log(path: Path, log: Log, *, replace: bool = False) -> Iterator[None]:
     """Write a log that gets its name once the block is done: there is none of a repair that failed."""
-    with write_whole(path, replace=replace) as target:
+    with write_atomically(path, replace=replace) as target:
         target.write(msgspec.json.format(msgspec.json.encode(log), indent=1))
         yield
 

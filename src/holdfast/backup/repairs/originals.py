@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from holdfast.backup.backup_reader import Backup
+from holdfast.backup.container.atomic_write import write_atomically
 from holdfast.backup.container.chunks import CHUNK
-from holdfast.backup.container.whole import write_whole
 from holdfast.backup.errors import LogRefused, UnreadableBackup
 from holdfast.backup.repairs.log import KeptOriginal
 
@@ -60,7 +60,7 @@ def put_back(original: KeptOriginal, folder: Path, target: Path, *, replace: boo
             if weigh(file, path) != original:
                 raise LogRefused(f"{path} was changed since the repair, and is no longer the original")
             file.seek(0)
-            with write_whole(target, replace=replace) as out:
+            with write_atomically(target, replace=replace) as out:
                 shutil.copyfileobj(file, out, CHUNK)
     except OSError as error:
         raise LogRefused(

@@ -32,7 +32,7 @@ from holdfast.backup.rules.rule import Edition, Profile, Purpose, Severity
 from holdfast.backup.rules.rule_context import ReferenceTables
 from holdfast.backup.schema import BackupInfo, Frame
 from holdfast.backup.wire import Block, tables
-from holdfast.backup.wire.last import last_of_each
+from holdfast.backup.wire.duplicate_fields import keep_last_fields
 from holdfast.backup.wire.salvage import Gap
 from holdfast.backup.wire.stream import NO_CAP
 from holdfast.backup.wire.varint import encode_varint
@@ -180,7 +180,7 @@ class Validator:
         self._record_checker.bind(self.state.reference_tables())
         fault, _at = self._record_checker.record(raw, tables.BACKUP_INFO, 0, 0)
         if fault:
-            raw = BackupInfo.FromString(last_of_each(raw, tables.BACKUP_INFO)).SerializeToString()
+            raw = BackupInfo.FromString(keep_last_fields(raw, tables.BACKUP_INFO)).SerializeToString()
             self._record_checker.record(raw, tables.BACKUP_INFO, 0, 0)
         return list(read_findings(self._record_checker.take_findings(), raw))
 
@@ -202,7 +202,7 @@ class Validator:
         except DecodeError:
             return [RawFinding(index, offset, READABLE, 0, 0, "")]
         if fault:
-            frame = Frame.FromString(last_of_each(raw))
+            frame = Frame.FromString(keep_last_fields(raw))
             found += self._check_anew(frame.SerializeToString(), index, offset)
         if broken := self.state.add(frame, index):
             found += [RawFinding(index, offset, number, 0, 0, path) for number, path in broken]
@@ -240,7 +240,7 @@ def examine(checker: Checker, references: ReferenceTables, block: Block) -> tupl
         if fault == TANGLED:
             try:
                 Frame.FromString(raw)
-                raw = Frame.FromString(last_of_each(raw)).SerializeToString()
+                raw = Frame.FromString(keep_last_fields(raw)).SerializeToString()
             except DecodeError:
                 fault = 0  # noqa: PLW2901  # it is not only tangled
         if fault == TANGLED:

@@ -20,7 +20,7 @@ cdef class Cursor:
     cdef void skip_group(self, unsigned int number, int depth) noexcept nogil
     cdef void advance(self, Py_ssize_t size) noexcept nogil
     cdef void utf8(self, Py_ssize_t end) noexcept nogil
-    cdef void lost_in_text(self, Py_ssize_t end) noexcept nogil
+    cdef void find_invalid_text(self, Py_ssize_t end) noexcept nogil
     cdef bint enter(self, Py_ssize_t cap) noexcept nogil
 
 cdef unsigned long long last_word(Cursor cursor, size_t at, size_t end) noexcept nogil

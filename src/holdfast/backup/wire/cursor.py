@@ -255,9 +255,9 @@ class Cursor:
             self.pos = end
         else:
             self.fault = BAD_TEXT
-            self.lost_in_text(end)
+            self.find_invalid_text(end)
 
-    def lost_in_text(self, end: cython.Py_ssize_t) -> cython.void:
+    def find_invalid_text(self, end: cython.Py_ssize_t) -> cython.void:
         """Move to the first invalid character of a text."""
         state: cython.ulonglong = WHOLE
         pos: cython.Py_ssize_t = self.pos

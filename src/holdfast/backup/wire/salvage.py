@@ -99,27 +99,27 @@ class SalvagedStream(FrameStream):
         self._proof = 0
         super().__init__(source, limits=limits, progress=progress)
         # From here on the unread bytes are in one `bytes` object, which can be searched.
-        self._buffer = self._held(self._stop)
-        self._space.clear()
+        self._buffer = self._peek(self._stop)
+        self._chunk_buffer.clear()
 
     def blocks(self) -> Iterator[Block]:
         """Yield the frames that are accepted."""
-        while self._have(CHUNK) or self._buffer:
+        while self._fill(CHUNK) or self._buffer:
             at = 0
             broken: int | None = 0
             while broken is not None:
-                end, count, broken = self._believed(at)
+                end, count, broken = self._accepted(at)
                 if count:
                     yield Block(self._next, self._base + at, self._buffer[at:end], count)
                 self._next += count
                 at = end
                 if broken is not None:
                     gap = self._base + at
-                    at, lost = self._pass_over(at)
+                    at, lost = self._resynchronize(at)
                     self._on_gap(Gap(self._next, gap, self._base + at - gap, broken, lost))
             self._drop(at)
 
-    def _believed(self, at: int) -> tuple[int, int, int | None]:
+    def _accepted(self, at: int) -> tuple[int, int, int | None]:
         """Return the end of the accepted frames, their number, and the fault found there, if any.
 
         The last frame is accepted only once what follows it has been read.
@@ -131,28 +131,28 @@ class SalvagedStream(FrameStream):
                 before, count = last, count + more
             if odd == rest + 1:
                 # There may be any number of empty frames in a row; they are accepted at once.
-                end = self._end_of_empty(rest)
+                end = self._end_of_empty_frames(rest)
                 if end - rest == MOST_EMPTY:
                     return end, count + MOST_EMPTY, None
-                if self._leads_on(end):
+                if self._records_follow_soon(end):
                     before, count, at = end - 1, count + end - rest, end
                     continue
-            elif odd and self._proven(rest, odd):
+            elif odd and self._has_correct_length(rest, odd):
                 before, count, at = rest, count + 1, odd
                 continue
             whole = rest == len(self._buffer)
-            if odd or fault or self._senseless(rest, needed) or (not whole and self._ended):
-                if count and self._swallows(before):
+            if odd or fault or self._is_implausible(rest, needed) or (not whole and self._ended):
+                if count and self._contains_records(before):
                     return before, count - 1, 0
                 return rest, count, 0 if odd else fault or faults.CUT
             if self._ended:
                 return rest, count, None
             if count > 1:
                 return before, count - 1, None
-            self._have(max(needed, len(self._buffer) + CHUNK))
+            self._fill(max(needed, len(self._buffer) + CHUNK))
             at = rest
 
-    def _senseless(self, rest: int, needed: int) -> bool:
+    def _is_implausible(self, rest: int, needed: int) -> bool:
         """Return whether an incomplete record claims an implausible length."""
         return needed - rest > LONGEST_PROOF and not is_plain(self._buffer[rest : rest + HEAD])
 
@@ -161,19 +161,21 @@ class SalvagedStream(FrameStream):
         size, start = varint_at(self._buffer, at)
         return self._buffer[start : start + size]
 
-    def _swallows(self, at: int) -> bool:
+    def _contains_records(self, at: int) -> bool:
         """Return whether a record contains others: its length is damaged and too large."""
         raw = self._record(at)
         if is_record(raw):
             return False
         start = varint_at(self._buffer, at)[1]
-        return not self._is_one(start, start + len(raw))
+        return not self._is_single_record(start, start + len(raw))
 
-    def _proven(self, at: int, end: int) -> bool:
+    def _has_correct_length(self, at: int, end: int) -> bool:
         """Return whether the length of a complete record that is not plain is correct."""
-        return self._leads_on(end) and (is_record(self._record(at)) or self._ends_right(at, end))
+        return self._records_follow_soon(end) and (
+            is_record(self._record(at)) or self._ends_between_records(at, end)
+        )
 
-    def _ends_right(self, at: int, end: int) -> bool:
+    def _ends_between_records(self, at: int, end: int) -> bool:
         """Return whether a damaged record ends neither inside another record nor after the beginning of one.
 
         Its two lengths differ: the outer one is accepted if records follow its end, or do not follow the inner
@@ -183,21 +185,21 @@ class SalvagedStream(FrameStream):
         if start < end and self._buffer[start] in TAGS:
             size, body = length_at(self._buffer, start + 1)
             other = body + size
-            if end < other <= end + LONGEST_PROOF and self._have(other) and self._follows(other):
-                return self._is_next(end) and self._is_one(start, end)
-        return self._is_one(start, end)
+            if end < other <= end + LONGEST_PROOF and self._fill(other) and self._records_follow(other):
+                return self._can_resume(end) and self._is_single_record(start, end)
+        return self._is_single_record(start, end)
 
-    def _leads_on(self, at: int) -> bool:
+    def _records_follow_soon(self, at: int) -> bool:
         """Return whether records follow each other shortly after an offset, or the stream ends there.
 
         Some empty or damaged records may come first.
         """
         good = 0
         for _ in range(ODD_IN_A_ROW):
-            if good == IN_A_ROW or not self._have(at + 1):
+            if good == IN_A_ROW or not self._fill(at + 1):
                 return True
             if not self._buffer[at]:
-                end = self._end_of_empty(at)
+                end = self._end_of_empty_frames(at)
                 if end - at == MOST_EMPTY:
                     return True
                 at, good = end, 0
@@ -207,17 +209,17 @@ class SalvagedStream(FrameStream):
                 return False
             if is_record(self._record(at)):
                 good += 1
-            elif self._ends_right(at, end):
+            elif self._ends_between_records(at, end):
                 good = 0
             else:
                 return False
             at = end
         return good == IN_A_ROW
 
-    def _follows(self, at: int) -> bool:
+    def _records_follow(self, at: int) -> bool:
         """Return whether records follow each other from an offset on, or the stream ends there."""
         for _ in range(IN_A_ROW):
-            if not self._have(at + 1):
+            if not self._fill(at + 1):
                 return True
             end = self._end_of(at)
             if not end or not is_record(self._record(at)):
@@ -225,51 +227,51 @@ class SalvagedStream(FrameStream):
             at = end
         return True
 
-    def _end_of_empty(self, at: int) -> int:
+    def _end_of_empty_frames(self, at: int) -> int:
         """Return the end of the run of empty frames at an offset; a very long run is cut off."""
         most = at + MOST_EMPTY
-        self._have(most + 1)
+        self._fill(most + 1)
         run = EMPTY.match(self._buffer, at, most)
         return at if run is None else run.end()
 
     def _end_of(self, at: int) -> int:
         """Return the end of the record at an offset, 0 if it is too long or incomplete."""
-        self._have(at + HEAD)
+        self._fill(at + HEAD)
         size, start = length_at(self._buffer, at)
-        return start + size if 0 <= size <= LONGEST_PROOF and self._have(start + size) else 0
+        return start + size if 0 <= size <= LONGEST_PROOF and self._fill(start + size) else 0
 
-    def _begins(self, at: int) -> bool:
+    def _record_begins(self, at: int) -> bool:
         """Return whether a top-level record begins at an offset, and others follow it."""
         size, start = length_at(self._buffer, at)
         if size > SHORT_PROOF:
             self._proof += size
         if size > LONGEST_PROOF or (size > SHORT_PROOF and self._proof > MOST_PROOF):
             return False
-        if not self._have(start + size) or not self._follows(at):
+        if not self._fill(start + size) or not self._records_follow(at):
             return False
         return stands_alone(schema.Frame.FromString(self._buffer[start : start + size]))
 
-    def _is_one(self, start: int, end: int) -> bool:
+    def _is_single_record(self, start: int, end: int) -> bool:
         """Return whether no other record begins inside one: a wrong length may end where a record does."""
-        return not any(self._is_next(match.start()) for match in CANDIDATE.finditer(self._buffer, start, end))
+        return not any(self._can_resume(match.start()) for match in CANDIDATE.finditer(self._buffer, start, end))
 
-    def _is_next(self, place: int) -> bool:
+    def _can_resume(self, place: int) -> bool:
         """Return whether reading can resume at an offset: a plain top-level record begins there."""
-        return is_plain(self._buffer[place : place + HEAD]) and self._begins(place)
+        return is_plain(self._buffer[place : place + HEAD]) and self._record_begins(place)
 
-    def _pass_over(self, at: int) -> tuple[int, bytes]:
+    def _resynchronize(self, at: int) -> tuple[int, bytes]:
         """Resynchronize: return the offset at which reading resumes, and the skipped bytes if they are kept."""
         lost: list[bytes] = []
         begin, at = at, at + 1
         while sum(map(len, lost)) <= MOST_LOST:
-            whole = not self._have(at + CHUNK)
+            whole = not self._fill(at + CHUNK)
             buffer = self._buffer
             last = len(buffer) if whole else len(buffer) - HEAD
             for match in CANDIDATE.finditer(buffer, at):
                 place = match.start()
                 if place >= last:
                     break
-                if self._is_next(place):
+                if self._can_resume(place):
                     return place, b"".join([*lost, buffer[begin:place]]) if self._keep else b""
             if self._keep:
                 lost.append(buffer[begin:last])
@@ -283,7 +285,7 @@ class SalvagedStream(FrameStream):
             offset=self._base,
         )
 
-    def _have(self, size: int) -> bool:
+    def _fill(self, size: int) -> bool:
         """Read until the buffer holds so many bytes; return whether it does."""
         parts = [self._buffer]
         have = len(self._buffer)
@@ -309,7 +311,7 @@ def is_record(raw: bytes) -> bool:
     kind, fault, _at = frames.kind_of(raw)
     if fault or not (kind or is_one_field(raw)):
         return False
-    return not walk.look(raw).fault
+    return not walk.walk_record(raw).fault
 
 
 def is_one_field(raw: bytes) -> bool:

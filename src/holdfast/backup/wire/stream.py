@@ -88,7 +88,7 @@ class Frame:
         try:
             return schema.Frame.FromString(self.raw)
         except DecodeError:
-            fault, at, *_counts = walk.look(self.raw)
+            fault, at, *_counts = walk.walk_record(self.raw)
             raise damaged(fault, self.index, self.body + at) from None
 
 
@@ -161,12 +161,12 @@ class FrameStream:
         self._source = source
         self._cap = (limits or StreamLimits()).frame_bytes
         self._progress = progress
-        self._space = bytearray()
+        self._chunk_buffer = bytearray()
         self._start = 0  # the unread part of the buffer begins here
         self._stop = 0  # and ends here
         self._base = 0  # its offset in the stream
         self._next = 0  # the index of its first record
-        self._plenty = False  # whether the last read returned as much as requested
+        self._read_was_full = False  # whether the last read returned as much as requested
         self._ended = False
         self.header = self._read_header()
 
@@ -182,12 +182,12 @@ class FrameStream:
     def blocks(self) -> Iterator[Block]:
         """Yield the frames in blocks; lengths are checked here, the content of frames is not."""
         while True:
-            with memoryview(self._space)[: self._stop] as held:
+            with memoryview(self._chunk_buffer)[: self._stop] as held:
                 count, rest, needed, fault = frames.measure(held, self._start, self._cap)
                 data = bytes(held[self._start : rest])
             block = Block(self._next, self._base, data, count)
             self._next += count
-            self._go_behind(rest)
+            self._advance(rest)
             if count:
                 yield block
             if fault:
@@ -200,24 +200,24 @@ class FrameStream:
             raise UnreadableBackup("the file is empty: a frame stream has at least a header")
         while True:
             # Only the first record is read: a megabyte may contain a million of them.
-            spans, _rest, needed, fault = frames.split(self._held(LENGTH), 0, self._cap)
+            spans, _rest, needed, fault = frames.split(self._peek(LENGTH), 0, self._cap)
             if LENGTH < needed <= self._stop:
-                spans, _rest, needed, fault = frames.split(self._held(needed), 0, self._cap)
+                spans, _rest, needed, fault = frames.split(self._peek(needed), 0, self._cap)
             if spans:
                 begin, end = spans[0]
-                header = bytes(self._space[begin:end])
-                self._go_behind(end)
+                header = bytes(self._chunk_buffer[begin:end])
+                self._advance(end)
                 self._next = 1
                 return header
             if fault:
                 raise damaged(fault, 0, 0)
             self._refill(needed)
 
-    def _held(self, size: int) -> bytes:
+    def _peek(self, size: int) -> bytes:
         """Return at most so many bytes of the unread part of the buffer."""
-        return bytes(self._space[self._start : min(self._start + size, self._stop)])
+        return bytes(self._chunk_buffer[self._start : min(self._start + size, self._stop)])
 
-    def _go_behind(self, until: int) -> None:
+    def _advance(self, until: int) -> None:
         """Move the beginning of the unread part forward."""
         self._base += until - self._start
         self._start = until
@@ -225,14 +225,14 @@ class FrameStream:
     def _refill(self, missing: int) -> bool:
         """Read until `missing` bytes are there; return False at the end of the file, raise if it is cut off."""
         have = self._stop - self._start
-        left = self._space[self._start : self._stop]
-        if have > CHUNK or not self._plenty:
-            self._space = left
+        left = self._chunk_buffer[self._start : self._stop]
+        if have > CHUNK or not self._read_was_full:
+            self._chunk_buffer = left
         else:
             # A long stream is read into one buffer: allocating one each time takes longer than reading into it.
-            if len(self._space) != ROOM:
-                self._space = bytearray(ROOM)
-            self._space[:have] = left
+            if len(self._chunk_buffer) != ROOM:
+                self._chunk_buffer = bytearray(ROOM)
+            self._chunk_buffer[:have] = left
         self._start, self._stop = 0, have
         while not self._ended:
             self._ended = not self._read()
@@ -243,20 +243,20 @@ class FrameStream:
         if self._ended and (self._stop < missing or self._stop == have):
             if self._stop:
                 problem = "the file ends in the middle of a record"
-                rest = self._held(self._stop)
+                rest = self._peek(self._stop)
                 raise DamagedBackup(problem, frame=self._next, offset=self._base, rest=rest)
             return False
         return True
 
     def _read(self) -> int:
         """Read at most a chunk with one call of the source; return the number of bytes."""
-        if len(self._space) - self._stop >= CHUNK and isinstance(self._source, io.BufferedIOBase):
-            with memoryview(self._space)[self._stop : self._stop + CHUNK] as free:
+        if len(self._chunk_buffer) - self._stop >= CHUNK and isinstance(self._source, io.BufferedIOBase):
+            with memoryview(self._chunk_buffer)[self._stop : self._stop + CHUNK] as free:
                 size = self._source.readinto(free)
         else:
             chunk = self._source.read(CHUNK)
             size = len(chunk)
-            self._space[self._stop :] = chunk
-        self._plenty = size == CHUNK
+            self._chunk_buffer[self._stop :] = chunk
+        self._read_was_full = size == CHUNK
         self._stop += size
         return size

@@ -37,7 +37,7 @@ class Lines(NamedTuple):
     at: int
 
 
-def settle(raw: bytes, root: int) -> bytes:
+def normalize(raw: bytes, root: int) -> bytes:
     """Normalize a record with protobuf: duplicate fields are merged, unknown fields are discarded."""
     message = BackupInfo.FromString(raw) if root == tables.BACKUP_INFO else Frame.FromString(raw)
     message.DiscardUnknownFields()
@@ -53,7 +53,7 @@ def render_record(raw: bytes, root: cython.uint, names: Names, lossless: bool) -
     if walker.fault:
         raise DamagedRecord(f"the record {FAULTS[walker.fault]}", offset=walker.pos)
     if walker.knotted:
-        text = render_record(settle(raw, root), root, names, False)
+        text = render_record(normalize(raw, root), root, names, False)
         comma = b"," if len(text) > len(b"{}") else b""
         return b'%b%b"@raw":"%b"}' % (text.removesuffix(b"}"), comma, base64.b64encode(raw)) if lossless else text
     renderer = Renderer(raw, 64 + 4 * len(raw), names)

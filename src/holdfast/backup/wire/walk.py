@@ -15,7 +15,7 @@ from holdfast.backup.wire.cursor import Cursor
 if not cython.compiled:
     from holdfast.backup.wire.cursor import six_bytes
 
-__all__ = ["Look", "Walk", "Walker", "look", "walk"]
+__all__ = ["RecordWalk", "Walk", "Walker", "walk", "walk_record"]
 
 CUT = cython.declare(cython.int, faults.CUT)
 BAD_TAG = cython.declare(cython.int, faults.BAD_TAG)
@@ -53,7 +53,7 @@ MINUS = cython.declare(cython.ulonglong, (1 << 33) - 1)
 NAN = cython.declare(cython.uint, 0x7FC00000)
 
 
-class Look(NamedTuple):
+class RecordWalk(NamedTuple):
     """The result of parsing one record; `fault` is 0 if it is well-formed, `at` is the offset of the fault."""
 
     fault: int
@@ -269,13 +269,13 @@ class Walker(Cursor):
         return self.length()
 
 
-def look(raw: bytes | memoryview, root: cython.uint = tables.FRAME) -> Look:
+def walk_record(raw: bytes | memoryview, root: cython.uint = tables.FRAME) -> RecordWalk:
     """Parse one record, a frame or (with `tables.BACKUP_INFO`) a header."""
     walker: Walker = Walker(raw, 0, len(raw))
     with cython.nogil:
         walker.body(root)
     canonical = not (walker.fault or walker.odd or walker.shuffled)
-    return Look(walker.fault, walker.pos, walker.fields, walker.unknown, walker.unnamed, canonical)
+    return RecordWalk(walker.fault, walker.pos, walker.fields, walker.unknown, walker.unnamed, canonical)
 
 
 def walk(data: bytes | memoryview, start: cython.Py_ssize_t, cap: cython.Py_ssize_t) -> Walk:

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from holdfast.backup.archives.chart import chart
 from holdfast.backup.archives.statistics import Statistics
-from holdfast.backup.container.whole import write_whole
+from holdfast.backup.container.atomic_write import write_atomically
 from holdfast.cli.archive.shared import ArchiveArgument
 from holdfast.cli.output import JsonOption, console, print_json, print_note, print_table, printable
 from holdfast.cli.passphrases import PassphraseFileOption, open_archive
@@ -40,7 +40,7 @@ def stats(
     with open_archive(archive_file, passphrase_file) as opened:
         statistics = opened.statistics(opened.chat_id(chat) if chat else None)
     if svg is not None:
-        with write_whole(svg) as target:
+        with write_atomically(svg) as target:
             target.write(chart(statistics).encode())
         print_note(f"{svg} was written")
     if json:

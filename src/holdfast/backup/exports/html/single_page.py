@@ -13,7 +13,7 @@ from typing import Final
 from holdfast.backup.archives import Archive, Chat
 from holdfast.backup.archives.model import ArchivedAttachment
 from holdfast.backup.bidi import isolated
-from holdfast.backup.container.whole import write_whole
+from holdfast.backup.container.atomic_write import write_atomically
 from holdfast.backup.errors import AttachmentError, ExportRefused
 from holdfast.backup.exports.choice import ChatSelection, chosen
 from holdfast.backup.exports.folder import ExportSummary
@@ -147,7 +147,7 @@ def write_single_page(
         raise ExportRefused(f"one file has one chat, and {len(chats):,} are chosen; name the chat")
     [chat] = chats
     completed = 0
-    with write_whole(target) as file:
+    with write_atomically(target) as file:
         file.write(head(chat).encode())
         for item, messages in items(EmbeddedFiles(archive, chat, choice, media), TimeFormatter(zone)):
             file.write(item.encode())

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from holdfast import backup
-from holdfast.backup.apart import keep_apart
 from holdfast.backup.errors import UnwritableBackup
+from holdfast.backup.target_check import check_target
 from tests.backup.streams import KEYS, folder_of, small, stream_of
 
 
@@ -18,8 +18,8 @@ def test_a_file_is_not_written_over(tmp_path: Path) -> None:
     with backup.open(path) as source:
         for same in (path, tmp_path / "hard", tmp_path / "." / "backup.binproto"):
             with pytest.raises(UnwritableBackup, match="is the backup itself"):
-                keep_apart(source, same)
-        keep_apart(source, tmp_path / "another")
+                check_target(source, same)
+        check_target(source, tmp_path / "another")
 
 
 def test_no_part_of_a_folder_is_written_over(tmp_path: Path) -> None:
@@ -28,10 +28,10 @@ def test_no_part_of_a_folder_is_written_over(tmp_path: Path) -> None:
     with backup.open(snapshot, KEYS) as source:
         for name in ("main", "metadata", "files"):
             with pytest.raises(UnwritableBackup):
-                keep_apart(source, snapshot / name)
+                check_target(source, snapshot / name)
         with pytest.raises(UnwritableBackup, match="inside the backup it is made from"):
-            keep_apart(source, snapshot / "copy")
-        keep_apart(source, snapshot.parent / "copy")
+            check_target(source, snapshot / "copy")
+        check_target(source, snapshot.parent / "copy")
 
 
 def test_what_has_no_name_is_apart_from_everything(tmp_path: Path) -> None:
@@ -40,4 +40,4 @@ def test_what_has_no_name_is_apart_from_everything(tmp_path: Path) -> None:
     path.write_bytes(stream_of(small()))
     with path.open("rb") as file, backup.open(file) as source:
         source.name = "<stdin>\0"
-        keep_apart(source, path)
+        check_target(source, path)

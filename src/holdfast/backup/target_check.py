@@ -7,18 +7,18 @@ from pathlib import Path
 from holdfast.backup.backup_reader import Backup
 from holdfast.backup.errors import TargetRefused
 
-__all__ = ["keep_apart", "keep_apart_from"]
+__all__ = ["check_target", "check_target_against"]
 
 
-def keep_apart(source: Backup, target: Path) -> None:
+def check_target(source: Backup, target: Path) -> None:
     """Raise an error if the target is the file a backup is read from, or inside a folder it is read from."""
     paths = [Path(source.name)]
     if source.snapshot is not None:
         paths += [source.snapshot.path, source.snapshot.store]
-    keep_apart_from(paths, target)
+    check_target_against(paths, target)
 
 
-def keep_apart_from(sources: Iterable[Path], target: Path) -> None:
+def check_target_against(sources: Iterable[Path], target: Path) -> None:
     """Raise an error if the target is one of these files, under any name, or inside one of these folders.
 
     Files are compared by identity in the file system, which resolves symbolic links, hard links and spellings on a

@@ -10,14 +10,14 @@ from typing import BinaryIO, Final
 
 from holdfast.backup.errors import UnreadableBackup
 
-__all__ = ["open_inside"]
+__all__ = ["open_contained"]
 
 # Without O_NONBLOCK, opening a pipe blocks until there is a writer. Windows has neither O_NONBLOCK nor O_NOFOLLOW,
 # and needs O_BINARY.
 FLAGS: Final[int] = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NONBLOCK", "O_NOFOLLOW", "O_BINARY"))
 
 
-def open_inside(root: Path, path: Path) -> BinaryIO:
+def open_contained(root: Path, path: Path) -> BinaryIO:
     """Open a file below `root`, following symbolic links only inside of `root`.
 
     A missing file raises `FileNotFoundError`.

@@ -10,14 +10,14 @@ from typing import BinaryIO, Final
 
 from holdfast.backup.errors import TargetRefused, UnwritableBackup
 
-__all__ = ["NO_LINKS", "check_replaceable", "write_whole"]
+__all__ = ["NO_LINKS", "check_replaceable", "write_atomically"]
 
 # Error codes of file systems without hard links.
 NO_LINKS: Final = {errno.EXDEV, errno.EPERM, errno.EMLINK, errno.ENOTSUP, errno.EACCES, errno.ENOSYS, errno.EINVAL}
 
 
 @contextmanager
-def write_whole(path: Path, *, replace: bool = False) -> Iterator[BinaryIO]:
+def write_atomically(path: Path, *, replace: bool = False) -> Iterator[BinaryIO]:
     """Write a file atomically: under a temporary name beside `path`, renamed after fsync.
 
     After an error or a crash, the previous file at `path` is unchanged. Without `replace` an existing file raises

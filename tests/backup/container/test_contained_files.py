@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.backup.container.inside import open_inside
+from holdfast.backup.container.contained_files import open_contained
 from holdfast.backup.errors import UnreadableBackup
 
 
@@ -14,7 +14,7 @@ def test_a_file_and_a_link_that_stays_inside_are_opened(tmp_path: Path) -> None:
     (tmp_path / "real").write_bytes(b"content")
     (tmp_path / "link").symlink_to("real")
     for name in ("real", "link"):
-        with open_inside(tmp_path, tmp_path / name) as source:
+        with open_contained(tmp_path, tmp_path / name) as source:
             assert source.read() == b"content"
 
 
@@ -28,7 +28,7 @@ def test_a_link_that_leads_out_is_refused(tmp_path: Path) -> None:
     (root / "folder").symlink_to("..")
     for path in (root / "absolute", root / "relative", root / "folder" / "secret", root / ".." / "secret"):
         with pytest.raises(UnreadableBackup, match="leads out"):
-            open_inside(root, path)
+            open_contained(root, path)
 
 
 def test_pipes_devices_and_folders_are_no_files(tmp_path: Path) -> None:
@@ -37,9 +37,9 @@ def test_pipes_devices_and_folders_are_no_files(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     for name in ("pipe", "folder"):
         with pytest.raises(UnreadableBackup, match="is not a file"):
-            open_inside(tmp_path, tmp_path / name)
+            open_contained(tmp_path, tmp_path / name)
     with pytest.raises(UnreadableBackup, match="is not a file"):
-        open_inside(Path("/"), Path("/dev/zero"))
+        open_contained(Path("/"), Path("/dev/zero"))
 
 
 def test_a_missing_file_is_no_surprise(tmp_path: Path) -> None:
@@ -47,7 +47,7 @@ def test_a_missing_file_is_no_surprise(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     for path in (tmp_path / "none", tmp_path / "file" / "below"):
         with pytest.raises(FileNotFoundError):
-            open_inside(tmp_path, path)
+            open_contained(tmp_path, path)
 
 
 def test_a_loop_of_links_is_refused(tmp_path: Path) -> None:
@@ -55,4 +55,4 @@ def test_a_loop_of_links_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a").symlink_to("b")
     (tmp_path / "b").symlink_to("a")
     with pytest.raises(UnreadableBackup):
-        open_inside(tmp_path, tmp_path / "a")
+        open_contained(tmp_path, tmp_path / "a")

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.backup.container.whole import write_whole
+from holdfast.backup.container.atomic_write import write_atomically
 from holdfast.backup.errors import TargetRefused, UnwritableBackup
 
 
 def test_a_finished_file_is_there_and_private(tmp_path: Path) -> None:
     """Under its name, for its owner only, and nothing is left beside it."""
     path = tmp_path / "backup"
-    with write_whole(path) as target:
+    with write_atomically(path) as target:
         target.write(b"content")
         assert not path.exists()
     assert path.read_bytes() == b"content"
@@ -27,7 +27,7 @@ def test_a_failed_one_leaves_what_was_there(tmp_path: Path, failure: type[BaseEx
     """The old content stays, and the part is cleared away."""
     path = tmp_path / "backup"
     path.write_bytes(b"old")
-    with pytest.raises(failure), write_whole(path, replace=True) as target:
+    with pytest.raises(failure), write_atomically(path, replace=True) as target:
         target.write(b"half")
         raise failure
     assert path.read_bytes() == b"old"
@@ -36,12 +36,12 @@ def test_a_failed_one_leaves_what_was_there(tmp_path: Path, failure: type[BaseEx
 
 def test_where_nothing_can_be_written_is_said_so(tmp_path: Path) -> None:
     """A missing folder, and a folder in the way."""
-    with pytest.raises(UnwritableBackup, match="No such file"), write_whole(tmp_path / "none" / "x"):
+    with pytest.raises(UnwritableBackup, match="No such file"), write_atomically(tmp_path / "none" / "x"):
         pass
     (tmp_path / "folder").mkdir()
     with (
         pytest.raises(UnwritableBackup, match="cannot be written"),
-        write_whole(tmp_path / "folder", replace=True),
+        write_atomically(tmp_path / "folder", replace=True),
     ):
         pass
     assert [path.name for path in tmp_path.iterdir()] == ["folder"]
@@ -49,7 +49,7 @@ def test_where_nothing_can_be_written_is_said_so(tmp_path: Path) -> None:
 
 def test_a_full_disk_is_said_so(tmp_path: Path) -> None:
     """The error of the system is named, and nothing is left."""
-    with pytest.raises(UnwritableBackup, match="No space left"), write_whole(tmp_path / "x"):
+    with pytest.raises(UnwritableBackup, match="No space left"), write_atomically(tmp_path / "x"):
         raise OSError(28, "No space left on device")
     assert list(tmp_path.iterdir()) == []
 
@@ -58,14 +58,14 @@ def test_a_file_that_is_there_stays_unless_it_may_be_replaced(tmp_path: Path) ->
     """Also where the name leads nowhere, and where it is taken while the file is being written."""
     path = tmp_path / "backup"
     path.write_bytes(b"old")
-    with pytest.raises(TargetRefused, match="exists already"), write_whole(path):
+    with pytest.raises(TargetRefused, match="exists already"), write_atomically(path):
         pytest.fail("it is refused before anything is done")
-    with write_whole(path, replace=True) as target:
+    with write_atomically(path, replace=True) as target:
         target.write(b"new")
     assert path.read_bytes() == b"new"
     link = tmp_path / "link"
     link.symlink_to("nowhere")
-    with pytest.raises(TargetRefused), write_whole(link):
+    with pytest.raises(TargetRefused), write_atomically(link):
         pass
     assert sorted(path.name for path in tmp_path.iterdir()) == ["backup", "link"]
 
@@ -82,12 +82,12 @@ def test_a_name_that_is_taken_meanwhile_is_not_replaced(
     if not links:
         monkeypatch.setattr(os, "link", none)
     path = tmp_path / "backup"
-    with pytest.raises(TargetRefused), write_whole(path) as target:
+    with pytest.raises(TargetRefused), write_atomically(path) as target:
         target.write(b"new")
         path.write_bytes(b"theirs")
     assert path.read_bytes() == b"theirs"
     path.unlink()
-    with write_whole(path) as target:
+    with write_atomically(path) as target:
         target.write(b"new")
     assert path.read_bytes() == b"new"
     assert list(tmp_path.iterdir()) == [path]
@@ -96,6 +96,6 @@ def test_a_name_that_is_taken_meanwhile_is_not_replaced(
 def test_the_longest_name_can_be_written(tmp_path: Path) -> None:
     """The temporary name beside it must fit as well."""
     path = tmp_path / ("n" * 255)
-    with write_whole(path) as target:
+    with write_atomically(path) as target:
         target.write(b"content")
     assert path.read_bytes() == b"content"

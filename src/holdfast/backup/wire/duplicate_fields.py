@@ -8,14 +8,14 @@ from typing import Final
 from holdfast.backup.wire import tables
 from holdfast.backup.wire.varint import encode_varint, varint_at
 
-__all__ = ["last_of_each"]
+__all__ = ["keep_last_fields"]
 
 DELIMITED: Final = 2
 GROUP: Final = 3
 SIZES: Final = {1: 8, 5: 4}
 
 
-def last_of_each(raw: bytes, message: int = tables.FRAME) -> bytes:
+def keep_last_fields(raw: bytes, message: int = tables.FRAME) -> bytes:
     """Return a record, one that protobuf can parse, without the occurrences of a field that a later one replaces.
 
     This applies to singular fields and members of a oneof; repeated and unknown fields are kept.
@@ -36,7 +36,7 @@ def last_of_each(raw: bytes, message: int = tables.FRAME) -> bytes:
         if target is None:
             parts[key] = raw[begin:pos]
         else:
-            inner = last_of_each(raw[body:pos], target)
+            inner = keep_last_fields(raw[body:pos], target)
             parts[key] = encode_varint(tag) + encode_varint(len(inner)) + inner
     return b"".join(parts.values())
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from holdfast.backup.schema import BackupInfo, Frame
 from holdfast.backup.wire import tables
-from holdfast.backup.wire.last import last_of_each
+from holdfast.backup.wire.duplicate_fields import keep_last_fields
 from tests.backup.streams import sample
 from tests.backup.wire.encoding import delimited, group, number
 from tests.backup.wire.mutations import mutate
@@ -17,32 +17,32 @@ def test_the_second_message_stands_alone() -> None:
     """Nothing of the first is left, however deep; protobuf would put the two together."""
     first, second = delimited(2, number(1, 7) + delimited(5, b"")), delimited(2, number(1, 8))
     assert Frame.FromString(first + second).recipient.HasField("self")
-    assert last_of_each(first + second) == second
+    assert keep_last_fields(first + second) == second
     inner = delimited(2, delimited(2, delimited(1, b"a")) + delimited(2, delimited(2, b"b")))
-    assert Frame.FromString(last_of_each(inner)).recipient.contact.aci == b""
+    assert Frame.FromString(keep_last_fields(inner)).recipient.contact.aci == b""
 
 
 def test_the_last_member_of_a_oneof_counts() -> None:
     """And has its place at the end."""
-    assert last_of_each(delimited(2, b"") + delimited(4, b"")) == delimited(4, b"")
+    assert keep_last_fields(delimited(2, b"") + delimited(4, b"")) == delimited(4, b"")
 
 
 def test_lists_and_what_is_unknown_stay() -> None:
     """All of it, in its order."""
     members = delimited(3, delimited(5, delimited(7, b"") + delimited(7, b"\x10\x01")))
     frame = delimited(2, members)
-    assert last_of_each(frame) == frame
+    assert keep_last_fields(frame) == frame
     unknown = number(99, 1) + number(99, 2) + group(98, number(1, 1) + delimited(2, b"x") + group(3, b""))
-    assert last_of_each(unknown) == unknown
+    assert keep_last_fields(unknown) == unknown
     mismatched = number(2, 1) + number(2, 2)
-    assert last_of_each(mismatched) == mismatched
+    assert keep_last_fields(mismatched) == mismatched
 
 
 def test_a_header_is_read_so_too() -> None:
     """It is a message like any."""
     raw = number(1, 1) + number(1, 2)
-    assert BackupInfo.FromString(last_of_each(raw, tables.BACKUP_INFO)).version == 2
-    assert last_of_each(raw, tables.BACKUP_INFO) == number(1, 2)
+    assert BackupInfo.FromString(keep_last_fields(raw, tables.BACKUP_INFO)).version == 2
+    assert keep_last_fields(raw, tables.BACKUP_INFO) == number(1, 2)
 
 
 @settings(max_examples=100)
@@ -51,12 +51,12 @@ def test_what_is_written_once_stays_as_it_is(seed: int) -> None:
     """And whatever protobuf reads can be read here, and still be read by protobuf."""
     rng = random.Random(seed)
     raw = rng.choice(sample()[1:])
-    assert last_of_each(raw) == raw
+    assert keep_last_fields(raw) == raw
     changed = mutate(rng, raw)
     try:
         Frame.FromString(changed)
     except Exception:  # noqa: BLE001  # it is not about those
         return
-    once = last_of_each(changed)
+    once = keep_last_fields(changed)
     Frame.FromString(once)
-    assert last_of_each(once) == once
+    assert keep_last_fields(once) == once
