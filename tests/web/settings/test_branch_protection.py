@@ -1,6 +1,7 @@
 """Branch protections in a browser."""
 
 import re
+from html import unescape
 
 from msgspec.structs import asdict
 
@@ -12,12 +13,9 @@ PAGE = "/guild/ship/settings/branches"
 API = "/repos/guild/ship/branch_protections"
 
 
-def test_the_form_has_every_field_that_is_of_use() -> None:
-    """And none that the API does not have."""
-    unused = set(ProtectionEdit.__struct_fields__) - set(FIELDS)
-    # Nothing here merges, reviews or checks yet, and there are no deploy keys.
-    assert all(re.search("merge|approv|review|status|bypass|outdated|deploy_keys", name) for name in unused)
-    assert set(FIELDS) < set(ProtectionEdit.__struct_fields__)
+def test_the_form_has_every_setting_of_the_api() -> None:
+    """A setting that only programs could see would surprise the people who have to satisfy it."""
+    assert set(FIELDS) == set(ProtectionEdit.__struct_fields__)
     assert set(ProtectionForm.__struct_fields__) == {"rule_name", *FIELDS}
 
 
@@ -39,8 +37,6 @@ def test_a_rule_is_made_changed_and_removed(guild: OrganizationFixture) -> None:
     assert rule["push_whitelist_usernames"] == ["cleo", "dora"]
     assert rule["push_whitelist_teams"] == ["Owners"]
     assert (rule["priority"], rule["enable_force_push"]) == (3, False)
-    kept_by_programs = {"required_approvals": 2, "enable_status_check": True, "status_check_contexts": ["build"]}
-    rule = guild.api.patch(f"{API}/release%2F**", json=kept_by_programs).json()
     assert "Push restricted to 3" in ada.get(PAGE).text
 
     shown = ada.get(f"{PAGE}/rule", params={"name": "release/**"})
@@ -51,6 +47,67 @@ def test_a_rule_is_made_changed_and_removed(guild: OrganizationFixture) -> None:
     assert again == {**rule, "require_signed_commits": True, "updated_at": again["updated_at"]}
     assert ada.post(f"{PAGE}/remove", data={"rule_name": "release/**"}).status_code == 303
     assert guild.api.get(API).json() == []
+
+
+def form_values(page: str) -> dict[str, str]:
+    """Return what a browser would send if the form was submitted as it is."""
+    values = dict.fromkeys(re.findall(r'type="checkbox"[^>]* name="(\w+)"[^>]* checked', page), "on")
+    values |= {
+        name: unescape(text) for name, text in re.findall(r'<textarea[^>]* name="(\w+)"[^>]*>([^<]*)<', page)
+    }
+    for tag in re.findall(r"<input[^>]*>", page):
+        name, value = re.search(r' name="(\w+)"', tag), re.search(r' value="([^"]*)"', tag)
+        if name and value and 'type="checkbox"' not in tag and (name[1] in FIELDS or name[1] == "rule_name"):
+            values[name[1]] = unescape(value[1])
+    return values
+
+
+def test_requirements_of_a_merge_are_set_and_shown(guild: OrganizationFixture) -> None:
+    """Reviews, status checks and bypassing: by the form as by the API, and submitting the form changes nothing."""
+    ada = guild.visit("ada")
+    form = {
+        "rule_name": "main",
+        "enable_push": "on",
+        "push_whitelist_deploy_keys": "on",
+        "force_push_allowlist_deploy_keys": "on",
+        "required_approvals": "2",
+        "enable_approvals_whitelist": "on",
+        "approvals_whitelist_username": "dora",
+        "approvals_whitelist_teams": "Owners",
+        "block_on_codeowner_reviews": "on",
+        "block_on_rejected_reviews": "on",
+        "block_on_official_review_requests": "on",
+        "dismiss_stale_approvals": "on",
+        "ignore_stale_approvals": "on",
+        "enable_status_check": "on",
+        "status_check_contexts": "ci/test\r\n  ci/build \r\n\r\n",
+        "enable_merge_whitelist": "on",
+        "merge_whitelist_usernames": "cleo,dora",
+        "block_on_outdated_branch": "on",
+        "enable_bypass_allowlist": "on",
+        "bypass_allowlist_usernames": "ada",
+        "block_admin_merge_override": "on",
+    }
+    assert ada.post(f"{PAGE}/new", data=form).status_code == 303
+    (rule,) = guild.api.get(API).json()
+    flags = {name for name, value in form.items() if value == "on"}
+    assert {name for name, value in rule.items() if value is True} == flags
+    assert (rule["required_approvals"], rule["status_check_contexts"]) == (2, ["ci/test", "ci/build"])
+    assert (rule["approvals_whitelist_username"], rule["approvals_whitelist_teams"]) == (["dora"], ["Owners"])
+    assert (rule["merge_whitelist_usernames"], rule["bypass_allowlist_usernames"]) == (["cleo", "dora"], ["ada"])
+    listed = ada.get(PAGE).text
+    assert (
+        "2 approvals required, code owner review required, status checks required, merge restricted to 2" in listed
+    )
+
+    shown = ada.get(f"{PAGE}/rule", params={"name": "main"}).text
+    assert ada.post(f"{PAGE}/rule", data=form_values(shown)).status_code == 303
+    (again,) = guild.api.get(API).json()
+    assert again == {**rule, "updated_at": again["updated_at"]}
+    assert ada.post(f"{PAGE}/rule", data={"rule_name": "main", "required_approvals": "1"}).status_code == 303
+    (cleared,) = guild.api.get(API).json()
+    assert not {name for name, value in cleared.items() if value is True}
+    assert "1 approval required" in ada.get(PAGE).text
 
 
 def test_odd_names_and_wrong_fields(guild: OrganizationFixture) -> None:
@@ -65,6 +122,8 @@ def test_odd_names_and_wrong_fields(guild: OrganizationFixture) -> None:
         ({"push_whitelist_usernames": "nobody-here"}, "There is no user named nobody-here."),
         ({"push_whitelist_teams": "nobody-here"}, "There is no team named nobody-here."),
         ({"priority": "-1"}, "must be a whole number"),
+        ({"required_approvals": "1001"}, "must be between 0 and 1000"),
+        ({"merge_whitelist_usernames": "nobody-here"}, "There is no user named nobody-here."),
         ({"protected_file_patterns": "[a"}, "Protected file patterns"),
         ({"rule_name": ".."}, "There is already a rule with this name."),
     ):

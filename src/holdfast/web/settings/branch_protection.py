@@ -11,7 +11,7 @@ from holdfast.hosting.errors import HostingError, InvalidValue
 from holdfast.hosting.guards import administers, in_repository
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.request_context import RequestContext
-from holdfast.hosting.schemas.protections import BranchProtection, encode_protections
+from holdfast.hosting.schemas.protections import BranchProtection, encode_protections, people_key
 from holdfast.hosting.services import branch_protection
 from holdfast.hosting.services.branch_protection import ProtectionEdit
 from holdfast.web.pages import redirect_to
@@ -46,15 +46,14 @@ class Field:
 def people_and_teams(prefix: str, who: str) -> tuple[Field, ...]:
     """Return the fields for users and teams."""
     return (
-        Field(f"{prefix}_usernames", NAMES, f"Users who {who}", "Usernames, separated by commas.", inner=True),
+        Field(people_key(prefix), NAMES, f"Users who {who}", "Usernames, separated by commas.", inner=True),
         Field(
             f"{prefix}_teams", NAMES, f"Teams who {who}", "Teams of the organization, separated by commas.", True
         ),
     )
 
 
-# The form does not offer the settings of the API for merging, reviews, status checks and deploy keys; saving the
-# form leaves them unchanged.
+# Every setting of the API is in one of these groups.
 GROUPS: Final = (
     (
         "Push",
@@ -65,6 +64,7 @@ GROUPS: Final = (
                 "enable_push_whitelist", FLAG, "Restrict who can push", "Write access alone is not enough.", True
             ),
             *people_and_teams("push_whitelist", "can push"),
+            Field("push_whitelist_deploy_keys", FLAG, "Deploy keys with write access can push", inner=True),
         ),
     ),
     (
@@ -80,6 +80,90 @@ GROUPS: Final = (
                 True,
             ),
             *people_and_teams("force_push_allowlist", "can force push"),
+            Field(
+                "force_push_allowlist_deploy_keys",
+                FLAG,
+                "Deploy keys with write access can force push",
+                inner=True,
+            ),
+        ),
+    ),
+    (
+        "Reviews",
+        "A review is official if its author has write access, or is in the list below.",
+        (
+            Field(
+                "required_approvals",
+                NUMBER,
+                "Required approvals",
+                "Official approvals that a pull request needs before it can be merged; 0 requires none.",
+            ),
+            Field("enable_approvals_whitelist", FLAG, "Restrict whose reviews are official"),
+            *people_and_teams("approvals_whitelist", "give official reviews"),
+            Field(
+                "block_on_codeowner_reviews",
+                FLAG,
+                "Require review from code owners",
+                "For each changed file, an approval by one of its owners in the CODEOWNERS file.",
+            ),
+            Field("block_on_rejected_reviews", FLAG, "Block merging if changes are requested"),
+            Field(
+                "block_on_official_review_requests",
+                FLAG,
+                "Block merging while an official review is requested",
+            ),
+            Field(
+                "dismiss_stale_approvals",
+                FLAG,
+                "Dismiss approvals when new commits are pushed",
+            ),
+            Field(
+                "ignore_stale_approvals",
+                FLAG,
+                "Ignore approvals of earlier commits",
+                "They remain on the pull request, but do not count.",
+            ),
+        ),
+    ),
+    (
+        "Status checks",
+        "",
+        (
+            Field("enable_status_check", FLAG, "Require status checks to pass before merging"),
+            Field(
+                "status_check_contexts",
+                LINES,
+                "Required checks",
+                "One context per line, such as ci/test or ci/*. Without any, all reported checks must pass.",
+                True,
+            ),
+        ),
+    ),
+    (
+        "Merging",
+        "",
+        (
+            Field(
+                "enable_merge_whitelist",
+                FLAG,
+                "Restrict who can merge pull requests",
+                "Write access alone is not enough.",
+            ),
+            *people_and_teams("merge_whitelist", "can merge"),
+            Field(
+                "block_on_outdated_branch",
+                FLAG,
+                "Require branches to be up to date before merging",
+                "The head branch must contain the latest commit of the base branch.",
+            ),
+            Field(
+                "enable_bypass_allowlist",
+                FLAG,
+                "Allow specified users to bypass required reviews and checks",
+                "Administrators of the repository can bypass them too, unless that is blocked below.",
+            ),
+            *people_and_teams("bypass_allowlist", "can bypass requirements"),
+            Field("block_admin_merge_override", FLAG, "Do not allow administrators to bypass requirements"),
         ),
     ),
     (
@@ -138,6 +222,27 @@ class ProtectionForm(msgspec.Struct, frozen=True):
     require_signed_commits: str = ""
     protected_file_patterns: str = ""
     unprotected_file_patterns: str = ""
+    push_whitelist_deploy_keys: str = ""
+    force_push_allowlist_deploy_keys: str = ""
+    required_approvals: str = "0"
+    enable_approvals_whitelist: str = ""
+    approvals_whitelist_username: str = ""
+    approvals_whitelist_teams: str = ""
+    block_on_codeowner_reviews: str = ""
+    block_on_rejected_reviews: str = ""
+    block_on_official_review_requests: str = ""
+    dismiss_stale_approvals: str = ""
+    ignore_stale_approvals: str = ""
+    enable_status_check: str = ""
+    status_check_contexts: str = ""
+    enable_merge_whitelist: str = ""
+    merge_whitelist_usernames: str = ""
+    merge_whitelist_teams: str = ""
+    block_on_outdated_branch: str = ""
+    enable_bypass_allowlist: str = ""
+    bypass_allowlist_usernames: str = ""
+    bypass_allowlist_teams: str = ""
+    block_admin_merge_override: str = ""
 
 
 class RuleQuery(msgspec.Struct, frozen=True):
@@ -193,7 +298,6 @@ def show_form(
         form=form,
         kept=rule_name,
         groups=GROUPS,
-        said_something=[name for name in FIELDS if getattr(form, name) not in {"", "0"}],
     )
 
 
@@ -207,6 +311,15 @@ def summary(rule: BranchProtection) -> str:
     else:
         parts = ["push with write access"]
     parts.append("force push allowed" if rule.enable_force_push else "no force push")
+    if rule.required_approvals:
+        parts.append(f"{rule.required_approvals} approval{'s' if rule.required_approvals > 1 else ''} required")
+    if rule.block_on_codeowner_reviews:
+        parts.append("code owner review required")
+    if rule.enable_status_check:
+        parts.append("status checks required")
+    if rule.enable_merge_whitelist:
+        count = len(rule.merge_whitelist_usernames) + len(rule.merge_whitelist_teams)
+        parts.append(f"merge restricted to {count}")
     if rule.require_signed_commits:
         parts.append("signed commits required")
     if rule.protected_file_patterns:
