@@ -169,7 +169,7 @@ def test_a_second_reading_ends_the_first(tmp_path: Path) -> None:
         first = found.blocks()
         next(first)
         assert len(list(found)) == 3000
-        with pytest.raises(UnreadableBackup, match="begun to be read anew"):
+        with pytest.raises(UnreadableBackup, match="is being read again"):
             list(first)
 
 

@@ -124,7 +124,7 @@ def test_a_damaged_container_is_repaired_and_put_back(run: Run, tmp_path: Path) 
     plan = run("backup", "repair", str(source), "--plan", *keys)
     assert (plan.status, plan.err) == (ExitCode.NO, "")
     assert plan.out.startswith(
-        "whole backup: container.length: The backup is written anew from what is left of it: "
+        "whole backup: container.length: The backup is written again with what is left of it: "
     )
     assert (
         "container.compression: The compressed data are damaged or end too early. Stays; --drop would" in plan.out

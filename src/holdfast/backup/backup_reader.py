@@ -173,7 +173,7 @@ class Backup:
                 self._limits.hold(frames, size)
                 yield block
                 if turn != self._turn:
-                    raise UnreadableBackup(f"{self.name} was begun to be read anew before this reading was done")
+                    raise UnreadableBackup(f"{self.name} is being read again: this iteration has ended")
         self.size = records.offset
 
     def __iter__(self) -> Iterator[Frame]:

@@ -84,7 +84,9 @@ def given_passphrase(passphrase_file: Path | None, *, environment: bool = True) 
     if passphrase_file is not None:
         text = read_file(passphrase_file).rstrip("\r\n")
         if "\n" in text or not text:
-            raise PassphraseRefused(f"{passphrase_file} is empty, or has more than one line; it is to have one")
+            raise PassphraseRefused(
+                f"{passphrase_file} is empty, or has more than one line; it must have exactly one"
+            )
         return text
     return (os.environ.get(VARIABLE) or None) if environment else None
 

@@ -162,7 +162,7 @@ def test_no_query_breaks_the_index(opened: Archive, query: str) -> None:
 
 def test_unknown_people_and_chats_are_named(opened: Archive) -> None:
     """With where to look."""
-    with pytest.raises(NotInArchive, match="nobody called"):
+    with pytest.raises(NotInArchive, match="no person named"):
         opened.search("the from:zzzz")
     with pytest.raises(NotInArchive, match="no chat"):
         opened.search("the chat:zzzz")

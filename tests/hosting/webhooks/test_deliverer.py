@@ -271,7 +271,7 @@ def test_what_cannot_be_described_does_not_stop_the_rest(outbox: Outbox, receive
     with sending(outbox.host, payload_of=payload_of):
         wait_for(lambda: outbox.rows()[2].tries == 1)
     assert outbox.states() == ["failed", "delivered", "waiting"]
-    assert outbox.rows()[0].error == "what it tells of is gone: no repository"
+    assert outbox.rows()[0].error == "the subject of the event no longer exists: no repository"
     assert "ZeroDivisionError" in outbox.rows()[2].error
 
 

@@ -174,5 +174,5 @@ def find_authors(reader: ArchiveReader, wanted: str) -> list[int]:
         ids = [number for number, name in names.names.items() if name.casefold() == text]
         ids = ids or [number for number, name in names.names.items() if text in name.casefold()]
     if not ids:
-        raise NotInArchive(f"there is nobody called {wanted}; `holdfast archive people` lists everybody")
+        raise NotInArchive(f"there is no person named {wanted}; `holdfast archive people` lists everybody")
     return sorted(ids)[:100]

@@ -14,19 +14,19 @@ __all__ = ["LOSES", "REWRITTEN", "around", "each_once"]
 
 # The parts of the file that holds the stream: with one of them damaged, only the file itself can be put back.
 REWRITTEN: Final = frozenset({Part.LENGTH, Part.TOKENS, Part.MAC, Part.PADDING, Part.COMPRESSION, Part.CHECKSUM})
-# What lies behind damaged compression is lost; everything else is only written anew.
+# What follows damaged compression is lost; everything else is only written again.
 LOSES: Final = Part.COMPRESSION
 WORDS: Final = {
-    Part.LENGTH: "The backup is written anew from what is left of it: {frames}.",
-    Part.TOKENS: "The backup is written anew without what stood there; it opens with its token.",
-    Part.MAC: "The backup is sealed anew with all it holds: {frames}, which have the right checksum.",
-    Part.PADDING: "The backup is written anew, padded as it must be.",
-    Part.CHECKSUM: "The backup is written anew with what can be read, {frames}; nobody vouches for it.",
-    Part.MAIN: "The snapshot, which holds no messages, is passed over; the newest that does is repaired.",
-    Part.METADATA: "The backup is written anew without it.",
-    Part.METADATA_MISSING: "The backup is written anew without it.",
+    Part.LENGTH: "The backup is written again with what is left of it: {frames}.",
+    Part.TOKENS: "The backup is written again without it; it opens with its token.",
+    Part.MAC: "The backup is encrypted again with all of its content: {frames}, whose checksum is correct.",
+    Part.PADDING: "The backup is written again with the required padding.",
+    Part.CHECKSUM: "The backup is written again with what can be read, {frames}, not authenticated.",
+    Part.MAIN: "The snapshot, which has no messages, is skipped; the newest with messages is repaired.",
+    Part.METADATA: "The backup is written again without it.",
+    Part.METADATA_MISSING: "The backup is written again without it.",
 }
-UNPROVEN: Final = "The backup is sealed anew with what can be read; nobody vouches for it."
+UNPROVEN: Final = "The backup is encrypted again with what can be read, which could not be authenticated."
 
 
 def each_once(faults: Iterable[Fault]) -> list[Fault]:

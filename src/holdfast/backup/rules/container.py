@@ -34,7 +34,7 @@ RULES: Final[tuple[Rule, ...]] = (
     rule(
         "container.mac",
         "The encrypted file was changed since it was written: its MAC does not match.",
-        "Copy the file again; what it holds is judged, but nobody can vouch for it.",
+        "Copy the file again; its content is validated, but could not be authenticated.",
         "contract 3.1, contract 5.3",
         Breach.FORMAT,
         importer=REFUSES,
@@ -61,7 +61,7 @@ RULES: Final[tuple[Rule, ...]] = (
     rule(
         "container.checksum",
         "The compressed data were changed since they were written: their checksum does not match.",
-        "Copy the file again; what it holds is judged, but nobody can vouch for it.",
+        "Copy the file again; its content is validated, but could not be authenticated.",
         "contract 3.1",
         Breach.FORMAT,
         importer=REFUSES,

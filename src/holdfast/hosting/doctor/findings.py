@@ -43,7 +43,7 @@ class FindingKind(Enum):
     REDIRECT = "redirect", "run with --fix to remove it; the name belongs to another now"
     KEY = "key", "restore the key from a backup, or set secret_key to the one that was used"
     SEAL = "seal", "restore the key it was encrypted with from a backup, or set the webhook's secret again"
-    LFS_STORE = "lfs-store", "look after the bucket, and the settings that begin with s3_"
+    LFS_STORE = "lfs-store", "check the bucket, and the settings that begin with s3_"
     LFS_MISSING = "lfs-missing", "push the file again, or restore it from a backup"
     LFS_SIZE = "lfs-size", "restore the file from a backup"
     LFS_UNLINKED = "lfs-unlinked", "run `holdfast admin gc` to remove it"

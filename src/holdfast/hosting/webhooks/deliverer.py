@@ -241,7 +241,7 @@ class Deliverer:
             try:
                 rendered[event.id] = self._payload_of(self._app, event)
             except DoesNotExist as error:
-                problems[event.id] = DeliveryHopeless(f"what it tells of is gone: {error}")
+                problems[event.id] = DeliveryHopeless(f"the subject of the event no longer exists: {error}")
             except Exception as error:
                 if is_outage(error):
                     raise

@@ -302,7 +302,7 @@ class ConversationCache:
             other_record.content == record.content and other_record.viewer == record.viewer
             for other_record in running
         ):
-            raise ImportInProgress("this file is being read for somebody already")
+            raise ImportInProgress("this file is already being imported")
         if sum(other_record.starter == record.starter for other_record in running) >= AT_ONCE:
             raise ImportInProgress("two backups are being read for you already")
         slot = acquire_slot(self.folder, QUEUE)
@@ -398,7 +398,7 @@ class ConversationCache:
                     self.tidy()
                     problem = self._run(job)
             except Exception as error:  # noqa: BLE001  # a thread without a caller; the problem is stored for the next request
-                log.error("conversation not brought in", error=type(error).__name__)  # noqa: TRY400  # no paths or texts in logs
+                log.error("conversation import failed", error=type(error).__name__)  # noqa: TRY400  # no paths or texts in logs
                 problem = ImportProblem("It could not be read from where it is kept.")
             with suppress(OSError):
                 self._finish(job.entry, job.record, problem)
@@ -423,7 +423,7 @@ class ConversationCache:
         problem = read_record(entry / PROBLEM, ImportProblem)
         if problem is None:
             problem = ImportProblem(ended or exit_reason(status, limits))
-            log.error("conversation not brought in", status=status)
+            log.error("conversation import failed", status=status)
         return problem
 
     @staticmethod

@@ -207,7 +207,7 @@ def handle_form(
     if not viewer.may_start:
         return frame.page(page_for_state(ImportNotStarted(), source), archive_name=source.name, sealed=False)
     if inner == "-again" and not sealed and not viewer.may_write and cache.is_ready(source, viewer):
-        raise ApiError(403, "Only people who may change this file can have it read anew.")
+        raise ApiError(403, "Only people with write access to this file can import it again.")
     if inner != "-key":
         cache.forget(source, viewer, secret)
         return redirect_to(f"{frame.base}/")

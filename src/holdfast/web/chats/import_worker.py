@@ -154,7 +154,7 @@ def import_backup(task: ImportTask) -> None:
                 exceeded_limit(task.limits, error) or "There is no room for it, or the disk has a fault."
             ),
         )
-        raise ArchiveError(f"{task.name} could not be brought in") from error
+        raise ArchiveError(f"{task.name} could not be imported") from error
     finally:
         for rest in folder.glob(f"{NEW}*"):
             rest.unlink(missing_ok=True)

@@ -173,4 +173,4 @@ class Revocation:
         try:
             await to_thread.run_sync(work)
         except Exception as error:  # noqa: BLE001  # the next check retries
-            log.warning("the cache of conversations was not looked through", error=type(error).__name__)
+            log.warning("conversation cache check failed", error=type(error).__name__)

@@ -65,7 +65,7 @@ def show_search(view: ConversationRequest) -> TemplateResult:
             values["problem"] = f"{str(error)[:1].upper()}{str(error)[1:]}."
             status = 400
         except NotInArchive:
-            values["problem"] = f"There is nobody called {truncate(typed['from'])} here."
+            values["problem"] = f"There is no person named {truncate(typed['from'])} here."
             status = 400
     return TemplateResult("chats/search.html", f"Search: {typed['q']}" if typed["q"] else "Search", values, status)
 

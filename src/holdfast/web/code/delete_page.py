@@ -27,7 +27,7 @@ from holdfast.web.repository_frame import CODE, show_in
 
 __all__ = ["page_delete", "page_deleted"]
 
-CHANGED: Final = "Somebody changed this file meanwhile. Look at it again before you delete it."
+CHANGED: Final = "This file has changed since you opened the page. Review the changes before you delete it."
 
 
 class DeleteFileForm(CommitForm, frozen=True, kw_only=True):
