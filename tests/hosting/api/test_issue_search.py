@@ -3,7 +3,8 @@
 import httpx
 import pytest
 
-from holdfast.hosting.store.accounts import find_user
+from holdfast.hosting.store.accounts import find_account, find_user
+from holdfast.hosting.store.repositories import find_repository
 from tests.hosting.api_clients import ServiceClients
 from tests.hosting.repository_helpers import READ, make_organization, make_repository, make_team, with_branches
 
@@ -64,8 +65,41 @@ def test_searches_are_narrowed(clients: ServiceClients, people: dict[str, httpx.
     assert found(ada, mentioned=True) == ["open mine"]
     ada.post("/repos/ada/open/issues/1/assignees", json={"assignees": ["ada"]})
     assert found(ada, assigned=True) == ["open issue"]
-    assert found(people[""], assigned=True) == found(ada, reviewed=True) == []
+    assert found(people[""], assigned=True) == found(ada, reviewed=True) == found(ada, review_requested=True) == []
     assert found(ada, created_by="bob", q="MINE", state="all") == ["open mine"]
+
+
+def test_pull_requests_are_found_by_reviewer(clients: ServiceClients, people: dict[str, httpx.Client]) -> None:
+    """Asked for by name or through a team, until the review is there; comments on a draft do not count."""
+    ada, admin = people["ada"], clients.admin
+    acme = find_account(clients.database, "acme")
+    carl = clients.account("carl")
+    shared = find_repository(clients.database, "acme", "shared")
+    make_team(clients.database, acme, "Menders", [carl], units={"repo.pulls": READ}, places=(shared,))
+    member = clients.with_token(carl)
+    asked = {"team_reviewers": ["Menders"]}
+    assert ada.post("/repos/acme/shared/pulls/2/requested_reviewers", json=asked).status_code == 201
+    asked = {"reviewers": ["carl"]}
+    assert ada.post("/repos/ada/open/pulls/2/requested_reviewers", json=asked).status_code == 201
+    both = ["open pull", "shared pull"]
+    assert found(member, review_requested=True) == found(member, review_requested=True, type="pulls") == both
+    assert found(member, review_requested=True, type="issues") == found(member, reviewed=True) == []
+    assert found(people["bob"], review_requested=True) == found(ada, review_requested=True) == []
+    assert found(people[""], review_requested=True) == found(people[""], reviewed=True) == []
+
+    draft = member.post("/repos/ada/open/pulls/2/reviews", json={"body": "To be continued"})
+    assert draft.json()["state"] == "PENDING"
+    assert found(member, reviewed=True) == []
+    for path in ("ada/open", "acme/shared"):
+        body = {"event": "COMMENT", "body": "Good work"}
+        if path == "ada/open":
+            number = draft.json()["id"]
+            assert member.post(f"/repos/{path}/pulls/2/reviews/{number}", json=body).status_code == 200
+        else:
+            assert member.post(f"/repos/{path}/pulls/2/reviews", json=body).status_code == 200
+    assert found(member, reviewed=True) == both
+    assert found(member, review_requested=True) == []
+    assert found(admin, reviewed=True) == found(ada, reviewed=True) == []
 
 
 def test_a_repository_can_come_first(people: dict[str, httpx.Client]) -> None:

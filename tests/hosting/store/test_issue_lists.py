@@ -121,6 +121,8 @@ def check_counts(database: Database, ada: Account, place: Repository) -> None:
         issue_lists.Filter(milestones=("first",)),
         issue_lists.Filter(milestone_id=1),
         issue_lists.Filter(assignee="ada"),
+        issue_lists.Filter(review_requested_from="ada"),
+        issue_lists.Filter(reviewed_by="ada"),
         issue_lists.Filter(text="harbour"),
     ],
 )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.hosting.store import assignees, issues
+from holdfast.hosting.store import assignees, issues, review_changes
 from holdfast.hosting.store.issues import Branches, NewIssue
 from tests.hosting.dependency_helpers import counting_queries, open_many
 from tests.hosting.repository_helpers import make_repository
@@ -46,6 +46,29 @@ def test_pull_requests_have_a_list_of_their_own(harbour: Harbour) -> None:
     assert titles(bob.get("/-/issues?about=created")) == ["Gauge"]
     assert titles(harbour.browser("ada").get("/-/pulls")) == []
     assert harbour.browser().get("/-/pulls").headers["location"].startswith("/login")
+
+
+def test_pull_requests_to_review_have_a_tab(harbour: Harbour) -> None:
+    """Of pull requests only; in a repository, the search field finds them too."""
+    database, ada, bob = harbour.clients.database, harbour.people["ada"], harbour.people["bob"]
+    new = NewIssue(title="Mend the sail", branches=Branches("fix", "main"))
+    pull = issues.open_issue(database, harbour.ship, ada, new)
+    review_changes.request_reviews(database, harbour.ship, pull, ada, users={bob.id: True}, teams={})
+    browser = harbour.browser("bob")
+    assert titles(browser.get("/-/pulls?about=review-requested")) == ["Mend the sail"]
+    assert "Review requests" in browser.get("/-/pulls").text
+    assert "Review requests" not in browser.get("/-/issues").text
+    assert "No open pull requests wait for your review." in harbour.browser("ada").get(
+        "/-/pulls?about=review-requested"
+    ).text
+    for query, expected in (
+        ("review-requested:@me", ["Mend the sail"]),
+        ("review-requested:ada", []),
+        ("reviewed-by:bob", []),
+    ):
+        shown = browser.get("/ada/ship/pulls", params={"q": query})
+        assert titles(shown) == expected
+        assert query.replace("@me", "bob") in shown.text
 
 
 def test_few_queries_are_asked(harbour: Harbour, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,6 +17,8 @@ SEARCHES = st.builds(
     milestone=st.one_of(st.just(""), TITLES),
     assignee=PEOPLE,
     author=st.sampled_from(["", "ada", "@me"]),
+    review_requested=st.sampled_from(["", "ada", "@me"]),
+    reviewed_by=st.sampled_from(["", "ada", "none"]),
     is_blocked=st.sampled_from([None, True, False]),
     sort=st.sampled_from(sorted(set(SORT_NAMES) - {"newest"})),
     words=st.sampled_from(["", "tide", "high tide", '"high tide"', "http://example.org", "is:cool"]),
@@ -45,6 +47,10 @@ def test_any_text_is_a_search(text: str) -> None:
         ("is:pr label:a label:a", IssueSearchText(state="all", kind="pulls", labels=("a",))),
         ('label:"a \\"b\\""', IssueSearchText(state="all", kind="all", labels=('a "b"',))),
         ("no:assignee", IssueSearchText(state="all", kind="all", assignee="none")),
+        (
+            "review-requested:@me reviewed-by:ada",
+            IssueSearchText(state="all", kind="all", review_requested="@me", reviewed_by="ada"),
+        ),
         (
             "is:blocked sort:updated",
             IssueSearchText(state="all", kind="all", is_blocked=True, sort="recentupdate"),

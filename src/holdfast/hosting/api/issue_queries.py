@@ -81,6 +81,8 @@ def filter_of(
     author: str = "",
     assignee: str = "",
     mentioned: str = "",
+    review_requested_from: str = "",
+    reviewed_by: str = "",
 ) -> Filter:
     """Return the filter of a query."""
     return Filter(
@@ -94,5 +96,7 @@ def filter_of(
         author=author,
         assignee=assignee,
         mentioned=mentioned,
+        review_requested_from=review_requested_from,
+        reviewed_by=reviewed_by,
         is_ready=query.ready,
     )

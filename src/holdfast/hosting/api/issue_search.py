@@ -16,7 +16,7 @@ __all__ = ["search_issues"]
 
 
 class SearchIssuesQuery(ListQuery, frozen=True, kw_only=True):
-    """Search filters; `created`, `assigned` and `mentioned` refer to the caller."""
+    """Search filters; those from `created` to `reviewed` are about the caller."""
 
     type: Literal["issues", "pulls", "all"] = "all"
     labels: str = ""
@@ -41,9 +41,8 @@ def places_of(request: RequestContext, query: SearchIssuesQuery) -> list[ColumnE
         if not query.owner:
             raise ApiError(400, "team requires the organization as owner")
         conditions.append(issue_lists.in_team(query.team))
-    about_caller = query.created or query.assigned or query.mentioned
-    # Reviews are not implemented, and anonymous callers have created nothing.
-    if query.review_requested or query.reviewed or (about_caller and request.actor.user is None):
+    about_caller = query.created or query.assigned or query.mentioned or query.review_requested or query.reviewed
+    if about_caller and request.actor.user is None:
         conditions.append(false())
     return conditions
 
@@ -59,6 +58,8 @@ def search_issues(request: RequestContext, query: SearchIssuesQuery, page: PageP
         author=query.created_by or (me if query.created else ""),
         assignee=me if query.assigned else "",
         mentioned=me if query.mentioned else "",
+        review_requested_from=me if query.review_requested else "",
+        reviewed_by=me if query.reviewed else "",
     )
     caller, places = request.actor, places_of(request, query)
     kinds = {"issues": (False,), "pulls": (True,)}.get(query.type, (False, True))

@@ -17,6 +17,7 @@ from sqlalchemy import (
     select,
     true,
     tuple_,
+    union,
 )
 
 from holdfast.hosting.store.accounts import Account
@@ -26,6 +27,7 @@ from holdfast.hosting.store.full_text import issues_matching, words_of
 from holdfast.hosting.store.issue_transactions import ISSUE, Issue
 from holdfast.hosting.store.list_pages import page_ids
 from holdfast.hosting.store.repositories import COVERED, Repository, readable_by
+from holdfast.hosting.store.reviews import ReviewState
 from holdfast.hosting.store.tables import (
     comments,
     issue_assignees,
@@ -34,6 +36,8 @@ from holdfast.hosting.store.tables import (
     labels,
     milestones,
     repositories,
+    reviews,
+    team_members,
     teams,
     users,
 )
@@ -104,6 +108,9 @@ class Filter:
     assignee: str = ""
     """A user name; `none` or `*` as for milestones."""
     mentioned: str = ""
+    review_requested_from: str = ""
+    """A user name; a request to a team of the user counts too."""
+    reviewed_by: str = ""
     is_ready: bool | None = None
     """Whether it is open and has no open blocker."""
 
@@ -202,6 +209,25 @@ def is_assigned(name: str) -> ColumnElement[bool]:
     return issues.c.id.in_(assigned_to(name))
 
 
+def review_requested(name: str) -> Select[int]:
+    """Return the query for the ids of pull requests to be reviewed by a user or one of their teams."""
+    user = user_id(name)
+    of_team = reviews.c.team_id.in_(select(team_members.c.team_id).where(team_members.c.user_id == user))
+    requested = reviews.c.state == ReviewState.REQUEST_REVIEW
+    # A union, so that each part uses its index: ix_reviews_reviewer_id and ix_reviews_team_id.
+    pulls = union(
+        select(reviews.c.issue_id).where(requested, reviews.c.reviewer_id == user),
+        select(reviews.c.issue_id).where(requested, of_team),
+    ).subquery()
+    return select(pulls.c.issue_id)
+
+
+def reviewed(name: str) -> Select[int]:
+    """Return the query for the ids of pull requests that a user has reviewed."""
+    states = (ReviewState.APPROVED, ReviewState.REQUEST_CHANGES, ReviewState.COMMENT)
+    return select(reviews.c.issue_id).where(reviews.c.reviewer_id == user_id(name), reviews.c.state.in_(states))
+
+
 def selections_of(filters: Filter, repository_id: int | None) -> list[Select[Any]]:
     """Return the queries, for SQLite, for the ids that single filters select by an index of their own."""
     selections: list[Select[Any]] = []
@@ -219,6 +245,10 @@ def selections_of(filters: Filter, repository_id: int | None) -> list[Select[Any
         selections.append(in_milestone(filters.milestone_id))
     if filters.assignee not in {"", NONE, ANY}:
         selections.append(assigned_to(filters.assignee))
+    if filters.review_requested_from:
+        selections.append(review_requested(filters.review_requested_from))
+    if filters.reviewed_by:
+        selections.append(reviewed(filters.reviewed_by))
     return selections
 
 
@@ -292,6 +322,10 @@ def conditions_of(filters: Filter, *, sqlite: bool, repository_id: int | None) -
         conditions.append(is_assigned(filters.assignee))
     if filters.mentioned:
         conditions.append(mentions(filters.mentioned, sqlite=sqlite, repository_id=repository_id))
+    if filters.review_requested_from:
+        conditions.append(issues.c.id.in_(review_requested(filters.review_requested_from)))
+    if filters.reviewed_by:
+        conditions.append(issues.c.id.in_(reviewed(filters.reviewed_by)))
     if filters.is_ready is not None:
         ready = and_(~issues.c.is_closed, ~HAS_OPEN_BLOCKER)
         conditions.append(ready if filters.is_ready else ~ready)

@@ -61,6 +61,8 @@ class IssuesQuery(msgspec.Struct, frozen=True, kw_only=True):
     milestone: str = ""
     assignee: str = ""
     author: str = ""
+    review_requested: str = ""
+    reviewed_by: str = ""
     type: str = ""
     sort: str = ""
     ready: str = ""
@@ -78,6 +80,8 @@ class IssueFilter:
     milestone: str = ""
     assignee: str = ""
     author: str = ""
+    review_requested: str = ""
+    reviewed_by: str = ""
     type: str = ""
     sort: str = "newest"
     ready: bool = False
@@ -89,7 +93,7 @@ class IssueFilter:
     def is_narrow(self) -> bool:
         """Whether it filters by more than the state."""
         values = (self.q, self.label, self.milestone, self.assignee, self.author, self.type, self.without)
-        return any(values) or self.ready or self.blocked
+        return any((*values, self.review_requested, self.reviewed_by, self.ready, self.blocked))
 
     def link(self, **changes: object) -> str:
         """Return the query string with some values replaced."""
@@ -129,6 +133,8 @@ class IssueFilter:
             milestones=(milestone,) if milestone else (),
             author=self.author,
             assignee=self.assignee,
+            review_requested_from=self.review_requested,
+            reviewed_by=self.reviewed_by,
             is_ready=True if self.ready else False if self.blocked else None,
         )
 
@@ -145,6 +151,8 @@ class IssueFilter:
                 milestone=titles.get(self.milestone, self.milestone) or issue_search_text.milestone,
                 assignee=self.assignee,
                 author=self.author,
+                review_requested=self.review_requested,
+                reviewed_by=self.reviewed_by,
                 is_blocked=False if self.ready else True if self.blocked else None,
                 sort=self.sort,
                 words=issue_search_text.words,
@@ -184,6 +192,8 @@ def parse_filter(query: IssuesQuery, choices: Choices = NOTHING, user: Account |
         milestone=milestone,
         assignee=person(query.assignee.strip() or search.assignee, user),
         author=person(query.author.strip() or search.author, user),
+        review_requested=person(query.review_requested.strip() or search.review_requested, user),
+        reviewed_by=person(query.reviewed_by.strip() or search.reviewed_by, user),
         type="" if kind == "issues" else kind,
         sort=query.sort if query.sort in SORTS else search.sort or "newest",
         ready=ready,

@@ -1,4 +1,4 @@
-"""The issues and pull requests of all repositories that a user opened, is assigned to, or is mentioned in."""
+"""The issues and pull requests a user opened, is assigned to, is mentioned in or is asked to review."""
 
 from dataclasses import replace
 from typing import Final
@@ -18,6 +18,7 @@ from holdfast.web.pages import page as show
 __all__ = ["page_your_issues", "page_your_pulls"]
 
 ABOUT: Final = {"assigned": "Assigned to you", "created": "Opened by you", "mentioned": "Mentioning you"}
+PULLS_ABOUT: Final = ABOUT | {"review-requested": "Review requests"}
 
 
 class YoursQuery(msgspec.Struct, frozen=True):
@@ -45,7 +46,8 @@ def page_your_pulls(request: RequestContext, query: YoursQuery, page: PageParams
 def your_list(request: RequestContext, query: YoursQuery, page: PageParams, *, is_pull: bool) -> RawResponse:
     """Render the issues or the pull requests of the user."""
     database, user = request.app.database, request.user
-    about = query.about if query.about in ABOUT else "created" if is_pull else "assigned"
+    abouts = PULLS_ABOUT if is_pull else ABOUT
+    about = query.about if query.about in abouts else "created" if is_pull else "assigned"
     ready = query.ready == "true"
     issue_filter = IssueFilter(
         state="open" if ready else query.state if query.state in STATES else "open",
@@ -73,7 +75,7 @@ def your_list(request: RequestContext, query: YoursQuery, page: PageParams, *, i
         here_path="/-/pulls" if is_pull else "/-/issues",
         wish=issue_filter,
         about=about,
-        abouts=ABOUT,
+        abouts=abouts,
         rows=rows_of(request, issues),
         total=total,
         counts=counts,
@@ -84,7 +86,13 @@ def your_list(request: RequestContext, query: YoursQuery, page: PageParams, *, i
 
 
 def with_person(wanted: Filter, about: str, name: str) -> Filter:
-    """Return the filter limited to issues assigned to, opened by or mentioning a user."""
-    if about == "assigned":
-        return replace(wanted, assignee=name)
-    return replace(wanted, author=name) if about == "created" else replace(wanted, mentioned=name)
+    """Return the filter limited to issues assigned to, opened by, mentioning or to be reviewed by a user."""
+    match about:
+        case "assigned":
+            return replace(wanted, assignee=name)
+        case "created":
+            return replace(wanted, author=name)
+        case "review-requested":
+            return replace(wanted, review_requested_from=name)
+        case _:
+            return replace(wanted, mentioned=name)

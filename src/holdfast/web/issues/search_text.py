@@ -15,7 +15,7 @@ __all__ = ["LONGEST", "IssueSearchText", "parse_search", "write_search"]
 
 LONGEST: Final = 1000
 # A qualifier with a value that may be quoted, a quoted text, or a word.
-TOKEN: Final = re.compile(r'(?P<key>[a-z]+):(?P<value>"(?:\\.|[^"\\])*"|[^\s"]\S*)|"(?:\\.|[^"\\])*"|\S+')
+TOKEN: Final = re.compile(r'(?P<key>[a-z-]+):(?P<value>"(?:\\.|[^"\\])*"|[^\s"]\S*)|"(?:\\.|[^"\\])*"|\S+')
 PLAIN_VALUE: Final = re.compile(r'[^\s"\\]+')
 ESCAPED: Final = re.compile(r"\\(.)")
 STATES: Final = {"open": "open", "closed": "closed", "all": "all"}
@@ -57,6 +57,9 @@ class IssueSearchText(msgspec.Struct, frozen=True, kw_only=True):
     assignee: str = ""
     """A user name, `none`, `*` or `@me`."""
     author: str = ""
+    review_requested: str = ""
+    """A user name or `@me`."""
+    reviewed_by: str = ""
     is_blocked: bool | None = None
     sort: str = ""
     words: str = ""
@@ -91,6 +94,8 @@ def parse_search(text: str) -> IssueSearchText:
                 labels.append(value)
             case "milestone" | "assignee" | "author" if value:
                 fields[key] = value
+            case "review-requested" | "reviewed-by" if value:
+                fields[key.replace("-", "_")] = value
             case "no" if value in {"milestone", "assignee"}:
                 fields[value] = "none"
             case "blocked" if value in YES_NO:
@@ -118,6 +123,8 @@ def write_search(search: IssueSearchText) -> str:
     parts += person_or_title("milestone", search.milestone)
     parts += person_or_title("assignee", search.assignee)
     parts += person_or_title("author", search.author)
+    parts += person_or_title("review-requested", search.review_requested)
+    parts += person_or_title("reviewed-by", search.reviewed_by)
     if search.is_blocked is not None:
         parts.append(f"blocked:{'yes' if search.is_blocked else 'no'}")
     if search.sort and search.sort != "newest":
@@ -127,7 +134,7 @@ def write_search(search: IssueSearchText) -> str:
 
 def person_or_title(key: str, value: str) -> Iterable[str]:
     """Yield the qualifier of a value; the value `none` is written as `no:milestone`."""
-    if value == "none" and key != "author":
+    if value == "none" and key in {"milestone", "assignee"}:
         yield f"no:{key}"
     elif value:
         yield f"{key}:{quoted(value)}"
