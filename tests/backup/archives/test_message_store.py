@@ -57,21 +57,21 @@ def test_what_is_beyond_the_highest_id_is_not_looked_for(connection: sqlite3.Con
     """An empty archive has none, and nothing of it is indexed before the end."""
     store = store_of(connection)
     ((highest, count),) = connection.execute("SELECT max(id), count(*) FROM stored_message").fetchall()
-    assert (store.top, store.empty) == (highest, False)
+    assert (store.highest_id, store.is_empty) == (highest, False)
     assert [*store.find([highest, highest + 1])] == [highest]
     assert store.find([highest + 1]) == {}
     connection.execute("DELETE FROM stored_message")
     nothing = store_of(connection)
-    assert (nothing.top, nothing.empty) == (0, True)
+    assert (nothing.highest_id, nothing.is_empty) == (0, True)
     assert nothing.find(list(range(count))) == {}
 
 
 def test_a_second_import_does_not_know_what_the_first_has_written(connection: sqlite3.Connection) -> None:
     """What waits to be indexed is that of one import."""
     store_of(connection)
-    connection.execute("INSERT INTO temp.fresh VALUES (5)")
+    connection.execute("INSERT INTO temp.unindexed VALUES (5)")
     store_of(connection)
-    assert connection.execute("SELECT * FROM temp.fresh").fetchall() == []
+    assert connection.execute("SELECT * FROM temp.unindexed").fetchall() == []
 
 
 def test_duplicates_are_found_in_their_second_and_beyond_all_seconds(connection: sqlite3.Connection) -> None:
@@ -98,11 +98,11 @@ def test_of_two_that_want_one_place_the_lower_has_it(connection: sqlite3.Connect
     store = store_of(connection)
     lower, higher = two_messages(store)
     wanted = message_id(*lower.identity, 0)
-    assert store.locate(*lower.key) == (wanted, lower)
+    assert store.find_id(*lower.key) == (wanted, lower)
     # The higher stands where the lower would: it has to leave.
     store.remove(lower.id)
     store.move(higher, wanted, higher.rank)
-    assert store.locate(*lower.key) == (wanted, None)
+    assert store.find_id(*lower.key) == (wanted, None)
     moved = store.find([message_id(*higher.identity, higher.key[1], 1)])
     assert [message.key for message in moved.values()] == [higher.key]
     assert store.find([wanted]) == {}
@@ -115,12 +115,12 @@ def test_the_higher_of_two_goes_to_the_next_place(connection: sqlite3.Connection
     places = [message_id(*higher.identity, higher.key[1], attempt) for attempt in range(3)]
     store.remove(higher.id)
     store.move(lower, places[0], lower.rank)
-    assert store.locate(*higher.key) == (places[1], None)
+    assert store.find_id(*higher.key) == (places[1], None)
     (here,) = store.find([places[0]]).values()
-    assert store.locate_next(higher, 1) == places[1]
+    assert store.find_free_id(higher, 1) == places[1]
     store.move(here, places[1], lower.rank)
-    assert store.locate_next(higher, 1) == places[2]
-    assert store.locate(*higher.key) == (places[0], None)
+    assert store.find_free_id(higher, 1) == places[2]
+    assert store.find_id(*higher.key) == (places[0], None)
 
 
 def test_a_moved_message_takes_along_what_hangs_on_it(connection: sqlite3.Connection) -> None:
@@ -128,7 +128,7 @@ def test_a_moved_message_takes_along_what_hangs_on_it(connection: sqlite3.Connec
     ((number,),) = connection.execute("SELECT message_id FROM reaction LIMIT 1").fetchall()
     store = store_of(connection)
     told: list[tuple[int, int]] = []
-    store.follow = lambda before, after: told.append((before, after))
+    store.on_move = lambda before, after: told.append((before, after))
     reactions = "SELECT count(*) FROM reaction WHERE message_id = ?"
     count = connection.execute(reactions, (number,)).fetchone()
     message = store.find([number])[number]
@@ -137,6 +137,6 @@ def test_a_moved_message_takes_along_what_hangs_on_it(connection: sqlite3.Connec
     assert store.find([number])[number].rank == 7
     store.move(message, BEYOND + 9, message.rank)
     assert told == [(number, BEYOND + 9)]
-    assert store.top == BEYOND + 9
+    assert store.highest_id == BEYOND + 9
     assert connection.execute(reactions, (BEYOND + 9,)).fetchone() == count
-    assert connection.execute("SELECT id FROM temp.fresh").fetchall() == [(BEYOND + 9,)]
+    assert connection.execute("SELECT id FROM temp.unindexed").fetchall() == [(BEYOND + 9,)]

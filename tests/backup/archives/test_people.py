@@ -69,11 +69,11 @@ def test_sentences_name_somebody_by_id_or_service_id(connection: sqlite3.Connect
     account, own, own_aci = owner(connection)
     _account, person, aci = contact(connection)
     _account, other, pni = contact(connection, "pni")
-    assert names.within(account, person) == names.within(account, aci) == names.name(person)
-    assert names.within(account, f"PNI:{pni}") == names.name(other)
-    assert names.within(account, own) == names.within(account, own_aci) == ""
-    assert [names.within(account, whom) for whom in (-5, "nobody", pni)] == [None, None, None]
-    assert names.within(account + 1, aci) is None
+    assert names.name_in_account(account, person) == names.name_in_account(account, aci) == names.name(person)
+    assert names.name_in_account(account, f"PNI:{pni}") == names.name(other)
+    assert names.name_in_account(account, own) == names.name_in_account(account, own_aci) == ""
+    assert [names.name_in_account(account, whom) for whom in (-5, "nobody", pni)] == [None, None, None]
+    assert names.name_in_account(account + 1, aci) is None
 
 
 def test_the_own_service_id_of_an_account_is_its_owner(connection: sqlite3.Connection) -> None:
@@ -96,11 +96,11 @@ def test_who_is_asked_for_is_noted_while_somebody_listens(connection: sqlite3.Co
     with names.track() as used:
         names.name(1)
         names.is_owner(own)
-        names.within(account, 3)
-        names.within(account, "service")
+        names.name_in_account(account, 3)
+        names.name_in_account(account, "service")
     names.name(4)
     names.is_owner(5)
-    names.within(account, 6)
+    names.name_in_account(account, 6)
     assert used == {1, own, 3, "service"}
     assert names.used is None
 
@@ -112,6 +112,6 @@ def test_all_that_can_be_learned_of_somebody_is_the_name_and_whether_it_is_the_o
     names = Names(connection)
     account, own, own_aci = owner(connection)
     _account, person, aci = contact(connection)
-    assert names.answer(account, person) == names.answer(account, aci) == (names.name(person), False)
-    assert names.answer(account, own) == names.answer(account, own_aci) == (names.name(own), True)
-    assert names.answer(account, "nobody") == names.answer(account, -5) == (None, False)
+    assert names.lookup(account, person) == names.lookup(account, aci) == (names.name(person), False)
+    assert names.lookup(account, own) == names.lookup(account, own_aci) == (names.name(own), True)
+    assert names.lookup(account, "nobody") == names.lookup(account, -5) == (None, False)
