@@ -47,13 +47,13 @@ def find_account(
         linked.update(linked_id for (linked_id,) in rows)
     first = (when, entries[0])
     for linked_id in linked:
-        made, digest, raw_header, raw = run(
+        made_ms, digest, raw_header, raw = run(
             "SELECT made_ms, digest, header, account_record FROM snapshot WHERE account_id = ? "
             "ORDER BY made_ms, digest LIMIT 1",
             (linked_id,),
         ).fetchone()
         owner = Frame.FromString(raw or b"").account
-        first = min(first, ((made, digest), evidence(BackupInfo.FromString(raw_header), owner)[0]))
+        first = min(first, ((made_ms, digest), evidence(BackupInfo.FromString(raw_header), owner)[0]))
     account_id = stable_id("account", *first[1])
     run("INSERT OR IGNORE INTO account VALUES (?, '', NULL, NULL, NULL)", (account_id,))
     for entry in entries:

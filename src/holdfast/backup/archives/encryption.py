@@ -172,18 +172,18 @@ def convert_media(archive: Archive, target: MediaFolder) -> tuple[dict[str, str]
     written: dict[str, str] = {}
     files = damaged = 0
     for name, digest, path, content_type in rows:
-        place = written.get(digest)
-        if place is None:
-            place = written[digest] = target.place_of(digest, content_type or "")
+        new_place = written.get(digest)
+        if new_place is None:
+            new_place = written[digest] = target.place_of(digest, content_type or "")
             file = archive.media.find(path)
             try:
                 if file is not None:
-                    with file.open() as source, target.write(place) as out:
+                    with file.open() as source, target.write(new_place) as out:
                         shutil.copyfileobj(source, out, CHUNK)
                     files += 1
             except AttachmentError:
                 damaged += 1
-        places[name] = place
+        places[name] = new_place
     return places, EncryptionChange(files, damaged)
 
 

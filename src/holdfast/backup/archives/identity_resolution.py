@@ -59,10 +59,10 @@ def resolve_people(
         (weak_alias for weak_alias in aliases.values() if weak_alias.is_weak),
         key=lambda weak_alias: weak_alias.strength,
     ):
-        for since, other in candidate_owners(alias, bearers, order):
-            owners = {other.id, person_of[other.id]}
+        for since, stronger in candidate_owners(alias, bearers, order):
+            owners = {stronger.id, person_of[stronger.id]}
             if not any(order[both] >= since for owner in owners for both in common_snapshots(alias.id, owner)):
-                person_of[alias.id] = person_of[other.id]
+                person_of[alias.id] = person_of[stronger.id]
                 break
     return person_of
 
@@ -72,10 +72,16 @@ def candidate_owners(
 ) -> Iterator[tuple[When, Alias]]:
     """Yield the stronger aliases that an alias may belong to, with the time since when, the best match first."""
     candidates = [
-        (other.strength, STRENGTH.index(identifier[0]), order[other.identifiers[identifier]], other.key, other)
+        (
+            stronger.strength,
+            STRENGTH.index(identifier[0]),
+            order[stronger.identifiers[identifier]],
+            stronger.key,
+            stronger,
+        )
         for identifier in alias.identifiers
-        for other in bearers[identifier]
-        if other.strength < alias.strength
+        for stronger in bearers[identifier]
+        if stronger.strength < alias.strength
     ]
-    for _kind, _identifier, since, _key, other in sorted(candidates, key=lambda claim: claim[:4]):
-        yield since, other
+    for _kind, _identifier, since, _key, stronger in sorted(candidates, key=lambda claim: claim[:4]):
+        yield since, stronger

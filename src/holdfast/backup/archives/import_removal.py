@@ -75,11 +75,11 @@ def remove_import(connection: sqlite3.Connection, snapshot: int) -> None:
         raise NotInArchive(f"there is no import {snapshot}; `holdfast archive info` lists them")
     account: int = row[0]
     order = Snapshots.of(connection, account).order
-    left = sorted((number for number in order if number != snapshot), key=order.__getitem__)
-    if not left:
+    remaining = sorted((number for number in order if number != snapshot), key=order.__getitem__)
+    if not remaining:
         remove_account(connection, account)
         return
-    earlier = [number for number in left if order[number] < order[snapshot]]
+    earlier = [number for number in remaining if order[number] < order[snapshot]]
     # While an import is removed, `last_seen` is never NULL.
     run(
         "UPDATE stored_message SET last_seen = (SELECT newest_snapshot FROM account WHERE id = ?1) "
@@ -88,20 +88,24 @@ def remove_import(connection: sqlite3.Connection, snapshot: int) -> None:
     )
     RecordMove(connection, snapshot).run()
     replace_sightings(
-        connection, snapshot, earlier[-1] if earlier else None, left[len(earlier) : len(earlier) + 1], left[-1]
+        connection,
+        snapshot,
+        earlier[-1] if earlier else None,
+        remaining[len(earlier) : len(earlier) + 1],
+        remaining[-1],
     )
-    neighbour = earlier[-1] if earlier else left[0]
+    neighbour = earlier[-1] if earlier else remaining[0]
     for table in ("ad_hoc_call", "sticker_pack"):
         run(f"UPDATE {table} SET seen_in = ? WHERE seen_in = ?", (neighbour, snapshot))  # constants
     for table in SNAPSHOT_TABLES:
         run(f"DELETE FROM {table} WHERE snapshot_id = ?", (snapshot,))  # constants
     run("DELETE FROM block WHERE snapshot_id = ?", (snapshot,))
     run("DELETE FROM snapshot WHERE id = ?", (snapshot,))
-    run("UPDATE account SET newest_snapshot = ? WHERE id = ?", (left[-1], account))
-    resolve_again(connection, account, left)
+    run("UPDATE account SET newest_snapshot = ? WHERE id = ?", (remaining[-1], account))
+    resolve_again(connection, account, remaining)
 
 
-def resolve_again(connection: sqlite3.Connection, account: int, left: list[int]) -> None:
+def resolve_again(connection: sqlite3.Connection, account: int, remaining: list[int]) -> None:
     """Resolve people and the account again from the remaining snapshots."""
     run = connection.execute
     rebuild_identities(connection, account)
@@ -133,7 +137,7 @@ def resolve_again(connection: sqlite3.Connection, account: int, left: list[int])
     )
     run("DELETE FROM account_evidence WHERE account_id = ?", (account,))
     first = None
-    for snapshot_id in left:
+    for snapshot_id in remaining:
         header, raw = run("SELECT header, account_record FROM snapshot WHERE id = ?", (snapshot_id,)).fetchone()
         entries = evidence(BackupInfo.FromString(header), Frame.FromString(raw or b"").account)
         first = first or entries[0]
@@ -309,8 +313,8 @@ class RecordMove:
     def pair_ids(self, table: str, column: str, target: int) -> IdMap:
         """Pair the ids of two snapshots by alias, else by person."""
         query = f"SELECT file_id, alias, {column} FROM {table} WHERE snapshot_id = ? ORDER BY file_id DESC"
-        there = self.connection.execute(query, (target,)).fetchall()
-        by_owner: Mapping[int, int] = {owner: number for number, _alias, owner in there}
-        by_alias: Mapping[int, int] = {alias: number for number, alias, _owner in there}
-        here = self.connection.execute(query, (self.snapshot,)).fetchall()
-        return IdMap({number: by_alias.get(alias, by_owner.get(owner, 0)) for number, alias, owner in here})
+        target_rows = self.connection.execute(query, (target,)).fetchall()
+        by_owner: Mapping[int, int] = {owner: number for number, _alias, owner in target_rows}
+        by_alias: Mapping[int, int] = {alias: number for number, alias, _owner in target_rows}
+        own_rows = self.connection.execute(query, (self.snapshot,)).fetchall()
+        return IdMap({number: by_alias.get(alias, by_owner.get(owner, 0)) for number, alias, owner in own_rows})

@@ -396,11 +396,11 @@ class ItemReader(Cursor):
 
     def person(self, local: cython.ulonglong) -> object:
         """Map a recipient id of the backup to an id of the archive, 0 if it is missing."""
-        found: object = self.people.get(local)
-        if found is None:
+        person_id: object = self.people.get(local)
+        if person_id is None:
             self.stranger = True
             return 0
-        return found
+        return person_id
 
     def receipts(self) -> list[Row] | None:
         """Return the receipts in a canonical order: recipient, time, status bits."""
@@ -415,31 +415,31 @@ class ItemReader(Cursor):
         if len(self.reactions) > 1:
             self.reactions.sort()
         rows: list[Row] = []
-        for order, when, who, emoji in self.reactions:
-            rows.append((number, len(rows), who, emoji, when, order))
+        for order, when, author, emoji in self.reactions:
+            rows.append((number, len(rows), author, emoji, when, order))
         return rows
 
     def status(self) -> cython.void:
         """Read the delivery status of one recipient."""
         outer: cython.Py_ssize_t = self.end
         inner: cython.Py_ssize_t
-        who: cython.ulonglong = 0
+        recipient: cython.ulonglong = 0
         when: cython.ulonglong = 0
-        what: cython.uint = 0
+        status: cython.uint = 0
         sealed: cython.bint = False
         reason: cython.ulonglong = 0
         tag: cython.uint
         while self.pos < outer and not self.fault:
             tag = self.step()
             if tag == (1 << 3):
-                who = self.varint()
+                recipient = self.varint()
             elif tag == (2 << 3):
                 when = self.varint()
             elif tag & 7 == 2:
                 if 3 <= tag >> 3 <= 9:
-                    if what:
+                    if status:
                         self.odd = True
-                    what = tag >> 3
+                    status = tag >> 3
                     inner = self.end
                     while self.pos < inner and not self.fault:
                         tag = self.step()
@@ -457,14 +457,14 @@ class ItemReader(Cursor):
                 self.skip(tag, 3)
         if self.statuses is None:
             self.statuses = []
-        if what == 0:
+        if status == 0:
             self.unsure = True
-        self.delivery = max(self.delivery, PROGRESS[cython.cast(cython.Py_ssize_t, what)])
-        if what == 9 and reason < 3:
-            what |= cython.cast(cython.uint, reason) << 5
-        elif 4 <= what <= 7 and sealed:
-            what |= SEALED
-        self.statuses.append((self.person(who), min(when, LATEST), what))
+        self.delivery = max(self.delivery, PROGRESS[cython.cast(cython.Py_ssize_t, status)])
+        if status == 9 and reason < 3:
+            status |= cython.cast(cython.uint, reason) << 5
+        elif 4 <= status <= 7 and sealed:
+            status |= SEALED
+        self.statuses.append((self.person(recipient), min(when, LATEST), status))
 
     def standard(self) -> cython.void:
         """Read an ordinary message: its text and its reactions."""
@@ -577,24 +577,24 @@ class ItemReader(Cursor):
 
     def look(self) -> cython.uint:
         """Return the bit field of what has no column of its own."""
-        found: cython.uint = self.direction | self.kind << 4
+        flags: cython.uint = self.direction | self.kind << 4
         if self.has_text:
-            found |= _HAS_TEXT
+            flags |= _HAS_TEXT
         if self.link:
-            found |= _HAS_LINK
+            flags |= _HAS_LINK
         if self.direction == 8 and self.read:
-            found |= _IS_READ
+            flags |= _IS_READ
         if self.direction == 8 and self.sealed:
-            found |= _IS_SEALED
+            flags |= _IS_SEALED
         if self.sms:
-            found |= _IS_SMS
-        return found | self.delivery << DELIVERY_SHIFT
+            flags |= _IS_SMS
+        return flags | self.delivery << DELIVERY_SHIFT
 
     def reaction(self) -> cython.void:
         """Read a reaction."""
         outer: cython.Py_ssize_t = self.end
         emoji: object = ""
-        who: cython.ulonglong = 0
+        author: cython.ulonglong = 0
         when: cython.ulonglong = 0
         order: cython.ulonglong = 0
         tag: cython.uint
@@ -603,7 +603,7 @@ class ItemReader(Cursor):
             if self.fault:
                 return
             if tag == (2 << 3):
-                who = self.varint()
+                author = self.varint()
             elif tag == (3 << 3):
                 when = self.varint()
             elif tag == (4 << 3):
@@ -623,7 +623,7 @@ class ItemReader(Cursor):
                 return
         if self.reactions is None:
             self.reactions = []
-        self.reactions.append((min(order, LATEST), min(when, LATEST), self.person(who), emoji))
+        self.reactions.append((min(order, LATEST), min(when, LATEST), self.person(author), emoji))
 
     def update(self) -> cython.void:
         """Compute the slot, which distinguishes updates at one time: the kind, and the type of a simple one."""
@@ -693,13 +693,13 @@ def pack_receipts(statuses: list[Row], sent: cython.ulonglong) -> bytearray:
     packed: bytearray = bytearray()
     number: cython.ulonglong
     when: cython.ulonglong
-    for who, at, look in statuses:
-        number = who
+    for recipient, at, flags in statuses:
+        number = recipient
         while number > 0x7F:
             packed.append((number & 0x7F) | 0x80)
             number >>= 7
         packed.append(number)
-        packed.append(look)
+        packed.append(flags)
         when = at
         number = (when - sent) << 1 if when >= sent else ((sent - when) << 1) - 1
         while number > 0x7F:
@@ -712,8 +712,8 @@ def pack_receipts(statuses: list[Row], sent: cython.ulonglong) -> bytearray:
 def fingerprint_of(raw: bytes, people: dict[int, int], root: cython.uint = CHAT_ITEM) -> int:
     """Return the 63-bit fingerprint of one record, as `read_items` computes it."""
     reader: ItemReader = ItemReader(raw, people, {}, {}, {})
-    mark: int = reader.digest(root, 1) >> 1
-    return mark
+    fingerprint: int = reader.digest(root, 1) >> 1
+    return fingerprint
 
 
 def read_items(  # noqa: PLR0915, PLR0917  # a cdef class could not take them by name as fast
@@ -748,7 +748,7 @@ def read_items(  # noqa: PLR0915, PLR0917  # a cdef class could not take them by
     fingerprint: cython.ulonglong
     chat: cython.ulonglong
     author: cython.ulonglong
-    what: cython.uint
+    flags: cython.uint
     number: object
     while reader.enter(cap):
         frames += 1
@@ -781,24 +781,24 @@ def read_items(  # noqa: PLR0915, PLR0917  # a cdef class could not take them by
             place = 0
         else:
             place += 1
-        what = 0
+        flags = 0
         if reader.rich or reader.revisions is not None:
-            what |= IS_RICH
+            flags |= IS_RICH
         if reader.odd:
-            what |= IS_ODD
+            flags |= IS_ODD
         if reader.unsure:
-            what |= IS_UNSURE
+            flags |= IS_UNSURE
         if reader.stranger:
-            what |= HAS_STRANGER
+            flags |= HAS_STRANGER
         if reader.parts is not None:
-            what |= HAS_PARTS
+            flags |= HAS_PARTS
         if not (chat and author and reader.direction and reader.kind):
-            what |= IS_LOST
+            flags |= IS_LOST
         reader.rows.append(
             (
                 body,
                 end,
-                what,
+                flags,
                 reader.receipts(),
                 reader.reaction_rows(number),
                 reader.parts,

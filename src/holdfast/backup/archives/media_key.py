@@ -84,7 +84,7 @@ def overwrite(handle: int) -> None:
     if state.st_nlink > 1:
         return
     os.lseek(handle, 0, os.SEEK_SET)
-    left = state.st_size
-    while left > 0:
-        left -= os.write(handle, ZEROS[: min(left, len(ZEROS))])
+    remaining = state.st_size
+    while remaining > 0:
+        remaining -= os.write(handle, ZEROS[: min(remaining, len(ZEROS))])
     os.fsync(handle)

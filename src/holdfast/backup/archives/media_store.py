@@ -92,10 +92,10 @@ def mark_removed(connection: sqlite3.Connection, used: Set[str]) -> tuple[int, i
     the archive is next opened for writing.
     """
     rows = connection.execute("SELECT media_name, sha256, size FROM media WHERE path <> ''").fetchall()
-    gone = [row for row in rows if row[0] not in used]
+    removed = [row for row in rows if row[0] not in used]
     kept_hashes = {row[1] for row in rows if row[0] in used}
-    connection.executemany("UPDATE media SET path = '' WHERE media_name = ?", [row[:1] for row in gone])
-    files = {sha256: size for _name, sha256, size in gone if sha256 not in kept_hashes}
+    connection.executemany("UPDATE media SET path = '' WHERE media_name = ?", [row[:1] for row in removed])
+    files = {sha256: size for _name, sha256, size in removed if sha256 not in kept_hashes}
     return len(files), sum(files.values())
 
 

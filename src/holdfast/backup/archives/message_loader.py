@@ -250,7 +250,7 @@ class MessageLoader:
             return model.Message(*facts, status=parts.states.get(number))
         name = self.names.name
         reactions, quoted = parts.reactions.get(number), parts.quotes.get(number)
-        links, marks, revisions = parts.links.get(number), parts.ranges.get(number), parts.revisions.get(number)
+        links, ranges, revisions = parts.links.get(number), parts.ranges.get(number), parts.revisions.get(number)
         return model.Message(
             *facts,
             files,
@@ -259,16 +259,16 @@ class MessageLoader:
             else (),
             model.Quote(quoted[0][0], name(quoted[0][0]), *quoted[0][1:]) if quoted else None,
             tuple([model.Link(*values) for values in links]) if links else (),
-            tuple([self.text_range(values) for values in marks if values[0] == "text"]) if marks else (),
-            tuple([self.text_range(values) for values in marks if values[0] == "quote"]) if marks else (),
+            tuple([self.text_range(values) for values in ranges if values[0] == "text"]) if ranges else (),
+            tuple([self.text_range(values) for values in ranges if values[0] == "quote"]) if ranges else (),
             tuple([model.Revision(n, at, texts.get(n, was)) for n, at, was in revisions]) if revisions else (),
             parts.polls.get(number),
             parts.cards.get(number),
             parts.states.get(number),
             tuple(
                 [
-                    model.Receipt(who, name(who), status, at, reason)
-                    for who, status, at, _, reason in parts.receipts.get(number, ())
+                    model.Receipt(recipient, name(recipient), status, at, reason)
+                    for recipient, status, at, _, reason in parts.receipts.get(number, ())
                 ]
             ),
             tuple(
@@ -344,7 +344,8 @@ class MessageLoader:
                 bool(ended),
                 tuple(
                     model.PollOption(
-                        text, tuple(self.names.name(who) for option, who in votes.get(number, ()) if option == n)
+                        text,
+                        tuple(self.names.name(voter) for option, voter in votes.get(number, ()) if option == n),
                     )
                     for n, text in options.get(number, ())
                 ),
@@ -369,8 +370,8 @@ class MessageLoader:
         for number, row in special.items():
             account = self.names.accounts[row[1]]
 
-            def namer(whom: object, account: int = account) -> str | None:
-                return self.names.name_in_account(account, whom)
+            def namer(person: object, account: int = account) -> str | None:
+                return self.names.name_in_account(account, person)
 
             parts = [
                 sentence(kind, json.loads(details), row[2], namer, self.table)
@@ -389,9 +390,9 @@ class MessageLoader:
         template = self.table.get(f"{key}.you") if own else None
         return (template or self.table[key]).format(who=self.names.name(row[2]), **values)
 
-    def subject_name(self, whom: int) -> str:
+    def subject_name(self, person: int) -> str:
         """Return the name of a person at the beginning of a sentence."""
-        return self.table["you"] if self.names.is_owner(whom) else self.names.name(whom)
+        return self.table["you"] if self.names.is_owner(person) else self.names.name(person)
 
     def fact_sentence(self, row: Row, fact: str, state: str | None, value: Any) -> str:
         """Return the sentence for a payment, gift badge, sticker, contact card or deletion by an admin."""

@@ -15,7 +15,7 @@ cdef class PartReader(Cursor):
     cdef public list links
     cdef public list stickers
     cdef public Py_ssize_t files
-    cdef list found
+    cdef list pending_ranges
 
     cdef str text_of(self)
     cdef bytes bytes_of(self)

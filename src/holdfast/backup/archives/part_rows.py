@@ -45,7 +45,7 @@ class PartReader(Cursor):
         self.stickers: list[Row] = []
         self.extra: list[str] = []
         self.files: cython.Py_ssize_t = 0
-        self.found: list[Row] = []
+        self.pending_ranges: list[Row] = []
 
     def read(self, number: object, parts: list[Part]) -> bool:
         """Read the parts of one message; return False if protobuf has to read them."""
@@ -63,7 +63,7 @@ class PartReader(Cursor):
         self.links = []
         self.stickers = []
         self.extra = []
-        self.found = []
+        self.pending_ranges = []
         names: list[str] = []
         try:
             for kind, start, end in parts:
@@ -108,9 +108,9 @@ class PartReader(Cursor):
 
     def bytes_of(self) -> bytes:
         """Read bytes up to `end`."""
-        found: bytes = self.raw[self.pos : self.end]
+        raw: bytes = self.raw[self.pos : self.end]
         self.pos = self.end
-        return found
+        return raw
 
     def uuid(self) -> str:
         """Read a UUID as text; empty for no bytes."""
@@ -128,13 +128,13 @@ class PartReader(Cursor):
 
     def write_ranges(self, number: object, part: str) -> None:
         """Add the rows of the collected body ranges, in a canonical order."""
-        if not self.found:
+        if not self.pending_ranges:
             return
-        self.found.sort()
-        for n, (start, length, style, aci) in enumerate(self.found):
-            who = self.by_aci.get(aci) if aci else None
-            self.ranges.append((number, 0, part, n, start, length, style or None, aci or None, who))
-        self.found = []
+        self.pending_ranges.sort()
+        for n, (start, length, style, aci) in enumerate(self.pending_ranges):
+            person_id = self.by_aci.get(aci) if aci else None
+            self.ranges.append((number, 0, part, n, start, length, style or None, aci or None, person_id))
+        self.pending_ranges = []
 
     def range(self) -> cython.void:
         """Read a body range: a style or a mention."""
@@ -171,22 +171,22 @@ class PartReader(Cursor):
             self.odd = True
             return
         name: object = _STYLES[cython.cast(cython.Py_ssize_t, style)]
-        self.found.append((start, length, name, aci))
+        self.pending_ranges.append((start, length, name, aci))
 
     def quote(self, number: object) -> cython.void:  # noqa: PLR0915  # one branch for each field
         """Read a quote."""
         outer: cython.Py_ssize_t = self.end
         inner: cython.Py_ssize_t
         target: object = None
-        who: cython.ulonglong = 0
+        author: cython.ulonglong = 0
         kind: cython.ulonglong = 0
         texts: cython.int = 0
         files: cython.int = 0
         text: object = None
         tag: cython.uint
         # The ranges of the message itself are kept until all of it was read.
-        before: list[Row] = self.found
-        self.found = []
+        before: list[Row] = self.pending_ranges
+        self.pending_ranges = []
         while self.pos < outer and not self.fault:
             tag = self.step()
             if self.fault:
@@ -194,7 +194,7 @@ class PartReader(Cursor):
             if tag == (1 << 3):
                 target = min(self.varint(), LATEST)
             elif tag == (2 << 3):
-                who = self.varint()
+                author = self.varint()
             elif tag == (5 << 3):
                 kind = self.varint()
             elif tag & 7 == 2:
@@ -224,13 +224,13 @@ class PartReader(Cursor):
                 self.end = outer
             else:
                 self.skip(tag, 3)
-        here: object = self.people.get(who)
-        if texts > 1 or kind == 0 or kind > 4 or here is None:
+        author_id: object = self.people.get(author)
+        if texts > 1 or kind == 0 or kind > 4 or author_id is None:
             self.odd = True
             return
-        self.quotes.append((number, 0, target, here, _QUOTES[cython.cast(cython.Py_ssize_t, kind)], text))
+        self.quotes.append((number, 0, target, author_id, _QUOTES[cython.cast(cython.Py_ssize_t, kind)], text))
         self.write_ranges(number, "quote")
-        self.found = before
+        self.pending_ranges = before
 
     def quoted(self, number: object, n: object) -> cython.void:
         """Read a quoted attachment: its type, name and thumbnail."""
@@ -298,8 +298,8 @@ class PartReader(Cursor):
             self.odd = True
             return "", ""
         if content is not None or name is not None:
-            found = (pointer[0] if content is None else content, pointer[1] if name is None else name)
-            pointer = found + pointer[2:]
+            overridden = (pointer[0] if content is None else content, pointer[1] if name is None else name)
+            pointer = overridden + pointer[2:]
         self.file(number, role, n, pointer, _FLAGS[cython.cast(cython.Py_ssize_t, flag)])
         return pointer[1], pointer[5]
 

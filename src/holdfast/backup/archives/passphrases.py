@@ -45,12 +45,12 @@ class ArchiveKey:
         """Return the raw key in the syntax of SQLCipher, which skips the derivation."""
         return f"x'{self.key.hex()}{self.salt.hex()}'"
 
-    def fits(self, place: Path) -> bool:
+    def fits(self, path: Path) -> bool:
         """Return whether the HMAC of any of some pages of the archive matches the key."""
         mac_key = hashlib.pbkdf2_hmac(
             "sha512", self.key, bytes(byte ^ HMAC_SALT_MASK for byte in self.salt), HMAC_ITERATIONS, len(self.key)
         )
-        with place.open("rb") as file:
+        with path.open("rb") as file:
             pages = file.seek(0, os.SEEK_END) // PAGE
             for number in range(0, pages, max(1, pages // SAMPLED)):
                 file.seek(number * PAGE)

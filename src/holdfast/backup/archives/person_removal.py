@@ -94,9 +94,9 @@ class Cleaner:
                     return False
             elif field.is_repeated:
                 if (name, field.name) in ID_FIELDS:
-                    left = [item for item in value if item not in self.ids]
+                    remaining = [item for item in value if item not in self.ids]
                     del value[:]
-                    value.extend(left)
+                    value.extend(remaining)
             elif self.names(name, field.name, value):
                 return False
         return True
@@ -105,13 +105,13 @@ class Cleaner:
         """Clean the value of a field; return whether the enclosing record stays."""
         if repeated:
             assert isinstance(value, Collection)  # noqa: S101  # as the schema says
-            left = [item for item in value if self.clean(item)]
-            if len(left) < len(value):
-                copies = [type(item).FromString(item.SerializeToString()) for item in left]
+            remaining = [item for item in value if self.clean(item)]
+            if len(remaining) < len(value):
+                copies = [type(item).FromString(item.SerializeToString()) for item in remaining]
                 record.ClearField(name)
                 getattr(record, name).extend(copies)
             # A group update without any entries is removed.
-            return bool(left) or name != "updates"
+            return bool(remaining) or name != "updates"
         assert isinstance(value, Record)  # noqa: S101  # as the schema says
         if self.clean(value):
             return True
@@ -209,7 +209,7 @@ def edit_messages(connection: sqlite3.Connection, affected: list[int], cleaners:
     reader, run = RecordReader(connection), connection.execute
     replaced: dict[tuple[int, int], bytes] = {}
     edited: list[int] = []
-    gone: list[int] = []
+    removed: list[int] = []
     for number in affected:
         places = (
             run(
@@ -232,10 +232,10 @@ def edit_messages(connection: sqlite3.Connection, affected: list[int], cleaners:
             elif item.SerializeToString(deterministic=True) != before:
                 replaced[block, at] = item.SerializeToString()
         if dropped and dropped == len(places):
-            gone.append(number)
+            removed.append(number)
         elif dropped or any(place[1:] in replaced for place in places):
             edited.append(number)
-    delete_messages(connection, gone)
+    delete_messages(connection, removed)
     rewrite_records(connection, replaced)
     return edited
 

@@ -41,9 +41,9 @@ def add_plain_messages(  # noqa: PLR0915, PLR0917  # called once per block of me
     items: list[Item],
     data: bytes,
     frame: cython.Py_ssize_t,
-    known: Container[int],
+    stored: Container[int],
     moved: Container[int],
-    here: dict[int, int],
+    fingerprints: dict[int, int],
     seen_in: tuple[int, int],
     records: Records,
     people: dict[int, int],
@@ -54,15 +54,15 @@ def add_plain_messages(  # noqa: PLR0915, PLR0917  # called once per block of me
 ) -> int:
     """Convert new plain messages to rows; `special` is called with each other item, its record and frame number.
 
-    `known` and `moved` have the ids in use, `here` receives the ids of this block with their fingerprints. Return
-    how many messages were converted.
+    `stored` and `moved` have the ids in use, `fingerprints` receives those of this block. Return how many messages
+    were converted.
     """
     index: cython.Py_ssize_t
     start: cython.Py_ssize_t
     end: cython.Py_ssize_t
     at: cython.Py_ssize_t
     limit: cython.Py_ssize_t = records.limit
-    what: cython.uint
+    flags: cython.uint
     waiting: bytearray = records.waiting
     item: Item
     row: Row
@@ -81,15 +81,15 @@ def add_plain_messages(  # noqa: PLR0915, PLR0917  # called once per block of me
         row = item[6]
         start = item[0]
         end = item[1]
-        what = item[2]
+        flags = item[2]
         raw = data[start:end]
         number = row[0]
         if (
-            what & ~PARTS
-            or number in here
-            or number in known
+            flags & ~PARTS
+            or number in fingerprints
+            or number in stored
             or number in moved
-            or (what & PARTS and not reader.read(number, item[5]))
+            or (flags & PARTS and not reader.read(number, item[5]))
         ):
             special(item, raw, frame + index)
             continue
@@ -99,7 +99,7 @@ def add_plain_messages(  # noqa: PLR0915, PLR0917  # called once per block of me
             at = 0
         waiting += (end - start).to_bytes(4, "little")
         waiting += raw
-        if what & PARTS:
+        if flags & PARTS:
             quotes += reader.quotes
             ranges += reader.ranges
             attachments += reader.attachments
@@ -115,7 +115,7 @@ def add_plain_messages(  # noqa: PLR0915, PLR0917  # called once per block of me
                 row = (*row[:LOOK], look, row[TEXT], more, *row[EXTRA + 1 :])
         receipts = NO_RECEIPTS if item[3] is None else pack_receipts(item[3], row[SENT])
         messages.append((*row, *seen_in, records.block, at, receipts))
-        here[number] = row[FINGERPRINT]
+        fingerprints[number] = row[FINGERPRINT]
         taken += 1
         if item[4] is not None:
             reactions += item[4]

@@ -92,7 +92,7 @@ class ProfileWriter:
 
     def contact_columns(self, contact: pb.Contact) -> tuple[object, ...]:
         """Return the columns of a contact."""
-        gone = contact.WhichOneof("registration") == "notRegistered"
+        is_unregistered = contact.WhichOneof("registration") == "notRegistered"
         return (
             uuid_text(contact.aci),
             uuid_text(contact.pni),
@@ -106,8 +106,8 @@ class ProfileWriter:
             contact.blocked,
             optional_ms(contact.blockedAtTimestamp) if contact.blocked else None,
             self.notes.enum(contact, "visibility"),
-            not gone,
-            optional_ms(contact.notRegistered.unregisteredTimestamp) if gone else None,
+            not is_unregistered,
+            optional_ms(contact.notRegistered.unregisteredTimestamp) if is_unregistered else None,
             contact.profileSharing,
             contact.hideStory,
             self.notes.enum(contact, "identityState"),

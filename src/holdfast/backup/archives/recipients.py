@@ -314,12 +314,12 @@ class RecipientMap:
         self.link_members()
         if not snapshots.is_newest or snapshots.newest is None:
             return
-        seen = json.dumps(sorted({self.owners.get(alias, alias) for alias in self.seen}))
+        present = json.dumps(sorted({self.owners.get(alias, alias) for alias in self.seen}))
         chats = json.dumps(sorted({self.owners.get(alias, alias) for alias in self.seen_chats}))
         run(
             "UPDATE recipient SET last_seen = ? WHERE account_id = ? AND last_seen IS NULL "
             "AND id NOT IN (SELECT value FROM json_each(?))",
-            (snapshots.newest, snapshots.account, seen),
+            (snapshots.newest, snapshots.account, present),
         )
         run(
             "UPDATE chat SET last_seen = ? WHERE last_seen IS NULL "

@@ -93,8 +93,8 @@ def remove(
             index_all(connection)
             files, size = mark_removed(connection, used_media(connection))
             after = counts(connection)
-            gone = {name: before[name] - after[name] for name in COUNT_QUERIES}
-            removal = RemovalResult(**gone, edited=edited, files=files, bytes=size)
+            removed = {name: before[name] - after[name] for name in COUNT_QUERIES}
+            removal = RemovalResult(**removed, edited=edited, files=files, bytes=size)
             if dry_run:
                 raise DryRun
         delete_removed_files(connection, media)

@@ -67,7 +67,7 @@ class Rows:
             if row[LOOK] >> 4 & 31 != MESSAGE:
                 reactions = self.reaction_rows(row[0], parsed)
         if flags & STRANGER:
-            statuses = [(who or self.missing_recipient(), *rest) for who, *rest in statuses or ()]
+            statuses = [(recipient or self.missing_recipient(), *rest) for recipient, *rest in statuses or ()]
             reactions = [
                 (*reaction[:2], reaction[2] or self.missing_recipient(), *reaction[3:])
                 for reaction in reactions or ()
@@ -224,7 +224,7 @@ class Rows:
             )
             for reaction in getattr(content, "reactions", ())
         )
-        return [(number, n, who, emoji, at, order) for n, (order, at, who, emoji) in enumerate(ordered)]
+        return [(number, n, author, emoji, at, order) for n, (order, at, author, emoji) in enumerate(ordered)]
 
     def add_attachments(self, number: int, revision: int, item: pb.ChatItem) -> bool:
         """Add all files of a message; return whether it has media of its own."""
@@ -351,7 +351,7 @@ class Rows:
         for n, option in enumerate(poll.options):
             self.tables["poll_option"].append((number, n, option.option))
             votes = sorted((self.recipient_id(vote.voterId), vote.voteCount) for vote in option.votes)
-            self.tables["poll_vote"] += [(number, n, place, *vote) for place, vote in enumerate(votes)]
+            self.tables["poll_vote"] += [(number, n, position, *vote) for position, vote in enumerate(votes)]
 
     def add_payment(self, number: int, payment: pb.PaymentNotification) -> None:
         """Add a payment; one without transaction details was successful."""

@@ -51,8 +51,8 @@ def upgrade(connection: sqlite3.Connection) -> None:
 
 def check(connection: sqlite3.Connection, version: int) -> None:
     """Refuse a database that is not an archive, and an archive of a newer version."""
-    (mark,) = connection.execute("PRAGMA application_id").fetchone()
-    if mark != APPLICATION_ID:
+    (application_id,) = connection.execute("PRAGMA application_id").fetchone()
+    if application_id != APPLICATION_ID:
         raise NotAnArchive("this is a database, but not an archive of Holdfast")
     if version > VERSION:
         raise ArchiveTooNew(f"the archive has version {version}, this Holdfast knows versions up to {VERSION}")

@@ -97,8 +97,8 @@ def store_receipts(connection: sqlite3.Connection) -> None:
     batch: list[tuple[bytes, int, int]] = []
     for (number, sent), receipts in groupby(rows, key=lambda row: row[:2]):
         statuses = [
-            (who, at, STATUSES[status] | bool(sealed) * SEALED | REASONS.get(reason, 0) << 5)
-            for *_message, who, at, status, sealed, reason in receipts
+            (recipient, at, STATUSES[status] | bool(sealed) * SEALED | REASONS.get(reason, 0) << 5)
+            for *_message, recipient, at, status, sealed, reason in receipts
         ]
         delivery = max(item_rows.DELIVERIES.index(item_rows.STATUSES[flags & 15]) for *_rest, flags in statuses)
         batch.append((bytes(item_rows.pack_receipts(statuses, sent)), delivery << item_rows.DELIVERY, number))

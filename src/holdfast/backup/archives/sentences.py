@@ -80,9 +80,9 @@ class SentenceBuilder:
         self.name = name
         self.table = table
 
-    def name_of(self, whom: object, *, first: bool) -> str:
+    def name_of(self, person: object, *, first: bool) -> str:
         """Return the name of a person, at the beginning of a sentence or inside it."""
-        name = None if whom is None or whom == "" else self.name(whom)
+        name = None if person is None or person == "" else self.name(person)
         key = "you" if name == "" else "somebody"
         return name or self.table[key if first else f"{key}.inside"]
 
@@ -158,8 +158,8 @@ class SentenceBuilder:
         doer = self.details.get("updaterAci")
         if len(people) == 1:
             pni = people[0].get("inviteePni")
-            whom = people[0].get("inviteeAci") or (f"PNI:{pni}" if pni else None)
-            member = self.name_of(whom, first=False)
+            invitee = people[0].get("inviteeAci") or (f"PNI:{pni}" if pni else None)
+            member = self.name_of(invitee, first=False)
             return self.fill("groupInvitationRevokedUpdate.one", doer, member=member)
         return self.fill("groupInvitationRevokedUpdate.many", doer, count=len(people))
 

@@ -55,4 +55,4 @@ def split_signs(word: str) -> tuple[list[str], list[str]]:
     """Split a word of a query into its ordinary words and its runs."""
     if word.isascii():
         return [word], []
-    return RUN.sub(" ", word).split(), [seen for run in RUN.findall(word) if (seen := UNSEEN.sub("", run))]
+    return RUN.sub(" ", word).split(), [visible for run in RUN.findall(word) if (visible := UNSEEN.sub("", run))]

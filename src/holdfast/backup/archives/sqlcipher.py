@@ -109,14 +109,14 @@ class EncryptedConnection(dbapi2.Connection):
         return limit
 
 
-def connect(place: Path, key: ArchiveKey | None, *, mode: str, timeout: float) -> sqlite3.Connection:
+def connect(path: Path, key: ArchiveKey | None, *, mode: str, timeout: float) -> sqlite3.Connection:
     """Connect to an encrypted archive, or to an unencrypted database if there is no key.
 
     The key is verified by the first read, not here. SQLite's temporary data stays in memory.
     """
     try:
         connection = dbapi2.connect(
-            f"{place.absolute().as_uri()}?mode={mode}",
+            f"{path.absolute().as_uri()}?mode={mode}",
             uri=True,
             isolation_level=None,
             timeout=timeout,

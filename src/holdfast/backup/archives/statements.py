@@ -11,19 +11,19 @@ from holdfast.backup.archives import item_rows
 __all__ = ["CHILDREN", "INSERT"]
 
 
-def nullable_number(place: int) -> str:
+def nullable_number(index: int) -> str:
     """Return an expression that is NULL for a negative parameter."""
-    return f"CASE WHEN ?{place} >= 0 THEN ?{place} END"
+    return f"CASE WHEN ?{index} >= 0 THEN ?{index} END"
 
 
-def nullable_text(place: int) -> str:
+def nullable_text(index: int) -> str:
     """Return an expression that is NULL for an empty parameter."""
-    return f"CASE WHEN ?{place} <> '' THEN ?{place} END"
+    return f"CASE WHEN ?{index} <> '' THEN ?{index} END"
 
 
-def nullable_blob(place: int) -> str:
+def nullable_blob(index: int) -> str:
     """Return an expression that is NULL for an empty blob."""
-    return f"CASE WHEN ?{place} <> x'' THEN ?{place} END"
+    return f"CASE WHEN ?{index} <> x'' THEN ?{index} END"
 
 
 LOOK: Final = 10
@@ -43,27 +43,27 @@ MESSAGE: Final = (
     f"CASE WHEN ?{LOOK} & {item_rows.HAS_TEXT} THEN ?11 END",
     nullable_text(12),
     nullable_blob(24),
-    *(nullable_number(place) for place in range(13, 17)),
-    *(f"?{place}" for place in range(17, 21)),
+    *(nullable_number(index) for index in range(13, 17)),
+    *(f"?{index}" for index in range(17, 21)),
     nullable_number(21),
     "?22",
     "?23",
 )
 ATTACHMENT: Final = (
-    *(f"?{place}" for place in range(1, 5)),
+    *(f"?{index}" for index in range(1, 5)),
     nullable_text(5),
     nullable_text(6),
     "?7",
     nullable_number(8),
     nullable_number(9),
-    *(nullable_text(place) for place in range(10, 15)),
+    *(nullable_text(index) for index in range(10, 15)),
     nullable_blob(15),
 )
 
 
 def plain_columns(columns: int) -> tuple[str, ...]:
     """Return the parameters of a table without conversion."""
-    return tuple(f"?{place}" for place in range(1, columns + 1))
+    return tuple(f"?{index}" for index in range(1, columns + 1))
 
 
 # Tables with related rows of messages.

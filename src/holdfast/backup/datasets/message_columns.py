@@ -90,9 +90,9 @@ class MessageColumns:
     def add_row(self, message_id: int, row: Row) -> int:
         """Add a message from a row of an archive, and return its row number."""
         _id, chat, author, sent, _first, received, _server, _order, _n, look, text = row[:11]
-        place: int = self.add(message_id, chat, author, sent, received, row[13], look, text.encode())
-        self.pinned[place] = row[14]
-        return place
+        index: int = self.add(message_id, chat, author, sent, received, row[13], look, text.encode())
+        self.pinned[index] = row[14]
+        return index
 
     def add_quote(self, row: cython.Py_ssize_t, quote: Row) -> None:
         """Set the quote columns of a message."""
@@ -106,7 +106,7 @@ class MessageColumns:
 def other_frames(data: bytes) -> list[tuple[int, int, int]]:
     """Return number, start and end of the frames of a block that are not exactly one chat item."""
     items: ItemReader = ItemReader(data, {}, {}, {}, {})
-    found: list[tuple[int, int, int]] = []
+    others: list[tuple[int, int, int]] = []
     frames: cython.Py_ssize_t = 0
     start: cython.Py_ssize_t
     end: cython.Py_ssize_t
@@ -116,10 +116,10 @@ def other_frames(data: bytes) -> list[tuple[int, int, int]]:
         end = items.end
         tag = items.step() if start < end else 0
         if tag != CHAT_ITEM or items.end != end:
-            found.append((frames, start, end))
+            others.append((frames, start, end))
         items.pos = end
         frames += 1
-    return found
+    return others
 
 
 def read_messages(  # noqa: PLR0917  # called once per block of messages

@@ -129,9 +129,9 @@ def s3_dataset(target: DatasetTarget, table: str, *, empty: bool) -> Any:
     options = {"endpoint_override": endpoint.netloc, "scheme": endpoint.scheme} if endpoint.netloc else {}
     region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or "us-east-1"
     partitions = ds.partitioning(pa.schema([("backup", pa.string())]), flavor="hive")
-    place = f"{url.netloc}{url.path}/{table}"
+    path = f"{url.netloc}{url.path}/{table}"
     return ds.dataset(
-        place, format="parquet", filesystem=fs.S3FileSystem(region=region, **options), partitioning=partitions
+        path, format="parquet", filesystem=fs.S3FileSystem(region=region, **options), partitioning=partitions
     )
 
 

@@ -133,9 +133,9 @@ def backups_below(path: Path, target: Path | None, depth: int) -> Iterator[Path]
 def find_key(path: Path, name: str, keys: Path | None, default: Path | None) -> str | None:
     """Return the key file of a backup: by name in `keys`, beside it, beside its folder, else the default."""
     candidates = [] if keys is None else [keys / f"{name}{KEY_SUFFIX}"]
-    for place in (path, path.parent) if path.is_dir() else (path,):
-        candidates += [place.with_name(place.name + KEY_SUFFIX)] if place.name else []
-        candidates += [place.with_suffix(KEY_SUFFIX)] if place.suffix else []
+    for base in (path, path.parent) if path.is_dir() else (path,):
+        candidates += [base.with_name(base.name + KEY_SUFFIX)] if base.name else []
+        candidates += [base.with_suffix(KEY_SUFFIX)] if base.suffix else []
     for candidate in candidates:
         if candidate.is_file():
             return os.path.abspath(candidate)  # noqa: PTH100  # keeps symbolic links
