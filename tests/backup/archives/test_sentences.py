@@ -109,6 +109,15 @@ def test_every_simple_update_has_its_own() -> None:
         ("expirationTimerChange", {"expiresInMs": 0}, 2, "Ada turned off disappearing messages."),
         ("groupCall", {"state": "GENERIC", "startedCallRecipientId": 2}, 2, "Ada started a group call."),
         ("simpleUpdate.CHANGE_NUMBER", {}, 2, "Ada has a new phone number."),
+        (
+            "groupJoinRequestApprovalUpdate",
+            {"requestorAci": 1, "wasApproved": True},
+            2,
+            "You were accepted into the group.",
+        ),
+        ("groupJoinRequestCanceledUpdate", {"requestorAci": 1}, 2, "You canceled a request to join the group."),
+        ("groupInviteLinkResetUpdate", {"updaterAci": 2}, 2, "Ada reset the group link."),
+        ("individualCall", {"direction": "OUTGOING", "state": "ACCEPTED"}, 1, "Outgoing voice call."),
     ],
 )
 def test_sentences_read_well(kind: str, details: dict[str, object], author: int, said: str) -> None:

@@ -241,4 +241,4 @@ def fix_verb(text: str, template: str, values: Mapping[str, object]) -> str:
         return text
     for wrong, right in (("You is ", "You are "), ("You was ", "You were "), ("You has ", "You have ")):
         text = text.replace(wrong, right, 1) if text.startswith(wrong) else text
-    return text.replace("their profile name", "your profile name").replace("no longer asks", "no longer ask")
+    return text.replace("their profile name", "your profile name")
