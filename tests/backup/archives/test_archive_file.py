@@ -149,7 +149,7 @@ def test_what_cannot_be_opened_is_closed(filled: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(archive_file, "BUSY_TIMEOUT_S", 0)
     other = sqlite3.connect(filled.with_name("new.db"), isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
-    with pytest.raises(ArchiveError, match="somebody else is writing") as locked:
+    with pytest.raises(ArchiveError, match="another process is writing") as locked:
         archives.open(filled.with_name("new.db"), create=True)
     other.close()
     assert is_closed(connection_of(locked.value))

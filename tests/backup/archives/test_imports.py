@@ -141,7 +141,7 @@ def test_a_second_writer_is_told_to_wait(tmp_path: Path, monkeypatch: pytest.Mon
     two = write(tmp_path / "two", header, frames)
     writer = sqlite3.connect(place, isolation_level=None)
     writer.execute("BEGIN IMMEDIATE")
-    with pytest.raises(ArchiveBusy, match="somebody else is writing"):
+    with pytest.raises(ArchiveBusy, match="another process is writing"):
         imported(place, two)
     writer.close()
 

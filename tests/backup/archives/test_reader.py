@@ -53,7 +53,7 @@ def test_chats_are_found_by_name_beginning_and_number(opened: Archive) -> None:
     assert opened.chat(chat.name[:8].lower()).id == chat.id
     with pytest.raises(NotInArchive, match="there is no chat"):
         opened.chat("nobody at all")
-    with pytest.raises(NotInArchive, match="chats fit"):
+    with pytest.raises(NotInArchive, match="chats match"):
         opened.chat("e")
     with pytest.raises(NotInArchive):
         opened.chat("9" * 40)

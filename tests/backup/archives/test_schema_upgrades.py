@@ -56,7 +56,7 @@ def test_an_old_archive_that_nothing_can_write_is_said_to_be_old(old: Path) -> N
     """While somebody else writes to it, say."""
     with sqlite3.connect(old, isolation_level=None) as other:
         other.execute("BEGIN IMMEDIATE")
-        with pytest.raises(ArchiveError, match="older version and cannot be brought up to date"):
+        with pytest.raises(ArchiveError, match="older version and cannot be upgraded"):
             archives.open(old)
         other.execute("ROLLBACK")
     with archives.open(old) as opened:

@@ -72,4 +72,4 @@ def test_somebody_who_is_writing_is_waited_for_in_words(run: Run, own_db: str) -
     finally:
         other.close()
     assert ran.status != ExitCode.BUG
-    assert "somebody else is writing" in ran.err
+    assert "another process is writing" in ran.err

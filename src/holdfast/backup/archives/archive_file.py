@@ -315,9 +315,7 @@ def upgrade_archive(path: Path, key: ArchiveKey | None) -> None:
     except NotAnArchive:
         raise
     except ArchiveError as error:
-        raise ArchiveError(
-            f"{path} was made by an older version and cannot be brought up to date: {error}"
-        ) from error
+        raise ArchiveError(f"{path} was created by an older version and cannot be upgraded: {error}") from error
 
 
 def prepare(connection: sqlite3.Connection, version: int, *, empty: bool, encrypted: bool = False) -> None:

@@ -125,7 +125,7 @@ def rewrite(path: Path, old: ArchiveKey | None, new: ArchiveKey | None) -> Encry
                 replace_archive(path, new_path)
         except OSError as error:
             remove_new_file(new_path)
-            raise UnwritableBackup(f"{path} cannot be written anew: {error.strerror}") from error
+            raise UnwritableBackup(f"{path} cannot be rewritten: {error.strerror}") from error
         except BaseException:
             remove_new_file(new_path)
             raise
@@ -147,7 +147,7 @@ def locked(connection: sqlite3.Connection, how: str) -> Iterator[None]:
         connection.execute(f"BEGIN {how}")
     except sqlite3.OperationalError as error:
         if "locked" in str(error):
-            raise ArchiveBusy("somebody else is using the archive; try again when that is done") from error
+            raise ArchiveBusy("another process is using the archive; try again later") from error
         raise ArchiveError(f"the archive cannot be locked: {error}") from error
     try:
         yield
@@ -158,7 +158,7 @@ def locked(connection: sqlite3.Connection, how: str) -> Iterator[None]:
 def check_unchanged(connection: sqlite3.Connection, before: int) -> None:
     """Raise `ArchiveBusy` if another process has written to the archive since it was copied."""
     if connection.execute("PRAGMA data_version").fetchone() != (before,):
-        raise ArchiveBusy("somebody else has written to the archive; try again")
+        raise ArchiveBusy("another process has written to the archive; try again")
 
 
 def convert_media(archive: Archive, target: MediaFolder) -> tuple[dict[str, str], EncryptionChange]:
@@ -248,7 +248,7 @@ def verify(target: sqlite3.Connection, *, encrypted: bool) -> None:
     if encrypted:
         is_sound = is_sound and not target.execute("PRAGMA main.cipher_integrity_check").fetchall()
     if not (is_same and is_sound):
-        raise ArchiveError("what was written is not what the archive has; the archive was left as it is")
+        raise ArchiveError("the new file differs from the archive; the archive was left unchanged")
 
 
 def delete_state(path: Path) -> None:

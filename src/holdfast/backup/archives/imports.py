@@ -94,7 +94,7 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
         connection.execute("BEGIN IMMEDIATE")
     except sqlite3.OperationalError as error:
         if "locked" in str(error):
-            raise ArchiveBusy("somebody else is writing to the archive; try again when that is done") from error
+            raise ArchiveBusy("another process is writing to the archive; try again later") from error
         raise ArchiveError(f"the archive cannot be written: {error}") from error
     try:
         yield

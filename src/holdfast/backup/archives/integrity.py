@@ -63,7 +63,7 @@ def check_schema(connection: sqlite3.Connection, *, writing: bool = False) -> No
     own = own_objects()
     for kind, name, table, sql in connection.execute(OBJECTS).fetchall():
         if kind == "trigger":
-            raise NotAnArchive(f"the archive has a trigger, {shorten_name(name)}, which none made by Holdfast has")
+            raise NotAnArchive(f"the archive has a trigger, {shorten_name(name)}, which Holdfast never creates")
         if name not in own:
             if kind == "index" and writing and table in own:
                 check_index(connection, name, table)
@@ -73,7 +73,7 @@ def check_schema(connection: sqlite3.Connection, *, writing: bool = False) -> No
         text = " ".join(sql.split())
         exact = writing or kind == "view" or is_virtual or expected.upper().startswith("CREATE VIRTUAL")
         if kind != expected_kind or (exact and kind != "index" and text != expected):
-            raise NotAnArchive(f"{name} in the archive is not the {expected_kind} that Holdfast makes")
+            raise NotAnArchive(f"{name} in the archive is not the {expected_kind} that Holdfast creates")
         if kind == "table" and not is_virtual:
             check_columns(connection, name)
 
@@ -83,12 +83,12 @@ def check_old_schema(connection: sqlite3.Connection) -> None:
     own = own_objects()
     for kind, name, _, sql in connection.execute(OBJECTS).fetchall():
         if kind == "trigger":
-            raise NotAnArchive(f"the archive has a trigger, {shorten_name(name)}, which none made by Holdfast has")
+            raise NotAnArchive(f"the archive has a trigger, {shorten_name(name)}, which Holdfast never creates")
         if kind != "table":
             continue
         if sql.upper().startswith("CREATE VIRTUAL"):
             if own.get(name) != (kind, " ".join(sql.split())):
-                raise NotAnArchive(f"{shorten_name(name)} in the archive is not a table that Holdfast makes")
+                raise NotAnArchive(f"{shorten_name(name)} in the archive is not a table that Holdfast creates")
         else:
             check_columns(connection, name)
 
@@ -97,7 +97,7 @@ def check_columns(connection: sqlite3.Connection, table: str) -> None:
     """Refuse a table with generated columns."""
     computed = connection.execute("SELECT name FROM pragma_table_xinfo(?) WHERE hidden <> 0", (table,)).fetchone()
     if computed is not None:
-        raise NotAnArchive(f"{table} in the archive has a column that is computed, which Holdfast makes nowhere")
+        raise NotAnArchive(f"{table} in the archive has a generated column, which Holdfast never creates")
 
 
 def check_index(connection: sqlite3.Connection, name: str, table: str) -> None:
@@ -109,7 +109,7 @@ def check_index(connection: sqlite3.Connection, name: str, table: str) -> None:
     ).fetchone()
     if computed:
         raise NotAnArchive(
-            f"the archive has an index with an expression, {shorten_name(name)}; drop it to add to it"
+            f"the archive has an index with an expression, {shorten_name(name)}; drop it before writing"
         )
 
 

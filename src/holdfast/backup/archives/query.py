@@ -116,9 +116,9 @@ def parse_query(text: str, filters: Filters | None = None, *, beginnings: bool =
         if not part["no"]:
             words.append(value.rstrip("*"))
     if unwanted and not wanted:
-        raise QueryRefused("say what to look for, not only what to leave out")
+        raise QueryRefused("the query only excludes words; add a word to search for")
     if not wanted and (text.strip() and chosen == (filters or Filters())):
-        raise QueryRefused("there is no word to look for in this query")
+        raise QueryRefused("the query has no word to search for")
     match = " AND ".join(wanted)
     if unwanted:
         match = f"({match}) NOT ({' OR '.join(unwanted)})"
@@ -154,11 +154,11 @@ def add_filter(filters: Filters, name: str, value: str) -> Filters:
     if name == "is":
         directions = {"in": "incoming", "incoming": "incoming", "out": "outgoing", "outgoing": "outgoing"}
         if value.lower() not in directions:
-            raise QueryRefused(f"is:{value} is not known; write is:in or is:out")
+            raise QueryRefused(f"there is no filter is:{value}; use is:in or is:out")
         return replace(filters, direction=directions[value.lower()])
     if name == "has":
         if value.lower() not in {"media", "link"}:
-            raise QueryRefused(f"has:{value} is not known; write has:media or has:link")
+            raise QueryRefused(f"there is no filter has:{value}; use has:media or has:link")
         return replace(filters, has_media=True) if value.lower() == "media" else replace(filters, has_link=True)
     if name in {"since", "after"}:
         return replace(filters, since_ms=parse_date(value))

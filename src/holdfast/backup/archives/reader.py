@@ -102,7 +102,7 @@ class ArchiveReader(MessageLoader):
                 return int(matches[0][0])
             if matches:
                 several = ", ".join(f"{name} ({number})" for number, name in matches[:5])
-                raise NotInArchive(f"{len(matches)} chats fit {wanted}: {several}; say which by its number")
+                raise NotInArchive(f"{len(matches)} chats match {wanted}: {several}; use the id of one")
         raise NotInArchive(f"there is no chat {wanted}; `holdfast archive chats` lists them")
 
     def people(self) -> list[model.Person]:

@@ -76,7 +76,7 @@ class RecordReader:
         size = int.from_bytes(self.data[at : at + LENGTH], "little")
         at += LENGTH
         if at + size > len(self.data):
-            raise ArchiveError(f"the archive is damaged: block {block} is cut short")
+            raise ArchiveError(f"the archive is damaged: block {block} is truncated")
         return self.snapshot, self.data[at : at + size]
 
     def load(self, block: int) -> None:
@@ -87,7 +87,7 @@ class RecordReader:
         try:
             self.data = zlib.decompress(row[1])
         except zlib.error:
-            raise ArchiveError(f"the archive is damaged: block {block} cannot be unpacked") from None
+            raise ArchiveError(f"the archive is damaged: block {block} cannot be decompressed") from None
         self.block, self.snapshot = block, row[0]
 
 

@@ -53,7 +53,7 @@ def check(connection: sqlite3.Connection, version: int) -> None:
     """Refuse a database that is not an archive, and an archive of a newer version."""
     (application_id,) = connection.execute("PRAGMA application_id").fetchone()
     if application_id != APPLICATION_ID:
-        raise NotAnArchive("this is a database, but not an archive of Holdfast")
+        raise NotAnArchive("this is a SQLite database, but not a Holdfast archive")
     if version > VERSION:
         raise ArchiveTooNew(f"the archive has version {version}, this Holdfast knows versions up to {VERSION}")
 
@@ -64,4 +64,4 @@ def check_tables(connection: sqlite3.Connection) -> None:
         "SELECT count(*) FROM pragma_table_info('identity') WHERE name = 'alias'"
     ).fetchone()
     if not is_known:
-        raise ArchiveError("the archive is from before the first release: it can be read, but not be added to")
+        raise ArchiveError("the archive is from before the first release: it is read-only")

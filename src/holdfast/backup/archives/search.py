@@ -71,7 +71,7 @@ def search(
         if error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT:
             raise
         # All terms are quoted, so the index is damaged or a term exceeds its limits.
-        raise QueryRefused(f"this cannot be looked for: {error}") from error
+        raise QueryRefused(f"the query cannot be run: {error}") from error
     more = matches[limit - 1][0] if len(matches) > limit and order == "date" else None
     matches = matches[:limit]
     messages = {message.id: message for message in reader.by_ids([number for number, _ in matches])}
@@ -101,7 +101,7 @@ def match_messages(
         high = min(high, below - 1)
     if not query.match and not facets and not without:
         if query.filters == Filters():
-            raise QueryRefused("there is nothing to look for")
+            raise QueryRefused("the query is empty")
         rows = reader.connection.execute(
             "SELECT id, NULL FROM message WHERE id BETWEEN ? AND ? ORDER BY id DESC LIMIT ?", (low, high, limit)
         )
