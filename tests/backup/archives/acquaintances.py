@@ -1,4 +1,4 @@
-"""Backups of one account in which the same few people are known in every way there is."""
+"""Backups of one account in which the same few people have different combinations of identifiers."""
 
 import random
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Everything an archive says, written so that two archives that say the same give the same."""
+"""Canonical dumps of archives: equal for archives with equal content."""
 
 import sqlite3
 from collections.abc import Iterator

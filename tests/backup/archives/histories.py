@@ -1,4 +1,4 @@
-"""Snapshots of one made-up history: later ones, other devices' ones, with what changes between them."""
+"""Snapshots of one generated history: later ones and those of other devices, with the changes between them."""
 
 import random
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""Archives to remove something from, and what is left in them."""
+"""Archives for tests of removals, and checks of what remains."""
 
 import re
 import sqlite3

@@ -1,4 +1,4 @@
-"""Accounts in one archive."""
+"""Several accounts in one archive."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Opening archives, and refusing what is none."""
+"""Opening archives, and refusing other files."""
 
 import os
 import sqlite3

@@ -1,4 +1,4 @@
-"""What changed between two versions of a message."""
+"""Changes between two versions of a message."""
 
 from pathlib import Path
 

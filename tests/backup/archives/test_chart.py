@@ -1,4 +1,4 @@
-"""Statistics drawn as one SVG picture."""
+"""Statistics as an SVG image."""
 
 from dataclasses import replace
 from xml.etree import ElementTree

@@ -1,4 +1,4 @@
-"""Messages of one author in one millisecond are told apart by what they said at first."""
+"""Messages of one author in one millisecond are distinguished by their original content."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Archives are encrypted, decrypted and given another passphrase, whatever interrupts that."""
+"""Archives are encrypted, decrypted and given another passphrase atomically."""
 
 import io
 import os

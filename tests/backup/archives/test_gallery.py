@@ -1,4 +1,4 @@
-"""The files that were sent."""
+"""Lists of sent files."""
 
 from pathlib import Path
 

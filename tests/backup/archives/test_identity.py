@@ -1,4 +1,4 @@
-"""Who is who in two backups."""
+"""Identity of recipients across backups."""
 
 import hashlib
 import random

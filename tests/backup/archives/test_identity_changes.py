@@ -1,4 +1,4 @@
-"""People who turn out to be others."""
+"""Aliases that move to another person."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""Accounts that turn out to be one."""
+"""Accounts that are merged."""
 
 import random
 from itertools import permutations

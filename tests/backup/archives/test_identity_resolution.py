@@ -1,4 +1,4 @@
-"""Which of the ways people are known in are one person."""
+"""Which aliases belong to one person."""
 
 import random
 from itertools import permutations

@@ -1,4 +1,4 @@
-"""Removing an import: the archive says what it would say without it."""
+"""Removing an import: the archive equals one without that import."""
 
 import random
 from pathlib import Path

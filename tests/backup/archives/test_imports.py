@@ -1,4 +1,4 @@
-"""Importing backups: the same content whatever the order, everything or nothing."""
+"""Importing backups: atomic, and independent of the order of imports."""
 
 import os
 import random

@@ -1,4 +1,4 @@
-"""Archives that come from anybody."""
+"""Untrusted archives."""
 
 import sqlite3
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Rows of chat items say what protobuf reads, and fingerprints depend on what is said and on nothing else."""
+"""Rows of chat items equal those read by protobuf, and fingerprints depend on the content only."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""The files beside an encrypted archive: every change is found, and any part is read by itself."""
+"""Encrypted media files: every modification is detected, and random access works."""
 
 import io
 import os

@@ -1,4 +1,4 @@
-"""The folder beside an archive, encrypted and not."""
+"""The media folder of an archive, encrypted and unencrypted."""
 
 import hashlib
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The key of the files beside an archive, and the deletion of those of the form it had before."""
+"""The key of media files, and the deletion of files in the former form."""
 
 import os
 import sqlite3

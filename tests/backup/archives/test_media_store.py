@@ -1,4 +1,4 @@
-"""Attachments beside the archive."""
+"""Attachments copied to the media folder."""
 
 import hashlib
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The full-text index is written with signs that are written down nowhere else."""
+"""The full-text index, with tokens of signs that are not stored elsewhere."""
 
 import sqlite3
 from pathlib import Path

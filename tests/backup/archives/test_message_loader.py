@@ -1,4 +1,4 @@
-"""Messages with all that hangs on them."""
+"""Messages with their related rows."""
 
 import random
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Messages merged with what an archive has of them."""
+"""Imported messages merged with stored ones."""
 
 from pathlib import Path
 

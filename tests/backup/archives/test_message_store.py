@@ -1,4 +1,4 @@
-"""Where messages stand in an archive."""
+"""The message tables of an archive: ids, collisions and moves."""
 
 import sqlite3
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Messages of several backups, each kept once."""
+"""Messages of several backups, each stored once."""
 
 import random
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Leafing through an archive."""
+"""Queries for browsing an archive."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Quotes, styles, attachments, links and stickers are what protobuf reads, or are left to it."""
+"""Quotes, body ranges, attachments, links and stickers equal those read by protobuf, or are left to it."""
 
 import random
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Keys of encrypted archives: what SQLCipher itself derives from a passphrase."""
+"""Keys of encrypted archives equal those that SQLCipher derives."""
 
 import os
 import shutil

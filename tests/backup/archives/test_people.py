@@ -1,4 +1,4 @@
-"""People of an archive."""
+"""Display names of people."""
 
 import sqlite3
 from collections.abc import Iterator

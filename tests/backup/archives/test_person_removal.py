@@ -1,4 +1,4 @@
-"""Removing a person: nothing of them is left in what others wrote."""
+"""Removing a person, with all references in messages of others."""
 
 import random
 import shutil

@@ -1,4 +1,4 @@
-"""New, plain messages become rows in one go; all others are handed back in their turn."""
+"""New plain messages are converted to rows; all others are passed to a callback in order."""
 
 from dataclasses import dataclass, field
 

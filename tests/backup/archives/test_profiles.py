@@ -1,4 +1,4 @@
-"""What shows of people, groups, lists and chats, written into an archive's tables."""
+"""Current rows of recipients and chats."""
 
 import sqlite3
 from collections.abc import Iterator

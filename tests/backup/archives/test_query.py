@@ -1,4 +1,4 @@
-"""What people type into a search."""
+"""Parsing of search queries."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Receipts are packed into a few bytes, and read from them."""
+"""Receipts are encoded compactly, and decoded."""
 
 import pytest
 from hypothesis import given

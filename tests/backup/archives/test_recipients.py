@@ -1,4 +1,4 @@
-"""People, groups and chats of several backups."""
+"""Recipients and chats of several backups."""
 
 from pathlib import Path
 

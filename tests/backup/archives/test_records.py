@@ -1,4 +1,4 @@
-"""The records messages were read from."""
+"""The original records of messages."""
 
 import sqlite3
 from collections.abc import Iterator

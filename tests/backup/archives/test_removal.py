@@ -1,4 +1,4 @@
-"""Removing imports, chats and people: nothing of them is left, and everything else is as it was."""
+"""Removing imports, chats and people: their content is erased, and everything else is unchanged."""
 
 import sqlite3
 import subprocess

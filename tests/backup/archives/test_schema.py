@@ -1,4 +1,4 @@
-"""The tables of an archive."""
+"""The schema of an archive."""
 
 import sqlite3
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Archives of older versions become archives of this version, and say what they said."""
+"""Archives of older versions are upgraded without changes of content."""
 
 import sqlite3
 import tarfile

@@ -1,4 +1,4 @@
-"""The views people query."""
+"""Views for users."""
 
 import sqlite3
 from pathlib import Path

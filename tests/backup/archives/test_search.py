@@ -1,4 +1,4 @@
-"""Searching."""
+"""Full-text search."""
 
 import random
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""Every update becomes one readable sentence."""
+"""Every update has a readable sentence."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Scripts without spaces and emoji."""
+"""Tokens for scripts without word separators, and for emoji."""
 
 import pytest
 

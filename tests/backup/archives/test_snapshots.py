@@ -1,4 +1,4 @@
-"""Which of two snapshots is the later one."""
+"""The order of snapshots."""
 
 from pathlib import Path
 

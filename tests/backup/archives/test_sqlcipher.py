@@ -1,4 +1,4 @@
-"""Connections to encrypted archives behave as those of the standard library."""
+"""Connections to encrypted archives behave like those of the standard library."""
 
 import sqlite3
 from collections.abc import Iterator

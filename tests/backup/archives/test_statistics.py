@@ -1,4 +1,4 @@
-"""Counting what an archive holds."""
+"""Statistics of an archive."""
 
 from itertools import pairwise
 from statistics import median_low

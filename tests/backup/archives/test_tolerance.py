@@ -1,4 +1,4 @@
-"""How a reader forgives: values it reads as others."""
+"""Tolerant reading: defaults of unknown values."""
 
 from holdfast.backup.archives.tolerance import READ_AS, enum_name
 from holdfast.backup.wire import tables

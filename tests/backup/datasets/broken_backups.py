@@ -1,4 +1,4 @@
-"""Backups that are broken in fifty ways."""
+"""Backups that are damaged in fifty ways."""
 
 import gzip
 import struct

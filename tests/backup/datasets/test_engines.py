@@ -1,4 +1,4 @@
-"""Where a build runs: in processes of this machine, or on Ray."""
+"""Engines of a build: worker processes and Ray."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Messages read into columns: by the core where it can, handed back where protobuf has to."""
+"""Messages read into columns by the compiled core, or passed to protobuf."""
 
 from itertools import pairwise
 from typing import Any

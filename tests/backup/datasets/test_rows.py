@@ -1,4 +1,4 @@
-"""A backup read into the tables of a dataset, held against the archive, which reads it by other means."""
+"""The tables of a backup, compared with an archive of the same backup."""
 
 from collections import Counter
 from pathlib import Path

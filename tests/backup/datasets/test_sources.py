@@ -1,4 +1,4 @@
-"""Which backups some paths stand for, what they are called, and where their keys are."""
+"""The backups at some paths, their names and key files."""
 
 import os
 from pathlib import Path

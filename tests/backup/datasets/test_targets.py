@@ -1,4 +1,4 @@
-"""Where datasets lie: a folder and a bucket behave alike."""
+"""Storage of datasets: a folder and a bucket behave alike."""
 
 import os
 from collections.abc import Iterator
