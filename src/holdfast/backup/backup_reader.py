@@ -58,7 +58,7 @@ from holdfast.redacted_repr import redacted
 
 __all__ = ["Backup", "BackupSource", "Form", "open", "opened"]
 
-LOOK: Final = 1 << 16
+HEAD_SIZE: Final = 1 << 16
 TEXT_LOOK: Final = 32
 # The frames that must follow a header without version or time.
 VOUCHERS: Final = 8
@@ -255,10 +255,10 @@ class Opener:
         if again:
             size: int | None = source.seek(0, io.SEEK_END)
             source.seek(0)
-            head = b"".join(read_chunks(source, LOOK))
+            head = b"".join(read_chunks(source, HEAD_SIZE))
         else:
             size = None
-            head, source = look(source)
+            head, source = peek_head(source)
         try:
             form = recognise(head, size, peeking(source) if again else None)
             if not again and form in {Form.CONTAINER, Form.EXPORT}:
@@ -342,7 +342,7 @@ class Opener:
         def start() -> RecordSource:
             nonlocal form
             rewind(source)
-            head, plain = look(gunzip(source, limits=self.gunzip, on_fault=self.on_fault))
+            head, plain = peek_head(gunzip(source, limits=self.gunzip, on_fault=self.on_fault))
             inner = recognise_gzipped(head)
             if inner is Form.LINES:
                 form = Form.GZIP_LINES
@@ -543,7 +543,7 @@ def begins_like_a_stream(
     end = start + length
     if length <= 0 or (size is not None and end > size):
         return False
-    whole = size if size is not None else None if len(head) == LOOK else len(head)
+    whole = size if size is not None else None if len(head) == HEAD_SIZE else len(head)
     look_at = peek or (lambda place, count: head[place : place + count])
     if end > len(head):
         if whole is not None and end > whole:
@@ -597,7 +597,7 @@ def followed_by_frames(look_at: Callable[[int, int], bytes], at: int, size: int 
     """Return whether the file ends after the header, or frames follow it, at least one of them with a record."""
     if at == size:
         return True
-    data = look_at(at, LOOK)
+    data = look_at(at, HEAD_SIZE)
     spans, rest, _needed, fault = frames.split(data, 0, NO_CAP)
     raws = [data[begin:end] for begin, end in spans[:VOUCHERS]]
     if any(walk.walk_record(raw).fault for raw in raws) or (fault and len(spans) < VOUCHERS):
@@ -650,12 +650,12 @@ def peeking(source: BinaryIO) -> Callable[[int, int], bytes]:
     return peek
 
 
-def look(source: BinaryIO) -> tuple[bytes, BinaryIO]:
+def peek_head(source: BinaryIO) -> tuple[bytes, BinaryIO]:
     """Return the first bytes of a source, and a file that still begins with them.
 
     A read from a pipe may return few bytes, so it is repeated.
     """
-    head = b"".join(read_chunks(source, LOOK))
+    head = b"".join(read_chunks(source, HEAD_SIZE))
     return head, as_file(chain([head], iter(lambda: source.read(CHUNK), b"")))
 
 

@@ -150,7 +150,7 @@ class Digest:
         if fault:
             raise block.damaged(fault, count, at)
         if sum(depth == 0 for _slot, depth, _start, _end in entries) != count:
-            block = settled(block)
+            block = normalized(block)
             entries, count, _fault, _at = collect_block(block.data, NO_CAP, PICKED)
         self.frames += count
         slots = PICKED.slots
@@ -235,7 +235,7 @@ class Digest:
         )
 
 
-def settled(block: Block) -> Block:
+def normalized(block: Block) -> Block:
     """Normalize a block in which some frames have no record or more than one, as protobuf reads them."""
     raws = (frame.message.SerializeToString() for frame in block)
     return Block(block.index, block.offset, b"".join(encode_varint(len(raw)) + raw for raw in raws))

@@ -111,7 +111,7 @@ def delivery_histogram(outcome: str) -> "Histogram":
     return instruments().deliveries.labels(outcome)
 
 
-def looked_at(gauges: Sequence[Gauge]) -> bytes:
+def render_gauges(gauges: Sequence[Gauge]) -> bytes:
     """Read the gauges, and return them in the text format of Prometheus."""
     from prometheus_client import CollectorRegistry, generate_latest  # noqa: PLC0415  # see above
     from prometheus_client import Gauge as Instrument  # noqa: PLC0415  # see above
@@ -124,7 +124,7 @@ def looked_at(gauges: Sequence[Gauge]) -> bytes:
 
 def exposition(gauges: Sequence[Gauge] = ()) -> bytes:
     """Return the metrics of all processes of the service, and the gauges."""
-    return counted() + looked_at(gauges)
+    return counted() + render_gauges(gauges)
 
 
 def counted() -> bytes:

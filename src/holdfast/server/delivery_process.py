@@ -31,7 +31,7 @@ def deliver(settings: Settings, server: socket.socket, on_started: Callable[[], 
         os.nice(NICENESS)
     host = App.open(settings)
 
-    def begun(deliverer: Deliverer) -> None:
+    def watch_parent(deliverer: Deliverer) -> None:
         loop = asyncio.get_running_loop()
 
         def end() -> None:
@@ -49,6 +49,6 @@ def deliver(settings: Settings, server: socket.socket, on_started: Callable[[], 
 
     try:
         with traces.exporting(settings.otlp_endpoint):
-            delivery_thread.deliver(host, begun)
+            delivery_thread.deliver(host, watch_parent)
     finally:
         host.close()

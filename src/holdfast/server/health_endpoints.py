@@ -59,10 +59,10 @@ class HealthEndpoints:
         if scope["path"] == "/healthz":
             return PlainTextResponse("ok\n")
         if scope["path"] == "/readyz":
-            problems = await self._look()
+            problems = await self._check_health()
             return JSONResponse({"ready": not problems, "problems": problems}, 503 if problems else 200)
         if scope["path"] == "/api/healthz":
-            return gitea_health(await self._look())
+            return gitea_health(await self._check_health())
         if not self._may_measure(scope):
             return PlainTextResponse("The metrics are shown to this machine, or for the metrics token.\n", 403)
         return Response(await to_thread.run_sync(self._measure), media_type=metrics.CONTENT_TYPE)
@@ -75,7 +75,7 @@ class HealthEndpoints:
             gauges = ()
         return metrics.exposition(gauges)
 
-    async def _look(self) -> dict[str, str]:
+    async def _check_health(self) -> dict[str, str]:
         """Run the health checks; a database that times out is a problem."""
         if time.monotonic() - self._asked >= FRESH_SECONDS:
             self._problems = {"database": "does not answer"}

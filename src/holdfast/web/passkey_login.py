@@ -18,7 +18,7 @@ from holdfast.redacted_repr import redacted
 from holdfast.web.error_messages import message_for, status_for
 from holdfast.web.login import CLOSED, SECOND_PAGE, logged_in, refuse
 from holdfast.web.pages import local_path
-from holdfast.web.second_factor import complete_login, waiting_user
+from holdfast.web.second_factor import complete_login, pending_login_user
 from holdfast.web.settings.passkeys import LARGEST_RESPONSE, options_error, options_response
 
 __all__ = ["check_passkey", "check_second_passkey", "login_options", "second_factor_options"]
@@ -46,7 +46,7 @@ def login_options(request: RequestContext) -> RawResponse:
 @endpoint(f"POST {SECOND}/options", anonymous=True, largest_body=LARGEST_RESPONSE)
 def second_factor_options(request: RequestContext) -> RawResponse:
     """Return the WebAuthn options that request a passkey of the user who entered their password."""
-    user = waiting_user(request)
+    user = pending_login_user(request)
     if user is None:
         raise ApiError(STATUS_OF_REFUSED, SIGN_IN_AGAIN)
     return make_options(request, ChallengePurpose.SECOND_FACTOR, user)

@@ -28,7 +28,7 @@ from holdfast.web.login import (
 from holdfast.web.pages import local_path, page, redirect_to
 from holdfast.web.settings.two_factor import passkey_problem
 
-__all__ = ["check_second_factor", "complete_login", "first_page", "show_second_factor", "waiting_user"]
+__all__ = ["check_second_factor", "complete_login", "first_page", "pending_login_user", "show_second_factor"]
 
 log = structlog.get_logger(__name__)
 STATUS_OF_WRONG_CODE: Final = 401
@@ -46,7 +46,7 @@ class CodeForm(msgspec.Struct, frozen=True):
 def show_second_factor(request: RequestContext, query: LoginQuery) -> RawResponse:
     """Show the forms of the second factor; without a password step, redirect to the log-in page."""
     wanted = local_path(query.next)
-    user = waiting_user(request)
+    user = pending_login_user(request)
     if user is None:
         return redirect_to(first_page(wanted))
     return code_page(request, user, wanted)
@@ -68,7 +68,7 @@ async def check_login_code(request: RequestContext, body: CodeForm) -> RawRespon
 
 async def complete_login(request: RequestContext, wanted: str, check: Callable[[Account], object]) -> RawResponse:
     """Start a session of the user who entered their password, if the check of their second factor succeeds."""
-    user = await to_thread.run_sync(waiting_user, request)
+    user = await to_thread.run_sync(pending_login_user, request)
     if user is None:
         return redirect_to(first_page(wanted))
     try:
@@ -89,7 +89,7 @@ async def complete_login(request: RequestContext, wanted: str, check: Callable[[
     return response
 
 
-def waiting_user(request: RequestContext) -> Account | None:
+def pending_login_user(request: RequestContext) -> Account | None:
     """Return the user of the unexpired cookie of the password step; None if there is none."""
     cookie = request.cookies.get(SECOND_STEP_COOKIE)
     return None if cookie is None else pending_logins.user_of(request.app, Secret(cookie))

@@ -191,12 +191,12 @@ def test_only_a_few_run_at_once(clients: ServiceClients) -> None:
     """For one user and for all; one that has ended makes room."""
     ada, bob, eve = (clients.account(name) for name in ("ada", "bob", "eve"))
     slots = migrations.MigrationSlots()
-    with slots.taken(ada), slots.taken(ada), slots.taken(bob):
-        with pytest.raises(TooManyAtOnce), slots.taken(ada):
+    with slots.slot(ada), slots.slot(ada), slots.slot(bob):
+        with pytest.raises(TooManyAtOnce), slots.slot(ada):
             pass
-        with slots.taken(bob), pytest.raises(TooManyAtOnce), slots.taken(eve):
+        with slots.slot(bob), pytest.raises(TooManyAtOnce), slots.slot(eve):
             pass
-        with slots.taken(eve):
+        with slots.slot(eve):
             pass
 
 

@@ -37,7 +37,7 @@ def test_a_folder_is_a_dictionary_in_gits_order(steps: list[tuple[bytes, str, in
             changed = folder.put_below(name, Folder([], []))
             assert isinstance(found := changed.get(name), tuple)
             assert isinstance(found[1], Folder)
-            changed.settle(name, at)
+            changed.set_subtree(name, at)
             expected[name] = 0o40000, at
         assert folder.rows == before
         folder = changed

@@ -8,7 +8,7 @@ from holdfast.hosting.errors import MergeConflict
 from holdfast.hosting.git import tree_merges
 from holdfast.hosting.git.repository import open_repository
 from holdfast.hosting.git.tree_merges import conflict_names, open_merger, tree_links
-from holdfast.hosting.git.tree_writer import Draft, Spot
+from holdfast.hosting.git.tree_writer import Draft, PathEntry
 from tests.hosting.git.oracle import commit, line
 
 BASE: dict[bytes, bytes | None] = {b"a": b"1\n2\n3\n", b"dir/b": b"b\n", b"dir/c": b"c\n", b"z": b"z\n"}
@@ -120,7 +120,7 @@ def test_changes_between_two_trees_are_applied_to_a_third(
         assert list(temporary.iterdir())
     assert not list(temporary.iterdir())
     found = draft.find(result, "a")
-    assert isinstance(found, Spot)
+    assert isinstance(found, PathEntry)
     assert draft.content(found.id) == b"0\n1\n2\n3\n4\n"
     assert sorted((folder / "objects").rglob("*")) == before
 

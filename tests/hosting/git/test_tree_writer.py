@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from holdfast.hosting.errors import GitDamaged
 from holdfast.hosting.git.commits import Signature, build_tree
 from holdfast.hosting.git.repository import Repo, open_repository
-from holdfast.hosting.git.tree_writer import Draft, Nowhere, Spot
+from holdfast.hosting.git.tree_writer import Draft, Nowhere, PathEntry
 from tests.hosting.git.oracle import new_repository
 
 ADA = Signature("Ada", "ada@example.org", 1)
@@ -51,7 +51,7 @@ def test_the_tree_is_the_one_git_writes(folder: Path, steps: list[tuple[str, boo
     git(folder, "update-index", "-z", "--add", "--index-info", given=lines.encode())
     assert made == git(folder, "write-tree")
     for path, mode in files.items():
-        assert draft.find(root, path) == Spot(mode, blob)
+        assert draft.find(root, path) == PathEntry(mode, blob)
 
 
 def test_only_what_changed_is_written(folder: Path) -> None:

@@ -122,7 +122,7 @@ def test_no_name_or_text_turns_what_stands_beside_it(tmp_path: Path) -> None:
 
 def test_a_search_is_ended_when_its_time_is_over(archive_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also inside the full-text index, which tells no progress: another thread interrupts it."""
-    monkeypatch.setattr(open_archive_module, "PATIENCE_S", 0.05)
+    monkeypatch.setattr(open_archive_module, "QUERY_TIMEOUT_S", 0.05)
     # No progress is told at all, as inside the index.
     monkeypatch.setattr(open_archive_module, "STEPS", 1 << 30)
     opened = open_archive_file(archive_file, "chats.db")

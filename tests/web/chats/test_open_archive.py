@@ -101,7 +101,7 @@ def test_whoever_waits_too_long_for_a_connection_is_told(
     archive_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With a page, not for ever."""
-    monkeypatch.setattr(module, "PATIENCE_S", 0.05)
+    monkeypatch.setattr(module, "QUERY_TIMEOUT_S", 0.05)
     opened = OpenArchive("one seat", open_archive_file(archive_file, "")._opens, stamp=lambda: 0, most=1)
     with opened.reading():
         assert shown_in(opened, "").status == 503

@@ -21,7 +21,7 @@ from holdfast.web.chats import cache as cache_module
 from holdfast.web.chats import host_pages
 from holdfast.web.chats.cache import cache_of
 from holdfast.web.chats.repository_files import conversation_link
-from holdfast.web.code.location import find_spot
+from holdfast.web.code.location import find_location
 from holdfast_demo.sample import sample_records
 from holdfast_demo.sample_writer import write_sample
 from tests.backup.archives.histories import copies, imported, write
@@ -103,7 +103,7 @@ def test_the_page_of_a_file_knows_what_to_offer(clients: ServiceClients, ada: ht
     ):
         entry = trees.find(repo, read_commit(repo, commit).tree, path)
         assert isinstance(entry, TreeEntry)
-        spot = find_spot(repo, "/ada/Snapshots", "branch", f"main/{path}")
+        spot = find_location(repo, "/ada/Snapshots", "branch", f"main/{path}")
         assert spot is not None
         offered[path] = conversation_link(request, target, spot, entry)
     host.close()

@@ -11,7 +11,7 @@ from holdfast.hosting.git.trees import TreeEntry, find
 from holdfast.hosting.request_context import RequestContext
 from holdfast.web.code import directory as directories
 from holdfast.web.code.directory import Directory, directory
-from holdfast.web.code.location import find_spot
+from holdfast.web.code.location import find_location
 from tests.hosting.git.oracle import commit, new_repository
 
 pytestmark = pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
@@ -30,7 +30,7 @@ def folder(tmp_path: Path) -> Path:
 def listed(app: App, folder: Path, path: str = "", number: int = 1) -> Directory:
     """List a directory of main."""
     repo = open_repository(folder)
-    spot = find_spot(repo, "/ada/ship", "branch", f"main/{path}".rstrip("/"))
+    spot = find_location(repo, "/ada/ship", "branch", f"main/{path}".rstrip("/"))
     assert spot is not None
     tree = read_commit(repo, spot.commit).tree
     if path:

@@ -7,7 +7,7 @@ import pytest
 from holdfast.hosting.git.commits import Signature, build_tree, commit_content
 from holdfast.hosting.git.local_refs import write_refs
 from holdfast.hosting.git.repository import Repo, open_repository
-from holdfast.web.code.location import CodeLocation, find_spot
+from holdfast.web.code.location import CodeLocation, find_location
 from tests.hosting.git.oracle import new_repository
 
 ADA = Signature("Ada", "ada@example.org", 1_700_000_000)
@@ -38,7 +38,7 @@ def repo(tmp_path: Path) -> Repo:
 )
 def test_a_ref_and_a_path_are_told_apart(repo: Repo, kind: str, joined: str, ref: str, path: bytes) -> None:
     """At the shortest beginning that is a ref of that kind; paths are bytes, cleaned of steps."""
-    found = find_spot(repo, "/o/r", kind, joined)
+    found = find_location(repo, "/o/r", kind, joined)
     assert found is not None
     assert (found.kind, found.ref, found.path) == (kind, ref, path)
 
@@ -55,7 +55,7 @@ def test_a_ref_and_a_path_are_told_apart(repo: Repo, kind: str, joined: str, ref
 )
 def test_what_names_nothing_is_not_there(repo: Repo, kind: str, joined: str) -> None:
     """Neither a ref of another kind, nor a path nothing can have."""
-    assert find_spot(repo, "/o/r", kind, joined) is None
+    assert find_location(repo, "/o/r", kind, joined) is None
 
 
 def test_addresses_hold_any_name(repo: Repo) -> None:

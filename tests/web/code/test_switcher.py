@@ -13,7 +13,7 @@ from holdfast.hosting.store import accounts, repository_log
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.repositories import Repository
 from holdfast.settings import Settings
-from holdfast.web.code.location import CodeLocation, find_spot
+from holdfast.web.code.location import CodeLocation, find_location
 from holdfast.web.code.switcher import SHOWN, switcher
 
 
@@ -44,7 +44,7 @@ def ship(app: App) -> Repository:
 
 def spot_of(app: App, ship: Repository) -> CodeLocation:
     """Return where a page of the default branch looks."""
-    found = find_spot(app.copies.open(ship), "/ada/ship", "branch", "main/a b/c.txt")
+    found = find_location(app.copies.open(ship), "/ada/ship", "branch", "main/a b/c.txt")
     assert found is not None
     return found
 

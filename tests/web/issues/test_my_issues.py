@@ -58,9 +58,10 @@ def test_pull_requests_to_review_have_a_tab(harbour: Harbour) -> None:
     assert titles(browser.get("/-/pulls?about=review-requested")) == ["Mend the sail"]
     assert "Review requests" in browser.get("/-/pulls").text
     assert "Review requests" not in browser.get("/-/issues").text
-    assert "No open pull requests wait for your review." in harbour.browser("ada").get(
-        "/-/pulls?about=review-requested"
-    ).text
+    assert (
+        "No open pull requests wait for your review."
+        in harbour.browser("ada").get("/-/pulls?about=review-requested").text
+    )
     for query, expected in (
         ("review-requested:@me", ["Mend the sail"]),
         ("review-requested:ada", []),

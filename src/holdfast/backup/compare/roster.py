@@ -8,7 +8,7 @@ from holdfast.backup.backup_reader import Backup
 from holdfast.backup.errors import UnreadableBackup
 from holdfast.backup.names import recipient_name
 from holdfast.backup.schema import RECORDS, BackupInfo, backup_pb2
-from holdfast.backup.summary import settled
+from holdfast.backup.summary import normalized
 from holdfast.backup.wire import Block
 from holdfast.backup.wire.collect import Selection, collect_block
 from holdfast.backup.wire.stream import NO_CAP
@@ -100,18 +100,18 @@ def read_roster(backup: Backup) -> Roster:
         if result.fault:
             raise block.damaged(result.fault, result.frames, result.at)
         entries, count, _fault, _at = collect_block(block.data, NO_CAP, SELECTION)
-        settled_block = block
+        normalized_block = block
         if sum(depth == 0 for _slot, depth, _start, _end in entries) != count:
-            settled_block = settled(block)
-            entries, count, _fault, _at = collect_block(settled_block.data, NO_CAP, SELECTION)
+            normalized_block = normalized(block)
+            entries, count, _fault, _at = collect_block(normalized_block.data, NO_CAP, SELECTION)
         records = [entry for entry in entries if entry[1] == 0]
         if len(records) != count:
-            add_unknown_frames(roster, settled_block)
+            add_unknown_frames(roster, normalized_block)
         for slot, _depth, start, end in records:
             if slot == item:
                 roster.messages += 1
                 continue
-            roster.add(NAMES[slot], settled_block.data[start:end])
+            roster.add(NAMES[slot], normalized_block.data[start:end])
     roster.digest = digest.digest()
     if roster.account is None:
         raise UnreadableBackup(f"{backup.name} has no account in it, so it is no whole backup")

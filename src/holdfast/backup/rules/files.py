@@ -45,12 +45,12 @@ def check_manifest(backup: Backup, profile: Profile) -> Iterator[Finding]:
         if backup.snapshot.has_manifest():
             deque(backup.snapshot.manifest(), maxlen=0)
         else:
-            yield from found(MANIFEST_PRESENT, profile, None)
+            yield from finding_of(MANIFEST_PRESENT, profile, None)
     except BackupError:
-        yield from found(MANIFEST_READABLE, profile, None)
+        yield from finding_of(MANIFEST_READABLE, profile, None)
 
 
-def listed(snapshot: SnapshotFolder | None) -> set[str] | None:
+def manifest_names(snapshot: SnapshotFolder | None) -> set[str] | None:
     """Return the attachments in the manifest of a snapshot, None if there is no readable manifest."""
     try:
         return set(snapshot.manifest()) if snapshot is not None and snapshot.has_manifest() else None
@@ -67,11 +67,11 @@ def check_files(backup: Backup, profile: Profile, *, decrypt: bool) -> Iterator[
     if media is None or not (decrypt or media.has_files()):
         return
     names: set[str] = set()
-    expected = listed(backup.snapshot)
+    expected = manifest_names(backup.snapshot)
     for pointer, attachment in kept(backup):
         names.add(attachment.name)
         if expected is not None and attachment.name not in expected:
-            yield from found(MANIFEST_COMPLETE, profile, pointer.frame, pointer.path)
+            yield from finding_of(MANIFEST_COMPLETE, profile, pointer.frame, pointer.path)
         try:
             if not decrypt:
                 media.check(attachment)
@@ -81,13 +81,15 @@ def check_files(backup: Backup, profile: Profile, *, decrypt: bool) -> Iterator[
                     pass
         except AttachmentError as error:
             number = next(number for kind, number in RULES if isinstance(error, kind))
-            yield from found(number, profile, pointer.frame, pointer.path)
+            yield from finding_of(number, profile, pointer.frame, pointer.path)
     if backup.snapshot is not None and decrypt:
         for _file in unused(backup.snapshot, names):
-            yield from found(UNUSED, profile, None, detail=_file)
+            yield from finding_of(UNUSED, profile, None, detail=_file)
 
 
-def found(number: int, profile: Profile, frame: int | None, path: str = "", detail: str = "") -> Iterator[Finding]:
+def finding_of(
+    number: int, profile: Profile, frame: int | None, path: str = "", detail: str = ""
+) -> Iterator[Finding]:
     """Yield a finding, unless the profile excludes the rule."""
     rule = rule_numbered(number)
     severity = rule.severity(profile)

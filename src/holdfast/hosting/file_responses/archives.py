@@ -115,10 +115,10 @@ def archive_response(request: RequestContext, target: RepositoryAccess, archive:
 
     async def begin() -> RawResponse:
         try:
-            pieces = await begun(request.app.archives.stream(key, make))
+            pieces = await with_first_chunk(request.app.archives.stream(key, make))
         except OSError:
             # The disk is full or not writable: the archive is not cached.
-            pieces = await begun(make())
+            pieces = await with_first_chunk(make())
         return RawResponse(pieces, headers=headers)
 
     return RawResponse(b"", then=begin)
@@ -128,7 +128,7 @@ def streamed(pieces: AsyncGenerator[bytes, None], headers: dict[str, str]) -> Ra
     """Respond with the output of git."""
 
     async def begin() -> RawResponse:
-        return RawResponse(await begun(pieces), headers=headers)
+        return RawResponse(await with_first_chunk(pieces), headers=headers)
 
     return RawResponse(b"", then=begin)
 
@@ -182,7 +182,7 @@ def file_pieces(path: Path, start: int, stop: int) -> Iterator[bytes]:
             start += len(piece)
 
 
-async def begun(pieces: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
+async def with_first_chunk(pieces: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
     """Wait for the first chunk, so that an earlier error gets its own status code."""
     try:
         first = await anext(pieces, b"")

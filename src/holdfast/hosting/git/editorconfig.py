@@ -105,7 +105,7 @@ class GlobMatcher:
             sign = selector[at]
             if sign == "*":
                 many = selector.startswith("**", at) and at + 1 < stop
-                starts = self.stretch(starts, across=many)
+                starts = self.star_positions(starts, across=many)
                 at += 2 if many else 1
                 continue
             if sign == "{" and (close := self.closing(at, stop)) is not None and depth < DEEPEST:
@@ -128,7 +128,7 @@ class GlobMatcher:
             at += 1
         return starts
 
-    def stretch(self, starts: set[int], *, across: bool) -> set[int]:
+    def star_positions(self, starts: set[int], *, across: bool) -> set[int]:
         """Return the positions a star can reach; a single one stops at a slash."""
         reached: set[int] = set()
         for start in sorted(starts):

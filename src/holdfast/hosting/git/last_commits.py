@@ -198,7 +198,7 @@ class PendingEntries:
         self.waiting: dict[str, set[bytes]] = {start: names} if names else {}
         self.answers: Answers = {}
 
-    def settle(self, commit: str, changed: list[tuple[str, set[bytes] | None]]) -> None:
+    def resolve(self, commit: str, changed: list[tuple[str, set[bytes] | None]]) -> None:
         """Resolve the entries at a commit, or pass each on to the first parent that has the same entry.
 
         `changed` has the entries that differ from each parent; None means all.
@@ -228,7 +228,7 @@ def search_nearby(
                 lines.answers[name] = answers[name]
             continue
         current = read_commit(repo, commit)
-        lines.settle(commit, changed_entries(repo, current, path))
+        lines.resolve(commit, changed_entries(repo, current, path))
     return lines.answers
 
 
@@ -266,9 +266,9 @@ def walk_history(repo: Repo, start: str, path: bytes, names: set[bytes]) -> Answ
                     (parent, {name for name, entry in entries.items() if before.get(name) != entry})
                     for parent, before in contents
                 ]
-                lines.settle(step, differing)
+                lines.resolve(step, differing)
             else:
-                lines.settle(step, [(parent, touched) for parent in behind])
+                lines.resolve(step, [(parent, touched) for parent in behind])
             step = next((ready for ready in lines.waiting if ready in visited), step)
         if not lines.waiting:
             break
@@ -306,7 +306,7 @@ def walk_root_history(repo: Repo, start: str, names: set[bytes]) -> Answers:
                 (parent, {name for name in lines.waiting[ready] if before.get(name) != entries.get(name)})
                 for parent, before in behind
             ]
-            lines.settle(ready, differing)
+            lines.resolve(ready, differing)
             steps += 1
         left = sum(map(len, lines.waiting.values()))
         if not left or steps > FAR:

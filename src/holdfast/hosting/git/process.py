@@ -36,7 +36,7 @@ class Watchdog:
         self._seconds = seconds
         self._action = action
         self._last = self._loop.time()
-        self._timer = self._loop.call_later(seconds, self._look)
+        self._timer = self._loop.call_later(seconds, self._check_idle)
         self.expired = False
 
     def touch(self) -> None:
@@ -47,10 +47,10 @@ class Watchdog:
         """Stop the timer."""
         self._timer.cancel()
 
-    def _look(self) -> None:
+    def _check_idle(self) -> None:
         left = self._last + self._seconds - self._loop.time()
         if left > 0:
-            self._timer = self._loop.call_later(left, self._look)
+            self._timer = self._loop.call_later(left, self._check_idle)
         else:
             self.expired = True
             self._action()

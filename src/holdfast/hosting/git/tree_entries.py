@@ -94,7 +94,7 @@ class Folder:
                 below[name] = folder
         return Folder(keys, rows, below)
 
-    def settle(self, name: bytes, tree: bytes) -> None:
+    def set_subtree(self, name: bytes, tree: bytes) -> None:
         """Set the id of a changed subdirectory that has been written."""
         self.rows[bisect_left(self.keys, name + b"/")] = b"%s %s\0%s" % (DIRECTORY_MODE, name, tree)
         del self.below[name]

@@ -17,12 +17,12 @@ from holdfast.hosting.git.repository import Kind, Repo
 from holdfast.hosting.git.tree_entries import Folder, TreeCache, parse
 from holdfast.hosting.git.trees import DIRECTORY, EntryType, TreeEntry, type_of, with_size
 
-__all__ = ["Draft", "Nowhere", "Spot"]
+__all__ = ["Draft", "Nowhere", "PathEntry"]
 
 recent: Final = TreeCache()
 
 
-class Spot(msgspec.Struct, frozen=True):
+class PathEntry(msgspec.Struct, frozen=True):
     """The entry at a path: mode and id."""
 
     mode: int
@@ -40,11 +40,11 @@ class Nowhere(msgspec.Struct, frozen=True):
     path: str
 
 
-class Way(msgspec.Struct, frozen=True):
+class PathWalk(msgspec.Struct, frozen=True):
     """The result of walking a path, as far as it exists: its components, entries and directories."""
 
     parts: list[bytes]
-    spots: list[Spot]
+    entries: list[PathEntry]
     folders: list[Folder]
 
 
@@ -62,7 +62,7 @@ class Draft:
         self._trees: dict[str, str] = {}
         self._added = 0
         # A change of one file looks up the same path several times.
-        self._last: tuple[Folder, str, Way] | None = None
+        self._last: tuple[Folder, str, PathWalk] | None = None
 
     def read(self, object_id: str, kind: Kind) -> bytes:
         """Return the content of an object."""
@@ -98,45 +98,45 @@ class Draft:
             recent.keep_tree(self.repo, commit, tree)
         return self.folder(tree)
 
-    def find(self, root: Folder, path: str) -> Spot | Nowhere:
+    def find(self, root: Folder, path: str) -> PathEntry | Nowhere:
         """Return the entry at a path."""
-        way = self.way(root, path)
-        parts, spots = way.parts, way.spots
-        if len(spots) == len(parts):
-            return spots[-1]
-        if spots and spots[-1].mode != DIRECTORY:
-            return Nowhere(display_name(parts[len(spots) - 1]))
-        return Nowhere(path if len(spots) == len(parts) - 1 else display_name(parts[len(spots)]))
+        walk = self.walk_path(root, path)
+        parts, entries = walk.parts, walk.entries
+        if len(entries) == len(parts):
+            return entries[-1]
+        if entries and entries[-1].mode != DIRECTORY:
+            return Nowhere(display_name(parts[len(entries) - 1]))
+        return Nowhere(path if len(entries) == len(parts) - 1 else display_name(parts[len(entries)]))
 
-    def way(self, root: Folder, path: str) -> Way:
+    def walk_path(self, root: Folder, path: str) -> PathWalk:
         """Walk a path from a directory."""
         if self._last is not None and self._last[0] is root and self._last[1] == path:
             return self._last[2]
-        way = Way(raw(path).split(b"/"), [], [])
+        walk = PathWalk(raw(path).split(b"/"), [], [])
         mode: int = DIRECTORY
         at: bytes | Folder = root
-        for part in way.parts:
+        for part in walk.parts:
             if mode != DIRECTORY:
                 break
             folder = at if isinstance(at, Folder) else self.folder(at.hex())
-            way.folders.append(folder)
+            walk.folders.append(folder)
             entry = folder.get(part)
             if entry is None:
                 break
             mode, at = entry
-            way.spots.append(Spot(mode, at.hex() if isinstance(at, bytes) else ""))
-        self._last = root, path, way
-        return way
+            walk.entries.append(PathEntry(mode, at.hex() if isinstance(at, bytes) else ""))
+        self._last = root, path, walk
+        return walk
 
     def put(self, root: Folder, path: str, mode: int, at: str) -> Folder:
         """Return a directory with an entry at a path; missing parent directories are created."""
-        way = self.way(root, path)
-        *above, name = way.parts
-        for part, spot in zip(above, way.spots, strict=False):
-            if spot.mode != DIRECTORY:
+        walk = self.walk_path(root, path)
+        *above, name = walk.parts
+        for part, entry in zip(above, walk.entries, strict=False):
+            if entry.mode != DIRECTORY:
                 raise GitDamaged(f"{display_name(part)} is no directory")
-        folders = way.folders.copy()
-        while len(folders) < len(way.parts):
+        folders = walk.folders.copy()
+        while len(folders) < len(walk.parts):
             folders.append(self.empty())
         folder = folders.pop().put(name, mode, bytes.fromhex(at))
         while folders:
@@ -171,7 +171,7 @@ class Draft:
             # The cached path may contain entries that have no id yet.
             self._last = None
             for name, below in list(folder.below.items()):
-                folder.settle(name, bytes.fromhex(self.tree(below)))
+                folder.set_subtree(name, bytes.fromhex(self.tree(below)))
             folder.id = self._add("tree", b"".join(folder.rows))
             self._folders[folder.id] = folder
         return folder.id
@@ -180,13 +180,13 @@ class Draft:
         """Add a blob and return its id."""
         return self._add("blob", content)
 
-    def entry(self, path: str, spot: Spot) -> TreeEntry:
+    def entry(self, path: str, entry: PathEntry) -> TreeEntry:
         """Return an entry with its path and size."""
-        packed_object = self._objects.get(spot.id)
+        packed_object = self._objects.get(entry.id)
         if packed_object is not None:
-            return TreeEntry(raw(path), spot.mode, spot.id, len(packed_object.content))
-        self.require(spot.id)
-        return with_size(self.repo, (spot.mode, raw(path), spot.id))
+            return TreeEntry(raw(path), entry.mode, entry.id, len(packed_object.content))
+        self.require(entry.id)
+        return with_size(self.repo, (entry.mode, raw(path), entry.id))
 
     def commit(
         self, tree: str, parents: tuple[str, ...], *, author: Signature, committer: Signature, message: str

@@ -23,7 +23,7 @@ from holdfast.hosting.git import paths, special_files
 from holdfast.hosting.git.commits import find_commit
 from holdfast.hosting.git.encoding import is_id, well_formed
 from holdfast.hosting.git.tree_entries import Folder
-from holdfast.hosting.git.tree_writer import Draft, Nowhere, Spot
+from holdfast.hosting.git.tree_writer import Draft, Nowhere, PathEntry
 from holdfast.hosting.git.trees import DIRECTORY, SUBMODULE, SYMLINK
 from holdfast.hosting.services.file_contents import FileContent
 
@@ -114,7 +114,7 @@ class AppliedChanges(msgspec.Struct):
     """The resulting tree, and per change the entry at its path, or None if it was deleted."""
 
     root: Folder
-    spots: list[Spot | None] = msgspec.field(default_factory=list)
+    spots: list[PathEntry | None] = msgspec.field(default_factory=list)
 
 
 def clean(path: str, *, new: bool = False) -> str:
@@ -160,7 +160,7 @@ def default_message(changes: Sequence[FileChange]) -> str:
 
 
 def apply(
-    draft: Draft, base: Base, changes: Sequence[FileChange], keep: Callable[[FileChange, Spot | None], str]
+    draft: Draft, base: Base, changes: Sequence[FileChange], keep: Callable[[FileChange, PathEntry | None], str]
 ) -> AppliedChanges:
     """Check the changes against the base, then apply them in order; `keep` stores the content of a file."""
     for change in changes:
@@ -209,7 +209,7 @@ def check_source(draft: Draft, base: Base, change: FileChange) -> None:
         raise FileRefused(f"path is a directory, and only files can be changed [path: {change.from_path}]")
 
 
-def check_unchanged(draft: Draft, base: Base, change: FileChange, spot: Spot) -> None:
+def check_unchanged(draft: Draft, base: Base, change: FileChange, spot: PathEntry) -> None:
     """Raise `ShaMismatch` unless a path is unchanged since the commit the client knows."""
     last_commit = find_commit(draft.repo, change.last_commit_id) if is_id(change.last_commit_id) else None
     before = None if last_commit is None else draft.find(draft.folder(last_commit.tree), change.from_path)
@@ -219,7 +219,7 @@ def check_unchanged(draft: Draft, base: Base, change: FileChange, spot: Spot) ->
 
 def check_target(draft: Draft, root: Folder, change: FileChange) -> None:
     """Raise an error if a file cannot be created at its path."""
-    spots = draft.way(root, change.path).spots
+    spots = draft.walk_path(root, change.path).entries
     parts = change.path.split("/")
     for count, spot in enumerate(spots[: len(parts) - 1], 1):
         if spot.mode != DIRECTORY:
@@ -240,7 +240,7 @@ def make(
     draft: Draft,
     applied: AppliedChanges,
     change: FileChange,
-    keep: Callable[[FileChange, Spot | None], str],
+    keep: Callable[[FileChange, PathEntry | None], str],
     *,
     again: bool,
 ) -> None:
@@ -266,7 +266,7 @@ def make(
     if source is not None and change.moves:
         root = draft.remove(root, change.from_path)
     applied.root = draft.put(root, change.path, mode, at)
-    applied.spots.append(Spot(mode, at))
+    applied.spots.append(PathEntry(mode, at))
 
 
 def check_content(change: FileChange, mode: int) -> None:
@@ -283,7 +283,7 @@ def check_content(change: FileChange, mode: int) -> None:
             raise InvalidValue("Content", f"git would refuse {change.path}: {problem}")
 
 
-def mode_of(change: FileChange, source: Spot | None) -> int:
+def mode_of(change: FileChange, source: PathEntry | None) -> int:
     """Return the mode of a file: the requested mode, or else its former mode."""
     if change.operation == "rename" and source is not None:
         if change.mode is not None and source.mode == SUBMODULE:

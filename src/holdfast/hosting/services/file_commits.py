@@ -33,7 +33,7 @@ from holdfast.hosting.git.encoding import raw
 from holdfast.hosting.git.identities import commit_email, commit_name
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.git.tree_entries import Folder
-from holdfast.hosting.git.tree_writer import Draft, Nowhere, Spot
+from holdfast.hosting.git.tree_writer import Draft, Nowhere, PathEntry
 from holdfast.hosting.git.trees import SYMLINK, TreeEntry, type_of
 from holdfast.hosting.lfs.pointer import LfsPointer
 from holdfast.hosting.services import branch_protection, file_changes, maintainer_edits, ref_updates
@@ -302,7 +302,7 @@ class CheckedCommit(msgspec.Struct, frozen=True):
 
 
 def check(
-    batch: CommitBatch, request: CommitRequest, keep_file: Callable[[Base, FileChange, Spot | None], str]
+    batch: CommitBatch, request: CommitRequest, keep_file: Callable[[Base, FileChange, PathEntry | None], str]
 ) -> CheckedCommit:
     """Check a request against the current state of its branch."""
     source, target = request.source, request.target
@@ -360,7 +360,7 @@ def prepare(batch: CommitBatch, request: CommitRequest) -> PreparedCommit:
     return PreparedCommit(update, committed, tuple(pointers))
 
 
-def result_of(batch: CommitBatch, before: Folder | None, path: str, spot: Spot) -> FileResult:
+def result_of(batch: CommitBatch, before: Folder | None, path: str, spot: PathEntry) -> FileResult:
     """Return the entry at a path, compared with the previous tree."""
     old = Nowhere(path) if before is None else batch.draft.find(before, path)
     file_content = batch.known.get(spot.id)
@@ -391,7 +391,7 @@ def keep(
     batch: CommitBatch,
     base: Base,
     change: FileChange,
-    source: Spot | None,
+    source: PathEntry | None,
     pointers: list[LfsPointer],
     *,
     dry: bool = False,

@@ -142,7 +142,7 @@ def is_large(draft: Draft, commit: str | None, root: Folder, path: str) -> bool:
 
 def attributes_above(draft: Draft, root: Folder, path: str) -> list[str]:
     """Return the `.gitattributes` blobs of the directories above a path."""
-    entries = [folder.get(ATTRIBUTES) for folder in draft.way(root, path).folders]
+    entries = [folder.get(ATTRIBUTES) for folder in draft.walk_path(root, path).folders]
     return [
         entry[1].hex()
         for entry in entries

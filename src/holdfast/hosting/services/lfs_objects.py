@@ -23,7 +23,7 @@ from holdfast.hosting.storage.backup_lease import is_backup_running
 from holdfast.hosting.store import lfs
 from holdfast.hosting.store.repositories import Repository
 
-__all__ = ["GRACE", "add_object", "brought", "collect_garbage", "stored_objects"]
+__all__ = ["GRACE", "add_object", "collect_garbage", "new_objects", "stored_objects"]
 
 # Grace period: an LFS object is uploaded before the commit that names it, possibly by days.
 GRACE: Final = 7 * 86_400
@@ -51,7 +51,7 @@ async def add_object(app: App, oid: str, size: int, chunks: AsyncIterator[bytes]
     await app.lfs.write(oid, size, chunks)
 
 
-def brought(app: App, repo: Repo, source: Repository, new: str, old: str) -> dict[str, int]:
+def new_objects(app: App, repo: Repo, source: Repository, new: str, old: str) -> dict[str, int]:
     """Return the LFS objects of `source`, with sizes, whose pointers are reachable from `new` but not `old`."""
     if not lfs.has_links(app.database, source):
         return {}

@@ -95,7 +95,7 @@ class MigrationSlots:
         self._running: Counter[int] = Counter()
 
     @contextmanager
-    def taken(self, user: Account) -> Iterator[None]:
+    def slot(self, user: Account) -> Iterator[None]:
         """Hold a slot; raise `TooManyAtOnce` if none is free."""
         with self._lock:
             if self._running.total() >= MOST_AT_ONCE or self._running[user.id] >= MOST_PER_USER:
@@ -128,7 +128,7 @@ def migrate(app: App, actor: Actor, owner: Account, new: NewMigration) -> Reposi
     credentials = remotes.credentials_for(url, new.credentials)
     lfs_url = remotes.parse_address(new.lfs_address or lfs_address(url), "LFSEndpoint") if new.with_lfs else None
     interval = checked_interval(new.mirror_interval, "MirrorInterval") if new.is_mirror else 0
-    with slots.taken(user):
+    with slots.slot(user):
         remote = remotes.open_remote(app, url, credentials)
         mirror = NewMirror(url.url, credentials, interval) if new.is_mirror else None
         repository = create(app, owner, user, new, url=url.url, mirror=mirror)

@@ -469,7 +469,7 @@ def fork_objects(attempt: MergeAttempt) -> dict[str, int]:
     fork = repository_rows.find_by_id(app.database, issue.head_repository_id or 0)
     if fork is None:
         return {}
-    return lfs_objects.brought(app, attempt.draft.repo, fork, issue.head_sha, attempt.base)
+    return lfs_objects.new_objects(app, attempt.draft.repo, fork, issue.head_sha, attempt.base)
 
 
 def is_shown(app: App, repository: Repository, actor_updates: ActorUpdates) -> bool:
@@ -641,7 +641,7 @@ def update_head(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, 
         refused = ref_updates.check_rules(app, home, user, [update], lambda _: described)
         if refused:
             raise PushRefused(refused[0][1])
-        sizes = lfs_objects.brought(app, repo, repository, base, head) if is_fork else {}
+        sizes = lfs_objects.new_objects(app, repo, repository, base, head) if is_fork else {}
 
         def link_objects(link: Link) -> None:
             lfs.add_links(link, home, sizes)

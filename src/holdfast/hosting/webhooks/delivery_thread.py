@@ -61,13 +61,13 @@ def delivering(app: App) -> Iterator[None]:
     started = threading.Event()
     running: list[tuple[asyncio.AbstractEventLoop, Deliverer]] = []
 
-    def begun(deliverer: Deliverer) -> None:
+    def on_started(deliverer: Deliverer) -> None:
         running.append((asyncio.get_running_loop(), deliverer))
         started.set()
 
     def work() -> None:
         try:
-            deliver(app, begun)
+            deliver(app, on_started)
         except Exception:
             log.exception("webhook deliverer crashed")
         finally:

@@ -16,7 +16,7 @@ from holdfast.web.chats.media import (
 )
 from holdfast.web.chats.media_page import show_media
 from holdfast.web.chats.message_page import show_message
-from holdfast.web.chats.open_archive import PATIENCE_S, OpenArchive
+from holdfast.web.chats.open_archive import QUERY_TIMEOUT_S, OpenArchive
 from holdfast.web.chats.people_page import show_people
 from holdfast.web.chats.search_page import show_search
 from holdfast.web.chats.statistics_page import show_figures
@@ -57,7 +57,7 @@ def respond(opened: OpenArchive, base: str, inner: str, query: Mapping[str, str]
         # Error messages of SQLite may quote content of the archive.
         if error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT:
             return error_page(
-                f"What was asked took longer than {PATIENCE_S:.0f} seconds and was ended. Ask for less."
+                f"What was asked took longer than {QUERY_TIMEOUT_S:.0f} seconds and was ended. Ask for less."
             )
         return error_page("The archive is damaged.")
     except PassphraseMissing:

@@ -127,7 +127,13 @@ def conversation_pages(request: RequestContext, name: str) -> ConversationPages:
 
     def draw(template: str, title: str, status: int, values: Mapping[str, object]) -> RawResponse:
         return page(
-            request, template, title=title, status=status, layout="chats/on_shelf.html", top="h1", **values
+            request,
+            template,
+            title=title,
+            status=status,
+            layout="chats/data_folder_layout.html",
+            top="h1",
+            **values,
         )
 
     return ConversationPages(request, f"{ROOT}/{quote(name, safe='')}", draw)

@@ -9,7 +9,7 @@ from typing import BinaryIO, Final
 __all__ = ["LOCK", "is_locked", "open_private", "private_folder", "try_lock", "try_lock_entry"]
 
 LOCK: Final = "lock"
-LOOKS: Final = 20
+ATTEMPTS: Final = 20
 LOOK_S: Final = 0.01
 
 
@@ -30,7 +30,7 @@ def open_private(path: Path) -> BinaryIO:
 
 def try_lock_entry(entry: Path, *, make: bool = True) -> BinaryIO | None:
     """Acquire the lock of a cache entry, creating its folder if `make`; None if the lock is held."""
-    for _ in range(LOOKS):
+    for _ in range(ATTEMPTS):
         try:
             if make:
                 entry.mkdir(exist_ok=True, mode=0o700)
@@ -52,13 +52,13 @@ def try_lock_entry(entry: Path, *, make: bool = True) -> BinaryIO | None:
     return None
 
 
-def try_lock(lock: BinaryIO, looks: int = LOOKS) -> bool:
+def try_lock(lock: BinaryIO, attempts: int = ATTEMPTS) -> bool:
     """Acquire a lock, with a few retries: `is_locked` of other processes also holds it for a moment."""
-    for attempt in range(looks):
+    for attempt in range(attempts):
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            if attempt + 1 < looks:
+            if attempt + 1 < attempts:
                 time.sleep(LOOK_S)
         else:
             return True

@@ -14,12 +14,12 @@ from holdfast.backup.archives.passphrases import ArchiveKey
 from holdfast.backup.errors import ArchiveError
 from holdfast.web.chats.encrypted_media import EncryptedMedia
 
-__all__ = ["PATIENCE_S", "ConnectionPoolBusy", "OpenArchive", "open_archive_file"]
+__all__ = ["QUERY_TIMEOUT_S", "ConnectionPoolBusy", "OpenArchive", "open_archive_file"]
 
 Result = TypeVar("Result")
 
 # The query timeout. An archive is untrusted: a query that takes longer is interrupted.
-PATIENCE_S: Final = 20.0
+QUERY_TIMEOUT_S: Final = 20.0
 STEPS: Final = 10_000
 # The interval at which a query past its deadline is interrupted again.
 AGAIN_S: Final = 0.2
@@ -67,8 +67,8 @@ class OpenArchive:
     def reading(self) -> Iterator[Archive]:
         """Borrow a connection; its queries are interrupted at the timeout."""
         self.used = time.monotonic()
-        end = self.used + PATIENCE_S
-        if not self._seats.acquire(timeout=PATIENCE_S):
+        end = self.used + QUERY_TIMEOUT_S
+        if not self._seats.acquire(timeout=QUERY_TIMEOUT_S):
             raise ConnectionPoolBusy("too many are reading this archive at the moment; try again soon")
         try:
             opened, state = self._acquire()

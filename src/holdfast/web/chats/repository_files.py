@@ -34,7 +34,7 @@ from holdfast.web.chats.import_limits import ImportClient
 from holdfast.web.chats.locks import open_private
 from holdfast.web.chats.revocation import is_public
 from holdfast.web.chats.view import TemplateResult
-from holdfast.web.code.location import READING, CodeLocation, spot_at
+from holdfast.web.code.location import READING, CodeLocation, location_at
 from holdfast.web.repository_frame import CODE, show_in
 
 __all__ = ["ConversationLink", "act_on_chats", "conversation_link", "page_chats"]
@@ -79,7 +79,7 @@ def resolve_path(
     request: RequestContext, target: RepositoryAccess, kind: str
 ) -> tuple[ConversationPages, ConversationSource, str]:
     """Split a URL path at the file it starts with; the rest is the path inside the conversation."""
-    location = spot_at(request, target, kind)
+    location = location_at(request, target, kind)
     entry, inner = find_file(location.repo, location.commit, argument(location.path))
     source = source_of(request, target, location, entry)
     exposed = source.kind is not FileKind.SEALED and is_exposed(target)

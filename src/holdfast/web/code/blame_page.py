@@ -17,8 +17,8 @@ from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.request_context import RequestContext
 from holdfast.web.code.commit_rows import CommitRow, lines_of
-from holdfast.web.code.file_page import LARGEST_TEXT, Stretch, text_shown
-from holdfast.web.code.location import READING, CodeLocation, spot_at
+from holdfast.web.code.file_page import LARGEST_TEXT, LineRange, text_shown
+from holdfast.web.code.location import READING, CodeLocation, location_at
 from holdfast.web.code.repository_pages import number
 from holdfast.web.code.switcher import switcher
 from holdfast.web.repository_frame import CODE, show_in
@@ -53,12 +53,12 @@ def page_blame(
     query: BlameQuery,
 ) -> RawResponse:
     """Show the commit that last changed each line of a file."""
-    location = spot_at(request, target, kind)
+    location = location_at(request, target, kind)
     entry = trees.find(location.repo, read_commit(location.repo, location.commit).tree, location.path)
     if not isinstance(entry, TreeEntry) or entry.type != "file":
         raise ApiError(404)
     problem, rows = "", list[BlameRow]()
-    stretch: Stretch | None = None
+    stretch: LineRange | None = None
     if not blob_media_type(location.repo.folder, entry.id).startswith(TEXT):
         problem = "This file is not text, so it has no lines."
     elif entry.size > LARGEST_TEXT:
@@ -87,7 +87,7 @@ def page_blame(
 
 
 def rows_of(
-    request: RequestContext, location: CodeLocation, stretch: Stretch, origins: tuple[BlameHunk, ...]
+    request: RequestContext, location: CodeLocation, stretch: LineRange, origins: tuple[BlameHunk, ...]
 ) -> list[BlameRow]:
     """Return the rows of a page: its lines with their commits."""
     blame_hunks = [

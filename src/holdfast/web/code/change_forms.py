@@ -23,7 +23,7 @@ from holdfast.hosting.services.file_changes import FileChange
 from holdfast.hosting.services.file_commits import FileCommit
 from holdfast.hosting.services.revisions import open_git
 from holdfast.hosting.store import protections
-from holdfast.web.code.location import CodeLocation, find_spot, path_suffix
+from holdfast.web.code.location import CodeLocation, find_location, path_suffix
 from holdfast.web.repository_frame import root_path
 
 __all__ = [
@@ -57,7 +57,7 @@ class CommitForm(msgspec.Struct, frozen=True, kw_only=True):
 def branch_spot(request: RequestContext, target: RepositoryAccess) -> CodeLocation:
     """Return the branch and path of a URL; in an empty repository the default branch, which does not exist yet."""
     repo, root, rest = open_git(request.app, target), root_path(target), path_suffix(request, AFTER_WORD)
-    location = find_spot(repo, root, "branch", rest)
+    location = find_location(repo, root, "branch", rest)
     if location is not None:
         return location
     default = target.repository.default_branch

@@ -179,7 +179,7 @@ def page_edit(request: RequestContext, target: RepositoryAccess, filepath: str) 
         return show_in(
             request,
             target,
-            "code/unfit.html",
+            "code/not_editable.html",
             tab=CODE,
             title=location.title,
             spot=location,

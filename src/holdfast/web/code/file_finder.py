@@ -15,7 +15,7 @@ from holdfast.hosting.git.repository import open_repository
 from holdfast.hosting.git.trees import DIRECTORY, SUBMODULE, walk
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.request_context import RequestContext
-from holdfast.web.code.location import READING, spot_at
+from holdfast.web.code.location import READING, location_at
 from holdfast.web.code.switcher import switcher
 from holdfast.web.repository_frame import CODE, show_in
 
@@ -99,7 +99,7 @@ def page_file_finder(
     query: FileFinderQuery,  # named in the path
 ) -> RawResponse:
     """Find files by name."""
-    location = spot_at(request, target, kind)
+    location = location_at(request, target, kind)
     typed = query.q.strip()[:LONGEST]
     paths = files_of(location.repo.folder, read_commit(location.repo, location.commit).tree)
     return show_in(

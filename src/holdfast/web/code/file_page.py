@@ -22,7 +22,7 @@ from holdfast.web.code.location import CodeLocation
 from holdfast.web.code.notebook import LARGEST_NOTEBOOK, Notebook, is_notebook, read_notebook
 from holdfast.web.code.readme import markdown_context, rendered_blob
 
-__all__ = ["LARGEST_TEXT", "FileShown", "Stretch", "file_shown", "line_range", "text_shown"]
+__all__ = ["LARGEST_TEXT", "FileShown", "LineRange", "file_shown", "line_range", "text_shown"]
 
 # The largest text that is shown as lines; of a larger one only the raw file is linked.
 LARGEST_TEXT: Final = 2 * 2**20
@@ -40,7 +40,7 @@ Way = Literal["text", "rendered", "table", "notebook", "image", "audio", "video"
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class LineRange:
     """A page of lines of a text, and where the previous and next pages start."""
 
     first: int
@@ -62,7 +62,7 @@ class FileShown:
     way: Way
     size: int
     language: str = ""
-    stretch: Stretch | None = None
+    stretch: LineRange | None = None
     html: Markup | None = None
     has_source: bool = False
     is_source: bool = False
@@ -75,7 +75,7 @@ class FileShown:
     remark: str = ""
 
 
-def line_range(lines: list[Markup], first: int, most: int = MOST_HTML, each: int = PER_LINE) -> Stretch:
+def line_range(lines: list[Markup], first: int, most: int = MOST_HTML, each: int = PER_LINE) -> LineRange:
     """Return the lines of a text that fit into a page, from line `first` on."""
     first = min(max(first, 1), max(len(lines), 1))
     chosen: list[Markup] = []
@@ -93,7 +93,7 @@ def line_range(lines: list[Markup], first: int, most: int = MOST_HTML, each: int
         budget -= len(lines[before - 1]) + each
     if first > 1:
         before = min(before, first - 1)
-    return Stretch(
+    return LineRange(
         first, chosen, len(lines), before if first > 1 else None, after if after <= len(lines) else None
     )
 

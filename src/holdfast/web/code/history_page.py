@@ -12,7 +12,7 @@ from holdfast.hosting.git import history
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.request_context import RequestContext
 from holdfast.web.code.commit_rows import CommitRow, lines_of
-from holdfast.web.code.location import READING, spot_at
+from holdfast.web.code.location import READING, location_at
 from holdfast.web.code.switcher import switcher
 from holdfast.web.pages import moment
 from holdfast.web.repository_frame import COMMITS, show_in
@@ -53,7 +53,7 @@ def page_history(
     query: CommitHistoryQuery,  # named in the path
 ) -> RawResponse:
     """List the commits, newest first."""
-    location = spot_at(request, target, kind)
+    location = location_at(request, target, kind)
     page_number = int(query.page) if query.page.isascii() and query.page.isdigit() and len(query.page) < 8 else 1
     number = min(max(page_number, 1), LAST_PAGE)
     span = history.commit_range(location.repo, location.commit, path=location.path)

@@ -25,9 +25,9 @@ __all__ = [
     "Crumb",
     "Kind",
     "commit_by_id",
-    "find_spot",
+    "find_location",
+    "location_at",
     "path_suffix",
-    "spot_at",
 ]
 
 READING: Final = (in_repository, reads(Unit.CODE))
@@ -113,18 +113,18 @@ def path_suffix(request: RequestContext, before: int = AFTER_KIND) -> str:
     return merge_slashes(parts[before].removesuffix("/")) if len(parts) > before else ""
 
 
-def spot_at(
+def location_at(
     request: RequestContext, target: RepositoryAccess, kind: str, *, before: int = AFTER_KIND
 ) -> CodeLocation:
     """Return the location of a URL; raise a 404 error if the ref does not exist or the path is invalid."""
     repo = open_git(request.app, target)
-    location = find_spot(repo, root_path(target), kind, path_suffix(request, before))
+    location = find_location(repo, root_path(target), kind, path_suffix(request, before))
     if location is None:
         raise ApiError(404)
     return location
 
 
-def find_spot(repo: Repo, root: str, kind: str, joined: str) -> CodeLocation | None:
+def find_location(repo: Repo, root: str, kind: str, joined: str) -> CodeLocation | None:
     """Split a joined ref and path at the shortest prefix that is a ref of this kind; None if there is none."""
     if kind == "commit":
         name, _, rest = joined.partition("/")

@@ -10,7 +10,7 @@ from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.services.revisions import open_git
-from holdfast.web.code.location import AFTER_KIND, READING, find_spot, path_suffix, spot_at
+from holdfast.web.code.location import AFTER_KIND, READING, find_location, location_at, path_suffix
 from holdfast.web.repository_frame import root_path
 
 __all__ = ["download_archive", "page_media", "page_raw"]
@@ -20,7 +20,7 @@ KINDS: Final = ("branch", "tag", "commit")
 
 def file_at(request: RequestContext, target: RepositoryAccess, kind: str) -> CommittedFile:
     """Return the file of a URL; raise a 404 error if there is none."""
-    location = spot_at(request, target, kind)
+    location = location_at(request, target, kind)
     return find_file(request, target, location.repo, location.commit, argument(location.path))
 
 
@@ -36,7 +36,7 @@ def redirect_to_kind(request: RequestContext, target: RepositoryAccess) -> RawRe
     """Redirect `/raw/{ref}/{path}` to the URL that says whether the ref is a branch, a tag or a commit."""
     repo, joined = open_git(request.app, target), path_suffix(request, AFTER_KIND - 1)
     for kind in KINDS:
-        location = find_spot(repo, root_path(target), kind, joined)
+        location = find_location(repo, root_path(target), kind, joined)
         if location is not None:
             return RawResponse(b"", "text/plain;charset=utf-8", 303, {"Location": location.address("raw")})
     raise ApiError(404)

@@ -19,7 +19,7 @@ from holdfast.web.chats.repository_files import conversation_link
 from holdfast.web.code.commit_rows import lines_of
 from holdfast.web.code.directory import directory
 from holdfast.web.code.file_page import FileShown, file_shown
-from holdfast.web.code.location import READING, CodeLocation, spot_at
+from holdfast.web.code.location import READING, CodeLocation, location_at
 from holdfast.web.code.recent_pushes import recent_pushes
 from holdfast.web.code.side_column import side_column
 from holdfast.web.code.switcher import switcher
@@ -71,7 +71,7 @@ def page_source(
     query: SourceQuery,  # named in the path
 ) -> RawResponse:
     """Show a file or a directory."""
-    location = spot_at(request, target, kind)
+    location = location_at(request, target, kind)
     entry = trees.find(location.repo, read_commit(location.repo, location.commit).tree, location.path)
     if not isinstance(entry, TreeEntry) or entry.type == "submodule":
         return missing_page(request, target, location)
