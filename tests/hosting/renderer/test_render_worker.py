@@ -15,7 +15,8 @@ def test_requests_and_answers_have_their_length_before_them() -> None:
     assert read_request(io.BytesIO(whole[:3])) == b""
 
 
-def test_both_kinds_are_rendered() -> None:
-    """Markdown at its place, and source code by the name of its file."""
+def test_every_kind_is_rendered() -> None:
+    """Markdown at its place, source code by the name of its file, and the issues that a text links to."""
     assert render("markdown", ["*a*", {"deeper": NOWHERE.deeper}]) == "<p><em>a</em></p>\n"
+    assert render("issue_links", ["see #3", ["ada", "ship"], "http://a"]) == [("ada", "ship", 3)]
     assert render("highlight", ["a.py", "# x\n"]) == ['<span class="c"># x</span>']

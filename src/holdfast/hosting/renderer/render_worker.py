@@ -8,7 +8,7 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from holdfast.hosting.renderer import highlight, markdown
+from holdfast.hosting.renderer import highlight, issue_links, markdown
 
 __all__ = ["main"]
 
@@ -42,6 +42,8 @@ def render(kind: str, arguments: list[Any]) -> Any:
     if kind == "markdown":
         text, around = arguments
         return markdown.render(text, msgspec.convert(around, markdown.MarkdownContext))
+    if kind == "issue_links":
+        return issue_links.links_in(*arguments)
     name, text = arguments
     return highlight.colour(name, text)
 
