@@ -6,10 +6,13 @@ from dataclasses import asdict, replace
 from markupsafe import Markup
 
 from holdfast.hosting.renderer.markdown import NOWHERE
+from holdfast.hosting.store.comments import add_comment
+from holdfast.hosting.store.cross_references import CrossReferences
 from holdfast.hosting.store.issue_transactions import issue_transaction
-from holdfast.hosting.store.issues import Reason, close, find_issue, reopen
+from holdfast.hosting.store.issues import NewIssue, Reason, close, find_issue, open_issue, reopen
 from holdfast.hosting.store.labels import add_label, delete_label
 from holdfast.web.issues.timeline import TextBudget
+from tests.hosting.repository_helpers import add_commit
 from tests.web.issues.conftest import AT, Harbour
 
 
@@ -111,6 +114,63 @@ def test_a_commit_that_closed_an_issue_is_led_to(harbour: Harbour) -> None:
     ]
     assert text.count(f'href="{AT}/commit/{"a" * 40}"') == 3
     assert "bbbb" not in text
+
+
+def test_what_mentions_an_issue_is_led_to(harbour: Harbour) -> None:
+    """With its state, its title and its number, also of another repository, if the viewer may read it."""
+    database, people = harbour.clients.database, harbour.people
+    add_commit(database, harbour.ship, "main", "fix", "side")
+    api = harbour.clients.with_token(people["ada"])
+    harbour.issue("Gauge")
+    for name, body in (
+        ("ship/issues", {"title": "<i>Lantern</i>", "body": "as #1"}),
+        ("secret/issues", {"title": "Private matter", "body": "ada/ship#1"}),
+        ("ship/pulls", {"title": "Fixes #1", "head": "fix", "base": "main"}),
+        ("ship/pulls", {"title": "Fixes #1 elsewhere", "head": "fix", "base": "side"}),
+    ):
+        assert api.post(f"/repos/ada/{name}", json=body).status_code == 201
+    said = api.post("/repos/ada/secret/issues/1/comments", json={"body": "ada/ship#3"}).json()["id"]
+    text = harbour.browser("eve").get(f"{AT}/issues/1").text
+    assert sentences(text) == [
+        "ada mentioned this issue just now &lt;i&gt;Lantern&lt;/i&gt; #2",
+        "ada linked a pull request that will close this issue just now Fixes #1 #3",
+        "ada mentioned this issue just now Fixes #1 elsewhere #4",
+    ]
+    assert "Private" not in text
+    assert f'<a href="{AT}/issues/2"><bdi>&lt;i&gt;Lantern' in text
+    assert f'<a href="{AT}/pulls/3"><bdi>Fixes #1' in text
+    text = harbour.browser("ada").get(f"{AT}/issues/1").text
+    assert sentences(text)[1] == "ada mentioned this issue just now Private matter ada/secret#1"
+    assert harbour.browser("eve").get(f"{AT}/pulls/3").text.count("mentioned this") == 0
+    text = harbour.browser("ada").get(f"{AT}/pulls/3").text
+    assert sentences(text) == ["ada mentioned this pull request just now Private matter ada/secret#1"]
+    assert f'href="/ada/secret/issues/1#issuecomment-{said}"' in text
+    assert api.patch("/repos/ada/ship/pulls/3", json={"state": "closed"}).status_code == 201
+    text = harbour.browser("eve").get(f"{AT}/issues/1").text
+    assert sentences(text)[1] == "ada mentioned this issue just now Fixes #1 #3"
+    assert 'aria-label="Closed pull request"' in text
+
+
+def test_what_is_hidden_takes_no_place_on_a_page(harbour: Harbour) -> None:
+    """Neither when a comment is looked for, nor on the last page."""
+    database, ship, ada = harbour.clients.database, harbour.ship, harbour.people["ada"]
+    gauge = harbour.issue("Gauge")
+    secret = harbour.issue("Private matter", secret=True)
+    mention = CrossReferences({gauge.id: "none"}, frozenset({ship.id}))
+    for _ in range(3):
+        wanted = NewIssue(title="t", references=mention)
+        open_issue(database, harbour.secret, ada, wanted)
+    add_comment(database, harbour.secret, secret, ada, "b", references=mention)
+    for number in range(48):
+        add_comment(database, ship, gauge, harbour.people["eve"], f"{number}")
+    last = add_comment(database, ship, gauge, harbour.people["eve"], "last")
+    eve, owner = harbour.browser("eve"), harbour.browser("ada")
+    assert "Page " not in eve.get(f"{AT}/issues/1").text
+    assert "Page 2 of 2" in owner.get(f"{AT}/issues/1?page=last").text
+    form = f"{AT}/issues/1/comments/{last.id}"
+    assert eve.post(form, data={"body": "now"}).headers["Location"] == f"{AT}/issues/1#issuecomment-{last.id}"
+    there = owner.post(form, data={"body": "then"}).headers["Location"]
+    assert there == f"{AT}/issues/1?page=2#issuecomment-{last.id}"
 
 
 def test_of_an_issue_that_cannot_be_seen_nothing_is_told(harbour: Harbour) -> None:

@@ -20,6 +20,7 @@ from holdfast.hosting.schemas.comments import (
     one_comment,
     timeline,
 )
+from holdfast.hosting.schemas.dependencies import reader
 from holdfast.hosting.schemas.times import seconds
 from holdfast.hosting.services import comments as service
 from holdfast.hosting.services import issues
@@ -141,6 +142,7 @@ def show_timeline(
         request.app.database,
         issue,
         plain=False,
+        reader=reader(request),
         since=seconds(query.since),
         before=seconds(query.before),
         skip=page.skip,

@@ -64,7 +64,7 @@ def linked_issues(addresses: Iterable[str], root: str) -> list[LinkedIssue]:
     for address in addresses:
         scheme, here, path = address.partition(f"{HERE}:")
         if scheme or not here:
-            if not address.casefold().startswith(f"{root}/".casefold()):
+            if not address.casefold().startswith(root.casefold()):
                 continue
             path = address[len(root) :]
         if match := ISSUE_PATH.fullmatch(path):

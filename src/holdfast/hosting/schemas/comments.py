@@ -1,11 +1,12 @@
 """Schemas of comments and timeline entries."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import msgspec
 
 from holdfast.hosting.schemas.attachments import AttachmentSchema, attachment
-from holdfast.hosting.schemas.dependencies import shown_by_id
+from holdfast.hosting.schemas.dependencies import dependent_issues, reader
 from holdfast.hosting.schemas.issues import (
     IssueSchema,
     LabelSchema,
@@ -24,6 +25,7 @@ from holdfast.hosting.store.attachments import Attachment, stored_attachments
 from holdfast.hosting.store.issue_relations import TimelineParts, timeline_parts
 from holdfast.hosting.store.line_comments import resolvers
 from holdfast.hosting.store.repositories import Repository
+from holdfast.hosting.store.visible_issues import VisibleIssue, visible_issues_by_id
 
 __all__ = ["CommentSchema", "TimelineComment", "comment_list", "comment_shape", "one_comment", "timeline"]
 
@@ -78,18 +80,41 @@ class TimelineComment(msgspec.Struct, frozen=True):
     dependent_issue: IssueSchema | None
 
 
+@dataclass(frozen=True, slots=True)
+class RelatedIssues:
+    """The other issues that the entries of a timeline name."""
+
+    visible: Mapping[int, VisibleIssue]
+    encoded: Mapping[int, IssueSchema]
+    """Those that the viewer may not read say no more than that."""
+    comments: Mapping[int, CommentSchema]
+    """The comments that mention the issue, by id."""
+
+    def readable(self, issue_id: int | None) -> VisibleIssue | None:
+        """Return an issue that the viewer may read."""
+        visible_issue = self.visible.get(issue_id or 0)
+        return visible_issue if visible_issue is not None and visible_issue.is_readable else None
+
+
 def comment_list(
     viewer: Viewer, repository: Repository, pairs: Sequence[tuple[comments.Comment, issues.Issue]]
 ) -> list[CommentSchema]:
     """Encode a page of comments with their issues."""
-    parts = timeline_parts(viewer.app.database, [comment for comment, _ in pairs])
+    return comment_shapes(viewer, [(comment, issue, repository) for comment, issue in pairs])
+
+
+def comment_shapes(
+    viewer: Viewer, located: Sequence[tuple[comments.Comment, issues.Issue, Repository]]
+) -> list[CommentSchema]:
+    """Encode comments with their issues and repositories."""
+    parts = timeline_parts(viewer.app.database, [comment for comment, _, _ in located])
     with viewer.app.database.read() as connection:
-        files = stored_attachments(connection, "comment_id", [comment.id for comment, _ in pairs])
+        files = stored_attachments(connection, "comment_id", [comment.id for comment, _, _ in located])
     return [
         comment_shape(
             viewer, repository, issue, comment, parts.people.get(comment.author_id or 0), files=files[comment.id]
         )
-        for comment, issue in pairs
+        for comment, issue, repository in located
     ]
 
 
@@ -131,13 +156,35 @@ def timeline(
 ) -> list[TimelineComment]:
     """Encode a page of a timeline."""
     parts = timeline_parts(viewer.app.database, entries)
-    named = {entry.happening.dependent_issue_id for entry in entries}
-    others = shown_by_id(viewer, {number for number in named if number is not None})
+    others = related_issues(viewer, entries)
     resolved = conversation_resolvers(viewer, entries)
     return [
         timeline_entry(viewer, repository, issue, entry, parts=parts, others=others, resolved=resolved)
         for entry in entries
     ]
+
+
+def related_issues(viewer: Viewer, entries: Sequence[comments.Comment]) -> RelatedIssues:
+    """Load the other issues that entries name: of dependencies, and of cross-references with their comments."""
+    named = {entry.happening.dependent_issue_id for entry in entries}
+    named |= {entry.source_issue_id for entry in entries}
+    ids = {number for number in named if number is not None}
+    if not ids:
+        return RelatedIssues({}, {}, {})
+    comment_ids = {entry.source_comment_id for entry in entries if entry.source_comment_id is not None}
+    with viewer.app.database.read() as connection:
+        visible = visible_issues_by_id(connection, ids, reader(viewer))
+        mentioning = comments.comments_by_id(connection, comment_ids)
+    located = [
+        (comment, visible[comment.issue_id].issue, visible[comment.issue_id].repository)
+        for comment in mentioning.values()
+        if comment.issue_id in visible and visible[comment.issue_id].is_readable
+    ]
+    return RelatedIssues(
+        visible,
+        dict(zip(visible, dependent_issues(viewer, list(visible.values())), strict=True)),
+        {shape.id: shape for shape in comment_shapes(viewer, located)} if located else {},
+    )
 
 
 def conversation_resolvers(viewer: Viewer, entries: Sequence[comments.Comment]) -> dict[int, UserSchema]:
@@ -158,15 +205,16 @@ def timeline_entry(
     entry: comments.Comment,
     *,
     parts: TimelineParts,
-    others: Mapping[int, IssueSchema],
+    others: RelatedIssues,
     resolved: Mapping[int, UserSchema],
 ) -> TimelineComment:
-    """Encode a timeline entry; `others` are the issues that dependencies refer to, `resolved` by comment id."""
+    """Encode a timeline entry; `others` are the issues that entries name, `resolved` by comment id."""
     page = issue_page(viewer, repository, issue)
     details = entry.happening
     old, new = parts.milestones.get(details.old_milestone_id or 0), parts.milestones.get(details.milestone_id or 0)
     label = parts.labels.get(details.label_id or 0)
     asked = parts.teams.get(details.assignee_team_id or 0)
+    source = others.readable(entry.source_issue_id)
     return TimelineComment(
         id=entry.id,
         type=entry.kind,
@@ -186,9 +234,9 @@ def timeline_entry(
         new_title=details.new_title,
         old_ref=details.old_ref,
         new_ref=details.new_ref,
-        ref_issue=None,
-        ref_comment=None,
-        ref_action="none",
+        ref_issue=None if source is None else others.encoded[source.issue.id],
+        ref_comment=others.comments.get(entry.source_comment_id or 0),
+        ref_action=details.ref_action if source is not None and source.closes_issues else "none",
         ref_commit_sha=details.commit_id,
         review_id=details.review_id or 0,
         label=None if label is None else label_in(viewer, label, repository),
@@ -196,7 +244,7 @@ def timeline_entry(
         assignee_team=None if asked is None else team(viewer, asked, repository.owner),
         removed_assignee=details.removed,
         resolve_doer=resolved.get(entry.id),
-        dependent_issue=others.get(details.dependent_issue_id or 0),
+        dependent_issue=others.encoded.get(details.dependent_issue_id or 0),
     )
 
 

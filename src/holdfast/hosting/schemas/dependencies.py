@@ -1,6 +1,6 @@
 """Schemas of dependent issues, in full or reduced to the fields the viewer may see."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import msgspec
@@ -16,7 +16,7 @@ from holdfast.hosting.schemas.issues import (
 )
 from holdfast.hosting.schemas.times import EPOCH
 from holdfast.hosting.schemas.viewer import Viewer
-from holdfast.hosting.store.visible_issues import Reader, VisibleIssue, visible_issues_by_id
+from holdfast.hosting.store.visible_issues import Reader, VisibleIssue
 
 __all__ = [
     "HIDDEN",
@@ -28,7 +28,6 @@ __all__ = [
     "hidden_issue",
     "node",
     "reader",
-    "shown_by_id",
 ]
 
 # The placeholder of an unreadable issue.
@@ -128,15 +127,6 @@ def dependent_issues(viewer: Viewer, issues: Sequence[VisibleIssue], *, writes: 
         else HIDDEN
         for visible_issue in issues
     ]
-
-
-def shown_by_id(viewer: Viewer, ids: Collection[int]) -> dict[int, IssueSchema]:
-    """Encode issues by id; missing ones are left out."""
-    if not ids:
-        return {}
-    with viewer.app.database.read() as connection:
-        visible_issues = visible_issues_by_id(connection, ids, reader(viewer))
-    return dict(zip(visible_issues, dependent_issues(viewer, list(visible_issues.values())), strict=True))
 
 
 def full_name(visible_issue: VisibleIssue | None) -> str:

@@ -4,6 +4,7 @@ from holdfast.hosting import access
 from holdfast.hosting.access import Actor, RepositoryAccess
 from holdfast.hosting.app import App
 from holdfast.hosting.errors import InvalidField, NoSuchComment, Violation
+from holdfast.hosting.services.cross_references import references_of_text
 from holdfast.hosting.store import comments
 from holdfast.hosting.store.comments import Comment
 from holdfast.hosting.store.issues import Issue
@@ -24,7 +25,8 @@ def create(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, body:
     """Comment on an issue; on a locked one only people with write access may."""
     user = access.require_comment(actor, target, issue)
     require_body(body)
-    return comments.add_comment(app.database, target.repository, issue, user, body)
+    references = references_of_text(app, actor, target, body)
+    return comments.add_comment(app.database, target.repository, issue, user, body, references=references)
 
 
 def edit(
@@ -34,7 +36,10 @@ def edit(
     comment, issue = comment_with_issue
     user = access.require_issue_edit(actor, target, issue, comment.author_id)
     require_body(body)
-    return comments.edit_comment(app.database, target.repository, issue, comment, actor=user, body=body)
+    references = references_of_text(app, actor, target, body)
+    return comments.edit_comment(
+        app.database, target.repository, issue, comment, actor=user, body=body, references=references
+    )
 
 
 def delete(app: App, actor: Actor, target: RepositoryAccess, comment_with_issue: tuple[Comment, Issue]) -> None:

@@ -29,7 +29,7 @@ from holdfast.hosting.store.issues import Issue, Reason
 from holdfast.hosting.store.ref_updates import RefUpdate
 from holdfast.hosting.store.repositories import Repository
 
-__all__ = ["CommitReference", "apply", "find_references", "lock_repositories", "newest"]
+__all__ = ["CommitReference", "apply", "find_references", "lock_repositories", "may_note", "newest"]
 
 log = structlog.get_logger(__name__)
 # Beyond these limits the oldest are ignored. Maximum commits of one ref update whose messages are parsed:
@@ -292,7 +292,7 @@ def permissions_of(database: Database, user: Account, locked: Repositories) -> d
 
 
 def may_note(permissions: Permissions, issue: Issue, place: Repository, repository: Repository) -> bool:
-    """Return whether a commit of `repository` may appear on the timeline of an issue of `place`.
+    """Return whether a commit or a text of `repository` may appear on the timeline of an issue of `place`.
 
     In the same repository read access suffices; elsewhere it takes write access, to prevent spam.
     """

@@ -10,9 +10,11 @@ from holdfast.hosting import access
 from holdfast.hosting.access import Actor, RepositoryAccess
 from holdfast.hosting.app import App
 from holdfast.hosting.errors import Forbidden, InvalidReference, NoSuchIssue, NoSuchLabel, Permission, UnknownState
+from holdfast.hosting.services.cross_references import references_of_issue
 from holdfast.hosting.services.fields import check_length, due, required_text
 from holdfast.hosting.store import assignees, issue_labels, issues
 from holdfast.hosting.store.assignees import assignable_users
+from holdfast.hosting.store.cross_references import CrossReferences
 from holdfast.hosting.store.issues import Branches, Issue, IssueChanges, NewIssue
 from holdfast.hosting.store.labels import labels_named
 from holdfast.hosting.store.milestones import check_milestone
@@ -105,7 +107,8 @@ def create(
     title = required_text(draft.title, "Title", TEXT_LENGTH)
     check_length(draft.ref, "Ref", TEXT_LENGTH)
     database, repository = app.database, target.repository
-    new = NewIssue(title=title, body=draft.body, ref=draft.ref, branches=branches)
+    references = references_of_issue(app, actor, target, title, draft.body, is_pull=branches is not None)
+    new = NewIssue(title=title, body=draft.body, ref=draft.ref, branches=branches, references=references)
     if target.permissions.may_write(unit):
         check_lists(draft.labels, draft.assignees)
         check_milestone(database, repository, draft.milestone_id)
@@ -119,6 +122,7 @@ def create(
             assignees=assignable_users(database, repository, draft.assignees),
             is_closed=draft.is_closed,
             branches=branches,
+            references=references,
         )
     return issues.open_issue(database, repository, user, new)
 
@@ -139,8 +143,9 @@ def edit(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, changes
     check_length(changes.ref or "", "Ref", TEXT_LENGTH)
     if changes.milestone_id is not None:
         check_milestone(database, repository, changes.milestone_id)
+    title = None if changes.title is None else required_text(changes.title, "Title", TEXT_LENGTH)
     columns = IssueChanges(
-        title=None if changes.title is None else required_text(changes.title, "Title", TEXT_LENGTH),
+        title=title,
         body=changes.body,
         ref=changes.ref,
         due_at=0 if changes.remove_due_date else due(changes.due_date, "DueDate"),
@@ -150,8 +155,19 @@ def edit(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, changes
         is_closed=STATES[changes.state],
         base_branch=changes.base_branch,
         content_version=changes.content_version,
+        references=new_references(app, actor, target, issue, title=title, body=changes.body),
     )
     return issues.change_issue(database, repository, issue, user, columns)
+
+
+def new_references(
+    app: App, actor: Actor, target: RepositoryAccess, issue: Issue, *, title: str | None, body: str | None
+) -> CrossReferences | None:
+    """Return the issues that an edited issue mentions; None if its text does not change."""
+    words = issue.title if title is None else title, issue.body if body is None else body
+    if words == (issue.title, issue.body):
+        return None
+    return references_of_issue(app, actor, target, *words, is_pull=issue.is_pull)
 
 
 def check_lists(labels: LabelKeys, people: Sequence[str]) -> None:

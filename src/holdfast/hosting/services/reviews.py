@@ -17,12 +17,14 @@ from holdfast.hosting.errors import (
 )
 from holdfast.hosting.git import refs
 from holdfast.hosting.services import branch_protection, pull_merges
+from holdfast.hosting.services.cross_references import references_of_review
 from holdfast.hosting.services.fields import check_length
 from holdfast.hosting.services.line_comments import LineDraft, new_line_comments
 from holdfast.hosting.services.revisions import open_git
 from holdfast.hosting.store import accounts, organizations, review_changes, teams
 from holdfast.hosting.store import reviews as store
 from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.cross_references import CrossReferences
 from holdfast.hosting.store.issues import Issue
 from holdfast.hosting.store.review_changes import NewReview
 from holdfast.hosting.store.reviews import Review, ReviewState
@@ -122,6 +124,7 @@ def create(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, draft
         commit_id=commit,
         is_official=is_official(app, target, issue, user, state),
         comments=new_line_comments(app, target, issue, draft.comments, commit),
+        references=review_references(app, actor, target, issue, state=state, draft=draft),
     )
     saved = review_changes.save_review(app.database, target.repository, issue, user, new)
     pull_merges.try_scheduled(app, target.repository.id, issue.head_sha)
@@ -144,10 +147,23 @@ def submit(
         body=body,
         commit_id=review.commit_id or head_of(app, issue),
         is_official=is_official(app, target, issue, user, state),
+        references=review_references(app, actor, target, issue, state=state, draft=ReviewDraft(body=body)),
     )
     submitted = review_changes.submit_review(app.database, target.repository, issue, user, review=review, new=new)
     pull_merges.try_scheduled(app, target.repository.id, issue.head_sha)
     return submitted
+
+
+def review_references(
+    app: App, actor: Actor, target: RepositoryAccess, issue: Issue, *, state: ReviewState, draft: ReviewDraft
+) -> dict[str, CrossReferences]:
+    """Return the issues that a review mentions once it is submitted, with what was pending before."""
+    if state == ReviewState.PENDING:
+        return {}
+    user = access.require_login(actor)
+    texts = [draft.body, *(line.body.strip() for line in draft.comments)]
+    pending = review_changes.pending_texts(app.database, issue, user)
+    return references_of_review(app, actor, target, [*texts, *pending])
 
 
 def reviewed_commit(app: App, target: RepositoryAccess, issue: Issue, commit: str) -> str:

@@ -65,6 +65,11 @@ def is_blank(database: Database) -> bool:
 def wipe(database: Database) -> None:
     """Drop all tables of a database that was empty before."""
     with database.write() as connection:
+        if database.is_sqlite:
+            # Dropping a table that refers to itself deletes its rows first, and runs the triggers of that.
+            triggers = text("SELECT name FROM sqlite_master WHERE type = 'trigger'")
+            for name in connection.execute(triggers).scalars().all():
+                connection.execute(text(f"DROP TRIGGER {name}"))
         for name in SEARCH_TABLES:
             connection.execute(text(f"DROP TABLE IF EXISTS {name}"))
         described(connection).drop_all(connection)

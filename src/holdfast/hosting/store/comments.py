@@ -22,17 +22,27 @@ from sqlalchemy import (
 
 from holdfast.hosting.errors import NoSuchComment
 from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.cross_references import (
+    NO_REFERENCES,
+    CrossReferences,
+    add_references,
+    referenced_repositories,
+    replace_references,
+    shown_to,
+)
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.issue_transactions import ISSUE, Issue, IssueTransaction, issue_transaction
 from holdfast.hosting.store.list_pages import page_ids
 from holdfast.hosting.store.prepared_statements import Statement
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.tables import comments, issues
+from holdfast.hosting.store.visible_issues import Reader
 
 __all__ = [
     "Comment",
     "TimelineDetails",
     "add_comment",
+    "comments_by_id",
     "comments_in",
     "commits_on",
     "delete_comment",
@@ -66,6 +76,8 @@ class TimelineDetails(msgspec.Struct, frozen=True):
     commit_id: str = ""
     commit_repository_id: int | None = None
     """The repository of the commit that closed, reopened or mentioned the issue; it may not be readable."""
+    ref_action: str = "none"
+    """What the pull request of a cross-reference does when it is merged: `none`, `closes` or `reopens`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +94,10 @@ class Comment:
     updated_at: int
     original_author: str = ""
     """The name of the author elsewhere, if it was migrated."""
+    source_issue_id: int | None = None
+    """The issue that mentions this one, of a cross-reference."""
+    source_comment_id: int | None = None
+    """The comment or review of that issue that mentions this one; None if the issue's own text does."""
 
     @property
     def happening(self) -> TimelineDetails:
@@ -96,6 +112,7 @@ IS_PLAIN: Final = comments.c.kind == "comment"
 # Comments on lines are edited and deleted like others, once their review is submitted.
 IS_COMMENT: Final = comments.c.kind.in_(("comment", "code"))
 IS_SUBMITTED: Final = comments.c.kind != "pending_code"
+ANYBODY: Final = Reader()
 # Prepared: building a statement takes longer than running it.
 WRITTEN = ("issue_id", "repository_id", "kind", "author_id", "body", "created_at", "updated_at")
 ADD = Statement(insert(comments).values({name: bindparam(name) for name in WRITTEN}).returning(*COLUMNS))
@@ -121,33 +138,48 @@ def entries_of(
     issue: Issue,
     *,
     plain: bool,
+    reader: Reader = ANYBODY,
     since: int | None = None,
     before: int | None = None,
     skip: int,
     limit: int,
 ) -> tuple[list[Comment], int]:
-    """Return one page of an issue's timeline, or of its plain comments, oldest first, and the total."""
+    """Return one page of an issue's timeline, or of its plain comments, oldest first, and the total.
+
+    Cross-references are among them as far as the reader may read what mentions the issue.
+    """
     conditions = [comments.c.issue_id == issue.id, *within(since, before), IS_PLAIN if plain else IS_SUBMITTED]
-    statement = select(*COLUMNS).where(*conditions).order_by(comments.c.created_at, comments.c.id)
     with database.read() as connection:
+        total, conditions = count_shown(connection, conditions, reader)
+        statement = select(*COLUMNS).where(*conditions).order_by(comments.c.created_at, comments.c.id)
         rows = connection.execute(statement.offset(skip).limit(limit)).all()
-        total = connection.execute(select(func.count()).select_from(comments).where(*conditions)).scalar_one()
     return [Comment(*row) for row in rows], total
 
 
-def entries_before(database: Database, comment: Comment) -> int:
-    """Return the number of timeline entries before a comment."""
+def count_shown(
+    connection: Connection, conditions: list[ColumnElement[bool]], reader: Reader
+) -> tuple[int, list[ColumnElement[bool]]]:
+    """Return the number of entries that a reader is shown, and the conditions that select them.
+
+    Most timelines have no cross-references, and then need no condition on their sources, which is expensive.
+    """
+    counts = select(func.count(), func.count(comments.c.source_issue_id)).select_from(comments)
+    total, references = connection.execute(counts.where(*conditions)).one()
+    if references:
+        conditions = [*conditions, shown_to(reader)]
+        total = connection.execute(select(func.count()).select_from(comments).where(*conditions)).scalar_one()
+    return total, conditions
+
+
+def entries_before(database: Database, comment: Comment, reader: Reader = ANYBODY) -> int:
+    """Return the number of timeline entries before a comment, of those that a reader is shown."""
     earlier = or_(
         comments.c.created_at < comment.created_at,
         and_(comments.c.created_at == comment.created_at, comments.c.id < comment.id),
     )
-    statement = (
-        select(func.count())
-        .select_from(comments)
-        .where(comments.c.issue_id == comment.issue_id, earlier, IS_SUBMITTED)
-    )
     with database.read() as connection:
-        count: int = connection.execute(statement).scalar_one()
+        conditions = [comments.c.issue_id == comment.issue_id, earlier, IS_SUBMITTED]
+        count, _ = count_shown(connection, conditions, reader)
     return count
 
 
@@ -208,6 +240,14 @@ def find_comment(database: Database, repository: Repository, number: int) -> tup
     return Comment(*row[:WIDTH]), Issue(*row[WIDTH:])
 
 
+def comments_by_id(connection: Connection, ids: Collection[int]) -> dict[int, Comment]:
+    """Return timeline entries by id; missing ones are left out."""
+    if not ids:
+        return {}
+    rows = connection.execute(select(*COLUMNS).where(comments.c.id.in_(ids)))
+    return {comment.id: comment for row in rows for comment in [Comment(*row)]}
+
+
 def commits_on(
     connection: Connection, issue_ids: Collection[int], commits: Collection[str]
 ) -> set[tuple[int, str]]:
@@ -233,9 +273,17 @@ def recount(change: IssueTransaction, issue: Issue, by: int) -> None:
     RECOUNT.run(change.connection, issue_id=issue.id, by=by, now=change.now)
 
 
-def add_comment(database: Database, repository: Repository, issue: Issue, author: Account, body: str) -> Comment:
-    """Add a comment to an issue."""
-    with issue_transaction(database, repository, author) as change:
+def add_comment(
+    database: Database,
+    repository: Repository,
+    issue: Issue,
+    author: Account,
+    body: str,
+    *,
+    references: CrossReferences = NO_REFERENCES,
+) -> Comment:
+    """Add a comment to an issue; `references` are the issues it mentions."""
+    with issue_transaction(database, repository, author, others=references.repository_ids) as change:
         ((*row,),) = ADD.run(
             change.connection,
             issue_id=issue.id,
@@ -248,17 +296,26 @@ def add_comment(database: Database, repository: Repository, issue: Issue, author
         )
         comment = Comment(*row)
         recount(change, issue, +1)
+        add_references(change, issue, references, comment.id)
         change.record_event(issue, "comment", "created", comment_id=comment.id)
         return comment
 
 
 def edit_comment(
-    database: Database, repository: Repository, issue: Issue, comment: Comment, *, actor: Account, body: str
+    database: Database,
+    repository: Repository,
+    issue: Issue,
+    comment: Comment,
+    *,
+    actor: Account,
+    body: str,
+    references: CrossReferences = NO_REFERENCES,
 ) -> Comment:
-    """Change the body of a comment."""
+    """Change the body of a comment; `references` are the issues it mentions now."""
     if body == comment.body:
         return comment
-    with issue_transaction(database, repository, actor) as change:
+    others = references.repository_ids | referenced_repositories(database, issue)
+    with issue_transaction(database, repository, actor, others=others) as change:
         current_body = select(comments.c.body).where(comments.c.id == comment.id)
         before = change.connection.execute(current_body).scalar_one_or_none()
         if before is None:
@@ -269,6 +326,7 @@ def edit_comment(
             .values(body=body, updated_at=change.now)
             .returning(*COLUMNS)
         ).one()
+        replace_references(change, issue, references, comment.id)
         if before != body:
             change.touch(issue)
             change.record_event(issue, "comment", "edited", comment_id=comment.id, old_body=before)
@@ -285,7 +343,8 @@ def delete_comment(
     first: Callable[[Connection], None] | None = None,
 ) -> None:
     """Delete a comment; `first` runs in the same transaction, before the deletion."""
-    with issue_transaction(database, repository, actor) as change:
+    others = referenced_repositories(database, issue)
+    with issue_transaction(database, repository, actor, others=others) as change:
         if first is not None:
             first(change.connection)
         statement = delete(comments).where(comments.c.id == comment.id).returning(*COLUMNS)

@@ -170,16 +170,24 @@ def lock_repository_rows(connection: Connection, ids: Collection[int]) -> int:
 
 @contextmanager
 def issue_transaction(
-    database: Database, repository: Repository, actor: Account, *, graph: bool = False
+    database: Database,
+    repository: Repository,
+    actor: Account,
+    *,
+    graph: bool = False,
+    others: Collection[int] = (),
 ) -> Iterator[IssueTransaction]:
     """Open a transaction that locks the issues of a repository.
 
-    With `graph` it also locks the dependency graph of all repositories.
+    With `graph` it also locks the dependency graph of all repositories, and with `others` that and the issues of
+    other repositories, by id, as far as they exist.
     """
     try:
         with database.write() as connection:
-            if graph:
+            if graph or others:
                 lock_graph(connection)
+            if others:
+                lock_repository_rows(connection, {repository.id, *others})
             if not LOCK_REPOSITORY.read(connection, id=repository.id):
                 raise NoSuchRepository(f"the repository {repository.full_name} was deleted in the meantime")
             yield IssueTransaction(connection, repository, actor, int(time.time()))

@@ -1,6 +1,6 @@
 """Issues and pull requests: opened, changed, closed and deleted, with timeline entries and events."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from typing import Final
@@ -11,6 +11,13 @@ from holdfast.hosting.errors import MergedAlready, NoSuchIssue, Outdated, PullTa
 from holdfast.hosting.store import dependencies, pulls, repository_log
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.assignees import record_assigned, set_assignees, write_assignees
+from holdfast.hosting.store.cross_references import (
+    NO_REFERENCES,
+    CrossReferences,
+    add_references,
+    referenced_repositories,
+    replace_references,
+)
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.issue_labels import labels_on, record_label_change, set_labels, write_labels
 from holdfast.hosting.store.issue_transactions import ISSUE, Issue, IssueTransaction, issue_transaction
@@ -100,6 +107,8 @@ class NewIssue:
     assignees: Sequence[Account] = ()
     is_closed: bool = False
     branches: Branches | None = None
+    references: CrossReferences = NO_REFERENCES
+    """The issues that its title and body mention."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,6 +128,8 @@ class IssueChanges:
     """The body's version the client has seen (optimistic locking); raises `Outdated` if it is not current."""
     previous_milestone_id: int | None = None
     """The milestone the client has seen, 0 for none; raises `Outdated` if it is another one now."""
+    references: CrossReferences | None = None
+    """The issues that its title and body mention now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +182,7 @@ def count(change: IssueTransaction, issue: Issue, by: int, *, closed: bool = Fal
 
 def open_issue(database: Database, repository: Repository, author: Account, new: NewIssue) -> Issue:
     """Open an issue or a pull request with the repository's next number."""
-    with issue_transaction(database, repository, author) as change:
+    with issue_transaction(database, repository, author, others=new.references.repository_ids) as change:
         if new.branches is not None:
             check_no_open_pull(change, new.branches)
         ((number,),) = NEXT_NUMBER.run(change.connection, repository_id=repository.id)
@@ -201,6 +212,7 @@ def open_issue(database: Database, repository: Repository, author: Account, new:
             pulls.add_pull(change.connection, issue, branches.details)
             create_head_ref(change, issue, branches)
         count(change, issue, +1)
+        add_references(change, issue, new.references)
         # The event comes after labels and assignees, which are part of its payload.
         labelled = write_labels(change, issue, (), one_per_scope(new.labels))
         assigned = list(dict.fromkeys(person.id for person in new.assignees))
@@ -265,7 +277,11 @@ def change_issue(
     database: Database, repository: Repository, issue: Issue, actor: Account, changes: IssueChanges
 ) -> Issue:
     """Change an issue in one transaction."""
-    with issue_transaction(database, repository, actor, graph=changes.is_closed is True) as change:
+    others: Collection[int] = ()
+    if changes.references is not None:
+        others = changes.references.repository_ids | referenced_repositories(database, issue)
+    is_closing = changes.is_closed is True
+    with issue_transaction(database, repository, actor, graph=is_closing, others=others) as change:
         issue = refresh_issue(change.connection, repository, issue)
         if changes.content_version not in {None, issue.content_version}:
             raise Outdated(
@@ -275,6 +291,8 @@ def change_issue(
         if changes.previous_milestone_id not in {None, issue.milestone_id or 0}:
             raise Outdated("the milestone of the issue was changed in the meantime")
         edit_words(change, issue, changes)
+        if changes.references is not None:
+            replace_references(change, issue, changes.references)
         if changes.due_at is not None and changes.due_at != issue.due_at:
             change_due_date(change, issue, changes.due_at)
         if changes.milestone_id is not None and (changes.milestone_id or None) != issue.milestone_id:
@@ -395,7 +413,8 @@ def delete_issue(
 
     `first` runs in the same transaction, before the deletion.
     """
-    with issue_transaction(database, repository, actor, graph=True) as change:
+    others = referenced_repositories(database, issue)
+    with issue_transaction(database, repository, actor, graph=True, others=others) as change:
         issue = refresh_issue(change.connection, repository, issue)
         assigned = select(issue_assignees.c.user_id).where(issue_assignees.c.issue_id == issue.id)
         # The event contains these, which cannot be looked up after the deletion.

@@ -1,11 +1,12 @@
 """Changes of reviews: submitted, dismissed, requested and deleted, with timeline entries and events."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import msgspec
 from sqlalchemy import (
+    ColumnElement,
     Connection,
     and_,
     bindparam,
@@ -21,6 +22,7 @@ from sqlalchemy import (
 
 from holdfast.hosting.errors import NoSuchReview, ReviewRefused
 from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.cross_references import CrossReferences, add_references, referenced_repositories
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.issue_transactions import Issue, IssueTransaction, issue_transaction
 from holdfast.hosting.store.issues import refresh_issue
@@ -38,6 +40,7 @@ __all__ = [
     "delete_review",
     "dismiss_approvals",
     "dismiss_review",
+    "pending_texts",
     "remove_requests",
     "request_reviews",
     "save_review",
@@ -133,6 +136,13 @@ class NewReview:
     commit_id: str
     is_official: bool = False
     comments: Sequence[NewLineComment] = ()
+    references: Mapping[str, CrossReferences] = field(default_factory=dict)
+    """The issues that are mentioned, by the text of the review or line comment that does."""
+
+    @property
+    def repository_ids(self) -> set[int]:
+        """The other repositories that have some of the issues that are mentioned."""
+        return {number for references in self.references.values() for number in references.repository_ids}
 
 
 def current_head(database: Database, issue: Issue) -> str:
@@ -147,7 +157,7 @@ def current_head(database: Database, issue: Issue) -> str:
 
 def save_review(database: Database, repository: Repository, issue: Issue, user: Account, new: NewReview) -> Review:
     """Add a review, or complete the user's pending one; a state other than PENDING submits it."""
-    with issue_transaction(database, repository, user) as change:
+    with issue_transaction(database, repository, user, others=new.repository_ids) as change:
         issue = refresh_issue(change.connection, repository, issue)
         review = pending_review(change, issue, new)
         add_line_comments(change, issue, review, new.comments)
@@ -160,12 +170,33 @@ def submit_review(
     database: Database, repository: Repository, issue: Issue, user: Account, *, review: Review, new: NewReview
 ) -> Review:
     """Submit a pending review."""
-    with issue_transaction(database, repository, user) as change:
+    with issue_transaction(database, repository, user, others=new.repository_ids) as change:
         issue = refresh_issue(change.connection, repository, issue)
         review = refresh_review(change.connection, review)
         if review.state != ReviewState.PENDING:
             raise ReviewRefused("only a pending review can be submitted")
         return submit(change, issue, review, new)
+
+
+def pending_texts(database: Database, issue: Issue, user: Account) -> list[str]:
+    """Return the texts of a user's pending review of a pull request: its own, and those of its line comments."""
+    own = select(reviews.c.body).where(
+        reviews.c.issue_id == issue.id,
+        reviews.c.reviewer_id == user.id,
+        reviews.c.state == ReviewState.PENDING,
+    )
+    of_lines = (
+        select(comments.c.body)
+        .where(
+            comments.c.issue_id == issue.id,
+            comments.c.author_id == user.id,
+            comments.c.kind == PENDING_KIND,
+        )
+        .order_by(comments.c.id)
+        .limit(MOST_COMMENTS)
+    )
+    with database.read() as connection:
+        return [*connection.execute(own).scalars(), *connection.execute(of_lines).scalars()]
 
 
 def pending_review(change: IssueTransaction, issue: Issue, new: NewReview) -> Review:
@@ -264,8 +295,29 @@ def submit(change: IssueTransaction, issue: Issue, review: Review, new: NewRevie
         .values(kind="code", created_at=change.now, updated_at=change.now)
     )
     change.add_entries(issue, "review", [(body, {"review_id": review.id})])
+    add_review_references(change, issue, review, new.references)
     change.record_event(issue, EVENTS[new.state], "reviewed", review_id=review.id)
     return submitted
+
+
+def is_part_of(issue: Issue, review: Review) -> ColumnElement[bool]:
+    """Return the condition that a timeline entry is that of a submitted review, or one of its line comments."""
+    of_review = select(review_comments.c.comment_id).where(review_comments.c.review_id == review.id)
+    entry = msgspec.json.encode({"review_id": review.id}).decode()
+    is_entry = and_(comments.c.kind == "review", comments.c.details == entry)
+    return and_(comments.c.issue_id == issue.id, or_(comments.c.id.in_(of_review), is_entry))
+
+
+def add_review_references(
+    change: IssueTransaction, issue: Issue, review: Review, references: Mapping[str, CrossReferences]
+) -> None:
+    """Add the cross-references of a review that is submitted, and of its line comments."""
+    if not references:
+        return
+    texts = select(comments.c.id, comments.c.body).where(is_part_of(issue, review)).order_by(comments.c.id)
+    for number, body in change.connection.execute(texts).all():
+        if body in references:
+            add_references(change, issue, references[body], number)
 
 
 def answer_requests(change: IssueTransaction, issue: Issue) -> None:
@@ -312,14 +364,10 @@ def delete_review(
     database: Database, repository: Repository, issue: Issue, actor: Account, review: Review
 ) -> None:
     """Delete a review with its line comments and its timeline entry."""
-    with issue_transaction(database, repository, actor) as change:
+    others = referenced_repositories(database, issue)
+    with issue_transaction(database, repository, actor, others=others) as change:
         review = refresh_review(change.connection, review)
-        of_review = select(review_comments.c.comment_id).where(review_comments.c.review_id == review.id)
-        entry = msgspec.json.encode({"review_id": review.id}).decode()
-        is_entry = and_(comments.c.kind == "review", comments.c.details == entry)
-        change.connection.execute(
-            delete(comments).where(comments.c.issue_id == issue.id, or_(comments.c.id.in_(of_review), is_entry))
-        )
+        change.connection.execute(delete(comments).where(is_part_of(issue, review)))
         change.connection.execute(delete(reviews).where(reviews.c.id == review.id))
         change.touch(issue)
 

@@ -37,6 +37,11 @@ class VisibleIssue:
     repository: Repository
     is_readable: bool
 
+    @property
+    def closes_issues(self) -> bool:
+        """Whether it is a pull request whose closing keywords take effect when it is merged."""
+        return self.issue.is_pull and self.issue.base_branch == self.repository.default_branch
+
 
 def visible_issues_query(reader: Reader) -> Select[*tuple[Any, ...]]:
     """Return the query for issues with their repositories and whether the reader may read them."""

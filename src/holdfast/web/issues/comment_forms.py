@@ -9,6 +9,7 @@ from holdfast.hosting.errors import DoesNotExist, HostingError, NoSuchComment
 from holdfast.hosting.guards import CHANGE_ISSUES, READ_ISSUES
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.request_context import RequestContext
+from holdfast.hosting.schemas.dependencies import reader
 from holdfast.hosting.services import comments as service
 from holdfast.hosting.services import issues
 from holdfast.hosting.store import accounts, comments
@@ -100,7 +101,7 @@ def submit_delete_comment(
 def place_of(request: RequestContext, target: RepositoryAccess, number: int) -> str:
     """Return the URL of a comment in the timeline."""
     comment, issue = service.find(request.app, target, number)
-    page = comments.entries_before(request.app.database, comment) // ENTRIES + 1
+    page = comments.entries_before(request.app.database, comment, reader(request)) // ENTRIES + 1
     part = f"?page={page}" if page > 1 else ""
     return f"{page_path(target.repository, issue)}{part}#issuecomment-{number}"
 

@@ -157,10 +157,15 @@ def show(
     count = -1
     number = int(part) if part.isascii() and part.isdigit() and len(part) < 10 else 1
     if part == LAST:
-        _, count = comments.entries_of(database, issue, plain=False, skip=0, limit=0)
+        _, count = comments.entries_of(database, issue, plain=False, reader=reader(request), skip=0, limit=0)
         number = max(-(-count // ENTRIES), 1)
     entries, total = comments.entries_of(
-        database, issue, plain=False, skip=(max(number, 1) - 1) * ENTRIES, limit=ENTRIES
+        database,
+        issue,
+        plain=False,
+        reader=reader(request),
+        skip=(max(number, 1) - 1) * ENTRIES,
+        limit=ENTRIES,
     )
     depends, sides = dependencies(request, target, issue, writes=may.write)
     budget = TextBudget(markdown_context(target))

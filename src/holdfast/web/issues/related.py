@@ -24,6 +24,8 @@ class RelatedIssue:
     """The reference: the number alone for an issue of the same repository."""
     is_closed: bool = False
     is_pull: bool = False
+    is_merged: bool = False
+    is_draft: bool = False
 
 
 def related_issue(visible_issue: VisibleIssue, here: Repository, *, writes: bool = False) -> RelatedIssue:
@@ -42,4 +44,6 @@ def related_issue(visible_issue: VisibleIssue, here: Repository, *, writes: bool
         name=f"#{shape.number}" if place.id == here.id else f"{place.full_name}#{shape.number}",
         is_closed=shape.state == "closed",
         is_pull=shape.pull_request is not None,
+        is_merged=visible_issue.issue.merged_at > 0,
+        is_draft=visible_issue.issue.is_draft,
     )

@@ -78,6 +78,10 @@ class TimelineEntry:
     other: RelatedIssue | None = None
     side: str = ""
     """The relation of the other issue now: `blocker`, `blocked` or empty."""
+    comment_id: int | None = None
+    """The comment on the other issue that mentions this one."""
+    will_close: bool = False
+    """Whether the other one is an open pull request that closes this issue when it is merged."""
     team: str = ""
     review: Review | None = None
     """The review of the entry; None if it was deleted."""
@@ -103,14 +107,17 @@ def timeline_entries(
     the entries of a pull request refer to: line comments are part of the entry of their review.
     """
     parts = timeline_parts(request.app.database, entries)
-    named = {entry.happening.dependent_issue_id for entry in entries} - {None}
+    named = {entry.happening.dependent_issue_id for entry in entries}
+    named |= {entry.source_issue_id for entry in entries}
     others: dict[int, RelatedIssue] = {}
-    if named:
+    closing: set[int] = set()
+    if named - {None}:
         with request.app.database.read() as connection:
             visible_issues = visible_issues_by_id(
                 connection, [number for number in named if number is not None], reader(request)
             )
         others = {number: related_issue(issue, repository) for number, issue in visible_issues.items()}
+        closing = {number for number, issue in visible_issues.items() if issue.closes_issues}
     timeline: list[TimelineEntry] = []
     about = about or PullTimeline()
     replies = line_comment_entries(entries, parts, budget, about)
@@ -124,6 +131,9 @@ def timeline_entries(
         if entry.kind in {"review", "dismiss_review", "pull_push"}:
             of_review = replies.pop(-(entry.happening.review_id or 0), []) if entry.kind == "review" else []
             timeline.append(pull_entry(entry, parts, budget, about, of_review))
+            continue
+        if entry.source_issue_id is not None:
+            timeline.append(reference_entry(entry, parts, others, closing))
             continue
         last = timeline[-1] if timeline else None
         if entry.kind != "label":
@@ -208,6 +218,25 @@ def label_entry(entry: Comment, parts: TimelineParts, before: TimelineEntry | No
         added=[*(before.added if before else []), *(tags if is_added else [])],
         taken=[*(before.taken if before else []), *([] if is_added else tags)],
         gone=(before.gone if before else 0) + (label is None),
+    )
+
+
+def reference_entry(
+    entry: Comment, parts: TimelineParts, others: Mapping[int, RelatedIssue], closing: Collection[int]
+) -> TimelineEntry:
+    """Return the entry of a cross-reference; `closing` are the pull requests whose keywords take effect."""
+    source_id = entry.source_issue_id or 0
+    other = others.get(source_id)
+    closes = entry.happening.ref_action == "closes" and source_id in closing
+    return TimelineEntry(
+        id=entry.id,
+        kind=entry.kind,
+        who=parts.people.get(entry.author_id or 0),
+        at=entry.created_at,
+        author_id=entry.author_id,
+        other=other,
+        comment_id=entry.source_comment_id,
+        will_close=closes and other is not None and not other.is_closed,
     )
 
 

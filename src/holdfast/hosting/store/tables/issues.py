@@ -136,7 +136,13 @@ comments = Table(
     words("original_author", ""),
     # The repository of a plain comment, so that a repository's comments are listed by index; 0 for other entries.
     number("repository_id"),
+    # Of a cross-reference the issue that mentions this one, and its comment if that is where; it goes with them.
+    Column("source_issue_id", Id, ForeignKey("issues.id", ondelete="CASCADE"), nullable=True),
+    Column("source_comment_id", Id, ForeignKey("comments.id", ondelete="CASCADE"), nullable=True),
     Index(None, "issue_id", "created_at", "id"),
     Index(None, "repository_id", "created_at", "id", "updated_at", **only("repository_id > 0")),
+    Index(None, "issue_id", "source_issue_id", **only("source_issue_id IS NOT NULL")),
+    Index(None, "source_issue_id", "source_comment_id", **only("source_issue_id IS NOT NULL")),
+    Index(None, "source_comment_id", **only("source_comment_id IS NOT NULL")),
     sqlite_autoincrement=True,
 )

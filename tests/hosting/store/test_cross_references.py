@@ -1,0 +1,289 @@
+"""Cross-references in the database: one entry for each text, shown once for each issue that mentions another."""
+
+import json
+import threading
+
+from sqlalchemy import delete, select
+
+from holdfast.hosting.access import Unit
+from holdfast.hosting.store import comments, issues, review_changes, reviews
+from holdfast.hosting.store.accounts import Account, find_user
+from holdfast.hosting.store.comments import Comment
+from holdfast.hosting.store.cross_references import CrossReferences, referenced_repositories
+from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.issues import Branches, Issue, IssueChanges, NewIssue
+from holdfast.hosting.store.repositories import Repository
+from holdfast.hosting.store.review_changes import NewReview
+from holdfast.hosting.store.reviews import ReviewState
+from holdfast.hosting.store.tables import comments as table
+from holdfast.hosting.store.tables import repositories
+from holdfast.hosting.store.visible_issues import Reader
+from tests.hosting.repository_helpers import decided, every_role, make_people, make_repository, recorded_events
+from tests.hosting.store.query_plans import is_by_index, plan_of, recorded
+
+ALL = {"skip": 0, "limit": 1000}
+
+
+def open_issue(
+    database: Database, place: Repository, *mentioned: Issue, action: str = "none", **new: str
+) -> Issue:
+    """Open an issue that mentions others; with a head it is a pull request."""
+    head = new.pop("head", "")
+    wanted = NewIssue(
+        title="t",
+        branches=Branches(head, "main") if head else None,
+        references=references_to(place, *mentioned, action=action),
+        **new,
+    )
+    return issues.open_issue(database, place, place.owner, wanted)
+
+
+def references_to(place: Repository, *mentioned: Issue, action: str = "none") -> CrossReferences:
+    """Return the references of a text in a repository."""
+    return CrossReferences(
+        {issue.id: action for issue in mentioned},
+        frozenset(issue.repository_id for issue in mentioned) - {place.id},
+    )
+
+
+def shown(
+    database: Database, issue: Issue, user: Account | None = None
+) -> list[tuple[str, int | None, int | None]]:
+    """Return the cross-references that somebody is shown: the kind, and where the issue is mentioned."""
+    entries, total = comments.entries_of(database, issue, plain=False, reader=Reader(user), skip=0, limit=50)
+    assert total == len(entries)
+    return [(entry.kind, entry.source_issue_id, entry.source_comment_id) for entry in entries]
+
+
+def stored(database: Database) -> list[Comment]:
+    """Return all cross-references there are."""
+    columns = [table.c[name] for name in Comment.__dataclass_fields__]
+    with database.read() as connection:
+        rows = connection.execute(
+            select(*columns).where(table.c.source_issue_id.is_not(None)).order_by(table.c.id)
+        )
+        return [Comment(*row) for row in rows]
+
+
+def test_each_kind_of_text_has_its_kind_of_entry(database: Database, ada: Account) -> None:
+    """And nothing else of the issue changes, nor is anything announced but the text."""
+    place = make_repository(database, ada)
+    first = open_issue(database, place)
+    with database.write() as connection:
+        connection.exec_driver_sql("UPDATE issues SET updated_at = 5")
+    before = issues.find_issue(database, place, 1)
+    second = open_issue(database, place, first)
+    pull = open_issue(database, place, first, head="fix", action="closes")
+    other = open_issue(database, place)
+    made = comments.add_comment(database, place, other, ada, "b", references=references_to(place, first))
+    assert shown(database, first) == [
+        ("issue_ref", second.id, None),
+        ("pull_ref", pull.id, None),
+        ("comment_ref", other.id, made.id),
+    ]
+    entries = stored(database)
+    assert [entry.happening.ref_action for entry in entries] == ["none", "closes", "none"]
+    assert {(entry.author_id, entry.body) for entry in entries} == {(ada.id, "")}
+    assert issues.find_issue(database, place, 1) == before
+    assert [details["number"] for _, details in recorded_events(database)] == [1, 2, 3, 4, 4]
+
+
+def test_an_issue_that_mentions_itself_has_no_entry(database: Database, ada: Account) -> None:
+    """However it does."""
+    place = make_repository(database, ada)
+    issue = open_issue(database, place)
+    own = references_to(place, issue)
+    comments.add_comment(database, place, issue, ada, "b", references=own)
+    issues.change_issue(database, place, issue, ada, IssueChanges(body="b", references=own))
+    assert stored(database) == []
+
+
+def test_an_edit_adds_and_removes_entries(database: Database, ada: Account) -> None:
+    """Of the text that was edited alone; what stays keeps its place, and takes what a pull request does now."""
+    place, boat = make_repository(database, ada), make_repository(database, ada, "boat")
+    first, second, third = open_issue(database, place), open_issue(database, place), open_issue(database, boat)
+    pull = open_issue(database, place, first, second, head="fix")
+    said = comments.add_comment(database, place, pull, ada, "b", references=references_to(place, first))
+    kept = stored(database)[0]
+    edited = {first.id: "closes", third.id: "none"}
+    changes = IssueChanges(body="b", references=CrossReferences(edited, frozenset({boat.id})))
+    issues.change_issue(database, place, pull, ada, changes)
+    assert [shown(database, issue) for issue in (first, second, third)] == [
+        [("pull_ref", pull.id, None)],
+        [],
+        [("pull_ref", pull.id, None)],
+    ]
+    entries = {entry.id: entry for entry in stored(database)}
+    assert json.loads(entries[kept.id].details) == {"ref_action": "closes"}
+    issues.change_issue(database, place, pull, ada, IssueChanges(title="u"))
+    assert len(stored(database)) == 3
+    comments.edit_comment(
+        database, place, pull, said, actor=ada, body="c", references=references_to(place, second)
+    )
+    issues.change_issue(database, place, pull, ada, IssueChanges(body="c", references=CrossReferences()))
+    assert shown(database, first) == shown(database, third) == []
+    assert shown(database, second) == [("comment_ref", pull.id, said.id)]
+
+
+def test_an_edit_keeps_entries_that_its_author_may_not_add(database: Database, ada: Account) -> None:
+    """And adds none."""
+    place = make_repository(database, ada)
+    first, second = open_issue(database, place), open_issue(database, place)
+    issue = open_issue(database, place, first)
+    others = CrossReferences(others=frozenset({first.id, second.id}))
+    issues.change_issue(database, place, issue, ada, IssueChanges(body="b", references=others))
+    assert (len(shown(database, first)), len(shown(database, second))) == (1, 0)
+
+
+def test_several_mentions_of_one_issue_are_shown_once(database: Database, ada: Account) -> None:
+    """The oldest, or that of the issue's own text; when it is deleted, the next one is shown."""
+    place = make_repository(database, ada)
+    first, second = open_issue(database, place), open_issue(database, place)
+    mention = references_to(place, first)
+    said = [comments.add_comment(database, place, second, ada, "b", references=mention) for _ in range(3)]
+    own = comments.add_comment(database, place, first, ada, "mine")
+    assert shown(database, first)[0] == ("comment_ref", second.id, said[0].id)
+    assert len(shown(database, first)) == 2
+    assert comments.entries_before(database, own) == 1
+    comments.delete_comment(database, place, second, said[0], actor=ada)
+    assert shown(database, first)[0] == ("comment_ref", second.id, said[1].id)
+    issues.change_issue(database, place, second, ada, IssueChanges(body="b", references=mention))
+    assert shown(database, first)[1:] == [("issue_ref", second.id, None)]
+    issues.change_issue(database, place, second, ada, IssueChanges(body="", references=CrossReferences()))
+    assert shown(database, first)[0] == ("comment_ref", second.id, said[1].id)
+
+
+def test_entries_go_with_either_issue(database: Database, ada: Account) -> None:
+    """Also when a repository is deleted."""
+    place, boat = make_repository(database, ada), make_repository(database, ada, "boat")
+    first = open_issue(database, place)
+    second, third = open_issue(database, place, first), open_issue(database, boat, first)
+    said = comments.add_comment(database, boat, third, ada, "b", references=references_to(boat, first, second))
+    assert referenced_repositories(database, third) == {place.id}
+    assert referenced_repositories(database, second) == set()
+    assert len(stored(database)) == 4
+    issues.delete_issue(database, place, second, ada)
+    assert [entry.source_comment_id for entry in stored(database)] == [None, said.id]
+    with database.write() as connection:
+        connection.execute(delete(repositories).where(repositories.c.id == boat.id))
+    assert stored(database) == []
+    assert shown(database, first) == []
+
+
+def test_an_issue_that_is_gone_by_then_is_left_out(database: Database, ada: Account) -> None:
+    """The text is stored all the same."""
+    place = make_repository(database, ada)
+    first, second = open_issue(database, place), open_issue(database, place)
+    mention = references_to(place, first, second)
+    issues.delete_issue(database, place, first, ada)
+    third = issues.open_issue(database, place, ada, NewIssue(title="t", references=mention))
+    assert [(entry.issue_id, entry.source_issue_id) for entry in stored(database)] == [(second.id, third.id)]
+
+
+def test_a_review_has_entries_for_each_of_its_texts(database: Database, ada: Account) -> None:
+    """Once it is submitted; they go with the review."""
+    place = make_repository(database, ada)
+    first, pull = open_issue(database, place), open_issue(database, place, head="fix")
+    mention = {"see": references_to(place, first)}
+    new = NewReview(state=ReviewState.PENDING, body="see", commit_id="a" * 40, references=mention)
+    review = review_changes.save_review(database, place, pull, ada, new)
+    assert stored(database) == []
+    assert review_changes.pending_texts(database, pull, ada) == ["see"]
+    new = NewReview(state=ReviewState.COMMENT, body="", commit_id="a" * 40, references=mention)
+    submitted = review_changes.submit_review(database, place, pull, ada, review=review, new=new)
+    ((kind, source, entry_id),) = shown(database, first)
+    assert (kind, source) == ("comment_ref", pull.id)
+    with database.read() as connection:
+        assert comments.comments_by_id(connection, [entry_id or 0])[entry_id or 0].kind == "review"
+    assert review_changes.pending_texts(database, pull, ada) == []
+    review_changes.delete_review(database, place, pull, ada, submitted)
+    assert stored(database) == []
+    assert reviews.reviews_of(database, pull, ada.id, skip=0, limit=5)[1] == 0
+
+
+def test_everybody_is_shown_what_mentions_an_issue_where_they_may_read_that(database: Database) -> None:
+    """In repositories of every kind, for people with every role, and in the count."""
+    places = every_role(database)
+    owner = places[0].owner
+    target = open_issue(database, make_repository(database, owner, "target"))
+    sources = {}
+    for place in places:
+        for head, unit in (("", Unit.ISSUES), ("mention", Unit.PULLS)):
+            sources[open_issue(database, place, target, head=head).id] = place, unit
+    for name in ("", "owner", "stranger", "restricted", "guest", "codes", "reads", "admin"):
+        user = find_user(database, name) if name else None
+        entries, total = comments.entries_of(database, target, plain=False, reader=Reader(user), **ALL)
+        expected = {
+            number
+            for number, (place, unit) in sources.items()
+            if decided(database, user, place, public_only=False).may_read(unit)
+        }
+        assert {entry.source_issue_id for entry in entries} == expected, name
+        assert total == len(expected)
+        reader = Reader(user, public_only=True)
+        entries, total = comments.entries_of(database, target, plain=False, reader=reader, **ALL)
+        expected = {
+            number
+            for number, (place, unit) in sources.items()
+            if decided(database, user, place, public_only=True).may_read(unit)
+        }
+        assert {entry.source_issue_id for entry in entries} == expected, name
+        assert total == len(expected)
+
+
+def test_cross_references_are_read_by_index(database: Database, ada: Account) -> None:
+    """Neither the page nor the count reads a whole table, for whoever asks; without any there is no condition."""
+    (stranger,) = make_people(database, "stranger")
+    place = make_repository(database, ada)
+    first = open_issue(database, place)
+    with recorded(database, "FROM comments") as queries:
+        shown(database, first, stranger)
+    assert len(queries) == 2
+    assert not any("EXISTS" in statement for statement, _ in queries)
+    for _ in range(3):
+        open_issue(database, place, first)
+    for reader in (None, ada, stranger):
+        with recorded(database, "EXISTS") as queries:
+            assert len(shown(database, first, reader)) == 3
+        assert len(queries) == 2
+        for statement, parameters in queries:
+            plan = plan_of(database, statement, parameters)
+            for name in ("comments", "issues", "repositories", "users", "earlier"):
+                assert is_by_index(database, plan, name), plan
+    with recorded(database, "source_issue_id") as queries:
+        referenced_repositories(database, first)
+    assert "ix_comments_source_issue_id_source_comment_id" in plan_of(database, *queries[0])
+
+
+def test_issues_that_mention_each_other_at_the_same_time(database: Database, ada: Account) -> None:
+    """Within one repository and across two there is no deadlock, and nothing is lost."""
+    ship, boat = make_repository(database, ada), make_repository(database, ada, "boat")
+    one, two, three = open_issue(database, ship), open_issue(database, boat), open_issue(database, ship)
+    failures: list[BaseException] = []
+    start = threading.Barrier(4)
+
+    def mention(place: Repository, issue: Issue, *others: Issue) -> None:
+        try:
+            start.wait()
+            for number in range(8):
+                references = references_to(place, *others)
+                said = comments.add_comment(database, place, issue, ada, "b", references=references)
+                changes = IssueChanges(
+                    body=f"{number}", references=references if number % 2 else CrossReferences()
+                )
+                issues.change_issue(database, place, issue, ada, changes)
+                if number % 2:
+                    comments.delete_comment(database, place, issue, said, actor=ada)
+        except BaseException as error:
+            failures.append(error)
+            raise
+
+    work = [(ship, one, two, three), (boat, two, three, one), (ship, three, one), (boat, two, one)]
+    threads = [threading.Thread(target=mention, args=arguments) for arguments in work]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    entries = [[source for _, source, _ in shown(database, issue) if source] for issue in (one, two, three)]
+    assert [sorted(sources) for sources in entries] == [[two.id, three.id], [one.id], [one.id, two.id]]
