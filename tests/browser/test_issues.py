@@ -29,6 +29,35 @@ def test_a_person_works_with_issues(site: Service, page: Page, keep: Keep) -> No
     look_around(site, page, keep)
 
 
+@pytest.mark.parametrize("page", ["desktop", "phone"], indirect=True)
+def test_an_issue_shows_what_mentions_it(site: Service, page: Page, keep: Keep) -> None:
+    """Issues, pull requests and comments, with their state and title, in both sizes and themes."""
+    with httpx.Client(base_url=f"{site.url}/api/v1", auth=("admin", ADMIN_PASSWORD), timeout=30) as api:
+
+        def post(path: str, **body: object) -> None:
+            assert api.post(path, json=body).is_success, path
+
+        for name in ("ship", "boat-with-a-name-that-is-rather-long-for-a-telephone"):
+            post("/user/repos", name=name, auto_init=True, default_branch="main")
+        post("/repos/admin/ship/issues", title="The gauge is stuck", body="Since Monday.")
+        post("/repos/admin/ship/issues", title=HOSTILE, body="Perhaps because of #1.")
+        commit = {"content": "", "message": "Free it", "new_branch": "fix"}
+        post("/repos/admin/ship/contents/gauge.txt", **commit)
+        post("/repos/admin/ship/pulls", title="Free the gauge", body="Fixes #1", head="fix", base="main")
+        place = "/repos/admin/boat-with-a-name-that-is-rather-long-for-a-telephone/issues"
+        post(place, title="Gauges of all ships, and what became of them in the course of the year", closed=True)
+        post(f"{place}/1/comments", body="See admin/ship#1")
+        post("/repos/admin/ship/issues/1/comments", body="Seen.")
+    page.goto(f"{site.url}/admin/ship/issues/1")
+    expect(page.get_by_text("linked a pull request that will close this issue")).to_be_visible()
+    link = page.get_by_role("link", name="Gauges of all ships")
+    expect(link).to_be_visible()
+    keep(page, "issue-mentions")
+    link.click()
+    expect(page.get_by_role("heading", name="Gauges of all ships")).to_be_visible()
+    expect(page.get_by_role("link", name="admin/ship#1")).to_be_in_viewport()
+
+
 def open_two(site: Service, page: Page, keep: Keep) -> None:
     """Open an issue with everything there is, and another with a title that means no good."""
     page.get_by_role("link", name="Open an issue").click()

@@ -25,15 +25,13 @@ ALL = {"skip": 0, "limit": 1000}
 
 
 def open_issue(
-    database: Database, place: Repository, *mentioned: Issue, action: str = "none", **new: str
+    database: Database, place: Repository, *mentioned: Issue, action: str = "none", head: str = ""
 ) -> Issue:
     """Open an issue that mentions others; with a head it is a pull request."""
-    head = new.pop("head", "")
     wanted = NewIssue(
         title="t",
         branches=Branches(head, "main") if head else None,
         references=references_to(place, *mentioned, action=action),
-        **new,
     )
     return issues.open_issue(database, place, place.owner, wanted)
 
