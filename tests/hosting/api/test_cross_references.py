@@ -80,6 +80,9 @@ def test_a_review_mentions_issues_on_its_lines(ada: httpx.Client, clients: Servi
     assert [entry["ref_comment"]["body"] for entry in timeline(ada, 1)] == ["Like #1 and #2"]
     assert ada.delete(at).status_code == 204
     assert timeline(ada, 1) == timeline(ada, 2) == []
+    review = ada.post(f"{AT}/pulls/3/reviews", json={"event": "COMMENT", "comments": [line]})
+    assert review.status_code == 200
+    assert [entry["ref_comment"]["body"] for entry in timeline(ada)] == ["Like #1"]
 
 
 @pytest.mark.parametrize("as_comment", [False, True])
