@@ -93,6 +93,7 @@ NEIGHBOURS: Final[dict[Path, dict[str, tuple[str, ...]]]] = {
         "backup_state": ("validator",),
         "finding": ("raw_findings",),
         "repairs": ("rule",),
+        "validator": ("container", "validation"),
     },
     Path("hosting/services"): {
         "branch_protection": ("code_owners", "merge_requirements", "hosting/api/protections"),
@@ -106,8 +107,8 @@ NEIGHBOURS: Final[dict[Path, dict[str, tuple[str, ...]]]] = {
         "notifications": ("hosting/api/pull_changes",),
         "pull_heads": ("maintainer_edits", "code_owners", "hosting/api/pulls"),
         "pulls": ("pull_heads", "hosting/api/pull_changes"),
-        "pushes": ("hosting/git_server/receive_pack", "hosting/git_server/lfs"),
-        "ref_updates": ("branches", "ref_log"),
+        "pushes": ("ref_updates", "hosting/git_server/http"),
+        "ref_updates": ("branches", "ref_log", "commit_references", "pull_heads", "releases"),
         "remotes": ("migration_imports",),
         "repositories": ("hosting/api/forks",),
         "suggestions": ("web/pulls/review_forms",),

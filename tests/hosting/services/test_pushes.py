@@ -1,4 +1,4 @@
-"""Pushes whose packs are not what git would send."""
+"""Pushes: which refs are rejected and why, and packs that are not what git would send."""
 
 import shutil
 import subprocess
@@ -8,7 +8,12 @@ import pytest
 from sqlalchemy import delete
 
 from holdfast.hosting.app import App
-from holdfast.hosting.store import repositories, repository_log
+from holdfast.hosting.git.quarantine import AcceptedPush
+from holdfast.hosting.services import repositories as repository_services
+from holdfast.hosting.services.pushes import PATHS_NAMED, RepositoryPush
+from holdfast.hosting.services.repositories import NewRepository
+from holdfast.hosting.store import accounts, repositories, repository_log
+from holdfast.hosting.store.ref_updates import RefUpdate
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.tables import packs
 from tests.hosting.api_clients import PASSWORD, ServiceClients
@@ -82,3 +87,106 @@ def test_a_pack_without_objects_that_are_nowhere_is_rejected(clients: ServiceCli
     head = work("rev-parse", "HEAD")
     assert b"ok refs/heads/topic" not in push(clients, "refs/heads/topic", head, pack_of(work, head))
     assert work("ls-remote", "origin", "refs/heads/topic") == ""
+
+
+@pytest.fixture
+def repository(app: App) -> Repository:
+    """Make a repository with one commit."""
+    admin = accounts.find_user(app.database, "admin")
+    return repository_services.create(app, admin, admin, NewRepository(name="notes"), {"a.txt": b"one\n"})
+
+
+def objects_of(app: App, repository: Repository) -> tuple[str, str]:
+    """Return the only commit of a repository and its tree."""
+    head = repository_log.find_ref(app.database, repository.id, "refs/heads/main")
+    assert head is not None
+    command = ["git", "rev-parse", f"{head}^{{tree}}"]
+    with app.copies.writing(repository.id) as repo:
+        tree = subprocess.run(command, cwd=repo.folder, check=True, capture_output=True, text=True).stdout.strip()
+    return head, tree
+
+
+def rejected(app: App, repository: Repository, *updates: RefUpdate, atomic: bool = False) -> dict[str, str]:
+    """Push updates to objects that are there; return the reasons of those that were rejected."""
+    pushing = RepositoryPush(app, repository, repository.owner)
+    return {one.ref: one.reason for one in pushing.update(AcceptedPush(updates, (), atomic))}
+
+
+def refs(app: App, repository: Repository) -> set[str]:
+    """List the refs of a repository."""
+    with app.database.read() as connection:
+        return set(repository_log.read_refs(connection, repository.id))
+
+
+@pytest.mark.parametrize("atomic", [True, False])
+def test_a_branch_that_is_no_commit_is_rejected(app: App, repository: Repository, *, atomic: bool) -> None:
+    """Alone unless the push is atomic; a tag may point at anything."""
+    head, tree = objects_of(app, repository)
+    odd, nothing = RefUpdate("refs/heads/odd", ZERO, tree), RefUpdate("refs/heads/none", ZERO, "1" * 40)
+    fine, tag = RefUpdate("refs/heads/fine", ZERO, head), RefUpdate("refs/tags/tree", ZERO, tree)
+    reasons = rejected(app, repository, odd, nothing, fine, tag, atomic=atomic)
+    why = "a branch points at a commit, not at a "
+    if atomic:
+        assert reasons == dict.fromkeys([odd.ref, nothing.ref, fine.ref, tag.ref], f"{why}tree")
+        assert refs(app, repository) == {"refs/heads/main"}
+    else:
+        assert reasons == {odd.ref: f"{why}tree", nothing.ref: f"{why}missing object"}
+        assert refs(app, repository) == {"refs/heads/main", fine.ref, tag.ref}
+        assert repository.id in app.pushed
+    assert rejected(app, repository, odd) == {odd.ref: f"{why}tree"}
+
+
+def test_a_rejected_ref_has_the_reason(app: App, repository: Repository) -> None:
+    """A name that another ref is in the way of, or somebody who was quicker."""
+    head, tree = objects_of(app, repository)
+    below, stale = RefUpdate("refs/heads/main/x", ZERO, head), RefUpdate("refs/tags/v1", tree, head)
+    assert rejected(app, repository, below, stale) == {
+        below.ref: "it cannot be there beside refs/heads/main",
+        stale.ref: "it was updated by another request",
+    }
+    late = RefUpdate("refs/heads/main", tree, head)
+    assert rejected(app, repository, late) == {late.ref: "it was updated by another request"}
+
+
+def test_deletions_of_what_is_not_there_succeed(app: App, repository: Repository) -> None:
+    """As git expects; the others of the push are done."""
+    head, _tree = objects_of(app, repository)
+    topic = RefUpdate("refs/heads/topic", ZERO, head)
+    assert rejected(app, repository, topic, RefUpdate("refs/heads/none", head, ZERO)) == {}
+    assert refs(app, repository) == {"refs/heads/main", topic.ref}
+    assert rejected(app, repository, RefUpdate(topic.ref, head, ZERO)) == {}
+    assert refs(app, repository) == {"refs/heads/main"}
+
+
+def test_a_maintainer_pushes_only_to_heads_of_pull_requests(app: App, repository: Repository) -> None:
+    """To no other branch, to no tag, and deletes nothing."""
+    head, tree = objects_of(app, repository)
+    topic, main, tag = (f"refs/{name}" for name in ("heads/topic", "heads/main", "tags/topic"))
+    updates = [RefUpdate(ref, tree, head) for ref in (topic, main, tag)]
+    some = RepositoryPush(app, repository, repository.owner, only_branches=frozenset({"topic"}))
+    assert [one.ref for one in some.outside(updates)] == [main, tag]
+    assert [one.ref for one in some.outside([RefUpdate(topic, head, ZERO)])] == [topic]
+    assert all("head branches of pull requests" in one.reason for one in some.outside(updates))
+    assert RepositoryPush(app, repository, repository.owner).outside(updates) == []
+
+
+def test_the_default_branch_is_not_deleted_and_others_are(work: Git) -> None:
+    """Of the same push, with the reason."""
+    work("push", "-q", "origin", "main:topic")
+    refused = work.try_to("push", "origin", ":main", ":topic")
+    assert "Branch main is the default branch and cannot be deleted" in refused.stderr
+    assert work("ls-remote", "origin", "refs/heads/*").split()[1:] == ["refs/heads/main"]
+
+
+def test_a_push_names_the_files_whose_lfs_objects_are_missing(work: Git) -> None:
+    """The first few; an empty file has no object."""
+    pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:{:064x}\nsize {}\n"
+    work.commit("empty.bin", pointer.format(9, 0))
+    work("push", "-q", "origin", "main")
+    for number in range(PATHS_NAMED):
+        work.commit(f"{number}.bin", pointer.format(number, 5))
+    reason = "the LFS objects of {} are missing; run `git lfs push"
+    some = work.try_to("push", "origin", "main").stderr
+    assert reason.format("0.bin, 1.bin, 2.bin, 3.bin, 4.bin") in " ".join(some.replace("remote:", "").split())
+    work.commit("more.bin", pointer.format(77, 5))
+    assert " and others are missing" in " ".join(work.try_to("push", "origin", "main").stderr.split())
