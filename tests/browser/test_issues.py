@@ -53,6 +53,9 @@ def test_an_issue_shows_what_mentions_it(site: Service, page: Page, keep: Keep) 
     link = page.get_by_role("link", name="Gauges of all ships")
     expect(link).to_be_visible()
     keep(page, "issue-mentions")
+    box = link.bounding_box()
+    assert box is not None
+    assert box["height"] >= 24
     link.click()
     expect(page.get_by_role("heading", name="Gauges of all ships")).to_be_visible()
     expect(page.get_by_role("link", name="admin/ship#1")).to_be_in_viewport()
