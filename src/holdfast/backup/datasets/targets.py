@@ -276,11 +276,6 @@ class S3Target(msgspec.Struct, frozen=True):
             raise UnreadableBackup(f"the manifest of {self.location} cannot be read: {error}") from error
 
 
-def table_pattern(target: DatasetTarget, table: str) -> str:
-    """Return the glob pattern of all files of a table."""
-    return f"{target.location}/{table}/*/*.parquet"
-
-
 def no_dataset(location: str) -> UnreadableBackup:
     """Return the error for a location without a dataset."""
     return UnreadableBackup(f"{location} is no dataset; `holdfast dataset build` makes one")
