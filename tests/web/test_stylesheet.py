@@ -18,7 +18,7 @@ def test_the_parts_come_in_one_request_that_browsers_keep(service: Service) -> N
 def test_colours_are_named_before_they_are_used() -> None:
     """The first part names them, and no part uses a name that none defines."""
     text = stylesheet.CONTENT.decode()
-    assert text.index(":root {") < text.index("/* The page of the API. */")
+    assert text.index(":root {") < text.index("/* The API reference. */")
     defined = set(re.findall(r"(--[a-z-]+)\s*:", text))
     assert set(re.findall(r"var\((--[a-z-]+)", text)) <= defined
 
