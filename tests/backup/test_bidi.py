@@ -4,7 +4,7 @@ import pytest
 
 from holdfast.backup.archives.sentences import sentence
 from holdfast.backup.bidi import isolated
-from holdfast.backup.exports.html.bubbles import sentence_of
+from holdfast.backup.exports.html.bubbles import sentence_html
 from holdfast.backup.exports.markdown_text import heading, inline
 
 HEBREW = "\u05d3\u05e0\u05d4"
@@ -45,5 +45,5 @@ def test_sentences_and_markdown_isolate_names() -> None:
 
 def test_pages_isolate_names_by_markup() -> None:
     """In a sentence the characters become elements; those somebody wrote stay what they are."""
-    assert sentence_of(f"\u2068{HEBREW}\u2069 joined.") == f"<bdi>{HEBREW}</bdi> joined."
-    assert sentence_of("<b>\u2069") == "&lt;b&gt;\u2069"
+    assert sentence_html(f"\u2068{HEBREW}\u2069 joined.") == f"<bdi>{HEBREW}</bdi> joined."
+    assert sentence_html("<b>\u2069") == "&lt;b&gt;\u2069"

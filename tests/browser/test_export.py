@@ -49,7 +49,7 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 attached.pointer.fileName = ATTACKS[n % len(ATTACKS)]
     imported(home / "chats.db", write(home / "one", header, parsed))
     with archives.open(home / "chats.db") as opened, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pagination, "MESSAGES", 40)
+        patch.setattr(pagination, "PAGE_MESSAGES", 40)
         write_html(opened, home / "out", ChatSelection(), media=True, search=True)
     return home / "out"
 

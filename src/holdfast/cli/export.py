@@ -7,7 +7,7 @@ from typing import BinaryIO
 
 from holdfast import backup
 from holdfast.backup import KeyMaterial
-from holdfast.backup.exports import ExportSummary, export, imported
+from holdfast.backup.exports import ExportSummary, export, temporary_archive
 from holdfast.cli.archive.export import (
     ChatOption,
     MediaOption,
@@ -65,7 +65,7 @@ def export_backup(
             opened = stack.enter_context(backup.open(file, keys))
             with import_progress(source.name) as importing:
                 archive = stack.enter_context(
-                    imported(
+                    temporary_archive(
                         opened,
                         target,
                         to,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from holdfast.backup.archives import Archive
 from holdfast.backup.exports.choice import ChatSelection
-from holdfast.backup.exports.csv_files import guarded, write_csv
+from holdfast.backup.exports.csv_files import escape_formulas, write_csv
 
 STARTS = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
 
@@ -66,7 +66,7 @@ def test_no_spreadsheet_that_cuts_elsewhere_finds_a_formula(hostile: Archive, tm
 @example("a;-1+")
 def test_guarding_only_adds_apostrophes(text: str) -> None:
     """And leaves what is harmless alone."""
-    guard = guarded(text)
+    guard = escape_formulas(text)
     assert guard.replace("'", "") == text.replace("'", "")
     assert not guard.startswith(STARTS)
     assert not re.search(r"(^|[;\t\r\n])[ \"]*([=@]|[+-][^;\t\r\n]*[(|!\[\"])", guard)
@@ -75,15 +75,15 @@ def test_guarding_only_adds_apostrophes(text: str) -> None:
 @pytest.mark.parametrize("sign", list("=@+-\uff1d\uff20\uff0b\uff0d"))
 def test_full_width_signs_begin_a_formula_too(sign: str) -> None:
     """Spreadsheets of East Asia read them as the narrow ones: at the start, and behind another separator."""
-    assert guarded(f"{sign}1+1") == f"'{sign}1+1"
-    assert guarded(f"  {sign}1") == f"'  {sign}1"
-    assert guarded(f"a;{sign}cmd(1)") == f"a;'{sign}cmd(1)"
+    assert escape_formulas(f"{sign}1+1") == f"'{sign}1+1"
+    assert escape_formulas(f"  {sign}1") == f"'  {sign}1"
+    assert escape_formulas(f"a;{sign}cmd(1)") == f"a;'{sign}cmd(1)"
 
 
 def test_harmless_texts_stay_as_they_are() -> None:
     """Lists, smileys and sums inside of a text are no formulas."""
     for text in ("hello", "a;-)", "list:\n- one\n- two", "1 + 1 = 2", "mail@example.org", "it's", ""):
-        assert guarded(text) == text
+        assert escape_formulas(text) == text
 
 
 def test_files_begin_with_what_spreadsheets_know_utf8_by(opened: Archive, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from holdfast.backup.archives.media_files import KeptFile
 from holdfast.backup.errors import ExportRefused, UnwritableBackup
-from holdfast.backup.exports.folder import JOURNAL, MANIFEST, OURS, ExportFolder, ExportSummary
+from holdfast.backup.exports.folder import JOURNAL, MANIFEST, PREFIX, ExportFolder, ExportSummary
 from tests.examples import examples
 
 FIRST = {"index.html": b"one", "chats/a/1.html": b"two", "chats/a/2.html": b"three"}
@@ -32,7 +32,7 @@ def there(place: Path) -> dict[str, bytes]:
     return {
         path.relative_to(place).as_posix(): path.read_bytes()
         for path in place.rglob("*")
-        if path.is_file() and not path.name.startswith(OURS)
+        if path.is_file() and not path.name.startswith(PREFIX)
     }
 
 
@@ -184,7 +184,7 @@ def test_pieces_and_streams_are_compared_too(tmp_path: Path) -> None:
     for expected in (ExportSummary(2, 0, 0), ExportSummary(0, 2, 0)):
         with ExportFolder(out, "csv") as folder:
             folder.put("a.csv", (piece for piece in (b"1,", b"2\n")))
-            with folder.writing("b.csv") as target:
+            with folder.open_file("b.csv") as target:
                 target.write(b"3,4\n")
             assert folder.finish() == expected
     assert there(out) == {"a.csv": b"1,2\n", "b.csv": b"3,4\n"}
@@ -194,12 +194,16 @@ def test_what_fails_while_it_is_written_leaves_the_old_file(tmp_path: Path) -> N
     """And no half file under any name."""
     out = tmp_path / "out"
     export(out, {"a.csv": b"old"})
-    with ExportFolder(out, "html") as folder, pytest.raises(ZeroDivisionError), folder.writing("a.csv") as target:
+    with (
+        ExportFolder(out, "html") as folder,
+        pytest.raises(ZeroDivisionError),
+        folder.open_file("a.csv") as target,
+    ):
         target.write(b"new")
         target.flush()
         raise ZeroDivisionError
     assert there(out) == {"a.csv": b"old"}
-    assert not list(out.glob(f"{OURS}.part*"))
+    assert not list(out.glob(f"{PREFIX}.part*"))
 
 
 def test_media_are_placed_once(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from holdfast.backup.archives import Archive
 from holdfast.backup.exports import schemas
 from holdfast.backup.exports.choice import ChatSelection
 from holdfast.backup.exports.folder import ExportFolder
-from holdfast.backup.exports.job import Job, involved
+from holdfast.backup.exports.job import Job, recipients_in
 from holdfast.backup.exports.periods import periods
 
 
@@ -36,11 +36,11 @@ def test_all_of_an_archive_is_read_and_counted(opened: Archive, folder: ExportFo
     told: list[tuple[int, int]] = []
     job = Job(opened, folder, ChatSelection(), media=False, progress=lambda *now: told.append(now))
     job.total = 400
-    assert job.whole
-    assert len({message.id for message in read(job)}) == job.done == 400
+    assert job.is_whole
+    assert len({message.id for message in read(job)}) == job.completed == 400
     assert told == [(256, 400)]
     assert job.people() is None
-    assert job.seen == set()
+    assert job.occurring_ids == set()
 
 
 def test_of_a_chosen_chat_those_who_occur_in_it_are_part_of_the_export(
@@ -49,11 +49,11 @@ def test_of_a_chosen_chat_those_who_occur_in_it_are_part_of_the_export(
     """The chat itself, the members of a group, and whoever is named in a message."""
     group = max((chat for chat in opened.chats() if chat.kind == "group"), key=lambda chat: chat.messages)
     job = Job(opened, folder, ChatSelection(chats=(group.id,)), media=False)
-    assert not job.whole
+    assert not job.is_whole
     assert [chat.id for chat in job.chats] == [group.id]
     messages = read(job)
     assert {message.chat_id for message in messages} == {group.id}
-    assert len(messages) == job.done == group.messages
+    assert len(messages) == job.completed == group.messages
     members = opened.connection.execute(
         "SELECT recipient_id FROM group_member WHERE group_id = ? AND recipient_id IS NOT NULL", (group.id,)
     ).fetchall()
@@ -76,4 +76,4 @@ def test_everybody_who_is_named_in_a_message_is_involved() -> None:
     plain = {"account_id": 9, "chat_id": 9, "chat": "", "author": "", "direction": "none", "kind": "", "id": 9}
     times = dict.fromkeys(("sent_ms", "first_sent_ms", "order_ms", "order_n", "first_seen_ms"), 0)
     message = msgspec.convert({"record": "message", **plain, **times, **named}, schemas.ExportedMessage)
-    assert set(involved(message)) == {1, 2, 3, 4, 5}
+    assert set(recipients_in(message)) == {1, 2, 3, 4, 5}

@@ -13,7 +13,7 @@ from holdfast.backup.archives import Archive
 from holdfast.backup.exports import schemas
 from holdfast.backup.exports.choice import ChatSelection
 from holdfast.backup.exports.jsonl import schema_text, write_json
-from holdfast.backup.exports.whole import messages
+from holdfast.backup.exports.message_records import messages
 from tests.conftest import ROOT
 
 SCHEMA = schemas.json_schema()

@@ -13,8 +13,8 @@ from holdfast.backup.archives import Archive
 from holdfast.backup.exports import markdown
 from holdfast.backup.exports.choice import ChatSelection
 from holdfast.backup.exports.markdown import Times, write_markdown
-from holdfast.backup.exports.markdown_text import readable
-from holdfast.backup.exports.whole import messages
+from holdfast.backup.exports.markdown_text import normalize
+from holdfast.backup.exports.message_records import messages
 
 RENDERERS = (MarkdownIt("commonmark", {"html": True}), MarkdownIt("default", {"html": True}))
 OURS = {"h1", "h2", "p", "a", "strong", "em", "br", "hr", "ul", "li", "blockquote", "img", "code", "s"}
@@ -66,7 +66,7 @@ def test_hostile_texts_stay_texts(hostile: Archive, tmp_path: Path, renderer: Ma
         shown += page.text
     everything = plain(shown)
     for (text,) in hostile.connection.execute("SELECT DISTINCT text FROM message WHERE text IS NOT NULL"):
-        assert plain(readable(text)) in everything
+        assert plain(normalize(text)) in everything
 
 
 def test_no_file_steers_a_terminal(hostile: Archive, tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_every_message_is_there_once_and_in_its_order(two_snapshots: Archive, tm
     headings = re.compile(r"^(?:\*\*.+?\*\* |\*)(?:\d{4}-\d\d-\d\d )?(\d\d:\d\d)", re.MULTILINE)
     times = Times()
     for chat in two_snapshots.chats():
-        (home,) = (tmp_path / "out" / "chats").glob(f"*-{markdown.home_of(chat).rpartition('-')[2]}")
+        (home,) = (tmp_path / "out" / "chats").glob(f"*-{markdown.chat_folder(chat).rpartition('-')[2]}")
         text = "".join(path.read_text() for path in sorted(home.glob("[0-9]*.md")))
         expected = [times.time(one.sent_ms)[-5:] for one in messages(two_snapshots, chat.id)]
         assert headings.findall(text) == expected
@@ -99,7 +99,7 @@ def test_everything_that_hangs_on_a_message_is_told(two_snapshots: Archive, tmp_
 
 def test_files_stay_small(opened: Archive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A year that is too large is cut into months, a month into days; each leads to its neighbours."""
-    monkeypatch.setattr(markdown, "MOST", 5)
+    monkeypatch.setattr(markdown, "MAX_MESSAGES", 5)
     write_markdown(opened, tmp_path / "out", ChatSelection())
     names = {path.stem for path in (tmp_path / "out" / "chats").rglob("*.md")} - {"index"}
     assert {len(name) for name in names} >= {4, 7, 10}

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from holdfast.backup.bidi import CONTROLS
-from holdfast.backup.exports.markdown_text import block, heading, inline, item, prefixed, readable
+from holdfast.backup.exports.markdown_text import block, heading, inline, item, normalize, prefix_lines
 from holdfast.backup.exports.schemas import ExportedTextRange
 from tests.examples import examples
 
@@ -92,7 +92,7 @@ def seen(html: str) -> Seen:
 def test_a_text_comes_out_as_it_went_in(renderer: MarkdownIt, text: str) -> None:
     """With no element but paragraphs and the breaks that are in it."""
     found = seen(renderer.render(f"**Ada**\n\n{block(text)}\n\nend\n"))
-    assert found.text == (f"Ada\n{readable(text)}\nend\n" if text else "Ada\nend\n")
+    assert found.text == (f"Ada\n{normalize(text)}\nend\n" if text else "Ada\nend\n")
     assert set(found.elements) <= {"p", "br", "strong"}
     assert found.elements.count("p") == (3 if text else 2)
 
@@ -102,7 +102,7 @@ def test_a_text_comes_out_as_it_went_in(renderer: MarkdownIt, text: str) -> None
 @given(text=TEXTS)
 def test_a_quoted_text_stays_in_its_quote(renderer: MarkdownIt, text: str) -> None:
     """Whatever its lines begin with."""
-    found = seen(renderer.render(f"{prefixed('x ' + block(text), '> ')}\n\nafter"))
+    found = seen(renderer.render(f"{prefix_lines('x ' + block(text), '> ')}\n\nafter"))
     assert found.elements[:2] == ["blockquote", "p"]
     assert set(found.elements) <= {"blockquote", "p", "br"}
     assert found.elements.count("p") == 2
@@ -114,7 +114,7 @@ def test_a_quoted_text_stays_in_its_quote(renderer: MarkdownIt, text: str) -> No
 @given(name=TEXTS)
 def test_a_name_stays_in_its_place(renderer: MarkdownIt, name: str) -> None:
     """In a heading, a list, a label, and in bold; directional controls do not count."""
-    plain = " ".join(CONTROLS.sub("", readable(name)).split())
+    plain = " ".join(CONTROLS.sub("", normalize(name)).split())
     for template, write, elements in (
         ("# {}", heading, ["h1"]),
         ("- {}", item, ["ul", "li"]),
@@ -174,7 +174,7 @@ def test_styles_change_no_text(text: str, ranges: list[ExportedTextRange]) -> No
     shown = found.text.removeprefix("x\n").rstrip("\n")
     if any(one.style == "SPOILER" for one in ranges):
         shown, text = shown.replace("|", ""), text.replace("|", "")
-    assert shown.strip() == readable(text).strip()
+    assert shown.strip() == normalize(text).strip()
     assert set(found.elements) <= {"p", "br", "strong", "em", "s", "code"}
 
 

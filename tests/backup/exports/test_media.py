@@ -6,8 +6,8 @@ import pytest
 
 from holdfast.backup import archives
 from holdfast.backup.exports.folder import ExportFolder
-from holdfast.backup.exports.media import MediaFiles, extension_of, show
-from tests.backup.exports.made import attachment
+from holdfast.backup.exports.media import MediaFiles, display_kind, extension_of
+from tests.backup.exports.sample_messages import attachment
 
 DIGEST = "ab" * 32
 
@@ -30,7 +30,7 @@ DIGEST = "ab" * 32
 )
 def test_only_what_cannot_run_is_shown(content_type: str | None, way: str, extension: str) -> None:
     """HTML and SVG are files that a browser saves and does not open."""
-    assert show(attachment(content_type=content_type)) == way
+    assert display_kind(attachment(content_type=content_type)) == way
     assert extension_of(content_type) == extension
 
 

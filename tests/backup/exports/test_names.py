@@ -3,8 +3,8 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.backup.exports.folder import fit
-from holdfast.backup.exports.names import HARMLESS, LONGEST, chat_name, file_name, short
+from holdfast.backup.exports.folder import is_valid_name
+from holdfast.backup.exports.names import MAX_BYTES, SAFE_EXTENSIONS, base36, chat_name, file_name
 
 HOSTILE = st.one_of(
     st.text(max_size=200),
@@ -31,10 +31,10 @@ HOSTILE = st.one_of(
 def test_a_chat_of_any_name_has_one_that_fits(name: str, number: int) -> None:
     """No separator, device, hidden file or ending dot is left, and the id is always part of it."""
     found = chat_name(name, number)
-    assert fit(found)
+    assert is_valid_name(found)
     assert not found.startswith(".")
-    assert found.endswith(f"-{short(number)}")
-    assert len(found.encode()) <= LONGEST + 12
+    assert found.endswith(f"-{base36(number)}")
+    assert len(found.encode()) <= MAX_BYTES + 12
 
 
 def test_chats_of_one_name_stay_apart() -> None:
@@ -48,9 +48,9 @@ def test_chats_of_one_name_stay_apart() -> None:
 def test_a_file_of_any_name_has_one_that_nothing_runs(name: str, extension: str) -> None:
     """What it ends in is harmless, or `.bin`."""
     found = file_name(name, extension)
-    assert fit(found)
+    assert is_valid_name(found)
     ending = found.rpartition(".")[2]
-    assert ending == "bin" or HARMLESS.fullmatch(ending)
+    assert ending == "bin" or SAFE_EXTENSIONS.fullmatch(ending)
 
 
 def test_names_of_files_stay_readable() -> None:
@@ -64,6 +64,6 @@ def test_names_of_files_stay_readable() -> None:
 
 def test_ids_are_short_and_differ() -> None:
     """Two ids are never written alike."""
-    assert short(0) == "0"
-    assert short((1 << 53) - 1) == "2gosa7pa2gv"
-    assert len({short(number) for number in range(5000)}) == 5000
+    assert base36(0) == "0"
+    assert base36((1 << 53) - 1) == "2gosa7pa2gv"
+    assert len({base36(number) for number in range(5000)}) == 5000

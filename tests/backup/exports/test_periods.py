@@ -2,7 +2,7 @@
 
 from holdfast.backup.archives import Archive
 from holdfast.backup.exports.choice import ChatSelection
-from holdfast.backup.exports.periods import BEYOND, END, HOUR, cut, periods, years
+from holdfast.backup.exports.periods import END, HOUR_MS, UNDATED, periods, split_hours, years
 
 
 def largest(opened: Archive) -> int:
@@ -26,23 +26,23 @@ def test_periods_hold_every_message_once(opened: Archive) -> None:
 def test_a_large_year_becomes_months_and_a_large_month_days() -> None:
     """And nothing smaller than an hour."""
     busy = 500_000
-    names = [one.name for one in cut([(busy, 10), (busy + 1, 1), (busy + 24, 1)], ChatSelection(), 10, 0)]
+    names = [one.name for one in split_hours([(busy, 10), (busy + 1, 1), (busy + 24, 1)], ChatSelection(), 10, 0)]
     assert names == ["2027-01-15-08", "2027-01-15-09", "2027-01-16"]
-    names = [one.name for one in cut([(busy, 10), (busy + 24 * 40, 1)], ChatSelection(), 10, 0)]
+    names = [one.name for one in split_hours([(busy, 10), (busy + 24 * 40, 1)], ChatSelection(), 10, 0)]
     assert names == ["2027-01", "2027-02"]
 
 
 def test_a_later_message_leaves_earlier_periods_alone() -> None:
     """As long as their own year or month has nothing new."""
     before = [(500_000, 10), (500_800, 10)]
-    first = list(cut(before, ChatSelection(), 15, 0))
-    assert list(cut([*before, (520_000, 9)], ChatSelection(), 15, 0))[: len(first)] == first
+    first = list(split_hours(before, ChatSelection(), 15, 0))
+    assert list(split_hours([*before, (520_000, 9)], ChatSelection(), 15, 0))[: len(first)] == first
 
 
 def test_what_lies_beyond_the_calendar_has_a_period_of_its_own() -> None:
     """Backups may hold any number as a time."""
-    (one,) = cut([(END // HOUR, 3)], ChatSelection(), 1, 0)
-    assert (one.name, one.until_ms, one.messages) == (BEYOND, None, 3)
+    (one,) = split_hours([(END // HOUR_MS, 3)], ChatSelection(), 1, 0)
+    assert (one.name, one.until_ms, one.messages) == (UNDATED, None, 3)
 
 
 def test_a_choice_of_dates_narrows_periods(opened: Archive) -> None:

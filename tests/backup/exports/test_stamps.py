@@ -12,7 +12,7 @@ from holdfast.backup.exports import stamps
 from holdfast.backup.exports.choice import ChatSelection
 from holdfast.backup.exports.dispatcher import FORMS, Form, export
 from holdfast.backup.exports.folder import ExportSummary
-from holdfast.backup.exports.stamps import offsets, whole_stamp
+from holdfast.backup.exports.stamps import export_stamp, zone_offsets
 from tests.backup.archives.histories import copies, imported, later, write
 
 ALL = ChatSelection()
@@ -89,7 +89,7 @@ def test_the_stamp_tells_apart_what_makes_another_export(
         choice: ChatSelection | None = None, form: str = "html", zone: timezone = UTC, *, plain: bool = False
     ) -> None:
         with archives.open(own) as opened:
-            seen.append(whole_stamp(opened, choice or ChatSelection(), form, zone, plain))
+            seen.append(export_stamp(opened, choice or ChatSelection(), form, zone, plain))
 
     look()
     look()
@@ -111,12 +111,12 @@ def test_the_stamp_tells_apart_what_makes_another_export(
             "UPDATE stored_message SET text = 'changed' WHERE id = (SELECT min(id) FROM message)"
         )
     look()
-    monkeypatch.setattr(stamps, "program", lambda: "another")
+    monkeypatch.setattr(stamps, "program_digest", lambda: "another")
     look()
     assert len(set(seen)) == len(seen) - 1
 
 
 def test_zones_are_told_apart_by_their_offsets() -> None:
     """What is called the same may be another zone after an update of the system."""
-    assert offsets(timezone(timedelta(hours=1), "Here")) != offsets(timezone(timedelta(hours=2), "Here"))
-    assert offsets(UTC) == ("UTC", ())
+    assert zone_offsets(timezone(timedelta(hours=1), "Here")) != zone_offsets(timezone(timedelta(hours=2), "Here"))
+    assert zone_offsets(UTC) == ("UTC", ())

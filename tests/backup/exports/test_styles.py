@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.backup.exports.schemas import ExportedTextRange
-from holdfast.backup.exports.styles import Piece, pieces
+from holdfast.backup.exports.styles import Piece, split_styles
 from tests.examples import examples
 
 RANGES = st.lists(
@@ -19,7 +19,7 @@ RANGES = st.lists(
 @given(text=st.text(st.sampled_from("ab😀é"), max_size=12), ranges=RANGES)
 def test_every_unit_has_the_styles_that_cover_it(text: str, ranges: list[ExportedTextRange]) -> None:
     """And no text is lost or doubled."""
-    found = pieces(text, ranges)
+    found = split_styles(text, ranges)
     assert "".join(piece.text for piece in found) == text
     at = 0
     for piece in found:
@@ -37,6 +37,6 @@ def test_a_mention_becomes_a_name_once() -> None:
         ExportedTextRange(3, 1, "BOLD"),
         ExportedTextRange(3, 4, mention_id=2, mention="Bob"),
     ]
-    assert "".join(piece.text for piece in pieces("a xyz b", ranges)) == "a @Ada b"
-    assert pieces("", ranges) == []
-    assert pieces("abc", []) == [Piece("abc")]
+    assert "".join(piece.text for piece in split_styles("a xyz b", ranges)) == "a @Ada b"
+    assert split_styles("", ranges) == []
+    assert split_styles("abc", []) == [Piece("abc")]

@@ -5,8 +5,8 @@ from typing import BinaryIO
 
 from holdfast.backup.archives import Archive
 from holdfast.backup.exports.choice import ChatSelection
+from holdfast.backup.exports.message_records import messages
 from holdfast.backup.exports.tables import MESSAGE_TABLES, TABLES, Row, Table, TableFormat, write_tables
-from holdfast.backup.exports.whole import messages
 
 
 class Counting:

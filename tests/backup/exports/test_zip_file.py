@@ -13,7 +13,7 @@ from holdfast.backup.archives import Archive
 from holdfast.backup.archives.media_files import KeptFile
 from holdfast.backup.conversion import OutputFormat
 from holdfast.backup.exports.dispatcher import export_archive, export_zip
-from holdfast.backup.exports.folder import OURS
+from holdfast.backup.exports.folder import PREFIX
 from holdfast.backup.exports.zip_file import ZipTarget
 from holdfast_demo.sample import sample_records
 from holdfast_demo.sample_writer import write_sample
@@ -68,7 +68,7 @@ def test_an_archive_has_the_files_of_the_folder(
         export_archive(archive, tmp_path / "out", form)
         found = zipped(archive, form)
         paths = [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
-        names = {path.relative_to(tmp_path / "out").as_posix(): path for path in paths if OURS not in path.name}
+        names = {path.relative_to(tmp_path / "out").as_posix(): path for path in paths if PREFIX not in path.name}
         assert set(found.namelist()) == set(names)
         assert any(name.startswith("media/") for name in names)
         for name, path in names.items():
@@ -108,9 +108,9 @@ def test_a_file_is_written_once(tmp_path: Path) -> None:
             target.put("a/b.txt", [b"one"])
         with pytest.raises(ValueError, match="is not kept"):
             target.read("a/b.txt")
-        target.remember("x", b"1")
-        assert target.recall("x") is None
-        assert target.settled() is None
+        target.write_note("x", b"1")
+        assert target.read_note("x") is None
+        assert target.finish_unchanged() is None
         assert target.finish().written == 3
     found = zipfile.ZipFile(io.BytesIO(stream.content))
     assert {name: found.read(name) for name in found.namelist()} == {

@@ -4,8 +4,15 @@
 >>> hb.export("chats.db", "pages", "html")
 """
 
-from holdfast.backup.exports.choice import ChatSelection, chosen
-from holdfast.backup.exports.dispatcher import FORMS, Form, export, export_archive, export_backup, imported
+from holdfast.backup.exports.choice import ChatSelection, selected_chats
+from holdfast.backup.exports.dispatcher import (
+    FORMS,
+    Form,
+    export,
+    export_archive,
+    export_backup,
+    temporary_archive,
+)
 from holdfast.backup.exports.folder import ExportSummary
 from holdfast.backup.exports.job import Progress
 
@@ -15,9 +22,9 @@ __all__ = [
     "ExportSummary",
     "Form",
     "Progress",
-    "chosen",
     "export",
     "export_archive",
     "export_backup",
-    "imported",
+    "selected_chats",
+    "temporary_archive",
 ]

@@ -52,6 +52,6 @@ def record_batch(table: Table, schema: Any, rows: Sequence[Row]) -> Any:
 def record_batches(table: Table, rows: Iterable[Row], size: int = BATCH) -> Iterator[Any]:
     """Turn all rows of a table into record batches of at most `size` rows."""
     schema = arrow_schema(table)
-    waiting = iter(rows)
-    while batch := list(islice(waiting, size)):
+    row_iterator = iter(rows)
+    while batch := list(islice(row_iterator, size)):
         yield record_batch(table, schema, batch)

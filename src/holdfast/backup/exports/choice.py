@@ -6,7 +6,7 @@ from holdfast.backup.archives import Archive, Chat
 from holdfast.backup.public import public
 from holdfast.redacted_repr import redacted
 
-__all__ = ["ChatSelection", "chosen"]
+__all__ = ["ChatSelection", "selected_chats"]
 
 
 @public
@@ -23,12 +23,12 @@ class ChatSelection:
     until_ms: int | None = None
 
 
-def chosen(archive: Archive, choice: ChatSelection) -> list[Chat]:
+def selected_chats(archive: Archive, choice: ChatSelection) -> list[Chat]:
     """List the chats to export in the archive's order; those named, or all that have something in the time."""
     chats = archive.chats()
     if choice.chats:
-        wanted = {archive.chat_id(name) for name in choice.chats}
-        return [chat for chat in chats if chat.id in wanted]
+        ids = {archive.chat_id(name) for name in choice.chats}
+        return [chat for chat in chats if chat.id in ids]
     if choice.since_ms is None and choice.until_ms is None:
         return chats
     rows = archive.connection.execute(
@@ -36,5 +36,5 @@ def chosen(archive: Archive, choice: ChatSelection) -> list[Chat]:
         "AND (?1 IS NULL OR m.order_ms >= ?1) AND (?2 IS NULL OR m.order_ms < ?2))",
         (choice.since_ms, choice.until_ms),
     )
-    within = {number for (number,) in rows}
-    return [chat for chat in chats if chat.id in within]
+    ids_in_range = {chat_id for (chat_id,) in rows}
+    return [chat for chat in chats if chat.id in ids_in_range]

@@ -22,34 +22,34 @@ from holdfast.backup.exports.job import Progress
 from holdfast.backup.exports.tables import Row, Table, TableFormat, write_tables
 from holdfast.redacted_repr import redacted
 
-__all__ = ["guarded", "write_csv"]
+__all__ = ["escape_formulas", "write_csv"]
 
 # Spreadsheets without it take UTF-8 for the encoding of the last century.
-MARK: Final = b"\xef\xbb\xbf"
+BOM: Final = b"\xef\xbb\xbf"
 EQUALS: Final = "=@\uff1d\uff20"
 SIGNS: Final = "+\\-\uff0b\uff0d"
 # At the start of a cell, anything that looks like a formula.
-FIRST: Final = re.compile(rf"[\s\x00-\x1f'\"]*[{EQUALS}{SIGNS}]|[\t\r\n\x00]")
+FORMULA_START: Final = re.compile(rf"[\s\x00-\x1f'\"]*[{EQUALS}{SIGNS}]|[\t\r\n\x00]")
 # Inside of a text lists and smileys are let be: with a plus or minus only what can call or fetch something counts,
 # or what the next column could go on with.
-INSIDE: Final = re.compile(
+FORMULA_INSIDE: Final = re.compile(
     rf"(?<=[;\t\r\n])(?=[ \"']*(?:[{EQUALS}]|[{SIGNS}][^;\t\r\n]*(?:[(|!\[{{&\"]|[-+*/^=<>,%:] *\Z)))"
 )
 
 
-def guarded(text: str) -> str:
+def escape_formulas(text: str) -> str:
     """Write a text so that no spreadsheet takes it, or part of it, for a formula."""
-    if FIRST.match(text):
+    if FORMULA_START.match(text):
         text = f"'{text}"
-    return INSIDE.sub("'", text)
+    return FORMULA_INSIDE.sub("'", text)
 
 
-def shown(ms: int | None) -> str | None:
+def format_time(ms: int | None) -> str | None:
     """Write a time as spreadsheets read it, in UTC."""
     return None if ms is None else spelled(ms)
 
 
-def truth(value: bool | None) -> str | None:  # noqa: FBT001  # it is a value, not a switch
+def format_bool(value: bool | None) -> str | None:  # noqa: FBT001  # it is a value, not a switch
     """Write a truth value."""
     return None if value is None else "true" if value else "false"
 
@@ -71,21 +71,21 @@ class CsvWriter:
 
     def __init__(self, target: BinaryIO, table: Table, *, plain: bool) -> None:
         if not plain:
-            target.write(MARK)
+            target.write(BOM)
         self.writer = csv.writer(CsvEncoder(target))
         self.writer.writerow([column.name for column in table.columns])
-        change: dict[str, Callable[[Any], str | None]] = {"time": shown, "flag": truth}
+        converter: dict[str, Callable[[Any], str | None]] = {"time": format_time, "flag": format_bool}
         if not plain:
-            change |= {"text": optional, "label": lru_cache(maxsize=4096)(optional)}
-        self.changed = [
-            (n, change[column.kind]) for n, column in enumerate(table.columns) if column.kind in change
+            converter |= {"text": escape_optional, "label": lru_cache(maxsize=4096)(escape_optional)}
+        self.converters = [
+            (n, converter[column.kind]) for n, column in enumerate(table.columns) if column.kind in converter
         ]
 
     def add(self, row: Row) -> None:
         """Write a row."""
         cells: list[Any] = list(row)
-        for n, change in self.changed:
-            cells[n] = change(cells[n])
+        for n, converter in self.converters:
+            cells[n] = converter(cells[n])
         self.writer.writerow(cells)
 
     def close(self) -> None:
@@ -95,9 +95,9 @@ class CsvWriter:
         """Do nothing: nothing waits."""
 
 
-def optional(text: str | None) -> str | None:
+def escape_optional(text: str | None) -> str | None:
     """Guard a text, if there is one."""
-    return None if text is None else guarded(text)
+    return None if text is None else escape_formulas(text)
 
 
 def write_csv(

@@ -11,10 +11,10 @@ from holdfast.backup.archives import Archive, is_archive
 from holdfast.backup.archives import open as open_archive
 from holdfast.backup.backup_reader import BackupSource, opened
 from holdfast.backup.container.material import KeyMaterial
-from holdfast.backup.exports import schemas, surroundings
+from holdfast.backup.exports import account_records, schemas
 from holdfast.backup.exports.arrow import BATCH, arrow_schema, check_pyarrow, record_batches
+from holdfast.backup.exports.message_records import messages
 from holdfast.backup.exports.tables import CHATS, MEMBERS, MESSAGE_TABLES, PEOPLE, TABLES, Row, Table
-from holdfast.backup.exports.whole import messages
 from holdfast.backup.public import public
 
 __all__ = ["Dataset", "dataset"]
@@ -40,11 +40,11 @@ class Dataset:
 
     def schema(self, table: str) -> Any:  # pyarrow exports no types
         """Return the `pyarrow.Schema` of a table."""
-        return arrow_schema(named(table))
+        return arrow_schema(find_table(table))
 
     def batches(self, table: str, *, size: int = BATCH) -> Iterator[Any]:
         """Yield a table as `pyarrow.RecordBatch` objects of at most `size` rows, in order of chats and times."""
-        definition = named(table)
+        definition = find_table(table)
         return record_batches(definition, self._rows(definition), size)
 
     def close(self) -> None:
@@ -67,13 +67,13 @@ class Dataset:
                     yield from table.rows(message)
         elif table is CHATS:
             for chat in archive.chats():
-                yield from table.rows(surroundings.chat(archive, chat, ()))
+                yield from table.rows(account_records.chat_record(archive, chat, ()))
         else:
             kind: type[schemas.ExportedPerson | schemas.ExportedGroup] = (
                 schemas.ExportedPerson if table is PEOPLE else schemas.ExportedGroup
             )
             assert table in {PEOPLE, MEMBERS}  # noqa: S101  # all others are above
-            for recipient in surroundings.people(archive):
+            for recipient in account_records.recipient_records(archive):
                 if isinstance(recipient, kind):
                     yield from table.rows(recipient)
 
@@ -105,7 +105,7 @@ def dataset(
         return Dataset(archive, stack.pop_all())
 
 
-def named(name: str) -> Table:
+def find_table(name: str) -> Table:
     """Find a table."""
     table = BY_NAME.get(name)
     if table is None:

@@ -18,7 +18,7 @@ from holdfast.backup.container.atomic_write import check_replaceable
 from holdfast.backup.container.material import KeyMaterial
 from holdfast.backup.errors import ArchiveBusy, ArchiveError, ExportRefused, UnwritableBackup
 from holdfast.backup.exports.arrow import check_pyarrow
-from holdfast.backup.exports.choice import ChatSelection, chosen
+from holdfast.backup.exports.choice import ChatSelection, selected_chats
 from holdfast.backup.exports.csv_files import write_csv
 from holdfast.backup.exports.folder import ExportSummary, check_target
 from holdfast.backup.exports.html import write_html
@@ -27,11 +27,11 @@ from holdfast.backup.exports.job import Progress
 from holdfast.backup.exports.jsonl import write_json
 from holdfast.backup.exports.markdown import write_markdown
 from holdfast.backup.exports.parquet import write_parquet
-from holdfast.backup.exports.stamps import whole_stamp
+from holdfast.backup.exports.stamps import export_stamp
 from holdfast.backup.exports.zip_file import ZipTarget
 from holdfast.backup.public import public
 
-__all__ = ["FORMS", "Form", "export", "export_archive", "export_backup", "export_zip", "imported"]
+__all__ = ["FORMS", "Form", "export", "export_archive", "export_backup", "export_zip", "temporary_archive"]
 
 Form = Literal["html", "markdown", "json", "csv", "parquet"]
 FORMS: Final[tuple[Form, ...]] = get_args(Form)
@@ -120,12 +120,12 @@ def export_archive(
     """
     selection = choice or ChatSelection()
     check_form(form, single_file=single_file)
-    with one_moment(archive):
+    with read_transaction(archive):
         for name in selection.chats:
             archive.chat_id(name)  # a name that fits no chat is refused before anything is written
         if single_file:
             return write_single_page(archive, target, selection, media=media, zone=zone, progress=progress)
-        stamp = whole_stamp(archive, selection, form, zone, media, search, plain)
+        stamp = export_stamp(archive, selection, form, zone, media, search, plain)
         if form == "html":
             return write_html(
                 archive, target, selection, media=media, search=search, zone=zone, progress=progress, stamp=stamp
@@ -154,14 +154,14 @@ def export_zip(
     Without `search`, which HTML has, nothing is written to a disk.
     """
     choice = ChatSelection()
-    with one_moment(archive), ZipTarget(stream) as target:
+    with read_transaction(archive), ZipTarget(stream) as target:
         if form == "json":
             return write_json(archive, target, choice)
         return write_html(archive, target, choice, media=True, search=search, parallel=False)
 
 
 @contextmanager
-def one_moment(archive: Archive) -> Iterator[None]:
+def read_transaction(archive: Archive) -> Iterator[None]:
     """Read an archive as it is at one moment: what is imported meanwhile is for the next export."""
     archive.forget_names()
     try:
@@ -196,7 +196,7 @@ def export_backup(
 
     `on_problem` is told of every attachment that is missing or damaged; the others are exported.
     """
-    with imported(
+    with temporary_archive(
         backup, target, form, choice, media=media, single_file=single_file, on_problem=on_problem
     ) as archive:
         return export_archive(
@@ -214,7 +214,7 @@ def export_backup(
 
 
 @contextmanager
-def imported(
+def temporary_archive(
     backup: Backup,
     target: Path,
     form: Form,
@@ -235,27 +235,34 @@ def imported(
     if form == "parquet":
         check_pyarrow()
     # On the disk of the target, so that files can be linked instead of copied.
-    home = next(folder for folder in target.absolute().parents if folder.is_dir())
+    parent = next(folder for folder in target.absolute().parents if folder.is_dir())
     try:
-        beside = tempfile.TemporaryDirectory(prefix=".holdfast-", dir=home)
+        temporary_folder = tempfile.TemporaryDirectory(prefix=".holdfast-", dir=parent)
     except OSError as error:
         raise UnwritableBackup(f"{target} cannot be written: {error.strerror}") from error
-    with beside as folder, open_archive(Path(folder) / "archive.db", create=True) as archive:
+    with temporary_folder as folder, open_archive(Path(folder) / "archive.db", create=True) as archive:
         archive.add(backup, progress=progress)
         if backup.media is not None:
-            for copied in archive.copy_media(backup, only=used(archive, choice or ChatSelection(), media=media)):
+            for copied in archive.copy_media(
+                backup, only=needed_media(archive, choice or ChatSelection(), media=media)
+            ):
                 if copied.problem and on_problem is not None:
                     on_problem(copied.problem)
         yield archive
 
 
-def used(archive: Archive, choice: ChatSelection, *, media: bool = True) -> set[str]:
+def needed_media(archive: Archive, choice: ChatSelection, *, media: bool = True) -> set[str]:
     """Name the files that what was chosen needs; without media these are texts."""
     rows = archive.connection.execute(
         "SELECT DISTINCT a.media_name FROM attachment a JOIN message m ON m.id = a.message_id "
         "WHERE a.media_name IS NOT NULL AND (?4 OR a.role = 'long_text') "
         "AND m.chat_id IN (SELECT value FROM json_each(?1)) "
         "AND (?2 IS NULL OR m.order_ms >= ?2) AND (?3 IS NULL OR m.order_ms < ?3)",
-        (json.dumps([chat.id for chat in chosen(archive, choice)]), choice.since_ms, choice.until_ms, media),
+        (
+            json.dumps([chat.id for chat in selected_chats(archive, choice)]),
+            choice.since_ms,
+            choice.until_ms,
+            media,
+        ),
     )
     return {name for (name,) in rows}

@@ -32,17 +32,17 @@ from holdfast.redacted_repr import redacted
 
 __all__ = ["ExportFolder", "ExportSummary", "ExportTarget", "check_target"]
 
-OURS: Final = ".holdfast-export"
-MANIFEST: Final = f"{OURS}.json"
-JOURNAL: Final = f"{OURS}.running"
-PART: Final = f"{OURS}.part"
-LOCK: Final = f"{OURS}.lock"
+PREFIX: Final = ".holdfast-export"
+MANIFEST: Final = f"{PREFIX}.json"
+JOURNAL: Final = f"{PREFIX}.running"
+PART: Final = f"{PREFIX}.part"
+LOCK: Final = f"{PREFIX}.lock"
 FORMAT: Final = "holdfast export"
 VERSION: Final = 1
 # The note that tells what the whole export was made from.
-WHOLE: Final = "whole"
+STAMP_NOTE: Final = "whole"
 # The note that tells whose export it is.
-ACCOUNTS: Final = "accounts"
+ACCOUNTS_NOTE: Final = "accounts"
 # Of each account what it can be recognised by.
 Accounts = Sequence[Sequence[str]]
 # Processors have instructions for this one.
@@ -63,7 +63,7 @@ class ExportSummary:
 
 @redacted
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ManifestEntry:
     """What is known of a file: `mark` is a digest of its content, or names the file it was placed from."""
 
     size: int
@@ -77,13 +77,13 @@ class ExportTarget(Protocol):
     path: Path
     notes: dict[str, Any]
 
-    def settled(self) -> ExportSummary | None:
+    def finish_unchanged(self) -> ExportSummary | None:
         """End a run that would change nothing; None where there may be something to do."""
 
-    def recall(self, key: str) -> Any:
+    def read_note(self, key: str) -> Any:
         """Return what an earlier run wrote down; None for nothing."""
 
-    def remember(self, key: str, value: bytes) -> None:
+    def write_note(self, key: str, value: bytes) -> None:
         """Write something down for the next run, in JSON."""
 
     def put(self, name: str, content: bytes | Iterable[bytes], mark: str = "") -> str:
@@ -118,26 +118,26 @@ class ExportFolder:
         self.form = form
         self.stamp = stamp
         self.interrupted = False
-        self.known: dict[str, Entry] = {}
-        self.kept: dict[str, Entry] = {}
+        self.previous: dict[str, ManifestEntry] = {}
+        self.current: dict[str, ManifestEntry] = {}
         self.notes: dict[str, Any] = {}
-        self.noted: dict[str, str] = {}
-        self.taken: dict[str, str] = {}
-        self.homes = {""}
+        self.new_notes: dict[str, str] = {}
+        self.claimed_names: dict[str, str] = {}
+        self.existing_folders = {""}
         self.written = self.unchanged = 0
-        self.numbers = count()
+        self.part_numbers = count()
         with export_errors(path):
             make_private_folder(path)
             check_target(path)
         self.lock = FileLock(path / LOCK, mode=0o600, thread_local=False)
-        self.take()
+        self.acquire()
         try:
-            self.journal = self.begin()
+            self.journal = self.open_journal()
         except BaseException:
-            self.release()
+            self.release_lock()
             raise
 
-    def take(self) -> None:
+    def acquire(self) -> None:
         """Take the folder for this run."""
         with export_errors(self.path):
             try:
@@ -145,43 +145,43 @@ class ExportFolder:
             except Timeout:
                 raise ExportRefused(f"another export is being written to {self.path}") from None
 
-    def release(self) -> None:
+    def release_lock(self) -> None:
         """Let others have the folder; the file of the lock goes while it is held, or with it where it must."""
         with suppress(OSError):
             (self.path / LOCK).unlink()
         self.lock.release()
 
-    def begin(self) -> TextIO:
+    def open_journal(self) -> TextIO:
         """Learn what earlier runs wrote, and open the list that grows."""
         with export_errors(self.path):
             for name in (MANIFEST, JOURNAL):
                 if (self.path / name).is_file():
-                    self.learn((self.path / name).read_text("utf-8", "replace").split("\n"))
+                    self.read_entries((self.path / name).read_text("utf-8", "replace").split("\n"))
             self.check_accounts()
-            for part in self.path.glob(f"{PART}.*"):
-                part.unlink()
+            for part_path in self.path.glob(f"{PART}.*"):
+                part_path.unlink()
             self.interrupted = (self.path / JOURNAL).exists()
             journal = open(  # noqa: SIM115  # open until the export ends
-                self.path / JOURNAL, "a", encoding="utf-8", opener=private
+                self.path / JOURNAL, "a", encoding="utf-8", opener=open_private
             )
             # The last line of a run that was killed may have been cut off.
-            journal.write(f"{head(self.form)}\n" if not self.interrupted else "\n")
+            journal.write(f"{header_line(self.form)}\n" if not self.interrupted else "\n")
             if self.accounts:
-                self.noted[ACCOUNTS] = line = note_line(ACCOUNTS, json.dumps(self.accounts))
+                self.new_notes[ACCOUNTS_NOTE] = line = note_line(ACCOUNTS_NOTE, json.dumps(self.accounts))
                 journal.write(f"{line}\n")
             journal.flush()
             return journal
 
     def check_accounts(self) -> None:
         """Refuse to replace an export of which some account is not among those that are exported now."""
-        before = self.notes.get(ACCOUNTS)
-        if not self.accounts or not is_list_of_accounts(before):
+        previous_accounts = self.notes.get(ACCOUNTS_NOTE)
+        if not self.accounts or not is_list_of_accounts(previous_accounts):
             return
-        now = {mark for marks in self.accounts for mark in marks}
-        if not all(now.intersection(marks) for marks in before):
+        current_marks = {mark for marks in self.accounts for mark in marks}
+        if not all(current_marks.intersection(marks) for marks in previous_accounts):
             raise ExportRefused(f"{self.path} holds the export of another account; name another folder")
 
-    def learn(self, lines: list[str]) -> None:
+    def read_entries(self, lines: list[str]) -> None:
         """Read a list of files; a line that was cut off is none."""
         for n, line in enumerate(lines):
             try:
@@ -194,34 +194,34 @@ class ExportFolder:
                         raise ExportRefused(f"{self.path} was written by a later version of Holdfast")
                     if form != self.form:
                         raise ExportRefused(f"{self.path} holds an export to {form}; name another folder")
-                case [str(name), int(size), int(mtime), str(mark)] if fit(name):
-                    self.known[name] = Entry(size, mtime, mark)
+                case [str(name), int(size), int(mtime), str(mark)] if is_valid_name(name):
+                    self.previous[name] = ManifestEntry(size, mtime, mark)
                 case {"note": str(key), "value": value}:
                     self.notes[key] = value
 
-    def settled(self) -> ExportSummary | None:
+    def finish_unchanged(self) -> ExportSummary | None:
         """End a run that would change nothing; return what it did, None where there may be something to do.
 
         The last run ended well, what it was made from had the same stamp, and its files are as they were.
         """
-        if self.interrupted or not self.stamp or self.notes.get(WHOLE) != self.stamp:
+        if self.interrupted or not self.stamp or self.notes.get(STAMP_NOTE) != self.stamp:
             return None
-        if not all(same(self.path / name, entry) for name, entry in self.known.items()):
+        if not all(is_unchanged(self.path / name, entry) for name, entry in self.previous.items()):
             return None
         with export_errors(self.path):
             (self.path / JOURNAL).unlink()
-        return ExportSummary(0, len(self.known), 0)
+        return ExportSummary(0, len(self.previous), 0)
 
-    def recall(self, key: str) -> Any:
+    def read_note(self, key: str) -> Any:
         """Return what an earlier run wrote down, as JSON tells it; None for nothing."""
         return self.notes.get(key)
 
-    def remember(self, key: str, value: bytes) -> None:
+    def write_note(self, key: str, value: bytes) -> None:
         """Write something down for the next run, in JSON; what no run writes down again is forgotten."""
-        self.noted[key] = line = note_line(key, value.decode())
-        self.note(line)
+        self.new_notes[key] = line = note_line(key, value.decode())
+        self.append_line(line)
 
-    def note(self, line: str) -> None:
+    def append_line(self, line: str) -> None:
         """Write a line to the list that grows, so that it is there when this process is not."""
         self.journal.write(f"{line}\n")
         self.journal.flush()
@@ -234,23 +234,23 @@ class ExportFolder:
         if isinstance(content, bytes):
             path = self.claim(name)
             mark = mark or DIGEST(content).hexdigest()
-            if not self.still(name, path, mark):
-                part = self.part()
+            if not self.keep_if_unchanged(name, path, mark):
+                part_path = self.part_path()
                 try:
-                    with open(part, "wb", opener=private) as target:
+                    with open(part_path, "wb", opener=open_private) as target:
                         target.write(content)
-                    self.settle(name, path, part, mark)
+                    self.commit_file(name, path, part_path, mark)
                 except OSError as error:
-                    raise unwritable(path, error) from error
+                    raise write_error(path, error) from error
             return mark
-        with self.writing(name) as target:
-            for piece in content:
-                target.write(piece)
-        return self.kept[name].mark
+        with self.open_file(name) as target:
+            for chunk in content:
+                target.write(chunk)
+        return self.current[name].mark
 
     def keep(self, name: str, mark: str) -> bool:
         """Leave a file as it is, if it is there with the content of a mark; tell whether it is."""
-        return fit(name) and self.still(name, self.claim(name), mark)
+        return is_valid_name(name) and self.keep_if_unchanged(name, self.claim(name), mark)
 
     def read(self, name: str) -> bytes:
         """Read a file of the export again."""
@@ -259,12 +259,12 @@ class ExportFolder:
             return Path(path).read_bytes()
 
     @contextmanager
-    def writing(self, name: str) -> Iterator[BinaryIO]:
+    def open_file(self, name: str) -> Iterator[BinaryIO]:
         """Open a file to write; it gets its name when the block ends well, unless it has this content already."""
         path = self.claim(name)
-        part = self.part()
+        part_path = self.part_path()
         with export_errors(path):
-            target = open(part, "w+b", opener=private)  # noqa: SIM115  # closed below
+            target = open(part_path, "w+b", opener=open_private)  # noqa: SIM115  # closed below
         try:
             with target:
                 yield target
@@ -272,16 +272,16 @@ class ExportFolder:
                     target.flush()
                     target.seek(0)
                     mark = hashlib.file_digest(target, DIGEST).hexdigest()
-            if self.still(name, path, mark):
-                Path(part).unlink()
+            if self.keep_if_unchanged(name, path, mark):
+                Path(part_path).unlink()
             else:
                 with export_errors(path):
-                    self.settle(name, path, part, mark)
+                    self.commit_file(name, path, part_path, mark)
         except OSError as error:
-            Path(part).unlink(missing_ok=True)
-            raise unwritable(path, error) from error
+            Path(part_path).unlink(missing_ok=True)
+            raise write_error(path, error) from error
         except BaseException:
-            Path(part).unlink(missing_ok=True)
+            Path(part_path).unlink(missing_ok=True)
             raise
 
     def place(self, name: str, source: KeptFile, identity: str | None = None) -> None:
@@ -291,98 +291,98 @@ class ExportFolder:
         """
         path = self.claim(name)
         with export_errors(source.path):
-            state, size = source.path.stat(), source.size
-        mark = f"from {identity or f'{source.path.name} {state.st_mtime_ns}'} {size}"
-        if self.still(name, path, mark):
+            status, size = source.path.stat(), source.size
+        mark = f"from {identity or f'{source.path.name} {status.st_mtime_ns}'} {size}"
+        if self.keep_if_unchanged(name, path, mark):
             return
         with export_errors(path):
-            part = self.part()
-            if source.key is not None or not linked(source.path, part):
+            part_path = self.part_path()
+            if source.key is not None or not try_hard_link(source.path, part_path):
                 try:
-                    with source.open() as content, open(part, "wb", opener=private) as target:
+                    with source.open() as content, open(part_path, "wb", opener=open_private) as target:
                         shutil.copyfileobj(content, target, 1 << 20)
                 except AttachmentError:
-                    Path(part).unlink(missing_ok=True)
+                    Path(part_path).unlink(missing_ok=True)
                     raise
-            self.settle(name, path, part, mark)
+            self.commit_file(name, path, part_path, mark)
             # Two names of one file are not made one by renaming.
-            Path(part).unlink(missing_ok=True)
+            Path(part_path).unlink(missing_ok=True)
 
     def has(self, name: str) -> bool:
         """Return whether this run has already put a file of that name."""
-        return name in self.kept
+        return name in self.current
 
     def claim(self, name: str) -> str:
         """Check a name and make the folder it lies in; nothing that is written leaves the export's folder."""
-        if not fit(name):
+        if not is_valid_name(name):
             raise ValueError(f"{name!r} is no name for a file of an export")
-        if self.taken.setdefault(name.casefold(), name) != name:
-            raise ValueError(f"{name!r} and {self.taken[name.casefold()]!r} are one file on some disks")
-        self.make(name.rpartition("/")[0])
+        if self.claimed_names.setdefault(name.casefold(), name) != name:
+            raise ValueError(f"{name!r} and {self.claimed_names[name.casefold()]!r} are one file on some disks")
+        self.make_folder(name.rpartition("/")[0])
         return os.path.join(self.path, name)  # noqa: PTH118  # a path object for each file takes long
 
-    def make(self, home: str) -> None:
+    def make_folder(self, folder: str) -> None:
         """Make a folder inside the export's, and those it lies in."""
-        if home in self.homes:
+        if folder in self.existing_folders:
             return
-        self.make(home.rpartition("/")[0])
-        level = self.path / home
-        with export_errors(level):
-            level.mkdir(mode=0o700, exist_ok=True)
-            if level.is_symlink():
-                raise ExportRefused(f"{level} is a link to elsewhere; remove it or name another folder")
-        self.homes.add(home)
+        self.make_folder(folder.rpartition("/")[0])
+        path = self.path / folder
+        with export_errors(path):
+            path.mkdir(mode=0o700, exist_ok=True)
+            if path.is_symlink():
+                raise ExportRefused(f"{path} is a link to elsewhere; remove it or name another folder")
+        self.existing_folders.add(folder)
 
-    def still(self, name: str, path: str, mark: str) -> bool:
+    def keep_if_unchanged(self, name: str, path: str, mark: str) -> bool:
         """Return whether a file is there and is what it should be, and if so keep it."""
-        entry = self.known.get(name)
-        if entry is None or entry.mark != mark or not same(path, entry):
+        entry = self.previous.get(name)
+        if entry is None or entry.mark != mark or not is_unchanged(path, entry):
             return False
-        if name not in self.kept:
+        if name not in self.current:
             self.unchanged += 1
-            self.kept[name] = entry
+            self.current[name] = entry
         return True
 
-    def part(self) -> str:
+    def part_path(self) -> str:
         """Choose a name for a file that is not ready yet."""
-        return os.path.join(self.path, f"{PART}.{next(self.numbers)}")  # noqa: PTH118  # the same
+        return os.path.join(self.path, f"{PART}.{next(self.part_numbers)}")  # noqa: PTH118  # the same
 
-    def settle(self, name: str, path: str, part: str, mark: str) -> None:
+    def commit_file(self, name: str, path: str, part_path: str, mark: str) -> None:
         """Give a file its name, after it was entered in the list."""
-        if name not in self.known and os.path.lexists(path):
-            Path(part).unlink()
+        if name not in self.previous and os.path.lexists(path):
+            Path(part_path).unlink()
             raise ExportRefused(f"{path} is in the way and not of this export; move it, or name another folder")
-        state = os.stat(part)  # noqa: PTH116  # the same
-        entry = Entry(state.st_size, state.st_mtime_ns, mark)
-        self.note(line_of(name, entry))
-        os.replace(part, path)  # noqa: PTH105  # the same
-        self.written += name not in self.kept
-        self.known[name] = self.kept[name] = entry
+        status = os.stat(part_path)  # noqa: PTH116  # the same
+        entry = ManifestEntry(status.st_size, status.st_mtime_ns, mark)
+        self.append_line(entry_line(name, entry))
+        os.replace(part_path, path)  # noqa: PTH105  # the same
+        self.written += name not in self.current
+        self.previous[name] = self.current[name] = entry
 
     def finish(self) -> ExportSummary:
         """Remove what earlier exports wrote and this one has not, and write down what there is."""
         removed = 0
-        homes: set[Path] = set()
+        folders: set[Path] = set()
         if self.stamp:
-            self.remember(WHOLE, json.dumps(self.stamp).encode())
+            self.write_note(STAMP_NOTE, json.dumps(self.stamp).encode())
         with export_errors(self.path):
-            for name in sorted(self.known.keys() - self.kept.keys()):
+            for name in sorted(self.previous.keys() - self.current.keys()):
                 path = self.path / name
                 # A file that somebody has changed is theirs now.
-                if inside(self.path, path) and same(path, self.known[name]):
+                if is_inside(self.path, path) and is_unchanged(path, self.previous[name]):
                     path.unlink()
                     removed += 1
-                    homes.add(path.parent)
-            for home in sorted(homes, key=lambda folder: len(folder.parts), reverse=True):
-                prune(home, self.path)
-            part = self.path / f"{PART}.list"
-            with open(part, "w", encoding="utf-8", opener=private) as target:
-                target.write(f"{head(self.form)}\n")
-                target.writelines(f"{line_of(name, entry)}\n" for name, entry in sorted(self.kept.items()))
-                target.writelines(f"{line}\n" for line in self.noted.values())
+                    folders.add(path.parent)
+            for folder in sorted(folders, key=lambda folder: len(folder.parts), reverse=True):
+                remove_empty_folders(folder, self.path)
+            part_path = self.path / f"{PART}.list"
+            with open(part_path, "w", encoding="utf-8", opener=open_private) as target:
+                target.write(f"{header_line(self.form)}\n")
+                target.writelines(f"{entry_line(name, entry)}\n" for name, entry in sorted(self.current.items()))
+                target.writelines(f"{line}\n" for line in self.new_notes.values())
                 target.flush()
                 os.fsync(target.fileno())
-            part.replace(self.path / MANIFEST)
+            part_path.replace(self.path / MANIFEST)
             (self.path / JOURNAL).unlink()
         return ExportSummary(self.written, self.unchanged, removed)
 
@@ -393,7 +393,7 @@ class ExportFolder:
         self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.journal.close()
-        self.release()
+        self.release_lock()
 
 
 def check_target(path: Path) -> None:
@@ -410,15 +410,15 @@ def export_errors(path: str | Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise unwritable(path, error) from error
+        raise write_error(path, error) from error
 
 
-def unwritable(path: str | Path, error: OSError) -> UnwritableBackup:
+def write_error(path: str | Path, error: OSError) -> UnwritableBackup:
     """Say what could not be written."""
     return UnwritableBackup(f"{path} cannot be written: {error.strerror or error}")
 
 
-def linked(source: Path, target: str) -> bool:
+def try_hard_link(source: Path, target: str) -> bool:
     """Make a hard link; return whether there can be one."""
     try:
         os.link(source, target)
@@ -429,12 +429,12 @@ def linked(source: Path, target: str) -> bool:
     return True
 
 
-def private(path: str, flags: int) -> int:
+def open_private(path: str, flags: int) -> int:
     """Open a file that only its owner can read, and never through a link."""
     return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o600)
 
 
-def head(form: str) -> str:
+def header_line(form: str) -> str:
     """Write the first line of a list."""
     return json.dumps({"format": FORMAT, "version": VERSION, "form": form})
 
@@ -444,41 +444,41 @@ def note_line(key: str, value: str) -> str:
     return f'{{"note":{json.dumps(key)},"value":{value}}}'
 
 
-def line_of(name: str, entry: Entry) -> str:
+def entry_line(name: str, entry: ManifestEntry) -> str:
     """Write the line of a file."""
     return json.dumps([name, entry.size, entry.mtime_ns, entry.mark], ensure_ascii=False)
 
 
-def fit(name: str) -> bool:
+def is_valid_name(name: str) -> bool:
     """Return whether a name leads to a place inside the folder, on any system."""
     # A part that is `.` or `..` ends with a dot as well.
     return FORBIDDEN.isdisjoint(name) and not any(
-        part == "" or part[-1] in " ." or part.startswith(OURS) or WINDOWS_DEVICES.fullmatch(part)
+        part == "" or part[-1] in " ." or part.startswith(PREFIX) or WINDOWS_DEVICES.fullmatch(part)
         for part in name.split("/")
     )
 
 
-def same(path: str | Path, entry: Entry) -> bool:
+def is_unchanged(path: str | Path, entry: ManifestEntry) -> bool:
     """Return whether a file looks as it did when it was written."""
     try:
-        state = os.lstat(path)
+        status = os.lstat(path)
     except OSError:
         return False
-    return stat.S_ISREG(state.st_mode) and (state.st_size, state.st_mtime_ns) == (entry.size, entry.mtime_ns)
+    return stat.S_ISREG(status.st_mode) and (status.st_size, status.st_mtime_ns) == (entry.size, entry.mtime_ns)
 
 
-def inside(home: Path, path: Path) -> bool:
+def is_inside(folder: Path, path: Path) -> bool:
     """Return whether a file lies in a folder, with no link on the way."""
-    return path.parent.resolve().is_relative_to(home.resolve()) and not any(
-        level.is_symlink() for level in path.parents if level != home and level.is_relative_to(home)
+    return path.parent.resolve().is_relative_to(folder.resolve()) and not any(
+        level.is_symlink() for level in path.parents if level != folder and level.is_relative_to(folder)
     )
 
 
-def prune(home: Path, top: Path) -> None:
+def remove_empty_folders(folder: Path, top: Path) -> None:
     """Remove a folder and those around it, as far as they are empty."""
-    while home != top and not any(home.iterdir()):
-        home.rmdir()
-        home = home.parent
+    while folder != top and not any(folder.iterdir()):
+        folder.rmdir()
+        folder = folder.parent
 
 
 def is_list_of_accounts(note: object) -> TypeGuard[list[list[str]]]:

@@ -7,11 +7,11 @@ from itertools import chain
 from holdfast.backup.archives import Archive, Chat
 from holdfast.backup.archives.model import ArchivedAttachment
 from holdfast.backup.exports import schemas
-from holdfast.backup.exports.choice import ChatSelection, chosen
+from holdfast.backup.exports.choice import ChatSelection, selected_chats
 from holdfast.backup.exports.folder import ExportTarget
 from holdfast.backup.exports.media import MediaFiles
+from holdfast.backup.exports.message_records import messages
 from holdfast.backup.exports.periods import Period
-from holdfast.backup.exports.whole import messages
 from holdfast.redacted_repr import redacted
 
 __all__ = ["Job", "Progress"]
@@ -32,14 +32,14 @@ class Job:
     progress: Progress | None = None
     chats: list[Chat] = field(default_factory=list)
     total: int = 0
-    done: int = 0
-    seen: set[int] = field(default_factory=set)
+    completed: int = 0
+    occurring_ids: set[int] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        self.chats = chosen(self.archive, self.choice)
+        self.chats = selected_chats(self.archive, self.choice)
 
     @property
-    def whole(self) -> bool:
+    def is_whole(self) -> bool:
         """Return whether all of the archive is exported."""
         return self.choice == ChatSelection()
 
@@ -51,25 +51,25 @@ class Job:
             return files.put(attachment) if self.media else None
 
         for message in messages(self.archive, chat, period.since_ms, period.until_ms, media=place):
-            if not self.whole:
-                self.seen.update(involved(message))
+            if not self.is_whole:
+                self.occurring_ids.update(recipients_in(message))
             yield message
-            self.done += 1
-            if self.progress is not None and self.done & 0xFF == 0:
-                self.progress(self.done, self.total)
+            self.completed += 1
+            if self.progress is not None and self.completed & 0xFF == 0:
+                self.progress(self.completed, self.total)
 
     def people(self) -> set[int] | None:
         """Return who is part of the export: who occurs in its messages or is in its groups, None for everybody."""
-        if self.whole:
+        if self.is_whole:
             return None
-        ids = self.seen | {chat.id for chat in self.chats}
+        ids = self.occurring_ids | {chat.id for chat in self.chats}
         rows = self.archive.connection.execute(
             "SELECT group_id, recipient_id FROM group_member WHERE recipient_id IS NOT NULL"
         )
         return ids | {person for group, person in rows if group in ids}
 
 
-def involved(message: schemas.ExportedMessage) -> Iterator[int]:
+def recipients_in(message: schemas.ExportedMessage) -> Iterator[int]:
     """Yield everybody who occurs in a message."""
     yield message.author_id
     for quote in (message.quote, *(revision.quote for revision in message.revisions)):
@@ -78,11 +78,11 @@ def involved(message: schemas.ExportedMessage) -> Iterator[int]:
     yield from (reaction.author_id for reaction in message.reactions)
     yield from (receipt.recipient_id for receipt in message.receipts)
     ranges = chain(message.ranges, *(revision.ranges for revision in message.revisions))
-    perhaps = [text_range.mention_id for text_range in ranges]
-    perhaps += [change.who_id for change in message.changes]
-    perhaps.append(message.deleted_by_id)
+    optional_ids = [text_range.mention_id for text_range in ranges]
+    optional_ids += [change.who_id for change in message.changes]
+    optional_ids.append(message.deleted_by_id)
     if message.call is not None:
-        perhaps += [message.call.ringer_id, message.call.starter_id]
-    yield from (recipient_id for recipient_id in perhaps if recipient_id is not None)
+        optional_ids += [message.call.ringer_id, message.call.starter_id]
+    yield from (recipient_id for recipient_id in optional_ids if recipient_id is not None)
     if message.poll is not None:
         yield from (vote.voter_id for option in message.poll.options for vote in option.votes)

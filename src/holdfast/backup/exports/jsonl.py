@@ -13,20 +13,20 @@ import msgspec
 
 import holdfast
 from holdfast.backup.archives import Archive
-from holdfast.backup.exports import schemas, surroundings
+from holdfast.backup.exports import account_records, schemas
 from holdfast.backup.exports.choice import ChatSelection
 from holdfast.backup.exports.folder import ExportSummary
 from holdfast.backup.exports.job import Job, Progress
 from holdfast.backup.exports.names import chat_name
 from holdfast.backup.exports.periods import periods
-from holdfast.backup.exports.stamps import accounts_of
+from holdfast.backup.exports.stamps import account_digests
 from holdfast.backup.exports.zip_file import ZipTarget, open_target
 
 __all__ = ["schema_text", "write_json"]
 
-MOST: Final = 50_000
+MAX_MESSAGES: Final = 50_000
 # Lines are written together, which takes half the time.
-TOGETHER: Final = 500
+BATCH_LINES: Final = 500
 
 
 def write_json(
@@ -39,36 +39,36 @@ def write_json(
     stamp: str = "",
 ) -> ExportSummary:
     """Write an archive, or what was chosen of it, as JSON Lines."""
-    with open_target(target, "json", stamp, accounts_of(archive)) as folder:
-        if (summary := folder.settled()) is not None:
+    with open_target(target, "json", stamp, account_digests(archive)) as folder:
+        if (summary := folder.finish_unchanged()) is not None:
             return summary
         job = Job(archive, folder, choice, media, progress)
-        cuts = {chat.id: periods(archive, chat.id, choice, MOST) for chat in job.chats}
-        job.total = sum(period.messages for chat_periods in cuts.values() for period in chat_periods)
+        periods_by_chat = {chat.id: periods(archive, chat.id, choice, MAX_MESSAGES) for chat in job.chats}
+        job.total = sum(period.messages for chat_periods in periods_by_chat.values() for period in chat_periods)
         chats: list[schemas.Line] = []
         for chat in job.chats:
-            home = f"messages/{chat_name(chat.name, chat.id)}"
-            names = [f"{home}/{period.name}.jsonl" for period in cuts[chat.id]]
-            for name, period in zip(names, cuts[chat.id], strict=True):
-                folder.put(name, lines(job.messages(chat.id, period)))
-            chats.append(surroundings.chat(archive, chat, names))
-        folder.put("chats.jsonl", lines(chats))
-        folder.put("people.jsonl", lines(surroundings.people(archive, job.people())))
-        if job.whole:
-            folder.put("account.jsonl", lines(surroundings.rest(archive)))
+            folder_name = f"messages/{chat_name(chat.name, chat.id)}"
+            names = [f"{folder_name}/{period.name}.jsonl" for period in periods_by_chat[chat.id]]
+            for name, period in zip(names, periods_by_chat[chat.id], strict=True):
+                folder.put(name, encode_lines(job.messages(chat.id, period)))
+            chats.append(account_records.chat_record(archive, chat, names))
+        folder.put("chats.jsonl", encode_lines(chats))
+        folder.put("people.jsonl", encode_lines(account_records.recipient_records(archive, job.people())))
+        if job.is_whole:
+            folder.put("account.jsonl", encode_lines(account_records.other_records(archive)))
         folder.put("schema.json", schema_text())
-        folder.put("export.json", indented(head(job)))
+        folder.put("export.json", encode_indented(export_record(job)))
         return folder.finish()
 
 
 def schema_text() -> bytes:
     """Write the JSON Schema of every record."""
-    return indented(schemas.json_schema())
+    return encode_indented(schemas.json_schema())
 
 
-def head(job: Job) -> schemas.Export:
+def export_record(job: Job) -> schemas.Export:
     """Say what the export is."""
-    within = {chat.account_id for chat in job.chats}
+    account_ids = {chat.account_id for chat in job.chats}
     return schemas.Export(
         format=schemas.FORMAT,
         version=schemas.VERSION,
@@ -78,25 +78,25 @@ def head(job: Job) -> schemas.Export:
         chats=tuple(chat.id for chat in job.chats) if job.choice.chats else (),
         accounts=tuple(
             account
-            for account in surroundings.accounts(job.archive, settings=job.whole)
-            if job.whole or account.id in within
+            for account in account_records.account_list(job.archive, settings=job.is_whole)
+            if job.is_whole or account.id in account_ids
         ),
     )
 
 
-def lines(records: Iterable[schemas.Line]) -> Iterator[bytes]:
+def encode_lines(records: Iterable[schemas.Line]) -> Iterator[bytes]:
     """Write records, one a line."""
     encoder = msgspec.json.Encoder()
-    waiting: list[bytes] = []
+    batch: list[bytes] = []
     for record in records:
-        waiting.append(encoder.encode(record))
-        if len(waiting) == TOGETHER:
-            yield b"\n".join(waiting) + b"\n"
-            waiting.clear()
-    if waiting:
-        yield b"\n".join(waiting) + b"\n"
+        batch.append(encoder.encode(record))
+        if len(batch) == BATCH_LINES:
+            yield b"\n".join(batch) + b"\n"
+            batch.clear()
+    if batch:
+        yield b"\n".join(batch) + b"\n"
 
 
-def indented(record: object) -> bytes:
+def encode_indented(record: object) -> bytes:
     """Write one record for people."""
     return msgspec.json.format(msgspec.json.encode(record), indent=2) + b"\n"

@@ -13,12 +13,12 @@ from holdfast.backup.exports.folder import ExportTarget
 from holdfast.backup.exports.names import file_name
 from holdfast.redacted_repr import redacted
 
-__all__ = ["ANY", "MediaFiles", "Show", "extension_of", "kind_of", "show"]
+__all__ = ["OCTET_STREAM", "DisplayKind", "MediaFiles", "display_kind", "extension_of", "normalize_type"]
 
-Show = Literal["image", "video", "audio", "file"]
+DisplayKind = Literal["image", "video", "audio", "file"]
 
 # What a browser shows without running anything in it. SVG and HTML can run scripts and are only ever files.
-SHOWN: Final[dict[str, tuple[Show, str]]] = {
+DISPLAYED_TYPES: Final[dict[str, tuple[DisplayKind, str]]] = {
     "image/png": ("image", ".png"),
     "image/apng": ("image", ".png"),
     "image/jpeg": ("image", ".jpg"),
@@ -44,7 +44,7 @@ SHOWN: Final[dict[str, tuple[Show, str]]] = {
     "audio/x-wav": ("audio", ".wav"),
     "audio/webm": ("audio", ".weba"),
 }
-KEPT: Final = {
+FILE_EXTENSIONS: Final = {
     "image/heic": ".heic",
     "image/heif": ".heif",
     "image/tiff": ".tif",
@@ -57,24 +57,28 @@ KEPT: Final = {
     "application/zip": ".zip",
     "application/json": ".json",
 }
-ANY: Final = "application/octet-stream"
+OCTET_STREAM: Final = "application/octet-stream"
 
 
 @lru_cache(maxsize=1024)
-def kind_of(content_type: str | None) -> str:
+def normalize_type(content_type: str | None) -> str:
     """Reduce a content type to its name."""
-    return (content_type or ANY).partition(";")[0].strip().lower()
+    return (content_type or OCTET_STREAM).partition(";")[0].strip().lower()
 
 
-def show(attachment: ArchivedAttachment) -> Show:
+def display_kind(attachment: ArchivedAttachment) -> DisplayKind:
     """Say how a file may be shown on a page."""
-    return SHOWN.get(kind_of(attachment.content_type), ("file", ""))[0]
+    return DISPLAYED_TYPES.get(normalize_type(attachment.content_type), ("file", ""))[0]
 
 
 def extension_of(content_type: str | None) -> str:
     """Choose an extension that no program runs, `.bin` for what is not known to be harmless."""
-    kind = kind_of(content_type)
-    return SHOWN[kind][1] if kind in SHOWN else KEPT.get(kind, ".bin")
+    content_kind = normalize_type(content_type)
+    return (
+        DISPLAYED_TYPES[content_kind][1]
+        if content_kind in DISPLAYED_TYPES
+        else FILE_EXTENSIONS.get(content_kind, ".bin")
+    )
 
 
 @redacted
@@ -97,14 +101,14 @@ class MediaFiles:
         if len(content) < 16 or not content.isalnum() or not content.isascii():
             return None
         extension = extension_of(attachment.content_type)
-        if show(attachment) == "file":
+        if display_kind(attachment) == "file":
             return f"media/{content[:2]}/{content[:16]}-{file_name(attachment.file_name, extension)}"
         return f"media/{content[:2]}/{content}{extension}"
 
     def content_hash(self, attachment: ArchivedAttachment, path: str | PurePath) -> str:
         """Return the hash of a file's content, which names it; in an encrypted archive its name says nothing."""
-        named = PurePath(path).stem
-        return named if self.archive.key is None else attachment.plaintext_hash or named
+        stem = PurePath(path).stem
+        return stem if self.archive.key is None else attachment.plaintext_hash or stem
 
     def find(self, attachment: ArchivedAttachment) -> str | None:
         """Return the name in the export of an attachment whose file is there; nothing is written."""

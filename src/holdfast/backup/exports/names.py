@@ -5,30 +5,30 @@ from typing import Final
 
 from holdfast.backup.media import safe_name
 
-__all__ = ["chat_name", "file_name", "short"]
+__all__ = ["base36", "chat_name", "file_name"]
 
 DIGITS: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
 # Of a name in bytes; with the number and an extension it stays far below what any disk allows.
-LONGEST: Final = 60
+MAX_BYTES: Final = 60
 # What a program may open without running anything that is in it; all else is a file of no kind.
-HARMLESS: Final = re.compile(
+SAFE_EXTENSIONS: Final = re.compile(
     "7z|aac|amr|avi|avif|bmp|bz2|csv|docx?|epub|flac|gif|gpx|gz|hei[cf]|ics|jpe?g|json|key|log|m4[av]|md|mkv|mov|"
     "mp[34]|mpe?g|numbers|od[pst]|og[agv]|opus|pages|pdf|png|pptx?|rar|rtf|tar|tiff?|txt|vcf|wav|web[amp]|xlsx?|xz|zip"
 )
 
 
-def short(number: int) -> str:
+def base36(number: int) -> str:
     """Write an id in few signs."""
-    signs = ""
+    encoded = ""
     while number:
         number, digit = divmod(number, len(DIGITS))
-        signs = DIGITS[digit] + signs
-    return signs or "0"
+        encoded = DIGITS[digit] + encoded
+    return encoded or "0"
 
 
-def clipped(name: str) -> str:
+def truncate(name: str) -> str:
     """Cut a name to its longest, between two signs."""
-    return name.encode()[:LONGEST].decode(errors="ignore").strip(" .")
+    return name.encode()[:MAX_BYTES].decode(errors="ignore").strip(" .")
 
 
 def chat_name(name: str, number: int) -> str:
@@ -37,7 +37,7 @@ def chat_name(name: str, number: int) -> str:
     The id is always part of it: two chats of one name, or of names that some disks take for one, stay apart, and
     which other chats there are changes nothing.
     """
-    return f"{clipped(safe_name(name).replace(':', '_')) or 'Chat'}-{short(number)}"
+    return f"{truncate(safe_name(name).replace(':', '_')) or 'Chat'}-{base36(number)}"
 
 
 def file_name(name: str | None, extension: str) -> str:
@@ -46,8 +46,8 @@ def file_name(name: str | None, extension: str) -> str:
     stem, dot, ending = safe.rpartition(".")
     if not dot or not stem:
         stem, ending = safe, ""
-    if HARMLESS.fullmatch(ending.lower()):
+    if SAFE_EXTENSIONS.fullmatch(ending.lower()):
         extension = f".{ending.lower()}"
     elif ending:
         stem = safe
-    return f"{clipped(stem) or 'file'}{extension or '.bin'}"
+    return f"{truncate(stem) or 'file'}{extension or '.bin'}"

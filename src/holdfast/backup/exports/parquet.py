@@ -22,20 +22,20 @@ class ParquetWriter:
 
         self.table = table
         self.schema = arrow_schema(table)
-        self.waiting: list[Row] = []
+        self.pending: list[Row] = []
         self.writer: Any = parquet.ParquetWriter(target, self.schema, compression="zstd", version="2.6")
 
     def add(self, row: Row) -> None:
         """Keep a row until there are enough to write."""
-        self.waiting.append(row)
-        if len(self.waiting) == BATCH:
+        self.pending.append(row)
+        if len(self.pending) == BATCH:
             self.flush()
 
     def flush(self) -> None:
         """Write the rows that wait."""
-        if self.waiting:
-            self.writer.write_batch(record_batch(self.table, self.schema, self.waiting))
-            self.waiting.clear()
+        if self.pending:
+            self.writer.write_batch(record_batch(self.table, self.schema, self.pending))
+            self.pending.clear()
 
     def close(self) -> None:
         """Write what waits, and the end of the file."""

@@ -15,11 +15,11 @@ from holdfast.backup.exports.choice import ChatSelection
 
 __all__ = ["Period", "periods", "years"]
 
-HOUR: Final = 3_600_000
+HOUR_MS: Final = 3_600_000
 # The first moment after the calendar.
-END: Final = int(datetime(9999, 12, 31, 23, tzinfo=UTC).timestamp() * 1000) + HOUR
+END: Final = int(datetime(9999, 12, 31, 23, tzinfo=UTC).timestamp() * 1000) + HOUR_MS
 LEVELS: Final = ("%Y", "%Y-%m", "%Y-%m-%d", "%Y-%m-%d-%H")
-BEYOND: Final = "undated"
+UNDATED: Final = "undated"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,21 +36,21 @@ class Period:
 Hours = Sequence[tuple[int, int]]
 
 
-def periods(archive: Archive, chat: int, choice: ChatSelection, most: int) -> list[Period]:
+def periods(archive: Archive, chat: int, choice: ChatSelection, limit: int) -> list[Period]:
     """Cut a chat into periods with at most that many messages, if hours allow it; none of them is empty."""
-    return list(cut(hours(archive, chat, choice), choice, most, 0))
+    return list(split_hours(count_by_hour(archive, chat, choice), choice, limit, 0))
 
 
 def years(archive: Archive, chats: Iterable[int], choice: ChatSelection) -> dict[str, list[tuple[int, Period]]]:
     """List the years of several chats with the chats that have something in them, both in their order."""
     by_year: dict[str, list[tuple[int, Period]]] = {}
     for chat in chats:
-        for period in cut(hours(archive, chat, choice), choice, None, 0):
+        for period in split_hours(count_by_hour(archive, chat, choice), choice, None, 0):
             by_year.setdefault(period.name, []).append((chat, period))
     return dict(sorted(by_year.items()))
 
 
-def hours(archive: Archive, chat: int, choice: ChatSelection) -> Hours:
+def count_by_hour(archive: Archive, chat: int, choice: ChatSelection) -> Hours:
     """Count the messages of a chat by the hour."""
     return archive.connection.execute(
         "SELECT min(order_ms, ?4) / 3600000, count(*) FROM message WHERE chat_id = ?1 "
@@ -59,21 +59,21 @@ def hours(archive: Archive, chat: int, choice: ChatSelection) -> Hours:
     ).fetchall()
 
 
-def cut(hour_counts: Hours, choice: ChatSelection, most: int | None, level: int) -> Iterator[Period]:
+def split_hours(hour_counts: Hours, choice: ChatSelection, limit: int | None, level: int) -> Iterator[Period]:
     """Group hours by a level of the calendar, and the groups that are too large by the next."""
-    for name, group in groupby(hour_counts, key=lambda hour: named(hour[0], level)):
-        inside = list(group)
-        total = sum(count for _, count in inside)
-        if most is not None and total > most and level + 1 < len(LEVELS) and name != BEYOND:
-            yield from cut(inside, choice, most, level + 1)
+    for name, group in groupby(hour_counts, key=lambda hour: period_name(hour[0], level)):
+        period_hours = list(group)
+        total = sum(count for _, count in period_hours)
+        if limit is not None and total > limit and level + 1 < len(LEVELS) and name != UNDATED:
+            yield from split_hours(period_hours, choice, limit, level + 1)
         else:
-            until = None if name == BEYOND else (inside[-1][0] + 1) * HOUR
+            until = None if name == UNDATED else (period_hours[-1][0] + 1) * HOUR_MS
             if choice.until_ms is not None:
                 until = choice.until_ms if until is None else min(until, choice.until_ms)
-            yield Period(name, max(inside[0][0] * HOUR, choice.since_ms or 0), until, total)
+            yield Period(name, max(period_hours[0][0] * HOUR_MS, choice.since_ms or 0), until, total)
 
 
-def named(hour: int, level: int) -> str:
+def period_name(hour: int, level: int) -> str:
     """Name the period an hour is in."""
-    date = moment(hour * HOUR)
-    return BEYOND if date is None else date.strftime(LEVELS[level])
+    date = moment(hour * HOUR_MS)
+    return UNDATED if date is None else date.strftime(LEVELS[level])

@@ -9,7 +9,7 @@ from itertools import accumulate
 from holdfast.backup.exports.schemas import ExportedTextRange
 from holdfast.redacted_repr import redacted
 
-__all__ = ["Piece", "merged", "pieces"]
+__all__ = ["Piece", "merge_pieces", "split_styles"]
 
 
 @redacted
@@ -21,20 +21,20 @@ class Piece:
     styles: frozenset[str] = frozenset()
 
 
-def pieces(text: str, ranges: Iterable[ExportedTextRange]) -> list[Piece]:
+def split_styles(text: str, ranges: Iterable[ExportedTextRange]) -> list[Piece]:
     """Cut a text; ranges may overlap, reach beyond its end or begin inside a sign, and none is lost or doubled."""
     text_ranges = list(ranges)
     if not text_ranges:
         return [Piece(text)] if text else []
     # Ranges count UTF-16 units, of which signs beyond the first 65,536 have two.
-    places = [0, *accumulate(2 if sign > "\uffff" else 1 for sign in text)]
+    offsets = [0, *accumulate(2 if character > "\uffff" else 1 for character in text)]
     opens: dict[int, list[str]] = {}
     closes: dict[int, list[str]] = {}
     mentions: dict[int, tuple[int, str]] = {}
     for text_range in text_ranges:
         start, end = (
-            min(bisect_left(places, at), len(text))
-            for at in (text_range.start, text_range.start + text_range.length)
+            min(bisect_left(offsets, position), len(text))
+            for position in (text_range.start, text_range.start + text_range.length)
         )
         if start >= end:
             continue
@@ -46,20 +46,20 @@ def pieces(text: str, ranges: Iterable[ExportedTextRange]) -> list[Piece]:
     cuts = sorted({0, len(text), *opens, *closes, *mentions, *(end for end, _ in mentions.values())})
     active: Counter[str] = Counter()
     text_pieces: list[Piece] = []
-    hidden = 0
+    mention_end = 0
     for start, end in zip(cuts, [*cuts[1:], len(text)], strict=True):
         active.update(opens.get(start, ()))
         active.subtract(closes.get(start, ()))
         styles = frozenset(style for style, count in active.items() if count > 0)
-        if start in mentions and start >= hidden:
-            hidden, name = mentions[start]
+        if start in mentions and start >= mention_end:
+            mention_end, name = mentions[start]
             text_pieces.append(Piece(name, styles))
-        elif start >= hidden and end > start:
+        elif start >= mention_end and end > start:
             text_pieces.append(Piece(text[start:end], styles))
-    return merged(text_pieces)
+    return merge_pieces(text_pieces)
 
 
-def merged(text_pieces: Iterable[Piece]) -> list[Piece]:
+def merge_pieces(text_pieces: Iterable[Piece]) -> list[Piece]:
     """Join pieces of one style that stand side by side."""
     joined: list[Piece] = []
     for piece in text_pieces:

@@ -13,14 +13,14 @@ from typing import Any, BinaryIO, Final, Literal, Protocol
 import msgspec
 
 from holdfast.backup.archives import Archive
-from holdfast.backup.exports import schemas, surroundings
+from holdfast.backup.exports import account_records, schemas
 from holdfast.backup.exports.choice import ChatSelection
 from holdfast.backup.exports.folder import ExportFolder, ExportSummary
 from holdfast.backup.exports.job import Job, Progress
 from holdfast.backup.exports.periods import years
-from holdfast.backup.exports.stamps import accounts_of
+from holdfast.backup.exports.stamps import account_digests
 
-__all__ = ["MESSAGE_TABLES", "TABLES", "Column", "Table", "TableFormat", "Writer", "write_tables"]
+__all__ = ["MESSAGE_TABLES", "TABLES", "Column", "Table", "TableFormat", "TableWriter", "write_tables"]
 
 # `label` is a text of which there are few different ones, `time` a number of milliseconds since 1970.
 Kind = Literal["text", "label", "int", "flag", "time"]
@@ -46,7 +46,7 @@ class Table:
     rows: Callable[[Any], Iterable[Row]]
 
 
-class Writer(Protocol):
+class TableWriter(Protocol):
     """Writes the rows of one table into one file."""
 
     def add(self, row: Row) -> None:
@@ -65,7 +65,7 @@ class TableFormat:
 
     name: str
     suffix: str
-    begin: Callable[[BinaryIO, Table], Writer]
+    make_writer: Callable[[BinaryIO, Table], TableWriter]
 
 
 def columns(text: str) -> tuple[Column, ...]:
@@ -76,10 +76,10 @@ def columns(text: str) -> tuple[Column, ...]:
 
 
 # What every row that belongs to a message begins with.
-PLACE: Final = "message_id:i chat_id:i chat:l sent:t"
+MESSAGE_COLUMNS: Final = "message_id:i chat_id:i chat:l sent:t"
 
 
-def place(message: schemas.ExportedMessage) -> Row:
+def message_columns(message: schemas.ExportedMessage) -> Row:
     """Say which message a row belongs to."""
     return message.id, message.chat_id, message.chat, message.sent_ms
 
@@ -120,14 +120,14 @@ def message_rows(message: schemas.ExportedMessage) -> Iterator[Row]:
 
 def attachment_rows(message: schemas.ExportedMessage) -> Iterator[Row]:
     """Make the rows of the files of all wordings."""
-    wordings = [
+    versions = [
         (0, message.attachments),
         *((exported_revision.n, exported_revision.attachments) for exported_revision in message.revisions),
     ]
-    for revision, attachments in wordings:
+    for revision, attachments in versions:
         for attachment in attachments:
             yield (
-                *place(message),
+                *message_columns(message),
                 message.author_id,
                 message.author,
                 revision,
@@ -151,7 +151,7 @@ def vote_rows(message: schemas.ExportedMessage) -> Iterator[Row]:
     if message.poll is None:
         return
     for n, option in enumerate(message.poll.options):
-        start = (*place(message), message.poll.question, n, option.text)
+        start = (*message_columns(message), message.poll.question, n, option.text)
         for vote in option.votes:
             yield (*start, vote.voter_id, vote.voter, vote.votes)
         if not option.votes:
@@ -162,14 +162,14 @@ def call_rows(message: schemas.ExportedMessage) -> Iterator[Row]:
     """Make the row of a call."""
     if message.call is not None:
         call = message.call
-        ends = call.started_ms, call.ended_ms
+        times = call.started_ms, call.ended_ms
         yield (
-            *place(message),
+            *message_columns(message),
             call.kind,
             call.type,
             call.direction,
             call.state,
-            *ends,
+            *times,
             call.ringer_id,
             call.starter_id,
         )
@@ -178,16 +178,16 @@ def call_rows(message: schemas.ExportedMessage) -> Iterator[Row]:
 def payment_rows(message: schemas.ExportedMessage) -> Iterator[Row]:
     """Make the row of a payment."""
     if message.payment is not None:
-        paid = message.payment
+        payment = message.payment
         yield (
-            *place(message),
+            *message_columns(message),
             message.author,
-            paid.status,
-            paid.amount,
-            paid.fee,
-            paid.note,
-            paid.reason,
-            paid.at_ms,
+            payment.status,
+            payment.amount,
+            payment.fee,
+            payment.note,
+            payment.reason,
+            payment.at_ms,
         )
 
 
@@ -211,95 +211,113 @@ MESSAGE_TABLES: Final = (
         "attachments",
         "every file of a message, also of its earlier wordings (`revision` above 0); `file` is where it lies here",
         columns(
-            f"{PLACE} author_id:i author:l revision:i role:l n:i content_type:l file_name size:i width:i height:i "
-            "caption flag:l plaintext_hash media_name file"
+            f"{MESSAGE_COLUMNS} author_id:i author:l revision:i role:l n:i content_type:l file_name size:i "
+            "width:i height:i caption flag:l plaintext_hash media_name file"
         ),
         attachment_rows,
     ),
     Table(
         "reactions",
         "who reacted how and when",
-        columns(f"{PLACE} author_id:i author:l emoji:l reacted:t"),
+        columns(f"{MESSAGE_COLUMNS} author_id:i author:l emoji:l reacted:t"),
         lambda message: (
-            (*place(message), each.author_id, each.author, each.emoji, each.sent_ms) for each in message.reactions
+            (*message_columns(message), entry.author_id, entry.author, entry.emoji, entry.sent_ms)
+            for entry in message.reactions
         ),
     ),
     Table(
         "revisions",
         "earlier wordings; the oldest has number 1",
-        columns(f"{PLACE} author_id:i author:l revision:i written:t text"),
+        columns(f"{MESSAGE_COLUMNS} author_id:i author:l revision:i written:t text"),
         lambda message: (
-            (*place(message), message.author_id, message.author, each.n, each.sent_ms, each.text)
-            for each in message.revisions
+            (*message_columns(message), message.author_id, message.author, entry.n, entry.sent_ms, entry.text)
+            for entry in message.revisions
         ),
     ),
     Table(
         "receipts",
         "what became of a sent message on its way to each recipient",
-        columns(f"{PLACE} recipient_id:i recipient:l status:l at:t reason:l"),
+        columns(f"{MESSAGE_COLUMNS} recipient_id:i recipient:l status:l at:t reason:l"),
         lambda message: (
-            (*place(message), each.recipient_id, each.recipient, each.status, each.at_ms, each.reason)
-            for each in message.receipts
+            (
+                *message_columns(message),
+                entry.recipient_id,
+                entry.recipient,
+                entry.status,
+                entry.at_ms,
+                entry.reason,
+            )
+            for entry in message.receipts
         ),
     ),
     Table(
         "mentions",
         "who was mentioned",
-        columns(f"{PLACE} author_id:i author:l person_id:i person:l"),
+        columns(f"{MESSAGE_COLUMNS} author_id:i author:l person_id:i person:l"),
         lambda message: (
-            (*place(message), message.author_id, message.author, each.mention_id, each.mention)
-            for each in message.ranges
-            if each.mention_aci is not None
+            (*message_columns(message), message.author_id, message.author, entry.mention_id, entry.mention)
+            for entry in message.ranges
+            if entry.mention_aci is not None
         ),
     ),
     Table(
         "links",
         "previews of pages",
-        columns(f"{PLACE} author_id:i author:l url title description date:t"),
+        columns(f"{MESSAGE_COLUMNS} author_id:i author:l url title description date:t"),
         lambda message: (
             (
-                *place(message),
+                *message_columns(message),
                 message.author_id,
                 message.author,
-                each.url,
-                each.title,
-                each.description,
-                each.date_ms,
+                entry.url,
+                entry.title,
+                entry.description,
+                entry.date_ms,
             )
-            for each in message.links
+            for entry in message.links
         ),
     ),
     Table(
         "poll_votes",
         "who chose which answer; an answer nobody chose has a row without a voter",
-        columns(f"{PLACE} question answer_n:i answer voter_id:i voter:l votes:i"),
+        columns(f"{MESSAGE_COLUMNS} question answer_n:i answer voter_id:i voter:l votes:i"),
         vote_rows,
     ),
     Table(
         "changes",
         "what a later backup said differently; `seen` is when that one was made",
-        columns(f"{PLACE} seen:t what:l who_id:i who:l before after"),
+        columns(f"{MESSAGE_COLUMNS} seen:t what:l who_id:i who:l before after"),
         lambda message: (
-            (*place(message), each.seen_ms, each.what, each.who_id, each.who, each.before, each.after)
-            for each in message.changes
+            (
+                *message_columns(message),
+                entry.seen_ms,
+                entry.what,
+                entry.who_id,
+                entry.who,
+                entry.before,
+                entry.after,
+            )
+            for entry in message.changes
         ),
     ),
     Table(
         "events",
         "what happened besides messages; `details` is JSON",
-        columns(f"{PLACE} type:l details sentence"),
-        lambda message: ((*place(message), each.type, details(each), message.sentence) for each in message.events),
+        columns(f"{MESSAGE_COLUMNS} type:l details sentence"),
+        lambda message: (
+            (*message_columns(message), entry.type, details(entry), message.sentence) for entry in message.events
+        ),
     ),
     Table(
         "calls",
         "calls",
-        columns(f"{PLACE} kind:l type:l direction:l state:l started:t ended:t ringer_id:i starter_id:i"),
+        columns(f"{MESSAGE_COLUMNS} kind:l type:l direction:l state:l started:t ended:t ringer_id:i starter_id:i"),
         call_rows,
     ),
     Table(
         "payments",
         "payments",
-        columns(f"{PLACE} author:l status:l amount fee note reason:l at:t"),
+        columns(f"{MESSAGE_COLUMNS} author:l status:l amount fee note reason:l at:t"),
         payment_rows,
     ),
 )
@@ -390,32 +408,34 @@ def write_tables(
     stamp: str = "",
 ) -> ExportSummary:
     """Write an archive, or what was chosen of it, as tables."""
-    with ExportFolder(target, form.name, stamp, accounts_of(archive)) as folder:
-        if (summary := folder.settled()) is not None:
+    with ExportFolder(target, form.name, stamp, account_digests(archive)) as folder:
+        if (summary := folder.finish_unchanged()) is not None:
             return summary
         job = Job(archive, folder, choice, media, progress)
         by_year = years(archive, [chat.id for chat in job.chats], choice)
         job.total = sum(period.messages for year in by_year.values() for _, period in year)
-        filled: set[str] = set()
+        written_tables: set[str] = set()
         for year, parts in by_year.items():
             with ExitStack() as stack:
-                writers: dict[str, Writer] = {}
+                writers: dict[str, TableWriter] = {}
                 for chat, period in parts:
                     for message in job.messages(chat, period):
                         for table in MESSAGE_TABLES:
                             for row in table.rows(message):
                                 if table.name not in writers:
                                     name = f"{table.name}/{year}{form.suffix}"
-                                    writers[table.name] = stack.enter_context(begun(folder, form, table, name))
+                                    writers[table.name] = stack.enter_context(
+                                        open_table(folder, form, table, name)
+                                    )
                                 writers[table.name].add(row)
-                filled |= writers.keys()
+                written_tables |= writers.keys()
         for table in MESSAGE_TABLES:
             # A table without rows still has columns, and queries that name it should work.
-            if table.name not in filled:
-                with begun(folder, form, table, f"{table.name}/{EMPTY}{form.suffix}"):
+            if table.name not in written_tables:
+                with open_table(folder, form, table, f"{table.name}/{EMPTY}{form.suffix}"):
                     pass
-        write_single(folder, form, CHATS, (surroundings.chat(archive, chat, ()) for chat in job.chats))
-        people = list(surroundings.people(archive, job.people()))
+        write_single(folder, form, CHATS, (account_records.chat_record(archive, chat, ()) for chat in job.chats))
+        people = list(account_records.recipient_records(archive, job.people()))
         write_single(
             folder,
             form,
@@ -432,10 +452,10 @@ def write_tables(
 
 
 @contextmanager
-def begun(folder: ExportFolder, form: TableFormat, table: Table, name: str) -> Iterator[Writer]:
+def open_table(folder: ExportFolder, form: TableFormat, table: Table, name: str) -> Iterator[TableWriter]:
     """Begin a file of a table, and end it."""
-    with folder.writing(name) as target:
-        writer = form.begin(target, table)
+    with folder.open_file(name) as target:
+        writer = form.make_writer(target, table)
         try:
             yield writer
             writer.close()
@@ -446,7 +466,7 @@ def begun(folder: ExportFolder, form: TableFormat, table: Table, name: str) -> I
 
 def write_single(folder: ExportFolder, form: TableFormat, table: Table, records: Iterable[object]) -> None:
     """Write a table that is one file."""
-    with begun(folder, form, table, f"{table.name}{form.suffix}") as writer:
+    with open_table(folder, form, table, f"{table.name}{form.suffix}") as writer:
         for record in records:
             for row in table.rows(record):
                 writer.add(row)

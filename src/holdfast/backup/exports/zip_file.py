@@ -11,7 +11,7 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
 from holdfast.backup.archives.media_files import KeptFile
 from holdfast.backup.errors import AttachmentDamaged
-from holdfast.backup.exports.folder import Accounts, ExportFolder, ExportSummary, ExportTarget, fit
+from holdfast.backup.exports.folder import Accounts, ExportFolder, ExportSummary, ExportTarget, is_valid_name
 
 __all__ = ["ZipTarget", "open_target"]
 
@@ -33,17 +33,17 @@ class ZipTarget:
         self._marks: dict[str, str] = {}
         self._names: dict[str, str] = {}
         self._is_open = False
-        self._waiting: list[tuple[str, KeptFile]] = []
+        self._pending: list[tuple[str, KeptFile]] = []
 
-    def settled(self) -> ExportSummary | None:
+    def finish_unchanged(self) -> ExportSummary | None:
         """Return None: there is something to do."""
         return None
 
-    def recall(self, key: str) -> Any:
+    def read_note(self, key: str) -> Any:
         """Return None: there was no earlier run."""
         del key
 
-    def remember(self, key: str, value: bytes) -> None:
+    def write_note(self, key: str, value: bytes) -> None:
         """Do nothing: there is no next run."""
 
     def put(self, name: str, content: bytes | Iterable[bytes], mark: str = "") -> str:
@@ -57,13 +57,13 @@ class ZipTarget:
         self._claim(name, "being written")
         self._is_open = True
         with self._zip.open(self._entry(name, ZIP_DEFLATED), "w", force_zip64=True) as target:
-            for piece in content:
-                digest.update(piece)
-                target.write(piece)
+            for chunk in content:
+                digest.update(chunk)
+                target.write(chunk)
         self._is_open = False
-        waiting, self._waiting = self._waiting, []
-        for waiting_name, source in waiting:
-            self._copy(waiting_name, source)
+        pending, self._pending = self._pending, []
+        for pending_name, source in pending:
+            self._copy(pending_name, source)
         self._marks[name] = digest.hexdigest()
         return self._marks[name]
 
@@ -82,7 +82,7 @@ class ZipTarget:
             raise AttachmentDamaged(f"the encrypted file {source.path.name} is damaged")
         if self._claim(name, f"from {identity or source.path.name}"):
             if self._is_open:
-                self._waiting.append((name, source))
+                self._pending.append((name, source))
             else:
                 self._copy(name, source)
 
@@ -105,7 +105,7 @@ class ZipTarget:
 
     def _claim(self, name: str, mark: str) -> bool:
         """Check a name; return whether its content is to be written, which is once."""
-        if not fit(name) or self._names.setdefault(name.casefold(), name) != name:
+        if not is_valid_name(name) or self._names.setdefault(name.casefold(), name) != name:
             raise ValueError(f"{name!r} is no name for a file of an export, or taken")
         if name in self._marks:
             if self._marks[name] != mark:

@@ -12,7 +12,7 @@ from holdfast.backup.archives import Chat, Message, Page, Position, overview
 from holdfast.backup.archives.model import ArchivedAttachment
 from holdfast.backup.archives.query import parse_date
 from holdfast.backup.errors import QueryRefused
-from holdfast.backup.exports.html.bubbles import bubble, color_of, day_line, initials, stands_with
+from holdfast.backup.exports.html.bubbles import bubble, color_of, continues_group, day_line, initials
 from holdfast.backup.exports.html.clock import TimeFormatter
 from holdfast.web.chats.blur_hash import placeholder
 from holdfast.web.chats.chat_list import chat_pane
@@ -160,7 +160,7 @@ def render_messages(view: ConversationRequest, messages: list[Message]) -> list[
         if today != day:
             line, before, day = day_line(today), None, today
         excerpt, more = truncate_message(message, links)
-        together = stands_with(before, message)
+        together = continues_group(before, message)
         drawing = bubble(excerpt, links, CLOCK, day=day, follows=together, detail=links.detail(message.id))
         if len(drawing) > MOST_PIECE:
             excerpt, more = strip_message(message), full_message_link(message, links)

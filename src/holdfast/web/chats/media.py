@@ -7,7 +7,7 @@ from holdfast.backup.archives import Archive, overview
 from holdfast.backup.archives.media_files import KeptFile
 from holdfast.backup.archives.model import ArchivedAttachment
 from holdfast.backup.errors import AttachmentError
-from holdfast.backup.exports.media import extension_of, kind_of, show
+from holdfast.backup.exports.media import display_kind, extension_of, normalize_type
 from holdfast.web.chats.thumbnails import MEDIA_TYPE as THUMBNAIL_TYPE
 from holdfast.web.chats.thumbnails import may_have_thumbnail, thumbnail
 from holdfast.web.chats.view import (
@@ -88,10 +88,10 @@ def checked_name(name: str) -> str:
 
 def type_to_serve(attachment: ArchivedAttachment) -> tuple[str, bool]:
     """Return the media type a file is served as, and whether a browser may show it."""
-    kind = kind_of(attachment.content_type)
+    kind = normalize_type(attachment.content_type)
     if kind in TEXTS:
         return "text/plain; charset=utf-8", True
-    inline = show(attachment) != "file"
+    inline = display_kind(attachment) != "file"
     return kind if inline else "application/octet-stream", inline
 
 

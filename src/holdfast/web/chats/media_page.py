@@ -8,7 +8,7 @@ from holdfast.backup.archives import Filters, Message
 from holdfast.backup.archives.gallery import FileFamily, SentAttachment, sent_files
 from holdfast.backup.exports.html.files import label, size_label
 from holdfast.backup.exports.html.markup import is_address, links_of
-from holdfast.backup.exports.media import show
+from holdfast.backup.exports.media import display_kind
 from holdfast.web.chats.chat_page import MessageLinks
 from holdfast.web.chats.people_page import truncate_names
 from holdfast.web.chats.search_page import chat_choices
@@ -125,7 +125,7 @@ def make_tile(links: MessageLinks, sent: SentAttachment) -> MediaTile:
     attachment = sent.attachment
     address = links.media(attachment) or ""
     return MediaTile(
-        show(attachment),
+        display_kind(attachment),
         links.thumbnail(attachment, address) if address else "",
         links.placeholder(attachment),
         links.message(sent.message_id) or "",

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable
 from typing import Final
 
-from holdfast.backup.exports.media import kind_of
+from holdfast.backup.exports.media import normalize_type
 from holdfast.hosting.file_responses.byte_cache import KeptBytes
 
 __all__ = ["MEDIA_TYPE", "make_thumbnail", "may_have_thumbnail", "thumbnail"]
@@ -34,7 +34,7 @@ limit = threading.BoundedSemaphore(AT_ONCE)
 
 def may_have_thumbnail(content_type: str | None, size: int) -> bool:
     """Return whether files of a type and size get a thumbnail."""
-    return kind_of(content_type) in MEDIA_TYPES and SMALLEST_BYTES <= size <= LARGEST_BYTES
+    return normalize_type(content_type) in MEDIA_TYPES and SMALLEST_BYTES <= size <= LARGEST_BYTES
 
 
 def thumbnail(name: str, read: Callable[[], bytes]) -> bytes | None:

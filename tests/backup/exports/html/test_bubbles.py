@@ -21,18 +21,18 @@ from holdfast.backup.archives.model import (
     TextRange,
 )
 from holdfast.backup.exports.html.bubbles import (
+    author_elements,
     bubble,
     color_of,
+    continues_group,
     day_line,
-    face,
     initials,
     plain_bubble,
-    stands_with,
 )
 from holdfast.backup.exports.html.clock import TimeFormatter
 from holdfast.backup.exports.html.files import size_label
 from tests.backup.exports.html.test_markup import HOSTILE, TEXTS
-from tests.backup.exports.made import Addresses, Parsed, attachment, message
+from tests.backup.exports.sample_messages import Addresses, Parsed, attachment, message
 
 
 def shown(one: Message, **more: Any) -> Parsed:
@@ -113,11 +113,11 @@ def test_a_plain_message() -> None:
 def test_messages_of_one_author_stand_together() -> None:
     """Unless time or somebody else lies between them."""
     one = message(sent_ms=1_000_000)
-    assert stands_with(one, message(sent_ms=1_060_000))
-    assert not stands_with(one, message(sent_ms=9_000_000))
-    assert not stands_with(one, message(sent_ms=1_060_000, author_id=3))
-    assert not stands_with(message(kind="update"), message())
-    assert not stands_with(None, one)
+    assert continues_group(one, message(sent_ms=1_060_000))
+    assert not continues_group(one, message(sent_ms=9_000_000))
+    assert not continues_group(one, message(sent_ms=1_060_000, author_id=3))
+    assert not continues_group(message(kind="update"), message())
+    assert not continues_group(None, one)
     assert "av" not in bubble(one, Addresses(), follows=True)
 
 
@@ -311,8 +311,8 @@ def test_a_text_alone_looks_as_any_message(text: str, direction: str, status: st
     drawn = plain_bubble(
         one.id,
         text,
-        face(one.author_id, one.author),
-        TimeFormatter().stamp(one.sent_ms, day),
+        author_elements(one.author_id, one.author),
+        TimeFormatter().time_element(one.sent_ms, day),
         status,
         is_own=direction == "outgoing",
         follows=follows,

@@ -2,7 +2,7 @@
 
 from zoneinfo import ZoneInfo
 
-from holdfast.backup.exports.html.clock import DAY, TimeFormatter, day_label, iso
+from holdfast.backup.exports.html.clock import DAY_MS, TimeFormatter, day_label, iso_date
 
 MAY = 1_717_160_709_000  # 2024-05-31 13:05:09 UTC
 
@@ -10,29 +10,29 @@ MAY = 1_717_160_709_000  # 2024-05-31 13:05:09 UTC
 def test_times_in_utc() -> None:
     """The date is said where it is not the day that stands above."""
     clock = TimeFormatter()
-    assert iso(clock.day(MAY)) == "2024-05-31"
-    assert clock.stamp(MAY, clock.day(MAY)) == '<time datetime="2024-05-31T13:05:09Z">13:05</time>'
-    assert clock.stamp(MAY) == '<time datetime="2024-05-31T13:05:09Z">2024-05-31 13:05</time>'
+    assert iso_date(clock.day(MAY)) == "2024-05-31"
+    assert clock.time_element(MAY, clock.day(MAY)) == '<time datetime="2024-05-31T13:05:09Z">13:05</time>'
+    assert clock.time_element(MAY) == '<time datetime="2024-05-31T13:05:09Z">2024-05-31 13:05</time>'
     assert day_label(clock.day(MAY)) == "Friday, 31 May 2024"
 
 
 def test_times_in_a_zone() -> None:
     """Summer time and days that begin at another hour are known; machines still read UTC."""
     clock = TimeFormatter(ZoneInfo("Europe/Berlin"))
-    assert clock.stamp(MAY, clock.day(MAY)) == '<time datetime="2024-05-31T13:05:09Z">15:05</time>'
-    winter = MAY - 180 * DAY
-    assert ">14:05<" in clock.stamp(winter, clock.day(winter))
+    assert clock.time_element(MAY, clock.day(MAY)) == '<time datetime="2024-05-31T13:05:09Z">15:05</time>'
+    winter = MAY - 180 * DAY_MS
+    assert ">14:05<" in clock.time_element(winter, clock.day(winter))
     late = MAY + 9 * 3_600_000
-    assert iso(clock.day(late)) == "2024-06-01"
-    assert iso(TimeFormatter().day(late)) == "2024-05-31"
+    assert iso_date(clock.day(late)) == "2024-06-01"
+    assert iso_date(TimeFormatter().day(late)) == "2024-05-31"
 
 
 def test_times_beyond_the_calendar() -> None:
     """A date nobody can write is said to be one; the first day is one everywhere."""
     last = (1 << 63) - 1
     for clock in (TimeFormatter(), TimeFormatter(ZoneInfo("America/Lima"))):
-        assert clock.stamp(last, clock.day(last)) == "<time>beyond the calendar</time>"
-        assert iso(clock.day(last)) == "beyond"
+        assert clock.time_element(last, clock.day(last)) == "<time>beyond the calendar</time>"
+        assert iso_date(clock.day(last)) == "beyond"
         assert day_label(clock.day(last)) == "Beyond the calendar"
-        assert "19" in clock.stamp(0, clock.day(0))
-        assert iso(clock.day(0)).startswith("19")
+        assert "19" in clock.time_element(0, clock.day(0))
+        assert iso_date(clock.day(0)).startswith("19")

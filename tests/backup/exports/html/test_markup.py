@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.backup.archives.model import TextRange
-from holdfast.backup.exports.html.markup import SPECIAL, SPELLED, escape, only_emoji, rich, with_names
-from tests.backup.exports.made import Parsed
+from holdfast.backup.exports.html.markup import ENTITIES, SPECIAL, escape, insert_names, is_only_emoji, rich_text
+from tests.backup.exports.sample_messages import Parsed
 
 HOSTILE = [
     "<script>canary()</script>",
@@ -36,7 +36,7 @@ RANGES = st.builds(
 
 def kept(text: str) -> str:
     """Leave out what no page may hold, as the writer does."""
-    return SPECIAL.sub(lambda found: found[0] if found[0] in SPELLED else "", text).replace("\r", "\n")
+    return SPECIAL.sub(lambda found: found[0] if found[0] in ENTITIES else "", text).replace("\r", "\n")
 
 
 @settings(max_examples=150)
@@ -52,7 +52,7 @@ def test_text_comes_out_as_it_went_in(text: str) -> None:
 @given(TEXTS, st.lists(RANGES, max_size=6))
 def test_styles_and_links_change_no_text(text: str, ranges: list[TextRange]) -> None:
     """Ranges that overlap or lie outside make whole elements, and addresses lead to the web only."""
-    parsed = Parsed(f"<p>{rich(text, ranges)}</p>")
+    parsed = Parsed(f"<p>{rich_text(text, ranges)}</p>")
     assert parsed.text == kept(text)
     assert set(parsed.tags) <= {"p", "a", "b", "i", "s", "code", "span"}
     assert all(re.match("https?://", link, re.IGNORECASE) for link in parsed.links)
@@ -61,27 +61,28 @@ def test_styles_and_links_change_no_text(text: str, ranges: list[TextRange]) -> 
 def test_ranges_count_utf16_units() -> None:
     """An emoji counts as two, and a range that ends inside one takes it whole or not at all."""
     text = "👋 bold 🎉!"
-    assert rich(text, [TextRange(3, 4, "BOLD", None, None)]) == "👋 <b>bold</b> 🎉!"
-    assert rich(text, [TextRange(8, 2, "ITALIC", None, None)]) == "👋 bold <i>🎉</i>!"
-    assert rich("a🎉b", [TextRange(0, 2, "BOLD", None, None)]) == "<b>a</b>🎉b"
-    assert rich("a🎉b", [TextRange(3, 9, "BOLD", None, None)]) == "a🎉<b>b</b>"
+    assert rich_text(text, [TextRange(3, 4, "BOLD", None, None)]) == "👋 <b>bold</b> 🎉!"
+    assert rich_text(text, [TextRange(8, 2, "ITALIC", None, None)]) == "👋 bold <i>🎉</i>!"
+    assert rich_text("a🎉b", [TextRange(0, 2, "BOLD", None, None)]) == "<b>a</b>🎉b"
+    assert rich_text("a🎉b", [TextRange(3, 9, "BOLD", None, None)]) == "a🎉<b>b</b>"
 
 
 def test_ranges_that_overlap_do_not_cross() -> None:
     """Each piece has all styles that cover it."""
     ranges = [TextRange(0, 4, "BOLD", None, None), TextRange(2, 4, "ITALIC", None, None)]
-    assert rich("abcdef", ranges) == "<b>ab</b><b><i>cd</i></b><i>ef</i>"
+    assert rich_text("abcdef", ranges) == "<b>ab</b><b><i>cd</i></b><i>ef</i>"
 
 
 def test_mentions_are_names() -> None:
     """The placeholder is replaced by who is meant, whatever the name is."""
     one = TextRange(3, 1, None, 5, "<b>Ada")
-    assert rich("Hi \ufffc!", [one]) == 'Hi <span class="at"><bdi>@&lt;b&gt;Ada</bdi></span>!'
+    assert rich_text("Hi \ufffc!", [one]) == 'Hi <span class="at"><bdi>@&lt;b&gt;Ada</bdi></span>!'
     assert (
-        rich("Hi \ufffc", [TextRange(3, 1, None, None, None)]) == 'Hi <span class="at"><bdi>@Unknown</bdi></span>'
+        rich_text("Hi \ufffc", [TextRange(3, 1, None, None, None)])
+        == 'Hi <span class="at"><bdi>@Unknown</bdi></span>'
     )
-    assert with_names("Hi \ufffc and \ufffc", [one, TextRange(9, 1, None, 6, "Bo")]) == "Hi @<b>Ada and @Bo"
-    assert with_names("Hi", [one]) == "Hi"
+    assert insert_names("Hi \ufffc and \ufffc", [one, TextRange(9, 1, None, 6, "Bo")]) == "Hi @<b>Ada and @Bo"
+    assert insert_names("Hi", [one]) == "Hi"
 
 
 @pytest.mark.parametrize(
@@ -96,7 +97,7 @@ def test_mentions_are_names() -> None:
 )
 def test_addresses_end_where_they_end(text: str, link: str) -> None:
     """Punctuation after them is not part of them, nor is what cannot be seen."""
-    assert Parsed(f"<p>{rich(text)}</p>").links == [link]
+    assert Parsed(f"<p>{rich_text(text)}</p>").links == [link]
 
 
 @pytest.mark.parametrize(
@@ -104,23 +105,23 @@ def test_addresses_end_where_they_end(text: str, link: str) -> None:
 )
 def test_nothing_else_is_a_link(text: str) -> None:
     """Only addresses of the web are."""
-    assert "<a" not in rich(text)
+    assert "<a" not in rich_text(text)
 
 
 def test_many_ranges_are_quick() -> None:
     """A hostile message costs in proportion to its size."""
     ranges = [TextRange(n, 5000, "BOLD", None, None) for n in range(5000)]
-    assert Parsed(f"<p>{rich('x' * 10_000, ranges)}</p>").text == "x" * 10_000
+    assert Parsed(f"<p>{rich_text('x' * 10_000, ranges)}</p>").text == "x" * 10_000
 
 
 def test_a_few_emoji_are_large() -> None:
     """But not words, numbers, or a wall of them."""
-    assert only_emoji("🎉")
-    assert only_emoji("👨‍👩‍👧‍👦 👋🏽")
-    assert not only_emoji("🎉 yes")
-    assert not only_emoji("12")
-    assert not only_emoji("é")
-    assert not only_emoji("🎉" * 100)
+    assert is_only_emoji("🎉")
+    assert is_only_emoji("👨‍👩‍👧‍👦 👋🏽")
+    assert not is_only_emoji("🎉 yes")
+    assert not is_only_emoji("12")
+    assert not is_only_emoji("é")
+    assert not is_only_emoji("🎉" * 100)
 
 
 def test_signs_that_can_be_seen_are_special_only_where_they_are_looked_for() -> None:

@@ -12,7 +12,7 @@ from holdfast.backup.exports.html import overview_pages
 from tests.backup.archives.histories import copies, imported, write
 from tests.backup.exports.html.test_markup import HOSTILE
 from tests.backup.exports.html.test_page_folder import check_links, export
-from tests.backup.exports.made import Parsed
+from tests.backup.exports.sample_messages import Parsed
 
 PICTURE = b"\x89PNG\r\n\x1a\n picture"
 
@@ -70,7 +70,7 @@ def test_every_photo_and_video_leads_to_its_message(place: Path) -> None:
 def test_files_are_read_a_few_at_a_time(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """And none is left out."""
     files = with_files(place)
-    monkeypatch.setattr(overview_pages, "MOST", 2)
+    monkeypatch.setattr(overview_pages, "PAGE_ENTRIES", 2)
     with archives.open(place) as opened:
         pages = export(opened, place.with_name("out"))
     assert len(cells(pages, place.with_name("out"), "media-")) == files > 4
@@ -100,7 +100,7 @@ def test_every_call_is_listed_once_and_leads_to_its_place(opened: Archive, tmp_p
 
 def test_long_lists_are_several_pages(opened: Archive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each leads to the next."""
-    monkeypatch.setattr(overview_pages, "MOST", 1)
+    monkeypatch.setattr(overview_pages, "PAGE_ENTRIES", 1)
     pages = export(opened, tmp_path / "out")
     (calls,) = opened.connection.execute("SELECT count(*) FROM call").fetchone()
     assert len([name for name in pages if name.startswith("calls")]) == calls > 1

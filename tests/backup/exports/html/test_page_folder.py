@@ -16,11 +16,11 @@ from holdfast.backup.archives import Archive
 from holdfast.backup.errors import ExportRefused
 from holdfast.backup.exports.choice import ChatSelection
 from holdfast.backup.exports.html import chat_export, pagination, write_html
-from holdfast.backup.exports.html.words import words_of
+from holdfast.backup.exports.html.search_index import words_of
 from holdfast.backup.exports.names import chat_name
 from tests.backup.archives.histories import copies, imported, items, later, write
 from tests.backup.exports.html.test_markup import HOSTILE
-from tests.backup.exports.made import Parsed
+from tests.backup.exports.sample_messages import Parsed
 
 PAGE = 20
 ALL = ChatSelection()
@@ -30,7 +30,7 @@ OURS = ".holdfast-export.json"
 @pytest.fixture(autouse=True)
 def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a page hold few messages, so that there are many pages."""
-    monkeypatch.setattr(pagination, "MESSAGES", PAGE)
+    monkeypatch.setattr(pagination, "PAGE_MESSAGES", PAGE)
 
 
 def export(opened: Archive, place: Path, choice: ChatSelection = ALL, *, search: bool = True) -> dict[str, Parsed]:
@@ -157,12 +157,12 @@ def test_chosen_chats_and_dates(opened: Archive, tmp_path: Path) -> None:
 def test_long_messages_make_more_pages_not_larger_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A page is never much larger than its limit and the longest message."""
     header, parsed = copies(120)
-    dice = random.Random(1)
+    rng = random.Random(1)
     for item in items(parsed):
-        if item.HasField("standardMessage") and dice.random() < 0.3:
+        if item.HasField("standardMessage") and rng.random() < 0.3:
             item.standardMessage.text.body = "long " * 800
     imported(tmp_path / "chats.db", write(tmp_path / "one", header, parsed))
-    monkeypatch.setattr(chat_export, "LARGEST", 20_000)
+    monkeypatch.setattr(chat_export, "PAGE_SIZE", 20_000)
     out = tmp_path / "out"
     with archives.open(tmp_path / "chats.db") as opened:
         pages = export(opened, out)
@@ -207,17 +207,17 @@ def test_the_search_finds_every_message_by_its_words(opened: Archive, tmp_path: 
 def test_hostile_names_and_texts(tmp_path: Path) -> None:
     """Chats, people and messages that are made to break pages, paths and scripts break nothing."""
     header, parsed = copies(80)
-    dice = random.Random(2)
+    rng = random.Random(2)
     for frame in parsed:
         if frame.HasField("recipient") and frame.recipient.HasField("contact"):
-            frame.recipient.contact.nickname.given = dice.choice(["../../../x", "CON", ".", *HOSTILE])
+            frame.recipient.contact.nickname.given = rng.choice(["../../../x", "CON", ".", *HOSTILE])
         elif frame.HasField("recipient") and frame.recipient.HasField("group"):
-            frame.recipient.group.snapshot.title.title = dice.choice(["a/b\\c:d", *HOSTILE])
+            frame.recipient.group.snapshot.title.title = rng.choice(["a/b\\c:d", *HOSTILE])
     for item in items(parsed):
         if item.HasField("standardMessage"):
-            item.standardMessage.text.body = dice.choice(HOSTILE)
+            item.standardMessage.text.body = rng.choice(HOSTILE)
             for attached in item.standardMessage.attachments:
-                attached.pointer.fileName = dice.choice(HOSTILE)
+                attached.pointer.fileName = rng.choice(HOSTILE)
     imported(tmp_path / "chats.db", write(tmp_path / "one", header, parsed))
     with archives.open(tmp_path / "chats.db") as opened:
         pages = export(opened, tmp_path / "out")

@@ -8,24 +8,28 @@ from holdfast.backup.archives import Archive, Position
 from holdfast.backup.exports.choice import ChatSelection
 from holdfast.backup.exports.html import pagination
 from holdfast.backup.exports.html.clock import TimeFormatter
-from holdfast.backup.exports.html.pagination import PageBreaks, cuts_of, starts_of
+from holdfast.backup.exports.html.pagination import PageBreaks, find_breaks_and_days, find_page_breaks
 
 
 def test_pages_are_counted_from_the_oldest(opened: Archive) -> None:
     """What is appended later leaves where the first ones begin as it is."""
     chat = max(opened.chats(), key=lambda chat: chat.messages)
     every = list(opened.messages(chat.id))
-    whole, _days = cuts_of(opened, chat.id, ChatSelection(), TimeFormatter())
-    assert whole.starts == [one.position for one in every[:: pagination.MESSAGES]]
-    some, _days = cuts_of(opened, chat.id, ChatSelection(until_ms=every[-1].position.ms), TimeFormatter())
+    whole, _days = find_breaks_and_days(opened, chat.id, ChatSelection(), TimeFormatter())
+    assert whole.starts == [one.position for one in every[:: pagination.PAGE_MESSAGES]]
+    some, _days = find_breaks_and_days(
+        opened, chat.id, ChatSelection(until_ms=every[-1].position.ms), TimeFormatter()
+    )
     assert some.starts == whole.starts[: len(some.starts)]
-    none, days = cuts_of(opened, chat.id, ChatSelection(since_ms=every[-1].position.ms + 1), TimeFormatter())
+    none, days = find_breaks_and_days(
+        opened, chat.id, ChatSelection(since_ms=every[-1].position.ms + 1), TimeFormatter()
+    )
     assert (none.starts, days) == ([], {})
 
 
 def test_pages_begin_at_the_same_places_whoever_looks(opened: Archive, monkeypatch: pytest.MonkeyPatch) -> None:
     """With a look at every message or from page to page, of all chats, the whole of them or some days."""
-    monkeypatch.setattr(pagination, "MESSAGES", 7)
+    monkeypatch.setattr(pagination, "PAGE_MESSAGES", 7)
     times = sorted(one.position.ms for chat in opened.chats() for one in opened.messages(chat.id))
     middle = (times[len(times) // 3], times[len(times) // 2])
     for chat in opened.chats():
@@ -35,15 +39,15 @@ def test_pages_begin_at_the_same_places_whoever_looks(opened: Archive, monkeypat
             ChatSelection(until_ms=middle[1]),
             ChatSelection((), *middle),
         ):
-            expected, _days = cuts_of(opened, chat.id, choice, TimeFormatter())
-            assert starts_of(opened, chat.id, choice) == expected
+            expected, _days = find_breaks_and_days(opened, chat.id, choice, TimeFormatter())
+            assert find_page_breaks(opened, chat.id, choice) == expected
 
 
 def test_days_are_those_of_the_zone(opened: Archive) -> None:
     """Each with the place of its first message and how many it has."""
     chat = max(opened.chats(), key=lambda chat: chat.messages)
     clock = TimeFormatter(timezone(timedelta(hours=9)))
-    _cuts, days = cuts_of(opened, chat.id, ChatSelection(), clock)
+    _cuts, days = find_breaks_and_days(opened, chat.id, ChatSelection(), clock)
     expected: dict[int, list[Position]] = {}
     for one in opened.messages(chat.id):
         expected.setdefault(clock.day(one.position.ms), []).append(one.position)
@@ -67,12 +71,12 @@ def test_a_page_that_is_split_moves_no_other() -> None:
         "3",
     ]
     assert (cuts.before("1"), cuts.after("1"), cuts.before("2-2"), cuts.after("3")) == (None, "2", "2", None)
-    cuts.join("2", 3)
+    cuts.undo_split("2", 3)
     assert (cuts.names, [start.ms for start in cuts.starts]) == (["1", "2", "3"], [0, 100, 200])
 
 
 def test_a_stretch_goes_from_one_page_to_the_next() -> None:
     """The last one to the end."""
     starts = [Position(0, 0, 0), Position(10, 0, 0)]
-    assert PageBreaks(starts).stretches() == [("1", starts[0], starts[1]), ("2", starts[1], None)]
-    assert PageBreaks([]).stretches() == []
+    assert PageBreaks(starts).ranges() == [("1", starts[0], starts[1]), ("2", starts[1], None)]
+    assert PageBreaks([]).ranges() == []

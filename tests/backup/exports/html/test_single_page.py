@@ -17,7 +17,7 @@ from holdfast.backup.exports.html.single_page import write_single_page
 from tests.backup.archives.histories import copies, imported, items, write
 from tests.backup.exports.html.test_markup import HOSTILE
 from tests.backup.exports.html.test_overview_pages import PICTURE, with_files
-from tests.backup.exports.made import Parsed
+from tests.backup.exports.sample_messages import Parsed
 
 DATA = re.compile(r"data:([a-z0-9/.-]+);base64,([A-Za-z0-9+/=]*)")
 STYLE = re.compile(r"<style>(.*?)</style>", re.DOTALL)
@@ -26,7 +26,7 @@ STYLE = re.compile(r"<style>(.*?)</style>", re.DOTALL)
 @pytest.fixture(autouse=True)
 def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     """Read a few messages at a time, so that a chat is read in several steps."""
-    monkeypatch.setattr(pagination, "MESSAGES", 20)
+    monkeypatch.setattr(pagination, "PAGE_MESSAGES", 20)
 
 
 @pytest.fixture
@@ -154,17 +154,17 @@ def test_one_chat_and_a_new_file(place: Path, tmp_path: Path) -> None:
 def test_hostile_names_and_texts_stay_text(tmp_path: Path) -> None:
     """Nobody can leave the style, a file name or a text."""
     header, frames = copies(80)
-    dice = random.Random(2)
+    rng = random.Random(2)
     for frame in frames:
         if frame.HasField("recipient") and frame.recipient.HasField("contact"):
-            frame.recipient.contact.nickname.given = dice.choice(HOSTILE)
+            frame.recipient.contact.nickname.given = rng.choice(HOSTILE)
         elif frame.HasField("recipient") and frame.recipient.HasField("group"):
-            frame.recipient.group.snapshot.title.title = dice.choice(HOSTILE)
+            frame.recipient.group.snapshot.title.title = rng.choice(HOSTILE)
     for item in items(frames):
         if item.HasField("standardMessage"):
-            item.standardMessage.text.body = dice.choice(HOSTILE)
+            item.standardMessage.text.body = rng.choice(HOSTILE)
             for attached in item.standardMessage.attachments:
-                attached.pointer.fileName = dice.choice(HOSTILE)
+                attached.pointer.fileName = rng.choice(HOSTILE)
     imported(tmp_path / "chats.db", write(tmp_path / "one", header, frames))
     with_files(tmp_path / "chats.db")
     with archives.open(tmp_path / "chats.db") as opened:

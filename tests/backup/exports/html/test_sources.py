@@ -30,8 +30,8 @@ STEPS = ("import", "media", "spoil", "choose", "again")
 @pytest.fixture(autouse=True)
 def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a page hold few messages, and some messages be too long for it."""
-    monkeypatch.setattr(pagination, "MESSAGES", PAGE)
-    monkeypatch.setattr(chat_export, "LARGEST", 4_000)
+    monkeypatch.setattr(pagination, "PAGE_MESSAGES", PAGE)
+    monkeypatch.setattr(chat_export, "PAGE_SIZE", 4_000)
 
 
 @pytest.fixture
@@ -79,29 +79,29 @@ def run(place: Path, *statements: str) -> None:
             opened.connection.execute(statement)
 
 
-def keep_media(place: Path, dice: random.Random) -> None:
+def keep_media(place: Path, rng: random.Random) -> None:
     """Let a few attachments lie beside the archive, and others no longer."""
     with archives.open(place, create=True) as opened:
         names = opened.connection.execute(
             "SELECT DISTINCT media_name FROM attachment WHERE media_name IS NOT NULL"
         )
-        for (name,) in dice.sample(sorted(names.fetchall()), 3):
-            path = f"ab/{dice.randrange(5):064x}.jpg"
+        for (name,) in rng.sample(sorted(names.fetchall()), 3):
+            path = f"ab/{rng.randrange(5):064x}.jpg"
             opened.connection.execute("INSERT OR REPLACE INTO media VALUES (?, 'ab', 7, ?)", (name, path))
             (opened.media_folder / "ab").mkdir(parents=True, exist_ok=True)
             # Its name tells what is in it, so nobody writes it again; an export has a link to it.
             if not (opened.media_folder / path).exists():
                 (opened.media_folder / path).write_bytes(path.encode())
         for kept in sorted(opened.media_folder.rglob("*.jpg")):
-            if dice.random() < 0.2:
+            if rng.random() < 0.2:
                 kept.unlink()
 
 
-def spoil(out: Path, dice: random.Random) -> None:
+def spoil(out: Path, rng: random.Random) -> None:
     """Change, remove and add files of an export by hand."""
     pages = sorted(path for path in out.glob("chats/*/*") if path.is_file())
-    for path in dice.sample(pages, min(2, len(pages))):
-        if dice.random() < 0.5:
+    for path in rng.sample(pages, min(2, len(pages))):
+        if rng.random() < 0.5:
             path.unlink()
         else:
             path.write_text("mine")
@@ -126,26 +126,26 @@ def export_around(place: Path, out: Path, choice: ChatSelection, **more: Any) ->
 )
 def test_an_export_over_an_older_one_is_as_a_fresh_one(seed: int, steps: list[str]) -> None:
     """Whatever was imported, moved, chosen or changed by hand in between, byte for byte."""
-    dice = random.Random(seed)
+    rng = random.Random(seed)
     choice = ChatSelection()
     with tempfile.TemporaryDirectory() as home:
         place, out = Path(home) / "chats.db", Path(home) / "out"
         for n, step in enumerate(["import", "import", *steps]):
             if step == "import":
-                days, half = dice.randrange(40), dice.random() < 0.5
+                days, half = rng.randrange(40), rng.random() < 0.5
                 backup = later(
-                    Path(home) / str(n), dice, days=days, half_known=half, twins=dice.random() < 0.3, messages=60
+                    Path(home) / str(n), rng, days=days, half_known=half, twins=rng.random() < 0.3, messages=60
                 )
                 imported(place, backup)
             elif step == "media":
-                keep_media(place, dice)
+                keep_media(place, rng)
             elif step == "spoil":
-                spoil(out, dice)
+                spoil(out, rng)
             elif step == "choose":
-                since = dice.choice((None, 1_600_000_000_000, 1_700_000_000_000))
-                choice = ChatSelection(since_ms=since, until_ms=dice.choice((None, 1_720_000_000_000)))
-            zone = dice.choice((UTC, UTC, UTC, ZoneInfo("America/St_Johns")))
-            search = dice.random() < 0.7
+                since = rng.choice((None, 1_600_000_000_000, 1_700_000_000_000))
+                choice = ChatSelection(since_ms=since, until_ms=rng.choice((None, 1_720_000_000_000)))
+            zone = rng.choice((UTC, UTC, UTC, ZoneInfo("America/St_Johns")))
+            search = rng.random() < 0.7
             export_around(place, out, choice, zone=zone, search=search)
             export(place, Path(home) / f"fresh{n}", choice, zone=zone, search=search)
             fresh = tree(Path(home) / f"fresh{n}")
@@ -200,7 +200,7 @@ def test_another_program_draws_everything(
 ) -> None:
     """Whatever its version is."""
     export(own, tmp_path / "out")
-    monkeypatch.setattr(sources, "program", lambda: "another")
+    monkeypatch.setattr(sources, "program_digest", lambda: "another")
     export(own, tmp_path / "out")
     assert len(drawn) == 240
 

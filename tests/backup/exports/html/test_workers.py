@@ -36,7 +36,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def pools(monkeypatch: pytest.MonkeyPatch) -> list[RenderPool]:
     """Let every export be worth it, and list the pools that were started."""
-    monkeypatch.setattr(workers, "WORTH_IT", 1)
+    monkeypatch.setattr(workers, "MIN_MESSAGES", 1)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _process: {0, 1, 2})
     found: list[RenderPool] = []
     begin = RenderPool.__init__
@@ -92,7 +92,7 @@ def test_a_choice_and_other_options_are_theirs_too(place: Path, tmp_path: Path, 
     assert len(pools) == 1
     pools[0].close()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(workers, "WORTH_IT", 1 << 60)
+        patch.setattr(workers, "MIN_MESSAGES", 1 << 60)
         assert export(place, tmp_path / "one", choice, media=False, search=False) == several
 
 

@@ -23,40 +23,40 @@ from holdfast.backup.archives.model import (
 )
 from holdfast.backup.archives.sentences import format_duration
 from holdfast.backup.bidi import isolated
-from holdfast.backup.exports.html.clock import TimeFormatter, day_label, iso
+from holdfast.backup.exports.html.clock import TimeFormatter, day_label, iso_date
 from holdfast.backup.exports.html.files import (
     Addresses,
     album,
+    download_attribute,
     file_block,
     is_embedded,
     label,
     picture,
-    save_as,
     size_label,
 )
-from holdfast.backup.exports.html.markup import escape, is_address, only_emoji, rich
-from holdfast.backup.exports.media import show
+from holdfast.backup.exports.html.markup import escape, is_address, is_only_emoji, rich_text
+from holdfast.backup.exports.media import display_kind
 
 __all__ = [
     "COLORS",
-    "PAUSE",
+    "GROUP_GAP_MS",
     "Addresses",
+    "author_elements",
     "bubble",
     "color_of",
+    "continues_group",
     "day_line",
-    "face",
     "initials",
     "plain_bubble",
-    "stands_with",
 ]
 
 COLORS: Final = 12
 # Messages of one author in a row stand together, unless so much time lies between them.
-PAUSE: Final = 10 * 60_000
+GROUP_GAP_MS: Final = 10 * 60_000
 # A text of fewer signs has its time beside it.
-SHORT: Final = 56
+SHORT_TEXT: Final = 56
 UTC_CLOCK: Final = TimeFormatter()
-TICKS: Final = {
+STATUS_ICONS: Final = {
     state: f' <span class="s {state}" role="img" aria-label="{title}" title="{title}">{sign}</span>'
     for state, title, sign in (
         ("pending", "Not sent yet", "◌"),
@@ -71,7 +71,7 @@ TICKS: Final = {
 # A text between the characters that isolate it.
 ISOLATED: Final = re.compile("\u2068([^\u2068\u2069]*)\u2069")
 # What stands before the sentence of a message that is more than text.
-SIGNS: Final = {
+KIND_EMOJI: Final = {
     "payment": "💸",
     "gift_badge": "🎁",
     "deleted": "🚫",
@@ -79,13 +79,13 @@ SIGNS: Final = {
     "view_once": "①",
 }
 # How an item begins: by whether the owner wrote it, the one before is of the same author, and its text is short.
-BEGINNINGS: Final = tuple(
+ITEM_STARTS: Final = tuple(
     f'<li class="m {side}{follows}{short}" id="m'
     for side in ("in", "out")
     for follows in ("", " f")
     for short in ("", " k")
 )
-LOOKS: Final = {kind: f" {kind}" for kind in ("deleted", "deleted_by_admin", "sticker")}
+KIND_CLASSES: Final = {kind: f" {kind}" for kind in ("deleted", "deleted_by_admin", "sticker")}
 QUOTED: Final = {"VIEW_ONCE": "View-once media", "GIFT_BADGE": "Donation", "POLL": "Poll"}
 FIELDS: Final = {"phone": "☎", "email": "✉", "address": "⌂"}
 
@@ -105,7 +105,7 @@ def initials(name: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def face(number: int, name: str) -> tuple[str, str]:
+def author_elements(number: int, name: str) -> tuple[str, str]:
     """Draw the avatar of somebody, and write the name."""
     color = color_of(number)
     avatar = f'<span class="av c{color}" aria-hidden="true">{escape(initials(name))}</span>'
@@ -113,29 +113,30 @@ def face(number: int, name: str) -> tuple[str, str]:
 
 
 @lru_cache(maxsize=4096)
-def named(name: str) -> str:
+def isolated_name(name: str) -> str:
     """Write a name inside a line, whatever direction it is read in."""
     return f"<bdi>{escape(name)}</bdi>"
 
 
 # The same few come again and again.
-known_emoji = lru_cache(maxsize=4096)(escape)
+cached_escape = lru_cache(maxsize=4096)(escape)
 
 
-def stands_with(before: Message | None, message: Message) -> bool:
+def continues_group(before: Message | None, message: Message) -> bool:
     """Return whether a message stands together with the one before it."""
     return (
         before is not None
         and before.author_id == message.author_id
         and before.direction == message.direction
         and before.kind != "update"
-        and message.position.ms - before.position.ms < PAUSE
+        and message.position.ms - before.position.ms < GROUP_GAP_MS
     )
 
 
 def day_line(day: int) -> str:
     """Write the line between two days."""
-    return f'<li class="day"><h2 id="d{iso(day)}"><time datetime="{iso(day)}">{day_label(day)}</time></h2></li>\n'
+    date = iso_date(day)
+    return f'<li class="day"><h2 id="d{date}"><time datetime="{date}">{day_label(day)}</time></h2></li>\n'
 
 
 def plain_bubble(
@@ -144,17 +145,17 @@ def plain_bubble(
     """Show a message that is a text and nothing else, as `bubble` would; `author` is the face of who wrote it."""
     avatar, name = author
     if is_own:
-        stamp += TICKS.get(status or "", "")
+        stamp += STATUS_ICONS.get(status or "", "")
     if is_own or follows:
         avatar = ""
-    begin = BEGINNINGS[4 * is_own + 2 * follows + (len(text) < SHORT and "\n" not in text)]
+    begin = ITEM_STARTS[4 * is_own + 2 * follows + (len(text) < SHORT_TEXT and "\n" not in text)]
     return f'{begin}{number}">{avatar}<div class="b">{name}{paragraph(text)}<p class="w">{stamp}</p></div></li>\n'
 
 
 def paragraph(text: str, ranges: Sequence[TextRange] = ()) -> str:
     """Show what somebody wrote; a few emoji alone are shown large."""
-    size = "" if text.isascii() or not only_emoji(text) else " big"
-    return f'<p class="t{size}" dir="auto">{rich(text, ranges)}</p>'
+    size = "" if text.isascii() or not is_only_emoji(text) else " big"
+    return f'<p class="t{size}" dir="auto">{rich_text(text, ranges)}</p>'
 
 
 def bubble(
@@ -171,25 +172,25 @@ def bubble(
     `day` is the day that stands above it, whose date is not said again; `follows` leaves out the avatar of an
     author who has written the message before it too; `detail` is where more is told of it, if anywhere.
     """
-    stamp = clock.stamp(message.sent_ms, day)
+    stamp = clock.time_element(message.sent_ms, day)
     if detail:
         stamp = f'<a class="dt" href="{escape(detail)}">{stamp}</a>'
     kind = message.kind
-    gone = " gone" if message.vanished_ms is not None else ""
-    special = ""
-    if gone or message.expires_in_ms or message.pinned_ms or message.sms:
-        special = marks(message, clock)
+    vanished_class = " gone" if message.vanished_ms is not None else ""
+    labels = ""
+    if vanished_class or message.expires_in_ms or message.pinned_ms or message.sms:
+        labels = message_labels(message, clock)
     if kind == "update":
-        sentence = sentence_of(message.sentence) or escape(message.text or "")
+        sentence = sentence_html(message.sentence) or escape(message.text or "")
         return (
-            f'<li class="m up{gone}" id="m{message.id}"><p dir="auto">{sentence}</p>'
-            f'<p class="w">{special}{stamp}</p></li>\n'
+            f'<li class="m up{vanished_class}" id="m{message.id}"><p dir="auto">{sentence}</p>'
+            f'<p class="w">{labels}{stamp}</p></li>\n'
         )
     revisions = message.revisions
-    avatar, name = face(message.author_id, message.author)
+    avatar, name = author_elements(message.author_id, message.author)
     if message.direction == "outgoing":
         side, avatar = "out", ""
-        stamp += TICKS.get(message.status or "", "")
+        stamp += STATUS_ICONS.get(message.status or "", "")
     else:
         side = "in"
     if follows:
@@ -197,20 +198,20 @@ def bubble(
         avatar = ""
     text = message.text
     if kind == "message" and not message.attachments and text:
-        inside = paragraph(text, message.ranges)
-        if len(text) < SHORT and not special and not revisions and "\n" not in text:
+        content = paragraph(text, message.ranges)
+        if len(text) < SHORT_TEXT and not labels and not revisions and "\n" not in text:
             side += " k"
         if message.links:
-            inside += "".join([link_card(link, None, addresses) for link in message.links])
+            content += "".join([link_card(link, None, addresses) for link in message.links])
     else:
-        side += LOOKS.get(kind, "")
-        inside = body(message, addresses)
+        side += KIND_CLASSES.get(kind, "")
+        content = body(message, addresses)
     if message.quote is not None:
-        inside = quote_block(message, message.quote, addresses) + inside
+        content = quote_block(message, message.quote, addresses) + content
     reactions = reaction_list(message.reactions, clock) if message.reactions else ""
     return (
-        f'<li class="m {side}{gone}" id="m{message.id}">{avatar}<div class="b">{name}{inside}'
-        f'<p class="w">{special}{stamp}</p>{edits(revisions, clock) if revisions else ""}</div>{reactions}</li>\n'
+        f'<li class="m {side}{vanished_class}" id="m{message.id}">{avatar}<div class="b">{name}{content}'
+        f'<p class="w">{labels}{stamp}</p>{edits(revisions, clock) if revisions else ""}</div>{reactions}</li>\n'
     )
 
 
@@ -226,7 +227,9 @@ def body(message: Message, addresses: Addresses) -> str:
     archived_attachments = [
         attachment
         for attachment in message.attachments
-        if attachment.role == "attachment" and not attachment.revision and show(attachment) in {"image", "video"}
+        if attachment.role == "attachment"
+        and not attachment.revision
+        and display_kind(attachment) in {"image", "video"}
     ]
     if len(archived_attachments) > 1:
         parts.append(album(archived_attachments, addresses))
@@ -242,8 +245,8 @@ def body(message: Message, addresses: Addresses) -> str:
     elif message.card is not None:
         parts.append(card_block(message.card, message.attachments, addresses))
     elif message.sentence and kind != "sticker":
-        sign = SIGNS.get(kind, "")
-        parts.append(f'<p class="said" dir="auto">{sign} {sentence_of(message.sentence)}</p>')
+        sign = KIND_EMOJI.get(kind, "")
+        parts.append(f'<p class="said" dir="auto">{sign} {sentence_html(message.sentence)}</p>')
     elif kind == "story_reply":
         parts.append('<p class="said">Reply to a story</p>')
     if text and kind != "poll":
@@ -258,7 +261,7 @@ def body(message: Message, addresses: Addresses) -> str:
     return "".join(parts)
 
 
-def marks(message: Message, clock: TimeFormatter) -> str:
+def message_labels(message: Message, clock: TimeFormatter) -> str:
     """Say in small what is special about a message."""
     spans: list[str] = []
     if message.pinned_ms:
@@ -268,14 +271,15 @@ def marks(message: Message, clock: TimeFormatter) -> str:
     if message.expires_in_ms:
         spans.append(f"<span>⏱ {escape(format_duration(message.expires_in_ms))}</span>")
     if message.vanished_ms is not None:
-        spans.append(f"<span>gone from the backup of {clock.stamp(message.vanished_ms)}</span>")
+        spans.append(f"<span>gone from the backup of {clock.time_element(message.vanished_ms)}</span>")
     return " ".join([*spans, ""])
 
 
 def edits(revisions: tuple[Revision, ...], clock: TimeFormatter) -> str:
     """Show the earlier wordings of a message, folded away."""
     rows = "".join(
-        f'<li>{clock.stamp(revision.sent_ms)}<p class="t" dir="auto">{rich(revision.text or "")}</p></li>'
+        f"<li>{clock.time_element(revision.sent_ms)}"
+        f'<p class="t" dir="auto">{rich_text(revision.text or "")}</p></li>'
         for revision in revisions
     )
     return f'<details class="ed"><summary>Edited</summary><ol>{rows}</ol></details>'
@@ -286,9 +290,9 @@ def reaction_list(reactions: tuple[Reaction, ...], clock: TimeFormatter) -> str:
     counts: dict[str, int] = {}
     rows = ""
     for reaction in reactions:
-        emoji = known_emoji(reaction.emoji)
+        emoji = cached_escape(reaction.emoji)
         counts[emoji] = counts.get(emoji, 0) + 1
-        rows += f"<li>{emoji} {named(reaction.author)} {clock.stamp(reaction.sent_ms)}</li>"
+        rows += f"<li>{emoji} {isolated_name(reaction.author)} {clock.time_element(reaction.sent_ms)}</li>"
     labels = [emoji if count == 1 else f"{emoji}&#8239;{count}" for emoji, count in counts.items()]
     return (
         f'<details class="re"><summary aria-label="Reactions: {" ".join(labels)}"><span>'
@@ -299,33 +303,33 @@ def reaction_list(reactions: tuple[Reaction, ...], clock: TimeFormatter) -> str:
 def quote_block(message: Message, quote: Quote, addresses: Addresses) -> str:
     """Show what a message answers to, with a link there."""
     address = addresses.message(quote.target_id) if quote.target_id is not None else None
-    name = named(quote.author)
+    name = isolated_name(quote.author)
     head = f'<a href="{escape(address)}">{name}</a>' if address else f"<b>{name}</b>"
     shown, thumbnail = "", ""
     for attachment in message.attachments:
         if attachment.role == "quoted" and not attachment.revision:
             shown = attachment.file_name or label(attachment)
-            place = addresses.media(attachment) if show(attachment) == "image" else None
+            place = addresses.media(attachment) if display_kind(attachment) == "image" else None
             thumbnail = picture(attachment, addresses.thumbnail(attachment, place), ' class="th"') if place else ""
             break
-    text = rich(quote.text, message.quote_ranges, links=False) if quote.text else ""
+    text = rich_text(quote.text, message.quote_ranges, links=False) if quote.text else ""
     kind_label = escape(QUOTED.get(quote.type, "") or shown)
     content = f'<span class="what">{kind_label}</span> {text}' if kind_label else text
     color = color_of(quote.author_id)
     return f'<blockquote class="q c{color}">{thumbnail}{head}<p dir="auto">{content}</p></blockquote>'
 
 
-def sentence_of(sentence: str | None) -> str:
+def sentence_html(sentence: str | None) -> str:
     """Write a sentence; names in it that are isolated by characters are so by markup."""
     return ISOLATED.sub(r"<bdi>\1</bdi>", escape(sentence or ""))
 
 
 def sticker(attachment: ArchivedAttachment, sentence: str | None, addresses: Addresses) -> str:
     """Show a sticker, or the emoji it stands for."""
-    place = addresses.media(attachment) if show(attachment) == "image" else None
+    place = addresses.media(attachment) if display_kind(attachment) == "image" else None
     if place is not None:
         return f'<div class="stick">{picture(attachment, place)}</div>'
-    return f'<p class="said big" dir="auto">{sentence_of(sentence) or escape(label(attachment))}</p>'
+    return f'<p class="said big" dir="auto">{sentence_html(sentence) or escape(label(attachment))}</p>'
 
 
 def long_text(attachment: ArchivedAttachment, addresses: Addresses) -> str:
@@ -333,14 +337,14 @@ def long_text(attachment: ArchivedAttachment, addresses: Addresses) -> str:
     place = addresses.media(attachment)
     if place is None or attachment.revision:
         return ""
-    download = save_as(attachment) if is_embedded(place) else ""
+    download = download_attribute(attachment) if is_embedded(place) else ""
     size = size_label(attachment.size)
     return f'<p class="said"><a href="{escape(place)}"{download}>The whole text</a>, {size}</p>'
 
 
 def link_card(link: Link, image: ArchivedAttachment | None, addresses: Addresses) -> str:
     """Show the preview of a page; only addresses of the web can be followed."""
-    place = addresses.media(image) if image is not None and show(image) == "image" else None
+    place = addresses.media(image) if image is not None and display_kind(image) == "image" else None
     thumbnail = (
         picture(image, addresses.thumbnail(image, place), ' class="th"') if image is not None and place else ""
     )
@@ -370,14 +374,18 @@ def poll_block(poll: Poll) -> str:
 
 def voters(names: tuple[str, ...]) -> str:
     """List who voted."""
-    return f"<small>{', '.join(named(name) for name in names)}</small>" if names else ""
+    return f"<small>{', '.join(isolated_name(name) for name in names)}</small>" if names else ""
 
 
 def card_block(card: Card, attachments: tuple[ArchivedAttachment, ...], addresses: Addresses) -> str:
     """Show a contact that was sent."""
     avatar = ""
     for attachment in attachments:
-        if attachment.role == "avatar" and show(attachment) == "image" and (place := addresses.media(attachment)):
+        if (
+            attachment.role == "avatar"
+            and display_kind(attachment) == "image"
+            and (place := addresses.media(attachment))
+        ):
             avatar = picture(attachment, place, ' class="th"')
     lines = "".join(
         f'<li><span aria-hidden="true">{FIELDS.get(line.field, "")}</span> <bdi>{escape(line.value)}</bdi></li>'

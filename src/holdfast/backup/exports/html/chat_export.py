@@ -15,22 +15,22 @@ from holdfast.backup.archives.model import ArchivedAttachment
 from holdfast.backup.exports.choice import ChatSelection
 from holdfast.backup.exports.folder import ExportTarget
 from holdfast.backup.exports.html import pages
-from holdfast.backup.exports.html.bubbles import PAUSE, bubble, day_line, face, plain_bubble
-from holdfast.backup.exports.html.clock import TimeFormatter, iso
-from holdfast.backup.exports.html.lines import long_texts, mentions, said, searchable
-from holdfast.backup.exports.html.pagination import LARGEST, ChatDay, PageBreaks
+from holdfast.backup.exports.html.bubbles import GROUP_GAP_MS, author_elements, bubble, day_line, plain_bubble
+from holdfast.backup.exports.html.clock import TimeFormatter, iso_date
+from holdfast.backup.exports.html.message_text import has_mentions, long_texts, preview_line, searchable_text
+from holdfast.backup.exports.html.pagination import PAGE_SIZE, ChatDay, PageBreaks
+from holdfast.backup.exports.html.search_index import SearchableMessage, WordIndex, page_script
 from holdfast.backup.exports.html.sources import (
     MARKS,
-    File,
+    FileKey,
+    PageInputs,
     PageSources,
     RenderedMessages,
-    RequestedFacts,
     ReusableFiles,
     WrittenPage,
-    marks,
-    recalled,
+    decode_note,
+    row_marks,
 )
-from holdfast.backup.exports.html.words import Found, WordIndex, page_script
 from holdfast.backup.exports.media import MediaFiles
 from holdfast.backup.exports.names import chat_name
 from holdfast.backup.exports.stamps import digest
@@ -61,7 +61,7 @@ class RenderedPage(msgspec.Struct):
     files: list[tuple[str, bytes, str]] = []
     notes: list[tuple[str, bytes]] = []
     placed: list[tuple[str, str, str | None]] = []
-    listed: list[IndexedPage] = []
+    indexed_pages: list[IndexedPage] = []
     words: list[list[str]] = []
     count: int = 0
     latest_ms: int = 0
@@ -72,7 +72,7 @@ class RenderedPage(msgspec.Struct):
 @redacted
 @dataclass(slots=True)
 class ExportContext:
-    """What all chats of an export share; `listed` has every page in the order of their numbers.
+    """What all chats of an export share; `indexed_pages` has every page in the order of their numbers.
 
     `parallel` is false where no other processes may draw pages.
     """
@@ -85,7 +85,7 @@ class ExportContext:
     index: WordIndex | None
     sources: PageSources
     parallel: bool = True
-    listed: list[IndexedPage] = field(default_factory=list)
+    indexed_pages: list[IndexedPage] = field(default_factory=list)
 
 
 @redacted
@@ -99,18 +99,18 @@ class ChatExport:
     messages: int
     latest_ms: int
     preview: str
-    cuts: PageBreaks
+    breaks: PageBreaks
 
 
 @redacted
 @dataclass(slots=True)
-class Links:
+class PageAddresses:
     """Addresses as seen from the pages of a chat; `requested` has the files that pages show."""
 
     media_files: MediaFiles | None
-    cuts: PageBreaks
+    breaks: PageBreaks
     targets: dict[int, Position] = field(default_factory=dict)
-    requested: dict[File, str | None] = field(default_factory=dict)
+    requested: dict[FileKey, str | None] = field(default_factory=dict)
 
     def media(self, attachment: ArchivedAttachment) -> str | None:
         """Put a file into the export and return its address."""
@@ -131,7 +131,7 @@ class Links:
     def message(self, number: int | None) -> str | None:
         """Return the address of a message of this chat."""
         place = None if number is None else self.targets.get(number)
-        return None if place is None else f"{self.cuts.page(place)}.html#m{number}"
+        return None if place is None else f"{self.breaks.page(place)}.html#m{number}"
 
 
 @redacted
@@ -146,11 +146,11 @@ class PageBuilder:
     first_day: int
     last_day: int = 0
     items: list[str] = field(default_factory=list)
-    texts: list[Found] = field(default_factory=list)
+    texts: list[SearchableMessage] = field(default_factory=list)
     authors: dict[str, int] = field(default_factory=dict)
 
 
-def place(row: Row) -> Position:
+def position_of(row: Row) -> Position:
     """Tell where a message stands."""
     return Position(row[8], row[9], row[0])
 
@@ -159,23 +159,25 @@ def write_chat(
     writer: "ChatWriter", rendered_pages: Iterator[RenderedPage | None], advance: Callable[[int], None]
 ) -> ChatExport:
     """Write the pages of a chat, those that were rendered already from what that gave."""
-    stretches = writer.cuts.stretches()
-    for (name, start, end), rendered in zip(stretches, rendered_pages, strict=False):
-        is_fit = rendered is not None and not rendered.is_split and len(writer.cuts.names) == len(stretches)
-        advance(writer.take(rendered) if rendered is not None and is_fit else writer.write(name, start, end))
+    ranges = writer.breaks.ranges()
+    for (name, start, end), rendered in zip(ranges, rendered_pages, strict=False):
+        is_usable = rendered is not None and not rendered.is_split and len(writer.breaks.names) == len(ranges)
+        advance(writer.take(rendered) if rendered is not None and is_usable else writer.write(name, start, end))
     return writer.finish()
 
 
 class ChatWriter:
     """Writes a chat page by page."""
 
-    def __init__(self, context: ExportContext, chat: Chat, cuts: PageBreaks, days: Mapping[int, ChatDay]) -> None:
+    def __init__(
+        self, context: ExportContext, chat: Chat, breaks: PageBreaks, days: Mapping[int, ChatDay]
+    ) -> None:
         self.context = context
         self.chat = chat
         self.home = f"chats/{chat_name(chat.name, chat.id)}"
-        self.cuts = cuts
+        self.breaks = breaks
         self.days = days
-        self.links = Links(context.media, cuts)
+        self.links = PageAddresses(context.media, breaks)
         self.base_digest = digest(context.sources.base_digest, chat.id, chat.account_id, chat.name, chat.kind)
         self.preview = ""
         self.latest_ms = 0
@@ -184,15 +186,15 @@ class ChatWriter:
     def write(self, name: str, start: Position, end: Position | None) -> int:
         """Write the messages from one place to another, unless they are written; return how many there are."""
         context, key = self.context, f"{self.home}/{name}"
-        stretch = (self.chat.id, start, end, context.choice.until_ms)
-        drawn = recalled(context.folder.recall(key), RenderedMessages)
-        rows = None if drawn is None else context.archive.rows_between(*stretch, MARKS)
-        if drawn is None or rows is None or not self.fits(name, drawn, rows):
-            whole = context.archive.rows_between(*stretch)
-            rows = list(map(marks, whole))
-            drawn = self.draw(name, whole, rows)
-        if drawn is not None:
-            context.folder.remember(key, msgspec.json.encode(drawn))
+        page_range = (self.chat.id, start, end, context.choice.until_ms)
+        rendered = decode_note(context.folder.read_note(key), RenderedMessages)
+        rows = None if rendered is None else context.archive.rows_between(*page_range, MARKS)
+        if rendered is None or rows is None or not self.fits(name, rendered, rows):
+            full_rows = context.archive.rows_between(*page_range)
+            rows = list(map(row_marks, full_rows))
+            rendered = self.draw(name, full_rows, rows)
+        if rendered is not None:
+            context.folder.write_note(key, msgspec.json.encode(rendered))
         if rows:
             self.count += len(rows)
             self.latest_ms = rows[-1][2]
@@ -208,39 +210,41 @@ class ChatWriter:
         for name, content, mark in rendered.files:
             context.folder.put(name, content, mark)
         for key, value in rendered.notes:
-            context.folder.remember(key, value)
+            context.folder.write_note(key, value)
         if context.index is not None:
-            for page, words in zip(rendered.listed, rendered.words, strict=True):
-                context.index.add_words(len(context.listed), words)
-                context.listed.append(page)
+            for page, words in zip(rendered.indexed_pages, rendered.words, strict=True):
+                context.index.add_words(len(context.indexed_pages), words)
+                context.indexed_pages.append(page)
         if rendered.count:
             self.count += rendered.count
             self.latest_ms, self.preview = rendered.latest_ms, rendered.preview
         return rendered.count
 
-    def fits(self, name: str, drawn: RenderedMessages, rows: Sequence[Row]) -> bool:
+    def fits(self, name: str, rendered: RenderedMessages, rows: Sequence[Row]) -> bool:
         """Keep pages as they are, if they would be drawn the same; tell whether they would."""
-        context, requested = self.context, drawn.requested
+        context, requested = self.context, rendered.requested
         names = [name]
-        for part in drawn.parts[1:]:
-            names.append(self.cuts.split(names[-1], Position(*part.start)))
+        for part in rendered.parts[1:]:
+            names.append(self.breaks.split(names[-1], Position(*part.start)))
         media = context.sources.attachments(requested.files)
         files = [context.media.find(attachment) if context.media else None for attachment in media]
         places = [f"{self.home}/{page_name}" for page_name in names]
-        if self.stamp(names, rows, requested, self.addresses(requested.replies), files) != drawn.stamp or not all(
+        if self.stamp(
+            names, rows, requested, self.addresses(requested.replies), files
+        ) != rendered.stamp or not all(
             context.folder.keep(f"{place}.html", part.page)
             and (part.texts is None or context.folder.keep(f"{place}.js", part.texts))
-            for place, part in zip(places, drawn.parts, strict=True)
+            for place, part in zip(places, rendered.parts, strict=True)
         ):
-            self.cuts.join(name, len(names))
+            self.breaks.undo_split(name, len(names))
             return False
         for attachment in media:
             self.links.media(attachment)
-        self.preview = drawn.preview
+        self.preview = rendered.preview
         if context.index is not None:
-            context.listed += [
+            context.indexed_pages += [
                 IndexedPage(self.home, page_name, part.latest, part.texts or "", drawn=False)
-                for page_name, part in zip(names, drawn.parts, strict=True)
+                for page_name, part in zip(names, rendered.parts, strict=True)
             ]
         return True
 
@@ -248,15 +252,15 @@ class ChatWriter:
         self,
         names: Sequence[str],
         rows: Sequence[Row],
-        requested: RequestedFacts,
+        requested: PageInputs,
         addresses: Sequence[str | None],
         files: Sequence[str | None],
     ) -> str:
         """Make a digest of all that pages are drawn from."""
-        sources, cuts = self.context.sources, self.cuts
+        sources, breaks = self.context.sources, self.breaks
         return digest(
             self.base_digest,
-            (cuts.before(names[0]), cuts.after(names[-1])),
+            (breaks.before(names[0]), breaks.after(names[-1])),
             rows,
             sources.people(self.chat.account_id, requested.people),
             sources.seen(requested.first, requested.last),
@@ -275,23 +279,23 @@ class ChatWriter:
         self.links.targets = self.find(targets)
         return [self.links.message(number) for number in targets]
 
-    def draw(self, name: str, whole: Sequence[Row], rows: Sequence[Row]) -> RenderedMessages | None:
+    def draw(self, name: str, full_rows: Sequence[Row], rows: Sequence[Row]) -> RenderedMessages | None:
         """Draw messages on a page, or on several where they are too long for one.
 
         Return what they were drawn from, None where there are none.
         """
-        if not whole:
+        if not full_rows:
             return None
         archive, links = self.context.archive, self.links
         with archive.names.track() as used:
-            message_parts = archive.load_parts(whole)
+            message_parts = archive.load_parts(full_rows)
             # Most messages are a text and nothing else, and drawn from their rows.
             special = {
                 row[0]: archive.build_message(row, message_parts)
-                for row in whole
+                for row in full_rows
                 if not message_parts.is_plain(row)
             }
-            last = special.get(whole[-1][0]) or archive.build_message(whole[-1], message_parts)
+            last = special.get(full_rows[-1][0]) or archive.build_message(full_rows[-1], message_parts)
         messages = list(special.values())
         replies = [
             message
@@ -300,9 +304,9 @@ class ChatWriter:
         ]
         targets = [message.quote.target_id if message.quote else None for message in replies]
         links.targets, links.requested = self.find(targets), {}
-        names, parts = self.lay_out(name, whole, message_parts, special)
-        self.preview = said(last)
-        requested = RequestedFacts(
+        names, parts = self.lay_out(name, full_rows, message_parts, special)
+        self.preview = preview_line(last)
+        requested = PageInputs(
             tuple(sorted(used, key=str)),
             tuple(sorted({row[4] for row in rows})),
             tuple(sorted({row[5] for row in rows if row[5] is not None})),
@@ -310,7 +314,7 @@ class ChatWriter:
                 [
                     message.id
                     for message in messages
-                    if (message.ranges or message.quote_ranges) and mentions(message)
+                    if (message.ranges or message.quote_ranges) and has_mentions(message)
                 ]
             ),
             tuple([message.id for message in replies]),
@@ -334,41 +338,43 @@ class ChatWriter:
         """
         clock, links, search = self.context.clock, self.links, self.context.index is not None
         days = clock.days([row[8] for row in rows])
-        called, states = parts.authors, parts.states
-        faces = {author: face(author, name) for author, name in called.items()}
+        author_names, states = parts.authors, parts.states
+        elements = {author: author_elements(author, name) for author, name in author_names.items()}
         names, written_pages = [name], list[WrittenPage]()
-        builder, size = PageBuilder(place(rows[0]), days[0]), 0
+        builder, size = PageBuilder(position_of(rows[0]), days[0]), 0
         items, texts, authors = builder.items, builder.texts, builder.authors
         before: tuple[int, str] | None = None
-        shown: int | None = None
-        earlier = 0
+        shown_day: int | None = None
+        previous_ms = 0
         for row, day in zip(rows, days, strict=True):
             number, author, direction, text, order = row[0], row[2], row[3], row[5], row[8]
-            if size > LARGEST:
-                fresh = self.cuts.split(name, place(row))
+            if size > PAGE_SIZE:
+                new_name = self.breaks.split(name, position_of(row))
                 written_pages.append(self.put(name, builder))
-                name, builder, size, shown = fresh, PageBuilder(place(row), day), 0, None
+                name, builder, size, shown_day = new_name, PageBuilder(position_of(row), day), 0, None
                 items, texts, authors = builder.items, builder.texts, builder.authors
                 names.append(name)
-            if day != shown:
+            if day != shown_day:
                 items.append(day_line(day))
-                shown = builder.last_day = day
+                shown_day = builder.last_day = day
                 before = None
-            follows = before == (author, direction) and order - earlier < PAUSE
+            follows = before == (author, direction) and order - previous_ms < GROUP_GAP_MS
             message = special.get(number)
             if message is None:
-                stamp, state = clock.stamp(row[6], day), states.get(number)
+                stamp, state = clock.time_element(row[6], day), states.get(number)
                 item = plain_bubble(
-                    number, text, faces[author], stamp, state, is_own=direction == "outgoing", follows=follows
+                    number, text, elements[author], stamp, state, is_own=direction == "outgoing", follows=follows
                 )
             else:
                 item = bubble(message, links, clock, day=day, follows=follows)
-                text = searchable(message) if search else ""
+                text = searchable_text(message) if search else ""
             if search and text:
-                texts.append((number, authors.setdefault(called[author], len(authors)), clock.shown(row[6]), text))
+                texts.append(
+                    (number, authors.setdefault(author_names[author], len(authors)), clock.local_ms(row[6]), text)
+                )
             items.append(item)
             size += len(item)
-            before, earlier = None if row[4] == "update" else (author, direction), order
+            before, previous_ms = None if row[4] == "update" else (author, direction), order
         written_pages.append(self.put(name, builder))
         return names, written_pages
 
@@ -394,8 +400,8 @@ class ChatWriter:
             name,
             builder.items,
             (builder.first_day, builder.last_day),
-            older=self.cuts.before(name),
-            newer=self.cuts.after(name),
+            older=self.breaks.before(name),
+            newer=self.breaks.after(name),
             search=context.index is not None,
         )
         start = (builder.start.ms, builder.start.n, builder.start.id)
@@ -405,18 +411,18 @@ class ChatWriter:
         latest = max([entry[2] for entry in builder.texts], default=0)
         script = page_script(f"{self.home}/{name}", list(builder.authors), builder.texts)
         part = WrittenPage(start, mark, context.folder.put(f"{self.home}/{name}.js", script), latest)
-        context.index.add(len(context.listed), [entry[3] for entry in builder.texts])
-        context.listed.append(IndexedPage(self.home, name, latest, part.texts or "", drawn=True))
+        context.index.add(len(context.indexed_pages), [entry[3] for entry in builder.texts])
+        context.indexed_pages.append(IndexedPage(self.home, name, latest, part.texts or "", drawn=True))
         return part
 
     def finish(self) -> ChatExport:
         """Write what leads to the pages, unless it is written."""
-        folder, cuts, key = self.context.folder, self.cuts, f"{self.home}/index"
-        last = cuts.names[-1] if self.count else None
+        folder, breaks, key = self.context.folder, self.breaks, f"{self.home}/index"
+        last = breaks.names[-1] if self.count else None
         if last is not None:
-            days = [(day, cuts.page(chat_day.start), chat_day.messages) for day, chat_day in self.days.items()]
-            stamp = digest(self.base_digest, days, self.count, cuts.names[0], last)
-            reusable_files = recalled(folder.recall(key), ReusableFiles)
+            days = [(day, breaks.page(chat_day.start), chat_day.messages) for day, chat_day in self.days.items()]
+            stamp = digest(self.base_digest, days, self.count, breaks.names[0], last)
+            reusable_files = decode_note(folder.read_note(key), ReusableFiles)
             if (
                 reusable_files is None
                 or reusable_files.stamp != stamp
@@ -425,15 +431,15 @@ class ChatWriter:
                 reusable_files = ReusableFiles(
                     stamp, tuple((name, folder.put(name, text)) for name, text in self.ways(days, last))
                 )
-            folder.remember(key, msgspec.json.encode(reusable_files))
-        return ChatExport(self.chat, self.home, last, self.count, self.latest_ms, self.preview, cuts)
+            folder.write_note(key, msgspec.json.encode(reusable_files))
+        return ChatExport(self.chat, self.home, last, self.count, self.latest_ms, self.preview, breaks)
 
     def ways(self, days: Sequence[pages.CalendarDay], last: str) -> Iterator[tuple[str, bytes]]:
         """Draw what leads to the pages."""
         search = self.context.index is not None
-        index = pages.calendar_page(self.chat, days, self.cuts, self.count, search=search)
+        index = pages.calendar_page(self.chat, days, self.breaks, self.count, search=search)
         yield f"{self.home}/index.html", index.encode()
-        if len(self.cuts.names) > 1:
+        if len(self.breaks.names) > 1:
             yield f"{self.home}/latest.html", pages.latest_page(self.chat, last).encode()
-            dates = [(iso(day), page) for day, page, _messages in days]
+            dates = [(iso_date(day), page) for day, page, _messages in days]
             yield f"{self.home}/dates.js", b"holdfast.dates(%s);\n" % msgspec.json.encode(dates)

@@ -5,9 +5,9 @@ from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import lru_cache
 from typing import Final
 
-__all__ = ["DAY", "FIRST", "TimeFormatter", "day_label", "iso", "within"]
+__all__ = ["DAY_MS", "FIRST", "TimeFormatter", "day_label", "is_in_calendar", "iso_date"]
 
-DAY: Final = 86_400_000
+DAY_MS: Final = 86_400_000
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 FIRST: Final = date(1970, 1, 1).toordinal()
 LAST: Final = date.max.toordinal() - FIRST - 1
@@ -18,21 +18,21 @@ SECONDS: Final = tuple(f":{n:02d}Z" for n in range(60))
 BEYOND: Final = "beyond"
 
 
-def within(day: int) -> bool:
+def is_in_calendar(day: int) -> bool:
     """Return whether a day lies in the calendar; 1970 begins a day earlier west of Greenwich."""
     return -1 <= day <= LAST
 
 
 @lru_cache(maxsize=4096)
-def iso(day: int) -> str:
+def iso_date(day: int) -> str:
     """Write a day, counted from 1970; `beyond` where it lies outside of the calendar."""
-    return date.fromordinal(FIRST + day).isoformat() if within(day) else BEYOND
+    return date.fromordinal(FIRST + day).isoformat() if is_in_calendar(day) else BEYOND
 
 
 @lru_cache(maxsize=4096)
 def day_label(day: int) -> str:
     """Write a day as people do."""
-    if not within(day):
+    if not is_in_calendar(day):
         return "Beyond the calendar"
     calendar_date = date.fromordinal(FIRST + day)
     return f"{calendar_date:%A}, {calendar_date.day} {calendar_date:%B %Y}"
@@ -44,11 +44,11 @@ class TimeFormatter:
     def __init__(self, zone: tzinfo = UTC) -> None:
         self.zone = zone
         self.offsets: dict[int, int] = {}
-        self.shifted = zone is not UTC
+        self.has_offset = zone is not UTC
 
     def offset(self, ms: int) -> int:
         """Return how far the zone is ahead of UTC at a time."""
-        if not self.shifted:
+        if not self.has_offset:
             return 0
         quarter = ms // QUARTER
         offset_ms = self.offsets.get(quarter)
@@ -56,33 +56,33 @@ class TimeFormatter:
             if len(self.offsets) > 1 << 16:
                 self.offsets.clear()
             shift = None
-            if within(ms // DAY + 1):
+            if is_in_calendar(ms // DAY_MS + 1):
                 shift = (EPOCH + timedelta(milliseconds=ms)).astimezone(self.zone).utcoffset()
             offset_ms = self.offsets[quarter] = int(shift.total_seconds() * 1000) if shift else 0
         return offset_ms
 
-    def shown(self, ms: int) -> int:
+    def local_ms(self, ms: int) -> int:
         """Return a time as the zone's clocks show it."""
-        return ms + self.offset(ms) if self.shifted else ms
+        return ms + self.offset(ms) if self.has_offset else ms
 
     def day(self, ms: int) -> int:
         """Return the day a time lies in, counted from 1970."""
-        return (ms + self.offset(ms) if self.shifted else ms) // DAY
+        return (ms + self.offset(ms) if self.has_offset else ms) // DAY_MS
 
     def days(self, times: Sequence[int]) -> list[int]:
         """Return the days that times lie in."""
-        return [self.day(ms) for ms in times] if self.shifted else [ms // DAY for ms in times]
+        return [self.day(ms) for ms in times] if self.has_offset else [ms // DAY_MS for ms in times]
 
-    def stamp(self, ms: int, day: int | None = None) -> str:
+    def time_element(self, ms: int, day: int | None = None) -> str:
         """Write a time as an element; with its date where that is not the day everybody sees above it."""
-        utc_day, inside = divmod(ms, DAY)
+        utc_day, day_ms = divmod(ms, DAY_MS)
         if utc_day > LAST:
             return "<time>beyond the calendar</time>"
-        minute = inside // 60_000
-        spelled = f"{iso(utc_day)}T{MINUTES[minute]}{SECONDS[inside // 1000 % 60]}"
-        if self.shifted:
-            utc_day, inside = divmod(ms + self.offset(ms), DAY)
-            minute = inside // 60_000
+        minute = day_ms // 60_000
+        spelled = f"{iso_date(utc_day)}T{MINUTES[minute]}{SECONDS[day_ms // 1000 % 60]}"
+        if self.has_offset:
+            utc_day, day_ms = divmod(ms + self.offset(ms), DAY_MS)
+            minute = day_ms // 60_000
         if day == utc_day:
             return f'<time datetime="{spelled}">{MINUTES[minute]}</time>'
-        return f'<time datetime="{spelled}">{iso(utc_day)} {MINUTES[minute]}</time>'
+        return f'<time datetime="{spelled}">{iso_date(utc_day)} {MINUTES[minute]}</time>'

@@ -6,13 +6,22 @@ from typing import Final, Protocol
 from holdfast.backup.archives.model import ArchivedAttachment
 from holdfast.backup.bidi import isolated
 from holdfast.backup.exports.html.markup import escape
-from holdfast.backup.exports.media import extension_of, kind_of, show
+from holdfast.backup.exports.media import display_kind, extension_of, normalize_type
 from holdfast.backup.exports.names import file_name
 
-__all__ = ["Addresses", "album", "file_block", "is_embedded", "label", "picture", "save_as", "size_label"]
+__all__ = [
+    "Addresses",
+    "album",
+    "download_attribute",
+    "file_block",
+    "is_embedded",
+    "label",
+    "picture",
+    "size_label",
+]
 
 # Beyond this a number is no width that anybody meant.
-WIDEST: Final = 1 << 16
+MAX_DIMENSION: Final = 1 << 16
 # Pictures are shown no larger than this; the file itself is a link away.
 SHOWN_WIDTH: Final = 420
 SHOWN_HEIGHT: Final = 384
@@ -53,14 +62,14 @@ def label(attachment: ArchivedAttachment) -> str:
         return "GIF"
     if attachment.role == "sticker":
         return "Sticker"
-    family = kind_of(attachment.content_type).partition("/")[0]
+    family = normalize_type(attachment.content_type).partition("/")[0]
     return {"image": "Photo", "video": "Video", "audio": "Audio"}.get(family, "File")
 
 
-def measures(attachment: ArchivedAttachment) -> str:
+def size_attributes(attachment: ArchivedAttachment) -> str:
     """Write how large a picture is shown, so that a page does not jump when it comes."""
     width, height = attachment.width or 0, attachment.height or 0
-    if not (0 < width < WIDEST and 0 < height < WIDEST):
+    if not (0 < width < MAX_DIMENSION and 0 < height < MAX_DIMENSION):
         return ""
     scale = min(1, SHOWN_WIDTH / width, SHOWN_HEIGHT / height)
     return f' width="{max(1, round(width * scale))}" height="{max(1, round(height * scale))}"'
@@ -69,19 +78,19 @@ def measures(attachment: ArchivedAttachment) -> str:
 def picture(attachment: ArchivedAttachment, address: str, kind: str = "") -> str:
     """Show a picture."""
     alt = attachment.caption or attachment.file_name or label(attachment)
-    return f'<img{kind} src="{escape(address)}" alt="{escape(alt)}"{measures(attachment)} loading="lazy">'
+    return f'<img{kind} src="{escape(address)}" alt="{escape(alt)}"{size_attributes(attachment)} loading="lazy">'
 
 
-def blurred(attachment: ArchivedAttachment, addresses: Addresses, kind: str = "ph") -> str:
+def placeholder_image(attachment: ArchivedAttachment, addresses: Addresses, kind: str = "ph") -> str:
     """Show a few colours of a picture, behind it until it is loaded."""
-    place = addresses.placeholder(attachment)
-    return f'<img class="{kind}" src="{escape(place)}" alt="">' if place else ""
+    url = addresses.placeholder(attachment)
+    return f'<img class="{kind}" src="{escape(url)}" alt="">' if url else ""
 
 
 def album(attachments: Sequence[ArchivedAttachment], addresses: Addresses) -> str:
     """Show several pictures and films of a message as a grid."""
-    inside = "".join(f'<div class="cell">{file_block(attachment, addresses)}</div>' for attachment in attachments)
-    return f'<div class="album a{min(len(attachments), 5)}">{inside}</div>'
+    cells = "".join(f'<div class="cell">{file_block(attachment, addresses)}</div>' for attachment in attachments)
+    return f'<div class="album a{min(len(attachments), 5)}">{cells}</div>'
 
 
 def is_embedded(address: str) -> bool:
@@ -89,7 +98,7 @@ def is_embedded(address: str) -> bool:
     return address.startswith("data:")
 
 
-def save_as(attachment: ArchivedAttachment) -> str:
+def download_attribute(attachment: ArchivedAttachment) -> str:
     """Write under which name an embedded file is saved."""
     name = file_name(attachment.file_name, extension_of(attachment.content_type))
     return f' download="{escape(name)}"'
@@ -100,40 +109,41 @@ def file_block(attachment: ArchivedAttachment, addresses: Addresses) -> str:
     address = addresses.media(attachment)
     caption = f'<p class="t" dir="auto">{escape(attachment.caption)}</p>' if attachment.caption else ""
     if address is None:
-        return f"{absent(attachment, addresses)}{caption}"
-    media_kind = show(attachment)
+        return f"{missing_file(attachment, addresses)}{caption}"
+    media_kind = display_kind(attachment)
     name = escape(isolated(attachment.file_name or label(attachment)))
-    place = escape(address)
+    url = escape(address)
     if media_kind == "image":
-        image = f"{blurred(attachment, addresses)}{picture(attachment, addresses.thumbnail(attachment, address))}"
+        thumbnail = picture(attachment, addresses.thumbnail(attachment, address))
+        image = f"{placeholder_image(attachment, addresses)}{thumbnail}"
         if is_embedded(address):
             return f'<span class="pic">{image}</span>{caption}'
-        return f'<a class="pic" href="{place}">{image}</a>{caption}'
+        return f'<a class="pic" href="{url}">{image}</a>{caption}'
     if media_kind == "video":
-        moving = " loop" if attachment.flag == "GIF" else ""
+        loop = " loop" if attachment.flag == "GIF" else ""
         return (
-            f'<video class="pic" controls preload="metadata" src="{place}" aria-label="{name}"'
-            f"{measures(attachment)}{moving}></video>{caption}"
+            f'<video class="pic" controls preload="metadata" src="{url}" aria-label="{name}"'
+            f"{size_attributes(attachment)}{loop}></video>{caption}"
         )
     if media_kind == "audio":
         return (
             f'<div class="snd"><span class="what">{label(attachment)}</span>'
-            f'<audio controls preload="none" src="{place}" aria-label="{name}"></audio></div>{caption}'
+            f'<audio controls preload="none" src="{url}" aria-label="{name}"></audio></div>{caption}'
         )
-    download = save_as(attachment) if is_embedded(address) else " download"
+    download = download_attribute(attachment) if is_embedded(address) else " download"
     return (
-        f'<a class="file" href="{place}"{download}><span class="ico" aria-hidden="true">↓</span>'
+        f'<a class="file" href="{url}"{download}><span class="ico" aria-hidden="true">↓</span>'
         f'<span class="what" dir="auto">{name}</span>'
         f'<span class="sz">{size_label(attachment.size)}</span></a>{caption}'
     )
 
 
-def absent(attachment: ArchivedAttachment, addresses: Addresses) -> str:
+def missing_file(attachment: ArchivedAttachment, addresses: Addresses) -> str:
     """Name a file that is not there."""
     name = escape(isolated(attachment.file_name)) if attachment.file_name else label(attachment)
     size = f"{size_label(attachment.size)}, " if attachment.size else ""
     return (
         f'<div class="file gone">'
-        f"{blurred(attachment, addresses, 'ico') or ICON_ABSENT}"
+        f"{placeholder_image(attachment, addresses, 'ico') or ICON_ABSENT}"
         f'<span class="what" dir="auto">{name}</span><span class="sz">{size}not kept here</span></div>'
     )

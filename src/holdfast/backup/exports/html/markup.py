@@ -8,19 +8,19 @@ from typing import Final
 from holdfast.backup.archives.model import TextRange
 from holdfast.backup.archives.signs import EMOJI, LOOKS
 
-__all__ = ["escape", "is_address", "links_of", "only_emoji", "rich", "with_names"]
+__all__ = ["escape", "insert_names", "is_address", "is_only_emoji", "links_of", "rich_text"]
 
 # What ends a text or an attribute, and what no page may hold. Attributes of ours always stand in double quotes.
 SPECIAL: Final = re.compile('[&<>"\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]')
-SPELLED: Final = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\r": "\n"}
+ENTITIES: Final = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\r": "\n"}
 # Signs that cannot be seen, or turn the direction of what follows, are no part of an address.
 HIDDEN: Final = "\\s\x00-\x20\x7f-\xa0\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff\ufff9-\uffff"
 LINK: Final = re.compile(f"https?://[^<>\"'`{{}}|\\\\^{HIDDEN}]+", re.IGNORECASE)
 WHOLE_LINK: Final = re.compile(f"https?://[^{HIDDEN}]+", re.IGNORECASE)
 CLOSING: Final = ".,;:!?)]'*_~\u2026\u00bb\u201d\u2019\u3002\uff0c\u3001\uff01\uff1f\uff09\u300d"
 PLACEHOLDER: Final = "\ufffc"
-BIG: Final = re.compile(rf"[{EMOJI}\s][{EMOJI}{LOOKS}\s]*")
-MOST_SIGNS: Final = 24
+EMOJI_ONLY: Final = re.compile(rf"[{EMOJI}\s][{EMOJI}{LOOKS}\s]*")
+MAX_CHARACTERS: Final = 24
 # From the outside in; a text can be all of these at one place.
 STYLES: Final = {
     "SPOILER": ('<span class="sp" tabindex="0">', "</span>"),
@@ -31,9 +31,9 @@ STYLES: Final = {
 }
 
 
-def spelled(match: re.Match[str]) -> str:
+def escape_character(match: re.Match[str]) -> str:
     """Spell a special sign; one that no page may hold is left out."""
-    return SPELLED.get(match[0], "")
+    return ENTITIES.get(match[0], "")
 
 
 def escape(text: str) -> str:
@@ -41,15 +41,15 @@ def escape(text: str) -> str:
     # Of the signs that can be seen only these four are special, and most texts have no other signs.
     if text.isprintable() and not ("&" in text or "<" in text or ">" in text or '"' in text):
         return text
-    return SPECIAL.sub(spelled, text)
+    return SPECIAL.sub(escape_character, text)
 
 
-def only_emoji(text: str) -> bool:
+def is_only_emoji(text: str) -> bool:
     """Return whether a text is a few emoji and nothing else."""
-    return not text.isascii() and len(text) <= MOST_SIGNS and BIG.fullmatch(text) is not None
+    return not text.isascii() and len(text) <= MAX_CHARACTERS and EMOJI_ONLY.fullmatch(text) is not None
 
 
-def with_names(text: str, ranges: Sequence[TextRange]) -> str:
+def insert_names(text: str, ranges: Sequence[TextRange]) -> str:
     """Put the names of those who are mentioned into a text that has placeholders for them."""
     names = [text_range.mention or "Unknown" for text_range in ranges if text_range.style is None]
     for name in names if PLACEHOLDER in text else ():
@@ -73,26 +73,26 @@ def links_of(text: str) -> Iterable[tuple[int, int]]:
             yield match.start(), match.start() + len(address)
 
 
-def rich(text: str, ranges: Sequence[TextRange] = (), *, links: bool = True) -> str:
+def rich_text(text: str, ranges: Sequence[TextRange] = (), *, links: bool = True) -> str:
     """Make text with its styles, mentions and addresses part of a page."""
     addresses = dict(links_of(text)) if links and "://" in text else {}
     if not ranges and not addresses:
         return escape(text)
-    return "".join(pieces(text, ranges, addresses))
+    return "".join(rich_pieces(text, ranges, addresses))
 
 
-def pieces(text: str, ranges: Sequence[TextRange], addresses: dict[int, int]) -> Iterable[str]:
+def rich_pieces(text: str, ranges: Sequence[TextRange], addresses: dict[int, int]) -> Iterable[str]:
     """Cut a text wherever something begins or ends, and wrap each piece in all that covers it.
 
     Ranges may overlap, lie outside of the text or end in the middle of a sign: each piece is a whole of its own,
     so that elements never cross.
     """
-    place = places(text)
-    last = len(place) - 1
+    offsets = utf16_offsets(text)
+    last = len(offsets) - 1
     changes: dict[int, list[tuple[str, int]]] = {}
     mentions: dict[int, tuple[int, str]] = {}
     for text_range in ranges:
-        start, end = place[min(text_range.start, last)], place[min(text_range.start + text_range.length, last)]
+        start, end = offsets[min(text_range.start, last)], offsets[min(text_range.start + text_range.length, last)]
         if start >= end:
             continue
         if text_range.style in STYLES:
@@ -115,14 +115,14 @@ def pieces(text: str, ranges: Sequence[TextRange], addresses: dict[int, int]) ->
         if start in addresses:
             link_end = addresses[start]
             link = escape(text[start:link_end])
-        fresh = start in mentions and start >= mention_end
-        if fresh:
+        is_mention_start = start in mentions and start >= mention_end
+        if is_mention_start:
             mention_end, name = mentions[start]
         inner = escape(text[start:end])
         if start < mention_end:
             shown = (
                 f"<bdi>{escape(f'@{name}')}</bdi>"
-                if fresh and PLACEHOLDER in inner
+                if is_mention_start and PLACEHOLDER in inner
                 else inner.replace(PLACEHOLDER, "")
             )
             inner = f'<span class="at">{shown}</span>' if shown else ""
@@ -133,11 +133,11 @@ def pieces(text: str, ranges: Sequence[TextRange], addresses: dict[int, int]) ->
         yield f'<a href="{link}" rel="noreferrer">{inner}</a>' if start < link_end else inner
 
 
-def places(text: str) -> Sequence[int]:
+def utf16_offsets(text: str) -> Sequence[int]:
     """Lead from UTF-16 units, which ranges count, to the signs of a text; the last entry is its end."""
     if not text or max(text) <= "\uffff":
         return range(len(text) + 1)
     indexes: list[int] = []
-    for n, sign in enumerate(text):
-        indexes += (n, n) if sign > "\uffff" else (n,)
+    for n, character in enumerate(text):
+        indexes += (n, n) if character > "\uffff" else (n,)
     return [*indexes, len(text)]

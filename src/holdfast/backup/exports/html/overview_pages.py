@@ -15,21 +15,21 @@ from holdfast.backup.archives import Message, Position
 from holdfast.backup.archives.gallery import SentAttachment, sent_files
 from holdfast.backup.archives.statistics import Statistics
 from holdfast.backup.exports.choice import ChatSelection
-from holdfast.backup.exports.html.bubbles import face
+from holdfast.backup.exports.html.bubbles import author_elements
 from holdfast.backup.exports.html.chat_export import ChatExport, ExportContext
-from holdfast.backup.exports.html.clock import iso, within
+from holdfast.backup.exports.html.clock import is_in_calendar, iso_date
 from holdfast.backup.exports.html.files import label, picture
 from holdfast.backup.exports.html.markup import escape
-from holdfast.backup.exports.html.pages import BACK, frame
-from holdfast.backup.exports.media import show
+from holdfast.backup.exports.html.pages import BACK, page_html
+from holdfast.backup.exports.media import display_kind
 from holdfast.redacted_repr import redacted
 
 __all__ = ["write_overview"]
 
 # Of files or calls on a page.
-MOST: Final = 500
+PAGE_ENTRIES: Final = 500
 # Of chats and people in statistics.
-LISTED: Final = 20
+MAX_LISTED: Final = 20
 DAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 BEYOND: Final = "beyond"
 
@@ -56,13 +56,13 @@ def write_overview(context: ExportContext, chat_exports: Sequence[ChatExport]) -
     for group in groups:
         for page in group:
             above = ("index.html", "All chats") if page is group[0] else (group[0].name, group[0].title)
-            content = frame(page.title, "", "overview", f"{top(page.title, *above)}{page.body}")
+            content = page_html(page.title, "", "overview", f"{page_header(page.title, *above)}{page.body}")
             context.folder.put(page.name, content.encode())
         links += [(page.name, page.title) for page in group[:1]]
     return links
 
 
-def top(title: str, above: str, called: str) -> str:
+def page_header(title: str, above: str, called: str) -> str:
     """Write the head of a page, with a link to the one above it."""
     return (
         '<a class="skip" href="#content">Skip to the content</a>\n'
@@ -71,12 +71,12 @@ def top(title: str, above: str, called: str) -> str:
     )
 
 
-def main(inside: str) -> str:
+def main_element(inside: str) -> str:
     """Write the content of a page."""
     return f'<main id="content" tabindex="-1">\n{inside}</main>\n'
 
 
-def amount(count: int, singular: str, plural: str) -> str:
+def pluralize(count: int, singular: str, plural: str) -> str:
     """Write how many there are."""
     return f"1 {singular}" if count == 1 else f"{count:,} {plural}"
 
@@ -105,16 +105,19 @@ class Overview:
     def address(self, chat: int, place: Position) -> str:
         """Return where a message is."""
         chat_export = self.chats[chat]
-        return f"{quote(chat_export.home)}/{chat_export.cuts.page(place)}.html#m{place.id}"
+        return f"{quote(chat_export.home)}/{chat_export.breaks.page(place)}.html#m{place.id}"
 
     def sent_files(self) -> Iterator[tuple[SentAttachment, str, str]]:
         """Yield the photos and videos in the export, the latest first: each, its file, its message."""
         media, below = self.context.media, None
         while media is not None:
-            page = sent_files(self.context.archive, "media", below=below, limit=MOST)
+            page = sent_files(self.context.archive, "media", below=below, limit=PAGE_ENTRIES)
             places = self.positions([sent_attachment.message_id for sent_attachment in page.files])
             for sent_attachment in page.files:
-                if sent_attachment.message_id in places and show(sent_attachment.attachment) in {"image", "video"}:
+                if sent_attachment.message_id in places and display_kind(sent_attachment.attachment) in {
+                    "image",
+                    "video",
+                }:
                     name = media.put(sent_attachment.attachment)
                     if name is not None:
                         yield (
@@ -132,7 +135,7 @@ class Overview:
         months: dict[str, list[str]] = {}
         for attachment, name, address in self.sent_files():
             day = clock.day(attachment.sent_ms)
-            months.setdefault(iso(day)[:7] if within(day) else BEYOND, []).append(
+            months.setdefault(iso_date(day)[:7] if is_in_calendar(day) else BEYOND, []).append(
                 self.media_cell(attachment, name, address)
             )
         if not months:
@@ -140,21 +143,25 @@ class Overview:
         pages: list[OverviewPage] = []
         rows: list[str] = []
         for month, cells in months.items():
-            names = [f"media-{month}{f'-{n + 1}' if n else ''}.html" for n in range(-(-len(cells) // MOST))]
-            files = amount(len(cells), "file", "files")
+            names = [
+                f"media-{month}{f'-{n + 1}' if n else ''}.html" for n in range(-(-len(cells) // PAGE_ENTRIES))
+            ]
+            files = pluralize(len(cells), "file", "files")
             rows.append(f'<li><a href="{names[0]}"><b>{month}</b><span>{files}</span></a></li>\n')
             for n, name in enumerate(names):
-                inside = f'<ul class="gallery">\n{"".join(cells[n * MOST : (n + 1) * MOST])}</ul>\n'
-                pages.append(OverviewPage(name, f"Media of {month}", main(f"{inside}{steps(names, n)}")))
-        total = amount(sum(map(len, months.values())), "photo or video", "photos and videos")
-        content = main(f'<p class="sum">{total}</p>\n<ul class="lines">\n{"".join(rows)}</ul>\n')
+                inside = (
+                    f'<ul class="gallery">\n{"".join(cells[n * PAGE_ENTRIES : (n + 1) * PAGE_ENTRIES])}</ul>\n'
+                )
+                pages.append(OverviewPage(name, f"Media of {month}", main_element(f"{inside}{pager(names, n)}")))
+        total = pluralize(sum(map(len, months.values())), "photo or video", "photos and videos")
+        content = main_element(f'<p class="sum">{total}</p>\n<ul class="lines">\n{"".join(rows)}</ul>\n')
         return [OverviewPage("media.html", "Media", content), *pages]
 
     def media_cell(self, sent_attachment: SentAttachment, name: str, address: str) -> str:
         """Draw a photo or video, which leads to its message."""
         chat = self.chats[sent_attachment.chat_id].chat.name
-        title = f"{sent_attachment.author}, {chat}, {iso(self.context.clock.day(sent_attachment.sent_ms))}"
-        if show(sent_attachment.attachment) == "image":
+        title = f"{sent_attachment.author}, {chat}, {iso_date(self.context.clock.day(sent_attachment.sent_ms))}"
+        if display_kind(sent_attachment.attachment) == "image":
             shown = picture(sent_attachment.attachment, quote(name))
         else:
             shown = (
@@ -172,24 +179,24 @@ class Overview:
         ).fetchall()
         places = self.positions([number for (number,) in rows])
         wanted = [number for (number,) in rows if number in places]
-        names = [f"calls{f'-{n + 1}' if n else ''}.html" for n in range(-(-len(wanted) // MOST))]
+        names = [f"calls{f'-{n + 1}' if n else ''}.html" for n in range(-(-len(wanted) // PAGE_ENTRIES))]
         pages: list[OverviewPage] = []
         for n, name in enumerate(names):
             lines: list[str] = []
-            messages = archive.by_ids(wanted[n * MOST : (n + 1) * MOST])
+            messages = archive.by_ids(wanted[n * PAGE_ENTRIES : (n + 1) * PAGE_ENTRIES])
             for day, calls in groupby(messages, key=lambda message: clock.day(message.sent_ms)):
-                lines.append(f'<h2><time>{iso(day)}</time></h2>\n<ul class="lines">\n')
+                lines.append(f'<h2><time>{iso_date(day)}</time></h2>\n<ul class="lines">\n')
                 lines += [self.call_line(call, day) for call in calls]
                 lines.append("</ul>\n")
-            total = f'<p class="sum">{amount(len(wanted), "call", "calls")}</p>\n'
-            pages.append(OverviewPage(name, "Calls", main(f"{total}{''.join(lines)}{steps(names, n)}")))
+            total = f'<p class="sum">{pluralize(len(wanted), "call", "calls")}</p>\n'
+            pages.append(OverviewPage(name, "Calls", main_element(f"{total}{''.join(lines)}{pager(names, n)}")))
         return pages
 
     def call_line(self, call: Message, day: int) -> str:
         """Draw a call, which leads to where it is in its chat."""
         return (
             f'<li><a href="{self.address(call.chat_id, call.position)}">'
-            f"{self.context.clock.stamp(call.sent_ms, day)}"
+            f"{self.context.clock.time_element(call.sent_ms, day)}"
             f'<span class="who"><b dir="auto">{escape(call.chat)}</b>'
             f'<span dir="auto">{escape(call.sentence or "Call")}</span></span></a></li>\n'
         )
@@ -202,9 +209,10 @@ class Overview:
             facts += ["blocked"] if person.blocked else []
             facts += ["no longer in the latest backup"] if person.vanished else []
             inside = (
-                f'{face(person.id, person.name)[0]}<span class="who"><b dir="auto">{escape(person.name)}</b>'
+                f"{author_elements(person.id, person.name)[0]}"
+                f'<span class="who"><b dir="auto">{escape(person.name)}</b>'
                 f'<span dir="auto">{escape(", ".join(facts))}</span></span>'
-                f'<span class="facts">{amount(person.messages, "message", "messages")}</span>'
+                f'<span class="facts">{pluralize(person.messages, "message", "messages")}</span>'
             )
             chat = self.chats.get(person.id)
             rows.append(
@@ -212,8 +220,10 @@ class Overview:
                 if chat is None
                 else f'<li><a href="{quote(chat.home)}/{chat.last}.html#end">{inside}</a></li>\n'
             )
-        total = f'<p class="sum">{amount(len(rows), "person", "people")}</p>\n'
-        return OverviewPage("people.html", "People", main(f'{total}<ul class="lines">\n{"".join(rows)}</ul>\n'))
+        total = f'<p class="sum">{pluralize(len(rows), "person", "people")}</p>\n'
+        return OverviewPage(
+            "people.html", "People", main_element(f'{total}<ul class="lines">\n{"".join(rows)}</ul>\n')
+        )
 
     def statistics_page(self) -> OverviewPage:
         """Draw how many messages there are: by month, weekday and hour, chat, person and kind of file."""
@@ -222,22 +232,22 @@ class Overview:
         hours = [(f"{n:02}:00", sum(day[n] for day in statistics.hours)) for n in range(24)]
         inside = "".join(
             (
-                f'<p class="sum">{amount(statistics.messages, "message", "messages")}. Times are UTC.</p>\n',
+                f'<p class="sum">{pluralize(statistics.messages, "message", "messages")}. Times are UTC.</p>\n',
                 bars("By month", statistics.months),
                 bars("By weekday", days),
                 bars("By hour", hours),
-                bars("By chat", [(count.name, count.messages) for count in statistics.chats[:LISTED]]),
-                bars("By person", [(count.name, count.messages) for count in statistics.people[:LISTED]]),
+                bars("By chat", [(count.name, count.messages) for count in statistics.chats[:MAX_LISTED]]),
+                bars("By person", [(count.name, count.messages) for count in statistics.people[:MAX_LISTED]]),
                 bars(
                     "Files by type",
                     [(file_type_count.type, file_type_count.files) for file_type_count in statistics.media],
                 ),
             )
         )
-        return OverviewPage("statistics.html", "Statistics", main(inside))
+        return OverviewPage("statistics.html", "Statistics", main_element(inside))
 
 
-def steps(names: Sequence[str], here: int) -> str:
+def pager(names: Sequence[str], here: int) -> str:
     """Lead to the page before and after one of several."""
     if len(names) == 1:
         return ""

@@ -11,19 +11,19 @@ import msgspec
 
 from holdfast.backup.archives import Archive, Chat
 from holdfast.backup.errors import ExportRefused
-from holdfast.backup.exports.choice import ChatSelection, chosen
+from holdfast.backup.exports.choice import ChatSelection, selected_chats
 from holdfast.backup.exports.folder import ExportSummary, ExportTarget
 from holdfast.backup.exports.html import pages
 from holdfast.backup.exports.html.chat_export import ChatExport, ChatWriter, ExportContext, write_chat
 from holdfast.backup.exports.html.clock import TimeFormatter
 from holdfast.backup.exports.html.overview_pages import write_overview
-from holdfast.backup.exports.html.pagination import cuts_of
-from holdfast.backup.exports.html.sources import PageSources, ReusableFiles, recalled
-from holdfast.backup.exports.html.words import WordIndex, page_texts
+from holdfast.backup.exports.html.pagination import find_breaks_and_days
+from holdfast.backup.exports.html.search_index import WordIndex, page_texts
+from holdfast.backup.exports.html.sources import PageSources, ReusableFiles, decode_note
 from holdfast.backup.exports.html.workers import start_pool
 from holdfast.backup.exports.job import Progress
 from holdfast.backup.exports.media import MediaFiles
-from holdfast.backup.exports.stamps import accounts_of, digest
+from holdfast.backup.exports.stamps import account_digests, digest
 from holdfast.backup.exports.zip_file import ZipTarget, open_target
 
 __all__ = ["Progress", "write_html"]
@@ -48,9 +48,9 @@ def write_html(
 
     With `parallel` a large export is drawn by several processes.
     """
-    with open_target(target, "html", stamp, accounts_of(archive)) as folder:
-        if (settled := folder.settled()) is not None:
-            return settled
+    with open_target(target, "html", stamp, account_digests(archive)) as folder:
+        if (finish_unchanged := folder.finish_unchanged()) is not None:
+            return finish_unchanged
         clock, index = TimeFormatter(zone), WordIndex() if search else None
         sources = PageSources(archive, clock, media=media, search=search)
         files_of = MediaFiles(archive, folder) if media else None
@@ -66,7 +66,7 @@ def write_html(
 def write_pages(context: ExportContext, progress: Progress | None) -> None:
     """Write all chats, and what leads to them."""
     folder, index = context.folder, context.index
-    chats = chosen(context.archive, context.choice)
+    chats = selected_chats(context.archive, context.choice)
     total = count(context.archive, chats, context.choice)
     completed = 0
 
@@ -78,7 +78,7 @@ def write_pages(context: ExportContext, progress: Progress | None) -> None:
 
     # Whoever draws ahead needs to know where the pages of the next chats begin, but not of all.
     writers, coming = tee(
-        ChatWriter(context, chat, *cuts_of(context.archive, chat.id, context.choice, context.clock))
+        ChatWriter(context, chat, *find_breaks_and_days(context.archive, chat.id, context.choice, context.clock))
         for chat in chats
     )
     pool = start_pool(context, total)
@@ -118,22 +118,22 @@ def write_search(context: ExportContext, index: WordIndex, chat_exports: list[Ch
     chats = [(chat_export.home, chat_export.chat.name) for chat_export in chat_exports]
     indexed_pages = [
         (indexed_page.home, indexed_page.name, indexed_page.latest, indexed_page.texts)
-        for indexed_page in context.listed
+        for indexed_page in context.indexed_pages
     ]
     stamp = digest(context.sources.base_digest, chats, indexed_pages)
-    reusable_files = recalled(folder.recall("search"), ReusableFiles)
+    reusable_files = decode_note(folder.read_note("search"), ReusableFiles)
     if (
         reusable_files is None
         or reusable_files.stamp != stamp
         or not all(folder.keep(*file) for file in reusable_files.files)
     ):
-        for number, page in enumerate(context.listed):
+        for number, page in enumerate(context.indexed_pages):
             if not page.drawn:
                 index.add(number, read_texts(folder, f"{page.home}/{page.name}.js"))
         reusable_files = ReusableFiles(
             stamp, tuple((name, folder.put(name, text)) for name, text in index_files(context, index, chats))
         )
-    folder.remember("search", msgspec.json.encode(reusable_files))
+    folder.write_note("search", msgspec.json.encode(reusable_files))
 
 
 def read_texts(folder: ExportTarget, name: str) -> list[str]:
@@ -154,6 +154,6 @@ def index_files(
         firsts.append(first)
         yield f"search/{number}.js", f"holdfast.words({number},{{\n{rows}\n}});\n".encode()
     homes = {home: n for n, (home, _name) in enumerate(chats)}
-    indexed_pages = [(homes[page.home], page.name, page.latest) for page in context.listed]
+    indexed_pages = [(homes[page.home], page.name, page.latest) for page in context.indexed_pages]
     whole = {"chats": chats, "pages": indexed_pages, "firsts": firsts}
     yield "search/index.js", b"holdfast.index(%s);\n" % msgspec.json.encode(whole)

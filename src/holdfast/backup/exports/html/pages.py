@@ -10,7 +10,7 @@ from urllib.parse import quote
 from holdfast.backup.archives import Chat
 from holdfast.backup.bidi import isolated
 from holdfast.backup.exports.html.bubbles import color_of, initials
-from holdfast.backup.exports.html.clock import FIRST, TimeFormatter, day_label, iso, within
+from holdfast.backup.exports.html.clock import FIRST, TimeFormatter, day_label, is_in_calendar, iso_date
 from holdfast.backup.exports.html.markup import escape
 from holdfast.backup.exports.html.pagination import PageBreaks
 
@@ -29,24 +29,26 @@ __all__ = [
 ]
 
 # A folder on a disk has no origin that all browsers would call 'self'; `file:` says the same for those.
-OWN: Final = "'self' file:"
+SELF: Final = "'self' file:"
 POLICY: Final = (
-    f"default-src 'none'; script-src {OWN}; style-src {OWN}; img-src {OWN}; media-src {OWN}; "
+    f"default-src 'none'; script-src {SELF}; style-src {SELF}; img-src {SELF}; media-src {SELF}; "
     "base-uri 'none'; form-action 'none'"
 )
 BACK, ON, DASH = "\u2039", "\u203a", "\u2013"
 # A day of a chat, the page it begins on, and how many messages it has.
 CalendarDay = tuple[int, str, int]
 END: Final = "</body>\n</html>\n"
-KINDS: Final = {"group": "Group", "self": "Notes", "releaseNotes": "Release notes", "callLink": "Call link"}
+CHAT_KINDS: Final = {"group": "Group", "self": "Notes", "releaseNotes": "Release notes", "callLink": "Call link"}
 
 
-def frame(title: str, root: str, kind: str, body: str, *, scripts: Sequence[str] = (), more: str = "") -> str:
+def page_html(
+    title: str, root: str, kind: str, body: str, *, scripts: Sequence[str] = (), head_extra: str = ""
+) -> str:
     """Put a page together."""
-    return f"{start(title, root, kind, scripts=scripts, more=more)}{body}{END}"
+    return f"{page_start(title, root, kind, scripts=scripts, head_extra=head_extra)}{body}{END}"
 
 
-def start(title: str, root: str, kind: str, *, scripts: Sequence[str] = (), more: str = "") -> str:
+def page_start(title: str, root: str, kind: str, *, scripts: Sequence[str] = (), head_extra: str = "") -> str:
     """Write what a page begins with."""
     loaded = "".join(f'<script src="{root}assets/{name}" defer></script>\n' for name in scripts)
     return (
@@ -54,7 +56,7 @@ def start(title: str, root: str, kind: str, *, scripts: Sequence[str] = (), more
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="referrer" content="no-referrer">\n<meta name="color-scheme" content="light dark">\n'
-        f"<title>{escape(isolated(title))}</title>\n{more}"
+        f"<title>{escape(isolated(title))}</title>\n{head_extra}"
         f'<link rel="stylesheet" href="{root}assets/chat.css">\n'
         f'<link rel="stylesheet" href="{root}assets/page.css">\n{loaded}</head>\n'
         f'<body class="{kind}">\n'
@@ -66,41 +68,41 @@ def avatar(chat: Chat) -> str:
     return f'<span class="av c{color_of(chat.id)}" aria-hidden="true">{escape(initials(chat.name))}</span>'
 
 
-def top(chat: Chat, *, search: bool, here: str, many: bool) -> str:
+def chat_header(chat: Chat, *, search: bool, current: str, many: bool) -> str:
     """Write the head of the pages of a chat; where there are many, its script lets one jump to a date."""
-    dates = "" if here == "dates" else '<a href="index.html">Dates</a>'
+    dates = "" if current == "dates" else '<a href="index.html">Dates</a>'
     jump = " data-jump" if many else ""
-    find = f'<a href="../../search.html#chat={chat.id}">Search</a>' if search else ""
+    search_link = f'<a href="../../search.html#chat={chat.id}">Search</a>' if search else ""
     return (
         '<a class="skip" href="#log">Skip to the content</a>\n'
         f'<header class="top"><a class="back" href="../../index.html" aria-label="All chats">{BACK}</a>'
         f'{avatar(chat)}<h1 dir="auto">{escape(chat.name)}</h1>'
-        f'<nav aria-label="This chat"{jump}>{dates}{find}</nav></header>\n'
+        f'<nav aria-label="This chat"{jump}>{dates}{search_link}</nav></header>\n'
     )
 
 
 def span_label(days: tuple[int, int]) -> str:
     """Say which days a page has."""
-    first, last = iso(days[0]), iso(days[1])
+    first, last = iso_date(days[0]), iso_date(days[1])
     return first if first == last else f"{first} {DASH} {last}"
 
 
-def step(label: str, place: str | None, rel: str) -> str:
+def pager_link(label: str, url: str | None, rel: str) -> str:
     """Write a link to another page, or that there is none."""
-    if place is None:
+    if url is None:
         return f'<span aria-disabled="true">{label}</span>'
-    return f'<a href="{place}" rel="{rel}">{label}</a>'
+    return f'<a href="{url}" rel="{rel}">{label}</a>'
 
 
 def pager(span: tuple[int, int], older: str | None, newer: str | None) -> str:
     """Write the links to other pages; the last one has an address of its own, so that pages stay when it moves."""
     return (
         '<nav class="pager" aria-label="Pages">'
-        + step("« First", "1.html" if older else None, "start")
-        + step(f"{BACK} Older", f"{older}.html#end" if older else None, "prev")
+        + pager_link("« First", "1.html" if older else None, "start")
+        + pager_link(f"{BACK} Older", f"{older}.html#end" if older else None, "prev")
         + f'<span class="here">{span_label(span)}</span>'
-        + step(f"Newer {ON}", f"{newer}.html" if newer else None, "next")
-        + step("Latest »", "latest.html" if newer else None, "last")
+        + pager_link(f"Newer {ON}", f"{newer}.html" if newer else None, "next")
+        + pager_link("Latest »", "latest.html" if newer else None, "last")
         + "</nav>\n"
     )
 
@@ -120,8 +122,8 @@ def chat_page(
     # Between two people nobody has to be named.
     kind = "log" if chat.kind == "group" else "log two"
     head = (
-        f"{start(f'{chat.name}, {span_label(span)}', '../../', 'chat', scripts=['page.js'])}"
-        f"{top(chat, search=search, here=name, many=bool(older or newer))}{links}"
+        f"{page_start(f'{chat.name}, {span_label(span)}', '../../', 'chat', scripts=['page.js'])}"
+        f"{chat_header(chat, search=search, current=name, many=bool(older or newer))}{links}"
         f'<main id="log" tabindex="-1">\n<ol class="{kind}" lang="">\n'
     )
     tail = f'</ol>\n</main>\n<div id="end">{links}</div>\n{END}'
@@ -132,44 +134,44 @@ def chat_page(
 def latest_page(chat: Chat, last: str) -> str:
     """Write the page that leads to the last one."""
     body = f'<main><p><a href="{last}.html#end">The latest messages</a></p></main>\n'
-    more = f'<meta http-equiv="refresh" content="0; url={last}.html#end">\n'
-    return frame(chat.name, "../../", "plain", body, more=more)
+    head_extra = f'<meta http-equiv="refresh" content="0; url={last}.html#end">\n'
+    return page_html(chat.name, "../../", "plain", body, head_extra=head_extra)
 
 
 def calendar_page(
-    chat: Chat, days: Sequence[CalendarDay], cuts: PageBreaks, messages: int, *, search: bool
+    chat: Chat, days: Sequence[CalendarDay], breaks: PageBreaks, messages: int, *, search: bool
 ) -> str:
     """Write the calendar of a chat: every day with messages leads to them."""
-    most = max((count for _day, _page, count in days), default=1)
+    busiest = max((count for _day, _page, count in days), default=1)
     months: dict[tuple[int, int], dict[int, str]] = {}
-    rest: list[str] = []
+    undated: list[str] = []
     for day, page, count in days:
-        place = f"{page}.html#d{iso(day)}"
-        if not within(day):
-            rest.append(f'<p><a href="{place}">{day_label(day)}</a></p>')
+        url = f"{page}.html#d{iso_date(day)}"
+        if not is_in_calendar(day):
+            undated.append(f'<p><a href="{url}">{day_label(day)}</a></p>')
             continue
         calendar_date = date.fromordinal(FIRST + day)
-        heat = min(4, 1 + int(4 * (count / most) ** 0.5))
+        heat = min(4, 1 + int(4 * (count / busiest) ** 0.5))
         title = "1 message" if count == 1 else f"{count:,} messages"
-        cell = f'<a class="h{heat}" href="{place}" title="{title}">{calendar_date.day}</a>'
+        cell = f'<a class="h{heat}" href="{url}" title="{title}">{calendar_date.day}</a>'
         months.setdefault((calendar_date.year, calendar_date.month), {})[calendar_date.day] = cell
     years: dict[int, str] = {}
     for (year, month), cells in sorted(months.items()):
         years[year] = f"{years.get(year, '')}{month_block(year, month, cells)}"
     jumps = "".join(f'<a href="#y{year}">{year}</a>' for year in years) if len(years) > 1 else ""
     blocks = "".join(
-        f'<section class="year" id="y{year}"><h2>{year}</h2><div class="months">{drawn}</div></section>\n'
-        for year, drawn in years.items()
+        f'<section class="year" id="y{year}"><h2>{year}</h2><div class="months">{months_html}</div></section>\n'
+        for year, months_html in years.items()
     )
-    head = top(chat, search=search, here="dates", many=len(cuts.names) > 1)
+    header = chat_header(chat, search=search, current="dates", many=len(breaks.names) > 1)
     body = (
-        f'{head}<main id="log" class="dates">\n'
+        f'{header}<main id="log" class="dates">\n'
         f'<p class="sum">{messages:,} messages on {len(days):,} days</p>\n'
-        f'<p class="ways"><a href="{cuts.names[0]}.html">Oldest</a>'
-        f'<a href="{cuts.names[-1]}.html#end">Latest</a></p>\n'
-        f'<nav class="years" aria-label="Years">{jumps}</nav>\n{blocks}{"".join(rest)}</main>\n'
+        f'<p class="ways"><a href="{breaks.names[0]}.html">Oldest</a>'
+        f'<a href="{breaks.names[-1]}.html#end">Latest</a></p>\n'
+        f'<nav class="years" aria-label="Years">{jumps}</nav>\n{blocks}{"".join(undated)}</main>\n'
     )
-    return frame(f"{chat.name}, dates", "../../", "chat", body, scripts=["page.js"])
+    return page_html(f"{chat.name}, dates", "../../", "chat", body, scripts=["page.js"])
 
 
 @cache
@@ -194,29 +196,30 @@ def index_page(
 ) -> str:
     """Write the list of chats, with links to other pages."""
     accounts = list(dict.fromkeys((exported.chat.account_id, exported.chat.account) for exported in chat_exports))
-    ways = "".join(f'<a href="{address}">{escape(label)}</a>' for address, label in links)
+    link_list = "".join(f'<a href="{address}">{escape(label)}</a>' for address, label in links)
     owner = accounts[0][1] if len(accounts) == 1 else ""
     blocks: list[str] = []
     for number, account in accounts:
-        own = [exported for exported in chat_exports if exported.chat.account_id == number]
+        account_chats = [exported for exported in chat_exports if exported.chat.account_id == number]
         heading = f'<h2 dir="auto">{escape(account or "Account")}</h2>\n' if len(accounts) > 1 else ""
-        shown = [exported for exported in own if not exported.chat.archived]
-        kept = [exported for exported in own if exported.chat.archived]
-        blocks.append(f"{heading}{chat_list(shown, clock)}")
-        if kept:
-            blocks.append(f'<h2 class="sub">Archived</h2>\n{chat_list(kept, clock)}')
+        active = [exported for exported in account_chats if not exported.chat.archived]
+        archived = [exported for exported in account_chats if exported.chat.archived]
+        blocks.append(f"{heading}{chat_list(active, clock)}")
+        if archived:
+            blocks.append(f'<h2 class="sub">Archived</h2>\n{chat_list(archived, clock)}')
     total = sum(exported.messages for exported in chat_exports)
     title = f"Chats of {owner}" if owner else "Chats"
     body = (
         '<a class="skip" href="#chats">Skip to the chats</a>\n'
-        f'<header class="top"><h1 dir="auto">{escape(title)}</h1><nav aria-label="Export">{ways}</nav></header>\n'
+        f'<header class="top"><h1 dir="auto">{escape(title)}</h1>'
+        f'<nav aria-label="Export">{link_list}</nav></header>\n'
         f'<main id="chats" tabindex="-1">\n<p class="sum">{len(chat_exports):,} chats, {total:,} messages. '
         f"Times are {escape(zone_name(clock))}.</p>\n"
         '<p class="filter" hidden><input type="search" aria-label="Show chats by name" '
         'placeholder="Find a chat"></p>\n'
         f"{''.join(blocks)}</main>\n"
     )
-    return frame(title, "", "list", body, scripts=["page.js"])
+    return page_html(title, "", "list", body, scripts=["page.js"])
 
 
 def zone_name(clock: TimeFormatter) -> str:
@@ -229,12 +232,12 @@ def chat_list(chat_exports: Sequence["ChatExport"], clock: TimeFormatter) -> str
     rows: list[str] = []
     for exported in chat_exports:
         chat = exported.chat
-        notes = [KINDS[chat.kind]] if chat.kind in KINDS else []
+        notes = [CHAT_KINDS[chat.kind]] if chat.kind in CHAT_KINDS else []
         notes += ["pinned"] if chat.pinned_order is not None else []
         notes += ["no longer in the latest backup"] if chat.vanished else []
         when = ""
-        if exported.last is not None and within(clock.day(exported.latest_ms)):
-            when = f"<time>{iso(clock.day(exported.latest_ms))}</time>"
+        if exported.last is not None and is_in_calendar(clock.day(exported.latest_ms)):
+            when = f"<time>{iso_date(clock.day(exported.latest_ms))}</time>"
         amount = "1 message" if exported.messages == 1 else f"{exported.messages:,} messages"
         inside = (
             f'{avatar(chat)}<span class="who"><b dir="auto">{escape(chat.name)}</b>'
@@ -269,4 +272,4 @@ def search_page(chat_exports: Sequence["ChatExport"]) -> str:
         '<p class="sum" id="state" role="status"></p>\n<ol class="hits" lang=""></ol>\n'
         '<p class="more" hidden><button type="button">More</button></p>\n</main>\n'
     )
-    return frame("Search", "", "search", body, scripts=["search.js"])
+    return page_html("Search", "", "search", body, scripts=["search.js"])

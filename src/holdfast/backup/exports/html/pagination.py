@@ -15,13 +15,13 @@ from holdfast.backup.exports.choice import ChatSelection
 from holdfast.backup.exports.html.clock import TimeFormatter
 from holdfast.redacted_repr import redacted
 
-__all__ = ["LARGEST", "MESSAGES", "ChatDay", "PageBreaks", "cuts_of", "starts_of"]
+__all__ = ["PAGE_MESSAGES", "PAGE_SIZE", "ChatDay", "PageBreaks", "find_breaks_and_days", "find_page_breaks"]
 
 # Of messages on a page, and of signs; pages of ordinary messages are half as large.
-MESSAGES: Final = 500
-LARGEST: Final = 256 << 10
+PAGE_MESSAGES: Final = 500
+PAGE_SIZE: Final = 256 << 10
 # After every message.
-BEYOND: Final = (1 << 63) - 1
+MAX_TIME: Final = (1 << 63) - 1
 # The first message, and from each one found the one so many messages further on.
 STARTS: Final = """
 WITH RECURSIVE start(ms, n, id) AS (
@@ -58,38 +58,38 @@ class PageBreaks:
 
     def split(self, name: str, start: Position) -> str:
         """Begin a further page inside one that is full, and return its name."""
-        at = self.names.index(name)
+        index = self.names.index(name)
         number, _, part = name.partition("-")
-        fresh = f"{number}-{int(part or 1) + 1}"
-        self.starts.insert(at + 1, start)
-        self.names.insert(at + 1, fresh)
-        return fresh
+        new_name = f"{number}-{int(part or 1) + 1}"
+        self.starts.insert(index + 1, start)
+        self.names.insert(index + 1, new_name)
+        return new_name
 
-    def join(self, name: str, parts: int) -> None:
+    def undo_split(self, name: str, parts: int) -> None:
         """Take back that a page was split."""
-        at = self.names.index(name)
-        del self.starts[at + 1 : at + parts], self.names[at + 1 : at + parts]
+        index = self.names.index(name)
+        del self.starts[index + 1 : index + parts], self.names[index + 1 : index + parts]
 
-    def stretches(self) -> list[tuple[str, Position, Position | None]]:
+    def ranges(self) -> list[tuple[str, Position, Position | None]]:
         """List the pages with where each begins and where the next one does."""
         return list(zip(self.names, self.starts, [*self.starts, None][1:], strict=True))
 
-    def page(self, place: Position) -> str:
+    def page(self, position: Position) -> str:
         """Name the page a message stands on."""
-        return self.names[max(0, bisect_right(self.starts, place) - 1)]
+        return self.names[max(0, bisect_right(self.starts, position) - 1)]
 
     def after(self, name: str) -> str | None:
         """Name the next page."""
-        at = self.names.index(name) + 1
-        return self.names[at] if at < len(self.names) else None
+        index = self.names.index(name) + 1
+        return self.names[index] if index < len(self.names) else None
 
     def before(self, name: str) -> str | None:
         """Name the page before."""
-        at = self.names.index(name)
-        return self.names[at - 1] if at else None
+        index = self.names.index(name)
+        return self.names[index - 1] if index else None
 
 
-def cuts_of(
+def find_breaks_and_days(
     archive: Archive, chat: int, choice: ChatSelection, clock: TimeFormatter
 ) -> tuple[PageBreaks, dict[int, ChatDay]]:
     """Find where pages begin, and which days there are, from the index of the archive alone."""
@@ -100,7 +100,7 @@ def cuts_of(
     )
     starts: list[Position] = []
     days: dict[int, ChatDay] = {}
-    while page := rows.fetchmany(MESSAGES):
+    while page := rows.fetchmany(PAGE_MESSAGES):
         starts.append(Position(*page[0]))
         page_days = clock.days([row[0] for row in page])
         firsts = dict(zip(reversed(page_days), reversed(page), strict=True))
@@ -111,9 +111,10 @@ def cuts_of(
     return PageBreaks(starts), days
 
 
-def starts_of(archive: Archive, chat: int, choice: ChatSelection) -> PageBreaks:
+def find_page_breaks(archive: Archive, chat: int, choice: ChatSelection) -> PageBreaks:
     """Find where pages begin, without a look at what lies between."""
     rows = archive.connection.execute(
-        STARTS, (chat, choice.since_ms or 0, BEYOND if choice.until_ms is None else choice.until_ms, MESSAGES)
+        STARTS,
+        (chat, choice.since_ms or 0, MAX_TIME if choice.until_ms is None else choice.until_ms, PAGE_MESSAGES),
     )
     return PageBreaks([Position(*row) for row in rows])

@@ -15,15 +15,15 @@ from holdfast.backup.archives.model import ArchivedAttachment
 from holdfast.backup.bidi import isolated
 from holdfast.backup.container.atomic_write import write_atomically
 from holdfast.backup.errors import AttachmentError, ExportRefused
-from holdfast.backup.exports.choice import ChatSelection, chosen
+from holdfast.backup.exports.choice import ChatSelection, selected_chats
 from holdfast.backup.exports.folder import ExportSummary
-from holdfast.backup.exports.html.bubbles import PAUSE, bubble, day_line
+from holdfast.backup.exports.html.bubbles import GROUP_GAP_MS, bubble, day_line
 from holdfast.backup.exports.html.clock import TimeFormatter
 from holdfast.backup.exports.html.markup import escape
 from holdfast.backup.exports.html.pages import END, avatar
-from holdfast.backup.exports.html.pagination import cuts_of
+from holdfast.backup.exports.html.pagination import find_breaks_and_days
 from holdfast.backup.exports.job import Progress
-from holdfast.backup.exports.media import ANY, kind_of, show
+from holdfast.backup.exports.media import OCTET_STREAM, display_kind, normalize_type
 from holdfast.redacted_repr import redacted
 
 __all__ = ["LARGEST_FILE", "write_single_page"]
@@ -56,7 +56,7 @@ class EmbeddedFiles:
         source = self.archive.kept_file(attachment.path)
         if source is None or source.size > LARGEST_FILE:
             return None
-        kind = ANY if show(attachment) == "file" else kind_of(attachment.content_type)
+        kind = OCTET_STREAM if display_kind(attachment) == "file" else normalize_type(attachment.content_type)
         try:
             with source.open() as file:
                 content = file.read()
@@ -87,7 +87,7 @@ def style_sheet() -> str:
     return "".join((STATIC / name).read_text(encoding="utf-8") for name in STYLE_SHEETS)
 
 
-def head(chat: Chat) -> str:
+def page_start(chat: Chat) -> str:
     """Write what the page begins with; its policy allows its own style and files, and nothing else."""
     style = style_sheet()
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode("ascii")
@@ -109,14 +109,14 @@ def head(chat: Chat) -> str:
     )
 
 
-def items(addresses: EmbeddedFiles, clock: TimeFormatter) -> Iterator[tuple[str, int]]:
+def message_items(addresses: EmbeddedFiles, clock: TimeFormatter) -> Iterator[tuple[str, int]]:
     """Yield the messages, with how many each item shows: a line between two days shows none."""
     archive, chat, choice = addresses.archive, addresses.chat, addresses.choice
-    cuts, _days = cuts_of(archive, chat.id, choice, clock)
+    breaks, _days = find_breaks_and_days(archive, chat.id, choice, clock)
     shown: int | None = None
     before: tuple[int, str] | None = None
     earlier = 0
-    for _name, start, end in cuts.stretches():
+    for _name, start, end in breaks.ranges():
         rows = archive.rows_between(chat.id, start, end, choice.until_ms)
         parts = archive.load_parts(rows)
         for row, day in zip(rows, clock.days([row[8] for row in rows]), strict=True):
@@ -124,7 +124,7 @@ def items(addresses: EmbeddedFiles, clock: TimeFormatter) -> Iterator[tuple[str,
             if day != shown:
                 yield day_line(day), 0
                 shown, before = day, None
-            follows = before == (author, direction) and order - earlier < PAUSE
+            follows = before == (author, direction) and order - earlier < GROUP_GAP_MS
             yield bubble(archive.build_message(row, parts), addresses, clock, day=day, follows=follows), 1
             before, earlier = None if kind == "update" else (author, direction), order
 
@@ -142,14 +142,14 @@ def write_single_page(
 
     Raises `ExportRefused` unless exactly one chat is chosen, and `TargetRefused` if there is a file already.
     """
-    chats = chosen(archive, choice)
+    chats = selected_chats(archive, choice)
     if len(chats) != 1:
         raise ExportRefused(f"one file has one chat, and {len(chats):,} are chosen; name the chat")
     [chat] = chats
     completed = 0
     with write_atomically(target) as file:
-        file.write(head(chat).encode())
-        for item, messages in items(EmbeddedFiles(archive, chat, choice, media), TimeFormatter(zone)):
+        file.write(page_start(chat).encode())
+        for item, messages in message_items(EmbeddedFiles(archive, chat, choice, media), TimeFormatter(zone)):
             file.write(item.encode())
             completed += messages
             if progress is not None and completed % 100 == 0:

@@ -16,28 +16,28 @@ import msgspec
 from holdfast.backup.archives import Archive
 from holdfast.backup.archives.model import ArchivedAttachment
 from holdfast.backup.exports.html.clock import TimeFormatter
-from holdfast.backup.exports.stamps import digest, offsets, program
+from holdfast.backup.exports.stamps import digest, program_digest, zone_offsets
 from holdfast.redacted_repr import redacted
 
 __all__ = [
     "MARKS",
-    "File",
+    "FileKey",
+    "PageInputs",
     "PageSources",
     "RenderedMessages",
-    "RequestedFacts",
     "ReusableFiles",
     "WrittenPage",
-    "attached",
-    "marks",
-    "recalled",
+    "decode_note",
+    "row_marks",
+    "to_attachment",
 ]
 
 # The rows of messages as far as pages can tell them apart.
 MARKS: Final = "m.id, m.author_id, m.order_ms, m.order_n, m.first_seen, m.last_seen, m.fingerprint"
 # The same of a whole row.
-marks: Final = itemgetter(0, 2, 8, 9, 13, 14, 15)
+row_marks: Final = itemgetter(0, 2, 8, 9, 13, 14, 15)
 # An attachment that a page may show: the name it is kept under, its type, and what it is called.
-File = tuple[str, str | None, str | None]
+FileKey = tuple[str, str | None, str | None]
 Kind = TypeVar("Kind", bound=msgspec.Struct)
 
 
@@ -56,7 +56,7 @@ class WrittenPage(msgspec.Struct, frozen=True, array_like=True):
 
 
 @redacted
-class RequestedFacts(msgspec.Struct, frozen=True, array_like=True):
+class PageInputs(msgspec.Struct, frozen=True, array_like=True):
     """What the rendering of pages read from the archive.
 
     People; the snapshots that were the first and the last to have messages; messages that mention somebody, and
@@ -68,8 +68,8 @@ class RequestedFacts(msgspec.Struct, frozen=True, array_like=True):
     last: tuple[int, ...]
     mentions: tuple[int, ...]
     replies: tuple[int, ...]
-    files: tuple[File, ...]
-    texts: tuple[File, ...]
+    files: tuple[FileKey, ...]
+    texts: tuple[FileKey, ...]
 
 
 @redacted
@@ -77,7 +77,7 @@ class RenderedMessages(msgspec.Struct, frozen=True, array_like=True):
     """Messages that were drawn, on one page or several, with what they were drawn from."""
 
     stamp: str
-    requested: RequestedFacts
+    requested: PageInputs
     parts: Annotated[tuple[WrittenPage, ...], msgspec.Meta(min_length=1)]
     preview: str
 
@@ -90,7 +90,7 @@ class ReusableFiles(msgspec.Struct, frozen=True, array_like=True):
     files: tuple[tuple[str, str], ...]
 
 
-def recalled(value: Any, kind: type[Kind]) -> Kind | None:
+def decode_note(value: Any, kind: type[Kind]) -> Kind | None:
     """Read what an earlier run wrote down; None for nothing, and for what no run of ours would write."""
     try:
         return None if value is None else msgspec.convert(value, kind)
@@ -98,7 +98,7 @@ def recalled(value: Any, kind: type[Kind]) -> Kind | None:
         return None
 
 
-def attached(file: File, path: str | None) -> ArchivedAttachment:
+def to_attachment(file: FileKey, path: str | None) -> ArchivedAttachment:
     """Make an attachment of what is remembered of it, and of where it lies now."""
     media_name, content_type, file_name = file
     return ArchivedAttachment(
@@ -123,7 +123,7 @@ class PageSources:
 
     def __init__(self, archive: Archive, clock: TimeFormatter, *, media: bool, search: bool) -> None:
         self.archive = archive
-        self.base_digest = digest(program(), dict(archive.table), offsets(clock.zone), media, search)
+        self.base_digest = digest(program_digest(), dict(archive.table), zone_offsets(clock.zone), media, search)
         # The time of the import, as another import may have read the same backup otherwise.
         rows = archive.connection.execute("SELECT id, digest, imported_ms FROM snapshot").fetchall()
         self.snapshots: dict[int, tuple[str, int]] = {number: (mark, when) for number, mark, when in rows}
@@ -140,7 +140,7 @@ class PageSources:
             [(self.snapshots.get(number), self.vanished.get(number)) for number in last],
         ]
 
-    def texts(self, requested: Sequence[File]) -> list[str | None]:
+    def texts(self, requested: Sequence[FileKey]) -> list[str | None]:
         """Answer what long texts say, as far as they are there."""
         read = self.archive.long_text
         texts = [read(attachment.path) if attachment.path else None for attachment in self.attachments(requested)]
@@ -157,7 +157,7 @@ class PageSources:
             (msgspec.json.encode(requested).decode(),),
         ).fetchall()
 
-    def attachments(self, requested: Sequence[File]) -> list[ArchivedAttachment]:
+    def attachments(self, requested: Sequence[FileKey]) -> list[ArchivedAttachment]:
         """Answer what attachments there are, and where they lie beside the archive."""
         if not requested:
             return []
@@ -166,4 +166,4 @@ class PageSources:
             "SELECT media_name, path FROM media WHERE media_name IN (SELECT value FROM json_each(?))", (names,)
         )
         paths: dict[str, str] = dict(rows.fetchall())
-        return [attached(file, paths.get(file[0])) for file in requested]
+        return [to_attachment(file, paths.get(file[0])) for file in requested]

@@ -30,22 +30,22 @@ from holdfast.backup.exports.choice import ChatSelection
 from holdfast.backup.exports.folder import DIGEST
 from holdfast.backup.exports.html.chat_export import ChatWriter, ExportContext, RenderedPage
 from holdfast.backup.exports.html.clock import TimeFormatter
-from holdfast.backup.exports.html.pagination import starts_of
+from holdfast.backup.exports.html.pagination import find_page_breaks
+from holdfast.backup.exports.html.search_index import words_of
 from holdfast.backup.exports.html.sources import PageSources
-from holdfast.backup.exports.html.words import words_of
 from holdfast.backup.exports.media import MediaFiles
 from holdfast.redacted_repr import redacted
 
 __all__ = ["RenderPool", "start_pool"]
 
 # Fewer messages are drawn before a second process has even begun.
-WORTH_IT: Final = 50_000
-MOST: Final = 4
+MIN_MESSAGES: Final = 50_000
+MAX_PROCESSES: Final = 4
 # How many pages are sent to a process before the result of the first is read.
-AHEAD: Final = 4
+MAX_PENDING: Final = 4
 # How many objects a process makes before it looks for such as hold one another.
-OBJECTS: Final = 100_000
-Place = tuple[int, int, int]
+GC_THRESHOLD: Final = 100_000
+PositionTuple = tuple[int, int, int]
 
 
 @redacted
@@ -71,14 +71,16 @@ class PageTask(msgspec.Struct, frozen=True, array_like=True):
 
     chat: int
     name: str
-    start: Place
-    end: Place | None
+    start: PositionTuple
+    end: PositionTuple | None
 
 
 def start_pool(context: ExportContext, messages: int) -> "RenderPool | None":
     """Start a pool of processes where it is worth it: for a large export that begins anew."""
-    count = min(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1, MOST)
-    if messages < WORTH_IT or count < 2 or context.folder.notes or not context.parallel:
+    count = min(
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1, MAX_PROCESSES
+    )
+    if messages < MIN_MESSAGES or count < 2 or context.folder.notes or not context.parallel:
         return None
     return RenderPool.start(context, count)
 
@@ -114,7 +116,7 @@ class RenderPool:
         processes: list[subprocess.Popen[bytes]] = []
         try:
             for _ in range(count):
-                processes.append(started(command))
+                processes.append(start_process(command))
                 send(processes[-1].stdin, settings)
         except OSError:
             cls(processes).close()
@@ -126,13 +128,15 @@ class RenderPool:
         waiting: deque[int] = deque()
         workers = cycle(range(len(self.processes)))
         for writer in writers:
-            for name, start, end in writer.cuts.stretches():
+            for name, start, end in writer.breaks.ranges():
                 worker = next(workers)
-                page = PageTask(writer.chat.id, name, place_of(start), None if end is None else place_of(end))
+                page = PageTask(
+                    writer.chat.id, name, position_tuple(start), None if end is None else position_tuple(end)
+                )
                 with suppress(OSError):
                     send(self.processes[worker].stdin, page)
                 waiting.append(worker)
-                if len(waiting) == AHEAD * len(self.processes):
+                if len(waiting) == MAX_PENDING * len(self.processes):
                     yield self.fetch(waiting.popleft())
         while waiting:
             yield self.fetch(waiting.popleft())
@@ -155,7 +159,7 @@ class RenderPool:
                         pipe.close()
 
 
-def started(command: Sequence[str]) -> "subprocess.Popen[bytes]":
+def start_process(command: Sequence[str]) -> "subprocess.Popen[bytes]":
     """Start one process; an error in it is raised again in the process that started it."""
     pipe = subprocess.PIPE
     return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL)  # noqa: S603  # our own
@@ -168,7 +172,7 @@ def zone_name(zone: tzinfo) -> str | None:
     return zone.key if isinstance(zone, ZoneInfo) else None
 
 
-def place_of(position: Position) -> Place:
+def position_tuple(position: Position) -> PositionTuple:
     """Write a place in a chat."""
     return position.ms, position.n, position.id
 
@@ -198,10 +202,10 @@ class PageBuffer:
     def __init__(self) -> None:
         self.rendered = RenderedPage()
 
-    def recall(self, _key: str) -> None:
+    def read_note(self, _key: str) -> None:
         """Return what an earlier run wrote down: nothing, pages are drawn elsewhere only when all are new."""
 
-    def remember(self, key: str, value: bytes) -> None:
+    def write_note(self, key: str, value: bytes) -> None:
         """Keep what is to be written down."""
         self.rendered.notes.append((key, value))
 
@@ -252,17 +256,17 @@ class RenderWorker:
         """Draw a page."""
         writer = self.writer
         if writer is None or writer.chat.id != page.chat:
-            cuts = starts_of(self.context.archive, page.chat, self.context.choice)
-            writer = self.writer = ChatWriter(self.context, self.chats[page.chat], cuts, {})
+            breaks = find_page_breaks(self.context.archive, page.chat, self.context.choice)
+            writer = self.writer = ChatWriter(self.context, self.chats[page.chat], breaks, {})
         self.buffer.rendered = rendered = RenderedPage()
-        self.context.listed.clear()
-        pages = len(writer.cuts.names)
+        self.context.indexed_pages.clear()
+        pages = len(writer.breaks.names)
         writer.count = 0
         end = None if page.end is None else Position(*page.end)
         writer.write(page.name, Position(*page.start), end)
-        rendered.listed += self.context.listed
+        rendered.indexed_pages += self.context.indexed_pages
         rendered.count, rendered.latest_ms, rendered.preview = writer.count, writer.latest_ms, writer.preview
-        rendered.is_split = len(writer.cuts.names) != pages
+        rendered.is_split = len(writer.breaks.names) != pages
         return rendered
 
 
@@ -270,7 +274,7 @@ def main() -> None:
     """Render the pages requested on standard input, until that ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # What pages are drawn from holds no cycles; to look for some after every few hundred objects is in vain.
-    gc.set_threshold(OBJECTS)
+    gc.set_threshold(GC_THRESHOLD)
     requests, results = sys.stdin.buffer, sys.stdout.buffer
     with suppress(EOFError, BrokenPipeError):
         settings = receive(requests, RenderSettings)

@@ -12,15 +12,15 @@ from holdfast.backup.dates import spelled
 from holdfast.backup.exports import schemas
 from holdfast.redacted_repr import redacted
 
-__all__ = ["MediaName", "messages", "written"]
+__all__ = ["MediaName", "iso_time", "messages"]
 
 # Puts the file of an attachment into the export and names it there.
 MediaName = Callable[[model.ArchivedAttachment], str | None]
 
 BATCH: Final = 1000
-THESE: Final = "IN (SELECT value FROM json_each(?))"
+IN_IDS: Final = "IN (SELECT value FROM json_each(?))"
 # What every message may have.
-ALL: Final = {
+COMMON_QUERIES: Final = {
     "more": "SELECT m.id, m.first_sent_ms, m.server_sent_ms, m.read, m.sealed_sender, m.expire_start_ms, "
     "m.pinned_until_ms, s.made_ms FROM message m JOIN snapshot s ON s.id = m.first_seen WHERE m.id",
     "changes": "SELECT c.message_id, s.made_ms, c.what, c.who_id, c.before, c.after FROM message_change c "
@@ -32,14 +32,14 @@ ALL: Final = {
     "AND message_id",
 }
 # What only those that were edited have.
-EDITED: Final = {
+REVISION_QUERIES: Final = {
     "quotes": "SELECT message_id, revision, author_id, type, text, target_sent_ms FROM quote WHERE revision > 0 "
     "AND message_id",
     "links": "SELECT message_id, revision, url, title, description, date_ms FROM link_preview WHERE revision > 0 "
     "AND message_id",
 }
 # What only messages of some kinds have.
-KINDS: Final = {
+KIND_QUERIES: Final = {
     "poll": {
         "options": "SELECT message_id, n, text FROM poll_option WHERE message_id",
         "votes": "SELECT message_id, option, voter_id, votes FROM poll_vote WHERE message_id",
@@ -64,7 +64,7 @@ KINDS: Final = {
 }
 
 
-def written(ms: int | None) -> str | None:
+def iso_time(ms: int | None) -> str | None:
     """Write a time in UTC, None where the calendar has none."""
     text = None if ms is None else spelled(ms, "T")
     return None if ms is None or text is None else f"{text}.{ms % 1000:03}Z"
@@ -85,10 +85,10 @@ def messages(
     """Yield the messages of a chat in their order with all that is known of them, a thousand at a time."""
     archived_messages = archive.messages(chat, since_ms, until_ms)
     while batch := list(islice(archived_messages, BATCH)):
-        yield from MessageBatch(archive, batch, media).shaped()
+        yield from MessageBatch(archive, batch, media).records()
 
 
-def flag(value: int | None) -> bool | None:
+def optional_bool(value: int | None) -> bool | None:
     """Read a truth value that may be unknown."""
     return None if value is None else bool(value)
 
@@ -101,34 +101,36 @@ class MessageBatch:
     archive: Archive
     batch: Sequence[Message]
     media: MediaName
-    found: dict[str, Rows] = field(default_factory=dict)
+    rows_by_query: dict[str, Rows] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.gather(ALL, self.batch)
-        self.found["receipts"] = self.archive.receipts(json.dumps([message.id for message in self.batch]))
-        self.gather(EDITED, [message for message in self.batch if message.revisions])
-        for kind, queries in KINDS.items():
-            self.gather(queries, [message for message in self.batch if message.kind == kind])
+        self.load_rows(COMMON_QUERIES, self.batch)
+        self.rows_by_query["receipts"] = self.archive.receipts(json.dumps([message.id for message in self.batch]))
+        self.load_rows(REVISION_QUERIES, [message for message in self.batch if message.revisions])
+        for kind, queries in KIND_QUERIES.items():
+            self.load_rows(queries, [message for message in self.batch if message.kind == kind])
 
-    def gather(self, queries: dict[str, str], batch: Sequence[Message]) -> None:
+    def load_rows(self, queries: dict[str, str], batch: Sequence[Message]) -> None:
         """Read rows of some of the messages."""
         if batch:
             ids = json.dumps([message.id for message in batch])
             for name, query in queries.items():
-                self.found[name] = self.archive.rows_by_message(f"{query} {THESE}", ids)
+                self.rows_by_query[name] = self.archive.rows_by_message(f"{query} {IN_IDS}", ids)
 
-    def of(self, name: str, number: int) -> Sequence[tuple[Any, ...]]:
+    def rows(self, name: str, number: int) -> Sequence[tuple[Any, ...]]:
         """Return the rows of a message."""
-        return self.found.get(name, {}).get(number, ())
+        return self.rows_by_query.get(name, {}).get(number, ())
 
-    def shaped(self) -> Iterator[schemas.ExportedMessage]:
+    def records(self) -> Iterator[schemas.ExportedMessage]:
         """Make the records."""
         accounts = self.archive.names.accounts
         for message in self.batch:
-            ((first_sent, server, read, sealed, expiring, pinned_until, first_seen),) = self.of("more", message.id)
-            ranges = self.of("ranges", message.id)
+            ((first_sent, server, read, sealed, expiring, pinned_until, first_seen),) = self.rows(
+                "more", message.id
+            )
+            ranges = self.rows("ranges", message.id)
             # Most messages are ordinary ones: what only others have costs them nothing.
-            special = self.special(message) if message.kind != "message" else {}
+            kind_fields = self.kind_fields(message) if message.kind != "message" else {}
             yield schemas.ExportedMessage(
                 id=message.id,
                 account_id=accounts[message.chat_id],
@@ -140,15 +142,15 @@ class MessageBatch:
                 kind=message.kind,
                 text=message.text,
                 sentence=message.sentence,
-                sent=written(message.sent_ms),
+                sent=iso_time(message.sent_ms),
                 sent_ms=message.sent_ms,
                 first_sent_ms=first_sent,
                 received_ms=message.received_ms,
                 server_sent_ms=server,
                 order_ms=message.position.ms,
                 order_n=message.position.n,
-                read=flag(read),
-                sealed_sender=flag(sealed),
+                read=optional_bool(read),
+                sealed_sender=optional_bool(sealed),
                 sms=message.sms,
                 expire_start_ms=expiring,
                 expires_in_ms=message.expires_in_ms,
@@ -173,30 +175,30 @@ class MessageBatch:
                         for link in message.links
                     ]
                 ),
-                revisions=tuple([self.revision(message, each, ranges) for each in message.revisions]),
+                revisions=tuple([self.revision(message, revision, ranges) for revision in message.revisions]),
                 receipts=self.receipts(message.id),
                 changes=self.changes(message.id),
-                **special,
+                **kind_fields,
             )
 
-    def special(self, message: Message) -> dict[str, Any]:
+    def kind_fields(self, message: Message) -> dict[str, Any]:
         """Make what only messages of some kinds have."""
-        admin = next((row[0] for row in self.of("admin", message.id)), None)
+        admin_id = next((row[0] for row in self.rows("admin", message.id)), None)
         calls = (
-            schemas.ExportedCall(row[0], row[1], bool(row[2]), *row[3:]) for row in self.of("call", message.id)
+            schemas.ExportedCall(row[0], row[1], bool(row[2]), *row[3:]) for row in self.rows("call", message.id)
         )
         return {
             "poll": self.poll(message),
-            "sticker": next((schemas.ExportedSticker(*row) for row in self.of("sticker", message.id)), None),
-            "payment": next((schemas.ExportedPayment(*row) for row in self.of("payment", message.id)), None),
+            "sticker": next((schemas.ExportedSticker(*row) for row in self.rows("sticker", message.id)), None),
+            "payment": next((schemas.ExportedPayment(*row) for row in self.rows("payment", message.id)), None),
             "gift_badge": next(
-                (schemas.ExportedGiftBadge(*row) for row in self.of("gift_badge", message.id)), None
+                (schemas.ExportedGiftBadge(*row) for row in self.rows("gift_badge", message.id)), None
             ),
             "contact_card": self.card(message.id),
-            "deleted_by_id": admin,
-            "deleted_by": self.archive.names.name(admin) if admin else None,
+            "deleted_by_id": admin_id,
+            "deleted_by": self.archive.names.name(admin_id) if admin_id else None,
             "events": tuple(
-                schemas.ExportedEvent(row[0], json.loads(row[1])) for row in self.of("events", message.id)
+                schemas.ExportedEvent(row[0], json.loads(row[1])) for row in self.rows("events", message.id)
             ),
             "call": next(calls, None),
         }
@@ -206,8 +208,8 @@ class MessageBatch:
         name = self.archive.names.name
         return tuple(
             [
-                schemas.ExportedReceipt(row[0], name(row[0]), row[1], row[2], flag(row[3]), row[4])
-                for row in self.of("receipts", number)
+                schemas.ExportedReceipt(row[0], name(row[0]), row[1], row[2], optional_bool(row[3]), row[4])
+                for row in self.rows("receipts", number)
             ]
         )
 
@@ -217,7 +219,7 @@ class MessageBatch:
         return tuple(
             [
                 schemas.ExportedChange(row[0], row[1], row[2], name(row[2]) if row[2] else None, row[3], row[4])
-                for row in self.of("changes", number)
+                for row in self.rows("changes", number)
             ]
         )
 
@@ -227,14 +229,14 @@ class MessageBatch:
         """Make the styles and mentions of one text."""
         name = self.archive.names.name
         return tuple(
-            schemas.ExportedTextRange(start, length, style, who, name(who) if who else None, aci)
-            for text_revision, place, start, length, style, who, aci in rows
-            if text_revision == revision and place == part
+            schemas.ExportedTextRange(start, length, style, person_id, name(person_id) if person_id else None, aci)
+            for text_revision, text_part, start, length, style, person_id, aci in rows
+            if text_revision == revision and text_part == part
         )
 
     def attachments(self, message: Message, revision: int) -> tuple[schemas.ExportedAttachment, ...]:
         """Make the files of one wording."""
-        blurs = {row[:3]: row[3] for row in self.of("blurs", message.id)}
+        blurs = {row[:3]: row[3] for row in self.rows("blurs", message.id)}
         return tuple(
             schemas.ExportedAttachment(
                 role=attachment.role,
@@ -275,7 +277,7 @@ class MessageBatch:
         return schemas.ExportedRevision(
             n,
             revision.sent_ms,
-            next((row[1] for row in self.of("received", message.id) if row[0] == n), None),
+            next((row[1] for row in self.rows("received", message.id) if row[0] == n), None),
             revision.text,
             self.ranges(ranges, n, "text"),
             next(
@@ -283,12 +285,12 @@ class MessageBatch:
                     schemas.ExportedQuote(
                         row[1], name(row[1]), row[2], row[3], self.ranges(ranges, n, "quote"), row[4]
                     )
-                    for row in self.of("quotes", message.id)
+                    for row in self.rows("quotes", message.id)
                     if row[0] == n
                 ),
                 None,
             ),
-            tuple(schemas.ExportedLink(*row[1:]) for row in self.of("links", message.id) if row[0] == n),
+            tuple(schemas.ExportedLink(*row[1:]) for row in self.rows("links", message.id) if row[0] == n),
             self.attachments(message, n),
         )
 
@@ -297,7 +299,7 @@ class MessageBatch:
         if message.poll is None:
             return None
         name = self.archive.names.name
-        votes = self.of("votes", message.id)
+        votes = self.rows("votes", message.id)
         return schemas.ExportedPoll(
             message.poll.question,
             message.poll.allow_multiple,
@@ -311,13 +313,13 @@ class MessageBatch:
                         if option == n
                     ),
                 )
-                for n, text in self.of("options", message.id)
+                for n, text in self.rows("options", message.id)
             ),
         )
 
     def card(self, number: int) -> schemas.ExportedContactCard | None:
         """Make a contact card."""
-        fields = tuple(schemas.ExportedContactField(*row) for row in self.of("fields", number))
+        fields = tuple(schemas.ExportedContactField(*row) for row in self.rows("fields", number))
         names = "name", "given_name", "family_name", "prefix", "suffix", "middle_name", "nickname", "organization"
-        cards = (dict(zip(names, row, strict=True)) for row in self.of("card", number))
+        cards = (dict(zip(names, row, strict=True)) for row in self.rows("card", number))
         return next((schemas.ExportedContactCard(**row, fields=fields) for row in cards), None)

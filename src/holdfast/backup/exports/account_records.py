@@ -10,9 +10,9 @@ import msgspec
 from holdfast.backup.archives import Archive, model
 from holdfast.backup.exports import schemas
 
-__all__ = ["accounts", "chat", "people", "rest"]
+__all__ = ["account_list", "chat_record", "other_records", "recipient_records"]
 
-Shape = TypeVar("Shape", bound=msgspec.Struct)
+Record = TypeVar("Record", bound=msgspec.Struct)
 Row = dict[str, Any]
 
 RECIPIENT: Final = "r.id, r.account_id, r.name, r.kind, r.avatar_color, r.last_seen IS NOT NULL AS vanished"
@@ -60,33 +60,33 @@ def rows(archive: Archive, query: str, *values: object) -> Iterator[Row]:
 
 
 @cache
-def fields(shape: type[msgspec.Struct]) -> tuple[msgspec.structs.FieldInfo, ...]:
+def fields(record_type: type[msgspec.Struct]) -> tuple[msgspec.structs.FieldInfo, ...]:
     """List the fields of a record, which takes a while."""
-    return msgspec.structs.fields(shape)
+    return msgspec.structs.fields(record_type)
 
 
-def made(shape: type[Shape], row: Row, **more: object) -> Shape:
+def make_record(record_type: type[Record], row: Row, **extra: object) -> Record:
     """Make a record of the columns it has a field for; SQLite has no truth values of its own."""
     values: Row = {}
-    for field in fields(shape):
-        if field.name in more:
-            values[field.name] = more[field.name]
+    for field in fields(record_type):
+        if field.name in extra:
+            values[field.name] = extra[field.name]
         elif field.name in row and row[field.name] is not None:
-            truth = field.type in {bool, bool | None}
-            values[field.name] = bool(row[field.name]) if truth else row[field.name]
-    return shape(**values)
+            is_bool = field.type in {bool, bool | None}
+            values[field.name] = bool(row[field.name]) if is_bool else row[field.name]
+    return record_type(**values)
 
 
-def accounts(archive: Archive, *, settings: bool) -> tuple[schemas.ExportedAccount, ...]:
+def account_list(archive: Archive, *, settings: bool) -> tuple[schemas.ExportedAccount, ...]:
     """Read the accounts with the backups that were imported of each."""
     snapshots: dict[int, list[schemas.ExportedSnapshot]] = {}
     for row in rows(
         archive,
         "SELECT account_id, made_ms, digest, app_version, frames, messages FROM snapshot ORDER BY made_ms, digest",
     ):
-        snapshots.setdefault(row["account_id"], []).append(made(schemas.ExportedSnapshot, row))
+        snapshots.setdefault(row["account_id"], []).append(make_record(schemas.ExportedSnapshot, row))
     return tuple(
-        made(
+        make_record(
             schemas.ExportedAccount,
             row,
             settings=json.loads(row["settings"] or "{}") if settings else {},
@@ -100,10 +100,10 @@ def accounts(archive: Archive, *, settings: bool) -> tuple[schemas.ExportedAccou
     )
 
 
-def chat(archive: Archive, stored_chat: model.Chat, files: Sequence[str]) -> schemas.ExportedChat:
+def chat_record(archive: Archive, stored_chat: model.Chat, files: Sequence[str]) -> schemas.ExportedChat:
     """Read a chat with its settings."""
     (row,) = rows(archive, "SELECT * FROM chat WHERE id = ?", stored_chat.id)
-    return made(
+    return make_record(
         schemas.ExportedChat,
         row,
         account_id=stored_chat.account_id,
@@ -116,29 +116,29 @@ def chat(archive: Archive, stored_chat: model.Chat, files: Sequence[str]) -> sch
     )
 
 
-def people(archive: Archive, only: Set[int] | None = None) -> Iterator[schemas.Recipient]:
+def recipient_records(archive: Archive, only: Set[int] | None = None) -> Iterator[schemas.Recipient]:
     """Read everybody and everything one can write to, or only some of them."""
-    called: dict[int, list[schemas.NamePeriod]] = {}
+    names_by_recipient: dict[int, list[schemas.NamePeriod]] = {}
     for row in rows(
         archive,
         "SELECT v.recipient_id, v.name, f.made_ms AS first_seen_ms, l.made_ms AS last_seen_ms "
         "FROM recipient_version v JOIN snapshot f ON f.id = v.first_seen JOIN snapshot l ON l.id = v.last_seen "
         "ORDER BY v.recipient_id, f.made_ms, l.made_ms, v.fingerprint",
     ):
-        called.setdefault(row["recipient_id"], []).append(made(schemas.NamePeriod, row))
-    members = grouped(
+        names_by_recipient.setdefault(row["recipient_id"], []).append(make_record(schemas.NamePeriod, row))
+    members = group_by_owner(
         rows(
             archive,
             "SELECT group_id AS owner, service_id, standing, recipient_id AS person_id, role, label, label_emoji, "
             "added_by, at_ms FROM group_member ORDER BY group_id, standing, service_id",
         )
     )
-    list_members = grouped(
+    list_members = group_by_owner(
         rows(archive, "SELECT list_id AS owner, recipient_id FROM distribution_list_member ORDER BY 1, 2")
     )
     name = archive.names.name
-    shape: type[schemas.Recipient]
-    for shape, query in (
+    record_type: type[schemas.Recipient]
+    for record_type, query in (
         (schemas.ExportedPerson, PEOPLE),
         (schemas.ExportedGroup, GROUPS),
         (schemas.ExportedDistributionList, LISTS),
@@ -149,27 +149,27 @@ def people(archive: Archive, only: Set[int] | None = None) -> Iterator[schemas.R
             number = row["id"]
             if only is not None and number not in only:
                 continue
-            more: Row = {"name": name(number), "names": tuple(called.get(number, ()))}
-            if shape is schemas.ExportedGroup:
-                more["members"] = tuple(
-                    made(
+            extra: Row = {"name": name(number), "names": tuple(names_by_recipient.get(number, ()))}
+            if record_type is schemas.ExportedGroup:
+                extra["members"] = tuple(
+                    make_record(
                         schemas.ExportedMember,
                         member,
                         name=name(member["person_id"]) if member["person_id"] else None,
                     )
                     for member in members.get(number, ())
                 )
-            elif shape is schemas.ExportedDistributionList:
-                more["members"] = tuple(member["recipient_id"] for member in list_members.get(number, ()))
-            yield made(shape, row, **more)
+            elif record_type is schemas.ExportedDistributionList:
+                extra["members"] = tuple(member["recipient_id"] for member in list_members.get(number, ()))
+            yield make_record(record_type, row, **extra)
 
 
-def rest(archive: Archive) -> Iterator[schemas.Line]:
+def other_records(archive: Archive) -> Iterator[schemas.Line]:
     """Read calls by link, sticker packs, notification profiles and chat folders."""
     for row in rows(archive, "SELECT * FROM ad_hoc_call ORDER BY account_id, at_ms, call_id"):
-        yield made(schemas.ExportedCallLinkCall, row)
+        yield make_record(schemas.ExportedCallLinkCall, row)
     for row in rows(archive, "SELECT account_id, pack_id FROM sticker_pack ORDER BY account_id, pack_id"):
-        yield made(schemas.ExportedStickerPack, row)
+        yield make_record(schemas.ExportedStickerPack, row)
     for row in rows(archive, PROFILES):
         ids = rows(
             archive,
@@ -178,11 +178,11 @@ def rest(archive: Archive) -> Iterator[schemas.Line]:
             row["snapshot_id"],
             row["n"],
         )
-        yield made(
+        yield make_record(
             schemas.ExportedNotificationProfile, row, members=tuple(member["recipient_id"] for member in ids)
         )
     for row in rows(archive, FOLDERS):
-        inside = list(
+        folder_members = list(
             rows(
                 archive,
                 "SELECT DISTINCT recipient_id, included FROM chat_folder_member "
@@ -191,17 +191,17 @@ def rest(archive: Archive) -> Iterator[schemas.Line]:
                 row["n"],
             )
         )
-        yield made(
+        yield make_record(
             schemas.ExportedChatFolder,
             row,
-            included=tuple(member["recipient_id"] for member in inside if member["included"]),
-            excluded=tuple(member["recipient_id"] for member in inside if not member["included"]),
+            included=tuple(member["recipient_id"] for member in folder_members if member["included"]),
+            excluded=tuple(member["recipient_id"] for member in folder_members if not member["included"]),
         )
 
 
-def grouped(owned_rows: Iterator[Row]) -> dict[int, list[Row]]:
+def group_by_owner(entries: Iterator[Row]) -> dict[int, list[Row]]:
     """Gather rows by the thing they belong to."""
     groups: dict[int, list[Row]] = {}
-    for row in owned_rows:
+    for row in entries:
         groups.setdefault(row["owner"], []).append(row)
     return groups

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.backup.exports.html import words
-from holdfast.backup.exports.html.words import WordIndex, fold, order_of, words_of
+from holdfast.backup.exports.html import search_index
+from holdfast.backup.exports.html.search_index import WordIndex, fold, utf16_key, words_of
 
 
 def test_words_are_folded() -> None:
@@ -33,7 +33,7 @@ def test_signs_are_found_alone_and_in_pairs() -> None:
 
 def test_long_words_are_cut() -> None:
     """A wall of letters costs no more than a word."""
-    assert words_of("x" * 100_000) == {"x" * words.LONGEST}
+    assert words_of("x" * 100_000) == {"x" * search_index.MAX_WORD}
 
 
 def read(index: WordIndex) -> dict[str, list[int]]:
@@ -60,8 +60,8 @@ PAGES = st.lists(st.text(st.characters(codec="utf-8"), max_size=40) | st.sampled
 def test_every_word_leads_to_its_pages(pages: list[str], most: int, shard: int) -> None:
     """However much fits into memory and into a file; words come in the order a browser sorts them."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(words, "MOST", most)
-        patch.setattr(words, "SHARD", shard)
+        patch.setattr(search_index, "MAX_POSTINGS", most)
+        patch.setattr(search_index, "SHARD_SIZE", shard)
         index = WordIndex()
         for number, text in enumerate(pages):
             index.add(number, [text])
@@ -71,7 +71,7 @@ def test_every_word_leads_to_its_pages(pages: list[str], most: int, shard: int) 
         for word in words_of(text):
             expected.setdefault(word, []).append(number)
     assert found == expected
-    assert list(found) == sorted(found, key=order_of)
+    assert list(found) == sorted(found, key=utf16_key)
 
 
 def test_words_can_be_written_into_a_script() -> None:

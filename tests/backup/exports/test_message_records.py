@@ -8,7 +8,7 @@ import pytest
 from holdfast.backup.archives import Archive
 from holdfast.backup.archives.statements import CHILDREN
 from holdfast.backup.exports import schemas
-from holdfast.backup.exports.whole import messages, written
+from holdfast.backup.exports.message_records import iso_time, messages
 from holdfast.backup.schema.backup_pb2 import ChatItem
 
 Count = Callable[[schemas.ExportedMessage], int]
@@ -101,6 +101,6 @@ def test_files_are_named_by_whoever_places_them(opened: Archive) -> None:
 
 def test_times_are_written_in_utc() -> None:
     """Unless no calendar has them."""
-    assert written(1_700_000_000_123) == "2023-11-14T22:13:20.123Z"
-    assert written(None) is None
-    assert written((1 << 63) - 1) is None
+    assert iso_time(1_700_000_000_123) == "2023-11-14T22:13:20.123Z"
+    assert iso_time(None) is None
+    assert iso_time((1 << 63) - 1) is None

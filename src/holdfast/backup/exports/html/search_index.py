@@ -19,24 +19,24 @@ import msgspec
 
 from holdfast.backup.archives.signs import EMOJI, LOOKS, SCRIPTS
 
-__all__ = ["Found", "WordIndex", "fold", "page_script", "page_texts", "words_of"]
+__all__ = ["SearchableMessage", "WordIndex", "fold", "page_script", "page_texts", "words_of"]
 
 # Beyond these signs two words are the same to the index; the texts tell them apart.
-LONGEST: Final = 32
+MAX_WORD: Final = 32
 # Postings that are kept in memory; more are written to temporary files, each sorted.
-MOST: Final = 1_000_000
+MAX_POSTINGS: Final = 1_000_000
 # Of one file, in signs.
-SHARD: Final = 64 << 10
+SHARD_SIZE: Final = 64 << 10
 # How a script with the texts of a page begins and ends.
 CALL: Final = b"holdfast.page("
 END: Final = b");\n"
 WORD: Final = re.compile(r"[^\W_]+")
-RUN: Final = re.compile(f"[{SCRIPTS}{EMOJI}{LOOKS}]+")
-UNSEEN: Final = re.compile(f"[{LOOKS}]+")
+UNSPACED: Final = re.compile(f"[{SCRIPTS}{EMOJI}{LOOKS}]+")
+INVISIBLE: Final = re.compile(f"[{LOOKS}]+")
 
 # A message that can be found: its id, the number of its author, the time, and its text.
-Found = tuple[int, int, int, str]
-Texts = tuple[list[str], list[Found]]
+SearchableMessage = tuple[int, int, int, str]
+Texts = tuple[list[str], list[SearchableMessage]]
 
 
 def fold(text: str) -> str:
@@ -44,34 +44,40 @@ def fold(text: str) -> str:
     if text.isascii():
         return text.lower()
     # Without the marks that stand above or below a letter.
-    bare = [sign for sign in unicodedata.normalize("NFKD", text).lower() if unicodedata.category(sign) != "Mn"]
-    return unicodedata.normalize("NFC", "".join(bare))
+    unaccented = [
+        character
+        for character in unicodedata.normalize("NFKD", text).lower()
+        if unicodedata.category(character) != "Mn"
+    ]
+    return unicodedata.normalize("NFC", "".join(unaccented))
 
 
 def token_words(token: str) -> tuple[str, ...]:
     """List the words of what stands between two spaces."""
     folded = fold(token)
     if folded.isascii():
-        return tuple({word[:LONGEST] for word in WORD.findall(folded)})
-    words = {word[:LONGEST] for word in WORD.findall(RUN.sub(" ", folded))}
-    for run in RUN.findall(folded):
-        signs = UNSEEN.sub("", run)
-        words.update(signs)
-        words.update(map(str.__add__, signs, signs[1:]))
+        return tuple({word[:MAX_WORD] for word in WORD.findall(folded)})
+    words = {word[:MAX_WORD] for word in WORD.findall(UNSPACED.sub(" ", folded))}
+    for run in UNSPACED.findall(folded):
+        characters = INVISIBLE.sub("", run)
+        words.update(characters)
+        words.update(map(str.__add__, characters, characters[1:]))
     return tuple(words)
 
 
 # The same words come again and again, and only they are worth remembering.
-known_words = lru_cache(maxsize=1 << 15)(token_words)
+cached_words = lru_cache(maxsize=1 << 15)(token_words)
 
 
 def words_of(*texts: str) -> set[str]:
     """List the words of texts; of scripts without spaces and of emoji, each sign and each pair of neighbours."""
     tokens = set(" ".join(texts).split())
-    return set().union(*[known_words(token) if len(token) <= LONGEST else token_words(token) for token in tokens])
+    return set().union(
+        *[cached_words(token) if len(token) <= MAX_WORD else token_words(token) for token in tokens]
+    )
 
 
-def page_script(key: str, authors: Sequence[str], rows: Sequence[Found]) -> bytes:
+def page_script(key: str, authors: Sequence[str], rows: Sequence[SearchableMessage]) -> bytes:
     """Write the texts of a page for the search page to load."""
     return b"%s%s,%s%s" % (CALL, msgspec.json.encode(key), msgspec.json.encode([authors, rows]), END)
 
@@ -82,7 +88,7 @@ def page_texts(script: bytes) -> list[str]:
     return [row[3] for row in arguments[1][1]]
 
 
-def order_of(word: str) -> bytes:
+def utf16_key(word: str) -> bytes:
     """Sort as a browser does, by UTF-16 units."""
     return word.encode("utf-16-be")
 
@@ -106,7 +112,7 @@ class WordIndex:
         for word in words:
             pages[word].append(page)
         self.count += len(words)
-        if self.count >= MOST:
+        if self.count >= MAX_POSTINGS:
             self.spill()
 
     def spill(self) -> None:
@@ -115,7 +121,7 @@ class WordIndex:
             tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115  # closed with the index
         )
         run.writelines(
-            f"{word} {' '.join(map(str, self.pages[word]))}\n" for word in sorted(self.pages, key=order_of)
+            f"{word} {' '.join(map(str, self.pages[word]))}\n" for word in sorted(self.pages, key=utf16_key)
         )
         run.seek(0)
         self.runs.append(run)
@@ -125,12 +131,12 @@ class WordIndex:
     def entries(self) -> Iterator[tuple[str, list[int]]]:
         """Yield every word in order with the pages it stands on."""
         if not self.runs:
-            for word in sorted(self.pages, key=order_of):
+            for word in sorted(self.pages, key=utf16_key):
                 yield word, sorted(self.pages[word])
             return
         self.spill()
         last, pages = "", list[int]()
-        for line in heapq.merge(*self.runs, key=lambda line: order_of(line.partition(" ")[0])):
+        for line in heapq.merge(*self.runs, key=lambda line: utf16_key(line.partition(" ")[0])):
             word, *numbers = line.split()
             if word != last and pages:
                 yield last, sorted(pages)
@@ -144,9 +150,11 @@ class WordIndex:
         """Yield the files: the first word of each, and its words with the steps from page to page."""
         first, rows, size = "", list[str](), 0
         for word, pages in self.entries():
-            steps = ",".join([str(now - before) for before, now in zip([0, *pages], pages, strict=False)])
+            steps = ",".join(
+                [str(page_number - previous) for previous, page_number in zip([0, *pages], pages, strict=False)]
+            )
             row = f'"{word}":[{steps}]'
-            if rows and size + len(row) > SHARD:
+            if rows and size + len(row) > SHARD_SIZE:
                 yield first, ",\n".join(rows)
                 rows, size = [], 0
             if not rows:

@@ -1,8 +1,8 @@
 """What messages say in words."""
 
 from holdfast.backup.archives.model import Card, CardField, Link, Poll, PollOption, TextRange
-from holdfast.backup.exports.html.lines import long_texts, mentions, said, searchable
-from tests.backup.exports.made import attachment, message
+from holdfast.backup.exports.html.message_text import has_mentions, long_texts, preview_line, searchable_text
+from tests.backup.exports.sample_messages import attachment, message
 
 MENTION = TextRange(0, 1, None, 4, "Bob")
 BOLD = TextRange(0, 1, "BOLD", None, None)
@@ -10,18 +10,18 @@ BOLD = TextRange(0, 1, "BOLD", None, None)
 
 def test_a_line_says_who_said_what() -> None:
     """In one line of bounded length, with the names of those who are mentioned."""
-    assert said(message("One\n two", author="Ada", direction="incoming")) == "Ada: One two"
-    assert said(message("\ufffc here?", ranges=(MENTION,), direction="outgoing")) == "You: @Bob here?"
-    assert len(said(message("x" * 1000, author="Ada", direction="incoming"))) == len("Ada: ") + 90
-    assert said(message(None, kind="update", direction="none", sentence="Ada joined.")) == "Ada joined."
-    assert said(message(None, attachments=(attachment(),), direction="outgoing")) == "You: 📎"
+    assert preview_line(message("One\n two", author="Ada", direction="incoming")) == "Ada: One two"
+    assert preview_line(message("\ufffc here?", ranges=(MENTION,), direction="outgoing")) == "You: @Bob here?"
+    assert len(preview_line(message("x" * 1000, author="Ada", direction="incoming"))) == len("Ada: ") + 90
+    assert preview_line(message(None, kind="update", direction="none", sentence="Ada joined.")) == "Ada joined."
+    assert preview_line(message(None, attachments=(attachment(),), direction="outgoing")) == "You: 📎"
 
 
 def test_the_search_finds_all_that_can_be_read() -> None:
     """Texts, sentences, the names of files, previews, answers and cards; nothing of a message without words."""
-    assert searchable(message("\ufffc here", ranges=(MENTION,))) == "@Bob here"
-    assert searchable(message(None)) == ""
-    found = searchable(
+    assert searchable_text(message("\ufffc here", ranges=(MENTION,))) == "@Bob here"
+    assert searchable_text(message(None)) == ""
+    found = searchable_text(
         message(
             "look",
             kind="poll",
@@ -40,9 +40,9 @@ def test_the_search_finds_all_that_can_be_read() -> None:
 
 def test_who_mentions_somebody_is_told() -> None:
     """In the text or in what it quotes; a style is no mention."""
-    assert mentions(message("x", ranges=(BOLD, MENTION)))
-    assert mentions(message("x", quote_ranges=(MENTION,)))
-    assert not mentions(message("x", ranges=(BOLD,)))
+    assert has_mentions(message("x", ranges=(BOLD, MENTION)))
+    assert has_mentions(message("x", quote_ranges=(MENTION,)))
+    assert not has_mentions(message("x", ranges=(BOLD,)))
 
 
 def test_files_that_hold_texts_are_told() -> None:
