@@ -1,4 +1,4 @@
-"""Archives in which everything that somebody can write is hostile."""
+"""Archives in which all user-provided text is hostile."""
 
 from collections.abc import Iterator
 from itertools import cycle

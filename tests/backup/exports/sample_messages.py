@@ -1,4 +1,4 @@
-"""Messages made for a test, and what a parser finds in the pages made of them."""
+"""Sample messages and attachments, and an HTML parser that checks the pages rendered from them."""
 
 import re
 from html.parser import HTMLParser
@@ -24,7 +24,7 @@ ADDRESS = re.compile(
 
 
 def message(text: str | None = "Hello", **more: Any) -> Message:
-    """Make a message."""
+    """Return a message."""
     sent = more.pop("sent_ms", 1_700_000_000_000)
     number = more.pop("id", 7)
     facts: dict[str, Any] = {
@@ -49,7 +49,7 @@ def message(text: str | None = "Hello", **more: Any) -> Message:
 
 
 def attachment(**more: Any) -> ArchivedAttachment:
-    """Make an attachment."""
+    """Return an attachment."""
     facts: dict[str, Any] = {
         "role": "attachment",
         "n": 0,
@@ -72,7 +72,7 @@ class Addresses:
     """Leads to files and messages, as the pages of an export do."""
 
     def media(self, attachment: ArchivedAttachment) -> str | None:
-        """Lead to a file."""
+        """Return the URL of a file."""
         return None if attachment.path is None else f"../../media/{attachment.path}"
 
     def thumbnail(self, attachment: ArchivedAttachment, address: str) -> str:
@@ -85,7 +85,7 @@ class Addresses:
         return ""
 
     def message(self, number: int) -> str | None:
-        """Lead to a message."""
+        """Return the URL of a message."""
         return f"1.html#m{number}"
 
 
@@ -124,7 +124,7 @@ class Parsed(HTMLParser):
             self.open.append(tag)
 
     def handle_endtag(self, tag: str) -> None:
-        """Check that elements do not cross."""
+        """Check that elements nest."""
         assert self.open.pop() == tag
 
     def handle_data(self, data: str) -> None:

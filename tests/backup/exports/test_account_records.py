@@ -1,4 +1,4 @@
-"""What messages stand among."""
+"""Records of accounts, chats, people and groups."""
 
 from holdfast.backup.archives import Archive
 from holdfast.backup.exports import schemas

@@ -1,4 +1,4 @@
-"""The CSV form: what was written comes back, and no spreadsheet runs it."""
+"""Export to CSV: texts round-trip, and no spreadsheet evaluates them."""
 
 import csv
 import re

@@ -1,4 +1,4 @@
-"""The one door of all exports."""
+"""Entry points of all exports."""
 
 import gc
 import json

@@ -1,4 +1,4 @@
-"""The folder of an export: written whole, written again only where something changed, nothing else touched."""
+"""The folder of an export is written atomically and incrementally, and other files are never touched."""
 
 import os
 import signal

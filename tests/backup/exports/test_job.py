@@ -1,4 +1,4 @@
-"""One export on its way: what it reads, what it counts, and who occurs in it."""
+"""A running export: the messages it reads, its progress, and the recipients in it."""
 
 from collections.abc import Iterator
 from pathlib import Path

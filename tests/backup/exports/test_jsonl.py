@@ -1,4 +1,4 @@
-"""The JSON form: every record is valid, complete, and says no secret."""
+"""Export to JSON Lines: every record is valid and complete, and has no secrets."""
 
 import json
 from collections.abc import Iterator
@@ -39,7 +39,7 @@ def records(folder: Path, kind: str) -> list[dict[str, Any]]:
 
 
 def check(folder: Path) -> None:
-    """Hold every record to the schema, and to what this program reads."""
+    """Validate every record against the schema and the record classes."""
     for line in lines(folder):
         one = json.loads(line)
         VALIDATORS[one["record"]].validate(one)

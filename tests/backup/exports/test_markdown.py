@@ -1,4 +1,4 @@
-"""The Markdown form, seen through a renderer."""
+"""Export to Markdown, as rendered by a CommonMark renderer."""
 
 import re
 from html.parser import HTMLParser

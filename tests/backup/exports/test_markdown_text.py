@@ -1,4 +1,4 @@
-"""Text written as Markdown comes out of a renderer as it went in."""
+"""Text escaped as Markdown round-trips through a renderer."""
 
 from html.parser import HTMLParser
 

@@ -1,4 +1,4 @@
-"""Messages with all that an archive knows of them."""
+"""Records of messages with all their data."""
 
 import sqlite3
 from collections.abc import Callable
@@ -15,7 +15,7 @@ Count = Callable[[schemas.ExportedMessage], int]
 
 
 def ranges(one: schemas.ExportedMessage | schemas.ExportedRevision) -> int:
-    """Count the styles and mentions of a wording, with those of its quote."""
+    """Count the styles and mentions of a version, with those of its quote."""
     return len(one.ranges) + (len(one.quote.ranges) if one.quote else 0)
 
 

@@ -1,4 +1,4 @@
-"""Names that hostile people gave become names of files and nothing else."""
+"""Hostile names of chats and files become safe file names."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st

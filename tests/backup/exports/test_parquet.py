@@ -1,4 +1,4 @@
-"""The Parquet form, read by others."""
+"""Export to Parquet, read by DuckDB."""
 
 import sys
 from pathlib import Path
@@ -20,7 +20,7 @@ from tests.backup.archives.histories import copies, imported, items, write
 
 
 def asked(query: str) -> list[tuple[Any, ...]]:
-    """Ask DuckDB."""
+    """Run a query in DuckDB."""
     found = duckdb.sql(query)
     assert found is not None
     return found.fetchall()

@@ -1,4 +1,4 @@
-"""Cutting chats into files."""
+"""Partitions of chats by calendar period."""
 
 from holdfast.backup.archives import Archive
 from holdfast.backup.exports.choice import ChatSelection

@@ -15,7 +15,7 @@ RECORDS = {record.__struct_config__.tag: record for record in typing.get_args(sc
 
 
 def is_valid(record: dict[str, Any]) -> bool:
-    """Tell whether the schema allows a record, by the definition that its kind names."""
+    """Return whether a record is valid against the definition of its kind."""
     name = schemas.definition_name(RECORDS[record["record"]])
     return Draft202012Validator({**SCHEMA, "anyOf": [{"$ref": f"#/$defs/{name}"}]}).is_valid(record)
 

@@ -1,4 +1,4 @@
-"""Exports of which nothing can have changed: nothing is read for them, and nothing is left out."""
+"""An export with unchanged inputs is not written again, and any change of the inputs is noticed."""
 
 import random
 from datetime import UTC, timedelta, timezone

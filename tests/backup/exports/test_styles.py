@@ -1,4 +1,4 @@
-"""Cutting texts into pieces of one style."""
+"""Splitting texts into pieces of one style."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st

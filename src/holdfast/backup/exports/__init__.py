@@ -1,4 +1,4 @@
-"""Exports: what an archive holds, in forms that other programs and other decades can read.
+"""Exports of an archive or a backup: HTML, Markdown, JSON Lines, CSV and Parquet.
 
 >>> import holdfast.backup as hb
 >>> hb.export("chats.db", "pages", "html")

@@ -1,4 +1,4 @@
-"""Reads what messages stand among: accounts, chats, people, and the rest of a backup."""
+"""Reads the records of exports other than messages: accounts, chats, people, groups and others."""
 
 import json
 from collections.abc import Iterator, Sequence, Set
@@ -39,7 +39,7 @@ OTHERS: Final = f"""
 SELECT {RECIPIENT} FROM recipient r
 WHERE r.kind NOT IN ('contact', 'self', 'unknown', 'group', 'distribution_list', 'call_link') ORDER BY r.id
 """
-# Only what the newest snapshot of an account has is still so.
+# Only rows of the newest snapshot of an account are current.
 PROFILES: Final = """
 SELECT a.id AS account_id, p.n, p.name, p.emoji, p.color, p.created_ms, p.allow_all_calls, p.allow_all_mentions,
   p.schedule_enabled, p.schedule_start, p.schedule_end, p.schedule_days, p.snapshot_id
@@ -53,7 +53,7 @@ FROM chat_folder f JOIN account a ON a.newest_snapshot = f.snapshot_id ORDER BY 
 
 
 def rows(archive: Archive, query: str, *values: object) -> Iterator[Row]:
-    """Read rows by the names of their columns."""
+    """Run a query and return its rows as dictionaries."""
     cursor = archive.connection.execute(query, values)
     names = [column[0] for column in cursor.description]
     return (dict(zip(names, row, strict=True)) for row in cursor)
@@ -61,12 +61,12 @@ def rows(archive: Archive, query: str, *values: object) -> Iterator[Row]:
 
 @cache
 def fields(record_type: type[msgspec.Struct]) -> tuple[msgspec.structs.FieldInfo, ...]:
-    """List the fields of a record, which takes a while."""
+    """Return the fields of a record class; cached, because inspection is slow."""
     return msgspec.structs.fields(record_type)
 
 
 def make_record(record_type: type[Record], row: Row, **extra: object) -> Record:
-    """Make a record of the columns it has a field for; SQLite has no truth values of its own."""
+    """Return a record from the columns that it has fields for; SQLite stores booleans as integers."""
     values: Row = {}
     for field in fields(record_type):
         if field.name in extra:
@@ -78,7 +78,7 @@ def make_record(record_type: type[Record], row: Row, **extra: object) -> Record:
 
 
 def account_list(archive: Archive, *, settings: bool) -> tuple[schemas.ExportedAccount, ...]:
-    """Read the accounts with the backups that were imported of each."""
+    """Return the accounts with their imported backups."""
     snapshots: dict[int, list[schemas.ExportedSnapshot]] = {}
     for row in rows(
         archive,
@@ -101,7 +101,7 @@ def account_list(archive: Archive, *, settings: bool) -> tuple[schemas.ExportedA
 
 
 def chat_record(archive: Archive, stored_chat: model.Chat, files: Sequence[str]) -> schemas.ExportedChat:
-    """Read a chat with its settings."""
+    """Return a chat with its settings."""
     (row,) = rows(archive, "SELECT * FROM chat WHERE id = ?", stored_chat.id)
     return make_record(
         schemas.ExportedChat,
@@ -117,7 +117,7 @@ def chat_record(archive: Archive, stored_chat: model.Chat, files: Sequence[str])
 
 
 def recipient_records(archive: Archive, only: Set[int] | None = None) -> Iterator[schemas.Recipient]:
-    """Read everybody and everything one can write to, or only some of them."""
+    """Yield the people, groups and other recipients; all, or those with the given ids."""
     names_by_recipient: dict[int, list[schemas.NamePeriod]] = {}
     for row in rows(
         archive,
@@ -165,7 +165,7 @@ def recipient_records(archive: Archive, only: Set[int] | None = None) -> Iterato
 
 
 def other_records(archive: Archive) -> Iterator[schemas.Line]:
-    """Read calls by link, sticker packs, notification profiles and chat folders."""
+    """Yield calls through links, sticker packs, notification profiles and chat folders."""
     for row in rows(archive, "SELECT * FROM ad_hoc_call ORDER BY account_id, at_ms, call_id"):
         yield make_record(schemas.ExportedCallLinkCall, row)
     for row in rows(archive, "SELECT account_id, pack_id FROM sticker_pack ORDER BY account_id, pack_id"):
@@ -200,7 +200,7 @@ def other_records(archive: Archive) -> Iterator[schemas.Line]:
 
 
 def group_by_owner(entries: Iterator[Row]) -> dict[int, list[Row]]:
-    """Gather rows by the thing they belong to."""
+    """Group rows by their column `owner`."""
     groups: dict[int, list[Row]] = {}
     for row in entries:
         groups.setdefault(row["owner"], []).append(row)

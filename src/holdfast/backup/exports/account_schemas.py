@@ -1,4 +1,4 @@
-"""The records of what messages stand among: accounts, chats, people and groups, and the rest of a backup."""
+"""Records other than messages in exports to JSON Lines: accounts, chats, people, groups and others."""
 
 from typing import Any, Literal
 
@@ -28,7 +28,7 @@ __all__ = [
 
 @redacted
 class ExportedChat(ExportedPart, frozen=True, kw_only=True, tag="chat", tag_field="record"):
-    """A chat with its settings; it has the id of the person or group it is with."""
+    """A chat with its settings; its id is that of its person or group."""
 
     id: int
     account_id: int
@@ -51,7 +51,7 @@ class ExportedChat(ExportedPart, frozen=True, kw_only=True, tag="chat", tag_fiel
 
 @redacted
 class NamePeriod(ExportedPart, frozen=True):
-    """How somebody was called in the backups made between two times, which are included."""
+    """A name of a recipient and the times of the first and last backup that have it."""
 
     name: str
     first_seen_ms: int
@@ -60,7 +60,7 @@ class NamePeriod(ExportedPart, frozen=True):
 
 @redacted
 class ExportedPerson(ExportedPart, frozen=True, kw_only=True, tag="person", tag_field="record"):
-    """A contact, the owner of the account (`self`), or whoever stands for somebody that is not known."""
+    """A contact, the owner of the account (`self`), or a placeholder for an unknown person."""
 
     id: int
     account_id: int
@@ -90,7 +90,7 @@ class ExportedPerson(ExportedPart, frozen=True, kw_only=True, tag="person", tag_
 
 @redacted
 class ExportedMember(ExportedPart, frozen=True):
-    """Somebody in a group; `standing` tells members from those invited, asking to join, or banned."""
+    """A person in a group; `standing` distinguishes members, invited, requesting and banned people."""
 
     service_id: str
     standing: str
@@ -135,7 +135,7 @@ class ExportedGroup(ExportedPart, frozen=True, kw_only=True, tag="group", tag_fi
 class ExportedDistributionList(
     ExportedPart, frozen=True, kw_only=True, tag="distribution_list", tag_field="record"
 ):
-    """A list of people that stories are sent to."""
+    """A distribution list of stories."""
 
     id: int
     account_id: int
@@ -150,7 +150,7 @@ class ExportedDistributionList(
 
 @redacted
 class ExportedCallLink(ExportedPart, frozen=True, kw_only=True, tag="call_link", tag_field="record"):
-    """A link that people call each other by."""
+    """A call link."""
 
     id: int
     account_id: int
@@ -163,7 +163,7 @@ class ExportedCallLink(ExportedPart, frozen=True, kw_only=True, tag="call_link",
 
 @redacted
 class ExportedOther(ExportedPart, frozen=True, kw_only=True, tag="other", tag_field="record"):
-    """Something else one can write to or hear from, such as release notes."""
+    """Any other recipient, such as release notes."""
 
     id: int
     account_id: int
@@ -175,7 +175,7 @@ class ExportedOther(ExportedPart, frozen=True, kw_only=True, tag="other", tag_fi
 
 @redacted
 class ExportedCallLinkCall(ExportedPart, frozen=True, kw_only=True, tag="call_link_call", tag_field="record"):
-    """A call by a link."""
+    """A call through a call link."""
 
     account_id: int
     call_id: str
@@ -186,7 +186,7 @@ class ExportedCallLinkCall(ExportedPart, frozen=True, kw_only=True, tag="call_li
 
 @redacted
 class ExportedStickerPack(ExportedPart, frozen=True, kw_only=True, tag="sticker_pack", tag_field="record"):
-    """A pack of stickers the account has."""
+    """A sticker pack of the account."""
 
     account_id: int
     pack_id: str
@@ -196,7 +196,7 @@ class ExportedStickerPack(ExportedPart, frozen=True, kw_only=True, tag="sticker_
 class ExportedNotificationProfile(
     ExportedPart, frozen=True, kw_only=True, tag="notification_profile", tag_field="record"
 ):
-    """When and by whom one wants to be disturbed, as of the newest backup; times are written as 930 for 9:30."""
+    """A notification profile of the newest backup; times are written as 930 for 9:30."""
 
     account_id: int
     name: str
@@ -214,7 +214,7 @@ class ExportedNotificationProfile(
 
 @redacted
 class ExportedChatFolder(ExportedPart, frozen=True, kw_only=True, tag="chat_folder", tag_field="record"):
-    """A folder of chats, as of the newest backup."""
+    """A chat folder of the newest backup."""
 
     account_id: int
     name: str
@@ -229,7 +229,7 @@ class ExportedChatFolder(ExportedPart, frozen=True, kw_only=True, tag="chat_fold
 
 @redacted
 class ExportedSnapshot(ExportedPart, frozen=True):
-    """A backup that was imported."""
+    """An imported backup."""
 
     made_ms: int
     digest: str
@@ -240,7 +240,7 @@ class ExportedSnapshot(ExportedPart, frozen=True):
 
 @redacted
 class ExportedAccount(ExportedPart, frozen=True):
-    """Whose backups were imported; `settings` are those of the newest one."""
+    """An account whose backups were imported; `settings` are those of the newest backup."""
 
     id: int
     name: str
@@ -252,9 +252,9 @@ class ExportedAccount(ExportedPart, frozen=True):
 
 @redacted
 class Export(ExportedPart, frozen=True, kw_only=True, tag="export", tag_field="record"):
-    """What an export is: its format, what was chosen, and the accounts it is of.
+    """The description of an export: its format, selection and accounts.
 
-    `since_ms` is included and `until_ms` is not; `chats` are ids, left out where all were exported.
+    `since_ms` is inclusive, `until_ms` exclusive; `chats` are ids, omitted if all were exported.
     """
 
     format: Literal["holdfast-export"]

@@ -10,7 +10,7 @@ from holdfast.backup.exports.tables import Row, Table
 
 __all__ = ["BATCH", "arrow_schema", "check_pyarrow", "record_batch", "record_batches"]
 
-# Rows of a batch; more would take memory, fewer would take room.
+# Rows per batch: larger batches take more memory, smaller ones more disk space.
 BATCH: Final = 20_000
 
 
@@ -37,20 +37,20 @@ def arrow_schema(table: Table) -> Any:  # pyarrow exports no types
 
 
 def record_batch(table: Table, schema: Any, rows: Sequence[Row]) -> Any:
-    """Turn rows of a table into a record batch."""
+    """Convert rows of a table to a record batch."""
     import pyarrow as pa  # noqa: PLC0415  # an extra, imported on first use
 
     cells: list[Any] = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in table.columns]
     for n, column in enumerate(table.columns):
         if column.kind == "time":
-            # Readers refuse a whole file for a time that no calendar has.
+            # Readers reject a whole file because of one time outside of the calendar.
             cells[n] = [ms if ms is not None and ms < END else None for ms in cells[n]]
     arrays = [pa.array(values, field.type) for values, field in zip(cells, schema, strict=True)]
     return pa.record_batch(arrays, schema=schema)
 
 
 def record_batches(table: Table, rows: Iterable[Row], size: int = BATCH) -> Iterator[Any]:
-    """Turn all rows of a table into record batches of at most `size` rows."""
+    """Convert all rows of a table to record batches of at most `size` rows."""
     schema = arrow_schema(table)
     row_iterator = iter(rows)
     while batch := list(islice(row_iterator, size)):

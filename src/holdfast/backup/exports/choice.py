@@ -1,4 +1,4 @@
-"""What of an archive is exported."""
+"""Selection of the chats and the time range to export."""
 
 from dataclasses import dataclass
 
@@ -13,9 +13,9 @@ __all__ = ["ChatSelection", "selected_chats"]
 @redacted
 @dataclass(frozen=True, slots=True)
 class ChatSelection:
-    """Chats by id or name, all where none are named, and the time their messages lie in.
+    """Chats by id or name (all if empty), and the time range of their messages.
 
-    `since_ms` is included, `until_ms` is not.
+    `since_ms` is inclusive, `until_ms` exclusive.
     """
 
     chats: tuple[int | str, ...] = ()
@@ -24,7 +24,7 @@ class ChatSelection:
 
 
 def selected_chats(archive: Archive, choice: ChatSelection) -> list[Chat]:
-    """List the chats to export in the archive's order; those named, or all that have something in the time."""
+    """List the chats to export in the archive's order: those selected, or all with messages in the time range."""
     chats = archive.chats()
     if choice.chats:
         ids = {archive.chat_id(name) for name in choice.chats}

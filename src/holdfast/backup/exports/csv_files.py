@@ -1,9 +1,9 @@
-"""The CSV form: RFC 4180 in UTF-8, written so that spreadsheets open it rightly and run nothing in it.
+"""Export to CSV (RFC 4180, UTF-8), protected against CSV injection.
 
-What somebody wrote may begin with `=`, and a spreadsheet would take that for a formula, which can send what stands
-beside it to a stranger. An apostrophe goes before such a text. It also goes before what looks like a formula after
-a semicolon, a tab or a line break inside a text, because a spreadsheet that was told another separator would begin
-a cell there. With `plain` nothing is added, for programs.
+A spreadsheet evaluates text that begins with `=` as a formula, which can send the content of other cells to a
+stranger. Such text is prefixed with an apostrophe. So is what looks like a formula after a semicolon, a tab or a
+line break inside a text, because a spreadsheet that uses another separator would begin a cell there. With `plain`
+nothing is added, for programs.
 """
 
 import csv
@@ -24,40 +24,40 @@ from holdfast.redacted_repr import redacted
 
 __all__ = ["escape_formulas", "write_csv"]
 
-# Spreadsheets without it take UTF-8 for the encoding of the last century.
+# Byte order mark; without it spreadsheets do not detect UTF-8.
 BOM: Final = b"\xef\xbb\xbf"
 EQUALS: Final = "=@\uff1d\uff20"
 SIGNS: Final = "+\\-\uff0b\uff0d"
-# At the start of a cell, anything that looks like a formula.
+# Anything that looks like a formula at the start of a cell.
 FORMULA_START: Final = re.compile(rf"[\s\x00-\x1f'\"]*[{EQUALS}{SIGNS}]|[\t\r\n\x00]")
-# Inside of a text lists and smileys are let be: with a plus or minus only what can call or fetch something counts,
-# or what the next column could go on with.
+# Inside a text, lists and emoticons are left alone: after a plus or minus sign only text that can call or fetch
+# something counts, or that the next column could continue.
 FORMULA_INSIDE: Final = re.compile(
     rf"(?<=[;\t\r\n])(?=[ \"']*(?:[{EQUALS}]|[{SIGNS}][^;\t\r\n]*(?:[(|!\[{{&\"]|[-+*/^=<>,%:] *\Z)))"
 )
 
 
 def escape_formulas(text: str) -> str:
-    """Write a text so that no spreadsheet takes it, or part of it, for a formula."""
+    """Escape a text so that no spreadsheet evaluates it, or part of it, as a formula."""
     if FORMULA_START.match(text):
         text = f"'{text}"
     return FORMULA_INSIDE.sub("'", text)
 
 
 def format_time(ms: int | None) -> str | None:
-    """Write a time as spreadsheets read it, in UTC."""
+    """Format a time in UTC for spreadsheets."""
     return None if ms is None else spelled(ms)
 
 
 def format_bool(value: bool | None) -> str | None:  # noqa: FBT001  # it is a value, not a switch
-    """Write a truth value."""
+    """Format a boolean."""
     return None if value is None else "true" if value else "false"
 
 
 @redacted
 @dataclass(frozen=True, slots=True)
 class CsvEncoder:
-    """Encodes lines on their way into a file."""
+    """A text file object that encodes lines to UTF-8."""
 
     target: BinaryIO
 
@@ -67,7 +67,7 @@ class CsvEncoder:
 
 
 class CsvWriter:
-    """Writes rows as lines of CSV."""
+    """Writes rows as CSV."""
 
     def __init__(self, target: BinaryIO, table: Table, *, plain: bool) -> None:
         if not plain:
@@ -89,14 +89,14 @@ class CsvWriter:
         self.writer.writerow(cells)
 
     def close(self) -> None:
-        """Do nothing: each row is written at once."""
+        """Do nothing: rows are not buffered."""
 
     def abandon(self) -> None:
-        """Do nothing: nothing waits."""
+        """Do nothing: rows are not buffered."""
 
 
 def escape_optional(text: str | None) -> str | None:
-    """Guard a text, if there is one."""
+    """Escape a text that may be None."""
     return None if text is None else escape_formulas(text)
 
 
@@ -110,6 +110,6 @@ def write_csv(
     progress: Progress | None = None,
     stamp: str = "",
 ) -> ExportSummary:
-    """Write an archive, or what was chosen of it, as CSV; `plain` for programs, without it for spreadsheets."""
+    """Write an archive, or a selection of it, as CSV: for programs if `plain`, else for spreadsheets."""
     form = TableFormat("csv", ".csv", partial(CsvWriter, plain=plain))
     return write_tables(archive, target, choice, form, media=media, progress=progress, stamp=stamp)

@@ -24,9 +24,9 @@ BY_NAME: Final = {table.name: table for table in TABLES}
 
 @public
 class Dataset:
-    """The tables of a backup or an archive: the same as of an export to Parquet, without writing files.
+    """The tables of a backup or an archive: those of an export to Parquet, without writing files.
 
-    A context manager; closing it deletes what was kept on disk meanwhile.
+    A context manager; closing it deletes temporary files.
     """
 
     def __init__(self, archive: Archive, close: ExitStack) -> None:
@@ -43,12 +43,12 @@ class Dataset:
         return arrow_schema(find_table(table))
 
     def batches(self, table: str, *, size: int = BATCH) -> Iterator[Any]:
-        """Yield a table as `pyarrow.RecordBatch` objects of at most `size` rows, in order of chats and times."""
+        """Yield a table as `pyarrow.RecordBatch` objects of at most `size` rows, ordered by chat and time."""
         definition = find_table(table)
         return record_batches(definition, self._rows(definition), size)
 
     def close(self) -> None:
-        """Close the archive, or delete the one that was made of a backup."""
+        """Close the archive, or delete the temporary archive of a backup."""
         self._close.close()
 
     def __enter__(self) -> Self:
@@ -106,7 +106,7 @@ def dataset(
 
 
 def find_table(name: str) -> Table:
-    """Find a table."""
+    """Return a table by name."""
     table = BY_NAME.get(name)
     if table is None:
         raise KeyError(f"there is no table {name}; there are {', '.join(BY_NAME)}")

@@ -1,4 +1,4 @@
-"""The one door of all exports, from an archive or straight from a backup."""
+"""Entry points of all exports, from an archive or directly from a backup."""
 
 import json
 import sqlite3
@@ -54,14 +54,13 @@ def export(
     progress: Progress | None = None,
     on_problem: Callable[[str], None] | None = None,
 ) -> ExportSummary:
-    """Write a backup or an archive, or what was chosen of it, as files into a folder.
+    """Export a backup or an archive, or a selection of it, to a folder.
 
-    `form` is `html`, `markdown`, `json`, `csv` or `parquet`. Where an export lies there already, only what has
-    changed is written. `key` opens a backup, `passphrase` an encrypted archive. `media` puts the files of
-    attachments beside, as far as they are there; `on_problem` is told of those of a backup that are missing or
-    damaged. `search` is for HTML, `plain` for CSV that programs read, `zone` is the time zone that HTML and
-    Markdown tell times in. With `single_file` the target is a new HTML file of one chat, with the files of
-    attachments in it.
+    `form` is `html`, `markdown`, `json`, `csv` or `parquet`. If the folder has an export already, only changed
+    files are written. `key` opens a backup, `passphrase` an encrypted archive. `media` includes the available
+    files of attachments; `on_problem` is called for those of a backup that are missing or damaged. `search` adds a
+    search page to HTML, `plain` writes CSV for programs, `zone` is the time zone of times in HTML and Markdown.
+    With `single_file` the target is a new HTML file of one chat that embeds the files of its attachments.
 
     >>> hb.export("chats.binproto", "pages", "html").written
     68
@@ -69,7 +68,7 @@ def export(
     folder = Path(target)
     if isinstance(source, Archive) or is_archive(source):
         opened_archive = source if isinstance(source, Archive) else open_archive(source, passphrase=passphrase)
-        # One that was given open stays open.
+        # An archive that the caller has opened stays open.
         with nullcontext() if opened_archive is source else opened_archive:
             return export_archive(
                 opened_archive,
@@ -112,11 +111,11 @@ def export_archive(
     zone: tzinfo = UTC,
     progress: Progress | None = None,
 ) -> ExportSummary:
-    """Write an archive, or what was chosen of it, into a folder; where one lies there already, what has changed.
+    """Export an archive, or a selection of it, to a folder; in an existing export, write only changed files.
 
-    `media` puts the files of attachments beside, as far as the archive has them. `search` is for HTML, `plain` for
-    CSV that programs read, `zone` the time zone that HTML and Markdown tell times in. With `single_file` the
-    target is a new HTML file of one chat.
+    `media` includes the files of attachments that the archive has. `search` adds a search page to HTML, `plain`
+    writes CSV for programs, `zone` is the time zone of times in HTML and Markdown. With `single_file` the target
+    is a new HTML file of one chat.
     """
     selection = choice or ChatSelection()
     check_form(form, single_file=single_file)
@@ -141,7 +140,7 @@ def export_archive(
 
 
 def check_form(form: Form, *, single_file: bool) -> None:
-    """Refuse a single file in another form than HTML."""
+    """Raise `ExportRefused` for a single file in a form other than HTML."""
     if single_file and form != "html":
         raise ExportRefused(f"a single file is HTML, not {form}")
 
@@ -149,9 +148,9 @@ def check_form(form: Form, *, single_file: bool) -> None:
 def export_zip(
     archive: Archive, stream: BinaryIO, form: Literal["html", "json"], *, search: bool = True
 ) -> ExportSummary:
-    """Write an archive with the files it has as a ZIP archive to a stream, in one process.
+    """Export an archive with its media as a ZIP archive to a stream, in one process.
 
-    Without `search`, which HTML has, nothing is written to a disk.
+    Without `search`, which applies to HTML, no temporary files are written.
     """
     choice = ChatSelection()
     with read_transaction(archive), ZipTarget(stream) as target:
@@ -162,7 +161,7 @@ def export_zip(
 
 @contextmanager
 def read_transaction(archive: Archive) -> Iterator[None]:
-    """Read an archive as it is at one moment: what is imported meanwhile is for the next export."""
+    """Read the archive in one transaction; concurrent imports are not visible to the export."""
     archive.forget_names()
     try:
         archive.connection.execute("BEGIN")
@@ -192,9 +191,9 @@ def export_backup(
     progress: Progress | None = None,
     on_problem: Callable[[str], None] | None = None,
 ) -> ExportSummary:
-    """Write a backup, or what was chosen of it, into a folder, as `export_archive` does with an archive.
+    """Export a backup, or a selection of it, to a folder, as `export_archive` does with an archive.
 
-    `on_problem` is told of every attachment that is missing or damaged; the others are exported.
+    `on_problem` is called for each attachment that is missing or damaged; the others are exported.
     """
     with temporary_archive(
         backup, target, form, choice, media=media, single_file=single_file, on_problem=on_problem
@@ -225,8 +224,8 @@ def temporary_archive(
     progress: Importing | None = None,
     on_problem: Callable[[str], None] | None = None,
 ) -> Iterator[Archive]:
-    """Make an archive of a backup that is gone when the block ends, with the files that an export needs."""
-    # Importing takes a while; what cannot work is refused before.
+    """Import a backup into a temporary archive, with the media that an export needs."""
+    # The import takes time, so invalid targets are refused first.
     check_form(form, single_file=single_file)
     if single_file:
         check_replaceable(target, replace=False)
@@ -234,7 +233,7 @@ def temporary_archive(
         check_target(target)
     if form == "parquet":
         check_pyarrow()
-    # On the disk of the target, so that files can be linked instead of copied.
+    # On the file system of the target, so that files can be hard-linked instead of copied.
     parent = next(folder for folder in target.absolute().parents if folder.is_dir())
     try:
         temporary_folder = tempfile.TemporaryDirectory(prefix=".holdfast-", dir=parent)
@@ -252,7 +251,7 @@ def temporary_archive(
 
 
 def needed_media(archive: Archive, choice: ChatSelection, *, media: bool = True) -> set[str]:
-    """Name the files that what was chosen needs; without media these are texts."""
+    """Return the media names that a selection needs; without media, those of long texts."""
     rows = archive.connection.execute(
         "SELECT DISTINCT a.media_name FROM attachment a JOIN message m ON m.id = a.message_id "
         "WHERE a.media_name IS NOT NULL AND (?4 OR a.role = 'long_text') "

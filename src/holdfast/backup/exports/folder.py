@@ -1,10 +1,10 @@
-"""Writes the folder of an export, and the next time only what has changed.
+"""Writes the folder of an export incrementally: a later run writes only changed files.
 
-A list of what was written is kept in the folder, with the size, the time and a digest of each file. While an
-export runs, a second list grows beside it: each file is entered there before it gets its name. Whatever ends the
-run, the next one knows which files are of exports, and finishes what this one began.
+The folder has a manifest with the size, modification time and a digest of each file. A running export appends to a
+journal: each file is recorded there before it is renamed to its final name. After a crash the next run knows which
+files belong to exports, and completes the interrupted one.
 
-Both lists also hold notes: what whoever writes an export wants to know the next time.
+Manifest and journal also hold notes: JSON values that an exporter stores for the next run.
 """
 
 import hashlib
@@ -39,22 +39,22 @@ PART: Final = f"{PREFIX}.part"
 LOCK: Final = f"{PREFIX}.lock"
 FORMAT: Final = "holdfast export"
 VERSION: Final = 1
-# The note that tells what the whole export was made from.
+# Key of the note with the stamp of the whole export.
 STAMP_NOTE: Final = "whole"
-# The note that tells whose export it is.
+# Key of the note with the accounts of the export.
 ACCOUNTS_NOTE: Final = "accounts"
-# Of each account what it can be recognised by.
+# Digests of the identifying values of each account.
 Accounts = Sequence[Sequence[str]]
-# Processors have instructions for this one.
+# SHA-256 has hardware support.
 DIGEST: Final = hashlib.sha256
-# What no name of an export holds: what file systems read as a path, and what cannot be shown.
+# Characters that are not allowed in names: path syntax of file systems, and control characters.
 FORBIDDEN: Final = frozenset('\\:*?"<>|\x7f') | {chr(code) for code in range(32)}
 
 
 @public
 @dataclass(frozen=True, slots=True)
 class ExportSummary:
-    """What an export did: files that were written, that were there already, and that are no longer of it."""
+    """The result of an export: numbers of files written, left unchanged and removed."""
 
     written: int
     unchanged: int
@@ -64,7 +64,7 @@ class ExportSummary:
 @redacted
 @dataclass(frozen=True, slots=True)
 class ManifestEntry:
-    """What is known of a file: `mark` is a digest of its content, or names the file it was placed from."""
+    """A file of the manifest: `mark` is a digest of its content, or identifies the file it was copied from."""
 
     size: int
     mtime_ns: int
@@ -72,44 +72,44 @@ class ManifestEntry:
 
 
 class ExportTarget(Protocol):
-    """What an export is written to, a folder or a stream: takes files by name, knows what an earlier run wrote."""
+    """The target of an export, a folder or a stream: takes files by name, and knows those of an earlier run."""
 
     path: Path
     notes: dict[str, Any]
 
     def finish_unchanged(self) -> ExportSummary | None:
-        """End a run that would change nothing; None where there may be something to do."""
+        """Complete a run that would change nothing; None if there may be changes."""
 
     def read_note(self, key: str) -> Any:
-        """Return what an earlier run wrote down; None for nothing."""
+        """Return a note of an earlier run, or None."""
 
     def write_note(self, key: str, value: bytes) -> None:
-        """Write something down for the next run, in JSON."""
+        """Store a note, encoded as JSON, for the next run."""
 
     def put(self, name: str, content: bytes | Iterable[bytes], mark: str = "") -> str:
-        """Write a file, and return the mark of its content; whoever knows the mark says it."""
+        """Write a file and return the mark of its content, which the caller may pass if it is known."""
 
     def keep(self, name: str, mark: str) -> bool:
-        """Leave a file as it is, if it is there with the content of a mark; tell whether it is."""
+        """Keep an existing file if its content has this mark; return whether it was kept."""
 
     def read(self, name: str) -> bytes:
-        """Read a file that an earlier run wrote and this one has kept."""
+        """Read a file of an earlier run that this run has kept."""
 
     def place(self, name: str, source: KeptFile, identity: str | None = None) -> None:
-        """Put a file here that lies elsewhere."""
+        """Copy a file from elsewhere into the export."""
 
     def has(self, name: str) -> bool:
-        """Return whether this run has already put a file of that name."""
+        """Return whether this run has written a file of that name."""
 
     def finish(self) -> ExportSummary:
-        """End the export."""
+        """Complete the export."""
 
 
 class ExportFolder:
-    """The folder of an export while it is written; used in a `with` block, and ended by `finish()`.
+    """The folder of a running export; a context manager, completed by `finish()`.
 
-    `stamp` stands for all that the export is made from, empty where that cannot be told. `accounts` lists of each
-    account what it can be recognised by: an export of another account is not replaced.
+    `stamp` is a digest of all inputs of the export, empty if unknown. `accounts` are the identifying digests of
+    each account: an export of another account is not replaced.
     """
 
     def __init__(self, path: Path, form: str, stamp: str = "", accounts: Accounts = ()) -> None:
@@ -138,7 +138,7 @@ class ExportFolder:
             raise
 
     def acquire(self) -> None:
-        """Take the folder for this run."""
+        """Acquire the lock of the folder."""
         with export_errors(self.path):
             try:
                 self.lock.acquire(blocking=False)
@@ -146,13 +146,13 @@ class ExportFolder:
                 raise ExportRefused(f"another export is being written to {self.path}") from None
 
     def release_lock(self) -> None:
-        """Let others have the folder; the file of the lock goes while it is held, or with it where it must."""
+        """Release the lock; its file is deleted while the lock is held, where the system allows that."""
         with suppress(OSError):
             (self.path / LOCK).unlink()
         self.lock.release()
 
     def open_journal(self) -> TextIO:
-        """Learn what earlier runs wrote, and open the list that grows."""
+        """Read manifest and journal of earlier runs, and open the journal for appending."""
         with export_errors(self.path):
             for name in (MANIFEST, JOURNAL):
                 if (self.path / name).is_file():
@@ -164,7 +164,7 @@ class ExportFolder:
             journal = open(  # noqa: SIM115  # open until the export ends
                 self.path / JOURNAL, "a", encoding="utf-8", opener=open_private
             )
-            # The last line of a run that was killed may have been cut off.
+            # The last line of a killed run may be truncated.
             journal.write(f"{header_line(self.form)}\n" if not self.interrupted else "\n")
             if self.accounts:
                 self.new_notes[ACCOUNTS_NOTE] = line = note_line(ACCOUNTS_NOTE, json.dumps(self.accounts))
@@ -173,7 +173,7 @@ class ExportFolder:
             return journal
 
     def check_accounts(self) -> None:
-        """Refuse to replace an export of which some account is not among those that are exported now."""
+        """Raise `ExportRefused` if the existing export has an account that this one does not have."""
         previous_accounts = self.notes.get(ACCOUNTS_NOTE)
         if not self.accounts or not is_list_of_accounts(previous_accounts):
             return
@@ -182,7 +182,7 @@ class ExportFolder:
             raise ExportRefused(f"{self.path} holds the export of another account; name another folder")
 
     def read_entries(self, lines: list[str]) -> None:
-        """Read a list of files; a line that was cut off is none."""
+        """Read the lines of a manifest or journal; a truncated line is ignored."""
         for n, line in enumerate(lines):
             try:
                 values = json.loads(line)
@@ -200,9 +200,9 @@ class ExportFolder:
                     self.notes[key] = value
 
     def finish_unchanged(self) -> ExportSummary | None:
-        """End a run that would change nothing; return what it did, None where there may be something to do.
+        """Complete a run that would change nothing and return its result; None if there may be changes.
 
-        The last run ended well, what it was made from had the same stamp, and its files are as they were.
+        Nothing changes if the last run was complete and had the same stamp, and its files are unmodified.
         """
         if self.interrupted or not self.stamp or self.notes.get(STAMP_NOTE) != self.stamp:
             return None
@@ -213,23 +213,23 @@ class ExportFolder:
         return ExportSummary(0, len(self.previous), 0)
 
     def read_note(self, key: str) -> Any:
-        """Return what an earlier run wrote down, as JSON tells it; None for nothing."""
+        """Return a note of an earlier run, decoded from JSON; None if there is none."""
         return self.notes.get(key)
 
     def write_note(self, key: str, value: bytes) -> None:
-        """Write something down for the next run, in JSON; what no run writes down again is forgotten."""
+        """Store a note, encoded as JSON, for the next run; a note that a run does not store is dropped."""
         self.new_notes[key] = line = note_line(key, value.decode())
         self.append_line(line)
 
     def append_line(self, line: str) -> None:
-        """Write a line to the list that grows, so that it is there when this process is not."""
+        """Append a line to the journal and flush it, so that it survives the process."""
         self.journal.write(f"{line}\n")
         self.journal.flush()
 
     def put(self, name: str, content: bytes | Iterable[bytes], mark: str = "") -> str:
-        """Write a file; where it has this content already, leave it. Return the mark of its content.
+        """Write a file, unless it has this content already; return the mark of its content.
 
-        Whoever knows the mark says it.
+        The caller may pass the mark if it is known.
         """
         if isinstance(content, bytes):
             path = self.claim(name)
@@ -249,18 +249,18 @@ class ExportFolder:
         return self.current[name].mark
 
     def keep(self, name: str, mark: str) -> bool:
-        """Leave a file as it is, if it is there with the content of a mark; tell whether it is."""
+        """Keep an existing file if its content has this mark; return whether it was kept."""
         return is_valid_name(name) and self.keep_if_unchanged(name, self.claim(name), mark)
 
     def read(self, name: str) -> bytes:
-        """Read a file of the export again."""
+        """Read a file of the export."""
         path = self.claim(name)
         with export_errors(path):
             return Path(path).read_bytes()
 
     @contextmanager
     def open_file(self, name: str) -> Iterator[BinaryIO]:
-        """Open a file to write; it gets its name when the block ends well, unless it has this content already."""
+        """Open a file for writing; it is renamed to its name on success, unless that has this content already."""
         path = self.claim(name)
         part_path = self.part_path()
         with export_errors(path):
@@ -285,9 +285,9 @@ class ExportFolder:
             raise
 
     def place(self, name: str, source: KeptFile, identity: str | None = None) -> None:
-        """Put a file here that lies elsewhere, as a link to it where that can be, else as a copy.
+        """Add a file from elsewhere, as a hard link if possible, else as a copy.
 
-        It is not read again while its `identity` stays: by default its name, its size and its time.
+        It is not read again while its `identity` is unchanged: by default its name, size and modification time.
         """
         path = self.claim(name)
         with export_errors(source.path):
@@ -305,15 +305,15 @@ class ExportFolder:
                     Path(part_path).unlink(missing_ok=True)
                     raise
             self.commit_file(name, path, part_path, mark)
-            # Two names of one file are not made one by renaming.
+            # Renaming does nothing if both names are hard links to the same file.
             Path(part_path).unlink(missing_ok=True)
 
     def has(self, name: str) -> bool:
-        """Return whether this run has already put a file of that name."""
+        """Return whether this run has written a file of that name."""
         return name in self.current
 
     def claim(self, name: str) -> str:
-        """Check a name and make the folder it lies in; nothing that is written leaves the export's folder."""
+        """Check a name and create its parent folder; return its path, which is inside the export's folder."""
         if not is_valid_name(name):
             raise ValueError(f"{name!r} is no name for a file of an export")
         if self.claimed_names.setdefault(name.casefold(), name) != name:
@@ -322,7 +322,7 @@ class ExportFolder:
         return os.path.join(self.path, name)  # noqa: PTH118  # a path object for each file takes long
 
     def make_folder(self, folder: str) -> None:
-        """Make a folder inside the export's, and those it lies in."""
+        """Create a folder of the export and its parents."""
         if folder in self.existing_folders:
             return
         self.make_folder(folder.rpartition("/")[0])
@@ -334,7 +334,7 @@ class ExportFolder:
         self.existing_folders.add(folder)
 
     def keep_if_unchanged(self, name: str, path: str, mark: str) -> bool:
-        """Return whether a file is there and is what it should be, and if so keep it."""
+        """Keep a file if it exists with this mark and is unmodified; return whether it was kept."""
         entry = self.previous.get(name)
         if entry is None or entry.mark != mark or not is_unchanged(path, entry):
             return False
@@ -344,11 +344,11 @@ class ExportFolder:
         return True
 
     def part_path(self) -> str:
-        """Choose a name for a file that is not ready yet."""
+        """Return the path of a new temporary file."""
         return os.path.join(self.path, f"{PART}.{next(self.part_numbers)}")  # noqa: PTH118  # the same
 
     def commit_file(self, name: str, path: str, part_path: str, mark: str) -> None:
-        """Give a file its name, after it was entered in the list."""
+        """Record a file in the journal and rename it to its final name."""
         if name not in self.previous and os.path.lexists(path):
             Path(part_path).unlink()
             raise ExportRefused(f"{path} is in the way and not of this export; move it, or name another folder")
@@ -360,7 +360,7 @@ class ExportFolder:
         self.previous[name] = self.current[name] = entry
 
     def finish(self) -> ExportSummary:
-        """Remove what earlier exports wrote and this one has not, and write down what there is."""
+        """Remove files of earlier exports that this one does not have, and write the manifest."""
         removed = 0
         folders: set[Path] = set()
         if self.stamp:
@@ -397,7 +397,7 @@ class ExportFolder:
 
 
 def check_target(path: Path) -> None:
-    """Refuse a folder that holds something else than an export; one that is not there yet will do."""
+    """Raise `ExportRefused` for a folder that is neither new, empty nor an export."""
     with export_errors(path):
         names = {entry.name for entry in path.iterdir()} if os.path.lexists(path) else set()
     if names - {LOCK} and MANIFEST not in names and JOURNAL not in names:
@@ -406,7 +406,7 @@ def check_target(path: Path) -> None:
 
 @contextmanager
 def export_errors(path: str | Path) -> Iterator[None]:
-    """Say of a disk that fails what could not be written."""
+    """Convert an `OSError` to `UnwritableBackup`."""
     try:
         yield
     except OSError as error:
@@ -414,12 +414,12 @@ def export_errors(path: str | Path) -> Iterator[None]:
 
 
 def write_error(path: str | Path, error: OSError) -> UnwritableBackup:
-    """Say what could not be written."""
+    """Return the error for a path that cannot be written."""
     return UnwritableBackup(f"{path} cannot be written: {error.strerror or error}")
 
 
 def try_hard_link(source: Path, target: str) -> bool:
-    """Make a hard link; return whether there can be one."""
+    """Create a hard link; return false if the file systems do not support it."""
     try:
         os.link(source, target)
     except OSError as error:
@@ -430,28 +430,28 @@ def try_hard_link(source: Path, target: str) -> bool:
 
 
 def open_private(path: str, flags: int) -> int:
-    """Open a file that only its owner can read, and never through a link."""
+    """Open a file with mode 0600, without following symbolic links."""
     return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o600)
 
 
 def header_line(form: str) -> str:
-    """Write the first line of a list."""
+    """Return the first line of a manifest or journal."""
     return json.dumps({"format": FORMAT, "version": VERSION, "form": form})
 
 
 def note_line(key: str, value: str) -> str:
-    """Write the line of a note, whose value is JSON."""
+    """Return the line of a note, whose value is JSON."""
     return f'{{"note":{json.dumps(key)},"value":{value}}}'
 
 
 def entry_line(name: str, entry: ManifestEntry) -> str:
-    """Write the line of a file."""
+    """Return the line of a file."""
     return json.dumps([name, entry.size, entry.mtime_ns, entry.mark], ensure_ascii=False)
 
 
 def is_valid_name(name: str) -> bool:
-    """Return whether a name leads to a place inside the folder, on any system."""
-    # A part that is `.` or `..` ends with a dot as well.
+    """Return whether a name is a valid relative path inside the folder on any operating system."""
+    # This excludes `.` and `..`, which end with a dot.
     return FORBIDDEN.isdisjoint(name) and not any(
         part == "" or part[-1] in " ." or part.startswith(PREFIX) or WINDOWS_DEVICES.fullmatch(part)
         for part in name.split("/")
@@ -459,7 +459,7 @@ def is_valid_name(name: str) -> bool:
 
 
 def is_unchanged(path: str | Path, entry: ManifestEntry) -> bool:
-    """Return whether a file looks as it did when it was written."""
+    """Return whether a regular file has the size and modification time of its entry."""
     try:
         status = os.lstat(path)
     except OSError:
@@ -468,21 +468,21 @@ def is_unchanged(path: str | Path, entry: ManifestEntry) -> bool:
 
 
 def is_inside(folder: Path, path: Path) -> bool:
-    """Return whether a file lies in a folder, with no link on the way."""
+    """Return whether a file is in a folder, with no symbolic link on the path."""
     return path.parent.resolve().is_relative_to(folder.resolve()) and not any(
         level.is_symlink() for level in path.parents if level != folder and level.is_relative_to(folder)
     )
 
 
 def remove_empty_folders(folder: Path, top: Path) -> None:
-    """Remove a folder and those around it, as far as they are empty."""
+    """Remove a folder and its parents below `top` while they are empty."""
     while folder != top and not any(folder.iterdir()):
         folder.rmdir()
         folder = folder.parent
 
 
 def is_list_of_accounts(note: object) -> TypeGuard[list[list[str]]]:
-    """Return whether a note is the digests of the accounts of an export; what somebody else wrote there is not."""
+    """Return whether a note is a list of the digests of accounts."""
     return isinstance(note, list) and all(
         isinstance(marks, list) and bool(marks) and all(isinstance(mark, str) for mark in marks) for marks in note
     )

@@ -1,4 +1,4 @@
-"""One export on its way: what it reads from, where it writes to, and how far it is."""
+"""A running export: its source, target, selection and progress."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -16,14 +16,14 @@ from holdfast.redacted_repr import redacted
 
 __all__ = ["Job", "Progress"]
 
-# How many messages were written, and how many there are to write.
+# Called with the number of messages written and the total.
 Progress = Callable[[int, int], None]
 
 
 @redacted
 @dataclass(slots=True)
 class Job:
-    """Reads messages for an export, puts their files into it, and remembers who has occurred in them."""
+    """Reads messages for an export, adds their files to it, and collects the recipients that occur in them."""
 
     archive: Archive
     folder: ExportTarget
@@ -40,7 +40,7 @@ class Job:
 
     @property
     def is_whole(self) -> bool:
-        """Return whether all of the archive is exported."""
+        """Return whether the whole archive is exported."""
         return self.choice == ChatSelection()
 
     def messages(self, chat: int, period: Period) -> Iterator[schemas.ExportedMessage]:
@@ -59,7 +59,7 @@ class Job:
                 self.progress(self.completed, self.total)
 
     def people(self) -> set[int] | None:
-        """Return who is part of the export: who occurs in its messages or is in its groups, None for everybody."""
+        """Return the recipients in the messages and groups of the export; None for all."""
         if self.is_whole:
             return None
         ids = self.occurring_ids | {chat.id for chat in self.chats}
@@ -70,7 +70,7 @@ class Job:
 
 
 def recipients_in(message: schemas.ExportedMessage) -> Iterator[int]:
-    """Yield everybody who occurs in a message."""
+    """Yield the ids of all recipients in a message."""
     yield message.author_id
     for quote in (message.quote, *(revision.quote for revision in message.revisions)):
         if quote is not None:

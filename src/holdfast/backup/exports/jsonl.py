@@ -1,8 +1,8 @@
-"""The JSON form: one record a line, everything an archive knows, described by a JSON Schema.
+"""Export to JSON Lines: all data of an archive, one record per line, described by a JSON Schema.
 
-`export.json` says what the export is, `schema.json` describes every record. `chats.jsonl`, `people.jsonl` and
-`account.jsonl` hold what messages stand among, and each chat has a folder with a file for every year, or for every
-month of a busy one. So a later snapshot changes the last file of a chat and no other. Any line can be read alone.
+`export.json` describes the export, `schema.json` every record. `chats.jsonl`, `people.jsonl` and `account.jsonl`
+have the records other than messages. Each chat has a folder with a file per year, or per month of a busy year, so
+that a later snapshot changes only the last file of a chat. Each line can be read independently.
 """
 
 from collections.abc import Iterable, Iterator
@@ -25,7 +25,7 @@ from holdfast.backup.exports.zip_file import ZipTarget, open_target
 __all__ = ["schema_text", "write_json"]
 
 MAX_MESSAGES: Final = 50_000
-# Lines are written together, which takes half the time.
+# Lines per write; batches take half the time.
 BATCH_LINES: Final = 500
 
 
@@ -38,7 +38,7 @@ def write_json(
     progress: Progress | None = None,
     stamp: str = "",
 ) -> ExportSummary:
-    """Write an archive, or what was chosen of it, as JSON Lines."""
+    """Write an archive, or a selection of it, as JSON Lines."""
     with open_target(target, "json", stamp, account_digests(archive)) as folder:
         if (summary := folder.finish_unchanged()) is not None:
             return summary
@@ -62,12 +62,12 @@ def write_json(
 
 
 def schema_text() -> bytes:
-    """Write the JSON Schema of every record."""
+    """Return the JSON Schema of all records."""
     return encode_indented(schemas.json_schema())
 
 
 def export_record(job: Job) -> schemas.Export:
-    """Say what the export is."""
+    """Return the record that describes the export."""
     account_ids = {chat.account_id for chat in job.chats}
     return schemas.Export(
         format=schemas.FORMAT,
@@ -85,7 +85,7 @@ def export_record(job: Job) -> schemas.Export:
 
 
 def encode_lines(records: Iterable[schemas.Line]) -> Iterator[bytes]:
-    """Write records, one a line."""
+    """Encode records, one per line, in batches."""
     encoder = msgspec.json.Encoder()
     batch: list[bytes] = []
     for record in records:
@@ -98,5 +98,5 @@ def encode_lines(records: Iterable[schemas.Line]) -> Iterator[bytes]:
 
 
 def encode_indented(record: object) -> bytes:
-    """Write one record for people."""
+    """Encode a record with indentation."""
     return msgspec.json.format(msgspec.json.encode(record), indent=2) + b"\n"

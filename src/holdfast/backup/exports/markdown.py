@@ -1,6 +1,6 @@
-"""The Markdown form: one folder for each chat and a file for each year of it, or for each month of a busy one.
+"""Export to Markdown (CommonMark): a folder per chat with a file per year, or per month of a busy year.
 
-It is read as it is, in an editor, or through any renderer of CommonMark. Files are cut in UTC.
+The calendar periods are in UTC.
 """
 
 import re
@@ -27,20 +27,20 @@ from holdfast.redacted_repr import redacted
 
 __all__ = ["write_markdown"]
 
-# Of messages in one file: a few hundred kilobytes, which every editor opens at once.
+# Maximum number of messages per file: a few hundred kilobytes, which every editor opens quickly.
 MAX_MESSAGES: Final = 3000
 CHATS_FOLDER: Final = "chats"
 ROOT: Final = "../../"
 RESERVED: Final = re.compile(r"""[\x00-\x1f"#%&<>?\[\\\]`]""")
 MINUTE: Final = 60_000
-# A zone may be ahead of UTC by up to a day.
+# A time zone can be ahead of UTC by up to a day.
 LAST: Final = datetime.max.replace(tzinfo=UTC) - timedelta(days=1)
 DAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
 @lru_cache(maxsize=4096)
 def format_minute(number: int, zone: tzinfo) -> tuple[str, str, str]:
-    """Write the day, the date and the time of a minute, counted from 1970."""
+    """Format the day, the date and the time of a minute since 1970."""
     date = moment(number * MINUTE)
     if date is None or date >= LAST:
         return "Beyond the calendar", "beyond", "the calendar"
@@ -51,16 +51,16 @@ def format_minute(number: int, zone: tzinfo) -> tuple[str, str, str]:
 @redacted
 @dataclass(frozen=True, slots=True)
 class Times:
-    """Writes days and times of one time zone."""
+    """Formats days and times in a time zone."""
 
     zone: tzinfo = UTC
 
     def day(self, ms: int) -> str:
-        """Write a day."""
+        """Format a day with its weekday."""
         return format_minute(ms // MINUTE, self.zone)[0]
 
     def time(self, ms: int, heading_day: str | None = None) -> str:
-        """Write a time, with its date where that is not the day it is written below."""
+        """Format a time, with its date if that is not the day of the heading above."""
         day, date, time = format_minute(ms // MINUTE, self.zone)
         return time if day == heading_day else f"{date} {time}"
 
@@ -75,7 +75,7 @@ def write_markdown(
     progress: Progress | None = None,
     stamp: str = "",
 ) -> ExportSummary:
-    """Write an archive, or what was chosen of it, as Markdown; `zone` is the time zone times are told in."""
+    """Write an archive, or a selection of it, as Markdown; `zone` is the time zone of times."""
     times = Times(zone)
     with ExportFolder(target, "markdown", stamp, account_digests(archive)) as folder:
         if (summary := folder.finish_unchanged()) is not None:
@@ -93,17 +93,17 @@ def write_markdown(
 
 
 def chat_folder(chat: Chat) -> str:
-    """Name the folder of a chat."""
+    """Return the folder of a chat."""
     return f"{CHATS_FOLDER}/{chat_name(chat.name, chat.id)}"
 
 
 def chat_title(chat: Chat) -> str:
-    """Write the name of a chat."""
+    """Return the escaped name of a chat."""
     return heading(chat.name) or "Chat"
 
 
 def index(chats: Sequence[Chat], periods_by_chat: dict[int, list[Period]], times: Times) -> bytes:
-    """Write the page that leads to all chats."""
+    """Return the index page with all chats."""
     lines = ["# Chats", ""]
     account = None
     several = len({chat.account_id for chat in chats}) > 1
@@ -121,7 +121,7 @@ def index(chats: Sequence[Chat], periods_by_chat: dict[int, list[Period]], times
 
 
 def year_range(chat_periods: Sequence[Period]) -> list[str]:
-    """Say which years there are, if any."""
+    """Return the range of years as text, in a list that is empty if there are none."""
     if not chat_periods:
         return []
     first, last = chat_periods[0].name[:4], chat_periods[-1].name[:4]
@@ -129,7 +129,7 @@ def year_range(chat_periods: Sequence[Period]) -> list[str]:
 
 
 def chat_index(chat: Chat, chat_periods: Sequence[Period]) -> bytes:
-    """Write the page that leads to the files of a chat."""
+    """Return the index page of a chat with its files."""
     lines = [f"# {chat_title(chat)}", "", link("All chats", f"{ROOT}index.md"), ""]
     lines += [
         f"- {link(period.name, f'{period.name}.md')}, {pluralize(period.messages, 'message')}"
@@ -139,7 +139,7 @@ def chat_index(chat: Chat, chat_periods: Sequence[Period]) -> bytes:
 
 
 def page(job: Job, chat: Chat, chat_periods: Sequence[Period], n: int, times: Times) -> Iterator[bytes]:
-    """Write one file of a chat."""
+    """Yield the content of a file of a chat."""
     nav_links = [link("All chats", f"{ROOT}index.md"), link("this chat", "index.md")]
     nav_links += [
         link(f"before: {period.name}", f"{period.name}.md") for period in chat_periods[max(n - 1, 0) : n]
@@ -158,20 +158,20 @@ def page(job: Job, chat: Chat, chat_periods: Sequence[Period], n: int, times: Ti
 
 
 def pluralize(number: int, noun: str) -> str:
-    """Count things."""
+    """Format a number with its noun, in the plural where needed."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def link(label: str, path: str) -> str:
-    """Lead to a file of the export; `label` is text of ours or was escaped.
+    """Return a link to a file of the export; `label` must be escaped.
 
-    Between angles a path stays readable in every script; what would mean something in it is written as a code.
+    In angle brackets a path is readable in any script; reserved characters are percent-encoded.
     """
     return f"[{label}](<{RESERVED.sub(lambda character: f'%{ord(character[0]):02X}', path)}>)"
 
 
 def message_markdown(message: schemas.ExportedMessage, day: str, times: Times) -> str:
-    """Write a message: who and when, and below it all that it has."""
+    """Return a message: author and time, and below them its content."""
     marks = message_labels(message, times)
     suffix = f" ({'; '.join(marks)})" if marks else ""
     time = times.time(message.sent_ms, day)
@@ -202,7 +202,7 @@ def message_markdown(message: schemas.ExportedMessage, day: str, times: Times) -
 
 
 def message_labels(message: schemas.ExportedMessage, times: Times) -> list[str]:
-    """Say what is special about a message."""
+    """Return the labels of a message, such as edited, pinned or disappearing."""
     marks = {
         "edited": bool(message.revisions),
         "pinned": message.pinned_ms is not None,
@@ -217,12 +217,12 @@ def message_labels(message: schemas.ExportedMessage, times: Times) -> list[str]:
 
 
 ROLES: Final = frozenset({"attachment", "sticker", "long_text"})
-# What a file without a name is called.
+# Labels of files without a name.
 FILE_LABELS: Final = {"image": "picture", "video": "video", "audio": "recording"}
 
 
 def format_duration(seconds: int) -> str:
-    """Say how long a time is."""
+    """Format a duration."""
     for unit, length in (("week", 604_800), ("day", 86_400), ("hour", 3600), ("minute", 60)):
         if seconds >= length and seconds % length == 0:
             return pluralize(seconds // length, unit)
@@ -230,7 +230,7 @@ def format_duration(seconds: int) -> str:
 
 
 def quote_markdown(message: schemas.ExportedMessage, quote: schemas.ExportedQuote, times: Times) -> str:
-    """Write what a message answers to."""
+    """Return the quote of a message."""
     sent = "" if quote.target_sent_ms is None else f" {times.time(quote.target_sent_ms)}"
     parts = [f"**{inline(quote.author) or 'Unknown'}**{sent}:"]
     if quote.text:
@@ -244,7 +244,7 @@ def quote_markdown(message: schemas.ExportedMessage, quote: schemas.ExportedQuot
 
 
 def poll(exported_poll: schemas.ExportedPoll) -> str:
-    """Write a poll with who chose what."""
+    """Return a poll with its votes."""
     marks = ["several answers allowed"] if exported_poll.allow_multiple else []
     marks += ["ended"] if exported_poll.has_ended else []
     suffix = f" ({', '.join(marks)})" if marks else ""
@@ -257,7 +257,7 @@ def poll(exported_poll: schemas.ExportedPoll) -> str:
 
 
 def card(contact_card: schemas.ExportedContactCard) -> str:
-    """Write a contact card."""
+    """Return a contact card."""
     lines = [
         f"- {item(part)}"
         for part in (contact_card.name or contact_card.nickname, contact_card.organization)
@@ -270,7 +270,7 @@ def card(contact_card: schemas.ExportedContactCard) -> str:
 
 
 def label(exported_attachment: schemas.ExportedAttachment) -> str:
-    """Name a file."""
+    """Return the label of a file."""
     kind = normalize_type(exported_attachment.content_type)
     file_label = (
         "long text" if exported_attachment.role == "long_text" else FILE_LABELS.get(kind.partition("/")[0], "file")
@@ -283,7 +283,7 @@ def label(exported_attachment: schemas.ExportedAttachment) -> str:
 
 
 def attachment(exported_attachment: schemas.ExportedAttachment) -> str:
-    """Write a file: a picture as such, others as links, and what is not there by its name."""
+    """Return a file: an image, a link, or the name of a file that is not in the export."""
     kind = normalize_type(exported_attachment.content_type)
     facts = ", ".join(
         part
@@ -300,13 +300,13 @@ def attachment(exported_attachment: schemas.ExportedAttachment) -> str:
 
 
 def preview(exported_link: schemas.ExportedLink) -> str:
-    """Write the preview of a page, whose address stays text."""
+    """Return a link preview; its address is plain text."""
     parts = [f"*{inline(part)}*" for part in (exported_link.title,) if part and inline(part)]
     return " ".join([*parts, block(exported_link.url.replace("\n", ""))]) or "?"
 
 
 def reactions(exported_reactions: Sequence[schemas.ExportedReaction]) -> str:
-    """Write who reacted how, those alike together."""
+    """Return the reactions, grouped by emoji."""
     authors_by_emoji: dict[str, list[str]] = {}
     for reaction in exported_reactions:
         authors_by_emoji.setdefault(inline(reaction.emoji), []).append(inline(reaction.author) or "Unknown")
@@ -314,6 +314,6 @@ def reactions(exported_reactions: Sequence[schemas.ExportedReaction]) -> str:
 
 
 def revision(exported_revision: schemas.ExportedRevision, day: str, times: Times) -> str:
-    """Write an earlier wording."""
+    """Return an earlier version of a message."""
     text = block(exported_revision.text or "", exported_revision.ranges)
     return prefix_lines(f"*At {times.time(exported_revision.sent_ms, day)} it read:*\n\n{text}".rstrip("\n"), "> ")

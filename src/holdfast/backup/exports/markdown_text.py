@@ -1,7 +1,7 @@
-"""Writes what people wrote as Markdown: it comes out of every renderer as it went in, and never as markup.
+"""Escapes text as Markdown, so that every renderer shows it literally.
 
-This is the one place where text becomes Markdown. What could be markup is escaped with a backslash; spaces that a
-renderer would swallow become numeric references; a line break becomes a hard one.
+All text of messages and names goes through this module. Markup characters are escaped with a backslash; spaces
+that a renderer would drop become numeric references; a line break becomes a hard line break.
 """
 
 import re
@@ -16,59 +16,59 @@ from holdfast.backup.exports.styles import Piece, merge_pieces, split_styles
 
 __all__ = ["block", "heading", "inline", "item", "normalize", "prefix_lines"]
 
-# Markup anywhere, in CommonMark or in what is often added to it: strikethrough, mathematics. An underscore inside
-# a word is none, nor an angle or an ampersand that begins no tag and no reference: addresses stay readable.
+# Markup anywhere, in CommonMark or in common extensions: strikethrough, mathematics. An underscore inside a word
+# is not, nor an angle bracket or ampersand that begins no tag or reference: URLs stay readable.
 MARKUP: Final = re.compile(r"[\\`*\[\]~$^{}]|(?<![^\W_])_|_(?![^\W_])|<(?=[A-Za-z/!?])|&(?=#?\w+;)")
-# Markup only where a line begins: headings, lists, quotes, underlines of headings, definitions, tables.
+# Markup only at the start of a line: headings, lists, quotes, heading underlines, definitions, tables.
 BLOCK_START: Final = re.compile(r"[#+\-=:%>|]|\d+(?=[.)])")
 CLOSING: Final = re.compile(r"#+\Z")
-# What steers terminals or that no renderer passes on; line breaks and tabs stay.
+# Control characters that affect terminals or that renderers drop; line breaks and tabs are kept.
 CONTROLS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ufffe\uffff\ud800-\udfff]")
 BREAKS: Final = re.compile(r"\r\n?|[\u2028\u2029]")
 TICKS: Final = re.compile("`+")
-# Beside these a style begins and ends by the rules of every renderer; a tick would join those of a program.
+# Next to these characters emphasis opens and closes in every renderer; a backtick would join a code span.
 SAFE_NEIGHBOURS: Final = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_{|}~ \t")
 EMPHASIS: Final = frozenset({"BOLD", "ITALIC", "MONOSPACE"})
 
 
 def normalize(text: str) -> str:
-    """Write every line break the same way, and something to see for what cannot be seen."""
+    """Normalize line breaks, and replace control characters with U+FFFD."""
     return CONTROLS.sub("\ufffd", BREAKS.sub("\n", text))
 
 
 @lru_cache(maxsize=4096)
 def inline(text: str) -> str:
-    """Write a name or another short text on one line, after something else."""
+    """Escape a name or another short text on one line, not at the start of it."""
     return isolated(MARKUP.sub(r"\\\g<0>", " ".join(normalize(text).split())))
 
 
 def item(text: str) -> str:
-    """Write a short text as what a list item begins with."""
+    """Escape a short text at the start of a list item."""
     return escape_line_start(inline(text))
 
 
 def heading(text: str) -> str:
-    """Write a short text as a heading, or the end of one."""
+    """Escape a short text as a heading, or the end of one."""
     return CLOSING.sub(lambda delimiters: "\\#" * len(delimiters[0]), inline(text))
 
 
 def escape_line_start(line: str) -> str:
-    """Escape what would begin a block where a line begins."""
+    """Escape what would start a block at the start of a line."""
     return BLOCK_START.sub(escape_block_start, line, count=1) if BLOCK_START.match(line) else line
 
 
 def escape_block_start(match: re.Match[str]) -> str:
-    """Escape what would begin a block; of a number, the sign after it."""
+    """Escape the match of a block start; after a number, the character that follows."""
     return f"{match[0]}\\" if match[0][0].isdigit() else f"\\{match[0]}"
 
 
 def prefix_lines(text: str, prefix: str) -> str:
-    """Put something before every line, as quotes and lists want it."""
+    """Prefix every line, as in quotes and lists."""
     return "\n".join(f"{prefix}{line}".rstrip(" ") for line in text.split("\n"))
 
 
 def block(text: str, ranges: Sequence[ExportedTextRange] = ()) -> str:
-    """Write a text of several lines with its styles as one paragraph; empty for no text."""
+    """Return a text with its styles as one paragraph; empty for no text."""
     if not ranges:
         return join_lines([[Piece(line)] for line in normalize(text).split("\n")])
     lines: list[list[Piece]] = [[]]
@@ -80,7 +80,7 @@ def block(text: str, ranges: Sequence[ExportedTextRange] = ()) -> str:
 
 
 def join_lines(lines: list[list[Piece]]) -> str:
-    """Join lines so that each stays one; breaks at the end of a paragraph need another way of writing."""
+    """Join lines with hard line breaks; those at the end of a paragraph are numeric references."""
     texts = [format_line(line) for line in lines]
     after = 0
     while len(texts) > 1 and not texts[-1]:
@@ -90,7 +90,7 @@ def join_lines(lines: list[list[Piece]]) -> str:
 
 
 def format_line(line: Iterable[Piece]) -> str:
-    """Write one line with its styles."""
+    """Return one line with its styles."""
     parts = merge_pieces(part for piece in line if piece.text for part in trim_piece(piece))
     text = (
         format_pieces(parts) if len(parts) > 1 or (parts and parts[0].styles) else "".join(map(plain_line, parts))
@@ -99,12 +99,12 @@ def format_line(line: Iterable[Piece]) -> str:
 
 
 def plain_line(piece: Piece) -> str:
-    """Write a line that has no styles."""
+    """Return a line without styles."""
     return escape_piece(piece.text, before=False, after=False)
 
 
 def trim_piece(piece: Piece) -> list[Piece]:
-    """Move spaces at the ends of a style out of it; with them no renderer would take it for one."""
+    """Move whitespace at the ends of a styled piece out of it; with it renderers do not recognise emphasis."""
     core = piece.text.strip()
     if not piece.styles or not core:
         return [Piece(piece.text)]
@@ -114,10 +114,10 @@ def trim_piece(piece: Piece) -> list[Piece]:
 
 
 def escape_piece(text: str, *, before: bool, after: bool) -> str:
-    """Escape a piece; `before` and `after` tell whether other pieces stand beside it on its line.
+    """Escape a piece; `before` and `after` say whether there are adjacent pieces on its line.
 
-    A space at the end of a line is written as a reference, and so is a letter beside a style: signs of a style
-    between two letters, or between a letter and punctuation, mean different things to different renderers.
+    Whitespace at the end of a line is written as a numeric reference, and so is a letter next to a style:
+    renderers differ on delimiters between two letters, or between a letter and punctuation.
     """
     head = tail = ""
     if needs_reference(text[0], beside=before):
@@ -128,15 +128,15 @@ def escape_piece(text: str, *, before: bool, after: bool) -> str:
 
 
 def needs_reference(character: str, *, beside: bool) -> bool:
-    """Return whether a sign at the end of a piece is written as a reference."""
+    """Return whether a character at the end of a piece is written as a numeric reference."""
     return character not in SAFE_NEIGHBOURS if beside else character.isspace() or character == "\ufeff"
 
 
 def format_pieces(parts: Sequence[Piece]) -> str:
-    """Write pieces in their styles; a spoiler stands between bars."""
+    """Return pieces in their styles; a spoiler is between double bars."""
 
     def write(items: Iterable[tuple[int, Piece]]) -> str:
-        # Two styles side by side differ in their signs, else these would be one.
+        # Adjacent styles use different delimiters, or they would merge.
         return "".join(
             emphasis(part, "*_"[n % 2])
             if part.styles & EMPHASIS
@@ -156,7 +156,7 @@ def wrap_styled(
     character: str,
     inside: Callable[[Iterable[tuple[int, Piece]]], str],
 ) -> str:
-    """Put signs around every stretch that has a style."""
+    """Wrap every run of pieces with a style in delimiters."""
     markdown = ""
     for is_styled, group in groupby(items, key=lambda item: style in item[1].styles):
         text = inside(group)
@@ -165,7 +165,7 @@ def wrap_styled(
 
 
 def emphasis(piece: Piece, character: str) -> str:
-    """Write a piece that is bold, italic or set like a program."""
+    """Return a piece in bold, italic or monospace."""
     if "MONOSPACE" in piece.styles:
         longest = max((len(ticks) for ticks in TICKS.findall(piece.text)), default=0)
         fence = "`" * (longest + 1)

@@ -1,4 +1,4 @@
-"""Finds the files of attachments, and says as what they may be shown."""
+"""Files of attachments in an export: their names, and whether a browser may display them."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,7 +17,8 @@ __all__ = ["OCTET_STREAM", "DisplayKind", "MediaFiles", "display_kind", "extensi
 
 DisplayKind = Literal["image", "video", "audio", "file"]
 
-# What a browser shows without running anything in it. SVG and HTML can run scripts and are only ever files.
+# Media types that a browser displays without executing anything. SVG and HTML can contain scripts and are always
+# files to download.
 DISPLAYED_TYPES: Final[dict[str, tuple[DisplayKind, str]]] = {
     "image/png": ("image", ".png"),
     "image/apng": ("image", ".png"),
@@ -62,17 +63,17 @@ OCTET_STREAM: Final = "application/octet-stream"
 
 @lru_cache(maxsize=1024)
 def normalize_type(content_type: str | None) -> str:
-    """Reduce a content type to its name."""
+    """Return a media type in lower case and without parameters."""
     return (content_type or OCTET_STREAM).partition(";")[0].strip().lower()
 
 
 def display_kind(attachment: ArchivedAttachment) -> DisplayKind:
-    """Say how a file may be shown on a page."""
+    """Return how a page may display a file."""
     return DISPLAYED_TYPES.get(normalize_type(attachment.content_type), ("file", ""))[0]
 
 
 def extension_of(content_type: str | None) -> str:
-    """Choose an extension that no program runs, `.bin` for what is not known to be harmless."""
+    """Return a file extension that is not executable; `.bin` for types that are not known to be safe."""
     content_kind = normalize_type(content_type)
     return (
         DISPLAYED_TYPES[content_kind][1]
@@ -84,17 +85,17 @@ def extension_of(content_type: str | None) -> str:
 @redacted
 @dataclass(frozen=True, slots=True)
 class MediaFiles:
-    """Puts the files of attachments into an export, each once under a name made of its content."""
+    """Adds the files of attachments to an export, each once, named after the hash of its content."""
 
     archive: Archive
     folder: ExportTarget
 
     def source(self, attachment: ArchivedAttachment) -> KeptFile | None:
-        """Find the file of an attachment beside the archive, if it was copied there and still is."""
+        """Return the file of an attachment in the media folder of the archive, if it exists."""
         return None if attachment.path is None else self.archive.kept_file(attachment.path)
 
     def name(self, attachment: ArchivedAttachment) -> str | None:
-        """Choose the name in the export for an attachment that has a file."""
+        """Return the path in the export of an attachment that has a file."""
         if attachment.path is None:
             return None
         content = self.content_hash(attachment, attachment.path)
@@ -106,16 +107,16 @@ class MediaFiles:
         return f"media/{content[:2]}/{content}{extension}"
 
     def content_hash(self, attachment: ArchivedAttachment, path: str | PurePath) -> str:
-        """Return the hash of a file's content, which names it; in an encrypted archive its name says nothing."""
+        """Return the hash of a file's content, which is its name except in an encrypted archive."""
         stem = PurePath(path).stem
         return stem if self.archive.key is None else attachment.plaintext_hash or stem
 
     def find(self, attachment: ArchivedAttachment) -> str | None:
-        """Return the name in the export of an attachment whose file is there; nothing is written."""
+        """Return the path in the export of an attachment whose file exists, without writing it."""
         return None if self.source(attachment) is None else self.name(attachment)
 
     def put(self, attachment: ArchivedAttachment) -> str | None:
-        """Place the file of an attachment in the export and return its name there, None if there is none."""
+        """Add the file of an attachment to the export and return its path there; None if there is no file."""
         name = self.name(attachment)
         if name is None:
             return None
@@ -127,6 +128,6 @@ class MediaFiles:
         try:
             self.folder.place(name, source, self.content_hash(attachment, source.path))
         except AttachmentError:
-            # Damaged is as good as missing.
+            # A damaged file is treated as missing.
             return None
         return name

@@ -1,4 +1,4 @@
-"""Reads messages whole: all that an archive knows of each, as the records exports are made of."""
+"""Reads messages with all their data from an archive, as the records of exports."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -14,12 +14,12 @@ from holdfast.redacted_repr import redacted
 
 __all__ = ["MediaName", "iso_time", "messages"]
 
-# Puts the file of an attachment into the export and names it there.
+# Adds the file of an attachment to the export and returns its path there.
 MediaName = Callable[[model.ArchivedAttachment], str | None]
 
 BATCH: Final = 1000
 IN_IDS: Final = "IN (SELECT value FROM json_each(?))"
-# What every message may have.
+# Queries for all messages.
 COMMON_QUERIES: Final = {
     "more": "SELECT m.id, m.first_sent_ms, m.server_sent_ms, m.read, m.sealed_sender, m.expire_start_ms, "
     "m.pinned_until_ms, s.made_ms FROM message m JOIN snapshot s ON s.id = m.first_seen WHERE m.id",
@@ -31,14 +31,14 @@ COMMON_QUERIES: Final = {
     "blurs": "SELECT message_id, revision, role, n, blur_hash FROM attachment WHERE blur_hash IS NOT NULL "
     "AND message_id",
 }
-# What only those that were edited have.
+# Queries for edited messages.
 REVISION_QUERIES: Final = {
     "quotes": "SELECT message_id, revision, author_id, type, text, target_sent_ms FROM quote WHERE revision > 0 "
     "AND message_id",
     "links": "SELECT message_id, revision, url, title, description, date_ms FROM link_preview WHERE revision > 0 "
     "AND message_id",
 }
-# What only messages of some kinds have.
+# Queries by kind of message.
 KIND_QUERIES: Final = {
     "poll": {
         "options": "SELECT message_id, n, text FROM poll_option WHERE message_id",
@@ -65,13 +65,13 @@ KIND_QUERIES: Final = {
 
 
 def iso_time(ms: int | None) -> str | None:
-    """Write a time in UTC, None where the calendar has none."""
+    """Format a time in UTC as ISO 8601; None for a time outside of the calendar."""
     text = None if ms is None else spelled(ms, "T")
     return None if ms is None or text is None else f"{text}.{ms % 1000:03}Z"
 
 
 def no_media(_attachment: model.ArchivedAttachment) -> None:
-    """Put no file anywhere."""
+    """Add no file."""
 
 
 def messages(
@@ -82,21 +82,21 @@ def messages(
     *,
     media: MediaName = no_media,
 ) -> Iterator[schemas.ExportedMessage]:
-    """Yield the messages of a chat in their order with all that is known of them, a thousand at a time."""
+    """Yield the messages of a chat in order with all their data, read in batches of a thousand."""
     archived_messages = archive.messages(chat, since_ms, until_ms)
     while batch := list(islice(archived_messages, BATCH)):
         yield from MessageBatch(archive, batch, media).records()
 
 
 def optional_bool(value: int | None) -> bool | None:
-    """Read a truth value that may be unknown."""
+    """Convert an integer of SQLite to a boolean; None stays None."""
     return None if value is None else bool(value)
 
 
 @redacted
 @dataclass(slots=True)
 class MessageBatch:
-    """Some messages, and what their tables have besides."""
+    """A batch of messages with the rows of their related tables."""
 
     archive: Archive
     batch: Sequence[Message]
@@ -111,25 +111,25 @@ class MessageBatch:
             self.load_rows(queries, [message for message in self.batch if message.kind == kind])
 
     def load_rows(self, queries: dict[str, str], batch: Sequence[Message]) -> None:
-        """Read rows of some of the messages."""
+        """Run queries for some of the messages."""
         if batch:
             ids = json.dumps([message.id for message in batch])
             for name, query in queries.items():
                 self.rows_by_query[name] = self.archive.rows_by_message(f"{query} {IN_IDS}", ids)
 
     def rows(self, name: str, number: int) -> Sequence[tuple[Any, ...]]:
-        """Return the rows of a message."""
+        """Return the rows of a query for a message."""
         return self.rows_by_query.get(name, {}).get(number, ())
 
     def records(self) -> Iterator[schemas.ExportedMessage]:
-        """Make the records."""
+        """Yield the records of the messages."""
         accounts = self.archive.names.accounts
         for message in self.batch:
             ((first_sent, server, read, sealed, expiring, pinned_until, first_seen),) = self.rows(
                 "more", message.id
             )
             ranges = self.rows("ranges", message.id)
-            # Most messages are ordinary ones: what only others have costs them nothing.
+            # Most messages are plain, and skip what only other kinds have.
             kind_fields = self.kind_fields(message) if message.kind != "message" else {}
             yield schemas.ExportedMessage(
                 id=message.id,
@@ -182,7 +182,7 @@ class MessageBatch:
             )
 
     def kind_fields(self, message: Message) -> dict[str, Any]:
-        """Make what only messages of some kinds have."""
+        """Return the fields that only messages of some kinds have."""
         admin_id = next((row[0] for row in self.rows("admin", message.id)), None)
         calls = (
             schemas.ExportedCall(row[0], row[1], bool(row[2]), *row[3:]) for row in self.rows("call", message.id)
@@ -204,7 +204,7 @@ class MessageBatch:
         }
 
     def receipts(self, number: int) -> tuple[schemas.ExportedReceipt, ...]:
-        """Make what became of a message on its way."""
+        """Return the receipts of a message."""
         name = self.archive.names.name
         return tuple(
             [
@@ -214,7 +214,7 @@ class MessageBatch:
         )
 
     def changes(self, number: int) -> tuple[schemas.ExportedChange, ...]:
-        """Make what later backups said differently."""
+        """Return the changes of a message in later backups."""
         name = self.archive.names.name
         return tuple(
             [
@@ -226,7 +226,7 @@ class MessageBatch:
     def ranges(
         self, rows: Sequence[tuple[Any, ...]], revision: int, part: str
     ) -> tuple[schemas.ExportedTextRange, ...]:
-        """Make the styles and mentions of one text."""
+        """Return the styles and mentions of a text."""
         name = self.archive.names.name
         return tuple(
             schemas.ExportedTextRange(start, length, style, person_id, name(person_id) if person_id else None, aci)
@@ -235,7 +235,7 @@ class MessageBatch:
         )
 
     def attachments(self, message: Message, revision: int) -> tuple[schemas.ExportedAttachment, ...]:
-        """Make the files of one wording."""
+        """Return the attachments of one version of a message."""
         blurs = {row[:3]: row[3] for row in self.rows("blurs", message.id)}
         return tuple(
             schemas.ExportedAttachment(
@@ -258,7 +258,7 @@ class MessageBatch:
         )
 
     def quote(self, quote: model.Quote, ranges: Sequence[tuple[Any, ...]]) -> schemas.ExportedQuote:
-        """Make the quote of a message."""
+        """Return the quote of a message."""
         return schemas.ExportedQuote(
             quote.author_id,
             quote.author,
@@ -272,7 +272,7 @@ class MessageBatch:
     def revision(
         self, message: Message, revision: model.Revision, ranges: Sequence[tuple[Any, ...]]
     ) -> schemas.ExportedRevision:
-        """Make an earlier wording."""
+        """Return an earlier version of a message."""
         n, name = revision.n, self.archive.names.name
         return schemas.ExportedRevision(
             n,
@@ -295,7 +295,7 @@ class MessageBatch:
         )
 
     def poll(self, message: Message) -> schemas.ExportedPoll | None:
-        """Make a poll."""
+        """Return the poll of a message."""
         if message.poll is None:
             return None
         name = self.archive.names.name
@@ -318,7 +318,7 @@ class MessageBatch:
         )
 
     def card(self, number: int) -> schemas.ExportedContactCard | None:
-        """Make a contact card."""
+        """Return the contact card of a message."""
         fields = tuple(schemas.ExportedContactField(*row) for row in self.rows("fields", number))
         names = "name", "given_name", "family_name", "prefix", "suffix", "middle_name", "nickname", "organization"
         cards = (dict(zip(names, row, strict=True)) for row in self.rows("card", number))

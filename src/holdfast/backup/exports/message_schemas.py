@@ -1,4 +1,4 @@
-"""The records of messages and of what hangs on them."""
+"""Records of messages and their parts in exports to JSON Lines."""
 
 from typing import Any, Literal
 
@@ -31,16 +31,16 @@ __all__ = [
 
 
 class ExportedPart(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
-    """What all of these are: nothing of them changes, and what is not known is left out."""
+    """Base class of the records: immutable, unknown values are omitted."""
 
 
 @redacted
 class ExportedAttachment(ExportedPart, frozen=True):
     """A file of a message.
 
-    `role` tells what for: `attachment`, `long_text`, `link_image`, `quoted`, `sticker` or `avatar`. `flag` tells a
-    voice message, a borderless picture or a GIF. `media_name` is the name a local backup keeps it under, `file`
-    where it lies in this export.
+    `role` is `attachment`, `long_text`, `link_image`, `quoted`, `sticker` or `avatar`. `flag` marks a voice
+    message, a borderless picture or a GIF. `media_name` is its name in a local backup, `file` its path in this
+    export.
     """
 
     role: str
@@ -60,7 +60,7 @@ class ExportedAttachment(ExportedPart, frozen=True):
 
 @redacted
 class ExportedTextRange(ExportedPart, frozen=True):
-    """A style, or a mention of somebody, in a text; `start` and `length` count UTF-16 units."""
+    """A style or a mention in a text; `start` and `length` count UTF-16 code units."""
 
     start: int
     length: int
@@ -72,7 +72,7 @@ class ExportedTextRange(ExportedPart, frozen=True):
 
 @redacted
 class ExportedReaction(ExportedPart, frozen=True):
-    """Somebody's reaction."""
+    """A reaction to a message."""
 
     author_id: int
     author: str
@@ -82,7 +82,7 @@ class ExportedReaction(ExportedPart, frozen=True):
 
 @redacted
 class ExportedReceipt(ExportedPart, frozen=True):
-    """What became of a message on its way to one recipient."""
+    """The delivery status of a message for one recipient."""
 
     recipient_id: int
     recipient: str
@@ -94,7 +94,7 @@ class ExportedReceipt(ExportedPart, frozen=True):
 
 @redacted
 class ExportedQuote(ExportedPart, frozen=True):
-    """What a message answers to; `target_id` is the quoted message where the archive has it."""
+    """The quote of a reply; `target_id` is the quoted message if the archive has it."""
 
     author_id: int
     author: str
@@ -107,7 +107,7 @@ class ExportedQuote(ExportedPart, frozen=True):
 
 @redacted
 class ExportedLink(ExportedPart, frozen=True):
-    """The preview of a page."""
+    """A link preview."""
 
     url: str
     title: str | None = None
@@ -117,7 +117,7 @@ class ExportedLink(ExportedPart, frozen=True):
 
 @redacted
 class ExportedRevision(ExportedPart, frozen=True):
-    """An earlier wording, the oldest has number 1."""
+    """An earlier version of an edited message; the oldest has number 1."""
 
     n: int
     sent_ms: int
@@ -131,7 +131,7 @@ class ExportedRevision(ExportedPart, frozen=True):
 
 @redacted
 class ExportedPollVote(ExportedPart, frozen=True):
-    """Who chose an answer; `votes` counts how often that person has voted, the last time counts."""
+    """A vote for an option; `votes` is how often that person has voted, of which the last counts."""
 
     voter_id: int
     voter: str
@@ -140,7 +140,7 @@ class ExportedPollVote(ExportedPart, frozen=True):
 
 @redacted
 class ExportedPollOption(ExportedPart, frozen=True):
-    """An answer and who chose it."""
+    """An option of a poll with its votes."""
 
     text: str
     votes: tuple[ExportedPollVote, ...] = ()
@@ -158,7 +158,7 @@ class ExportedPoll(ExportedPart, frozen=True):
 
 @redacted
 class ExportedSticker(ExportedPart, frozen=True):
-    """Which sticker of which pack."""
+    """A sticker and its pack."""
 
     pack_id: str
     sticker_id: int
@@ -181,14 +181,14 @@ class ExportedPayment(ExportedPart, frozen=True):
 
 @redacted
 class ExportedGiftBadge(ExportedPart, frozen=True):
-    """What became of a badge that was given."""
+    """The state of a donated badge."""
 
     state: str
 
 
 @redacted
 class ExportedContactField(ExportedPart, frozen=True):
-    """A phone number, an email address or a place on a contact card."""
+    """A phone number, email address or postal address of a contact card."""
 
     field: str
     type: str
@@ -198,7 +198,7 @@ class ExportedContactField(ExportedPart, frozen=True):
 
 @redacted
 class ExportedContactCard(ExportedPart, frozen=True):
-    """Somebody's card; `name` is the whole name."""
+    """A contact card; `name` is the full name."""
 
     name: str | None = None
     given_name: str | None = None
@@ -229,7 +229,7 @@ class ExportedCall(ExportedPart, frozen=True):
 
 @redacted
 class ExportedEvent(ExportedPart, frozen=True):
-    """What happened besides messages, named as the field of the backup's format that tells of it."""
+    """An update in a chat; its type is the name of the field in the backup format."""
 
     type: str
     details: dict[str, Any] = msgspec.field(default_factory=dict)
@@ -237,9 +237,9 @@ class ExportedEvent(ExportedPart, frozen=True):
 
 @redacted
 class ExportedChange(ExportedPart, frozen=True):
-    """What a later backup said differently: an edit, a reaction, a receipt, a vote.
+    """A change in a later backup: an edit, a reaction, a receipt, a vote.
 
-    `seen_ms` is when that backup was made.
+    `seen_ms` is the time of that backup.
     """
 
     seen_ms: int
@@ -252,11 +252,11 @@ class ExportedChange(ExportedPart, frozen=True):
 
 @redacted
 class ExportedMessage(ExportedPart, frozen=True, kw_only=True, tag="message", tag_field="record"):
-    """A message with all that hangs on it.
+    """A message with its attachments, reactions, revisions and other parts.
 
-    `sentence` says in words what is more than text: updates, calls, payments, deleted messages. `order_ms` and
-    `order_n` are its place in the chat. `first_seen_ms` is when the earliest backup was made that has it,
-    `vanished_ms` when the first one was made that no longer had it.
+    `sentence` describes updates, calls, payments and deleted messages as text. `order_ms` and `order_n` are its
+    position in the chat. `first_seen_ms` is the time of the earliest backup that has it, `vanished_ms` that of the
+    first later backup without it.
     """
 
     id: int

@@ -1,4 +1,4 @@
-"""Names of files and folders, made of what people called their chats and files."""
+"""Safe names of files and folders, derived from the names of chats and attachments."""
 
 import re
 from typing import Final
@@ -8,9 +8,9 @@ from holdfast.backup.media import safe_name
 __all__ = ["base36", "chat_name", "file_name"]
 
 DIGITS: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
-# Of a name in bytes; with the number and an extension it stays far below what any disk allows.
+# Maximum length of a name in bytes; with id and extension it is far below the limit of any file system.
 MAX_BYTES: Final = 60
-# What a program may open without running anything that is in it; all else is a file of no kind.
+# Extensions of files that can be opened without executing anything; all others become `.bin`.
 SAFE_EXTENSIONS: Final = re.compile(
     "7z|aac|amr|avi|avif|bmp|bz2|csv|docx?|epub|flac|gif|gpx|gz|hei[cf]|ics|jpe?g|json|key|log|m4[av]|md|mkv|mov|"
     "mp[34]|mpe?g|numbers|od[pst]|og[agv]|opus|pages|pdf|png|pptx?|rar|rtf|tar|tiff?|txt|vcf|wav|web[amp]|xlsx?|xz|zip"
@@ -18,7 +18,7 @@ SAFE_EXTENSIONS: Final = re.compile(
 
 
 def base36(number: int) -> str:
-    """Write an id in few signs."""
+    """Return an id in base 36."""
     encoded = ""
     while number:
         number, digit = divmod(number, len(DIGITS))
@@ -27,21 +27,21 @@ def base36(number: int) -> str:
 
 
 def truncate(name: str) -> str:
-    """Cut a name to its longest, between two signs."""
+    """Truncate a name to the maximum length, at a character boundary."""
     return name.encode()[:MAX_BYTES].decode(errors="ignore").strip(" .")
 
 
 def chat_name(name: str, number: int) -> str:
-    """Name the file or folder of a chat.
+    """Return the name of the file or folder of a chat.
 
-    The id is always part of it: two chats of one name, or of names that some disks take for one, stay apart, and
-    which other chats there are changes nothing.
+    It always includes the id, so that it is unique, also on file systems that ignore case, and does not depend on
+    other chats.
     """
     return f"{truncate(safe_name(name).replace(':', '_')) or 'Chat'}-{base36(number)}"
 
 
 def file_name(name: str | None, extension: str) -> str:
-    """Name a file that somebody sent; one that a program might run gets an ending that no program does."""
+    """Return the file name of an attachment; an extension that could be executed is replaced."""
     safe = safe_name(name or "")
     stem, dot, ending = safe.rpartition(".")
     if not dot or not stem:

@@ -1,4 +1,4 @@
-"""The Parquet form, for DuckDB, Polars, Spark and pandas; it needs the extra `parquet`."""
+"""Export to Parquet, for DuckDB, Polars, Spark and pandas; needs the extra `parquet`."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -15,7 +15,7 @@ __all__ = ["write_parquet"]
 
 
 class ParquetWriter:
-    """Writes rows in groups, a column at a time."""
+    """Writes rows in row groups."""
 
     def __init__(self, target: BinaryIO, table: Table) -> None:
         from pyarrow import parquet  # noqa: PLC0415  # an extra, loaded when it is asked for
@@ -26,24 +26,24 @@ class ParquetWriter:
         self.writer: Any = parquet.ParquetWriter(target, self.schema, compression="zstd", version="2.6")
 
     def add(self, row: Row) -> None:
-        """Keep a row until there are enough to write."""
+        """Buffer a row, and write the buffer when it is full."""
         self.pending.append(row)
         if len(self.pending) == BATCH:
             self.flush()
 
     def flush(self) -> None:
-        """Write the rows that wait."""
+        """Write the buffered rows."""
         if self.pending:
             self.writer.write_batch(record_batch(self.table, self.schema, self.pending))
             self.pending.clear()
 
     def close(self) -> None:
-        """Write what waits, and the end of the file."""
+        """Write the buffered rows and the footer of the file."""
         self.flush()
         self.writer.close()
 
     def abandon(self) -> None:
-        """End the file as well as can be: left open, it would be ended after it is closed."""
+        """Close the writer, ignoring errors, before its file is closed."""
         with suppress(Exception):
             self.writer.close()
 
@@ -57,7 +57,7 @@ def write_parquet(
     progress: Progress | None = None,
     stamp: str = "",
 ) -> ExportSummary:
-    """Write an archive, or what was chosen of it, as Parquet."""
+    """Write an archive, or a selection of it, as Parquet."""
     check_pyarrow()
     form = TableFormat("parquet", ".parquet", ParquetWriter)
     return write_tables(archive, target, choice, form, media=media, progress=progress, stamp=stamp)

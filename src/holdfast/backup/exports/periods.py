@@ -1,6 +1,6 @@
-"""Cuts the messages of chats into files: a year each, and where a year is too much, months, days and hours.
+"""Partitions the messages of chats by year, and large years by month, day and hour.
 
-The cuts follow the calendar, in UTC. A later snapshot adds to the last file of a chat and leaves the others alone.
+Periods are calendar periods in UTC. A later snapshot changes only the last file of a chat.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,7 +16,7 @@ from holdfast.backup.exports.choice import ChatSelection
 __all__ = ["Period", "periods", "years"]
 
 HOUR_MS: Final = 3_600_000
-# The first moment after the calendar.
+# The first millisecond after the last year of the calendar.
 END: Final = int(datetime(9999, 12, 31, 23, tzinfo=UTC).timestamp() * 1000) + HOUR_MS
 LEVELS: Final = ("%Y", "%Y-%m", "%Y-%m-%d", "%Y-%m-%d-%H")
 UNDATED: Final = "undated"
@@ -24,7 +24,7 @@ UNDATED: Final = "undated"
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """A stretch of a chat: its name as a date, when it begins, when the next one would, and what is in it."""
+    """A period of a chat: its name as a date, its start, its exclusive end, and the number of messages."""
 
     name: str
     since_ms: int
@@ -32,17 +32,17 @@ class Period:
     messages: int
 
 
-# An hour of a chat as a number, and how many messages it has.
+# Hours since 1970, each with its number of messages.
 Hours = Sequence[tuple[int, int]]
 
 
 def periods(archive: Archive, chat: int, choice: ChatSelection, limit: int) -> list[Period]:
-    """Cut a chat into periods with at most that many messages, if hours allow it; none of them is empty."""
+    """Split a chat into non-empty periods of at most `limit` messages; an hour is never split."""
     return list(split_hours(count_by_hour(archive, chat, choice), choice, limit, 0))
 
 
 def years(archive: Archive, chats: Iterable[int], choice: ChatSelection) -> dict[str, list[tuple[int, Period]]]:
-    """List the years of several chats with the chats that have something in them, both in their order."""
+    """Return the years in order, each with the chats that have messages in it."""
     by_year: dict[str, list[tuple[int, Period]]] = {}
     for chat in chats:
         for period in split_hours(count_by_hour(archive, chat, choice), choice, None, 0):
@@ -51,7 +51,7 @@ def years(archive: Archive, chats: Iterable[int], choice: ChatSelection) -> dict
 
 
 def count_by_hour(archive: Archive, chat: int, choice: ChatSelection) -> Hours:
-    """Count the messages of a chat by the hour."""
+    """Count the messages of a chat by hour."""
     return archive.connection.execute(
         "SELECT min(order_ms, ?4) / 3600000, count(*) FROM message WHERE chat_id = ?1 "
         "AND (?2 IS NULL OR order_ms >= ?2) AND (?3 IS NULL OR order_ms < ?3) GROUP BY 1 ORDER BY 1",
@@ -60,7 +60,7 @@ def count_by_hour(archive: Archive, chat: int, choice: ChatSelection) -> Hours:
 
 
 def split_hours(hour_counts: Hours, choice: ChatSelection, limit: int | None, level: int) -> Iterator[Period]:
-    """Group hours by a level of the calendar, and the groups that are too large by the next."""
+    """Group hours by a calendar level, and groups above the limit by the next one."""
     for name, group in groupby(hour_counts, key=lambda hour: period_name(hour[0], level)):
         period_hours = list(group)
         total = sum(count for _, count in period_hours)
@@ -74,6 +74,6 @@ def split_hours(hour_counts: Hours, choice: ChatSelection, limit: int | None, le
 
 
 def period_name(hour: int, level: int) -> str:
-    """Name the period an hour is in."""
+    """Return the name of the period of an hour."""
     date = moment(hour * HOUR_MS)
     return UNDATED if date is None else date.strftime(LEVELS[level])

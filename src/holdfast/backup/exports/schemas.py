@@ -1,8 +1,8 @@
-"""What an export says of an archive: the records of the JSON form, from which all other data is made.
+"""The records of exports to JSON Lines, from which CSV and Parquet are derived, and their JSON Schema.
 
-The JSON Schema is made from these; `VERSION` grows when a reader of the last version would misread the next one.
-What is not known is left out. Times are milliseconds since 1970, ids are the same in every archive. Keys are not
-part of an export: who is given one cannot read or join anything with it.
+`VERSION` is incremented when a reader of the previous version would misread the new one. Unknown values are
+omitted. Times are milliseconds since 1970, ids are the same in every archive. Exports contain no keys: they give
+no access to an account, a group or a call.
 """
 
 import inspect
@@ -111,12 +111,12 @@ Line = (
 
 
 def definition_name(record: type[msgspec.Struct]) -> str:
-    """Return the name of a record in the schema, without what tells its class from that of an archive."""
+    """Return the name of a record in the schema: that of its class without the prefix."""
     return record.__name__.removeprefix(PREFIX)
 
 
 def json_schema() -> dict[str, Any]:
-    """Describe every record as a JSON Schema (2020-12); a record's `record` says which it is."""
+    """Return the JSON Schema (2020-12) of all records; the key `record` is the discriminator."""
     text = msgspec.json.encode(msgspec.json.schema(Line))
     schema = msgspec.json.decode(text.replace(f'"{PREFIX}'.encode(), b'"').replace(f"/{PREFIX}".encode(), b"/"))
     for definition in schema["$defs"].values():

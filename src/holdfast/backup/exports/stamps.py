@@ -1,4 +1,4 @@
-"""Digests of what an export is made from: as long as they stay the same, so does the export."""
+"""Digests of the inputs of an export; an export with an unchanged digest is not written again."""
 
 import hashlib
 from collections.abc import Sequence
@@ -15,26 +15,26 @@ from holdfast.backup.exports.choice import ChatSelection
 
 __all__ = ["account_digests", "digest", "export_stamp", "program_digest", "zone_offsets"]
 
-# What makes exports.
+# Packages whose source code affects exports.
 PACKAGES: Final = (
     "holdfast.backup",
     "holdfast.backup.archives",
     "holdfast.backup.exports",
     "holdfast.backup.exports.html",
 )
-# The days on which time zones are compared, from 1970 on.
+# Days since 1970 on which the offsets of time zones are compared.
 COMPARED_DAYS: Final = range(80 * 366)
-# Where a SQLite file counts the transactions that have changed it.
+# The file change counter in the header of an SQLite database.
 CHANGE_COUNTER: Final = slice(24, 28)
 
 
 def digest(*values: object) -> str:
-    """Make a digest of facts."""
+    """Return a digest of values."""
     return hashlib.sha256(msgspec.msgpack.encode(values)).hexdigest()[:32]
 
 
 def account_digests(archive: Archive) -> tuple[tuple[str, ...], ...]:
-    """List of each account of an archive, in digests, what it can be recognised by in any of its backups."""
+    """Return digests of the identifying values of each account of an archive."""
     rows = archive.connection.execute("SELECT account_id, kind, value FROM account_evidence ORDER BY 1, 2, 3")
     digests: dict[int, list[str]] = {}
     for account, kind, value in rows:
@@ -44,7 +44,7 @@ def account_digests(archive: Archive) -> tuple[tuple[str, ...], ...]:
 
 @cache
 def program_digest() -> str:
-    """Make a digest of what draws pages: one that was changed draws others, whatever its version says."""
+    """Return a digest of the source code, style sheets and scripts of exports; versions may lag behind changes."""
     hasher = hashlib.blake2b(digest_size=16)
     for folder in (*map(files, PACKAGES), files(PACKAGES[-1]) / "static"):
         for source in sorted(folder.iterdir(), key=lambda entry: entry.name):
@@ -54,7 +54,7 @@ def program_digest() -> str:
 
 
 def zone_offsets(zone: tzinfo) -> tuple[str, Sequence[int]]:
-    """Name a time zone, and list how far it is ahead of UTC from day to day: what is known of it may change."""
+    """Return the name of a time zone and its daily offsets from UTC; time zone data can change."""
     if zone is UTC:
         return str(zone), ()
     start = datetime(1970, 1, 1, tzinfo=UTC)
@@ -63,10 +63,10 @@ def zone_offsets(zone: tzinfo) -> tuple[str, Sequence[int]]:
 
 
 def export_stamp(archive: Archive, choice: ChatSelection, form: str, zone: tzinfo, *options: bool) -> str:
-    """Make a digest of all that an export is made from.
+    """Return a digest of all inputs of an export.
 
-    What an archive says comes from the backups that were imported and from the files beside it. Should anybody
-    else have written to it, its file says so.
+    The content of an archive is determined by the imported backups and its media files; other writes are detected
+    by SQLite's file change counter.
     """
     execute = archive.connection.execute
     snapshots = execute("SELECT id, account_id, digest, imported_ms FROM snapshot ORDER BY id").fetchall()

@@ -1,4 +1,4 @@
-"""Cuts a text into pieces of one style each; mentions become names."""
+"""Splits a text into pieces with the same styles; mentions are replaced by names."""
 
 from bisect import bisect_left
 from collections import Counter
@@ -22,11 +22,11 @@ class Piece:
 
 
 def split_styles(text: str, ranges: Iterable[ExportedTextRange]) -> list[Piece]:
-    """Cut a text; ranges may overlap, reach beyond its end or begin inside a sign, and none is lost or doubled."""
+    """Split a text at its ranges, which may overlap, exceed the text or start inside a surrogate pair."""
     text_ranges = list(ranges)
     if not text_ranges:
         return [Piece(text)] if text else []
-    # Ranges count UTF-16 units, of which signs beyond the first 65,536 have two.
+    # Ranges count UTF-16 code units; characters above U+FFFF have two.
     offsets = [0, *accumulate(2 if character > "\uffff" else 1 for character in text)]
     opens: dict[int, list[str]] = {}
     closes: dict[int, list[str]] = {}
@@ -60,7 +60,7 @@ def split_styles(text: str, ranges: Iterable[ExportedTextRange]) -> list[Piece]:
 
 
 def merge_pieces(text_pieces: Iterable[Piece]) -> list[Piece]:
-    """Join pieces of one style that stand side by side."""
+    """Merge adjacent pieces with the same styles."""
     joined: list[Piece] = []
     for piece in text_pieces:
         if joined and joined[-1].styles == piece.styles:

@@ -1,7 +1,7 @@
-"""The tables of the CSV and Parquet forms: their columns, and how records become rows.
+"""Tables of exports to CSV and Parquet: their columns, and the conversion of records to rows.
 
-`chats`, `people` and `members` are one file each. What grows with messages is a folder with a file for every year
-in which a message was sent, so that a later snapshot changes the last year, and a year fits into a spreadsheet.
+`chats`, `people` and `members` are one file each. Tables of messages are folders with a file per year, so that a
+later snapshot changes only the last year, and a year fits into a spreadsheet.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -22,7 +22,7 @@ from holdfast.backup.exports.stamps import account_digests
 
 __all__ = ["MESSAGE_TABLES", "TABLES", "Column", "Table", "TableFormat", "TableWriter", "write_tables"]
 
-# `label` is a text of which there are few different ones, `time` a number of milliseconds since 1970.
+# `label` is text with few distinct values, `time` is milliseconds since 1970.
 Kind = Literal["text", "label", "int", "flag", "time"]
 Row = tuple[Any, ...]
 EMPTY: Final = "empty"
@@ -30,7 +30,7 @@ EMPTY: Final = "empty"
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column."""
+    """A column of a table."""
 
     name: str
     kind: Kind
@@ -38,7 +38,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table, and what a record gives for it."""
+    """A table, and the function that returns the rows of a record."""
 
     name: str
     about: str
@@ -47,21 +47,21 @@ class Table:
 
 
 class TableWriter(Protocol):
-    """Writes the rows of one table into one file."""
+    """Writes the rows of a table to a file."""
 
     def add(self, row: Row) -> None:
         """Write a row."""
 
     def close(self) -> None:
-        """Write what waits, and what a file ends with."""
+        """Write buffered rows and the end of the file."""
 
     def abandon(self) -> None:
-        """Let go of a file that will not be kept, while it is still open."""
+        """Release the file after an error, before it is closed."""
 
 
 @dataclass(frozen=True, slots=True)
 class TableFormat:
-    """A form tables are written in: its name, what its files end with, and how one is begun."""
+    """A file format of tables: its name, the suffix of its files, and the factory of writers."""
 
     name: str
     suffix: str
@@ -69,23 +69,23 @@ class TableFormat:
 
 
 def columns(text: str) -> tuple[Column, ...]:
-    """Read columns written as `name:kind`, where no kind means text."""
+    """Parse columns written as `name:kind`; without a kind they are text."""
     kinds: dict[str, Kind] = {"": "text", "l": "label", "i": "int", "f": "flag", "t": "time"}
     partitions = (definition.partition(":") for definition in text.split())
     return tuple(Column(name, kinds[kind]) for name, _, kind in partitions)
 
 
-# What every row that belongs to a message begins with.
+# The first columns of all rows that belong to a message.
 MESSAGE_COLUMNS: Final = "message_id:i chat_id:i chat:l sent:t"
 
 
 def message_columns(message: schemas.ExportedMessage) -> Row:
-    """Say which message a row belongs to."""
+    """Return the values of the first columns for a message."""
     return message.id, message.chat_id, message.chat, message.sent_ms
 
 
 def message_rows(message: schemas.ExportedMessage) -> Iterator[Row]:
-    """Make the row of a message."""
+    """Yield the row of a message."""
     quote = message.quote
     yield (
         message.id,
@@ -119,7 +119,7 @@ def message_rows(message: schemas.ExportedMessage) -> Iterator[Row]:
 
 
 def attachment_rows(message: schemas.ExportedMessage) -> Iterator[Row]:
-    """Make the rows of the files of all wordings."""
+    """Yield the rows of the attachments of all versions of a message."""
     versions = [
         (0, message.attachments),
         *((exported_revision.n, exported_revision.attachments) for exported_revision in message.revisions),
@@ -147,7 +147,7 @@ def attachment_rows(message: schemas.ExportedMessage) -> Iterator[Row]:
 
 
 def vote_rows(message: schemas.ExportedMessage) -> Iterator[Row]:
-    """Make a row of every vote, and one without a voter of an answer nobody chose."""
+    """Yield a row per vote, and a row without voter for an option without votes."""
     if message.poll is None:
         return
     for n, option in enumerate(message.poll.options):
@@ -159,7 +159,7 @@ def vote_rows(message: schemas.ExportedMessage) -> Iterator[Row]:
 
 
 def call_rows(message: schemas.ExportedMessage) -> Iterator[Row]:
-    """Make the row of a call."""
+    """Yield the row of a call."""
     if message.call is not None:
         call = message.call
         times = call.started_ms, call.ended_ms
@@ -176,7 +176,7 @@ def call_rows(message: schemas.ExportedMessage) -> Iterator[Row]:
 
 
 def payment_rows(message: schemas.ExportedMessage) -> Iterator[Row]:
-    """Make the row of a payment."""
+    """Yield the row of a payment."""
     if message.payment is not None:
         payment = message.payment
         yield (
@@ -192,7 +192,7 @@ def payment_rows(message: schemas.ExportedMessage) -> Iterator[Row]:
 
 
 def details(event: schemas.ExportedEvent) -> str:
-    """Write what an event tells as JSON."""
+    """Return the details of an event as JSON."""
     return msgspec.json.encode(event.details).decode()
 
 
@@ -407,7 +407,7 @@ def write_tables(
     progress: Progress | None = None,
     stamp: str = "",
 ) -> ExportSummary:
-    """Write an archive, or what was chosen of it, as tables."""
+    """Write an archive, or a selection of it, as tables."""
     with ExportFolder(target, form.name, stamp, account_digests(archive)) as folder:
         if (summary := folder.finish_unchanged()) is not None:
             return summary
@@ -430,7 +430,7 @@ def write_tables(
                                 writers[table.name].add(row)
                 written_tables |= writers.keys()
         for table in MESSAGE_TABLES:
-            # A table without rows still has columns, and queries that name it should work.
+            # An empty table gets a file with its columns, so that queries on it work.
             if table.name not in written_tables:
                 with open_table(folder, form, table, f"{table.name}/{EMPTY}{form.suffix}"):
                     pass
@@ -453,7 +453,7 @@ def write_tables(
 
 @contextmanager
 def open_table(folder: ExportFolder, form: TableFormat, table: Table, name: str) -> Iterator[TableWriter]:
-    """Begin a file of a table, and end it."""
+    """Open a file of a table, and close its writer."""
     with folder.open_file(name) as target:
         writer = form.make_writer(target, table)
         try:
@@ -465,7 +465,7 @@ def open_table(folder: ExportFolder, form: TableFormat, table: Table, name: str)
 
 
 def write_single(folder: ExportFolder, form: TableFormat, table: Table, records: Iterable[object]) -> None:
-    """Write a table that is one file."""
+    """Write a table of one file."""
     with open_table(folder, form, table, f"{table.name}{form.suffix}") as writer:
         for record in records:
             for row in table.rows(record):

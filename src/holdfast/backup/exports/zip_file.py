@@ -1,4 +1,4 @@
-"""Writes an export to a ZIP archive as a stream, which need not be a file; nothing of it is on the disk."""
+"""Writes an export as a ZIP archive to a stream, without temporary files."""
 
 import hashlib
 import shutil
@@ -16,14 +16,15 @@ from holdfast.backup.exports.folder import Accounts, ExportFolder, ExportSummary
 __all__ = ["ZipTarget", "open_target"]
 
 CHUNK: Final = 1 << 20
-# Whoever unpacks it on a shared machine shares none of it.
+# Extracted files are readable by their owner only.
 MODE: Final = 0o600 << 16
 
 
 class ZipTarget:
-    """A ZIP archive while an export is written to it; used in a `with` block, and ended by `finish()`.
+    """The target of an export to a ZIP archive; a context manager, completed by `finish()`.
 
-    There is no earlier export: everything is written. A file that is put again with the same content is left out.
+    There is no earlier export, so all files are written. A file that is put again with the same content is
+    skipped.
     """
 
     def __init__(self, stream: BinaryIO) -> None:
@@ -36,7 +37,7 @@ class ZipTarget:
         self._pending: list[tuple[str, KeptFile]] = []
 
     def finish_unchanged(self) -> ExportSummary | None:
-        """Return None: there is something to do."""
+        """Return None: there is no earlier export."""
         return None
 
     def read_note(self, key: str) -> Any:
@@ -47,7 +48,7 @@ class ZipTarget:
         """Do nothing: there is no next run."""
 
     def put(self, name: str, content: bytes | Iterable[bytes], mark: str = "") -> str:
-        """Write a file, and return the mark of its content."""
+        """Write a file and return the mark of its content."""
         if isinstance(content, bytes):
             mark = mark or hashlib.sha256(content).hexdigest()
             if self._claim(name, mark):
@@ -68,7 +69,7 @@ class ZipTarget:
         return self._marks[name]
 
     def keep(self, name: str, mark: str) -> bool:
-        """Return false unless this run has written the file with this content."""
+        """Return whether this run has written the file with this content."""
         return self._marks.get(name) == mark
 
     def read(self, name: str) -> bytes:
@@ -76,8 +77,8 @@ class ZipTarget:
         raise ValueError(f"{name!r} is not kept")
 
     def place(self, name: str, source: KeptFile, identity: str | None = None) -> None:
-        """Put a file here that lies elsewhere; where a file is being written, after that one."""
-        # What was written of a stream cannot be taken back.
+        """Copy a file into the archive; while another is being written, the copy is deferred."""
+        # Data already written to the stream cannot be undone, so the file is verified first.
         if source.key is not None and source.digest() is None:
             raise AttachmentDamaged(f"the encrypted file {source.path.name} is damaged")
         if self._claim(name, f"from {identity or source.path.name}"):
@@ -87,16 +88,16 @@ class ZipTarget:
                 self._copy(name, source)
 
     def has(self, name: str) -> bool:
-        """Return whether a file of that name was put."""
+        """Return whether a file of that name was written."""
         return name in self._marks
 
     def finish(self) -> ExportSummary:
-        """Write the table of contents, without which the archive cannot be read."""
+        """Write the central directory, without which the archive cannot be read."""
         self._zip.close()
         return ExportSummary(len(self._marks), 0, 0)
 
     def _copy(self, name: str, source: KeptFile) -> None:
-        """Copy a file; pictures and films are compressed already."""
+        """Copy a file without compression; media are compressed already."""
         with (
             source.open() as content,
             self._zip.open(self._entry(name, ZIP_STORED), "w", force_zip64=True) as target,
@@ -104,7 +105,7 @@ class ZipTarget:
             shutil.copyfileobj(content, target, CHUNK)
 
     def _claim(self, name: str, mark: str) -> bool:
-        """Check a name; return whether its content is to be written, which is once."""
+        """Check a name; return whether its content must be written."""
         if not is_valid_name(name) or self._names.setdefault(name.casefold(), name) != name:
             raise ValueError(f"{name!r} is no name for a file of an export, or taken")
         if name in self._marks:
@@ -116,7 +117,7 @@ class ZipTarget:
 
     @staticmethod
     def _entry(name: str, compression: int) -> ZipInfo:
-        """Return the entry of a file; without a time, so that equal exports are equal."""
+        """Return the entry of a file, with a fixed time so that equal exports have equal bytes."""
         entry = ZipInfo(name)
         entry.compress_type = compression
         entry.external_attr = MODE
@@ -128,7 +129,7 @@ class ZipTarget:
     def __exit__(
         self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Leave an archive that was not finished without a table of contents: nobody takes it for a whole one."""
+        """Omit the central directory after an error, so that the archive is recognised as incomplete."""
         if kind is not None:
             self._zip.fp = None
 
@@ -136,5 +137,5 @@ class ZipTarget:
 def open_target(
     target: Path | ZipTarget, form: str, stamp: str, accounts: Accounts
 ) -> AbstractContextManager[ExportTarget]:
-    """Open the folder of an export, or take a ZIP archive as it is."""
+    """Return the given ZIP target, or open the folder of an export."""
     return target if isinstance(target, ZipTarget) else ExportFolder(target, form, stamp, accounts)

@@ -1,4 +1,4 @@
-"""Messages as they look."""
+"""HTML of messages."""
 
 import re
 from typing import Any
@@ -41,7 +41,7 @@ def shown(one: Message, **more: Any) -> Parsed:
 
 
 def hostile(text: str, kind: str, direction: str) -> Message:
-    """Make a message in which everything anybody can choose is one text."""
+    """Return a message in which every user-provided text is the same."""
     return message(
         text,
         author=text,

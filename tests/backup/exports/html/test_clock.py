@@ -1,4 +1,4 @@
-"""Days and times."""
+"""Days and times on pages."""
 
 from zoneinfo import ZoneInfo
 

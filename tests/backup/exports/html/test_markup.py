@@ -1,4 +1,4 @@
-"""Text stays text: whatever is written, styled and linked, a parser reads the same again."""
+"""Escaped text, styled and linked, round-trips through an HTML parser."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What messages say in words."""
+"""Plain text of messages for previews and the search."""
 
 from holdfast.backup.archives.model import Card, CardField, Link, Poll, PollOption, TextRange
 from holdfast.backup.exports.html.message_text import has_mentions, long_texts, preview_line, searchable_text

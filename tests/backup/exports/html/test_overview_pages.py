@@ -1,4 +1,4 @@
-"""The pages beside the chats lead to what they list, and tell of nothing that is not exported."""
+"""Overview pages link to what they list, and have nothing that is not exported."""
 
 import re
 from pathlib import Path

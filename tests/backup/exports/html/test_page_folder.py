@@ -1,4 +1,4 @@
-"""The whole export: every link leads somewhere, every message is there once, and little is written twice."""
+"""The whole HTML export: all links work, every message is there once, and unchanged pages are kept."""
 
 import json
 import random

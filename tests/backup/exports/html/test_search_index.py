@@ -1,4 +1,4 @@
-"""The index of words for the search page."""
+"""The inverted index of the search page."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""One chat as one file: everything is in it, and nothing can be loaded or run by it."""
+"""One chat as one file: complete, and without external resources or scripts."""
 
 import base64
 import hashlib

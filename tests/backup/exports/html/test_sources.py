@@ -1,4 +1,4 @@
-"""What was drawn is drawn again only when it would be another: an export over an older one is as a fresh one."""
+"""Pages are rendered again only if their inputs changed, and an incremental export equals a fresh one."""
 
 import json
 import random

@@ -1,4 +1,4 @@
-"""Pages drawn by several processes are those that one would have drawn."""
+"""Pages rendered by several processes are equal to those of one process."""
 
 import os
 import random

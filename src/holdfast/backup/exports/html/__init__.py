@@ -1,4 +1,4 @@
-"""The HTML export: pages that look like a messenger and need nothing but a browser."""
+"""Export to static HTML pages that look like a messenger and need only a browser."""
 
 from holdfast.backup.exports.html.page_folder import Progress, write_html
 

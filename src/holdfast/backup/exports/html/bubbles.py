@@ -1,7 +1,6 @@
-"""Messages as they look in a messenger; exports and the website show them with the same bubbles and `chat.css`.
+"""HTML of messages as chat bubbles; exports and the website share them and `chat.css`.
 
-Hundreds of thousands are written in one go, so they are put together from strings, and what most messages do not
-have costs next to nothing.
+Exports render hundreds of thousands, so they are concatenated strings, with fast paths for plain messages.
 """
 
 import hashlib
@@ -51,9 +50,9 @@ __all__ = [
 ]
 
 COLORS: Final = 12
-# Messages of one author in a row stand together, unless so much time lies between them.
+# Consecutive messages of an author are grouped, unless this much time lies between them.
 GROUP_GAP_MS: Final = 10 * 60_000
-# A text of fewer signs has its time beside it.
+# A text with fewer characters has its time on the same line.
 SHORT_TEXT: Final = 56
 UTC_CLOCK: Final = TimeFormatter()
 STATUS_ICONS: Final = {
@@ -68,9 +67,9 @@ STATUS_ICONS: Final = {
         ("skipped", "Not sent", "\u2013"),
     )
 }
-# A text between the characters that isolate it.
+# Text between bidirectional isolate characters.
 ISOLATED: Final = re.compile("\u2068([^\u2068\u2069]*)\u2069")
-# What stands before the sentence of a message that is more than text.
+# Emoji before the sentence of a message, by kind.
 KIND_EMOJI: Final = {
     "payment": "💸",
     "gift_badge": "🎁",
@@ -78,7 +77,7 @@ KIND_EMOJI: Final = {
     "deleted_by_admin": "🚫",
     "view_once": "①",
 }
-# How an item begins: by whether the owner wrote it, the one before is of the same author, and its text is short.
+# Start of an item, by whether it is outgoing, continues a group, and is short.
 ITEM_STARTS: Final = tuple(
     f'<li class="m {side}{follows}{short}" id="m'
     for side in ("in", "out")
@@ -92,12 +91,12 @@ FIELDS: Final = {"phone": "☎", "email": "✉", "address": "⌂"}
 
 @lru_cache(maxsize=4096)
 def color_of(number: int) -> int:
-    """Choose one of the colours for somebody; ids are hashes, and so all colours come alike."""
+    """Return the color number of a recipient: a hash of the id."""
     return int.from_bytes(hashlib.blake2b(number.to_bytes(8, "big"), digest_size=2).digest(), "big") % COLORS
 
 
 def initials(name: str) -> str:
-    """Take the first signs of the first and last word of a name."""
+    """Return the first characters of the first and last word of a name."""
     words = [letters for word in name.split() if (letters := "".join(filter(str.isalnum, word)))]
     if not words:
         return name[:1] or "?"
@@ -106,7 +105,7 @@ def initials(name: str) -> str:
 
 @lru_cache(maxsize=4096)
 def author_elements(number: int, name: str) -> tuple[str, str]:
-    """Draw the avatar of somebody, and write the name."""
+    """Return the avatar and the name of an author."""
     color = color_of(number)
     avatar = f'<span class="av c{color}" aria-hidden="true">{escape(initials(name))}</span>'
     return avatar, f'<b class="n c{color}" dir="auto">{escape(name)}</b>'
@@ -114,16 +113,16 @@ def author_elements(number: int, name: str) -> tuple[str, str]:
 
 @lru_cache(maxsize=4096)
 def isolated_name(name: str) -> str:
-    """Write a name inside a line, whatever direction it is read in."""
+    """Return a name in a `bdi` element, which isolates its text direction."""
     return f"<bdi>{escape(name)}</bdi>"
 
 
-# The same few come again and again.
+# Few distinct emoji are used often.
 cached_escape = lru_cache(maxsize=4096)(escape)
 
 
 def continues_group(before: Message | None, message: Message) -> bool:
-    """Return whether a message stands together with the one before it."""
+    """Return whether a message is grouped with the one before it."""
     return (
         before is not None
         and before.author_id == message.author_id
@@ -134,7 +133,7 @@ def continues_group(before: Message | None, message: Message) -> bool:
 
 
 def day_line(day: int) -> str:
-    """Write the line between two days."""
+    """Return the heading of a day."""
     date = iso_date(day)
     return f'<li class="day"><h2 id="d{date}"><time datetime="{date}">{day_label(day)}</time></h2></li>\n'
 
@@ -142,7 +141,7 @@ def day_line(day: int) -> str:
 def plain_bubble(
     number: int, text: str, author: tuple[str, str], stamp: str, status: str | None, *, is_own: bool, follows: bool
 ) -> str:
-    """Show a message that is a text and nothing else, as `bubble` would; `author` is the face of who wrote it."""
+    """Return a plain text message as `bubble` does; `author` is the result of `author_elements`."""
     avatar, name = author
     if is_own:
         stamp += STATUS_ICONS.get(status or "", "")
@@ -153,7 +152,7 @@ def plain_bubble(
 
 
 def paragraph(text: str, ranges: Sequence[TextRange] = ()) -> str:
-    """Show what somebody wrote; a few emoji alone are shown large."""
+    """Return the text of a message; a few emoji alone are shown large."""
     size = "" if text.isascii() or not is_only_emoji(text) else " big"
     return f'<p class="t{size}" dir="auto">{rich_text(text, ranges)}</p>'
 
@@ -167,10 +166,10 @@ def bubble(
     follows: bool = False,
     detail: str = "",
 ) -> str:
-    """Show a message as an item of a list.
+    """Return a message as a list item.
 
-    `day` is the day that stands above it, whose date is not said again; `follows` leaves out the avatar of an
-    author who has written the message before it too; `detail` is where more is told of it, if anywhere.
+    `day` is the day of the heading above, whose date is not repeated; `follows` omits the avatar of an author who
+    also wrote the message before; `detail` is the URL of a page with details, if there is one.
     """
     stamp = clock.time_element(message.sent_ms, day)
     if detail:
@@ -216,7 +215,7 @@ def bubble(
 
 
 def body(message: Message, addresses: Addresses) -> str:
-    """Show what a message holds besides plain text."""
+    """Return the content of a message that is not plain text."""
     parts: list[str] = []
     kind, text = message.kind, message.text
     pictures = {
@@ -262,7 +261,7 @@ def body(message: Message, addresses: Addresses) -> str:
 
 
 def message_labels(message: Message, clock: TimeFormatter) -> str:
-    """Say in small what is special about a message."""
+    """Return the labels of a message: pinned, SMS, disappearing, vanished."""
     spans: list[str] = []
     if message.pinned_ms:
         spans.append('<span title="Pinned">📌 pinned</span>')
@@ -276,7 +275,7 @@ def message_labels(message: Message, clock: TimeFormatter) -> str:
 
 
 def edits(revisions: tuple[Revision, ...], clock: TimeFormatter) -> str:
-    """Show the earlier wordings of a message, folded away."""
+    """Return the earlier versions of a message, collapsed."""
     rows = "".join(
         f"<li>{clock.time_element(revision.sent_ms)}"
         f'<p class="t" dir="auto">{rich_text(revision.text or "")}</p></li>'
@@ -286,7 +285,7 @@ def edits(revisions: tuple[Revision, ...], clock: TimeFormatter) -> str:
 
 
 def reaction_list(reactions: tuple[Reaction, ...], clock: TimeFormatter) -> str:
-    """Show the reactions to a message: how many of each, and unfolded from whom."""
+    """Return the reactions to a message: counts, and when expanded the authors."""
     counts: dict[str, int] = {}
     rows = ""
     for reaction in reactions:
@@ -301,7 +300,7 @@ def reaction_list(reactions: tuple[Reaction, ...], clock: TimeFormatter) -> str:
 
 
 def quote_block(message: Message, quote: Quote, addresses: Addresses) -> str:
-    """Show what a message answers to, with a link there."""
+    """Return the quote of a message, with a link to the quoted message."""
     address = addresses.message(quote.target_id) if quote.target_id is not None else None
     name = isolated_name(quote.author)
     head = f'<a href="{escape(address)}">{name}</a>' if address else f"<b>{name}</b>"
@@ -320,12 +319,12 @@ def quote_block(message: Message, quote: Quote, addresses: Addresses) -> str:
 
 
 def sentence_html(sentence: str | None) -> str:
-    """Write a sentence; names in it that are isolated by characters are so by markup."""
+    """Return a sentence as HTML; isolate characters around names become `bdi` elements."""
     return ISOLATED.sub(r"<bdi>\1</bdi>", escape(sentence or ""))
 
 
 def sticker(attachment: ArchivedAttachment, sentence: str | None, addresses: Addresses) -> str:
-    """Show a sticker, or the emoji it stands for."""
+    """Return a sticker, or its emoji if the file is missing."""
     place = addresses.media(attachment) if display_kind(attachment) == "image" else None
     if place is not None:
         return f'<div class="stick">{picture(attachment, place)}</div>'
@@ -333,7 +332,7 @@ def sticker(attachment: ArchivedAttachment, sentence: str | None, addresses: Add
 
 
 def long_text(attachment: ArchivedAttachment, addresses: Addresses) -> str:
-    """Link to the whole of a text that was too long for a message."""
+    """Return a link to the file of a long text."""
     place = addresses.media(attachment)
     if place is None or attachment.revision:
         return ""
@@ -343,7 +342,7 @@ def long_text(attachment: ArchivedAttachment, addresses: Addresses) -> str:
 
 
 def link_card(link: Link, image: ArchivedAttachment | None, addresses: Addresses) -> str:
-    """Show the preview of a page; only addresses of the web can be followed."""
+    """Return a link preview; only HTTP and HTTPS URLs are links."""
     place = addresses.media(image) if image is not None and display_kind(image) == "image" else None
     thumbnail = (
         picture(image, addresses.thumbnail(image, place), ' class="th"') if image is not None and place else ""
@@ -356,7 +355,7 @@ def link_card(link: Link, image: ArchivedAttachment | None, addresses: Addresses
 
 
 def poll_block(poll: Poll) -> str:
-    """Show a poll with who chose what."""
+    """Return a poll with its votes."""
     most = max((len(option.voters) for option in poll.options), default=0) or 1
     rows = "".join(
         f'<li><span class="o" dir="auto">{escape(option.text)}</span> <span class="nr">{len(option.voters)}</span>'
@@ -373,12 +372,12 @@ def poll_block(poll: Poll) -> str:
 
 
 def voters(names: tuple[str, ...]) -> str:
-    """List who voted."""
+    """Return the names of voters."""
     return f"<small>{', '.join(isolated_name(name) for name in names)}</small>" if names else ""
 
 
 def card_block(card: Card, attachments: tuple[ArchivedAttachment, ...], addresses: Addresses) -> str:
-    """Show a contact that was sent."""
+    """Return a contact card."""
     avatar = ""
     for attachment in attachments:
         if (

@@ -1,6 +1,6 @@
-"""Writes one chat: its pages, the calendar that leads to them, and their texts for the search.
+"""Writes a chat: its pages, their calendar, and their texts for the search.
 
-What would be the same as the last time is not drawn again, see `sources`.
+Pages with unchanged inputs are not rendered again, see `sources`.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -41,7 +41,7 @@ __all__ = ["ChatExport", "ChatWriter", "ExportContext", "IndexedPage", "Rendered
 
 @redacted
 class IndexedPage(msgspec.Struct, frozen=True):
-    """A page by its number in the index of words: where it is, the latest text on it, and whether it was drawn."""
+    """A page of the search index: its folder and name, its latest text, and whether this run rendered it."""
 
     home: str
     name: str
@@ -52,10 +52,10 @@ class IndexedPage(msgspec.Struct, frozen=True):
 
 @redacted
 class RenderedPage(msgspec.Struct):
-    """What came of drawing a page somewhere else.
+    """The result of a page that a worker rendered.
 
-    Its files with their marks, what to remember, the files of attachments with where they come from, and for the
-    index of words the pages it became with the words on each; several are only good where none before it split.
+    Its files with their marks, notes, media files with their sources, and for the search index its pages with
+    their words. A page that was split is only valid if no earlier page was split.
     """
 
     files: list[tuple[str, bytes, str]] = []
@@ -72,9 +72,9 @@ class RenderedPage(msgspec.Struct):
 @redacted
 @dataclass(slots=True)
 class ExportContext:
-    """What all chats of an export share; `indexed_pages` has every page in the order of their numbers.
+    """State shared by all chats of an export; `indexed_pages` are in the order of their numbers.
 
-    `parallel` is false where no other processes may draw pages.
+    `parallel` is false if no other processes may render pages.
     """
 
     archive: Archive
@@ -91,7 +91,7 @@ class ExportContext:
 @redacted
 @dataclass(frozen=True, slots=True)
 class ChatExport:
-    """A chat that was written: its folder, its last page, what the list of chats says of it, and its pages."""
+    """A chat that was written: its folder, last page, data for the list of chats, and page breaks."""
 
     chat: Chat
     home: str
@@ -105,7 +105,7 @@ class ChatExport:
 @redacted
 @dataclass(slots=True)
 class PageAddresses:
-    """Addresses as seen from the pages of a chat; `requested` has the files that pages show."""
+    """URLs relative to the pages of a chat; `requested` has the files that the pages show."""
 
     media_files: MediaFiles | None
     breaks: PageBreaks
@@ -113,7 +113,7 @@ class PageAddresses:
     requested: dict[FileKey, str | None] = field(default_factory=dict)
 
     def media(self, attachment: ArchivedAttachment) -> str | None:
-        """Put a file into the export and return its address."""
+        """Add a file to the export and return its URL."""
         if self.media_files is None or attachment.media_name is None:
             return None
         name = self.media_files.put(attachment)
@@ -121,15 +121,15 @@ class PageAddresses:
         return None if name is None else f"../../{quote(name)}"
 
     def thumbnail(self, attachment: ArchivedAttachment, address: str) -> str:  # noqa: ARG002  # none is made for exports
-        """Return the picture itself: an export has each once."""
+        """Return the image itself: exports have no thumbnails."""
         return address
 
     def placeholder(self, attachment: ArchivedAttachment) -> str:  # noqa: ARG002  # files of an export are at hand
-        """Return nothing: files beside a page are shown at once."""
+        """Return an empty string: local files need no placeholder."""
         return ""
 
     def message(self, number: int | None) -> str | None:
-        """Return the address of a message of this chat."""
+        """Return the URL of a message of this chat."""
         place = None if number is None else self.targets.get(number)
         return None if place is None else f"{self.breaks.page(place)}.html#m{number}"
 
@@ -137,9 +137,9 @@ class PageAddresses:
 @redacted
 @dataclass(slots=True)
 class PageBuilder:
-    """A page while it is drawn: where it begins, its first and last day, its items.
+    """A page while it is rendered: its start, first and last day, and items.
 
-    `texts` are what the search finds on it, `authors` those who wrote them with their numbers there.
+    `texts` are its searchable texts, `authors` their authors with the numbers used there.
     """
 
     start: Position
@@ -151,14 +151,14 @@ class PageBuilder:
 
 
 def position_of(row: Row) -> Position:
-    """Tell where a message stands."""
+    """Return the position of a message."""
     return Position(row[8], row[9], row[0])
 
 
 def write_chat(
     writer: "ChatWriter", rendered_pages: Iterator[RenderedPage | None], advance: Callable[[int], None]
 ) -> ChatExport:
-    """Write the pages of a chat, those that were rendered already from what that gave."""
+    """Write the pages of a chat, using the results of workers where they are valid."""
     ranges = writer.breaks.ranges()
     for (name, start, end), rendered in zip(ranges, rendered_pages, strict=False):
         is_usable = rendered is not None and not rendered.is_split and len(writer.breaks.names) == len(ranges)
@@ -167,7 +167,7 @@ def write_chat(
 
 
 class ChatWriter:
-    """Writes a chat page by page."""
+    """Writes the pages of a chat."""
 
     def __init__(
         self, context: ExportContext, chat: Chat, breaks: PageBreaks, days: Mapping[int, ChatDay]
@@ -184,7 +184,7 @@ class ChatWriter:
         self.count = 0
 
     def write(self, name: str, start: Position, end: Position | None) -> int:
-        """Write the messages from one place to another, unless they are written; return how many there are."""
+        """Write the messages between two positions, unless they are unchanged; return their number."""
         context, key = self.context, f"{self.home}/{name}"
         page_range = (self.chat.id, start, end, context.choice.until_ms)
         rendered = decode_note(context.folder.read_note(key), RenderedMessages)
@@ -201,7 +201,7 @@ class ChatWriter:
         return len(rows)
 
     def take(self, rendered: RenderedPage) -> int:
-        """Write messages that were drawn somewhere else; return how many there are."""
+        """Write messages that a worker rendered; return their number."""
         context = self.context
         for name, source, identity in rendered.placed:
             file = None if context.folder.has(name) else context.archive.kept_file(source)
@@ -221,7 +221,7 @@ class ChatWriter:
         return rendered.count
 
     def fits(self, name: str, rendered: RenderedMessages, rows: Sequence[Row]) -> bool:
-        """Keep pages as they are, if they would be drawn the same; tell whether they would."""
+        """Keep existing pages if their inputs are unchanged; return whether they were kept."""
         context, requested = self.context, rendered.requested
         names = [name]
         for part in rendered.parts[1:]:
@@ -256,7 +256,7 @@ class ChatWriter:
         addresses: Sequence[str | None],
         files: Sequence[str | None],
     ) -> str:
-        """Make a digest of all that pages are drawn from."""
+        """Return a digest of all inputs of pages."""
         sources, breaks = self.context.sources, self.breaks
         return digest(
             self.base_digest,
@@ -271,7 +271,7 @@ class ChatWriter:
         )
 
     def addresses(self, replies: Sequence[int]) -> list[str | None]:
-        """Find what messages answer to, and where that is."""
+        """Return the URLs of the messages that replies quote."""
         if not replies:
             return []
         quotes = self.context.archive.rows_by_message(QUOTES, msgspec.json.encode(replies).decode())
@@ -280,16 +280,16 @@ class ChatWriter:
         return [self.links.message(number) for number in targets]
 
     def draw(self, name: str, full_rows: Sequence[Row], rows: Sequence[Row]) -> RenderedMessages | None:
-        """Draw messages on a page, or on several where they are too long for one.
+        """Render messages on a page, or on several if they exceed its size.
 
-        Return what they were drawn from, None where there are none.
+        Returns their inputs, None if there are no messages.
         """
         if not full_rows:
             return None
         archive, links = self.context.archive, self.links
         with archive.names.track() as used:
             message_parts = archive.load_parts(full_rows)
-            # Most messages are a text and nothing else, and drawn from their rows.
+            # Most messages are plain text, and are rendered from their rows.
             special = {
                 row[0]: archive.build_message(row, message_parts)
                 for row in full_rows
@@ -332,9 +332,9 @@ class ChatWriter:
     def lay_out(
         self, name: str, rows: Sequence[Row], parts: MessageParts, special: Mapping[int, Message]
     ) -> tuple[list[str], list[WrittenPage]]:
-        """Draw messages and write their pages; return the names of these, and what was written.
+        """Render messages and write their pages; return the names and the written pages.
 
-        `special` has all messages that are more than a text.
+        `special` has all messages that are not plain text.
         """
         clock, links, search = self.context.clock, self.links, self.context.index is not None
         days = clock.days([row[8] for row in rows])
@@ -379,7 +379,7 @@ class ChatWriter:
         return names, written_pages
 
     def find(self, wanted: Sequence[int | None]) -> dict[int, Position]:
-        """Find where the messages stand that others answer to."""
+        """Return the positions of quoted messages that are in the export."""
         numbers = [number for number in wanted if number is not None]
         if not numbers:
             return {}
@@ -393,7 +393,7 @@ class ChatWriter:
         return {row[2]: Position(*row) for row in rows if row[0] >= since and (until is None or row[0] < until)}
 
     def put(self, name: str, builder: PageBuilder) -> WrittenPage:
-        """Write one page, and its texts for the search."""
+        """Write a page, and its texts for the search."""
         context = self.context
         page = pages.chat_page(
             self.chat,
@@ -416,7 +416,7 @@ class ChatWriter:
         return part
 
     def finish(self) -> ChatExport:
-        """Write what leads to the pages, unless it is written."""
+        """Write calendar, redirect and dates of the chat, unless they are unchanged."""
         folder, breaks, key = self.context.folder, self.breaks, f"{self.home}/index"
         last = breaks.names[-1] if self.count else None
         if last is not None:
@@ -435,7 +435,7 @@ class ChatWriter:
         return ChatExport(self.chat, self.home, last, self.count, self.latest_ms, self.preview, breaks)
 
     def ways(self, days: Sequence[pages.CalendarDay], last: str) -> Iterator[tuple[str, bytes]]:
-        """Draw what leads to the pages."""
+        """Yield calendar, redirect and dates of the chat."""
         search = self.context.index is not None
         index = pages.calendar_page(self.chat, days, self.breaks, self.count, search=search)
         yield f"{self.home}/index.html", index.encode()

@@ -1,4 +1,4 @@
-"""Days and times as pages show them."""
+"""Formats days and times for pages."""
 
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta, tzinfo
@@ -11,7 +11,7 @@ DAY_MS: Final = 86_400_000
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 FIRST: Final = date(1970, 1, 1).toordinal()
 LAST: Final = date.max.toordinal() - FIRST - 1
-# Zones change their offset at a quarter of an hour.
+# Time zones change their offset only at quarters of an hour.
 QUARTER: Final = 900_000
 MINUTES: Final = tuple(f"{n // 60:02d}:{n % 60:02d}" for n in range(24 * 60))
 SECONDS: Final = tuple(f":{n:02d}Z" for n in range(60))
@@ -19,19 +19,19 @@ BEYOND: Final = "beyond"
 
 
 def is_in_calendar(day: int) -> bool:
-    """Return whether a day lies in the calendar; 1970 begins a day earlier west of Greenwich."""
+    """Return whether a day is in the calendar; day -1 occurs in time zones west of Greenwich."""
     return -1 <= day <= LAST
 
 
 @lru_cache(maxsize=4096)
 def iso_date(day: int) -> str:
-    """Write a day, counted from 1970; `beyond` where it lies outside of the calendar."""
+    """Format a day since 1970 as ISO 8601; `beyond` for one outside of the calendar."""
     return date.fromordinal(FIRST + day).isoformat() if is_in_calendar(day) else BEYOND
 
 
 @lru_cache(maxsize=4096)
 def day_label(day: int) -> str:
-    """Write a day as people do."""
+    """Format a day as a heading."""
     if not is_in_calendar(day):
         return "Beyond the calendar"
     calendar_date = date.fromordinal(FIRST + day)
@@ -39,7 +39,7 @@ def day_label(day: int) -> str:
 
 
 class TimeFormatter:
-    """Tells days and times in one time zone."""
+    """Formats days and times in a time zone."""
 
     def __init__(self, zone: tzinfo = UTC) -> None:
         self.zone = zone
@@ -47,7 +47,7 @@ class TimeFormatter:
         self.has_offset = zone is not UTC
 
     def offset(self, ms: int) -> int:
-        """Return how far the zone is ahead of UTC at a time."""
+        """Return the offset of the zone from UTC at a time, in milliseconds."""
         if not self.has_offset:
             return 0
         quarter = ms // QUARTER
@@ -62,19 +62,19 @@ class TimeFormatter:
         return offset_ms
 
     def local_ms(self, ms: int) -> int:
-        """Return a time as the zone's clocks show it."""
+        """Return a time plus the offset of the zone."""
         return ms + self.offset(ms) if self.has_offset else ms
 
     def day(self, ms: int) -> int:
-        """Return the day a time lies in, counted from 1970."""
+        """Return the day of a time, counted from 1970."""
         return (ms + self.offset(ms) if self.has_offset else ms) // DAY_MS
 
     def days(self, times: Sequence[int]) -> list[int]:
-        """Return the days that times lie in."""
+        """Return the days of times."""
         return [self.day(ms) for ms in times] if self.has_offset else [ms // DAY_MS for ms in times]
 
     def time_element(self, ms: int, day: int | None = None) -> str:
-        """Write a time as an element; with its date where that is not the day everybody sees above it."""
+        """Return a `time` element, with the date unless it is that of the day heading above."""
         utc_day, day_ms = divmod(ms, DAY_MS)
         if utc_day > LAST:
             return "<time>beyond the calendar</time>"

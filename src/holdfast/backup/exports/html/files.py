@@ -1,4 +1,4 @@
-"""The files of a message: shown where a browser can do that safely, else linked; what is missing is named."""
+"""HTML of attachments: displayed if that is safe, else linked; a missing file is named."""
 
 from collections.abc import Sequence
 from typing import Final, Protocol
@@ -20,9 +20,9 @@ __all__ = [
     "size_label",
 ]
 
-# Beyond this a number is no width that anybody meant.
+# Larger dimensions are invalid.
 MAX_DIMENSION: Final = 1 << 16
-# Pictures are shown no larger than this; the file itself is a link away.
+# Maximum display size of images, which link to their files.
 SHOWN_WIDTH: Final = 420
 SHOWN_HEIGHT: Final = 384
 ICON_ABSENT: Final = '<span class="ico" aria-hidden="true">∅</span>'
@@ -30,23 +30,23 @@ UNITS: Final = ("kB", "MB", "GB", "TB")
 
 
 class Addresses(Protocol):
-    """Where things are for the page that a bubble is part of."""
+    """URLs of files and messages, relative to the page of a bubble."""
 
     def media(self, attachment: ArchivedAttachment) -> str | None:
-        """Return the address of a file, None for one that is not there."""
+        """Return the URL of a file; None if it is missing."""
 
     def thumbnail(self, attachment: ArchivedAttachment, address: str) -> str:
-        """Return the address of a small copy of a picture; that of the picture itself if there is none."""
+        """Return the URL of a thumbnail; that of the image if there is none."""
 
     def placeholder(self, attachment: ArchivedAttachment) -> str:
-        """Return the address of a blurred picture to show until a file is loaded, empty for none."""
+        """Return the URL of a blurred placeholder to show until the file is loaded, empty for none."""
 
     def message(self, number: int) -> str | None:
-        """Return the address of a message, None for one that cannot be led to."""
+        """Return the URL of a message; None if it has none."""
 
 
 def size_label(size: int) -> str:
-    """Write a size as people do."""
+    """Format a file size."""
     if size < 1000:
         return f"{size} bytes"
     power = min(len(UNITS), (len(str(size)) - 1) // 3)
@@ -55,7 +55,7 @@ def size_label(size: int) -> str:
 
 
 def label(attachment: ArchivedAttachment) -> str:
-    """Say in a word or two what a file is."""
+    """Return the label of a file's kind."""
     if attachment.flag == "VOICE_MESSAGE":
         return "Voice message"
     if attachment.flag == "GIF":
@@ -67,7 +67,7 @@ def label(attachment: ArchivedAttachment) -> str:
 
 
 def size_attributes(attachment: ArchivedAttachment) -> str:
-    """Write how large a picture is shown, so that a page does not jump when it comes."""
+    """Return `width` and `height` attributes, which prevent layout shifts while an image loads."""
     width, height = attachment.width or 0, attachment.height or 0
     if not (0 < width < MAX_DIMENSION and 0 < height < MAX_DIMENSION):
         return ""
@@ -76,36 +76,36 @@ def size_attributes(attachment: ArchivedAttachment) -> str:
 
 
 def picture(attachment: ArchivedAttachment, address: str, kind: str = "") -> str:
-    """Show a picture."""
+    """Return an image element."""
     alt = attachment.caption or attachment.file_name or label(attachment)
     return f'<img{kind} src="{escape(address)}" alt="{escape(alt)}"{size_attributes(attachment)} loading="lazy">'
 
 
 def placeholder_image(attachment: ArchivedAttachment, addresses: Addresses, kind: str = "ph") -> str:
-    """Show a few colours of a picture, behind it until it is loaded."""
+    """Return the blurred placeholder of an image."""
     url = addresses.placeholder(attachment)
     return f'<img class="{kind}" src="{escape(url)}" alt="">' if url else ""
 
 
 def album(attachments: Sequence[ArchivedAttachment], addresses: Addresses) -> str:
-    """Show several pictures and films of a message as a grid."""
+    """Return several images and videos of a message as a grid."""
     cells = "".join(f'<div class="cell">{file_block(attachment, addresses)}</div>' for attachment in attachments)
     return f'<div class="album a{min(len(attachments), 5)}">{cells}</div>'
 
 
 def is_embedded(address: str) -> bool:
-    """Return whether an address has the content itself; browsers save it, but open no page from it."""
+    """Return whether a URL is a `data:` URL, which browsers save but do not open as a page."""
     return address.startswith("data:")
 
 
 def download_attribute(attachment: ArchivedAttachment) -> str:
-    """Write under which name an embedded file is saved."""
+    """Return the `download` attribute with the name of an embedded file."""
     name = file_name(attachment.file_name, extension_of(attachment.content_type))
     return f' download="{escape(name)}"'
 
 
 def file_block(attachment: ArchivedAttachment, addresses: Addresses) -> str:
-    """Show one file of a message."""
+    """Return a file of a message."""
     address = addresses.media(attachment)
     caption = f'<p class="t" dir="auto">{escape(attachment.caption)}</p>' if attachment.caption else ""
     if address is None:
@@ -139,7 +139,7 @@ def file_block(attachment: ArchivedAttachment, addresses: Addresses) -> str:
 
 
 def missing_file(attachment: ArchivedAttachment, addresses: Addresses) -> str:
-    """Name a file that is not there."""
+    """Return the name of a missing file."""
     name = escape(isolated(attachment.file_name)) if attachment.file_name else label(attachment)
     size = f"{size_label(attachment.size)}, " if attachment.size else ""
     return (

@@ -1,4 +1,4 @@
-"""The one place where text becomes part of a page: whatever somebody wrote, it stays text."""
+"""Escapes text for HTML. All text of messages and names goes through this module."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -10,10 +10,10 @@ from holdfast.backup.archives.signs import EMOJI, LOOKS
 
 __all__ = ["escape", "insert_names", "is_address", "is_only_emoji", "links_of", "rich_text"]
 
-# What ends a text or an attribute, and what no page may hold. Attributes of ours always stand in double quotes.
+# Characters that end text or a double-quoted attribute, and those not allowed in HTML.
 SPECIAL: Final = re.compile('[&<>"\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]')
 ENTITIES: Final = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\r": "\n"}
-# Signs that cannot be seen, or turn the direction of what follows, are no part of an address.
+# Invisible and bidirectional control characters are not part of a URL.
 HIDDEN: Final = "\\s\x00-\x20\x7f-\xa0\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff\ufff9-\uffff"
 LINK: Final = re.compile(f"https?://[^<>\"'`{{}}|\\\\^{HIDDEN}]+", re.IGNORECASE)
 WHOLE_LINK: Final = re.compile(f"https?://[^{HIDDEN}]+", re.IGNORECASE)
@@ -21,7 +21,7 @@ CLOSING: Final = ".,;:!?)]'*_~\u2026\u00bb\u201d\u2019\u3002\uff0c\u3001\uff01\u
 PLACEHOLDER: Final = "\ufffc"
 EMOJI_ONLY: Final = re.compile(rf"[{EMOJI}\s][{EMOJI}{LOOKS}\s]*")
 MAX_CHARACTERS: Final = 24
-# From the outside in; a text can be all of these at one place.
+# Elements of styles, outermost first; styles can overlap.
 STYLES: Final = {
     "SPOILER": ('<span class="sp" tabindex="0">', "</span>"),
     "BOLD": ("<b>", "</b>"),
@@ -32,25 +32,25 @@ STYLES: Final = {
 
 
 def escape_character(match: re.Match[str]) -> str:
-    """Spell a special sign; one that no page may hold is left out."""
+    """Return the entity of a character, or nothing for one that is not allowed in HTML."""
     return ENTITIES.get(match[0], "")
 
 
 def escape(text: str) -> str:
-    """Make text part of a page, inside an element or an attribute in double quotes."""
-    # Of the signs that can be seen only these four are special, and most texts have no other signs.
+    """Escape text for an element or a double-quoted attribute."""
+    # Fast path: of printable characters only these four are special.
     if text.isprintable() and not ("&" in text or "<" in text or ">" in text or '"' in text):
         return text
     return SPECIAL.sub(escape_character, text)
 
 
 def is_only_emoji(text: str) -> bool:
-    """Return whether a text is a few emoji and nothing else."""
+    """Return whether a text consists of a few emoji."""
     return not text.isascii() and len(text) <= MAX_CHARACTERS and EMOJI_ONLY.fullmatch(text) is not None
 
 
 def insert_names(text: str, ranges: Sequence[TextRange]) -> str:
-    """Put the names of those who are mentioned into a text that has placeholders for them."""
+    """Replace the placeholders of mentions with names."""
     names = [text_range.mention or "Unknown" for text_range in ranges if text_range.style is None]
     for name in names if PLACEHOLDER in text else ():
         text = text.replace(PLACEHOLDER, f"@{name}", 1)
@@ -58,15 +58,15 @@ def insert_names(text: str, ranges: Sequence[TextRange]) -> str:
 
 
 def is_address(text: str) -> bool:
-    """Return whether a text as a whole is an address of the web."""
+    """Return whether a text is an HTTP or HTTPS URL."""
     return WHOLE_LINK.fullmatch(text) is not None
 
 
 def links_of(text: str) -> Iterable[tuple[int, int]]:
-    """Find the addresses in a text, without the punctuation that follows them."""
+    """Yield the start and end of URLs in a text, without trailing punctuation."""
     for match in LINK.finditer(text):
         address = match[0].rstrip(CLOSING)
-        # A bracket that was opened inside the address belongs to it.
+        # A closing bracket belongs to the URL if it was opened inside.
         if match[0][len(address) :].startswith(")") and address.count("(") > address.count(")"):
             address += ")"
         if len(address) > len("https://"):
@@ -74,7 +74,7 @@ def links_of(text: str) -> Iterable[tuple[int, int]]:
 
 
 def rich_text(text: str, ranges: Sequence[TextRange] = (), *, links: bool = True) -> str:
-    """Make text with its styles, mentions and addresses part of a page."""
+    """Return text as HTML with its styles, mentions and links."""
     addresses = dict(links_of(text)) if links and "://" in text else {}
     if not ranges and not addresses:
         return escape(text)
@@ -82,10 +82,10 @@ def rich_text(text: str, ranges: Sequence[TextRange] = (), *, links: bool = True
 
 
 def rich_pieces(text: str, ranges: Sequence[TextRange], addresses: dict[int, int]) -> Iterable[str]:
-    """Cut a text wherever something begins or ends, and wrap each piece in all that covers it.
+    """Split a text at the boundaries of ranges and links, and wrap each piece in its elements.
 
-    Ranges may overlap, lie outside of the text or end in the middle of a sign: each piece is a whole of its own,
-    so that elements never cross.
+    Ranges may overlap, lie outside of the text or end inside a surrogate pair. Each piece has its own elements, so
+    that they always nest.
     """
     offsets = utf16_offsets(text)
     last = len(offsets) - 1
@@ -134,7 +134,7 @@ def rich_pieces(text: str, ranges: Sequence[TextRange], addresses: dict[int, int
 
 
 def utf16_offsets(text: str) -> Sequence[int]:
-    """Lead from UTF-16 units, which ranges count, to the signs of a text; the last entry is its end."""
+    """Map offsets in UTF-16 code units to indexes of characters; the last entry is the end of the text."""
     if not text or max(text) <= "\uffff":
         return range(len(text) + 1)
     indexes: list[int] = []

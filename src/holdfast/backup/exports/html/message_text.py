@@ -1,4 +1,4 @@
-"""What messages say in words: in a line of the list of chats, and to the search."""
+"""Plain text of messages: previews for the list of chats, and text for the search index."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ __all__ = ["has_mentions", "long_texts", "preview_line", "searchable_text"]
 
 
 def preview_line(message: Message) -> str:
-    """Say in a line what a message says."""
+    """Return a message as a preview of one line."""
     text = insert_names(message.text or "", message.ranges) or message.sentence
     text = text or ("📎" if message.attachments else "")
     line = " ".join(text[:200].split())[:90]
@@ -19,19 +19,19 @@ def preview_line(message: Message) -> str:
 
 
 def long_texts(message: Message) -> Iterator[FileKey]:
-    """Yield the files that hold texts of a message."""
+    """Yield the files with the long text of a message."""
     for attachment in message.attachments:
         if attachment.role == "long_text" and attachment.media_name is not None:
             yield attachment.media_name, attachment.content_type, attachment.file_name
 
 
 def has_mentions(message: Message) -> bool:
-    """Return whether a message mentions somebody, or quotes where somebody is."""
+    """Return whether a message or its quote has mentions."""
     return any(text_range.style is None for text_range in (*message.ranges, *message.quote_ranges))
 
 
 def searchable_text(message: Message) -> str:
-    """Say what the search page finds and shows of a message, empty for nothing."""
+    """Return the text of a message that the search page finds and shows, empty for none."""
     text = message.text
     if text and message.ranges:
         text = insert_names(text, message.ranges)

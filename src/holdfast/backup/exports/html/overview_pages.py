@@ -1,6 +1,6 @@
-"""The pages beside the chats: photos and videos by month, the call log, everybody, and statistics.
+"""Overview pages: photos and videos by month, the call log, people, and statistics.
 
-Everybody and statistics tell of the whole archive: an export of some chats or of some time has neither.
+People and statistics cover the whole archive, so an export of a selection has neither.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,9 +26,9 @@ from holdfast.redacted_repr import redacted
 
 __all__ = ["write_overview"]
 
-# Of files or calls on a page.
+# Maximum number of files or calls per page.
 PAGE_ENTRIES: Final = 500
-# Of chats and people in statistics.
+# Maximum number of chats and of people in statistics.
 MAX_LISTED: Final = 20
 DAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 BEYOND: Final = "beyond"
@@ -37,7 +37,7 @@ BEYOND: Final = "beyond"
 @redacted
 @dataclass(frozen=True, slots=True)
 class OverviewPage:
-    """A page: its file, what it is called, and its content."""
+    """A page: its file name, title and content."""
 
     name: str
     title: str
@@ -45,7 +45,7 @@ class OverviewPage:
 
 
 def write_overview(context: ExportContext, chat_exports: Sequence[ChatExport]) -> list[tuple[str, str]]:
-    """Write the pages; return the address and the title of those that the list of chats leads to."""
+    """Write the pages; return the URL and the title of those that the list of chats links to."""
     overview = Overview(
         context, {chat_export.chat.id: chat_export for chat_export in chat_exports if chat_export.last is not None}
     )
@@ -63,7 +63,7 @@ def write_overview(context: ExportContext, chat_exports: Sequence[ChatExport]) -
 
 
 def page_header(title: str, above: str, called: str) -> str:
-    """Write the head of a page, with a link to the one above it."""
+    """Return the header of a page, with a link to its parent."""
     return (
         '<a class="skip" href="#content">Skip to the content</a>\n'
         f'<header class="top"><a class="back" href="{above}" aria-label="{called}">{BACK}</a>'
@@ -72,25 +72,25 @@ def page_header(title: str, above: str, called: str) -> str:
 
 
 def main_element(inside: str) -> str:
-    """Write the content of a page."""
+    """Return the `main` element of a page."""
     return f'<main id="content" tabindex="-1">\n{inside}</main>\n'
 
 
 def pluralize(count: int, singular: str, plural: str) -> str:
-    """Write how many there are."""
+    """Format a count with its noun."""
     return f"1 {singular}" if count == 1 else f"{count:,} {plural}"
 
 
 @redacted
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """Draws the pages; `chats` are those that have pages of their own."""
+    """Renders the pages; `chats` are those with messages in the export."""
 
     context: ExportContext
     chats: Mapping[int, ChatExport]
 
     def positions(self, numbers: Sequence[int]) -> dict[int, Position]:
-        """Find where messages stand that are in the export."""
+        """Return the positions of messages that are in the export."""
         rows = self.context.archive.connection.execute(
             "SELECT id, chat_id, order_ms, order_n FROM message WHERE id IN (SELECT value FROM json_each(?))",
             (msgspec.json.encode(numbers).decode(),),
@@ -103,12 +103,12 @@ class Overview:
         }
 
     def address(self, chat: int, place: Position) -> str:
-        """Return where a message is."""
+        """Return the URL of a message."""
         chat_export = self.chats[chat]
         return f"{quote(chat_export.home)}/{chat_export.breaks.page(place)}.html#m{place.id}"
 
     def sent_files(self) -> Iterator[tuple[SentAttachment, str, str]]:
-        """Yield the photos and videos in the export, the latest first: each, its file, its message."""
+        """Yield the photos and videos in the export, latest first, with the path of each and its message's URL."""
         media, below = self.context.media, None
         while media is not None:
             page = sent_files(self.context.archive, "media", below=below, limit=PAGE_ENTRIES)
@@ -130,7 +130,7 @@ class Overview:
                 return
 
     def media_pages(self) -> list[OverviewPage]:
-        """Draw photos and videos month by month, and the page that leads to the months."""
+        """Return the pages of photos and videos by month, and their index."""
         clock = self.context.clock
         months: dict[str, list[str]] = {}
         for attachment, name, address in self.sent_files():
@@ -158,7 +158,7 @@ class Overview:
         return [OverviewPage("media.html", "Media", content), *pages]
 
     def media_cell(self, sent_attachment: SentAttachment, name: str, address: str) -> str:
-        """Draw a photo or video, which leads to its message."""
+        """Return a photo or video with a link to its message."""
         chat = self.chats[sent_attachment.chat_id].chat.name
         title = f"{sent_attachment.author}, {chat}, {iso_date(self.context.clock.day(sent_attachment.sent_ms))}"
         if display_kind(sent_attachment.attachment) == "image":
@@ -170,7 +170,7 @@ class Overview:
         return f'<li><a href="{address}" title="{escape(title)}">{shown}</a></li>\n'
 
     def call_pages(self) -> list[OverviewPage]:
-        """Draw the call log, the latest call first."""
+        """Return the pages of the call log, latest call first."""
         archive, clock = self.context.archive, self.context.clock
         rows = archive.connection.execute(
             "SELECT c.message_id FROM call c JOIN message m ON m.id = c.message_id "
@@ -193,7 +193,7 @@ class Overview:
         return pages
 
     def call_line(self, call: Message, day: int) -> str:
-        """Draw a call, which leads to where it is in its chat."""
+        """Return a call with a link to its place in the chat."""
         return (
             f'<li><a href="{self.address(call.chat_id, call.position)}">'
             f"{self.context.clock.time_element(call.sent_ms, day)}"
@@ -202,7 +202,7 @@ class Overview:
         )
 
     def people_page(self) -> OverviewPage:
-        """Draw everybody, those who wrote most first."""
+        """Return the page of all people, by number of messages."""
         rows: list[str] = []
         for person in self.context.archive.people():
             facts = [fact for fact in (person.phone, person.username) if fact]
@@ -226,7 +226,7 @@ class Overview:
         )
 
     def statistics_page(self) -> OverviewPage:
-        """Draw how many messages there are: by month, weekday and hour, chat, person and kind of file."""
+        """Return the page with numbers of messages by month, weekday, hour, chat, person, and of files by type."""
         statistics: Statistics = self.context.archive.statistics()
         days = [(name, sum(hours)) for name, hours in zip(DAYS, statistics.hours, strict=True)]
         hours = [(f"{n:02}:00", sum(day[n] for day in statistics.hours)) for n in range(24)]
@@ -248,7 +248,7 @@ class Overview:
 
 
 def pager(names: Sequence[str], here: int) -> str:
-    """Lead to the page before and after one of several."""
+    """Return links to the previous and the next page."""
     if len(names) == 1:
         return ""
     newer = f'<a href="{names[here - 1]}" rel="prev">{BACK} Newer</a>' if here else ""
@@ -257,7 +257,7 @@ def pager(names: Sequence[str], here: int) -> str:
 
 
 def bars(title: str, counts: Sequence[tuple[str, int]]) -> str:
-    """Draw counts as bars; nothing where there are none."""
+    """Return a bar chart of counts; empty if there are none."""
     if not counts:
         return ""
     most = max(1, *(count for _name, count in counts))

@@ -1,4 +1,4 @@
-"""Writes an archive as a folder of pages."""
+"""Writes an archive as a folder of HTML pages."""
 
 from collections.abc import Iterator
 from datetime import UTC, tzinfo
@@ -44,9 +44,9 @@ def write_html(
     stamp: str = "",
     parallel: bool = True,
 ) -> ExportSummary:
-    """Write pages that look like a messenger; `zone` is the time zone they tell times in.
+    """Export to HTML; `zone` is the time zone of times.
 
-    With `parallel` a large export is drawn by several processes.
+    With `parallel` a large export is rendered by several processes.
     """
     with open_target(target, "html", stamp, account_digests(archive)) as folder:
         if (finish_unchanged := folder.finish_unchanged()) is not None:
@@ -64,7 +64,7 @@ def write_html(
 
 
 def write_pages(context: ExportContext, progress: Progress | None) -> None:
-    """Write all chats, and what leads to them."""
+    """Write all chats, the index, overview and search pages, and the assets."""
     folder, index = context.folder, context.index
     chats = selected_chats(context.archive, context.choice)
     total = count(context.archive, chats, context.choice)
@@ -76,7 +76,7 @@ def write_pages(context: ExportContext, progress: Progress | None) -> None:
         if progress is not None:
             progress(completed, total)
 
-    # Whoever draws ahead needs to know where the pages of the next chats begin, but not of all.
+    # Lazy, so that the pool computes page breaks only of the chats it is about to render.
     writers, coming = tee(
         ChatWriter(context, chat, *find_breaks_and_days(context.archive, chat.id, context.choice, context.clock))
         for chat in chats
@@ -101,7 +101,7 @@ def write_pages(context: ExportContext, progress: Progress | None) -> None:
 
 
 def count(archive: Archive, chats: list[Chat], choice: ChatSelection) -> int:
-    """Count the messages to write."""
+    """Count the messages to export."""
     if choice.since_ms is None and choice.until_ms is None:
         return sum(chat.messages for chat in chats)
     row = archive.connection.execute(
@@ -113,7 +113,7 @@ def count(archive: Archive, chats: list[Chat], choice: ChatSelection) -> int:
 
 
 def write_search(context: ExportContext, index: WordIndex, chat_exports: list[ChatExport]) -> None:
-    """Write the index of words, unless it is written."""
+    """Write the search index, unless it is unchanged."""
     folder = context.folder
     chats = [(chat_export.home, chat_export.chat.name) for chat_export in chat_exports]
     indexed_pages = [
@@ -137,7 +137,7 @@ def write_search(context: ExportContext, index: WordIndex, chat_exports: list[Ch
 
 
 def read_texts(folder: ExportTarget, name: str) -> list[str]:
-    """Read the texts of a page that was not drawn again."""
+    """Read the texts of a page that was not rendered again."""
     try:
         return page_texts(folder.read(name))
     except msgspec.DecodeError:
@@ -147,7 +147,7 @@ def read_texts(folder: ExportTarget, name: str) -> list[str]:
 def index_files(
     context: ExportContext, index: WordIndex, chats: list[tuple[str, str]]
 ) -> Iterator[tuple[str, bytes]]:
-    """Draw the index of words, and the list that leads into it."""
+    """Yield the shards of the search index, and their index file."""
     firsts: list[str] = []
     for first, rows in index.shards():
         number = len(firsts)

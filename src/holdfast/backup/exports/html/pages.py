@@ -1,4 +1,4 @@
-"""The pages around the messages: what every page begins with, the list of chats, calendars and the search."""
+"""HTML of pages: common head, chat pages, list of chats, calendar and search."""
 
 from calendar import monthrange
 from collections.abc import Mapping, Sequence
@@ -28,14 +28,14 @@ __all__ = [
     "search_page",
 ]
 
-# A folder on a disk has no origin that all browsers would call 'self'; `file:` says the same for those.
+# Not all browsers match 'self' for local files; `file:` covers the others.
 SELF: Final = "'self' file:"
 POLICY: Final = (
     f"default-src 'none'; script-src {SELF}; style-src {SELF}; img-src {SELF}; media-src {SELF}; "
     "base-uri 'none'; form-action 'none'"
 )
 BACK, ON, DASH = "\u2039", "\u203a", "\u2013"
-# A day of a chat, the page it begins on, and how many messages it has.
+# A day of a chat, the page of its first message, and the number of messages.
 CalendarDay = tuple[int, str, int]
 END: Final = "</body>\n</html>\n"
 CHAT_KINDS: Final = {"group": "Group", "self": "Notes", "releaseNotes": "Release notes", "callLink": "Call link"}
@@ -44,12 +44,12 @@ CHAT_KINDS: Final = {"group": "Group", "self": "Notes", "releaseNotes": "Release
 def page_html(
     title: str, root: str, kind: str, body: str, *, scripts: Sequence[str] = (), head_extra: str = ""
 ) -> str:
-    """Put a page together."""
+    """Return a whole page."""
     return f"{page_start(title, root, kind, scripts=scripts, head_extra=head_extra)}{body}{END}"
 
 
 def page_start(title: str, root: str, kind: str, *, scripts: Sequence[str] = (), head_extra: str = "") -> str:
-    """Write what a page begins with."""
+    """Return the start of a page, up to its body."""
     loaded = "".join(f'<script src="{root}assets/{name}" defer></script>\n' for name in scripts)
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -64,12 +64,12 @@ def page_start(title: str, root: str, kind: str, *, scripts: Sequence[str] = (),
 
 
 def avatar(chat: Chat) -> str:
-    """Draw the sign of a chat."""
+    """Return the avatar of a chat: its initials."""
     return f'<span class="av c{color_of(chat.id)}" aria-hidden="true">{escape(initials(chat.name))}</span>'
 
 
 def chat_header(chat: Chat, *, search: bool, current: str, many: bool) -> str:
-    """Write the head of the pages of a chat; where there are many, its script lets one jump to a date."""
+    """Return the header of the pages of a chat; with `many` pages, a script adds a date picker."""
     dates = "" if current == "dates" else '<a href="index.html">Dates</a>'
     jump = " data-jump" if many else ""
     search_link = f'<a href="../../search.html#chat={chat.id}">Search</a>' if search else ""
@@ -82,20 +82,20 @@ def chat_header(chat: Chat, *, search: bool, current: str, many: bool) -> str:
 
 
 def span_label(days: tuple[int, int]) -> str:
-    """Say which days a page has."""
+    """Return the date range of a page."""
     first, last = iso_date(days[0]), iso_date(days[1])
     return first if first == last else f"{first} {DASH} {last}"
 
 
 def pager_link(label: str, url: str | None, rel: str) -> str:
-    """Write a link to another page, or that there is none."""
+    """Return a link to another page, disabled if there is none."""
     if url is None:
         return f'<span aria-disabled="true">{label}</span>'
     return f'<a href="{url}" rel="{rel}">{label}</a>'
 
 
 def pager(span: tuple[int, int], older: str | None, newer: str | None) -> str:
-    """Write the links to other pages; the last one has an address of its own, so that pages stay when it moves."""
+    """Return the links to other pages; `latest.html` redirects to the last one, so that old pages never change."""
     return (
         '<nav class="pager" aria-label="Pages">'
         + pager_link("« First", "1.html" if older else None, "start")
@@ -117,9 +117,9 @@ def chat_page(
     newer: str | None,
     search: bool,
 ) -> bytes:
-    """Write a page of messages."""
+    """Return a page of messages."""
     links = pager(span, older, newer)
-    # Between two people nobody has to be named.
+    # In a chat of two, author names are hidden.
     kind = "log" if chat.kind == "group" else "log two"
     head = (
         f"{page_start(f'{chat.name}, {span_label(span)}', '../../', 'chat', scripts=['page.js'])}"
@@ -127,12 +127,12 @@ def chat_page(
         f'<main id="log" tabindex="-1">\n<ol class="{kind}" lang="">\n'
     )
     tail = f'</ol>\n</main>\n<div id="end">{links}</div>\n{END}'
-    # One emoji makes a text of a whole page four times as large: each part is encoded by itself.
+    # A single emoji makes a Python string four bytes per character, so parts are encoded separately.
     return b"".join([part.encode() for part in (head, *parts, tail)])
 
 
 def latest_page(chat: Chat, last: str) -> str:
-    """Write the page that leads to the last one."""
+    """Return the page that redirects to the last one."""
     body = f'<main><p><a href="{last}.html#end">The latest messages</a></p></main>\n'
     head_extra = f'<meta http-equiv="refresh" content="0; url={last}.html#end">\n'
     return page_html(chat.name, "../../", "plain", body, head_extra=head_extra)
@@ -141,7 +141,7 @@ def latest_page(chat: Chat, last: str) -> str:
 def calendar_page(
     chat: Chat, days: Sequence[CalendarDay], breaks: PageBreaks, messages: int, *, search: bool
 ) -> str:
-    """Write the calendar of a chat: every day with messages leads to them."""
+    """Return the calendar of a chat, with links on days with messages."""
     busiest = max((count for _day, _page, count in days), default=1)
     months: dict[tuple[int, int], dict[int, str]] = {}
     undated: list[str] = []
@@ -176,14 +176,14 @@ def calendar_page(
 
 @cache
 def empty_month(year: int, month: int) -> tuple[str, list[str]]:
-    """Draw a month without messages: its head, and a cell for each day and before the first."""
+    """Return a month without messages: its head, and the cells of its days."""
     begins, length = monthrange(year, month)
     head = f'<section class="month"><h3>{date(year, month, 1):%B}</h3><div class="cal">{"<i></i>" * begins}'
     return head, [f"<span>{n}</span>" for n in range(1, length + 1)]
 
 
 def month_block(year: int, month: int, links: Mapping[int, str]) -> str:
-    """Draw a month, with links at the days that have messages."""
+    """Return a month, with links on days with messages."""
     head, cells = empty_month(year, month)
     shown = cells.copy()
     for day, cell in links.items():
@@ -194,7 +194,7 @@ def month_block(year: int, month: int, links: Mapping[int, str]) -> str:
 def index_page(
     chat_exports: Sequence["ChatExport"], clock: TimeFormatter, links: Sequence[tuple[str, str]]
 ) -> str:
-    """Write the list of chats, with links to other pages."""
+    """Return the list of chats, with links to other pages."""
     accounts = list(dict.fromkeys((exported.chat.account_id, exported.chat.account) for exported in chat_exports))
     link_list = "".join(f'<a href="{address}">{escape(label)}</a>' for address, label in links)
     owner = accounts[0][1] if len(accounts) == 1 else ""
@@ -223,12 +223,12 @@ def index_page(
 
 
 def zone_name(clock: TimeFormatter) -> str:
-    """Name the time zone."""
+    """Return the name of the time zone."""
     return str(clock.zone)
 
 
 def chat_list(chat_exports: Sequence["ChatExport"], clock: TimeFormatter) -> str:
-    """List chats as a messenger does."""
+    """Return chats as a list with avatar, name, preview and date."""
     rows: list[str] = []
     for exported in chat_exports:
         chat = exported.chat
@@ -253,7 +253,7 @@ def chat_list(chat_exports: Sequence["ChatExport"], clock: TimeFormatter) -> str
 
 
 def search_page(chat_exports: Sequence["ChatExport"]) -> str:
-    """Write the page to search on; the rest is done by its script."""
+    """Return the search page; the search runs in its script."""
     options = "".join(
         f'<option value="{exported.chat.id}" data-home="{escape(exported.home)}">'
         f"{escape(exported.chat.name)}</option>\n"

@@ -1,8 +1,8 @@
-"""Cuts a chat into pages of bounded size, so that what is appended later changes only the last of them.
+"""Divides a chat into pages of bounded size, so that new messages change only the last page.
 
-Pages are counted from the oldest message. Where so many messages are more than a page should hold, because some
-are very long, the rest of them goes to pages of the same number with a second one: `12.html`, `12-2.html`. A
-change on one page never moves what stands on others.
+Pages are numbered from the oldest message and have the same number of messages. If these exceed the maximum size,
+because some are very long, the rest goes to pages with a second number: `12.html`, `12-2.html`. A change on one
+page never moves messages on other pages.
 """
 
 from bisect import bisect_right
@@ -17,12 +17,12 @@ from holdfast.redacted_repr import redacted
 
 __all__ = ["PAGE_MESSAGES", "PAGE_SIZE", "ChatDay", "PageBreaks", "find_breaks_and_days", "find_page_breaks"]
 
-# Of messages on a page, and of signs; pages of ordinary messages are half as large.
+# Messages per page, and maximum size in characters; pages of ordinary messages have half of it.
 PAGE_MESSAGES: Final = 500
 PAGE_SIZE: Final = 256 << 10
-# After every message.
+# Later than any message.
 MAX_TIME: Final = (1 << 63) - 1
-# The first message, and from each one found the one so many messages further on.
+# Recursive query: the first message, and from each page start the one a page further on.
 STARTS: Final = """
 WITH RECURSIVE start(ms, n, id) AS (
   SELECT * FROM (SELECT order_ms, order_n, id FROM message WHERE chat_id = ?1 AND order_ms >= ?2 AND order_ms < ?3
@@ -39,7 +39,7 @@ SELECT ms, n, id FROM start
 @redacted
 @dataclass(slots=True)
 class ChatDay:
-    """A day in a chat: where it begins, and how many messages it has."""
+    """A day in a chat: the position of its first message, and the number of messages."""
 
     start: Position
     messages: int = 0
@@ -48,7 +48,7 @@ class ChatDay:
 @redacted
 @dataclass(slots=True)
 class PageBreaks:
-    """Where the pages of a chat begin, and what they are called."""
+    """Start positions and names of the pages of a chat."""
 
     starts: list[Position]
     names: list[str] = field(init=False)
@@ -57,7 +57,7 @@ class PageBreaks:
         self.names = [str(n + 1) for n in range(len(self.starts))]
 
     def split(self, name: str, start: Position) -> str:
-        """Begin a further page inside one that is full, and return its name."""
+        """Split a page at a position, and return the name of the new page."""
         index = self.names.index(name)
         number, _, part = name.partition("-")
         new_name = f"{number}-{int(part or 1) + 1}"
@@ -66,25 +66,25 @@ class PageBreaks:
         return new_name
 
     def undo_split(self, name: str, parts: int) -> None:
-        """Take back that a page was split."""
+        """Undo the splits of a page."""
         index = self.names.index(name)
         del self.starts[index + 1 : index + parts], self.names[index + 1 : index + parts]
 
     def ranges(self) -> list[tuple[str, Position, Position | None]]:
-        """List the pages with where each begins and where the next one does."""
+        """List the pages: name, start, and start of the next page."""
         return list(zip(self.names, self.starts, [*self.starts, None][1:], strict=True))
 
     def page(self, position: Position) -> str:
-        """Name the page a message stands on."""
+        """Return the name of the page of a message."""
         return self.names[max(0, bisect_right(self.starts, position) - 1)]
 
     def after(self, name: str) -> str | None:
-        """Name the next page."""
+        """Return the name of the next page."""
         index = self.names.index(name) + 1
         return self.names[index] if index < len(self.names) else None
 
     def before(self, name: str) -> str | None:
-        """Name the page before."""
+        """Return the name of the previous page."""
         index = self.names.index(name)
         return self.names[index - 1] if index else None
 
@@ -92,7 +92,7 @@ class PageBreaks:
 def find_breaks_and_days(
     archive: Archive, chat: int, choice: ChatSelection, clock: TimeFormatter
 ) -> tuple[PageBreaks, dict[int, ChatDay]]:
-    """Find where pages begin, and which days there are, from the index of the archive alone."""
+    """Return the page breaks and the days of a chat, from an index-only scan of the archive."""
     rows = archive.connection.execute(
         "SELECT order_ms, order_n, id FROM message WHERE chat_id = ?1 AND order_ms >= ?2 "
         "AND (?3 IS NULL OR order_ms < ?3) ORDER BY order_ms, order_n, id",
@@ -112,7 +112,7 @@ def find_breaks_and_days(
 
 
 def find_page_breaks(archive: Archive, chat: int, choice: ChatSelection) -> PageBreaks:
-    """Find where pages begin, without a look at what lies between."""
+    """Return the page breaks of a chat, without reading the messages between them."""
     rows = archive.connection.execute(
         STARTS,
         (chat, choice.since_ms or 0, MAX_TIME if choice.until_ms is None else choice.until_ms, PAGE_MESSAGES),

@@ -1,8 +1,8 @@
-"""An index of words for the search page, in files that a page can load without a server.
+"""An inverted index for the search page, in script files that a page can load without a server.
 
-It tells which pages of the export a word stands on. Words are sorted and cut into files of bounded size, and a
-list tells the first word of each. What stands on a page lies in a file of its own, so that the search page can
-look for the messages and show them. Words are folded the same way here and in `search.js`.
+It maps words to pages of the export. Sorted words are split into shards of bounded size; an index file has the
+first word of each. The texts of a page are in a script of their own, in which the search page finds the messages.
+Words are folded the same way here and in `search.js`.
 """
 
 import heapq
@@ -21,29 +21,29 @@ from holdfast.backup.archives.signs import EMOJI, LOOKS, SCRIPTS
 
 __all__ = ["SearchableMessage", "WordIndex", "fold", "page_script", "page_texts", "words_of"]
 
-# Beyond these signs two words are the same to the index; the texts tell them apart.
+# Words are indexed by this many characters; longer ones are compared in the texts.
 MAX_WORD: Final = 32
-# Postings that are kept in memory; more are written to temporary files, each sorted.
+# Maximum number of postings in memory; more are written to sorted temporary files.
 MAX_POSTINGS: Final = 1_000_000
-# Of one file, in signs.
+# Maximum size of a shard in characters.
 SHARD_SIZE: Final = 64 << 10
-# How a script with the texts of a page begins and ends.
+# Start and end of a script with the texts of a page.
 CALL: Final = b"holdfast.page("
 END: Final = b");\n"
 WORD: Final = re.compile(r"[^\W_]+")
 UNSPACED: Final = re.compile(f"[{SCRIPTS}{EMOJI}{LOOKS}]+")
 INVISIBLE: Final = re.compile(f"[{LOOKS}]+")
 
-# A message that can be found: its id, the number of its author, the time, and its text.
+# A searchable message: its id, the number of its author, the time, and its text.
 SearchableMessage = tuple[int, int, int, str]
 Texts = tuple[list[str], list[SearchableMessage]]
 
 
 def fold(text: str) -> str:
-    """Write a text without capitals, accents and other ways to write the same."""
+    """Fold case, accents and compatibility characters."""
     if text.isascii():
         return text.lower()
-    # Without the marks that stand above or below a letter.
+    # Without nonspacing marks.
     unaccented = [
         character
         for character in unicodedata.normalize("NFKD", text).lower()
@@ -53,7 +53,7 @@ def fold(text: str) -> str:
 
 
 def token_words(token: str) -> tuple[str, ...]:
-    """List the words of what stands between two spaces."""
+    """Return the words of a token between spaces."""
     folded = fold(token)
     if folded.isascii():
         return tuple({word[:MAX_WORD] for word in WORD.findall(folded)})
@@ -65,12 +65,12 @@ def token_words(token: str) -> tuple[str, ...]:
     return tuple(words)
 
 
-# The same words come again and again, and only they are worth remembering.
+# Short tokens repeat often and are cached.
 cached_words = lru_cache(maxsize=1 << 15)(token_words)
 
 
 def words_of(*texts: str) -> set[str]:
-    """List the words of texts; of scripts without spaces and of emoji, each sign and each pair of neighbours."""
+    """Return the words of texts; for scripts without spaces and emoji, each character and each bigram."""
     tokens = set(" ".join(texts).split())
     return set().union(
         *[cached_words(token) if len(token) <= MAX_WORD else token_words(token) for token in tokens]
@@ -78,23 +78,23 @@ def words_of(*texts: str) -> set[str]:
 
 
 def page_script(key: str, authors: Sequence[str], rows: Sequence[SearchableMessage]) -> bytes:
-    """Write the texts of a page for the search page to load."""
+    """Return the script with the texts of a page."""
     return b"%s%s,%s%s" % (CALL, msgspec.json.encode(key), msgspec.json.encode([authors, rows]), END)
 
 
 def page_texts(script: bytes) -> list[str]:
-    """Read the texts of a page again."""
+    """Parse the texts from the script of a page."""
     arguments = msgspec.json.decode(b"[%s]" % script[len(CALL) : -len(END)], type=tuple[str, Texts])
     return [row[3] for row in arguments[1][1]]
 
 
 def utf16_key(word: str) -> bytes:
-    """Sort as a browser does, by UTF-16 units."""
+    """Return the sort key of a word in JavaScript's order, by UTF-16 code units."""
     return word.encode("utf-16-be")
 
 
 class WordIndex:
-    """Collects which words stand on which pages; the memory it takes does not grow with them."""
+    """Builds the inverted index in bounded memory, with an external merge sort."""
 
     def __init__(self) -> None:
         self.pages: defaultdict[str, list[int]] = defaultdict(list)
@@ -103,11 +103,11 @@ class WordIndex:
         self.stack = ExitStack()
 
     def add(self, page: int, texts: Sequence[str]) -> None:
-        """Take in what stands on a page."""
+        """Add the texts of a page."""
         self.add_words(page, words_of(*texts))
 
     def add_words(self, page: int, words: Collection[str]) -> None:
-        """Take in the words of a page."""
+        """Add the words of a page."""
         pages = self.pages
         for word in words:
             pages[word].append(page)
@@ -116,7 +116,7 @@ class WordIndex:
             self.spill()
 
     def spill(self) -> None:
-        """Write what is in memory to a temporary file."""
+        """Write the postings in memory to a sorted temporary file."""
         run = self.stack.enter_context(
             tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115  # closed with the index
         )
@@ -129,7 +129,7 @@ class WordIndex:
         self.count = 0
 
     def entries(self) -> Iterator[tuple[str, list[int]]]:
-        """Yield every word in order with the pages it stands on."""
+        """Yield the words in order, each with its pages."""
         if not self.runs:
             for word in sorted(self.pages, key=utf16_key):
                 yield word, sorted(self.pages[word])
@@ -147,7 +147,7 @@ class WordIndex:
             yield last, sorted(pages)
 
     def shards(self) -> Iterator[tuple[str, str]]:
-        """Yield the files: the first word of each, and its words with the steps from page to page."""
+        """Yield the shards: the first word, and the words with their pages, delta-encoded."""
         first, rows, size = "", list[str](), 0
         for word, pages in self.entries():
             steps = ",".join(
@@ -165,5 +165,5 @@ class WordIndex:
             yield first, ",\n".join(rows)
 
     def close(self) -> None:
-        """Remove the temporary files."""
+        """Delete the temporary files."""
         self.stack.close()

@@ -1,4 +1,4 @@
-"""Writes one chat as one HTML file, with the style sheet and the attachments in it."""
+"""Writes one chat as a single HTML file with embedded style sheet and attachments."""
 
 import base64
 import hashlib
@@ -30,9 +30,9 @@ __all__ = ["LARGEST_FILE", "write_single_page"]
 
 STATIC: Final = files("holdfast.backup.exports.html") / "static"
 STYLE_SHEETS: Final = ("chat.css", "page.css")
-# A larger attachment is named only: browsers read a page as a whole.
+# Larger attachments are only named, because browsers load the whole file.
 LARGEST_FILE: Final = 50 * 2**20
-# Whether a message is in a chat and a time.
+# Whether a message is in a chat and a time range.
 IN_EXPORT: Final = (
     "SELECT EXISTS (SELECT 1 FROM message "
     "WHERE id = ?1 AND chat_id = ?2 AND order_ms >= ?3 AND (?4 IS NULL OR order_ms < ?4))"
@@ -42,7 +42,7 @@ IN_EXPORT: Final = (
 @redacted
 @dataclass(frozen=True, slots=True)
 class EmbeddedFiles:
-    """Addresses inside one page: attachments are `data:` URLs, messages are fragments."""
+    """URLs inside a single page: attachments are `data:` URLs, messages are fragments."""
 
     archive: Archive
     chat: Chat
@@ -50,7 +50,7 @@ class EmbeddedFiles:
     with_media: bool
 
     def media(self, attachment: ArchivedAttachment) -> str | None:
-        """Return the content of an attachment as a URL; None if it is not there, or too large."""
+        """Return an attachment as a `data:` URL; None if it is missing or too large."""
         if not self.with_media or attachment.path is None:
             return None
         source = self.archive.kept_file(attachment.path)
@@ -65,15 +65,15 @@ class EmbeddedFiles:
         return f"data:{kind};base64,{base64.b64encode(content).decode('ascii')}"
 
     def thumbnail(self, attachment: ArchivedAttachment, address: str) -> str:  # noqa: ARG002  # none is made for exports
-        """Return the picture itself: an export has each once."""
+        """Return the image itself: exports have no thumbnails."""
         return address
 
     def placeholder(self, attachment: ArchivedAttachment) -> str:  # noqa: ARG002  # files are in the page
-        """Return nothing: what is in the page need not be waited for."""
+        """Return an empty string: embedded files need no placeholder."""
         return ""
 
     def message(self, number: int | None) -> str | None:
-        """Return the address of a message, None if it is not in the page."""
+        """Return the URL of a message; None if it is not on the page."""
         if number is None:
             return None
         values = (number, self.chat.id, self.choice.since_ms or 0, self.choice.until_ms)
@@ -83,19 +83,19 @@ class EmbeddedFiles:
 
 @cache
 def style_sheet() -> str:
-    """Return the style of the page."""
+    """Return the style sheet of the page."""
     return "".join((STATIC / name).read_text(encoding="utf-8") for name in STYLE_SHEETS)
 
 
 def page_start(chat: Chat) -> str:
-    """Write what the page begins with; its policy allows its own style and files, and nothing else."""
+    """Return the start of the page; its Content Security Policy allows only the embedded style and files."""
     style = style_sheet()
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode("ascii")
     policy = (
         f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; media-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
-    # Between two people nobody has to be named.
+    # In a chat of two, author names are hidden.
     kind = "log" if chat.kind == "group" else "log two"
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -110,7 +110,7 @@ def page_start(chat: Chat) -> str:
 
 
 def message_items(addresses: EmbeddedFiles, clock: TimeFormatter) -> Iterator[tuple[str, int]]:
-    """Yield the messages, with how many each item shows: a line between two days shows none."""
+    """Yield list items, each with its number of messages: 1, or 0 for a day heading."""
     archive, chat, choice = addresses.archive, addresses.chat, addresses.choice
     breaks, _days = find_breaks_and_days(archive, chat.id, choice, clock)
     shown: int | None = None
@@ -138,9 +138,9 @@ def write_single_page(
     zone: tzinfo = UTC,
     progress: Progress | None = None,
 ) -> ExportSummary:
-    """Write one chat as one new file; `zone` is the time zone it tells times in.
+    """Write one chat as one new file; `zone` is the time zone of times.
 
-    Raises `ExportRefused` unless exactly one chat is chosen, and `TargetRefused` if there is a file already.
+    Raises `ExportRefused` unless exactly one chat is selected, and `TargetRefused` if the file exists.
     """
     chats = selected_chats(archive, choice)
     if len(chats) != 1:

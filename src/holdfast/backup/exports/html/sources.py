@@ -1,10 +1,10 @@
-"""What pages were drawn from, so that those whose sources are the same need not be drawn again.
+"""Dependency tracking of pages: a page whose inputs are unchanged is not rendered again.
 
-A page is made of the rows of its messages, and of what its rendering read: who people are, when snapshots were
-made, where the messages are that others answer to, which files there are. Those queries are stored with a digest
-of the rows and of all results. The next export runs the same queries; when the digest is the same, so is the page.
-A row is represented by its fingerprint, which covers all that was imported of a message; what can change without
-it is among the queries.
+A page depends on the rows of its messages, and on what its rendering read: names of people, times of snapshots,
+positions of quoted messages, available files. These queries are stored with a digest of the rows and of all
+results. The next export runs the same queries; if the digest is the same, so is the page. A row is represented by
+its fingerprint, which covers all imported fields of a message; whatever can change without it is among the
+queries.
 """
 
 from collections.abc import Iterable, Sequence
@@ -32,21 +32,21 @@ __all__ = [
     "to_attachment",
 ]
 
-# The rows of messages as far as pages can tell them apart.
+# The columns of messages that determine their rendering.
 MARKS: Final = "m.id, m.author_id, m.order_ms, m.order_n, m.first_seen, m.last_seen, m.fingerprint"
-# The same of a whole row.
+# The same columns of a full row.
 row_marks: Final = itemgetter(0, 2, 8, 9, 13, 14, 15)
-# An attachment that a page may show: the name it is kept under, its type, and what it is called.
+# An attachment of a page: its media name, content type and file name.
 FileKey = tuple[str, str | None, str | None]
 Kind = TypeVar("Kind", bound=msgspec.Struct)
 
 
 @redacted
 class WrittenPage(msgspec.Struct, frozen=True, array_like=True):
-    """A page as it was written.
+    """A page that was written.
 
-    `start` is where its first message stands, `page` and `texts` are the marks of its files, `latest` is the time
-    of the last text that the search finds on it.
+    `start` is the position of its first message, `page` and `texts` are the marks of its files, `latest` is the
+    time of its latest searchable text.
     """
 
     start: tuple[int, int, int]
@@ -57,10 +57,10 @@ class WrittenPage(msgspec.Struct, frozen=True, array_like=True):
 
 @redacted
 class PageInputs(msgspec.Struct, frozen=True, array_like=True):
-    """What the rendering of pages read from the archive.
+    """The inputs that the rendering of pages read from the archive.
 
-    People; the snapshots that were the first and the last to have messages; messages that mention somebody, and
-    such that answer to others; files, and texts that were kept as files.
+    People; the first and last snapshots of messages; messages with mentions, and replies; files, and files of long
+    texts.
     """
 
     people: tuple[int | str, ...]
@@ -74,7 +74,7 @@ class PageInputs(msgspec.Struct, frozen=True, array_like=True):
 
 @redacted
 class RenderedMessages(msgspec.Struct, frozen=True, array_like=True):
-    """Messages that were drawn, on one page or several, with what they were drawn from."""
+    """Messages that were rendered on one page or several, with the inputs of the rendering."""
 
     stamp: str
     requested: PageInputs
@@ -84,14 +84,14 @@ class RenderedMessages(msgspec.Struct, frozen=True, array_like=True):
 
 @redacted
 class ReusableFiles(msgspec.Struct, frozen=True, array_like=True):
-    """Files that were made of the same: their names and marks."""
+    """Files with the same inputs: their names and marks."""
 
     stamp: str
     files: tuple[tuple[str, str], ...]
 
 
 def decode_note(value: Any, kind: type[Kind]) -> Kind | None:
-    """Read what an earlier run wrote down; None for nothing, and for what no run of ours would write."""
+    """Decode a note of an earlier run; None if there is none or it is invalid."""
     try:
         return None if value is None else msgspec.convert(value, kind)
     except msgspec.ValidationError:
@@ -99,7 +99,7 @@ def decode_note(value: Any, kind: type[Kind]) -> Kind | None:
 
 
 def to_attachment(file: FileKey, path: str | None) -> ArchivedAttachment:
-    """Make an attachment of what is remembered of it, and of where it lies now."""
+    """Return an attachment from its key and its current path."""
     media_name, content_type, file_name = file
     return ArchivedAttachment(
         "attachment",
@@ -119,35 +119,35 @@ def to_attachment(file: FileKey, path: str | None) -> ArchivedAttachment:
 
 
 class PageSources:
-    """What all pages of an export are drawn from, and the facts that few of them ask for."""
+    """The common inputs of all pages of an export, and queries for those of single pages."""
 
     def __init__(self, archive: Archive, clock: TimeFormatter, *, media: bool, search: bool) -> None:
         self.archive = archive
         self.base_digest = digest(program_digest(), dict(archive.table), zone_offsets(clock.zone), media, search)
-        # The time of the import, as another import may have read the same backup otherwise.
+        # With the time of the import, as a newer version may have imported the same backup differently.
         rows = archive.connection.execute("SELECT id, digest, imported_ms FROM snapshot").fetchall()
         self.snapshots: dict[int, tuple[str, int]] = {number: (mark, when) for number, mark, when in rows}
         self.vanished = archive.vanished_times(set(self.snapshots))
 
     def people(self, account: int, requested: Iterable[int | str]) -> list[tuple[str | None, bool]]:
-        """Answer who people are."""
+        """Return the names of people."""
         return [self.archive.names.lookup(account, whom) for whom in requested]
 
     def seen(self, first: Iterable[int], last: Iterable[int]) -> list[object]:
-        """Answer what snapshots were, and when what they were the last to have was gone."""
+        """Return snapshots, and the times at which messages last seen in them vanished."""
         return [
             [self.snapshots.get(number) for number in first],
             [(self.snapshots.get(number), self.vanished.get(number)) for number in last],
         ]
 
     def texts(self, requested: Sequence[FileKey]) -> list[str | None]:
-        """Answer what long texts say, as far as they are there."""
+        """Return digests of long texts, None for missing ones."""
         read = self.archive.long_text
         texts = [read(attachment.path) if attachment.path else None for attachment in self.attachments(requested)]
         return [None if text is None else digest(text) for text in texts]
 
     def mentioned(self, requested: Sequence[int]) -> list[tuple[int, int | None]]:
-        """Answer who is mentioned in messages; whoever was not known may be known now."""
+        """Return the people mentioned in messages; a later import can resolve unknown ones."""
         if not requested:
             return []
         return self.archive.connection.execute(
@@ -158,7 +158,7 @@ class PageSources:
         ).fetchall()
 
     def attachments(self, requested: Sequence[FileKey]) -> list[ArchivedAttachment]:
-        """Answer what attachments there are, and where they lie beside the archive."""
+        """Return attachments with their current paths in the archive."""
         if not requested:
             return []
         names = msgspec.json.encode([file[0] for file in requested]).decode()

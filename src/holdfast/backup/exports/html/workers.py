@@ -1,9 +1,9 @@
-"""Draws the pages of a large export in several processes at once.
+"""Renders the pages of a large export in a pool of processes.
 
-Each process reads the archive for itself and draws every so-manieth page, as `chat_export` does, but keeps what it
-would write. The pages come back in their order, and only the process that exports writes anything. While that one
-reads the archive nobody can change it, so all see the same. Whatever a process cannot draw, or would not draw as
-if it had drawn all pages before, is drawn by the one that exports; so is everything when there is nobody else.
+Each worker opens the archive and renders every n-th page, as `chat_export` does, but returns the files instead of
+writing them. The main process receives the pages in order and writes them. Its read transaction keeps the archive
+unchanged, so all processes see the same data. The main process renders pages that a worker cannot render, or whose
+result depends on splits of earlier pages, and all pages if there is no pool.
 """
 
 import gc
@@ -38,19 +38,19 @@ from holdfast.redacted_repr import redacted
 
 __all__ = ["RenderPool", "start_pool"]
 
-# Fewer messages are drawn before a second process has even begun.
+# With fewer messages, starting processes takes longer than rendering.
 MIN_MESSAGES: Final = 50_000
 MAX_PROCESSES: Final = 4
-# How many pages are sent to a process before the result of the first is read.
+# Maximum number of pages sent to a process before its first result is read.
 MAX_PENDING: Final = 4
-# How many objects a process makes before it looks for such as hold one another.
+# Threshold of the garbage collector in workers.
 GC_THRESHOLD: Final = 100_000
 PositionTuple = tuple[int, int, int]
 
 
 @redacted
 class RenderSettings(msgspec.Struct, frozen=True):
-    """What a process draws from, and how."""
+    """The settings of a worker."""
 
     archive: str
     zone: str
@@ -64,9 +64,10 @@ class RenderSettings(msgspec.Struct, frozen=True):
 
 @redacted
 class PageTask(msgspec.Struct, frozen=True, array_like=True):
-    """A page to draw.
+    """A page to render.
 
-    It takes few bytes, however large the chat: who waits for its answer to be read does not read what is sent.
+    It is small, however large the chat, so that sending never blocks on a worker that waits for its result to be
+    read.
     """
 
     chat: int
@@ -76,7 +77,7 @@ class PageTask(msgspec.Struct, frozen=True, array_like=True):
 
 
 def start_pool(context: ExportContext, messages: int) -> "RenderPool | None":
-    """Start a pool of processes where it is worth it: for a large export that begins anew."""
+    """Start a pool for a large export without earlier pages; None if it would not be faster."""
     count = min(
         len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1, MAX_PROCESSES
     )
@@ -86,7 +87,7 @@ def start_pool(context: ExportContext, messages: int) -> "RenderPool | None":
 
 
 class RenderPool:
-    """Processes that render pages, each every so-manieth."""
+    """A pool of processes that render pages in round-robin order."""
 
     def __init__(self, processes: "Sequence[subprocess.Popen[bytes]]") -> None:
         self.processes = processes
@@ -97,7 +98,7 @@ class RenderPool:
 
     @classmethod
     def start(cls, context: ExportContext, count: int) -> "Self | None":
-        """Start processes; None where that cannot be."""
+        """Start processes; None if that is not possible."""
         zone = zone_name(context.clock.zone)
         if zone is None:
             return None
@@ -124,7 +125,7 @@ class RenderPool:
         return cls(processes)
 
     def draw(self, writers: Iterable[ChatWriter]) -> Iterator[RenderedPage | None]:
-        """Yield what becomes of every page of all chats, in their order; None for one that nobody has drawn."""
+        """Yield the result of every page of all chats in order; None for a page that was not rendered."""
         waiting: deque[int] = deque()
         workers = cycle(range(len(self.processes)))
         for writer in writers:
@@ -142,7 +143,7 @@ class RenderPool:
             yield self.fetch(waiting.popleft())
 
     def fetch(self, worker: int) -> RenderedPage | None:
-        """Wait for the next page of a process."""
+        """Wait for the next result of a worker."""
         try:
             rendered_page: RenderedPage | None = receive(self.processes[worker].stdout, RenderedPage | None)
         except (OSError, EOFError, msgspec.DecodeError):
@@ -160,20 +161,20 @@ class RenderPool:
 
 
 def start_process(command: Sequence[str]) -> "subprocess.Popen[bytes]":
-    """Start one process; an error in it is raised again in the process that started it."""
+    """Start a worker process; a page that fails there fails again, with its error, in the main process."""
     pipe = subprocess.PIPE
     return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL)  # noqa: S603  # our own
 
 
 def zone_name(zone: tzinfo) -> str | None:
-    """Name a time zone that can be found again by its name."""
+    """Return the key of a time zone that another process can load; None if it has none."""
     if zone is UTC:
         return ""
     return zone.key if isinstance(zone, ZoneInfo) else None
 
 
 def position_tuple(position: Position) -> PositionTuple:
-    """Write a place in a chat."""
+    """Return a position as a tuple."""
     return position.ms, position.n, position.id
 
 
@@ -197,48 +198,48 @@ def receive(pipe: IO[bytes] | None, kind: Any) -> Any:
 
 
 class PageBuffer:
-    """Stands for the folder of the export where pages are drawn: it keeps what is put there for one page."""
+    """Replaces the export folder in a worker: buffers the files and notes of one page."""
 
     def __init__(self) -> None:
         self.rendered = RenderedPage()
 
     def read_note(self, _key: str) -> None:
-        """Return what an earlier run wrote down: nothing, pages are drawn elsewhere only when all are new."""
+        """Return None: the pool is only used if there are no earlier pages."""
 
     def write_note(self, key: str, value: bytes) -> None:
-        """Keep what is to be written down."""
+        """Buffer a note."""
         self.rendered.notes.append((key, value))
 
     def put(self, name: str, content: bytes) -> str:
-        """Keep a file, and return the mark of its content."""
+        """Buffer a file and return the mark of its content."""
         mark = DIGEST(content).hexdigest()
         self.rendered.files.append((name, content, mark))
         return mark
 
     def has(self, name: str) -> bool:
-        """Return whether a file was placed for this page."""
+        """Return whether a file was added for this page."""
         return any(file[0] == name for file in self.rendered.placed)
 
     def place(self, name: str, source: KeptFile, identity: str | None = None) -> None:
-        """Keep where a file is to be placed from, beside the archive."""
+        """Buffer the path of a media file to add."""
         if source.key is not None and source.digest() is None:
             raise AttachmentDamaged(f"the encrypted file {source.path.name} is damaged")
         self.rendered.placed.append((name, source.place, identity))
 
 
 class PageWords:
-    """Stands for the index of words: it keeps the words of one page."""
+    """Replaces the search index in a worker: buffers the words of one page."""
 
     def __init__(self, buffer: PageBuffer) -> None:
         self.buffer = buffer
 
     def add(self, _page: int, texts: Sequence[str]) -> None:
-        """Keep the words of a page."""
+        """Buffer the words of a page."""
         self.buffer.rendered.words.append(list(words_of(*texts)))
 
 
 class RenderWorker:
-    """Renders pages in a process of a pool."""
+    """Renders pages in a worker process."""
 
     def __init__(self, archive: Archive, settings: RenderSettings) -> None:
         self.buffer = PageBuffer()
@@ -253,7 +254,7 @@ class RenderWorker:
         self.writer: ChatWriter | None = None
 
     def draw(self, page: PageTask) -> RenderedPage:
-        """Draw a page."""
+        """Render a page."""
         writer = self.writer
         if writer is None or writer.chat.id != page.chat:
             breaks = find_page_breaks(self.context.archive, page.chat, self.context.choice)
@@ -273,7 +274,7 @@ class RenderWorker:
 def main() -> None:
     """Render the pages requested on standard input, until that ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # What pages are drawn from holds no cycles; to look for some after every few hundred objects is in vain.
+    # Rendering creates no reference cycles, so frequent garbage collections are wasted.
     gc.set_threshold(GC_THRESHOLD)
     requests, results = sys.stdin.buffer, sys.stdout.buffer
     with suppress(EOFError, BrokenPipeError):
