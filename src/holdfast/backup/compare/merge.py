@@ -44,7 +44,7 @@ from holdfast.redacted_repr import redacted
 
 __all__ = ["MergeResult", "merge", "same_account"]
 
-TIMER_STOPPED: Final = "its time ran out before the later backup was made; it stays, without the timer"
+TIMER_STOPPED: Final = "it expired before the later backup was made; kept without its timer"
 
 
 @public

@@ -114,7 +114,7 @@ def read_roster(backup: Backup) -> Roster:
             roster.add(NAMES[slot], normalized_block.data[start:end])
     roster.digest = digest.digest()
     if roster.account is None:
-        raise UnreadableBackup(f"{backup.name} has no account in it, so it is no whole backup")
+        raise UnreadableBackup(f"{backup.name} has no account record, so it is not a complete backup")
     return roster
 
 

@@ -64,7 +64,9 @@ def parse_period(text: str) -> DateRange:
         try:
             moment = datetime.fromisoformat(text.strip())
         except ValueError:
-            raise ValueError(f"{text!r} is no date; write 2024, 2024-03, 2024-03-09 or 2024-03-09T18:30") from None
+            raise ValueError(
+                f"{text!r} is not a date; write 2024, 2024-03, 2024-03-09 or 2024-03-09T18:30"
+            ) from None
         begin = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
         return DateRange(milliseconds(begin), milliseconds(begin))
     year, month, day = (int(part) if part else None for part in match.groups())

@@ -20,7 +20,7 @@ __all__ = ["Conflict", "ConflictCallback", "merge_rosters"]
 
 LATER_WINS: Final = "the later backup wins"
 NEWER_GROUP: Final = "the higher version of the group wins"
-ALREADY_CLAIMED: Final = "somebody else has it in the later backup"
+ALREADY_CLAIMED: Final = "another contact has it in the later backup"
 # Fields that the later backup may not have learned yet; any other field it lacks was removed.
 FILLABLE_FIELDS: Final = (
     "profileKey",

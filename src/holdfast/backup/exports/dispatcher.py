@@ -142,7 +142,7 @@ def export_archive(
 def check_form(form: Form, *, single_file: bool) -> None:
     """Raise `ExportRefused` for a single file in a form other than HTML."""
     if single_file and form != "html":
-        raise ExportRefused(f"a single file is HTML, not {form}")
+        raise ExportRefused(f"a single file must be HTML, not {form}")
 
 
 def export_zip(

@@ -315,9 +315,11 @@ class ExportFolder:
     def claim(self, name: str) -> str:
         """Check a name and create its parent folder; return its path, which is inside the export's folder."""
         if not is_valid_name(name):
-            raise ValueError(f"{name!r} is no name for a file of an export")
+            raise ValueError(f"{name!r} is not a valid name for a file of an export")
         if self.claimed_names.setdefault(name.casefold(), name) != name:
-            raise ValueError(f"{name!r} and {self.claimed_names[name.casefold()]!r} are one file on some disks")
+            raise ValueError(
+                f"{name!r} and {self.claimed_names[name.casefold()]!r} are the same file on some file systems"
+            )
         self.make_folder(name.rpartition("/")[0])
         return os.path.join(self.path, name)  # noqa: PTH118  # a path object for each file takes long
 
@@ -330,7 +332,7 @@ class ExportFolder:
         with export_errors(path):
             path.mkdir(mode=0o700, exist_ok=True)
             if path.is_symlink():
-                raise ExportRefused(f"{path} is a link to elsewhere; remove it or name another folder")
+                raise ExportRefused(f"{path} is a symbolic link; remove it or name another folder")
         self.existing_folders.add(folder)
 
     def keep_if_unchanged(self, name: str, path: str, mark: str) -> bool:
@@ -351,7 +353,7 @@ class ExportFolder:
         """Record a file in the journal and rename it to its final name."""
         if name not in self.previous and os.path.lexists(path):
             Path(part_path).unlink()
-            raise ExportRefused(f"{path} is in the way and not of this export; move it, or name another folder")
+            raise ExportRefused(f"{path} exists and is not part of this export; move it, or name another folder")
         status = os.stat(part_path)  # noqa: PTH116  # the same
         entry = ManifestEntry(status.st_size, status.st_mtime_ns, mark)
         self.append_line(entry_line(name, entry))
@@ -401,7 +403,7 @@ def check_target(path: Path) -> None:
     with export_errors(path):
         names = {entry.name for entry in path.iterdir()} if os.path.lexists(path) else set()
     if names - {LOCK} and MANIFEST not in names and JOURNAL not in names:
-        raise ExportRefused(f"{path} is not empty and holds no export; name a new folder, or an empty one")
+        raise ExportRefused(f"{path} is not empty and is not an export; name a new or an empty folder")
 
 
 @contextmanager

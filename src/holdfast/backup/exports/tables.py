@@ -20,7 +20,7 @@ from holdfast.backup.exports.job import Job, Progress
 from holdfast.backup.exports.periods import years
 from holdfast.backup.exports.stamps import account_digests
 
-__all__ = ["MESSAGE_TABLES", "TABLES", "Column", "Table", "TableFormat", "TableWriter", "write_tables"]
+__all__ = ["MESSAGE_TABLES", "TABLES", "Column", "RowWriter", "Table", "TableFormat", "write_tables"]
 
 # `label` is text with few distinct values, `time` is milliseconds since 1970.
 Kind = Literal["text", "label", "int", "flag", "time"]
@@ -46,7 +46,7 @@ class Table:
     rows: Callable[[Any], Iterable[Row]]
 
 
-class TableWriter(Protocol):
+class RowWriter(Protocol):
     """Writes the rows of a table to a file."""
 
     def add(self, row: Row) -> None:
@@ -65,7 +65,7 @@ class TableFormat:
 
     name: str
     suffix: str
-    make_writer: Callable[[BinaryIO, Table], TableWriter]
+    make_writer: Callable[[BinaryIO, Table], RowWriter]
 
 
 def columns(text: str) -> tuple[Column, ...]:
@@ -199,7 +199,7 @@ def details(event: schemas.ExportedEvent) -> str:
 MESSAGE_TABLES: Final = (
     Table(
         "messages",
-        "every message; counts of what hangs on it, and what it answers to",
+        "all messages, with counts of their parts and the message they reply to",
         columns(
             "id:i account_id:i chat_id:i chat:l author_id:i author:l direction:l kind:l sent:t sent_ms:i "
             "received:t text sentence reply_to_id:i reply_to_author:l reply_to_text attachments:i reactions:i "
@@ -209,7 +209,7 @@ MESSAGE_TABLES: Final = (
     ),
     Table(
         "attachments",
-        "every file of a message, also of its earlier wordings (`revision` above 0); `file` is where it lies here",
+        "files of messages and of their earlier versions (`revision` above 0); `file` is the path in the export",
         columns(
             f"{MESSAGE_COLUMNS} author_id:i author:l revision:i role:l n:i content_type:l file_name size:i "
             "width:i height:i caption flag:l plaintext_hash media_name file"
@@ -218,7 +218,7 @@ MESSAGE_TABLES: Final = (
     ),
     Table(
         "reactions",
-        "who reacted how and when",
+        "reactions: author, emoji and time",
         columns(f"{MESSAGE_COLUMNS} author_id:i author:l emoji:l reacted:t"),
         lambda message: (
             (*message_columns(message), entry.author_id, entry.author, entry.emoji, entry.sent_ms)
@@ -227,7 +227,7 @@ MESSAGE_TABLES: Final = (
     ),
     Table(
         "revisions",
-        "earlier wordings; the oldest has number 1",
+        "earlier versions of edited messages; the oldest has number 1",
         columns(f"{MESSAGE_COLUMNS} author_id:i author:l revision:i written:t text"),
         lambda message: (
             (*message_columns(message), message.author_id, message.author, entry.n, entry.sent_ms, entry.text)
@@ -236,7 +236,7 @@ MESSAGE_TABLES: Final = (
     ),
     Table(
         "receipts",
-        "what became of a sent message on its way to each recipient",
+        "the delivery status of sent messages for each recipient",
         columns(f"{MESSAGE_COLUMNS} recipient_id:i recipient:l status:l at:t reason:l"),
         lambda message: (
             (
@@ -252,7 +252,7 @@ MESSAGE_TABLES: Final = (
     ),
     Table(
         "mentions",
-        "who was mentioned",
+        "mentions of people",
         columns(f"{MESSAGE_COLUMNS} author_id:i author:l person_id:i person:l"),
         lambda message: (
             (*message_columns(message), message.author_id, message.author, entry.mention_id, entry.mention)
@@ -262,7 +262,7 @@ MESSAGE_TABLES: Final = (
     ),
     Table(
         "links",
-        "previews of pages",
+        "link previews",
         columns(f"{MESSAGE_COLUMNS} author_id:i author:l url title description date:t"),
         lambda message: (
             (
@@ -279,13 +279,13 @@ MESSAGE_TABLES: Final = (
     ),
     Table(
         "poll_votes",
-        "who chose which answer; an answer nobody chose has a row without a voter",
+        "the votes of polls; an option without votes has a row without voter",
         columns(f"{MESSAGE_COLUMNS} question answer_n:i answer voter_id:i voter:l votes:i"),
         vote_rows,
     ),
     Table(
         "changes",
-        "what a later backup said differently; `seen` is when that one was made",
+        "changes in later backups; `seen` is the time of that backup",
         columns(f"{MESSAGE_COLUMNS} seen:t what:l who_id:i who:l before after"),
         lambda message: (
             (
@@ -302,7 +302,7 @@ MESSAGE_TABLES: Final = (
     ),
     Table(
         "events",
-        "what happened besides messages; `details` is JSON",
+        "updates in chats, such as group changes; `details` is JSON",
         columns(f"{MESSAGE_COLUMNS} type:l details sentence"),
         lambda message: (
             (*message_columns(message), entry.type, details(entry), message.sentence) for entry in message.events
@@ -324,7 +324,7 @@ MESSAGE_TABLES: Final = (
 
 CHATS: Final = Table(
     "chats",
-    "the chats; a chat has the id of the person or group it is with",
+    "the chats; the id of a chat is that of its person or group",
     columns(
         "id:i account_id:i name kind:l messages:i latest:t archived:f pinned_order:i timer_ms:i mute_until:t "
         "marked_unread:f vanished:f"
@@ -376,7 +376,7 @@ PEOPLE: Final = Table(
 )
 MEMBERS: Final = Table(
     "members",
-    "who is in which group, was invited, asks to join or is banned",
+    "the people of groups: members, invited, requesting and banned",
     columns("group_id:i group:l person_id:i person:l service_id standing:l role:l label added_by at:t"),
     lambda group: (
         (
@@ -417,7 +417,7 @@ def write_tables(
         written_tables: set[str] = set()
         for year, parts in by_year.items():
             with ExitStack() as stack:
-                writers: dict[str, TableWriter] = {}
+                writers: dict[str, RowWriter] = {}
                 for chat, period in parts:
                     for message in job.messages(chat, period):
                         for table in MESSAGE_TABLES:
@@ -452,7 +452,7 @@ def write_tables(
 
 
 @contextmanager
-def open_table(folder: ExportFolder, form: TableFormat, table: Table, name: str) -> Iterator[TableWriter]:
+def open_table(folder: ExportFolder, form: TableFormat, table: Table, name: str) -> Iterator[RowWriter]:
     """Open a file of a table, and close its writer."""
     with folder.open_file(name) as target:
         writer = form.make_writer(target, table)

@@ -107,10 +107,10 @@ class ZipTarget:
     def _claim(self, name: str, mark: str) -> bool:
         """Check a name; return whether its content must be written."""
         if not is_valid_name(name) or self._names.setdefault(name.casefold(), name) != name:
-            raise ValueError(f"{name!r} is no name for a file of an export, or taken")
+            raise ValueError(f"{name!r} is not a valid name for a file of an export, or is already in use")
         if name in self._marks:
             if self._marks[name] != mark:
-                raise ValueError(f"{name!r} was written already, with another content")
+                raise ValueError(f"{name!r} was already written with different content")
             return False
         self._marks[name] = mark
         return True

@@ -142,7 +142,7 @@ def test_one_chat_and_a_new_file(place: Path, tmp_path: Path) -> None:
     with archives.open(place) as opened:
         chats = opened.chats()
         for names in ((), (chats[0].id, chats[1].id)):
-            with pytest.raises(ExportRefused, match="one file has one chat"):
+            with pytest.raises(ExportRefused, match="a single file has exactly one chat"):
                 write_single_page(opened, target, ChatSelection(names))
         assert not target.exists()
         target.write_text("mine", encoding="utf-8")

@@ -113,7 +113,7 @@ def export_around(place: Path, out: Path, choice: ChatSelection, **more: Any) ->
         try:
             export(place, out, choice, **more)
         except ExportRefused as refused:
-            (theirs,) = [path for path in out.glob("chats/*/*") if f"{path} is in the way" in str(refused)]
+            (theirs,) = [path for path in out.glob("chats/*/*") if f"{path} exists and" in str(refused)]
             assert theirs.read_text() == "mine"
             theirs.unlink()
         else:

@@ -47,7 +47,7 @@ class IndexedPage(msgspec.Struct, frozen=True):
     name: str
     latest: int
     texts: str
-    drawn: bool
+    is_new: bool
 
 
 @redacted
@@ -162,7 +162,11 @@ def write_chat(
     ranges = writer.breaks.ranges()
     for (name, start, end), rendered in zip(ranges, rendered_pages, strict=False):
         is_usable = rendered is not None and not rendered.is_split and len(writer.breaks.names) == len(ranges)
-        advance(writer.take(rendered) if rendered is not None and is_usable else writer.write(name, start, end))
+        advance(
+            writer.write_rendered(rendered)
+            if rendered is not None and is_usable
+            else writer.write(name, start, end)
+        )
     return writer.finish()
 
 
@@ -189,10 +193,10 @@ class ChatWriter:
         page_range = (self.chat.id, start, end, context.choice.until_ms)
         rendered = decode_note(context.folder.read_note(key), RenderedMessages)
         rows = None if rendered is None else context.archive.rows_between(*page_range, MARKS)
-        if rendered is None or rows is None or not self.fits(name, rendered, rows):
+        if rendered is None or rows is None or not self.keep_unchanged(name, rendered, rows):
             full_rows = context.archive.rows_between(*page_range)
             rows = list(map(row_marks, full_rows))
-            rendered = self.draw(name, full_rows, rows)
+            rendered = self.render(name, full_rows, rows)
         if rendered is not None:
             context.folder.write_note(key, msgspec.json.encode(rendered))
         if rows:
@@ -200,7 +204,7 @@ class ChatWriter:
             self.latest_ms = rows[-1][2]
         return len(rows)
 
-    def take(self, rendered: RenderedPage) -> int:
+    def write_rendered(self, rendered: RenderedPage) -> int:
         """Write messages that a worker rendered; return their number."""
         context = self.context
         for name, source, identity in rendered.placed:
@@ -220,7 +224,7 @@ class ChatWriter:
             self.latest_ms, self.preview = rendered.latest_ms, rendered.preview
         return rendered.count
 
-    def fits(self, name: str, rendered: RenderedMessages, rows: Sequence[Row]) -> bool:
+    def keep_unchanged(self, name: str, rendered: RenderedMessages, rows: Sequence[Row]) -> bool:
         """Keep existing pages if their inputs are unchanged; return whether they were kept."""
         context, requested = self.context, rendered.requested
         names = [name]
@@ -243,7 +247,7 @@ class ChatWriter:
         self.preview = rendered.preview
         if context.index is not None:
             context.indexed_pages += [
-                IndexedPage(self.home, page_name, part.latest, part.texts or "", drawn=False)
+                IndexedPage(self.home, page_name, part.latest, part.texts or "", is_new=False)
                 for page_name, part in zip(names, rendered.parts, strict=True)
             ]
         return True
@@ -279,7 +283,7 @@ class ChatWriter:
         self.links.targets = self.find(targets)
         return [self.links.message(number) for number in targets]
 
-    def draw(self, name: str, full_rows: Sequence[Row], rows: Sequence[Row]) -> RenderedMessages | None:
+    def render(self, name: str, full_rows: Sequence[Row], rows: Sequence[Row]) -> RenderedMessages | None:
         """Render messages on a page, or on several if they exceed its size.
 
         Returns their inputs, None if there are no messages.
@@ -304,7 +308,7 @@ class ChatWriter:
         ]
         targets = [message.quote.target_id if message.quote else None for message in replies]
         links.targets, links.requested = self.find(targets), {}
-        names, parts = self.lay_out(name, full_rows, message_parts, special)
+        names, parts = self.render_pages(name, full_rows, message_parts, special)
         self.preview = preview_line(last)
         requested = PageInputs(
             tuple(sorted(used, key=str)),
@@ -329,7 +333,7 @@ class ChatWriter:
         stamp = self.stamp(names, rows, requested, addresses, list(links.requested.values()))
         return RenderedMessages(stamp, requested, tuple(parts), self.preview)
 
-    def lay_out(
+    def render_pages(
         self, name: str, rows: Sequence[Row], parts: MessageParts, special: Mapping[int, Message]
     ) -> tuple[list[str], list[WrittenPage]]:
         """Render messages and write their pages; return the names and the written pages.
@@ -343,7 +347,7 @@ class ChatWriter:
         names, written_pages = [name], list[WrittenPage]()
         builder, size = PageBuilder(position_of(rows[0]), days[0]), 0
         items, texts, authors = builder.items, builder.texts, builder.authors
-        before: tuple[int, str] | None = None
+        previous: tuple[int, str] | None = None
         shown_day: int | None = None
         previous_ms = 0
         for row, day in zip(rows, days, strict=True):
@@ -357,8 +361,8 @@ class ChatWriter:
             if day != shown_day:
                 items.append(day_line(day))
                 shown_day = builder.last_day = day
-                before = None
-            follows = before == (author, direction) and order - previous_ms < GROUP_GAP_MS
+                previous = None
+            follows = previous == (author, direction) and order - previous_ms < GROUP_GAP_MS
             message = special.get(number)
             if message is None:
                 stamp, state = clock.time_element(row[6], day), states.get(number)
@@ -374,7 +378,7 @@ class ChatWriter:
                 )
             items.append(item)
             size += len(item)
-            before, previous_ms = None if row[4] == "update" else (author, direction), order
+            previous, previous_ms = None if row[4] == "update" else (author, direction), order
         written_pages.append(self.put(name, builder))
         return names, written_pages
 
@@ -412,7 +416,7 @@ class ChatWriter:
         script = page_script(f"{self.home}/{name}", list(builder.authors), builder.texts)
         part = WrittenPage(start, mark, context.folder.put(f"{self.home}/{name}.js", script), latest)
         context.index.add(len(context.indexed_pages), [entry[3] for entry in builder.texts])
-        context.indexed_pages.append(IndexedPage(self.home, name, latest, part.texts or "", drawn=True))
+        context.indexed_pages.append(IndexedPage(self.home, name, latest, part.texts or "", is_new=True))
         return part
 
     def finish(self) -> ChatExport:
@@ -429,12 +433,12 @@ class ChatWriter:
                 or not all(folder.keep(*file) for file in reusable_files.files)
             ):
                 reusable_files = ReusableFiles(
-                    stamp, tuple((name, folder.put(name, text)) for name, text in self.ways(days, last))
+                    stamp, tuple((name, folder.put(name, text)) for name, text in self.index_files(days, last))
                 )
             folder.write_note(key, msgspec.json.encode(reusable_files))
         return ChatExport(self.chat, self.home, last, self.count, self.latest_ms, self.preview, breaks)
 
-    def ways(self, days: Sequence[pages.CalendarDay], last: str) -> Iterator[tuple[str, bytes]]:
+    def index_files(self, days: Sequence[pages.CalendarDay], last: str) -> Iterator[tuple[str, bytes]]:
         """Yield calendar, redirect and dates of the chat."""
         search = self.context.index is not None
         index = pages.calendar_page(self.chat, days, self.breaks, self.count, search=search)

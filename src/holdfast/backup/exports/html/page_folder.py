@@ -83,7 +83,7 @@ def write_pages(context: ExportContext, progress: Progress | None) -> None:
     )
     pool = start_pool(context, total)
     try:
-        rendered_pages = repeat(None) if pool is None else pool.draw(coming)
+        rendered_pages = repeat(None) if pool is None else pool.render(coming)
         chat_exports = [write_chat(writer, rendered_pages, advance) for writer in writers]
     finally:
         if pool is not None:
@@ -128,7 +128,7 @@ def write_search(context: ExportContext, index: WordIndex, chat_exports: list[Ch
         or not all(folder.keep(*file) for file in reusable_files.files)
     ):
         for number, page in enumerate(context.indexed_pages):
-            if not page.drawn:
+            if not page.is_new:
                 index.add(number, read_texts(folder, f"{page.home}/{page.name}.js"))
         reusable_files = ReusableFiles(
             stamp, tuple((name, folder.put(name, text)) for name, text in index_files(context, index, chats))

@@ -144,7 +144,7 @@ def write_single_page(
     """
     chats = selected_chats(archive, choice)
     if len(chats) != 1:
-        raise ExportRefused(f"one file has one chat, and {len(chats):,} are chosen; name the chat")
+        raise ExportRefused(f"a single file has exactly one chat, but {len(chats):,} are selected; name the chat")
     [chat] = chats
     completed = 0
     with write_atomically(target) as file:

@@ -124,9 +124,9 @@ class RenderPool:
             return None
         return cls(processes)
 
-    def draw(self, writers: Iterable[ChatWriter]) -> Iterator[RenderedPage | None]:
+    def render(self, writers: Iterable[ChatWriter]) -> Iterator[RenderedPage | None]:
         """Yield the result of every page of all chats in order; None for a page that was not rendered."""
-        waiting: deque[int] = deque()
+        pending: deque[int] = deque()
         workers = cycle(range(len(self.processes)))
         for writer in writers:
             for name, start, end in writer.breaks.ranges():
@@ -136,11 +136,11 @@ class RenderPool:
                 )
                 with suppress(OSError):
                     send(self.processes[worker].stdin, page)
-                waiting.append(worker)
-                if len(waiting) == MAX_PENDING * len(self.processes):
-                    yield self.fetch(waiting.popleft())
-        while waiting:
-            yield self.fetch(waiting.popleft())
+                pending.append(worker)
+                if len(pending) == MAX_PENDING * len(self.processes):
+                    yield self.fetch(pending.popleft())
+        while pending:
+            yield self.fetch(pending.popleft())
 
     def fetch(self, worker: int) -> RenderedPage | None:
         """Wait for the next result of a worker."""
@@ -253,7 +253,7 @@ class RenderWorker:
         self.chats = {chat.id: chat for chat in archive.chats()}
         self.writer: ChatWriter | None = None
 
-    def draw(self, page: PageTask) -> RenderedPage:
+    def render(self, page: PageTask) -> RenderedPage:
         """Render a page."""
         writer = self.writer
         if writer is None or writer.chat.id != page.chat:
@@ -287,7 +287,7 @@ def main() -> None:
             while True:
                 page = receive(requests, PageTask)
                 try:
-                    rendered = worker.draw(page)
+                    rendered = worker.render(page)
                 except Exception:  # noqa: BLE001  # whoever exports tries it too, and says what is wrong
                     rendered = None
                 send(results, rendered)
