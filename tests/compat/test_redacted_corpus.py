@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from holdfast import backup
-from holdfast.backup.redaction.badges import BASE, another_proof
+from holdfast.backup.redaction.badges import BASE_POINT, replace_proof
 from holdfast.backup.schema import Frame
 from holdfast.backup.wire.walk import walk_record
 from tests.backup.redaction.survivors import survivors
@@ -49,4 +49,4 @@ def test_gift_badges_keep_their_form() -> None:
     ]
     assert any(proofs)
     for proof in filter(None, proofs):
-        assert another_proof(proof, random.Random(1)).startswith(b"\0" + BASE * 5)
+        assert replace_proof(proof, random.Random(1)).startswith(b"\0" + BASE_POINT * 5)

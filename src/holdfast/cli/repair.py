@@ -9,7 +9,7 @@ import typer
 
 from holdfast.backup import KeyMaterial, Repair, RepairOptions, plan_repair, repair, undo_repair
 from holdfast.backup.conversion import OutputFormat, form_of
-from holdfast.backup.repairs.log import log_beside, read_log
+from holdfast.backup.repairs.log import default_log_path, read_log
 from holdfast.cli.exit_codes import ExitCode
 from holdfast.cli.inputs import SourceArgument
 from holdfast.cli.keys import AccountOption, KeyFileOption, KeyOption, with_keys
@@ -89,7 +89,7 @@ def repair_backup(
     else:
         show(result)
         if not plan:
-            log_path = log_beside(where) if log is None else log
+            log_path = default_log_path(where) if log is None else log
             console().print(f"{printable(str(where))}: written; {log_path} can undo it")
             if result.kept is not None:
                 console().print(f"{result.kept}: the damaged original, kept to be put back when it is undone")

@@ -2,20 +2,20 @@
 
 import random
 
-from holdfast.backup.redaction.badges import BASE, NONE, another_proof
+from holdfast.backup.redaction.badges import BASE_POINT, INVALID_POINT, replace_proof
 from holdfast.backup.rules.receipts import is_point
 
-POINTS = bytes(32) + BASE * 3 + b"\xfe" * 32
+POINTS = bytes(32) + BASE_POINT * 3 + b"\xfe" * 32
 PROOF = b"\0" + POINTS + (128).to_bytes(8, "little") + b"P" * 128 + b"EXPIRES!" + b"LEVEL..." + b"S" * 16
 
 
 def test_structure_expiry_and_level_stay() -> None:
     """Everything else is replaced, points by one that everybody knows, and what is none by what is none."""
-    assert is_point(BASE)
-    assert not is_point(NONE)
-    new = another_proof(PROOF, random.Random(1))
+    assert is_point(BASE_POINT)
+    assert not is_point(INVALID_POINT)
+    new = replace_proof(PROOF, random.Random(1))
     assert len(new) == len(PROOF) == 329
-    assert new[:161] == b"\0" + BASE * 4 + NONE
+    assert new[:161] == b"\0" + BASE_POINT * 4 + INVALID_POINT
     assert new[161:169] == PROOF[161:169]
     assert new[297:313] == b"EXPIRES!LEVEL..."
     assert (b"P" * 8 in new, b"S" * 8 in new) == (False, False)
@@ -24,7 +24,7 @@ def test_structure_expiry_and_level_stay() -> None:
 def test_what_is_no_proof_stays_none() -> None:
     """Cut off, too long, of another version, or empty."""
     for odd in (PROOF[:-1], PROOF + b"x", b"\x01" + PROOF[1:], b"", b"\0", b"\0" * 169, PROOF[:169]):
-        new = another_proof(odd, random.Random(1))
+        new = replace_proof(odd, random.Random(1))
         assert len(new) == len(odd)
         assert new[:1] == odd[:1]
-        assert BASE not in new
+        assert BASE_POINT not in new

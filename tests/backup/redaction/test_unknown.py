@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.backup.redaction.unknown import emptied
+from holdfast.backup.redaction.unknown import clear_field
 from tests.backup.wire.encoding import delimited, fixed32, fixed64, group, number, varint
 
 
@@ -22,9 +22,9 @@ from tests.backup.wire.encoding import delimited, fixed32, fixed64, group, numbe
 )
 def test_values_are_emptied_and_tags_and_lengths_stay(field: bytes, expected: bytes | None) -> None:
     """Also inside of groups, and where they are written with more bytes than they need."""
-    new = emptied(field)
+    new = clear_field(field)
     assert len(new) == len(field)
     assert b"secret" not in new
     if expected is not None:
         assert new == expected
-    assert emptied(new) == new
+    assert clear_field(new) == new

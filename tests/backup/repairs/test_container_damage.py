@@ -5,7 +5,7 @@ import pytest
 from holdfast.backup.container.faults import Fault
 from holdfast.backup.errors import DamagedContainer, FolderIncomplete
 from holdfast.backup.parts import Part
-from holdfast.backup.repairs.container_damage import LOSES, around, each_once
+from holdfast.backup.repairs.container_damage import LOSSY_PART, container_steps, unique_faults
 from holdfast.backup.rules.container import RULE_OF
 
 
@@ -20,26 +20,28 @@ def fault(part: Part, offset: int = 7) -> Fault:
 def test_every_part_is_mended_or_waits_for_leave_to_drop(part: Part) -> None:
     """By the rule that names it, in a sentence."""
     for drop in (False, True):
-        steps, left = around([fault(part)], 12, drop=drop)
+        steps, left = container_steps([fault(part)], 12, drop=drop)
         assert [*(step.rule for step in steps), *(one.rule for one in left)] == [RULE_OF[part]]
-        assert [one.needs_drop for one in left] == ([True] if part is LOSES and not drop else [])
-        assert [(step.loses, step.words.endswith(".")) for step in steps if drop] == [(part is LOSES, True)] * drop
+        assert [one.needs_drop for one in left] == ([True] if part is LOSSY_PART and not drop else [])
+        assert [(step.loses, step.words.endswith(".")) for step in steps if drop] == [
+            (part is LOSSY_PART, True)
+        ] * drop
 
 
 def test_what_is_lost_is_said_with_counts() -> None:
     """The place, and how many frames are left."""
-    ((step,), _left) = around([fault(LOSES)], 12, drop=True)
+    ((step,), _left) = container_steps([fault(LOSSY_PART)], 12, drop=True)
     assert step.frame == 13
     assert "byte 7 of the compressed stream" in step.words
     assert "12 frames before it are kept" in step.words
-    ((one,), _left) = around([fault(Part.LENGTH)], 1, drop=False)
+    ((one,), _left) = container_steps([fault(Part.LENGTH)], 1, drop=False)
     assert (one.frame, "1 frame." in one.words) == (None, True)
 
 
 def test_only_a_right_checksum_vouches_for_what_has_a_wrong_mac() -> None:
     """Damaged compression, or a checksum that is wrong too, do not."""
     for others in ([], [Part.COMPRESSION], [Part.CHECKSUM]):
-        steps, _left = around([fault(part) for part in (Part.MAC, *others)], 12, drop=True)
+        steps, _left = container_steps([fault(part) for part in (Part.MAC, *others)], 12, drop=True)
         assert ("checksum is correct" in steps[0].words, "not be authenticated" in steps[0].words) == (
             not others,
             bool(others),
@@ -48,5 +50,5 @@ def test_only_a_right_checksum_vouches_for_what_has_a_wrong_mac() -> None:
 
 def test_a_fault_is_told_once() -> None:
     """However often the backup was read."""
-    twice = [fault(Part.MAC), fault(LOSES), fault(Part.MAC), fault(LOSES), fault(LOSES, 8)]
-    assert [one.part for one in each_once(twice)] == [Part.MAC, LOSES, LOSES]
+    twice = [fault(Part.MAC), fault(LOSSY_PART), fault(Part.MAC), fault(LOSSY_PART), fault(LOSSY_PART, 8)]
+    assert [one.part for one in unique_faults(twice)] == [Part.MAC, LOSSY_PART, LOSSY_PART]

@@ -23,7 +23,7 @@ from holdfast.backup.errors import (
     UnwritableBackup,
     WrongKey,
 )
-from holdfast.backup.repairs.log import log_beside, read_log
+from holdfast.backup.repairs.log import default_log_path, read_log
 from holdfast.backup.rules import validate
 from holdfast.backup.rules.rule import Severity
 from holdfast.backup.schema import Frame, backup_pb2
@@ -83,7 +83,7 @@ def test_random_damage_is_mended_as_far_as_it_can_be_and_undone(seed: int, drop:
             assert not target.exists()
             return
         done = repair(source, target, options=options)
-        log = read_log(log_beside(target))
+        log = read_log(default_log_path(target))
         changed = {change.frame for change in log.changes}
         if log.lost:
             # Frames behind what could not be read have other numbers.
@@ -99,7 +99,7 @@ def test_random_damage_is_mended_as_far_as_it_can_be_and_undone(seed: int, drop:
             one for one in validate(target, edition=done.edition, threads=1) if one.severity is Severity.ERROR
         ]
         assert done.passes == (errors == [])
-        undo_repair(target, log_beside(target), back)
+        undo_repair(target, default_log_path(target), back)
         assert back.read_bytes() == stream
 
 
@@ -143,9 +143,9 @@ def test_encrypted_backups_and_folders_are_repaired_in_their_form(tmp_path: Path
         target, back = tmp_path / f"{source.name}.fixed", tmp_path / f"{source.name}.back"
         done = repair(source, target, KEYS, options=RepairOptions(drop=True), to=OutputFormat.CONTAINER, keys=KEYS)
         assert done.passes
-        undo_repair(target, log_beside(target), back, KEYS, to=OutputFormat.CONTAINER, keys=KEYS)
+        undo_repair(target, default_log_path(target), back, KEYS, to=OutputFormat.CONTAINER, keys=KEYS)
         assert frames_of(back) == records[1:]
-        undo_repair(target, log_beside(target), tmp_path / "plain", KEYS, replace=True)
+        undo_repair(target, default_log_path(target), tmp_path / "plain", KEYS, replace=True)
         assert (tmp_path / "plain").read_bytes() == stream_of(broken())
 
 
@@ -168,7 +168,7 @@ def test_a_stream_that_breaks_off_is_cut_where_it_was_whole(tmp_path: Path) -> N
     assert not target.exists()
     assert repair(source, target, options=RepairOptions(drop=True)).passes
     assert target.read_bytes() == stream_of(ExampleBackup().records())
-    assert undo_repair(target, log_beside(target), back) == 1
+    assert undo_repair(target, default_log_path(target), back) == 1
     assert back.read_bytes() == source.read_bytes()
 
 
@@ -191,7 +191,7 @@ def test_a_stream_is_read_past_what_cannot_be_read(tmp_path: Path) -> None:
         (len(records), words(len(before + after) + 12, 2)),
     ]
     assert target.read_bytes() == before + after
-    assert undo_repair(target, log_beside(target), back) == 2
+    assert undo_repair(target, default_log_path(target), back) == 2
     assert back.read_bytes() == source.read_bytes()
 
 
@@ -227,7 +227,7 @@ def test_whatever_happens_to_a_stream_it_is_mended_and_undone(seed: int) -> None
         source.write_bytes(data)
         repair(source, target, options=RepairOptions(drop=True))
         assert "stream.whole" not in {finding.rule.id for finding in validate(target)}
-        undo_repair(target, log_beside(target), back)
+        undo_repair(target, default_log_path(target), back)
         assert back.read_bytes() == data
 
 
@@ -251,7 +251,8 @@ def test_a_container_with_a_wrong_mac_is_sealed_anew(tmp_path: Path, *, modern: 
     assert target.read_bytes().startswith(b"SBACKUP\x01") == modern
     assert stat.S_IMODE((tmp_path / "target.original").stat().st_mode) == 0o600
     assert (
-        undo_repair(target, log_beside(target), back, MODERN_KEYS) == len(read_log(log_beside(target)).changes) + 1
+        undo_repair(target, default_log_path(target), back, MODERN_KEYS)
+        == len(read_log(default_log_path(target)).changes) + 1
     )
     assert back.read_bytes() == source.read_bytes()
 
@@ -271,7 +272,7 @@ def test_what_follows_damaged_compression_is_only_left_out_when_asked_to(tmp_pat
     kept = frames_of(target)
     assert kept == list(sample(300)[1 : len(kept) + 1])
     assert f"{len(kept)} frames before it are kept" in done.steps[-1].words
-    assert undo_repair(target, log_beside(target), back, KEYS) == 2
+    assert undo_repair(target, default_log_path(target), back, KEYS) == 2
     assert back.read_bytes() == source.read_bytes()
 
 
@@ -300,7 +301,7 @@ def test_a_folder_is_repaired_without_what_it_lacks(tmp_path: Path) -> None:
     done = repair(snapshot, target, KEYS, options=RepairOptions(drop=True), to=None, keys=KEYS)
     assert {step.rule for step in done.steps} >= {"folder.metadata.readable", "container.mac"}
     assert done.passes
-    undo_repair(target, log_beside(target), back, KEYS)
+    undo_repair(target, default_log_path(target), back, KEYS)
     assert back.read_bytes() == main
 
 
@@ -319,7 +320,7 @@ def test_lines_that_are_no_records_are_left_out_and_put_back(tmp_path: Path) -> 
     ]
     assert done.passes
     assert frames_of(target) == ExampleBackup().records()[1:]
-    undo_repair(target, log_beside(target), back)
+    undo_repair(target, default_log_path(target), back)
     assert back.read_bytes() == source.read_bytes()
 
 
@@ -344,7 +345,7 @@ def test_whatever_happens_to_a_container_it_is_mended_and_undone(seed: int) -> N
             return
         errors = [one for one in validate(target, KEYS, edition=done.edition) if one.severity is Severity.ERROR]
         assert done.passes == (errors == [])
-        undo_repair(target, log_beside(target), back, KEYS)
+        undo_repair(target, default_log_path(target), back, KEYS)
         assert done.kept is None or back.read_bytes() == data
 
 
@@ -372,7 +373,7 @@ def test_what_was_changed_since_cannot_be_undone(tmp_path: Path) -> None:
     repair(source, target)
     target.write_bytes(target.read_bytes() + record(small()[1]))
     with pytest.raises(LogRefused, match="changed since"):
-        undo_repair(target, log_beside(target), tmp_path / "back")
+        undo_repair(target, default_log_path(target), tmp_path / "back")
     assert not (tmp_path / "back").exists()
 
 
@@ -385,7 +386,7 @@ def test_the_edition_stays_what_it_was(tmp_path: Path) -> None:
     source, target = tmp_path / "source", tmp_path / "target"
     source.write_bytes(stream_of(example.records()))
     done = repair(source, target, options=RepairOptions(drop=True))
-    assert (done.edition, read_log(log_beside(target)).edition) == ("current", "current")
+    assert (done.edition, read_log(default_log_path(target)).edition) == ("current", "current")
     assert {step.rule for step in done.steps} >= {"chat-item.author.known", "settings.app-theme.known"}
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.backup.repairs.field_edits import CannotEdit, Record, around, element_of
+from holdfast.backup.repairs.field_edits import CannotEdit, EditableRecord, ancestor_path, element_path
 from holdfast.backup.schema import Frame, backup_pb2
 from holdfast.backup.wire import tables
 from holdfast.backup.wire.walk import walk_record
@@ -31,14 +31,14 @@ FRAME = delimited(8, FOLDER)
 
 def test_a_field_is_cleared_and_the_rest_keeps_its_bytes() -> None:
     """Only the lengths of what is around it change."""
-    record = Record(FRAME)
+    record = EditableRecord(FRAME)
     record.clear("chatFolder.folderType")
     assert record.encode() == delimited(8, FOLDER.removesuffix(number(6, 2)))
 
 
 def test_elements_of_a_list_are_counted_packed_or_not() -> None:
     """Each by its place in what was read, whatever else is left out."""
-    record = Record(FRAME)
+    record = EditableRecord(FRAME)
     record.clear("chatFolder.includedRecipientIds[1]")
     record.clear("chatFolder.includedRecipientIds[3]")
     assert record.encode() == delimited(
@@ -57,7 +57,7 @@ def test_messages_in_a_list_are_left_out_one_by_one() -> None:
     frame = Frame()
     for author in (5, 6, 7):
         frame.chatItem.standardMessage.reactions.add(authorId=author, emoji="x")
-    record = Record(frame.SerializeToString())
+    record = EditableRecord(frame.SerializeToString())
     record.clear("chatItem.standardMessage.reactions[1]")
     record.clear("chatItem.standardMessage.reactions[0]")
     left = Frame.FromString(record.encode()).chatItem.standardMessage.reactions
@@ -66,10 +66,10 @@ def test_messages_in_a_list_are_left_out_one_by_one() -> None:
 
 def test_a_value_is_put_where_it_was_or_where_it_belongs() -> None:
     """In place of the one there, or between its neighbours by number."""
-    record = Record(FRAME)
+    record = EditableRecord(FRAME)
     record.put("chatFolder.folderType", varint(1))
     assert record.encode() == delimited(8, FOLDER.replace(number(6, 2), number(6, 1)))
-    record = Record(delimited(8, number(2, 1) + number(6, 2)))
+    record = EditableRecord(delimited(8, number(2, 1) + number(6, 2)))
     record.put("chatFolder.showMutedChats", varint(1))
     record.put("chatFolder.name", b"work")
     assert record.encode() == delimited(8, delimited(1, b"work") + number(2, 1) + number(3, 1) + number(6, 2))
@@ -80,7 +80,7 @@ def test_values_are_put_inside_beside_or_on_the_way() -> None:
     frame = Frame()
     frame.chat.expirationTimerMs = 5
     frame.chat.style.wallpaperPreset = backup_pb2.ChatStyle.SOLID_BLUSH
-    record = Record(frame.SerializeToString())
+    record = EditableRecord(frame.SerializeToString())
     record.put_near("chat.expirationTimerMs", {"expireTimerVersion": b"\x01"})
     record.put_near("chat.style", {"autoBubbleColor": b""})
     record.put_near("chat.style.wallpaperPreset", {"wallpaperPreset": b"\x07"})
@@ -94,7 +94,7 @@ def test_values_are_put_inside_beside_or_on_the_way() -> None:
 
 def test_numbers_are_read() -> None:
     """0 where there are none."""
-    record = Record(FRAME)
+    record = EditableRecord(FRAME)
     assert record.number("chatFolder.includedRecipientIds[1]") == 300
     assert record.number("chatFolder.includedRecipientIds[3]") == 9
     assert record.number("chatFolder.folderType") == 2
@@ -103,16 +103,16 @@ def test_numbers_are_read() -> None:
 
 def test_the_field_a_path_leads_through() -> None:
     """Is found by its name."""
-    assert around("chatItem.standardMessage.quote.text.body", "quote") == "chatItem.standardMessage.quote"
+    assert ancestor_path("chatItem.standardMessage.quote.text.body", "quote") == "chatItem.standardMessage.quote"
     with pytest.raises(CannotEdit):
-        around("chatItem.chatId", "quote")
+        ancestor_path("chatItem.chatId", "quote")
 
 
 def test_an_empty_message_can_be_put() -> None:
     """That is how most choices are made."""
     frame = Frame()
     frame.chatItem.outgoing.sendStatus.add(recipientId=4)
-    record = Record(frame.SerializeToString())
+    record = EditableRecord(frame.SerializeToString())
     record.put("chatItem.outgoing.sendStatus[0].pending", b"")
     assert (
         Frame.FromString(record.encode()).chatItem.outgoing.sendStatus[0].WhichOneof("deliveryStatus") == "pending"
@@ -121,14 +121,14 @@ def test_an_empty_message_can_be_put() -> None:
 
 def test_a_header_can_be_changed_too() -> None:
     """Its paths begin with its own fields."""
-    record = Record(HEADER, tables.BACKUP_INFO)
+    record = EditableRecord(HEADER, tables.BACKUP_INFO)
     record.clear("firstAppVersion")
     assert record.encode() == HEADER.removesuffix(delimited(5, b"App 1.0"))
 
 
 def test_what_is_there_is_told() -> None:
     """Without changing anything."""
-    record = Record(FRAME)
+    record = EditableRecord(FRAME)
     assert record.has("chatFolder.includedRecipientIds[3]")
     assert not record.has("chatFolder.includedRecipientIds[4]")
     assert not record.has("chatFolder.excludedRecipientIds")
@@ -142,7 +142,7 @@ def test_what_is_there_is_told() -> None:
 )
 def test_what_is_not_there_cannot_be_cleared(path: str) -> None:
     """And the record stays as it was."""
-    record = Record(FRAME)
+    record = EditableRecord(FRAME)
     with pytest.raises(CannotEdit):
         record.clear(path)
     assert record.encode() == FRAME
@@ -151,14 +151,14 @@ def test_what_is_not_there_cannot_be_cleared(path: str) -> None:
 def test_a_message_in_pieces_is_left_alone() -> None:
     """What its elements are counted by is not to be guessed."""
     piece = delimited(11, delimited(6, delimited(1, b"x")))
-    record = Record(delimited(4, piece + piece))
+    record = EditableRecord(delimited(4, piece + piece))
     with pytest.raises(CannotEdit, match="in pieces"):
         record.clear("chatItem.standardMessage.reactions[0]")
 
 
 def test_an_element_of_a_list_is_replaced_in_its_place() -> None:
     """Packed or not; a list as a whole has no one place for a value."""
-    record = Record(FRAME)
+    record = EditableRecord(FRAME)
     record.put("chatFolder.includedRecipientIds[1]", varint(4))
     record.put("chatFolder.includedRecipientIds[3]", varint(6))
     assert Frame.FromString(record.encode()).chatFolder.includedRecipientIds == [3, 4, 5, 6]
@@ -169,7 +169,7 @@ def test_an_element_of_a_list_is_replaced_in_its_place() -> None:
 
 def test_a_field_written_twice_is_cleared_and_put_twice() -> None:
     """Only the last one counts, and it is not known which one a reader meant."""
-    record = Record(delimited(8, number(6, 0) + delimited(1, b"x") + number(6, 0)))
+    record = EditableRecord(delimited(8, number(6, 0) + delimited(1, b"x") + number(6, 0)))
     record.put("chatFolder.folderType", varint(2))
     assert Frame.FromString(record.encode()).chatFolder.folderType == 2
     record.clear("chatFolder.folderType")
@@ -178,12 +178,12 @@ def test_a_field_written_twice_is_cleared_and_put_twice() -> None:
 
 def test_the_element_a_path_leads_through() -> None:
     """Is the innermost."""
-    assert element_of("chatItem.revisions[1].standardMessage.reactions[2].authorId") == (
+    assert element_path("chatItem.revisions[1].standardMessage.reactions[2].authorId") == (
         "chatItem.revisions[1].standardMessage.reactions[2]"
     )
-    assert element_of("chatFolder.includedRecipientIds[4]") == "chatFolder.includedRecipientIds[4]"
+    assert element_path("chatFolder.includedRecipientIds[4]") == "chatFolder.includedRecipientIds[4]"
     with pytest.raises(CannotEdit):
-        element_of("chatItem.chatId")
+        element_path("chatItem.chatId")
 
 
 @settings(max_examples=60)
@@ -195,7 +195,7 @@ def test_whatever_can_be_parsed_comes_back_byte_for_byte(seed: int) -> None:
         odd = mutate(rng, raw)
         if walk_record(odd).fault:
             continue
-        record = Record(odd)
+        record = EditableRecord(odd)
         for _depth in range(3):
             record.has("chatItem.standardMessage.text.body")
             record.has("account.accountSettings.autoDownloadSettings.images")

@@ -8,14 +8,22 @@ from pathlib import Path
 import pytest
 
 from holdfast.backup.errors import LogRefused
-from holdfast.backup.repairs.log import Log, LoggedChange, RepairLogEntry, Stream, log_beside, read_log, write_log
+from holdfast.backup.repairs.log import (
+    ChangeLog,
+    LoggedChange,
+    RepairLogEntry,
+    StreamDigest,
+    default_log_path,
+    read_log,
+    write_log,
+)
 
-LOG = Log(
+LOG = ChangeLog(
     profile="strict",
     edition="current",
     purpose="remote",
-    original=Stream(3, 100, "ab"),
-    repaired=Stream(2, 90, "cd"),
+    original=StreamDigest(3, 100, "ab"),
+    repaired=StreamDigest(2, 90, "cd"),
     changes=(
         LoggedChange(2, base64.b64encode(b"\x01x").decode(), 0, (RepairLogEntry("frame.item", "", "dropped"),)),
     ),
@@ -24,7 +32,7 @@ LOG = Log(
 
 def test_it_comes_back(tmp_path: Path) -> None:
     """With everything in it, and nobody else can read it."""
-    path = log_beside(tmp_path / "fixed.binproto")
+    path = default_log_path(tmp_path / "fixed.binproto")
     assert path.name == "fixed.binproto.changes.json"
     with write_log(path, LOG):
         assert not path.exists()

@@ -8,32 +8,32 @@ import pytest
 from holdfast import backup
 from holdfast.backup.errors import LogRefused, UnreadableBackup
 from holdfast.backup.repairs.log import KeptOriginal
-from holdfast.backup.repairs.originals import file_of, kept_beside, put_back, weigh
+from holdfast.backup.repairs.originals import default_original_path, file_digest, open_source_file, restore_file
 from tests.backup.streams import KEYS, container_of, folder_of, small, stream_of
 
 
 def test_it_lies_beside_the_log() -> None:
     """Under the name of the repaired backup, or of a log that is called otherwise."""
-    assert kept_beside(Path("a/fixed.encrypted.changes.json")) == Path("a/fixed.encrypted.original")
-    assert kept_beside(Path("a/log")) == Path("a/log.original")
+    assert default_original_path(Path("a/fixed.encrypted.changes.json")) == Path("a/fixed.encrypted.original")
+    assert default_original_path(Path("a/log")) == Path("a/log.original")
 
 
 def test_the_file_of_a_backup_is_what_it_is_read_from(tmp_path: Path) -> None:
     """A file by its path or as it was given, and of a snapshot the encrypted one."""
     sealed = tmp_path / "sealed"
     sealed.write_bytes(container_of(small()))
-    with backup.open(sealed, KEYS) as source, file_of(source, None) as file:
+    with backup.open(sealed, KEYS) as source, open_source_file(source, None) as file:
         assert file.read() == sealed.read_bytes()
     given = io.BytesIO(stream_of(small()))
-    with backup.open(given) as source, file_of(source, given) as file:
+    with backup.open(given) as source, open_source_file(source, given) as file:
         assert file.read() == given.getvalue()
     snapshot = folder_of(small(), tmp_path)
-    with backup.open(snapshot, KEYS) as source, file_of(source, None) as file:
+    with backup.open(snapshot, KEYS) as source, open_source_file(source, None) as file:
         assert file.read() == (snapshot / "main").read_bytes()
     with (
         backup.open(io.BytesIO(stream_of(small()))) as source,
         pytest.raises(UnreadableBackup),
-        file_of(source, None),
+        open_source_file(source, None),
     ):
         pass
 
@@ -43,19 +43,19 @@ def test_it_is_put_back_to_the_byte(tmp_path: Path) -> None:
     kept = tmp_path / "kept.original"
     kept.write_bytes(b"damaged")
     with kept.open("rb") as file:
-        written = weigh(file, kept)
+        written = file_digest(file, kept)
     assert (written.name, written.bytes) == ("kept.original", 7)
-    put_back(written, tmp_path, tmp_path / "back")
+    restore_file(written, tmp_path, tmp_path / "back")
     assert (tmp_path / "back").read_bytes() == b"damaged"
     (tmp_path / "inner").mkdir()
     with pytest.raises(LogRefused, match=r"inner/kept\.original"):
-        put_back(
+        restore_file(
             KeptOriginal("../kept.original", written.bytes, written.sha256), tmp_path / "inner", tmp_path / "other"
         )
     kept.write_bytes(b"changed")
     with pytest.raises(LogRefused, match="no longer the original"):
-        put_back(written, tmp_path, tmp_path / "other")
+        restore_file(written, tmp_path, tmp_path / "other")
     kept.unlink()
     with pytest.raises(LogRefused, match="cannot be read"):
-        put_back(written, tmp_path, tmp_path / "other")
+        restore_file(written, tmp_path, tmp_path / "other")
     assert not (tmp_path / "other").exists()

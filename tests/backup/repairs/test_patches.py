@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast import backup
-from holdfast.backup.repairs.patches import Patches, patched, records_in
+from holdfast.backup.repairs.patches import Patches, apply_patches, records_in
 from tests.backup.streams import HEADER, empty_frame, record, stream_of
 from tests.backup.wire.encoding import delimited, varint
 
@@ -18,7 +18,7 @@ FRAMES = [delimited(kind, b"x" * kind) for kind in range(1, 8)]
 def outcome(frames: list[bytes], places: dict[int, tuple[bytes, ...]]) -> list[bytes]:
     """Read a patched backup."""
     with backup.open(io.BytesIO(stream_of([HEADER, *frames]))) as source:
-        made = patched(source, Patches(places))
+        made = apply_patches(source, Patches(places))
         read = [frame.raw for frame in made]
         assert [frame.index for frame in made] == list(range(1, len(read) + 1))
         assert made.size == len(stream_of([HEADER, *read]))
@@ -42,7 +42,7 @@ def test_lengths_written_oddly_stay_so() -> None:
     odd = varint(2, size=3) + b"\x0a\x00"
     stream = record(HEADER) + odd + empty_frame(2) + odd
     with backup.open(io.BytesIO(stream)) as source:
-        (block,) = patched(source, Patches({2: ()})).blocks()
+        (block,) = apply_patches(source, Patches({2: ()})).blocks()
     assert block.data == odd + odd
     assert list(records_in(block.data)) == [odd, odd]
 

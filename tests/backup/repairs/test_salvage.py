@@ -6,7 +6,7 @@ import pytest
 
 from holdfast import backup
 from holdfast.backup.errors import DamagedBackup
-from holdfast.backup.repairs.salvage import cut_off, salvaged
+from holdfast.backup.repairs.salvage import find_damage, salvage_records
 from tests.backup.streams import lines_of, small, stream_of
 
 
@@ -14,10 +14,10 @@ from tests.backup.streams import lines_of, small, stream_of
 def test_whole_records_are_read_and_the_rest_is_told(tail: bytes) -> None:
     """With the bytes there are of it."""
     with backup.open(io.BytesIO(stream_of(small()) + tail)) as source:
-        damage = cut_off(source)
+        damage = find_damage(source)
         assert damage is not None
         assert (damage.rest, damage.frame) == (tail, len(small()))
-        whole = salvaged(source)
+        whole = salvage_records(source)
         assert [frame.raw for frame in whole] == list(small()[1:])
         assert whole.size == len(stream_of(small()))
 
@@ -25,23 +25,23 @@ def test_whole_records_are_read_and_the_rest_is_told(tail: bytes) -> None:
 def test_a_whole_stream_is_whole() -> None:
     """And says so."""
     with backup.open(io.BytesIO(stream_of(small()))) as source:
-        assert cut_off(source) is None
-        assert [frame.raw for frame in salvaged(source)] == list(small()[1:])
+        assert find_damage(source) is None
+        assert [frame.raw for frame in salvage_records(source)] == list(small()[1:])
 
 
 def test_a_length_that_makes_no_sense_ends_what_is_whole() -> None:
     """Nobody knows where the next record begins."""
     with backup.open(io.BytesIO(stream_of(small()) + b"\xff" * 12)) as source:
-        damage = cut_off(source)
+        damage = find_damage(source)
         assert damage is not None
         assert (damage.rest, damage.frame) == (b"", len(small()))
-        assert [frame.raw for frame in salvaged(source)] == list(small()[1:])
+        assert [frame.raw for frame in salvage_records(source)] == list(small()[1:])
 
 
 def test_what_is_no_stream_is_not_cut_off() -> None:
     """Damage of a form that has no records by length is an error."""
     with backup.open(io.BytesIO(lines_of(small()) + b"{")) as source:
         with pytest.raises(DamagedBackup):
-            cut_off(source)
+            find_damage(source)
         with pytest.raises(DamagedBackup):
-            list(salvaged(source))
+            list(salvage_records(source))

@@ -9,7 +9,7 @@ import pytest
 from holdfast import backup
 from holdfast.backup.container import find_layout
 from holdfast.backup.conversion import OutputFormat
-from holdfast.backup.repairs.shape import Shape, shape_of
+from holdfast.backup.repairs.shape import TargetShape, choose_shape
 from tests.backup.streams import KEYS, LOCAL_KEYS, MODERN_KEYS, container_of, file_forms, folder_of, small
 
 FORMS = {
@@ -29,8 +29,10 @@ def test_the_form_is_that_of_the_original(name: str) -> None:
     """Unless another is asked for."""
     file = io.BytesIO(dict(file_forms(small()))[name])
     with backup.open(file, MODERN_KEYS) as source:
-        assert shape_of(source, file, None, MODERN_KEYS).to is FORMS[name]
-        assert shape_of(source, file, OutputFormat.STREAM, MODERN_KEYS) == Shape(OutputFormat.STREAM, MODERN_KEYS)
+        assert choose_shape(source, file, None, MODERN_KEYS).to is FORMS[name]
+        assert choose_shape(source, file, OutputFormat.STREAM, MODERN_KEYS) == TargetShape(
+            OutputFormat.STREAM, MODERN_KEYS
+        )
 
 
 def test_an_encrypted_file_keeps_its_layout_and_what_it_says_about_its_token(tmp_path: Path) -> None:
@@ -39,10 +41,10 @@ def test_an_encrypted_file_keeps_its_layout_and_what_it_says_about_its_token(tmp
     old.write_bytes(container_of(small()))
     new.write_bytes(container_of(small(), modern=True))
     with backup.open(old, MODERN_KEYS) as source:
-        assert shape_of(source, None, None, MODERN_KEYS) == Shape(OutputFormat.CONTAINER, KEYS)
+        assert choose_shape(source, None, None, MODERN_KEYS) == TargetShape(OutputFormat.CONTAINER, KEYS)
     with backup.open(new, MODERN_KEYS) as source, new.open("rb") as file:
-        shape = shape_of(source, None, None, MODERN_KEYS)
-        assert shape == Shape(OutputFormat.CONTAINER, MODERN_KEYS, find_layout(file).forward_secrecy)
+        shape = choose_shape(source, None, None, MODERN_KEYS)
+        assert shape == TargetShape(OutputFormat.CONTAINER, MODERN_KEYS, find_layout(file).forward_secrecy)
         assert shape.forward_secrecy is not None
 
 
@@ -50,18 +52,18 @@ def test_what_was_no_encrypted_file_takes_the_keys_as_they_are() -> None:
     """There is nothing to go by."""
     file = io.BytesIO(dict(file_forms(small()))["stream"])
     with backup.open(file) as source:
-        assert shape_of(source, file, OutputFormat.CONTAINER, MODERN_KEYS) == Shape(
+        assert choose_shape(source, file, OutputFormat.CONTAINER, MODERN_KEYS) == TargetShape(
             OutputFormat.CONTAINER, MODERN_KEYS
         )
     with backup.open(io.BytesIO(container_of(small())), KEYS) as source:
-        assert shape_of(source, None, None, MODERN_KEYS) == Shape(OutputFormat.CONTAINER, MODERN_KEYS)
+        assert choose_shape(source, None, None, MODERN_KEYS) == TargetShape(OutputFormat.CONTAINER, MODERN_KEYS)
 
 
 def test_the_recovery_key_is_enough_for_a_folder(tmp_path: Path) -> None:
     """What else it takes lies beside the messages, if it is whole."""
     snapshot = folder_of(small(), tmp_path)
     with backup.open(snapshot, LOCAL_KEYS) as source:
-        shape = shape_of(source, None, None, LOCAL_KEYS)
-        assert shape == Shape(OutputFormat.CONTAINER, replace(LOCAL_KEYS, backup_id=KEYS.own_backup_id()))
+        shape = choose_shape(source, None, None, LOCAL_KEYS)
+        assert shape == TargetShape(OutputFormat.CONTAINER, replace(LOCAL_KEYS, backup_id=KEYS.own_backup_id()))
         (snapshot / "metadata").write_bytes(b"damaged")
-        assert shape_of(source, None, None, LOCAL_KEYS) == Shape(OutputFormat.CONTAINER, LOCAL_KEYS)
+        assert choose_shape(source, None, None, LOCAL_KEYS) == TargetShape(OutputFormat.CONTAINER, LOCAL_KEYS)

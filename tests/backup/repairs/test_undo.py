@@ -10,33 +10,33 @@ from hypothesis import strategies as st
 
 from holdfast import backup
 from holdfast.backup.errors import LogRefused
-from holdfast.backup.repairs.log import Log, LoggedChange, Stream
-from holdfast.backup.repairs.patches import Patches, patched, records_in
-from holdfast.backup.repairs.undo import measured, restored
+from holdfast.backup.repairs.log import ChangeLog, LoggedChange, StreamDigest
+from holdfast.backup.repairs.patches import Patches, apply_patches, records_in
+from holdfast.backup.repairs.undo import restore_original, stream_digest
 from tests.backup.streams import HEADER, record, small, stream_of
 from tests.backup.wire.encoding import delimited, varint
 
 
-def log_of(stream: bytes, places: dict[int, tuple[bytes, ...]]) -> tuple[bytes, Log]:
+def log_of(stream: bytes, places: dict[int, tuple[bytes, ...]]) -> tuple[bytes, ChangeLog]:
     """Patch a stream, and write down how."""
     with backup.open(io.BytesIO(stream)) as source:
         records = [one for block in source.blocks() for one in records_in(block.data)]
-        made = patched(source, Patches(places))
+        made = apply_patches(source, Patches(places))
         data = record(HEADER) + b"".join(block.data for block in made.blocks())
         changes = tuple(
             LoggedChange(frame, base64.b64encode(records[frame - 1]).decode(), len(new), ())
             for frame, new in sorted(places.items())
         )
-        before, after = measured(source), measured(made)
-        return data, Log(
+        before, after = stream_digest(source), stream_digest(made)
+        return data, ChangeLog(
             profile="strict", edition="spec", purpose="remote", changes=changes, original=before, repaired=after
         )
 
 
-def back(repaired: bytes, log: Log) -> bytes:
+def back(repaired: bytes, log: ChangeLog) -> bytes:
     """Restore the original."""
     with backup.open(io.BytesIO(repaired)) as source:
-        return record(HEADER) + b"".join(block.data for block in restored(source, log).blocks())
+        return record(HEADER) + b"".join(block.data for block in restore_original(source, log).blocks())
 
 
 @settings(max_examples=100)
@@ -59,7 +59,7 @@ def test_the_original_is_told_by_its_hash() -> None:
     """And by its size, which is that of the plain stream."""
     stream = stream_of(small())
     with backup.open(io.BytesIO(stream)) as source:
-        assert measured(source) == Stream(len(small()) - 1, len(stream), measured(source).sha256)
+        assert stream_digest(source) == StreamDigest(len(small()) - 1, len(stream), stream_digest(source).sha256)
 
 
 def test_another_backup_or_another_log_is_refused() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.backup import RepairOptions, plan_repair, repair, undo_repair
-from holdfast.backup.repairs.log import log_beside
+from holdfast.backup.repairs.log import default_log_path
 from holdfast.backup.rules import validate
 from holdfast.backup.rules.container import RULE_OF
 from holdfast.backup.rules.registry import RULES
@@ -91,7 +91,7 @@ def test_what_is_broken_is_mended_and_can_be_undone(name: str, tmp_path: Path) -
         assert done == planned
         assert done.passes == (errors(target, **how) == [])
         assert drop or not any(step.loses for step in done.steps)
-        assert undo_repair(target, log_beside(target), back, replace=True) == 0 or done.steps
+        assert undo_repair(target, default_log_path(target), back, replace=True) == 0 or done.steps
         assert back.read_bytes() == source.read_bytes()
         if drop or not any(fix.loses for fix in REPAIRS[name]):
             assert any(step.rule == name for step in done.steps)

@@ -14,7 +14,7 @@ from holdfast.backup.wire.walk import walk_record
 __all__ = ["broken_like"]
 
 # Fields of the number 15, which no record has: how they begin decides what is wrong with them.
-BEGINNINGS: Final = {
+FAULT_PREFIXES: Final = {
     faults.LONG_VARINT: (b"\x80" * 10,),
     faults.TOO_LONG: (b"\x7a\xff\xff\xff\xff\x0f",),
     faults.BAD_TAG: (b"\0",),
@@ -24,7 +24,7 @@ BEGINNINGS: Final = {
 }
 # The shortest way to a text in each record that can hold one, as tags: the record, the messages in it, the text.
 # A list that can be damaged is only in the account.
-TEXTS: Final = (
+TEXT_PATHS: Final = (
     (b"\x0a", b"\x22"),
     (b"\x12", b"\x12", b"\x1a"),
     (b"\x1a", b"\x4a", b"\x12", b"\x22"),
@@ -33,7 +33,7 @@ TEXTS: Final = (
     (b"\x42", b"\x0a"),
     (b"\x22",),
 )
-LIST: Final = (b"\x0a", b"\x4a", b"\x9a\x01", b"\x1a", b"\x12")
+LIST_PATH: Final = (b"\x0a", b"\x4a", b"\x9a\x01", b"\x1a", b"\x12")
 
 
 def broken_like(raw: bytes, fault: int, root: int = tables.FRAME) -> bytes:
@@ -41,14 +41,14 @@ def broken_like(raw: bytes, fault: int, root: int = tables.FRAME) -> bytes:
 
     One whose length is confirmed by what it begins with keeps that, so that it is still believed.
     """
-    for start in (*plain_beginnings(raw, fault), *beginnings(raw, fault)):
+    for start in (*plain_prefixes(raw, fault), *fault_prefixes(raw, fault)):
         candidate = start[: len(raw)].ljust(len(raw), b"\0")
         if walk_record(candidate, root).fault == fault:
             return candidate
     return bytes(len(raw))
 
 
-def plain_beginnings(raw: bytes, fault: int) -> tuple[bytes, ...]:
+def plain_prefixes(raw: bytes, fault: int) -> tuple[bytes, ...]:
     """List how such a record can begin if it is one field that fills it: with that field's tag and length."""
     record = encode_varint(len(raw)) + raw
     if not is_plain(record):
@@ -56,26 +56,26 @@ def plain_beginnings(raw: bytes, fault: int) -> tuple[bytes, ...]:
     _size, body = varint_at(raw, 1)
     head, inner = raw[:body], raw[body:]
     if fault == faults.BAD_TEXT:
-        return tuple(head + nested(path[1:], b"\xff") for path in TEXTS if path[1:] and raw.startswith(path[0]))
+        return tuple(head + nest(path[1:], b"\xff") for path in TEXT_PATHS if path[1:] and raw.startswith(path[0]))
     if fault == faults.BAD_LIST:
-        return (head + nested(LIST[1:], b"\0"),)
-    return tuple(head + start for start in beginnings(inner, fault))
+        return (head + nest(LIST_PATH[1:], b"\0"),)
+    return tuple(head + start for start in fault_prefixes(inner, fault))
 
 
-def beginnings(raw: bytes, fault: int) -> tuple[bytes, ...]:
+def fault_prefixes(raw: bytes, fault: int) -> tuple[bytes, ...]:
     """List how such a record can begin, the likeliest first."""
     if fault == faults.CUT:
         # Each claims to be longer than what is left, however much that is.
         return (b"\x7a" + encode_varint(max(len(raw), 1)), b"\x7a\x7f", b"\x7a")
     if fault == faults.BAD_TEXT:
-        same = [path for path in TEXTS if raw.startswith(path[0])]
-        return tuple(nested(path, b"\xff") for path in (*same, *TEXTS))
+        matching = [path for path in TEXT_PATHS if raw.startswith(path[0])]
+        return tuple(nest(path, b"\xff") for path in (*matching, *TEXT_PATHS))
     if fault == faults.BAD_LIST:
-        return (nested(LIST, b"\0"),)
-    return BEGINNINGS[fault]
+        return (nest(LIST_PATH, b"\0"),)
+    return FAULT_PREFIXES[fault]
 
 
-def nested(path: tuple[bytes, ...], value: bytes) -> bytes:
+def nest(path: tuple[bytes, ...], value: bytes) -> bytes:
     """Write a value inside of messages inside of each other."""
     for tag in reversed(path):
         value = tag + encode_varint(len(value)) + value

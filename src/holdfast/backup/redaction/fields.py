@@ -8,10 +8,10 @@ import random
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from holdfast.backup.redaction.badges import another_proof
+from holdfast.backup.redaction.badges import replace_proof
 from holdfast.backup.redaction.identities import Identities
 from holdfast.backup.redaction.texts import Texts
-from holdfast.backup.redaction.unknown import emptied
+from holdfast.backup.redaction.unknown import clear_field
 from holdfast.backup.wire import tables
 from holdfast.backup.wire.collect import slot_of
 
@@ -181,7 +181,7 @@ REPLACED: Final = bytes(any(slot in slots for slots in SLOTS.values()) for slot 
 def replacements(rng: random.Random) -> list[Replace | None]:
     """Return by slot how the value of each field is replaced; slot 0 is whatever the schema does not know."""
     texts, identities = Texts(rng), Identities(rng)
-    ways: dict[str, Replace] = {
+    replacers: dict[str, Replace] = {
         "words": texts.words,
         "counted": texts.counted,
         "emoji": texts.emoji,
@@ -201,12 +201,12 @@ def replacements(rng: random.Random) -> list[Replace | None]:
         "key": identities.key,
         # The first byte says which kind of key it is.
         "public key": lambda value: value[:1] + rng.randbytes(max(len(value) - 1, 0)),
-        "proof": lambda value: another_proof(value, rng),
+        "proof": lambda value: replace_proof(value, rng),
         "noise": lambda value: rng.randbytes(len(value)),
     }
     by_slot: list[Replace | None] = [None] * tables.SLOTS
-    by_slot[0] = emptied
+    by_slot[0] = clear_field
     for name, slots in SLOTS.items():
         for slot in slots:
-            by_slot[slot] = ways[name]
+            by_slot[slot] = replacers[name]
     return by_slot

@@ -17,35 +17,35 @@ __all__ = ["Identities", "read_number", "write_number"]
 Name = TypeVar("Name", bytes, int, str)
 
 UUID: Final = 16
-TRIES: Final = 64
+MAX_TRIES: Final = 64
 LARGEST: Final = (1 << 64) - 1
 CONSONANTS: Final = "bcdfghjklmnpqrstvwxz"
 # No country has the first prefix, and no place in America the second.
 PREFIXES: Final = ("999", "1555")
 # By how many bytes they take; none may stand in a username.
-STRANGE: Final = {1: "-+=!", 2: "łńśżź", 3: "ḃḋḟṁṡ", 4: "🀰🀱🀲🀳🀴"}
+INVALID_CHARACTERS: Final = {1: "-+=!", 2: "łńśżź", 3: "ḃḋḟṁṡ", 4: "🀰🀱🀲🀳🀴"}
 # How many digits the largest number of a username has.
-LONGEST: Final = len(str(LARGEST))
+MAX_DIGITS: Final = len(str(LARGEST))
 
 
 class Pseudonyms(Generic[Name]):
     """Who was renamed to what."""
 
     def __init__(self) -> None:
-        self._given: dict[Name, Name] = {}
+        self._pseudonyms: dict[Name, Name] = {}
         self._used: set[Name] = set()
 
     def rename(self, name: Name, draw: Callable[[], Name], every: Callable[[], Iterator[Name]]) -> Name:
         """Return the pseudonym of a name; a new one is drawn, or found among all where nearly all are taken."""
-        existing = self._given.get(name)
+        existing = self._pseudonyms.get(name)
         if existing is not None:
             return existing
         pseudonym = next(
-            (new for new in (draw() for _ in range(TRIES)) if new != name and new not in self._used), None
+            (new for new in (draw() for _ in range(MAX_TRIES)) if new != name and new not in self._used), None
         )
         if pseudonym is None:
             pseudonym = next((new for new in every() if new not in self._used), name)
-        self._given[name] = pseudonym
+        self._pseudonyms[name] = pseudonym
         self._used.add(pseudonym)
         return pseudonym
 
@@ -89,8 +89,8 @@ class Identities:
         number = read_number(value)
         if number == 0:
             return value
-        lowest, highest = alike(number)
-        first, last = nobodys(lowest, highest)
+        lowest, highest = same_length(number)
+        first, last = unassigned_range(lowest, highest)
         pseudonym = self._telephones.rename(
             number, lambda: self._rng.randint(first, last), lambda: iter(range(lowest, highest + 1))
         )
@@ -108,11 +108,19 @@ class Identities:
     def username(self, value: bytes) -> bytes:
         """Rename a username, which is right or wrong in the same way afterwards."""
         name = value.decode()
-        signs = alphabets(name)
+        alphabets_by_position = alphabets(name)
         pseudonym = self._usernames.rename(
             name.lower(),
-            lambda: "".join(map(self._rng.choice, signs)),
-            lambda: map("".join, product(*(ascii_lowercase if sign is CONSONANTS else sign for sign in signs))),
+            lambda: "".join(map(self._rng.choice, alphabets_by_position)),
+            lambda: map(
+                "".join,
+                product(
+                    *(
+                        ascii_lowercase if character is CONSONANTS else character
+                        for character in alphabets_by_position
+                    )
+                ),
+            ),
         )
         return pseudonym.encode()
 
@@ -141,14 +149,14 @@ def same_size(number: int) -> tuple[int, int]:
     return max(1 << 7 * (size - 1), 1), min((1 << 7 * size) - 1, LARGEST)
 
 
-def alike(number: int) -> tuple[int, int]:
+def same_length(number: int) -> tuple[int, int]:
     """Return the lowest and the highest number with as many digits that take as many bytes on the wire."""
     lowest, highest = same_size(number)
     length = len(str(number))
     return max(lowest, 10 ** (length - 1)), min(highest, 10**length - 1)
 
 
-def nobodys(lowest: int, highest: int) -> tuple[int, int]:
+def unassigned_range(lowest: int, highest: int) -> tuple[int, int]:
     """Return the numbers of a range that nobody has, or all of it where none is known not to be had."""
     length = len(str(highest))
     for prefix in PREFIXES:
@@ -165,20 +173,20 @@ def alphabets(name: str) -> list[str]:
     significant = number.lstrip("0")
     nonzero = digits[1:]
     # As a number it must stay on its side of the largest, which only shows where it has as many digits.
-    if significant.isascii() and significant.isdigit() and len(significant) >= LONGEST:
+    if significant.isascii() and significant.isdigit() and len(significant) >= MAX_DIGITS:
         nonzero = "1" if int(significant) <= LARGEST else "9"
     return [
-        *(alphabet(sign, digits) for sign in nickname + dot),
-        *(sign if sign == "0" else alphabet(sign, nonzero) for sign in number),
+        *(alphabet(character, digits) for character in nickname + dot),
+        *(character if character == "0" else alphabet(character, nonzero) for character in number),
     ]
 
 
-def alphabet(sign: str, numerals: str) -> str:
+def alphabet(character: str, numerals: str) -> str:
     """List the signs of the same kind."""
-    if sign in "._":
-        return sign
-    if sign in ascii_letters:
+    if character in "._":
+        return character
+    if character in ascii_letters:
         return CONSONANTS
-    if sign in digits:
+    if character in digits:
         return numerals
-    return STRANGE[len(sign.encode())]
+    return INVALID_CHARACTERS[len(character.encode())]

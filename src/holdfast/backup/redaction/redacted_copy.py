@@ -37,10 +37,10 @@ ENDINGS: Final = {
     f"the record {faults.FAULTS[faults.LONG_VARINT]}": b"\xff" * 10,
     f"the record {faults.FAULTS[faults.TOO_LONG]}": TOO_LONG,
 }
-CUT_SHORT: Final = b"\x7f"
+TRUNCATED: Final = b"\x7f"
 # What stands in a place that could not be read: no length, and no beginning of a record. It begins with a length
 # that fails as the one that stood there did.
-NOTHING: Final = b"\xff"
+UNREADABLE: Final = b"\xff"
 
 
 @public
@@ -82,16 +82,16 @@ def redact(
     >>> hb.redact("chats.binproto", "redacted.binproto", seed=1)
     Redaction(frames=255, damaged=0, problem=<0 characters>, gaps=0, faults=<0 items>)
     """
-    met: list[Fault] = []
+    found_faults: list[Fault] = []
     gaps: list[Gap] = []
     with ExitStack() as stack:
         if not isinstance(source, Backup):
             try:
                 backup = backup_reader.open(
-                    source, key, progress=progress, on_fault=met.append, on_gap=gaps.append
+                    source, key, progress=progress, on_fault=found_faults.append, on_gap=gaps.append
                 )
             except BackupError as refusal:
-                raise reason_for(refusal, met) from None
+                raise reason_for(refusal, found_faults) from None
             source = stack.enter_context(backup)
         if isinstance(target, str | PathLike):
             target = Path(target)
@@ -100,30 +100,30 @@ def redact(
         redactor = Redactor(seed)
         sink.write(encode_varint(len(source.header)) + redactor.header(source.header))
         problem = ""
-        filled = 0
+        written_gaps = 0
         try:
             for block in source.blocks():
-                filled = fill(sink, gaps, filled)
+                written_gaps = write_gaps(sink, gaps, written_gaps)
                 sink.write(redactor.block(block.data))
         except DamagedBackup as error:
             # Only the stream itself can be broken off in the same way; a container cannot.
             if error.frame is None:
                 raise
             problem = str(error)
-            sink.write(ENDINGS.get(error.problem, CUT_SHORT))
-        fill(sink, gaps, filled)
-        fault_texts = tuple(dict.fromkeys(map(str, met)))
+            sink.write(ENDINGS.get(error.problem, TRUNCATED))
+        write_gaps(sink, gaps, written_gaps)
+        fault_texts = tuple(dict.fromkeys(map(str, found_faults)))
         return Redaction(redactor.frames, redactor.damaged, problem, len(gaps), fault_texts)
 
 
-def fill(sink: BinaryIO, gaps: list[Gap], filled: int) -> int:
+def write_gaps(sink: BinaryIO, gaps: list[Gap], written_gaps: int) -> int:
     """Write something that cannot be read either where that was met since last time; return how often it was."""
-    for gap in gaps[filled:]:
-        begin = {faults.TOO_LONG: TOO_LONG, faults.CUT: CUT_SHORT.rjust(min(gap.size, 4), NOTHING)}.get(
+    for gap in gaps[written_gaps:]:
+        begin = {faults.TOO_LONG: TOO_LONG, faults.CUT: TRUNCATED.rjust(min(gap.size, 4), UNREADABLE)}.get(
             gap.fault, b""
         )
         sink.write(begin[: gap.size])
-        sink.writelines(NOTHING * min(CHUNK, gap.size - start) for start in range(len(begin), gap.size, CHUNK))
+        sink.writelines(UNREADABLE * min(CHUNK, gap.size - start) for start in range(len(begin), gap.size, CHUNK))
     return len(gaps)
 
 
@@ -134,7 +134,7 @@ class Redactor:
         # Whoever knows what is written next learns nothing about what stood there, so this need not be a secret.
         # It must only not be what a made-up backup was made with, or its own bytes would come back.
         rng = random.Random(f"redact {secrets.randbits(256) if seed is None else seed}")  # noqa: S311  # not for secrets: the seed makes it repeatable
-        self._ways = replacements(rng)
+        self._replacers = replacements(rng)
         self.frames = 0
         self.damaged = 0
 
@@ -154,7 +154,7 @@ class Redactor:
             start = result.rest
             if not result.fault:
                 break
-            begin, start = one_record(data, start)
+            begin, start = record_span(data, start)
             broken.append((begin, start, result.fault))
         out = self._overwrite(data, values)
         for begin, end, fault in broken:
@@ -166,7 +166,7 @@ class Redactor:
     def _overwrite(self, data: bytes, values: list[Leaf]) -> bytearray:
         """Overwrite values, each by as many bytes."""
         out = bytearray(data)
-        replacers = self._ways
+        replacers = self._replacers
         for slot, begin, end in values:
             replacer = replacers[slot]
             if replacer is not None and begin < end:
@@ -174,7 +174,7 @@ class Redactor:
         return out
 
 
-def one_record(data: bytes, start: int) -> tuple[int, int]:
+def record_span(data: bytes, start: int) -> tuple[int, int]:
     """Return where the body of the record that begins at `start` begins and ends."""
     # Only this one is asked for: a million others may follow.
     spans, _rest, needed, _fault = split(data[start : start + 10], 0, NO_CAP)

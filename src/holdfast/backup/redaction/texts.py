@@ -21,22 +21,22 @@ WORDS: Final = bytes(32 if byte >= 216 else CONSONANTS[byte % len(CONSONANTS)] f
 TOKENS: Final = bytes((CONSONANTS + DIGITS)[byte % 30] for byte in range(256))
 NUMERALS: Final = bytes(DIGITS[byte % 10] for byte in range(256))
 # Text shorter than this is a name or a word, and gets no spaces.
-SENTENCE: Final = 16
+MIN_SENTENCE: Final = 16
 
-WIDE: Final = re.compile(rb"[\xc2-\xdf].|[\xe0-\xef]..|[\xf0-\xf4]...", re.DOTALL)
+MULTIBYTE: Final = re.compile(rb"[\xc2-\xdf].|[\xe0-\xef]..|[\xf0-\xf4]...", re.DOTALL)
 # By how many bytes they take.
-SIGNS: Final = {
-    2: [sign.encode() for sign in "ĉďđĝğĥħĵķĺļľłńņňŕŗřśŝşšţťŵźżž"],
-    3: [sign.encode() for sign in "ḃḅḇḉḋḍḏḑḓḟḡḣḥḧḩḫḱḳḵḷḹḻḽḿṁṃ"],
-    4: [chr(sign).encode() for sign in range(0x1F030, 0x1F094)],
+REPLACEMENTS: Final = {
+    2: [character.encode() for character in "ĉďđĝğĥħĵķĺļľłńņňŕŗřśŝşšţťŵźżž"],
+    3: [character.encode() for character in "ḃḅḇḉḋḍḏḑḓḟḡḣḥḧḩḫḱḳḵḷḹḻḽḿṁṃ"],
+    4: [chr(character).encode() for character in range(0x1F030, 0x1F094)],
 }
 # What stands on the letter before it, by how many bytes it takes.
 ACCENTS: Final = {2: "\u0300".encode(), 3: "\u20d0".encode()}
-DICE: Final = [sign.encode() for sign in "⚀⚁⚂⚃⚄⚅"]
+DICE: Final = [character.encode() for character in "⚀⚁⚂⚃⚄⚅"]
 # Stands in a message where somebody is mentioned.
 PLACEHOLDER: Final = "\ufffc".encode()
 # What holds the parts of an emoji together: a joiner, and the choice of its coloured form.
-JOINTS: Final = ("\u200d".encode(), "\ufe0f".encode())
+EMOJI_JOINERS: Final = ("\u200d".encode(), "\ufe0f".encode())
 
 SCHEME: Final = re.compile(rb"https?://")
 VERSION: Final = re.compile(rb"(?:[A-Za-z]{2,20}[ /-])?v?\d{1,4}(?:\.\d{1,6}){1,3}(?:-[a-z]{1,8}(?:\.\d{1,4})?)?")
@@ -81,9 +81,9 @@ class Texts:
 
     def words(self, value: bytes) -> bytes:
         """Write something that looks like a name or a message; places of mentions stay where they are."""
-        table = WORDS if len(value) >= SENTENCE else LETTERS
-        replacement = self._filled(value, table, kept=(PLACEHOLDER,))
-        return replacement if replacement != value else self._other(value, table)
+        table = WORDS if len(value) >= MIN_SENTENCE else LETTERS
+        replacement = self._replace(value, table, kept=(PLACEHOLDER,))
+        return replacement if replacement != value else self._replace_until_different(value, table)
 
     def counted(self, value: bytes) -> bytes:
         """Write something of as many characters, as people count them, for fields that have a limit of those."""
@@ -94,19 +94,19 @@ class Texts:
             letters = self._rng.randbytes(length).translate(LETTERS)
             rest = len(value) - length
             if rest == 1:
-                letters = letters[:-1] + self._rng.choice(SIGNS[2])
+                letters = letters[:-1] + self._rng.choice(REPLACEMENTS[2])
                 rest = 0
             replacement = letters + ACCENTS[3] * (rest & 1) + ACCENTS[2] * ((rest - 3 * (rest & 1)) // 2)
         return replacement
 
     def token(self, value: bytes) -> bytes:
         """Write something without spaces, as programs do."""
-        return self._other(value, TOKENS)
+        return self._replace_until_different(value, TOKENS)
 
     def emoji(self, value: bytes) -> bytes:
         """Write a die or a domino for each part of an emoji."""
-        replacement = self._filled(value, LETTERS, kept=JOINTS, threes=DICE)
-        return replacement if replacement != value else self._other(value, LETTERS)
+        replacement = self._replace(value, LETTERS, kept=EMOJI_JOINERS, threes=DICE)
+        return replacement if replacement != value else self._replace_until_different(value, LETTERS)
 
     def numeral(self, value: bytes) -> bytes:
         """Write other digits, as in an amount or a telephone number; signs between them stay."""
@@ -145,24 +145,24 @@ class Texts:
         """Keep the first sign of a blurred preview, which says how many follow."""
         return value[:1] + self.token(value[1:]) if value.isascii() else self.token(value)
 
-    def _other(self, value: bytes, table: bytes) -> bytes:
+    def _replace_until_different(self, value: bytes, table: bytes) -> bytes:
         """Replace every sign, until nothing is as it was."""
         replacement = value
         while value and replacement == value:
-            replacement = self._filled(value, table)
+            replacement = self._replace(value, table)
         return replacement
 
-    def _filled(
-        self, value: bytes, table: bytes, kept: tuple[bytes, ...] = (), threes: list[bytes] = SIGNS[3]
+    def _replace(
+        self, value: bytes, table: bytes, kept: tuple[bytes, ...] = (), threes: list[bytes] = REPLACEMENTS[3]
     ) -> bytes:
         """Replace every sign but those kept: ASCII from a table, what takes three bytes by one of `threes`."""
         noise = self._rng.randbytes(len(value))
         if value.isascii():
             return noise.translate(table)
         out = bytearray(noise.translate(table))
-        for match in WIDE.finditer(value):
+        for match in MULTIBYTE.finditer(value):
             begin, end = match.span()
-            sign = match[0]
-            signs = threes if end - begin == 3 else SIGNS[end - begin]
-            out[begin:end] = sign if sign in kept else signs[noise[begin] % len(signs)]
+            character = match[0]
+            choices = threes if end - begin == 3 else REPLACEMENTS[end - begin]
+            out[begin:end] = character if character in kept else choices[noise[begin] % len(choices)]
         return bytes(out)

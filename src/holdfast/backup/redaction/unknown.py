@@ -4,7 +4,7 @@ from typing import Final
 
 from holdfast.backup.wire.varint import varint_at
 
-__all__ = ["emptied"]
+__all__ = ["clear_field"]
 
 VARINT: Final = 0
 FIXED64: Final = 1
@@ -12,7 +12,7 @@ DELIMITED: Final = 2
 FIXED32: Final = 5
 
 
-def emptied(field: bytes) -> bytes:
+def clear_field(field: bytes) -> bytes:
     """Empty a whole field, tag and all, that was walked before; of a group, every field in it.
 
     Bytes become zeros, and numbers the lowest that take as many bytes.

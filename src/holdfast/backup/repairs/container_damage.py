@@ -10,13 +10,15 @@ from holdfast.backup.repairs.plan import RemainingError, Step
 from holdfast.backup.rules.container import RULE_OF
 from holdfast.backup.rules.registry import rule_named
 
-__all__ = ["LOSES", "REWRITTEN", "around", "each_once"]
+__all__ = ["LOSSY_PART", "REWRITTEN_PARTS", "container_steps", "unique_faults"]
 
 # The parts of the file that holds the stream: with one of them damaged, only the file itself can be put back.
-REWRITTEN: Final = frozenset({Part.LENGTH, Part.TOKENS, Part.MAC, Part.PADDING, Part.COMPRESSION, Part.CHECKSUM})
+REWRITTEN_PARTS: Final = frozenset(
+    {Part.LENGTH, Part.TOKENS, Part.MAC, Part.PADDING, Part.COMPRESSION, Part.CHECKSUM}
+)
 # What follows damaged compression is lost; everything else is only written again.
-LOSES: Final = Part.COMPRESSION
-WORDS: Final = {
+LOSSY_PART: Final = Part.COMPRESSION
+DESCRIPTIONS: Final = {
     Part.LENGTH: "The backup is written again with what is left of it: {frames}.",
     Part.TOKENS: "The backup is written again without it; it opens with its token.",
     Part.MAC: "The backup is encrypted again with all of its content: {frames}, whose checksum is correct.",
@@ -26,29 +28,32 @@ WORDS: Final = {
     Part.METADATA: "The backup is written again without it.",
     Part.METADATA_MISSING: "The backup is written again without it.",
 }
-UNPROVEN: Final = "The backup is encrypted again with what can be read, which could not be authenticated."
+UNVERIFIED: Final = "The backup is encrypted again with what can be read, which could not be authenticated."
 
 
-def each_once(faults: Iterable[Fault]) -> list[Fault]:
+def unique_faults(faults: Iterable[Fault]) -> list[Fault]:
     """Keep one of each fault: every reading of a backup tells of them anew."""
     return list({RULE_OF[fault.part] + str(fault): fault for fault in faults}.values())
 
 
-def around(faults: Iterable[Fault], frames: int, *, drop: bool) -> tuple[list[Step], list[RemainingError]]:
+def container_steps(
+    faults: Iterable[Fault], frames: int, *, drop: bool
+) -> tuple[list[Step], list[RemainingError]]:
     """Tell what is done about faults around a stream of which so many frames can be read, and what stays."""
     steps: list[Step] = []
     remaining_errors: list[RemainingError] = []
-    met = {fault.part for fault in faults}
-    kept = f"{frames:,} {'frame' if frames == 1 else 'frames'}"
+    damaged_parts = {fault.part for fault in faults}
+    frame_count = f"{frames:,} {'frame' if frames == 1 else 'frames'}"
     for fault in faults:
         rule = rule_named(RULE_OF[fault.part])
-        if fault.part is not LOSES:
-            unproven = fault.part is Part.MAC and met & {LOSES, Part.CHECKSUM}
-            description = UNPROVEN if unproven else WORDS[fault.part].format(frames=kept)
+        if fault.part is not LOSSY_PART:
+            is_unverified = fault.part is Part.MAC and damaged_parts & {LOSSY_PART, Part.CHECKSUM}
+            description = UNVERIFIED if is_unverified else DESCRIPTIONS[fault.part].format(frames=frame_count)
             steps.append(Step(None, rule.id, "", description, loses=False))
         elif drop:
+            location = fault_location(fault)
             description = (
-                f"What follows {place_of(fault)} cannot be read and is left out; {kept} before it are kept."
+                f"What follows {location} cannot be read and is left out; {frame_count} before it are kept."
             )
             steps.append(Step(frames + 1, rule.id, "", description, loses=True))
         else:
@@ -56,6 +61,6 @@ def around(faults: Iterable[Fault], frames: int, *, drop: bool) -> tuple[list[St
     return steps, remaining_errors
 
 
-def place_of(fault: Fault) -> str:
+def fault_location(fault: Fault) -> str:
     """Name the place of a fault."""
     return f"byte {fault.offset:,} of the {fault.stream}" if isinstance(fault, DamagedContainer) else "this place"

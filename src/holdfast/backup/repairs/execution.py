@@ -28,14 +28,28 @@ from holdfast.backup.errors import (
     UnwritableBackup,
 )
 from holdfast.backup.public import public
-from holdfast.backup.repairs.container_damage import LOSES, REWRITTEN, around, each_once
-from holdfast.backup.repairs.log import Log, LoggedChange, Lost, RepairLogEntry, log_beside, read_log, write_log
-from holdfast.backup.repairs.originals import file_of, kept_beside, original_at, put_back, weigh
-from holdfast.backup.repairs.patches import Patches, patched
+from holdfast.backup.repairs.container_damage import LOSSY_PART, REWRITTEN_PARTS, container_steps, unique_faults
+from holdfast.backup.repairs.log import (
+    ChangeLog,
+    LoggedChange,
+    LostBytes,
+    RepairLogEntry,
+    default_log_path,
+    read_log,
+    write_log,
+)
+from holdfast.backup.repairs.originals import (
+    default_original_path,
+    file_digest,
+    open_source_file,
+    original_path,
+    restore_file,
+)
+from holdfast.backup.repairs.patches import Patches, apply_patches
 from holdfast.backup.repairs.plan import RemainingError, RepairPlan, Step, make_plan
-from holdfast.backup.repairs.salvage import cut_off, salvaged
-from holdfast.backup.repairs.shape import Shape, shape_of
-from holdfast.backup.repairs.undo import belongs, measured, restored
+from holdfast.backup.repairs.salvage import find_damage, salvage_records
+from holdfast.backup.repairs.shape import TargetShape, choose_shape
+from holdfast.backup.repairs.undo import check_log, restore_original, stream_digest
 from holdfast.backup.rules.finding import Finding
 from holdfast.backup.rules.registry import rule_named
 from holdfast.backup.rules.rule import Edition, Profile, Purpose
@@ -46,7 +60,7 @@ from holdfast.redacted_repr import redacted
 
 __all__ = ["Repair", "RepairOptions", "plan_repair", "repair", "undo_repair"]
 
-CUT_OFF = "stream.whole"
+UNREADABLE_RULE = "stream.whole"
 
 
 @public
@@ -97,8 +111,8 @@ def plan_repair(
     >>> plan.passes, len(plan.steps)
     (True, 0)
     """
-    with again_and_again(source, key) as readable:
-        return draw(readable, options or RepairOptions()).repair
+    with open_rereadable(source, key) as readable:
+        return prepare_repair(readable, options or RepairOptions()).repair
 
 
 @public
@@ -124,54 +138,57 @@ def repair(
     True
     """
     path = Path(target)
-    log_path = log_beside(path) if log is None else Path(log)
-    kept_path = kept_beside(log_path)
-    with again_and_again(source, key) as readable:
-        for written in (path, log_path, kept_path):
-            check_target(readable.backup, written)
-            check_replaceable(written, replace=replace)
+    log_path = default_log_path(path) if log is None else Path(log)
+    kept_path = default_original_path(log_path)
+    with open_rereadable(source, key) as readable:
+        for output_path in (path, log_path, kept_path):
+            check_target(readable.backup, output_path)
+            check_replaceable(output_path, replace=replace)
         if path == log_path:
             raise UnwritableBackup(f"{path} cannot be both the backup and its change log")
-        drawn = draw(readable, options or RepairOptions())
-        if drawn.damage is not None:
-            problem = f"{drawn.damage.problem}; {hint(readable, drawn.damage)}"
+        planned_repair = prepare_repair(readable, options or RepairOptions())
+        if planned_repair.damage is not None:
+            problem = f"{planned_repair.damage.problem}; {hint(readable, planned_repair.damage)}"
             raise DamagedBackup(
                 problem,
-                frame=drawn.damage.frame,
-                offset=drawn.damage.offset,
-                stream=drawn.damage.stream,
-                unit=drawn.damage.unit,
+                frame=planned_repair.damage.frame,
+                offset=planned_repair.damage.offset,
+                stream=planned_repair.damage.stream,
+                unit=planned_repair.damage.unit,
             )
-        repaired = patched(drawn.base, Patches(drawn.plan.places))
-        before, after = measured(drawn.base, drawn.gaps), measured(repaired)
-        written_down = Log(
-            profile=drawn.repair.profile,
-            edition=drawn.repair.edition,
-            purpose=drawn.repair.purpose,
+        repaired = apply_patches(planned_repair.base, Patches(planned_repair.plan.places))
+        before, after = stream_digest(planned_repair.base, planned_repair.gaps), stream_digest(repaired)
+        change_log = ChangeLog(
+            profile=planned_repair.repair.profile,
+            edition=planned_repair.repair.edition,
+            purpose=planned_repair.repair.purpose,
             original=before,
             repaired=after,
-            changes=tuple(changes(drawn.plan)),
+            changes=tuple(logged_changes(planned_repair.plan)),
             lost=tuple(
-                Lost(gap.frame, gap.offset, base64.b64encode(gap.lost).decode())
-                for gap in drawn.gaps
+                LostBytes(gap.frame, gap.offset, base64.b64encode(gap.lost).decode())
+                for gap in planned_repair.gaps
                 if gap.problem is None
             ),
         )
-        shape = shape_of(readable.backup, readable.file, to, keys)
+        shape = choose_shape(readable.backup, readable.file, to, keys)
         refuse_weak_key(shape.to, shape.keys, [readable.backup])
         repaired.recovery_keys = readable.backup.recovery_keys
-        damaged = any(fault.part in REWRITTEN for fault in readable.faults())
-        if not damaged and all(gap.problem is None for gap in drawn.gaps):
-            with write_log(log_path, written_down, replace=replace):
+        damaged = any(fault.part in REWRITTEN_PARTS for fault in readable.faults())
+        if not damaged and all(gap.problem is None for gap in planned_repair.gaps):
+            with write_log(log_path, change_log, replace=replace):
                 write(repaired, path, shape, replace=replace)
-            return drawn.repair
-        with file_of(readable.backup, readable.file) as file, write_atomically(kept_path, replace=replace) as kept:
+            return planned_repair.repair
+        with (
+            open_source_file(readable.backup, readable.file) as file,
+            write_atomically(kept_path, replace=replace) as kept,
+        ):
             shutil.copyfileobj(file, kept, CHUNK)
             file.seek(0)
-            written_down = msgspec.structs.replace(written_down, kept=weigh(file, kept_path))
-            with write_log(log_path, written_down, replace=replace):
+            change_log = msgspec.structs.replace(change_log, kept=file_digest(file, kept_path))
+            with write_log(log_path, change_log, replace=replace):
                 write(repaired, path, shape, replace=replace)
-        return dataclasses.replace(drawn.repair, kept=str(kept_path))
+        return dataclasses.replace(planned_repair.repair, kept=str(kept_path))
 
 
 @public
@@ -194,31 +211,31 @@ def undo_repair(
     >>> hb.undo_repair("repaired.binproto", "changes.json", "original.binproto")
     0
     """
-    written = read_log(Path(log))
+    change_log = read_log(Path(log))
     path = Path(target)
-    with again_and_again(source, key) as readable:
+    with open_rereadable(source, key) as readable:
         check_target(readable.backup, path)
-        kept = [] if written.kept is None else [original_at(written.kept, Path(log).parent)]
+        kept = [] if change_log.kept is None else [original_path(change_log.kept, Path(log).parent)]
         check_target_against([Path(log), *kept], path)
-        if written.kept is None:
-            shape = shape_of(readable.backup, readable.file, to, keys)
-            original = restored(readable.backup, written)
+        if change_log.kept is None:
+            shape = choose_shape(readable.backup, readable.file, to, keys)
+            original = restore_original(readable.backup, change_log)
             original.recovery_keys = readable.backup.recovery_keys
             write(original, path, shape, replace=replace)
-            return len(written.changes) + len(written.lost)
-        belongs(readable.backup, written)
-        put_back(written.kept, Path(log).parent, path, replace=replace)
-    return len(written.changes) + len(written.lost) + 1
+            return len(change_log.changes) + len(change_log.lost)
+        check_log(readable.backup, change_log)
+        restore_file(change_log.kept, Path(log).parent, path, replace=replace)
+    return len(change_log.changes) + len(change_log.lost) + 1
 
 
-def write(source: Backup, path: Path, shape: Shape, *, replace: bool) -> None:
+def write(source: Backup, path: Path, shape: TargetShape, *, replace: bool) -> None:
     """Write a backup in its shape."""
     convert(source, path, to=shape.to, keys=shape.keys, forward_secrecy=shape.forward_secrecy, replace=replace)
 
 
 @redacted
 @dataclass(frozen=True, slots=True)
-class Readable:
+class RereadableBackup:
     """A backup that can be read again and again, and the faults that reading it found.
 
     `file` is set where it was given open; `reading_faults` where it was opened here to read all that is readable.
@@ -230,7 +247,7 @@ class Readable:
 
     def faults(self) -> list[Fault]:
         """List what is wrong around the stream."""
-        return [] if self.reading_faults is None else each_once(self.reading_faults.faults)
+        return [] if self.reading_faults is None else unique_faults(self.reading_faults.faults)
 
     def gaps(self) -> list[Gap]:
         """List what cannot be read of the stream; each reading finds the same."""
@@ -250,7 +267,7 @@ class ReadingFaults:
     gaps: list[Gap] = field(default_factory=list)
 
 
-def hint(source: Readable, damage: DamagedBackup) -> str:
+def hint(source: RereadableBackup, damage: DamagedBackup) -> str:
     """Say what to do about a place that cannot be read."""
     if isinstance(damage, DamagedContainer):
         return "with --drop what follows is left out, and what can be read before it is kept"
@@ -274,13 +291,13 @@ class PlannedRepair:
     gaps: tuple[Gap, ...]
 
 
-def draw(source: Readable, options: RepairOptions) -> PlannedRepair:
+def prepare_repair(source: RereadableBackup, options: RepairOptions) -> PlannedRepair:
     """Draw up a plan."""
-    damage = cut_off(source.backup)
+    damage = find_damage(source.backup)
     base = source.backup
     gaps = source.gaps()
     if damage is not None:
-        base = salvaged(base)
+        base = salvage_records(base)
         if options.drop and damage.rest:
             gaps = [Gap(damage.frame or 0, damage.offset, len(damage.rest), lost=damage.rest)]
             damage = None
@@ -299,20 +316,24 @@ def draw(source: Readable, options: RepairOptions) -> PlannedRepair:
             editions[:] = [validation.edition]
 
     plan = make_plan(base, check, drop=options.drop)
-    steps, remaining_errors = around(source.faults(), frames[0], drop=options.drop)
-    cut = next((fault for fault in source.faults() if fault.part is LOSES), None)
+    steps, remaining_errors = container_steps(source.faults(), frames[0], drop=options.drop)
+    cut = next((fault for fault in source.faults() if fault.part is LOSSY_PART), None)
     for gap in gaps:
         if cut is not None and gap is gaps[-1] and gap.frame > frames[0]:
             # The record that is cut off where the compressed data are was told of with them.
             continue
         if options.drop:
-            steps.append(Step(gap.frame, CUT_OFF, "", words_of(gap), loses=True))
+            steps.append(Step(gap.frame, UNREADABLE_RULE, "", drop_description(gap), loses=True))
         else:
-            remaining_errors.append(RemainingError(gap.frame, CUT_OFF, "", what_is_unread(gap), needs_drop=True))
-            damage = damage or unread(gap)
+            remaining_errors.append(
+                RemainingError(gap.frame, UNREADABLE_RULE, "", unread_problem(gap), needs_drop=True)
+            )
+            damage = damage or unread_error(gap)
     if damage is not None and not remaining_errors:
         remaining_errors.append(
-            RemainingError(damage.frame or 0, CUT_OFF, "", rule_named(CUT_OFF).wrong, needs_drop=True)
+            RemainingError(
+                damage.frame or 0, UNREADABLE_RULE, "", rule_named(UNREADABLE_RULE).wrong, needs_drop=True
+            )
         )
     if isinstance(cut, DamagedContainer) and not options.drop:
         damage = damage or cut
@@ -323,20 +344,20 @@ def draw(source: Readable, options: RepairOptions) -> PlannedRepair:
     return PlannedRepair(planned, plan, base, damage, tuple(gaps))
 
 
-def what_is_unread(gap: Gap) -> str:
+def unread_problem(gap: Gap) -> str:
     """Say in a sentence what cannot be read."""
     if gap.problem is not None:
-        return f"{sentence(gap.place)} holds no record that can be read."
+        return f"{capitalize(gap.place)} holds no record that can be read."
     size = f"{gap.size:,} {'byte' if gap.size == 1 else 'bytes'}"
     return f"{size} from byte {gap.offset:,} on cannot be read as records."
 
 
-def sentence(text: str) -> str:
+def capitalize(text: str) -> str:
     """Begin a sentence with some words."""
     return f"{text[:1].upper()}{text[1:]}"
 
 
-def unread(gap: Gap) -> DamagedBackup:
+def unread_error(gap: Gap) -> DamagedBackup:
     """Say what cannot be read."""
     if gap.problem is not None:
         return gap.problem
@@ -344,10 +365,10 @@ def unread(gap: Gap) -> DamagedBackup:
     return DamagedBackup(problem, frame=gap.frame, offset=gap.offset)
 
 
-def words_of(gap: Gap) -> str:
+def drop_description(gap: Gap) -> str:
     """Say what is left out."""
     if gap.problem is not None:
-        return f"{sentence(gap.place)}, which holds no record that can be read, is left out."
+        return f"{capitalize(gap.place)}, which holds no record that can be read, is left out."
     last = gap.offset + gap.size - 1
     return f"The bytes from {gap.offset:,} to {last:,}, in which no record can be read, are left out."
 
@@ -357,7 +378,7 @@ def sorted_steps(plan: RepairPlan) -> list[Step]:
     return sorted(plan.steps, key=lambda step: -1 if step.frame is None else step.frame)
 
 
-def changes(plan: RepairPlan) -> Iterator[LoggedChange]:
+def logged_changes(plan: RepairPlan) -> Iterator[LoggedChange]:
     """Write down what is replaced, and why, in the order of the file."""
     why: dict[int | None, list[RepairLogEntry]] = defaultdict(list)
     for step in plan.steps:
@@ -368,12 +389,12 @@ def changes(plan: RepairPlan) -> Iterator[LoggedChange]:
 
 
 @contextmanager
-def again_and_again(
+def open_rereadable(
     source: str | PathLike[str] | BinaryIO | Backup, key: KeyMaterial | str | None
-) -> Iterator[Readable]:
+) -> Iterator[RereadableBackup]:
     """Open a backup so that it can be read more than once; what comes through a pipe is kept meanwhile."""
     if isinstance(source, Backup):
-        yield Readable(source)
+        yield RereadableBackup(source)
         return
     with ExitStack() as stack:
         file: BinaryIO | None = None
@@ -393,4 +414,4 @@ def again_and_again(
             )
         except BackupError as refusal:
             raise reason_for(refusal, reading_faults.faults) from None
-        yield Readable(stack.enter_context(backup), file, reading_faults)
+        yield RereadableBackup(stack.enter_context(backup), file, reading_faults)

@@ -16,7 +16,7 @@ from holdfast.backup.wire import tables
 from holdfast.backup.wire.varint import encode_varint, varint_at
 from holdfast.redacted_repr import redacted
 
-__all__ = ["CannotEdit", "Record", "around", "element_of"]
+__all__ = ["CannotEdit", "EditableRecord", "ancestor_path", "element_path"]
 
 DELIMITED: Final = 2
 STEP: Final = re.compile(r"([A-Za-z_0-9]+)(?:\[(\d+)\])?")
@@ -53,33 +53,33 @@ class FieldNode:
         if self.fields is None:
             if self.message is None:
                 raise CannotEdit("there is no message where the path leads through one")
-            self.fields = parse(self.body, self.message)
+            self.fields = parse_fields(self.body, self.message)
         return self.fields
 
-    def touched(self) -> bool:
+    def is_modified(self) -> bool:
         """Return whether anything in it was changed."""
         if self.changed or self.dropped or self.replaced:
             return True
-        return any(child.touched() for child in self.fields or ())
+        return any(child.is_modified() for child in self.fields or ())
 
     def encode(self) -> bytes:
         """Write the field again, byte for byte where nothing in it was changed."""
         if self.dropped:
             return b""
-        if not self.touched():
+        if not self.is_modified():
             return self.head + self.length + self.body
         body = self.body
         if self.fields is not None:
             body = b"".join(child.encode() for child in self.fields)
         elif self.replaced:
-            parts = numbers_in(self.body, self.packed)
-            body = b"".join(self.replaced.get(at, part) for at, part in enumerate(parts))
+            parts = split_packed(self.body, self.packed)
+            body = b"".join(self.replaced.get(position, part) for position, part in enumerate(parts))
             if not body:
                 return b""
         return self.head + (encode_varint(len(body)) if self.wire_type == DELIMITED else b"") + body
 
 
-class Record:
+class EditableRecord:
     """A record that can be changed field by field.
 
     Paths mean the record as it was read: dropping the first element of a list does not move the second.
@@ -96,42 +96,42 @@ class Record:
     def has(self, path: str) -> bool:
         """Return whether there is anything where a path leads."""
         try:
-            parent, descriptor, index = self._lead(path)
+            parent, descriptor, index = self._resolve(path)
         except CannotEdit:
             return False
-        return bool(self._found(parent, descriptor, index))
+        return bool(self._fields_at(parent, descriptor, index))
 
     def number(self, path: str) -> int:
         """Read a number, 0 where there is none."""
-        parent, descriptor, index = self._lead(path)
-        fields = self._found(parent, descriptor, index)
+        parent, descriptor, index = self._resolve(path)
+        fields = self._fields_at(parent, descriptor, index)
         if not fields:
             return 0
-        node, at = fields[-1]
-        body = node.body if at is None else numbers_in(node.body, node.packed)[at]
+        node, position = fields[-1]
+        body = node.body if position is None else split_packed(node.body, node.packed)[position]
         return varint_at(body, 0)[0] if body else 0
 
     def clear(self, path: str) -> None:
         """Leave a field, or an element of a list, out."""
-        parent, descriptor, index = self._lead(path)
-        fields = self._found(parent, descriptor, index)
+        parent, descriptor, index = self._resolve(path)
+        fields = self._fields_at(parent, descriptor, index)
         if not fields:
             raise CannotEdit("there is nothing where the path leads")
-        for node, at in fields:
-            if at is None:
+        for node, position in fields:
+            if position is None:
                 node.dropped = True
             else:
-                node.replaced[at] = b""
+                node.replaced[position] = b""
 
     def put(self, path: str, body: bytes) -> None:
         """Write a value, without its length, in place of the one that is there or where it would belong."""
-        parent, descriptor, index = self._lead(path)
-        fields = self._found(parent, descriptor, index)
+        parent, descriptor, index = self._resolve(path)
+        fields = self._fields_at(parent, descriptor, index)
         if descriptor.is_repeated and (index is None or not fields):
             raise CannotEdit("a list has no one place for a value")
-        for node, at in fields:
-            if at is not None:
-                node.replaced[at] = body
+        for node, position in fields:
+            if position is not None:
+                node.replaced[position] = body
             else:
                 node.body, node.fields, node.changed = body, None, True
         if fields:
@@ -139,55 +139,57 @@ class Record:
         wire_type = tables.KINDS[descriptor.type] & tables.WIRE_TYPE
         head = encode_varint(descriptor.number << 3 | wire_type)
         children = parent.children()
-        place = max((at + 1 for at, node in enumerate(children) if node.number <= descriptor.number), default=0)
+        place = max(
+            (position + 1 for position, node in enumerate(children) if node.number <= descriptor.number), default=0
+        )
         children.insert(place, FieldNode(descriptor.number, wire_type, head, b"", body, changed=True))
 
     def put_near(self, path: str, values: Mapping[str, bytes]) -> None:
         """Write the values that go with a path: that of a field on it, or those of fields inside or beside it."""
         steps = path.split(".")
         for length in range(len(steps), 0, -1):
-            name = steps_of(steps[length - 1])[0][0]
+            name = parse_path(steps[length - 1])[0][0]
             if name in values:
                 self.put(".".join(steps[:length]), values[name])
                 return
-        parent, descriptor, index = self._lead(path)
+        parent, descriptor, index = self._resolve(path)
         inner = descriptor.message_type
-        inside = inner is not None and set(values) <= set(inner.fields_by_name)
-        if inside and len(self._found(parent, descriptor, index)) != 1:
+        is_inside = inner is not None and set(values) <= set(inner.fields_by_name)
+        if is_inside and len(self._fields_at(parent, descriptor, index)) != 1:
             raise CannotEdit("the message is missing, or written in pieces")
-        base = f"{path}." if inside else path[: path.rfind(".") + 1]
+        base = f"{path}." if is_inside else path[: path.rfind(".") + 1]
         for name, body in values.items():
             self.put(base + name, body)
 
-    def _lead(self, path: str) -> tuple[FieldNode, FieldDescriptor, int | None]:
+    def _resolve(self, path: str) -> tuple[FieldNode, FieldDescriptor, int | None]:
         """Follow a path up to its last step: the message there, and which field and element of it is meant."""
         node = self._root
-        steps = steps_of(path)
+        steps = parse_path(path)
         for name, index in steps[:-1]:
-            fields = self._found(node, descriptor_of(node, name), index)
+            fields = self._fields_at(node, descriptor_of(node, name), index)
             if len(fields) != 1:
                 raise CannotEdit("a message on the way is missing, or written in pieces")
             node = fields[0][0]
         name, index = steps[-1]
         return node, descriptor_of(node, name), index
 
-    def _found(
+    def _fields_at(
         self, node: FieldNode, descriptor: FieldDescriptor, index: int | None
     ) -> list[tuple[FieldNode, int | None]]:
         """List the fields that are meant; a number in a packed list by the list and its place in it."""
-        shape = tables.KINDS[descriptor.type]
-        every: list[tuple[FieldNode, int | None]] = []
+        kind = tables.KINDS[descriptor.type]
+        matches: list[tuple[FieldNode, int | None]] = []
         for child in node.children():
             if child.number != descriptor.number:
                 continue
-            if child.wire_type == shape & tables.WIRE_TYPE:
-                every.append((child, None))
+            if child.wire_type == kind & tables.WIRE_TYPE:
+                matches.append((child, None))
             elif child.wire_type == DELIMITED and descriptor.is_repeated:
-                every += [(child, at) for at in range(len(numbers_in(child.body, child.packed)))]
-        return every if index is None else every[index : index + 1]
+                matches += [(child, position) for position in range(len(split_packed(child.body, child.packed)))]
+        return matches if index is None else matches[index : index + 1]
 
 
-def steps_of(path: str) -> list[tuple[str, int | None]]:
+def parse_path(path: str) -> list[tuple[str, int | None]]:
     """Take a path apart."""
     steps = []
     for part in path.split("."):
@@ -198,17 +200,17 @@ def steps_of(path: str) -> list[tuple[str, int | None]]:
     return steps
 
 
-def around(path: str, name: str) -> str:
+def ancestor_path(path: str, name: str) -> str:
     """Shorten a path to the innermost field of a name that it leads through."""
     steps = path.split(".")
-    while steps and steps_of(steps[-1])[0][0] != name:
+    while steps and parse_path(steps[-1])[0][0] != name:
         steps.pop()
     if not steps:
         raise CannotEdit("the path does not lead through such a field")
     return ".".join(steps)
 
 
-def element_of(path: str) -> str:
+def element_path(path: str) -> str:
     """Shorten a path to the innermost element of a list it leads to or through."""
     steps = path.split(".")
     while steps and not steps[-1].endswith("]"):
@@ -225,11 +227,11 @@ def descriptor_of(node: FieldNode, name: str) -> FieldDescriptor:
     return tables.MESSAGES[node.message].fields_by_name[name]
 
 
-def numbers_in(body: bytes, wire_type: int) -> list[bytes]:
+def split_packed(body: bytes, wire_type: int) -> list[bytes]:
     """Take a packed list apart into its numbers as they are written."""
     if wire_type in SIZES:
         size = SIZES[wire_type]
-        return [body[at : at + size] for at in range(0, len(body), size)]
+        return [body[position : position + size] for position in range(0, len(body), size)]
     parts = []
     pos = 0
     while pos < len(body):
@@ -239,7 +241,7 @@ def numbers_in(body: bytes, wire_type: int) -> list[bytes]:
     return parts
 
 
-def parse(data: bytes, message: int) -> list[FieldNode]:
+def parse_fields(data: bytes, message: int) -> list[FieldNode]:
     """Take a message apart that was walked before."""
     nodes = []
     pos = 0
@@ -257,19 +259,19 @@ def parse(data: bytes, message: int) -> list[FieldNode]:
             end = pos + SIZES[tag & 7]
         else:
             end = end_of_group(data, pos)
-        target, packed = meaning_of(message, tag)
+        target, packed = field_type(message, tag)
         nodes.append(FieldNode(tag >> 3, tag & 7, head, data[pos:begin], data[begin:end], target, packed))
         pos = end
     return nodes
 
 
-def meaning_of(message: int, tag: int) -> tuple[int | None, int]:
+def field_type(message: int, tag: int) -> tuple[int | None, int]:
     """Return the message a field holds, if it holds one, and the wire type of the numbers it would hold packed."""
     number = tag >> 3
     slot = tables.BASES[message] + number if number < tables.LIMITS[message] else 0
-    shape = tables.SHAPES[slot]
-    holds = shape & tables.KIND == tables.MESSAGE and tag & 7 == DELIMITED
-    return (tables.TARGETS[slot] if holds else None), shape & tables.WIRE_TYPE
+    kind = tables.SHAPES[slot]
+    is_message = kind & tables.KIND == tables.MESSAGE and tag & 7 == DELIMITED
+    return (tables.TARGETS[slot] if is_message else None), kind & tables.WIRE_TYPE
 
 
 def end_of_group(data: bytes, pos: int) -> int:

@@ -17,23 +17,23 @@ from holdfast.redacted_repr import redacted
 
 __all__ = [
     "VERSION",
+    "ChangeLog",
     "KeptOriginal",
-    "Log",
     "LoggedChange",
-    "Lost",
+    "LostBytes",
     "RepairLogEntry",
-    "Stream",
-    "log_beside",
+    "StreamDigest",
+    "default_log_path",
     "read_log",
     "write_log",
 ]
 
 VERSION: Final = 1
-LARGEST: Final = 1 << 30
+MAX_LOG_SIZE: Final = 1 << 30
 
 
 @redacted
-class Stream(msgspec.Struct, frozen=True):
+class StreamDigest(msgspec.Struct, frozen=True):
     """A plain stream by its size and its hash, which say whether two are the same."""
 
     frames: int
@@ -69,7 +69,7 @@ class LoggedChange(msgspec.Struct, frozen=True):
 
 
 @redacted
-class Lost(msgspec.Struct, frozen=True):
+class LostBytes(msgspec.Struct, frozen=True):
     """Bytes of the original in which no record could be read.
 
     They stood at `offset`, before the frame that has the number `frame` when they are not counted; `data` is in
@@ -95,7 +95,7 @@ class KeptOriginal(msgspec.Struct, frozen=True):
 
 
 @redacted
-class Log(msgspec.Struct, frozen=True, kw_only=True):
+class ChangeLog(msgspec.Struct, frozen=True, kw_only=True):
     """All changes, in the order of the original, what could not be read, and the streams they lie between.
 
     `kept` is set where the file around the stream was damaged too, and the original is that file.
@@ -105,37 +105,37 @@ class Log(msgspec.Struct, frozen=True, kw_only=True):
     profile: str
     edition: str
     purpose: str
-    original: Stream
-    repaired: Stream
+    original: StreamDigest
+    repaired: StreamDigest
     changes: tuple[LoggedChange, ...]
-    lost: tuple[Lost, ...] = ()
+    lost: tuple[LostBytes, ...] = ()
     kept: KeptOriginal | None = None
 
 
-def log_beside(target: Path) -> Path:
+def default_log_path(target: Path) -> Path:
     """Name the log of a repaired backup, beside it."""
     return target.with_name(f"{target.name}.changes.json")
 
 
 @contextmanager
-def write_log(path: Path, log: Log, *, replace: bool = False) -> Iterator[None]:
+def write_log(path: Path, log: ChangeLog, *, replace: bool = False) -> Iterator[None]:
     """Write a log that gets its name once the block is done: there is none of a repair that failed."""
     with write_atomically(path, replace=replace) as target:
         target.write(msgspec.json.format(msgspec.json.encode(log), indent=1))
         yield
 
 
-def read_log(path: Path) -> Log:
+def read_log(path: Path) -> ChangeLog:
     """Read a log."""
     try:
         with path.open("rb") as source:
-            data = source.read(LARGEST + 1)
+            data = source.read(MAX_LOG_SIZE + 1)
     except OSError as error:
         raise LogRefused(f"the change log {path} cannot be read: {error.strerror}") from error
-    if len(data) > LARGEST:
+    if len(data) > MAX_LOG_SIZE:
         raise LogRefused(f"the change log {path} is far too large to be one")
     try:
-        log = msgspec.json.decode(data, type=Log)
+        log = msgspec.json.decode(data, type=ChangeLog)
         for change in log.changes:
             change.record()
         for lost in log.lost:

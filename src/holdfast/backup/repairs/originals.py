@@ -13,16 +13,16 @@ from holdfast.backup.container.chunks import CHUNK
 from holdfast.backup.errors import LogRefused, UnreadableBackup
 from holdfast.backup.repairs.log import KeptOriginal
 
-__all__ = ["file_of", "kept_beside", "original_at", "put_back", "weigh"]
+__all__ = ["default_original_path", "file_digest", "open_source_file", "original_path", "restore_file"]
 
 
-def kept_beside(log: Path) -> Path:
+def default_original_path(log: Path) -> Path:
     """Name the original that is kept beside a change log."""
     return log.with_name(f"{log.name.removesuffix('.changes.json')}.original")
 
 
 @contextmanager
-def file_of(source: Backup, file: BinaryIO | None) -> Iterator[BinaryIO]:
+def open_source_file(source: Backup, file: BinaryIO | None) -> Iterator[BinaryIO]:
     """Open the file a backup is read from, once more; that which was given is read from its beginning."""
     if file is not None:
         file.seek(0)
@@ -37,7 +37,7 @@ def file_of(source: Backup, file: BinaryIO | None) -> Iterator[BinaryIO]:
         yield main
 
 
-def weigh(file: BinaryIO, path: Path) -> KeptOriginal:
+def file_digest(file: BinaryIO, path: Path) -> KeptOriginal:
     """Tell the size and the hash of a file that is kept under a name."""
     digest = hashlib.sha256()
     size = 0
@@ -47,17 +47,17 @@ def weigh(file: BinaryIO, path: Path) -> KeptOriginal:
     return KeptOriginal(path.name, size, digest.hexdigest())
 
 
-def original_at(original: KeptOriginal, folder: Path) -> Path:
+def original_path(original: KeptOriginal, folder: Path) -> Path:
     """Return where an original was kept: in the folder of its change log, whatever that says."""
     return folder / Path(original.name).name
 
 
-def put_back(original: KeptOriginal, folder: Path, target: Path, *, replace: bool = False) -> None:
+def restore_file(original: KeptOriginal, folder: Path, target: Path, *, replace: bool = False) -> None:
     """Write the original again, or nothing where it is not what it was."""
-    path = original_at(original, folder)
+    path = original_path(original, folder)
     try:
         with path.open("rb") as file:
-            if weigh(file, path) != original:
+            if file_digest(file, path) != original:
                 raise LogRefused(f"{path} was changed since the repair, and is no longer the original")
             file.seek(0)
             with write_atomically(target, replace=replace) as out:

@@ -10,7 +10,7 @@ from holdfast.backup.wire.frames import split
 from holdfast.backup.wire.stream import NO_CAP
 from holdfast.backup.wire.varint import encode_varint
 
-__all__ = ["Patches", "patched", "records_in"]
+__all__ = ["Patches", "apply_patches", "records_in"]
 
 
 class Patches:
@@ -19,17 +19,17 @@ class Patches:
     A record is whole with its length before it, since that too may be written in more ways than one.
     """
 
-    def __init__(self, places: Mapping[int, tuple[bytes, ...]]) -> None:
-        self.places = dict(places)
-        self._frames = sorted(self.places)
-        self._gained = [0]
+    def __init__(self, replacements: Mapping[int, tuple[bytes, ...]]) -> None:
+        self.replacements = dict(replacements)
+        self._frames = sorted(self.replacements)
+        self._shifts = [0]
         for frame in self._frames:
-            self._gained.append(self._gained[-1] + len(self.places[frame]) - 1)
+            self._shifts.append(self._shifts[-1] + len(self.replacements[frame]) - 1)
 
     def touches(self, first: int, last: int) -> bool:
         """Return whether any frame from the first to the last is replaced."""
-        at = bisect_left(self._frames, first)
-        return at < len(self._frames) and self._frames[at] <= last
+        index = bisect_left(self._frames, first)
+        return index < len(self._frames) and self._frames[index] <= last
 
     def origin(self, frame: int) -> tuple[int, int]:
         """Tell which frame of the original one of the outcome came from, and its place among what replaces it."""
@@ -37,11 +37,11 @@ class Patches:
         while low < high:
             middle = (low + high) // 2
             # Where what replaces this frame ends in the outcome.
-            if self._frames[middle] + self._gained[middle + 1] < frame:
+            if self._frames[middle] + self._shifts[middle + 1] < frame:
                 low = middle + 1
             else:
                 high = middle
-        original = frame - self._gained[low]
+        original = frame - self._shifts[low]
         if low < len(self._frames) and original >= self._frames[low]:
             return self._frames[low], original - self._frames[low]
         return original, 0
@@ -69,8 +69,8 @@ class PatchedRecords:
             if self._patches.touches(block.index, block.index + count - 1):
                 records = [
                     new
-                    for at, record in enumerate(records_in(data), block.index)
-                    for new in self._patches.places.get(at, (record,))
+                    for frame, record in enumerate(records_in(data), block.index)
+                    for new in self._patches.replacements.get(frame, (record,))
                 ]
                 count, data = len(records), b"".join(records)
             yield Block(index, self._offset, data)
@@ -86,7 +86,7 @@ def records_in(data: bytes) -> Iterator[bytes]:
         start = end
 
 
-def patched(source: Backup, patches: Patches) -> Backup:
+def apply_patches(source: Backup, patches: Patches) -> Backup:
     """Make a backup of another and what replaces its frames; it is read from the other, which must stay open."""
     return Backup(
         source.form,

@@ -11,8 +11,8 @@ from typing import Final
 
 from holdfast.backup.backup_reader import Backup
 from holdfast.backup.errors import DamagedRecord
-from holdfast.backup.repairs.field_edits import CannotEdit, Record, around, element_of
-from holdfast.backup.repairs.patches import Patches, patched, records_in
+from holdfast.backup.repairs.field_edits import CannotEdit, EditableRecord, ancestor_path, element_path
+from holdfast.backup.repairs.patches import Patches, apply_patches, records_in
 from holdfast.backup.rules.finding import Finding
 from holdfast.backup.rules.repairs import Fix, RepairAction
 from holdfast.backup.rules.rule import Severity
@@ -23,13 +23,13 @@ from holdfast.redacted_repr import redacted
 __all__ = ["Check", "RemainingError", "RepairPlan", "Step", "make_plan"]
 
 # Leaving records out makes others lead nowhere, and so on; real chains are short.
-ROUNDS: Final = 16
+MAX_ROUNDS: Final = 16
 # What an id that has not appeared may be the id of, by the end of the path to it.
 CHAT_REFERENCE: Final = "chatId"
 # A message inside of another: what breaks a rule in it is left out without the message.
 REVISION: Final = "revisions"
 IDS: Final = Selection(["Frame.account", "Recipient.id", "Chat.id", "Chat.pinnedOrder"])
-WHOLE: Final = (RepairAction.MOVE, RepairAction.MOVE_FIRST, RepairAction.RENUMBER)
+NEEDS_INDEX: Final = (RepairAction.MOVE, RepairAction.MOVE_FIRST, RepairAction.RENUMBER)
 
 Check = Callable[[Backup], Iterable[Finding]]
 
@@ -78,13 +78,13 @@ def make_plan(source: Backup, check: Check, *, drop: bool = False) -> RepairPlan
     `check` finds what is wrong. With `drop` that which nothing can import is left out.
     """
     builder = PlanBuilder(drop=drop)
-    for _round in range(ROUNDS):
-        view = patched(source, builder.patches())
+    for _round in range(MAX_ROUNDS):
+        view = apply_patches(source, builder.patches())
         errors = [finding for finding in check(view) if finding.severity is Severity.ERROR]
         if not builder.repair_round(view, errors):
             break
     else:
-        builder.leave(check(patched(source, builder.patches())))
+        builder.leave(check(apply_patches(source, builder.patches())))
     return RepairPlan(tuple(builder.steps), tuple(builder.unmended), builder.places(), builder.originals())
 
 
@@ -122,22 +122,24 @@ class PlanBuilder:
         self._drop = drop
         self._order: dict[int, list[int]] = {}
         self._place: dict[int, int] = {}
-        self._now: dict[int, bytes] = {}
-        self._before: dict[int, bytes] = {}
+        self._current: dict[int, bytes] = {}
+        self._originals: dict[int, bytes] = {}
         self.steps: list[Step] = []
         self.unmended: list[RemainingError] = []
 
     def places(self) -> dict[int, tuple[bytes, ...]]:
         """Return what stands in the place of frames that are not as they were."""
-        touched = {*self._order, *self._now}
+        touched = {*self._order, *self._current}
         return {
-            place: tuple(self._now.get(frame, self._before[frame]) for frame in self._order.get(place, [place]))
+            place: tuple(
+                self._current.get(frame, self._originals[frame]) for frame in self._order.get(place, [place])
+            )
             for place in touched
         }
 
     def originals(self) -> dict[int, bytes]:
         """Return what stood there."""
-        return {place: self._before[place] for place in {*self._order, *self._now}}
+        return {place: self._originals[place] for place in {*self._order, *self._current}}
 
     def patches(self) -> Patches:
         """Return the same for reading."""
@@ -151,23 +153,25 @@ class PlanBuilder:
             if finding.frame:
                 by_number[finding.frame].append(finding)
             else:
-                self._leave(finding.frame, finding, needs_drop=False)
+                self._add_remaining(finding.frame, finding, needs_drop=False)
         numbers = self._numbers()
-        wants = any(fix.action in WHOLE for finding in errors for fix in finding.rule.repairs)
-        records, frame_index = fetch(view, {*by_number, 1} if wants else set(by_number), whole=wants)
+        needs_index = any(fix.action in NEEDS_INDEX for finding in errors for fix in finding.rule.repairs)
+        records, frame_index = read_frames(
+            view, {*by_number, 1} if needs_index else set(by_number), whole=needs_index
+        )
         moves: dict[int, tuple[int, Finding, Fix]] = {}
         changed = False
         for number in sorted(by_number):
-            work = FrameRepair(numbers(number), number, records[number], frame_index, moves)
-            changed |= self._repair_frame(work, by_number[number])
+            frame_repair = FrameRepair(numbers(number), number, records[number], frame_index, moves)
+            changed |= self._repair_frame(frame_repair, by_number[number])
         if moves:
-            extra, _frame_index = fetch(view, set(moves), whole=False)
+            extra, _frame_index = read_frames(view, set(moves), whole=False)
             for target, (number, finding, fix) in sorted(moves.items()):
                 frame, before = numbers(target), numbers(number)
                 # What was left out meanwhile is neither moved nor waits for anything.
-                if self._stands(frame) and self._stands(before):
+                if self._is_present(frame) and self._is_present(before):
                     self._move(frame, extra[target], before, records[number])
-                    self.steps.append(step_of(before, finding, fix))
+                    self.steps.append(make_step(before, finding, fix))
                     changed = True
         return changed
 
@@ -178,7 +182,7 @@ class PlanBuilder:
         for finding in findings:
             if finding.severity is Severity.ERROR:
                 frame = numbers(finding.frame) if finding.frame else finding.frame
-                self._leave(frame, finding, needs_drop=False)
+                self._add_remaining(frame, finding, needs_drop=False)
 
     def _numbers(self) -> Callable[[int], int]:
         """Return a function that tells which frame of the original has a number by now, whatever is done next."""
@@ -191,62 +195,62 @@ class PlanBuilder:
 
         return frame_at
 
-    def _stands(self, frame: int) -> bool:
+    def _is_present(self, frame: int) -> bool:
         """Return whether a frame was not left out."""
         place = self._place.get(frame, frame)
         return frame in self._order.get(place, [place])
 
-    def _repair_frame(self, work: "FrameRepair", findings: list[Finding]) -> bool:
+    def _repair_frame(self, frame_repair: "FrameRepair", findings: list[Finding]) -> bool:
         """Mend one frame; return whether it is not as it was."""
         steps: list[Step] = []
-        left: list[tuple[Finding, bool]] = []
+        remaining: list[tuple[Finding, bool]] = []
         mended: list[Finding] = []
         for finding in findings:
             fixes = finding.rule.repairs
             usable = [fix for fix in fixes if self._drop or not fix.loses]
-            applied = next((fix for fix in usable if work.does(fix, finding)), None)
+            applied = next((fix for fix in usable if frame_repair.apply(fix, finding)), None)
             if applied is None:
-                left.append((finding, len(usable) < len(fixes)))
+                remaining.append((finding, len(usable) < len(fixes)))
             elif applied.action is RepairAction.DROP_RECORD and REVISION not in finding.path:
-                self._keep(work.frame, work.record)
-                self._take_out(work.frame)
-                self.steps.append(step_of(work.frame, finding, applied))
+                self._save_original(frame_repair.frame, frame_repair.record)
+                self._remove(frame_repair.frame)
+                self.steps.append(make_step(frame_repair.frame, finding, applied))
                 return True
             elif applied.action not in (RepairAction.MOVE, RepairAction.MOVE_FIRST):
-                steps.append(step_of(work.frame, finding, applied))
+                steps.append(make_step(frame_repair.frame, finding, applied))
                 mended.append(finding)
-        new = work.outcome()
-        if new != work.record:
-            self._keep(work.frame, work.record)
-            self._now[work.frame] = new
+        new = frame_repair.encode()
+        if new != frame_repair.record:
+            self._save_original(frame_repair.frame, frame_repair.record)
+            self._current[frame_repair.frame] = new
             self.steps += steps
         else:
             # What did not change anything did not mend anything.
-            left += [(finding, False) for finding in mended]
-        for finding, needs_drop in left:
-            self._leave(work.frame, finding, needs_drop=needs_drop)
-        return new != work.record
+            remaining += [(finding, False) for finding in mended]
+        for finding, needs_drop in remaining:
+            self._add_remaining(frame_repair.frame, finding, needs_drop=needs_drop)
+        return new != frame_repair.record
 
     def _move(self, frame: int, record: bytes, before: int, record_before: bytes) -> None:
         """Move a frame up to before another."""
-        self._keep(frame, record)
-        self._keep(before, record_before)
-        self._take_out(frame)
+        self._save_original(frame, record)
+        self._save_original(before, record_before)
+        self._remove(frame)
         place = self._place.get(before, before)
         order = self._order.setdefault(place, [place])
         order.insert(order.index(before), frame)
         self._place[frame] = place
 
-    def _take_out(self, frame: int) -> None:
+    def _remove(self, frame: int) -> None:
         """Take a frame out of its place."""
         place = self._place.pop(frame, frame)
         self._order[place] = [number for number in self._order.get(place, [place]) if number != frame]
 
-    def _keep(self, frame: int, record: bytes) -> None:
+    def _save_original(self, frame: int, record: bytes) -> None:
         """Remember how a frame was before it was first touched."""
-        self._before.setdefault(frame, record)
+        self._originals.setdefault(frame, record)
 
-    def _leave(self, frame: int | None, finding: Finding, *, needs_drop: bool) -> None:
+    def _add_remaining(self, frame: int | None, finding: Finding, *, needs_drop: bool) -> None:
         """Say that an error stays."""
         self.unmended.append(RemainingError(frame, finding.rule.id, finding.path, finding.rule.wrong, needs_drop))
 
@@ -267,28 +271,28 @@ class FrameRepair:
         self.record = record
         self._number = number
         self._raw = record[begin:]
-        self._fields = Record(self._raw)
+        self._fields = EditableRecord(self._raw)
         self._frame_index = frame_index
         self.moves = moves
 
-    def outcome(self) -> bytes:
+    def encode(self) -> bytes:
         """Return the record as it is by now."""
         new = self._fields.encode()
         return self.record if new == self._raw else encode_varint(len(new)) + new
 
-    def does(self, fix: Fix, finding: Finding) -> bool:
+    def apply(self, fix: Fix, finding: Finding) -> bool:
         """Try a repair; return whether it could be made."""
         try:
             match fix.action:
                 case RepairAction.DROP_RECORD:
                     if REVISION in finding.path:
-                        self._fields.clear(around(finding.path, REVISION))
+                        self._fields.clear(ancestor_path(finding.path, REVISION))
                 case RepairAction.MOVE:
-                    return self._moved(self._needed(finding.path), self._number, finding, fix)
+                    return self._request_move(self._referenced_frame(finding.path), self._number, finding, fix)
                 case RepairAction.MOVE_FIRST:
-                    return self._moved(self._frame_index.account, 1, finding, fix)
+                    return self._request_move(self._frame_index.account, 1, finding, fix)
                 case RepairAction.DROP_ELEMENT:
-                    self._fields.clear(element_of(finding.path))
+                    self._fields.clear(element_path(finding.path))
                 case RepairAction.CLEAR | RepairAction.PUT:
                     self._edit(fix, finding.path)
                 case RepairAction.RENUMBER:
@@ -301,21 +305,21 @@ class FrameRepair:
 
     def _edit(self, fix: Fix, path: str) -> None:
         """Change fields of the record."""
-        where = around(path, fix.up) if fix.up else path
+        where = ancestor_path(path, fix.up) if fix.up else path
         if fix.action is RepairAction.CLEAR:
-            below = [name for name in fix.down if self._fields.has(f"{where}.{name}")]
-            for target in [f"{where}.{name}" for name in below] if fix.down else [where]:
+            present = [name for name in fix.down if self._fields.has(f"{where}.{name}")]
+            for target in [f"{where}.{name}" for name in present] if fix.down else [where]:
                 self._fields.clear(target)
         else:
             for target in [f"{where}.{name}" for name in fix.down] or [where]:
                 self._fields.put_near(target, fix.values)
 
-    def _needed(self, path: str) -> int | None:
+    def _referenced_frame(self, path: str) -> int | None:
         """Find the frame that a field refers to."""
         ids = self._frame_index.chats if path.endswith(CHAT_REFERENCE) else self._frame_index.recipients
         return ids.get(self._fields.number(path))
 
-    def _moved(self, target: int | None, before: int, finding: Finding, fix: Fix) -> bool:
+    def _request_move(self, target: int | None, before: int, finding: Finding, fix: Fix) -> bool:
         """Have a frame moved up, to before the first that needs it; what comes earlier already cannot help."""
         if target is None or target <= before:
             return False
@@ -324,19 +328,19 @@ class FrameRepair:
         return True
 
 
-def step_of(frame: int, finding: Finding, fix: Fix) -> Step:
+def make_step(frame: int, finding: Finding, fix: Fix) -> Step:
     """Write down a repair."""
     return Step(frame, finding.rule.id, finding.path, fix.words, fix.loses)
 
 
-def fetch(view: Backup, numbers: set[int], *, whole: bool) -> tuple[dict[int, bytes], FrameIndex]:
+def read_frames(view: Backup, numbers: set[int], *, whole: bool) -> tuple[dict[int, bytes], FrameIndex]:
     """Read some frames, and with `whole` what must be known of all of them."""
     records: dict[int, bytes] = {}
     frame_index = FrameIndex()
     selected = sorted(numbers)
     for block in view.blocks():
-        at = bisect_left(selected, block.index)
-        if not whole and (at == len(selected) or selected[at] >= block.index + block.count):
+        index = bisect_left(selected, block.index)
+        if not whole and (index == len(selected) or selected[index] >= block.index + block.count):
             continue
         for number, record in enumerate(records_in(block.data), block.index):
             if number in numbers:

@@ -8,10 +8,10 @@ from holdfast.backup.errors import DamagedBackup
 from holdfast.backup.wire import Block
 from holdfast.backup.wire.varint import encode_varint
 
-__all__ = ["cut_off", "salvaged"]
+__all__ = ["find_damage", "salvage_records"]
 
 
-def cut_off(source: Backup) -> DamagedBackup | None:
+def find_damage(source: Backup) -> DamagedBackup | None:
     """Read a stream to its end, and tell where it breaks off: in a record, or at a length that makes no sense."""
     try:
         for _block in source.blocks():
@@ -23,7 +23,7 @@ def cut_off(source: Backup) -> DamagedBackup | None:
     return None
 
 
-def salvaged(source: Backup) -> Backup:
+def salvage_records(source: Backup) -> Backup:
     """Make a backup of the records of another up to where that breaks off; it must stay open."""
     return Backup(
         *(source.form, source.name, lambda: SalvagedRecords(source), ExitStack()),

@@ -8,10 +8,10 @@ from holdfast.backup.container import KeyMaterial, find_layout
 from holdfast.backup.container.metadata import ForwardSecrecy
 from holdfast.backup.conversion import OutputFormat
 from holdfast.backup.errors import BackupError
-from holdfast.backup.repairs.originals import file_of
+from holdfast.backup.repairs.originals import open_source_file
 from holdfast.redacted_repr import redacted
 
-__all__ = ["Shape", "shape_of"]
+__all__ = ["TargetShape", "choose_shape"]
 
 FORMS: Final = {
     Form.CONTAINER: OutputFormat.CONTAINER,
@@ -24,7 +24,7 @@ FORMS: Final = {
 
 @redacted
 @dataclass(frozen=True, slots=True)
-class Shape:
+class TargetShape:
     """The form to write, the keys to encrypt with, and what an encrypted file says about its token."""
 
     to: OutputFormat
@@ -32,27 +32,29 @@ class Shape:
     forward_secrecy: ForwardSecrecy | None = None
 
 
-def shape_of(source: Backup, file: BinaryIO | None, to: OutputFormat | None, keys: KeyMaterial | None) -> Shape:
+def choose_shape(
+    source: Backup, file: BinaryIO | None, to: OutputFormat | None, keys: KeyMaterial | None
+) -> TargetShape:
     """Choose a shape: without `to` that of the original, which for a phone's folder is its encrypted file.
 
     An encrypted file stays of its layout, and keeps what it says about its token, which the keys still fit.
     """
     chosen = FORMS.get(source.form, OutputFormat.STREAM) if to is None else to
     if chosen is not OutputFormat.CONTAINER or keys is None or keys.message is not None:
-        return Shape(chosen, keys)
+        return TargetShape(chosen, keys)
     if source.form not in {Form.CONTAINER, Form.FOLDER}:
-        return Shape(chosen, keys)
+        return TargetShape(chosen, keys)
     try:
-        with file_of(source, file) as opened:
+        with open_source_file(source, file) as opened:
             layout = find_layout(opened, on_fault=lambda _fault: None)
     except BackupError:
-        return Shape(chosen, keys)
+        return TargetShape(chosen, keys)
     if layout.modern:
-        return Shape(chosen, keys, layout.forward_secrecy)
-    return Shape(chosen, replace(local(source, keys), token=None))
+        return TargetShape(chosen, keys, layout.forward_secrecy)
+    return TargetShape(chosen, replace(add_backup_id(source, keys), token=None))
 
 
-def local(source: Backup, keys: KeyMaterial) -> KeyMaterial:
+def add_backup_id(source: Backup, keys: KeyMaterial) -> KeyMaterial:
     """Add the backup id that lies beside a phone's backup, which then needs no account id."""
     root = keys.root()
     if source.snapshot is None or root is None or keys.own_backup_id() is not None:

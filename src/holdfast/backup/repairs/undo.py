@@ -6,48 +6,48 @@ from contextlib import ExitStack
 
 from holdfast.backup.backup_reader import Backup
 from holdfast.backup.errors import LogRefused
-from holdfast.backup.repairs.log import Log, LoggedChange, Lost, Stream
+from holdfast.backup.repairs.log import ChangeLog, LoggedChange, LostBytes, StreamDigest
 from holdfast.backup.repairs.patches import records_in
 from holdfast.backup.wire import Block
 from holdfast.backup.wire.salvage import Gap
 from holdfast.backup.wire.varint import encode_varint
 
-__all__ = ["belongs", "measured", "restored"]
+__all__ = ["check_log", "restore_original", "stream_digest"]
 
 
-def measured(source: Backup, gaps: Iterable[Gap] = ()) -> Stream:
+def stream_digest(source: Backup, gaps: Iterable[Gap] = ()) -> StreamDigest:
     """Read a backup through, and tell the size and the hash of its plain stream, with what could not be read."""
     header = encode_varint(len(source.header)) + source.header
     digest = hashlib.sha256(header)
     frames, size = 0, len(header)
-    waiting = sorted(gaps, key=lambda gap: gap.offset, reverse=True)
+    pending = sorted(gaps, key=lambda gap: gap.offset, reverse=True)
     for block in source.blocks():
-        while waiting and waiting[-1].offset < block.offset:
-            size += len(waiting[-1].lost)
-            digest.update(waiting.pop().lost)
+        while pending and pending[-1].offset < block.offset:
+            size += len(pending[-1].lost)
+            digest.update(pending.pop().lost)
         digest.update(block.data)
         frames += block.count
         size += len(block.data)
-    rest = b"".join(gap.lost for gap in reversed(waiting))
-    digest.update(rest)
-    return Stream(frames, size + len(rest), digest.hexdigest())
+    trailing = b"".join(gap.lost for gap in reversed(pending))
+    digest.update(trailing)
+    return StreamDigest(frames, size + len(trailing), digest.hexdigest())
 
 
-def belongs(source: Backup, log: Log) -> None:
+def check_log(source: Backup, log: ChangeLog) -> None:
     """Refuse a log that is not of this repaired backup."""
-    if measured(source) != log.repaired:
+    if stream_digest(source) != log.repaired:
         raise LogRefused(f"the change log is not of {source.name}, or that was changed since it was repaired")
 
 
-def restored(source: Backup, log: Log) -> Backup:
+def restore_original(source: Backup, log: ChangeLog) -> Backup:
     """Make the original of a repaired backup; it is read from the repaired one, which must stay open.
 
     Raises `LogRefused` where the two do not belong together: the log holds hashes of both, so what is restored is
     what was there before, to the byte.
     """
-    belongs(source, log)
+    check_log(source, log)
     backup = Backup(source.form, source.name, lambda: RestoredRecords(source, log), ExitStack())
-    original = measured(backup)
+    original = stream_digest(backup)
     # How many frames there are cannot be told of what could not be read.
     if (original.bytes, original.sha256) != (log.original.bytes, log.original.sha256):
         raise LogRefused("the change log was changed, and no longer leads to the original")
@@ -58,7 +58,7 @@ def restored(source: Backup, log: Log) -> Backup:
 class RestoredRecords:
     """The records of the original."""
 
-    def __init__(self, source: Backup, log: Log) -> None:
+    def __init__(self, source: Backup, log: ChangeLog) -> None:
         self.header = source.header
         self._source = source
         self._log = log
@@ -72,20 +72,20 @@ class RestoredRecords:
     def blocks(self) -> Iterator[Block]:
         """Yield the frames; blocks in which nothing was changed pass through as they are."""
         # What could not be read stood before the frame it is counted with, and comes first.
-        waiting: list[LoggedChange | Lost] = [*self._log.changes, *self._log.lost]
-        waiting.sort(key=lambda piece: (-piece.frame, isinstance(piece, Lost)))
+        pending: list[LoggedChange | LostBytes] = [*self._log.changes, *self._log.lost]
+        pending.sort(key=lambda piece: (-piece.frame, isinstance(piece, LostBytes)))
         index = 1
         skip = 0
         for block in self._source.blocks():
-            if not skip and not (waiting and waiting[-1].frame <= index + block.count):
+            if not skip and not (pending and pending[-1].frame <= index + block.count):
                 yield self._block(index, block.data)
                 index += block.count
                 continue
             records: list[bytes] = []
             for record in records_in(block.data):
-                while not skip and waiting and waiting[-1].frame == index + len(records):
-                    piece = waiting.pop()
-                    if isinstance(piece, Lost):
+                while not skip and pending and pending[-1].frame == index + len(records):
+                    piece = pending.pop()
+                    if isinstance(piece, LostBytes):
                         yield self._block(index, b"".join(records))
                         index, records = index + len(records), []
                         yield self._block(index, piece.content())
@@ -98,8 +98,8 @@ class RestoredRecords:
                     records.append(record)
             yield self._block(index, b"".join(records))
             index += len(records)
-        for piece in reversed(waiting):
-            yield self._block(index, piece.content() if isinstance(piece, Lost) else piece.record())
+        for piece in reversed(pending):
+            yield self._block(index, piece.content() if isinstance(piece, LostBytes) else piece.record())
 
     def _block(self, index: int, data: bytes) -> Block:
         """Make a block of what comes next."""
