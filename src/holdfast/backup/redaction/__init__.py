@@ -1,14 +1,14 @@
-"""Copies of a backup that say nothing of what was written, fit to attach to a bug report.
+"""Redacted copies of a backup: same structure without content, fit to attach to a bug report.
 
-fields        what becomes of each field of the schema: the one table that decides
-texts         text of the same shape that says nothing
-identities    the same stranger for the same person, wherever they are named
-badges        gift badges that still parse
-unknown       what the schema does not know, emptied
-broken        records that cannot be parsed, replaced by others that fail in the same way
-copying       a whole backup, block by block
+fields         the table of how each field of the schema is replaced
+texts          replaces text by meaningless text of the same size
+identities     replaces ids, phone numbers and usernames by consistent pseudonyms
+badges         replaces the proofs of gift badges by ones that still parse
+unknown        clears unknown fields
+broken         replaces records that cannot be parsed by ones with the same fault
+redacted_copy  copies a whole backup, block by block
 
-Every value is overwritten in place by one of the same number of bytes, so that all lengths, offsets and ways of
-writing stay as they were. What is written depends on the seed, on sizes and on which identities are equal, never
-on the values themselves: whoever knows the seed can neither undo a redaction nor try guesses on it.
+Every value is overwritten in place by one of the same number of bytes, so that all lengths, offsets and encodings
+are kept. Replacements depend on the seed, on sizes and on the equality of identities, never on the values:
+somebody who knows the seed can neither reverse a redaction nor verify guesses.
 """

@@ -1,8 +1,8 @@
-"""Gift badges: the proof of one is no secret text, but a number that only its owner should be able to show.
+"""Replaces the proofs of gift badges (receipt credential presentations), which only the owner should have.
 
-A proof has a version, five points of a curve, a length and so many bytes, the second it expires, the level of the
-badge, and a serial number. Points are replaced by one that everybody knows, what is none by what is none, and the
-rest by chance; expiry and level stay.
+A proof has a version, five curve points, a length and that many bytes, the expiration time in seconds, the level
+of the badge, and a serial number. Valid points are replaced by the base point, invalid ones by an invalid one, and
+the rest by random bytes; expiration time and level are kept.
 """
 
 import random
@@ -16,14 +16,14 @@ POINT: Final = 32
 POINTS: Final = 5
 LENGTH_AT: Final = 1 + POINTS * POINT
 TAIL: Final = 8 + 8 + 16
-# The base point of ristretto255, as RFC 9496 writes it.
+# The generator of ristretto255 (RFC 9496).
 BASE_POINT: Final = bytes.fromhex("e2f2ae0a6abc4e71a884a961c500515f58e30b6aa582dd8db6a65945e08d2d76")
-# Larger than any point is.
+# Not a canonical encoding of a point.
 INVALID_POINT: Final = b"\xff" * POINT
 
 
 def replace_proof(value: bytes, rng: random.Random) -> bytes:
-    """Make up a proof of the same badge; bytes that are none are replaced by chance, but for how they begin."""
+    """Return a replacement of a proof; bytes that are not a proof become random, except the first byte."""
     replacement = bytearray(rng.randbytes(len(value)))
     replacement[:1] = value[:1]
     proof = LENGTH_AT + 8

@@ -1,7 +1,7 @@
-"""Records that cannot be parsed, replaced by others of the same length that fail in the same way.
+"""Replaces records that cannot be parsed by others of the same length with the same fault.
 
-Once a record is damaged, what looks like a tag or a length may be a piece of a message, so nothing of it is kept
-but which record it was, how long it is and what is wrong with it.
+What looks like a tag or a length in a damaged record may be content, so nothing is kept except the kind of record,
+its length and its fault.
 """
 
 from typing import Final
@@ -13,7 +13,7 @@ from holdfast.backup.wire.walk import walk_record
 
 __all__ = ["broken_like"]
 
-# Fields of the number 15, which no record has: how they begin decides what is wrong with them.
+# Prefixes with each fault; they use the field number 15, which no record has.
 FAULT_PREFIXES: Final = {
     faults.LONG_VARINT: (b"\x80" * 10,),
     faults.TOO_LONG: (b"\x7a\xff\xff\xff\xff\x0f",),
@@ -22,8 +22,8 @@ FAULT_PREFIXES: Final = {
     faults.BAD_GROUP: (b"\x7c",),
     faults.TOO_DEEP: (b"\x7b" * 101,),
 }
-# The shortest way to a text in each record that can hold one, as tags: the record, the messages in it, the text.
-# A list that can be damaged is only in the account.
+# The shortest path of tags to a text field in each record that has one. A packed list that can be damaged is only
+# in the account.
 TEXT_PATHS: Final = (
     (b"\x0a", b"\x22"),
     (b"\x12", b"\x12", b"\x1a"),
@@ -37,9 +37,10 @@ LIST_PATH: Final = (b"\x0a", b"\x4a", b"\x9a\x01", b"\x1a", b"\x12")
 
 
 def broken_like(raw: bytes, fault: int, root: int = tables.FRAME) -> bytes:
-    """Write a record that is as long as another, damaged in the same way, and says nothing else.
+    """Return a record with the same length and fault as another, without its content.
 
-    One whose length is confirmed by what it begins with keeps that, so that it is still believed.
+    If the first field fills the record, its tag and length are kept, so that a tolerant reader still accepts the
+    length of the record.
     """
     for start in (*plain_prefixes(raw, fault), *fault_prefixes(raw, fault)):
         candidate = start[: len(raw)].ljust(len(raw), b"\0")
@@ -49,7 +50,7 @@ def broken_like(raw: bytes, fault: int, root: int = tables.FRAME) -> bytes:
 
 
 def plain_prefixes(raw: bytes, fault: int) -> tuple[bytes, ...]:
-    """List how such a record can begin if it is one field that fills it: with that field's tag and length."""
+    """Return candidate prefixes for a record that one field fills, with the tag and length of that field."""
     record = encode_varint(len(raw)) + raw
     if not is_plain(record):
         return ()
@@ -63,9 +64,9 @@ def plain_prefixes(raw: bytes, fault: int) -> tuple[bytes, ...]:
 
 
 def fault_prefixes(raw: bytes, fault: int) -> tuple[bytes, ...]:
-    """List how such a record can begin, the likeliest first."""
+    """Return candidate prefixes for a record with a fault, most likely first."""
     if fault == faults.CUT:
-        # Each claims to be longer than what is left, however much that is.
+        # Each has a length that exceeds the rest of the record.
         return (b"\x7a" + encode_varint(max(len(raw), 1)), b"\x7a\x7f", b"\x7a")
     if fault == faults.BAD_TEXT:
         matching = [path for path in TEXT_PATHS if raw.startswith(path[0])]
@@ -76,7 +77,7 @@ def fault_prefixes(raw: bytes, fault: int) -> tuple[bytes, ...]:
 
 
 def nest(path: tuple[bytes, ...], value: bytes) -> bytes:
-    """Write a value inside of messages inside of each other."""
+    """Wrap a value in nested messages."""
     for tag in reversed(path):
         value = tag + encode_varint(len(value)) + value
     return value

@@ -1,7 +1,7 @@
-"""What becomes of each field: the one table that decides what a redacted copy still says.
+"""The table of how each field of the schema is redacted.
 
-Every field of text and bytes is in it, and every number that is not structure. Flags, enums and the messages
-themselves are structure, and stay. A field the table does not know is a mistake that a test finds.
+It has every text and bytes field, and every number that is content. Booleans, enums and messages are structure and
+are kept. A test fails if a field is missing here.
 """
 
 import random
@@ -17,10 +17,10 @@ from holdfast.backup.wire.collect import slot_of
 
 __all__ = ["KEPT_NUMBERS", "REPLACED", "TREATMENTS", "Replace", "replacements"]
 
-# Takes the bytes of a value, and returns as many.
+# Takes the bytes of a value and returns the same number of bytes.
 Replace = Callable[[bytes], bytes]
 
-# How fields are replaced: the name of the way, and the fields.
+# Fields by the name of their treatment.
 TREATMENTS: Final[Mapping[str, tuple[str, ...]]] = {
     "words": (
         *("AccountData.givenName", "AccountData.familyName", "AccountData.svrPin", "AccountData.bioText"),
@@ -130,7 +130,7 @@ TREATMENTS: Final[Mapping[str, tuple[str, ...]]] = {
     ),
 }
 
-# Numbers that stay: ids of this file, times and durations, sizes and counts, colours and places.
+# Numbers that are kept: ids within the file, times and durations, sizes and counts, colors and positions.
 KEPT_NUMBERS: Final = frozenset(
     [
         *("BackupInfo.version", "BackupInfo.backupTimeMs", "Recipient.id", "Chat.id", "Chat.recipientId"),
@@ -179,7 +179,7 @@ REPLACED: Final = bytes(any(slot in slots for slots in SLOTS.values()) for slot 
 
 
 def replacements(rng: random.Random) -> list[Replace | None]:
-    """Return by slot how the value of each field is replaced; slot 0 is whatever the schema does not know."""
+    """Return the replacement function of each field by slot; slot 0 is for unknown fields."""
     texts, identities = Texts(rng), Identities(rng)
     replacers: dict[str, Replace] = {
         "words": texts.words,
@@ -199,7 +199,7 @@ def replacements(rng: random.Random) -> list[Replace | None]:
         "uuid": identities.uuid,
         "another uuid": identities.another_uuid,
         "key": identities.key,
-        # The first byte says which kind of key it is.
+        # The first byte is the key type.
         "public key": lambda value: value[:1] + rng.randbytes(max(len(value) - 1, 0)),
         "proof": lambda value: replace_proof(value, rng),
         "noise": lambda value: rng.randbytes(len(value)),

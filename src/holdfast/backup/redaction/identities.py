@@ -1,7 +1,7 @@
-"""The same stranger for the same person: pseudonyms for what is referred to from several places.
+"""Consistent pseudonyms for identifiers that occur in several places.
 
-Pseudonyms are given out in the order in which identities are met, and remembered: memory grows with people, groups
-and sticker packs. Two identities do not share one, so whatever was unique stays so, and nothing else becomes so.
+Pseudonyms are assigned in the order of occurrence and stored: memory grows with people, groups and sticker packs.
+The mapping is one-to-one, so that unique values stay unique, and equal ones equal.
 """
 
 import random
@@ -20,23 +20,23 @@ UUID: Final = 16
 MAX_TRIES: Final = 64
 LARGEST: Final = (1 << 64) - 1
 CONSONANTS: Final = "bcdfghjklmnpqrstvwxz"
-# No country has the first prefix, and no place in America the second.
+# Unassigned prefixes: a country code, and an area code of North America.
 PREFIXES: Final = ("999", "1555")
-# By how many bytes they take; none may stand in a username.
+# Characters that are invalid in usernames, by their size in UTF-8.
 INVALID_CHARACTERS: Final = {1: "-+=!", 2: "łńśżź", 3: "ḃḋḟṁṡ", 4: "🀰🀱🀲🀳🀴"}
-# How many digits the largest number of a username has.
+# Number of digits of the largest discriminator of a username.
 MAX_DIGITS: Final = len(str(LARGEST))
 
 
 class Pseudonyms(Generic[Name]):
-    """Who was renamed to what."""
+    """A one-to-one mapping of values to pseudonyms."""
 
     def __init__(self) -> None:
         self._pseudonyms: dict[Name, Name] = {}
         self._used: set[Name] = set()
 
     def rename(self, name: Name, draw: Callable[[], Name], every: Callable[[], Iterator[Name]]) -> Name:
-        """Return the pseudonym of a name; a new one is drawn, or found among all where nearly all are taken."""
+        """Return the pseudonym of a value; a new one is random, or the first unused if nearly all are in use."""
         existing = self._pseudonyms.get(name)
         if existing is not None:
             return existing
@@ -51,7 +51,7 @@ class Pseudonyms(Generic[Name]):
 
 
 class Identities:
-    """Renames people, groups and whatever else is known by an id."""
+    """Replaces identifiers of people, groups and other things by pseudonyms."""
 
     def __init__(self, rng: random.Random) -> None:
         self._rng = rng
@@ -60,19 +60,19 @@ class Identities:
         self._usernames: Pseudonyms[str] = Pseudonyms()
 
     def service_id(self, value: bytes) -> bytes:
-        """Rename somebody by their id: a UUID, or one behind a byte that says which kind it is."""
+        """Replace a service id: a UUID, or a UUID after a type byte."""
         if len(value) == UUID + 1:
             return value[:1] + self.uuid(value[1:])
         return self.uuid(value)
 
     def uuid(self, value: bytes) -> bytes:
-        """Rename a UUID, keeping its version; the one of zeros has a meaning of its own and stays."""
+        """Replace a UUID by its pseudonym, keeping the version; the nil UUID is kept."""
         if len(value) == UUID and not any(value):
             return value
         return self._keys.rename(value, lambda: self.another_uuid(value), lambda: every_bytes(len(value)))
 
     def another_uuid(self, value: bytes) -> bytes:
-        """Make up a UUID of the same version."""
+        """Return a random UUID of the same version."""
         replacement = bytearray(self._rng.randbytes(len(value)))
         if len(value) == UUID:
             replacement[6] = replacement[6] & 0x0F | value[6] & 0xF0
@@ -80,12 +80,12 @@ class Identities:
         return bytes(replacement)
 
     def key(self, value: bytes) -> bytes:
-        """Rename what is known by its key."""
+        """Replace a key that serves as an identifier."""
         size = len(value)
         return self._keys.rename(value, lambda: self._rng.randbytes(size), lambda: every_bytes(size))
 
     def telephone(self, value: bytes) -> bytes:
-        """Rename a telephone number; 0 is none."""
+        """Replace a phone number; 0 means none and is kept."""
         number = read_number(value)
         if number == 0:
             return value
@@ -97,7 +97,7 @@ class Identities:
         return write_number(pseudonym, len(value))
 
     def number(self, value: bytes) -> bytes:
-        """Make up a number that takes as many bytes, another one each time; 0 stays."""
+        """Return a random number with the same size as a varint; 0 is kept."""
         number = read_number(value)
         if number == 0:
             return value
@@ -106,7 +106,7 @@ class Identities:
         return write_number(replacement if replacement != number else lowest + highest - number, len(value))
 
     def username(self, value: bytes) -> bytes:
-        """Rename a username, which is right or wrong in the same way afterwards."""
+        """Replace a username by one that is valid or invalid in the same way."""
         name = value.decode()
         alphabets_by_position = alphabets(name)
         pseudonym = self._usernames.rename(
@@ -126,12 +126,12 @@ class Identities:
 
 
 def read_number(value: bytes) -> int:
-    """Read a number as it stands on the wire."""
+    """Decode a varint."""
     return sum((byte & 0x7F) << (7 * index) for index, byte in enumerate(value)) & LARGEST
 
 
 def write_number(number: int, size: int) -> bytes:
-    """Write a number in exactly so many bytes."""
+    """Encode a varint in exactly `size` bytes."""
     encoded = encode_varint(number)
     if len(encoded) == size:
         return encoded
@@ -139,25 +139,25 @@ def write_number(number: int, size: int) -> bytes:
 
 
 def every_bytes(size: int) -> Iterator[bytes]:
-    """Yield all bytes of a size."""
+    """Yield all byte strings of a size."""
     return (number.to_bytes(size, "big") for number in range(256**size))
 
 
 def same_size(number: int) -> tuple[int, int]:
-    """Return the lowest and the highest number that take as many bytes on the wire, 0 aside."""
+    """Return the lowest and the highest number with the same size as a varint, except 0."""
     size = len(encode_varint(number))
     return max(1 << 7 * (size - 1), 1), min((1 << 7 * size) - 1, LARGEST)
 
 
 def same_length(number: int) -> tuple[int, int]:
-    """Return the lowest and the highest number with as many digits that take as many bytes on the wire."""
+    """Return the lowest and the highest number with the same size as a varint and the same number of digits."""
     lowest, highest = same_size(number)
     length = len(str(number))
     return max(lowest, 10 ** (length - 1)), min(highest, 10**length - 1)
 
 
 def unassigned_range(lowest: int, highest: int) -> tuple[int, int]:
-    """Return the numbers of a range that nobody has, or all of it where none is known not to be had."""
+    """Return the unassigned phone numbers of a range, or the whole range if there are none."""
     length = len(str(highest))
     for prefix in PREFIXES:
         first = int(prefix.ljust(length, "0"))
@@ -168,11 +168,11 @@ def unassigned_range(lowest: int, highest: int) -> tuple[int, int]:
 
 
 def alphabets(name: str) -> list[str]:
-    """List the signs that may stand in each place of a username without making it any more or less valid."""
+    """Return for each position of a username the characters that do not change its validity."""
     nickname, dot, number = name.rpartition(".")
     significant = number.lstrip("0")
     nonzero = digits[1:]
-    # As a number it must stay on its side of the largest, which only shows where it has as many digits.
+    # A number with the most digits must stay within, or above, the maximum.
     if significant.isascii() and significant.isdigit() and len(significant) >= MAX_DIGITS:
         nonzero = "1" if int(significant) <= LARGEST else "9"
     return [
@@ -182,7 +182,7 @@ def alphabets(name: str) -> list[str]:
 
 
 def alphabet(character: str, numerals: str) -> str:
-    """List the signs of the same kind."""
+    """Return the characters of the same class."""
     if character in "._":
         return character
     if character in ascii_letters:

@@ -1,4 +1,4 @@
-"""Copies a whole backup without what was written in it, block by block."""
+"""Writes a redacted copy of a whole backup, block by block."""
 
 import random
 import secrets
@@ -32,14 +32,14 @@ from holdfast.redacted_repr import redacted
 __all__ = ["Redaction", "redact"]
 
 TOO_LONG: Final = b"\xff\xff\xff\xff\x0f"
-# What stands at the end of a stream that breaks off: a length that fails as the one that stood there did.
+# Written at the end of a truncated stream: a length with the same fault.
 ENDINGS: Final = {
     f"the record {faults.FAULTS[faults.LONG_VARINT]}": b"\xff" * 10,
     f"the record {faults.FAULTS[faults.TOO_LONG]}": TOO_LONG,
 }
 TRUNCATED: Final = b"\x7f"
-# What stands in a place that could not be read: no length, and no beginning of a record. It begins with a length
-# that fails as the one that stood there did.
+# Written in place of unreadable bytes, after a length with the same fault: neither a length nor the start of a
+# record.
 UNREADABLE: Final = b"\xff"
 
 
@@ -47,10 +47,10 @@ UNREADABLE: Final = b"\xff"
 @redacted
 @dataclass(frozen=True, slots=True)
 class Redaction:
-    """What was copied: how many frames, how many of them are damaged, and why no more follow, if they should.
+    """The result of a redaction: the number of frames, of damaged frames, and the reason of an early end.
 
-    `gaps` is in how many places of the stream no record could be read, `faults` what is wrong around the stream,
-    which a plain copy cannot have.
+    `gaps` is the number of unreadable gaps of the stream, `faults` are those of the container, which a plain copy
+    cannot reproduce.
     """
 
     frames: int
@@ -70,14 +70,13 @@ def redact(
     progress: Callable[[int], None] | None = None,
     replace: bool = False,
 ) -> Redaction:
-    """Copy a backup in any form `open` takes, without what was written in it, as a plain frame stream.
+    """Write a redacted copy of a backup, in any form that `open` reads, as a plain frame stream.
 
-    The copy has the same records, ids, sizes, timestamps and faults, and none of the names, texts, numbers, keys,
-    hashes and addresses; people are still the same people wherever they are named. The same `seed` gives the same
-    copy, and says nothing about the original; without one each copy differs. Damaged records are copied as damaged
-    ones, and places where no record can be read as others of the same size. A file whose encryption or compression
-    is damaged is copied as far as it can be read. With `replace` a file that is there already is replaced; the
-    source never is.
+    The copy has the same records, ids, sizes, timestamps and faults, but no names, texts, phone numbers, keys,
+    hashes or addresses; pseudonyms are consistent. The same `seed` gives the same copy and reveals nothing about
+    the original; without a seed each copy differs. Damaged records are replaced by records with the same fault,
+    and unreadable gaps by others of the same size. A file whose encryption or compression is damaged is copied as
+    far as it can be read. With `replace` an existing file is replaced, but never the source.
 
     >>> hb.redact("chats.binproto", "redacted.binproto", seed=1)
     Redaction(frames=255, damaged=0, problem=<0 characters>, gaps=0, faults=<0 items>)
@@ -106,7 +105,7 @@ def redact(
                 written_gaps = write_gaps(sink, gaps, written_gaps)
                 sink.write(redactor.block(block.data))
         except DamagedBackup as error:
-            # Only the stream itself can be broken off in the same way; a container cannot.
+            # A truncated stream can be reproduced; damage of a container cannot.
             if error.frame is None:
                 raise
             problem = str(error)
@@ -117,7 +116,7 @@ def redact(
 
 
 def write_gaps(sink: BinaryIO, gaps: list[Gap], written_gaps: int) -> int:
-    """Write something that cannot be read either where that was met since last time; return how often it was."""
+    """Write unreadable bytes for the gaps found since the last call; return the number of gaps written so far."""
     for gap in gaps[written_gaps:]:
         begin = {faults.TOO_LONG: TOO_LONG, faults.CUT: TRUNCATED.rjust(min(gap.size, 4), UNREADABLE)}.get(
             gap.fault, b""
@@ -128,22 +127,22 @@ def write_gaps(sink: BinaryIO, gaps: list[Gap], written_gaps: int) -> int:
 
 
 class Redactor:
-    """Redacts the records of one backup, which all share their pseudonyms."""
+    """Redacts the records of one backup, with common pseudonyms."""
 
     def __init__(self, seed: int | None) -> None:
-        # Whoever knows what is written next learns nothing about what stood there, so this need not be a secret.
-        # It must only not be what a made-up backup was made with, or its own bytes would come back.
+        # Replacements reveal nothing about the originals, so the generator need not be cryptographically secure.
+        # Its seed must differ from that of generated sample backups, or their own bytes would come back.
         rng = random.Random(f"redact {secrets.randbits(256) if seed is None else seed}")  # noqa: S311  # not for secrets: the seed makes it repeatable
         self._replacers = replacements(rng)
         self.frames = 0
         self.damaged = 0
 
     def header(self, raw: bytes) -> bytes:
-        """Redact a header, which was parsed before."""
+        """Redact a header that is known to be well-formed."""
         return bytes(self._overwrite(raw, leaves_of(raw, REPLACED, tables.BACKUP_INFO)))
 
     def block(self, data: bytes) -> bytes:
-        """Redact some frames, each with its length before it."""
+        """Redact frames, each with its length prefix."""
         broken: list[tuple[int, int, int]] = []
         values: list[Leaf] = []
         start = 0
@@ -164,7 +163,7 @@ class Redactor:
         return bytes(out)
 
     def _overwrite(self, data: bytes, values: list[Leaf]) -> bytearray:
-        """Overwrite values, each by as many bytes."""
+        """Overwrite values by replacements of the same size."""
         out = bytearray(data)
         replacers = self._replacers
         for slot, begin, end in values:
@@ -175,8 +174,8 @@ class Redactor:
 
 
 def record_span(data: bytes, start: int) -> tuple[int, int]:
-    """Return where the body of the record that begins at `start` begins and ends."""
-    # Only this one is asked for: a million others may follow.
+    """Return the start and end of the body of the record at `start`."""
+    # Parses only this record: a million others may follow.
     spans, _rest, needed, _fault = split(data[start : start + 10], 0, NO_CAP)
     if not spans:
         spans, _rest, _needed, _fault = split(data[start : start + needed], 0, NO_CAP)

@@ -1,8 +1,8 @@
-"""Text of the same shape that says nothing.
+"""Replaces text by meaningless text of the same size.
 
-A sign is replaced by one that takes as many bytes, so that text keeps its length in bytes, in code points and in
-UTF-16 units, which is what body ranges count. The signs are consonants and dominoes, of which no language makes
-words: what was written cannot come back by chance.
+A character is replaced by one of the same size in UTF-8, so that text keeps its length in bytes, code points and
+UTF-16 code units, which body ranges count. Replacements are consonants and dominoes, which form no words: the
+original cannot come back by chance.
 """
 
 import random
@@ -15,33 +15,33 @@ __all__ = ["KNOWN_TYPES", "Texts"]
 
 CONSONANTS: Final = b"bcdfghjklmnpqrstvwxz"
 DIGITS: Final = b"0123456789"
-# One table entry for each value of a random byte.
+# Translation tables with an entry for each value of a random byte.
 LETTERS: Final = bytes(CONSONANTS[byte % len(CONSONANTS)] for byte in range(256))
 WORDS: Final = bytes(32 if byte >= 216 else CONSONANTS[byte % len(CONSONANTS)] for byte in range(256))
 TOKENS: Final = bytes((CONSONANTS + DIGITS)[byte % 30] for byte in range(256))
 NUMERALS: Final = bytes(DIGITS[byte % 10] for byte in range(256))
-# Text shorter than this is a name or a word, and gets no spaces.
+# Shorter text is a name or a word, and gets no spaces.
 MIN_SENTENCE: Final = 16
 
 MULTIBYTE: Final = re.compile(rb"[\xc2-\xdf].|[\xe0-\xef]..|[\xf0-\xf4]...", re.DOTALL)
-# By how many bytes they take.
+# Replacements by size in UTF-8.
 REPLACEMENTS: Final = {
     2: [character.encode() for character in "ĉďđĝğĥħĵķĺļľłńņňŕŗřśŝşšţťŵźżž"],
     3: [character.encode() for character in "ḃḅḇḉḋḍḏḑḓḟḡḣḥḧḩḫḱḳḵḷḹḻḽḿṁṃ"],
     4: [chr(character).encode() for character in range(0x1F030, 0x1F094)],
 }
-# What stands on the letter before it, by how many bytes it takes.
+# Combining characters by size in UTF-8.
 ACCENTS: Final = {2: "\u0300".encode(), 3: "\u20d0".encode()}
 DICE: Final = [character.encode() for character in "⚀⚁⚂⚃⚄⚅"]
-# Stands in a message where somebody is mentioned.
+# The placeholder of a mention.
 PLACEHOLDER: Final = "\ufffc".encode()
-# What holds the parts of an emoji together: a joiner, and the choice of its coloured form.
+# Zero-width joiner and variation selector 16, which join the parts of an emoji.
 EMOJI_JOINERS: Final = ("\u200d".encode(), "\ufe0f".encode())
 
 SCHEME: Final = re.compile(rb"https?://")
 VERSION: Final = re.compile(rb"(?:[A-Za-z]{2,20}[ /-])?v?\d{1,4}(?:\.\d{1,6}){1,3}(?:-[a-z]{1,8}(?:\.\d{1,4})?)?")
 MAJOR: Final = re.compile(rb"(?:application|audio|font|image|message|model|multipart|text|video)/")
-# Types every client writes. Any other may have been chosen by a sender to say something.
+# Common media types, which are kept. Any other could carry information chosen by a sender.
 KNOWN_TYPES: Final = frozenset(
     [
         *(b"application/json", b"application/msword", b"application/octet-stream", b"application/pdf"),
@@ -74,23 +74,23 @@ KNOWN_TYPES: Final = frozenset(
 
 
 class Texts:
-    """Makes text up, each piece of it once: the same text becomes another one each time it occurs."""
+    """Generates replacement text; equal texts get different replacements."""
 
     def __init__(self, rng: random.Random) -> None:
         self._rng = rng
 
     def words(self, value: bytes) -> bytes:
-        """Write something that looks like a name or a message; places of mentions stay where they are."""
+        """Replace a name or a message; placeholders of mentions are kept."""
         table = WORDS if len(value) >= MIN_SENTENCE else LETTERS
         replacement = self._replace(value, table, kept=(PLACEHOLDER,))
         return replacement if replacement != value else self._replace_until_different(value, table)
 
     def counted(self, value: bytes) -> bytes:
-        """Write something of as many characters, as people count them, for fields that have a limit of those."""
+        """Replace text, keeping its number of graphemes, for fields with a limit on those."""
         length = count_graphemes(value.decode())
         replacement = self.words(value)
         while value and (replacement == value or count_graphemes(replacement.decode()) != length):
-            # One letter for each character, and accents on the last one for what is left.
+            # One letter per grapheme, and combining characters on the last one for the remaining bytes.
             letters = self._rng.randbytes(length).translate(LETTERS)
             rest = len(value) - length
             if rest == 1:
@@ -100,16 +100,16 @@ class Texts:
         return replacement
 
     def token(self, value: bytes) -> bytes:
-        """Write something without spaces, as programs do."""
+        """Replace text by letters and digits without spaces."""
         return self._replace_until_different(value, TOKENS)
 
     def emoji(self, value: bytes) -> bytes:
-        """Write a die or a domino for each part of an emoji."""
+        """Replace each part of an emoji by a die or a domino."""
         replacement = self._replace(value, LETTERS, kept=EMOJI_JOINERS, threes=DICE)
         return replacement if replacement != value else self._replace_until_different(value, LETTERS)
 
     def numeral(self, value: bytes) -> bytes:
-        """Write other digits, as in an amount or a telephone number; signs between them stay."""
+        """Replace the digits of an amount or a phone number; separators are kept."""
         if not any(48 <= byte < 58 for byte in value):
             return self.words(value)
         kept = b"+-.,/() "
@@ -122,31 +122,31 @@ class Texts:
         return replacement if replacement != value else self.numeral(value)
 
     def url(self, value: bytes) -> bytes:
-        """Write an address that leads nowhere."""
+        """Replace a URL, keeping its scheme."""
         scheme = SCHEME.match(value)
         return value[: scheme.end()] + self.token(value[scheme.end() :]) if scheme else self.token(value)
 
     def content_type(self, value: bytes) -> bytes:
-        """Keep a type that every client writes, and of any other the part that says how to show it."""
+        """Keep a common media type, and of any other only the top-level type."""
         if value in KNOWN_TYPES:
             return value
         major = MAJOR.match(value)
         return value[: major.end()] + self.token(value[major.end() :]) if major else self.token(value)
 
     def version(self, value: bytes) -> bytes:
-        """Keep what looks like the name and version of an app."""
+        """Keep text that looks like the name and version of an app."""
         return value if VERSION.fullmatch(value) else self.words(value)
 
     def currency(self, value: bytes) -> bytes:
-        """Write the code that stands for no currency."""
+        """Replace a currency by XTS, the code reserved for testing."""
         return b"XTS" if len(value) == 3 and value.isascii() else self.token(value)
 
     def blur(self, value: bytes) -> bytes:
-        """Keep the first sign of a blurred preview, which says how many follow."""
+        """Replace a BlurHash, keeping the first character, which determines its length."""
         return value[:1] + self.token(value[1:]) if value.isascii() else self.token(value)
 
     def _replace_until_different(self, value: bytes, table: bytes) -> bytes:
-        """Replace every sign, until nothing is as it was."""
+        """Replace all characters until the result differs."""
         replacement = value
         while value and replacement == value:
             replacement = self._replace(value, table)
@@ -155,7 +155,7 @@ class Texts:
     def _replace(
         self, value: bytes, table: bytes, kept: tuple[bytes, ...] = (), threes: list[bytes] = REPLACEMENTS[3]
     ) -> bytes:
-        """Replace every sign but those kept: ASCII from a table, what takes three bytes by one of `threes`."""
+        """Replace all characters except `kept`: ASCII from a table, those of three bytes by one of `threes`."""
         noise = self._rng.randbytes(len(value))
         if value.isascii():
             return noise.translate(table)

@@ -1,4 +1,4 @@
-"""What the schema does not know: nobody can tell what is in it, so only its shape is kept."""
+"""Clears unknown fields: their content is unknown, so only their structure is kept."""
 
 from typing import Final
 
@@ -13,9 +13,9 @@ FIXED32: Final = 5
 
 
 def clear_field(field: bytes) -> bytes:
-    """Empty a whole field, tag and all, that was walked before; of a group, every field in it.
+    """Clear a well-formed field, given with its tag; in a group, all of its fields.
 
-    Bytes become zeros, and numbers the lowest that take as many bytes.
+    Bytes become zeros, and numbers the lowest with the same size.
     """
     out = bytearray(field)
     pos = 0

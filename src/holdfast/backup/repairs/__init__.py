@@ -1,13 +1,13 @@
-"""Backups mended: what breaks a rule and can be put right without inventing or losing what somebody wrote.
+"""Repair of backups: fixes rule violations without inventing or losing content.
 
-field_edits     single fields of a record
-plan            what would be changed, found by trying it
-patches         frames replaced, left out or moved, while all others pass through byte for byte
-salvage         what can be read of a stream that breaks off
-container_damage    damage of encryption, compression or the folder
-log             what was changed, kept so that it can be undone
-shape           the form to write
-originals       the file itself, kept where nothing less leads back to it
-undo            restores the original from a repaired backup and its log
-execution       carries a plan out
+field_edits       edits single fields of a serialized record
+plan              computes the changes of a repair by trial and validation
+patches           replaces, drops or moves frames; all others are copied byte for byte
+salvage           reads the frames of a truncated stream
+container_damage  repairs of encryption, compression and the snapshot folder
+log               the change log, with which a repair can be undone
+shape             the output format of a repair
+originals         a copy of the original file, where the change log is not enough
+undo              restores the original from a repaired backup and its log
+execution         public functions: plan, repair and undo
 """

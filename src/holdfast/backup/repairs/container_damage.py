@@ -1,4 +1,4 @@
-"""What a repair does about damage around the stream: encryption, compression, the folder."""
+"""Repairs of damage outside of the frame stream: encryption, compression, the snapshot folder."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -12,11 +12,11 @@ from holdfast.backup.rules.registry import rule_named
 
 __all__ = ["LOSSY_PART", "REWRITTEN_PARTS", "container_steps", "unique_faults"]
 
-# The parts of the file that holds the stream: with one of them damaged, only the file itself can be put back.
+# Parts of the container file; if one is damaged, undoing the repair needs a copy of the file.
 REWRITTEN_PARTS: Final = frozenset(
     {Part.LENGTH, Part.TOKENS, Part.MAC, Part.PADDING, Part.COMPRESSION, Part.CHECKSUM}
 )
-# What follows damaged compression is lost; everything else is only written again.
+# Data after damaged compression is lost; other damage only requires rewriting the file.
 LOSSY_PART: Final = Part.COMPRESSION
 DESCRIPTIONS: Final = {
     Part.LENGTH: "The backup is written again with what is left of it: {frames}.",
@@ -32,14 +32,14 @@ UNVERIFIED: Final = "The backup is encrypted again with what can be read, which 
 
 
 def unique_faults(faults: Iterable[Fault]) -> list[Fault]:
-    """Keep one of each fault: every reading of a backup tells of them anew."""
+    """Remove duplicate faults, which every pass over a backup reports again."""
     return list({RULE_OF[fault.part] + str(fault): fault for fault in faults}.values())
 
 
 def container_steps(
     faults: Iterable[Fault], frames: int, *, drop: bool
 ) -> tuple[list[Step], list[RemainingError]]:
-    """Tell what is done about faults around a stream of which so many frames can be read, and what stays."""
+    """Return the repair steps and the remaining errors for faults of the container; `frames` can be read."""
     steps: list[Step] = []
     remaining_errors: list[RemainingError] = []
     damaged_parts = {fault.part for fault in faults}
@@ -62,5 +62,5 @@ def container_steps(
 
 
 def fault_location(fault: Fault) -> str:
-    """Name the place of a fault."""
+    """Return the location of a fault as text."""
     return f"byte {fault.offset:,} of the {fault.stream}" if isinstance(fault, DamagedContainer) else "this place"

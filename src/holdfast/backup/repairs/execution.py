@@ -1,4 +1,4 @@
-"""Repairs a backup as planned, keeps a log of it, and undoes it."""
+"""Public functions to plan, execute and undo repairs."""
 
 import base64
 import dataclasses
@@ -67,7 +67,7 @@ UNREADABLE_RULE = "stream.whole"
 @redacted
 @dataclass(frozen=True, slots=True)
 class RepairOptions:
-    """What a backup is to pass, and whether what nothing can import may be left out."""
+    """Validation options of a repair, and whether records that cannot be imported may be dropped."""
 
     profile: ProfileName = "strict"
     edition: EditionName = "auto"
@@ -79,10 +79,10 @@ class RepairOptions:
 @redacted
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """A repair as it was planned or made; `edition` is the one the backup was held to.
+    """A planned or executed repair; `edition` is the one the backup was validated against.
 
-    `passes` is whether the outcome has no error any more. `kept` is where the original is, if the file itself was
-    damaged and a repair was made.
+    `passes` is whether the result has no errors. `kept` is the path of the original file, if that was damaged and
+    the repair was executed.
     """
 
     profile: Profile
@@ -94,7 +94,7 @@ class Repair:
 
     @property
     def passes(self) -> bool:
-        """Whether the outcome has no error any more."""
+        """Whether the result has no errors."""
         return not self.unmended
 
 
@@ -105,7 +105,7 @@ def plan_repair(
     *,
     options: RepairOptions | None = None,
 ) -> Repair:
-    """Tell what a repair of a backup would change, and what would still be wrong with it, and write nothing.
+    """Return what a repair of a backup would change and which errors would remain, without writing anything.
 
     >>> plan = hb.plan_repair("chats.binproto")
     >>> plan.passes, len(plan.steps)
@@ -127,12 +127,11 @@ def repair(
     keys: KeyMaterial | None = None,
     replace: bool = False,
 ) -> Repair:
-    """Write a backup in which everything is mended that can be, and everything else is as it was, byte for byte.
+    """Write a repaired copy of a backup; everything that is not repaired stays byte for byte the same.
 
-    A change log is written to `log`, or beside the target; with it `undo_repair` makes the original again. Where
-    the file around the stream is damaged, the file itself is kept beside the log. `to` is the form to write, with
-    None that of the original; `keys` are those to encrypt with. With `replace` files that are there already are
-    replaced; the source never is.
+    A change log is written to `log`, or next to the target; `undo_repair` restores the original with it. If the
+    container file is damaged, a copy of it is written next to the log. `to` is the output format, None for that of
+    the original; `keys` encrypt the result. With `replace` existing files are replaced, but never the source.
 
     >>> hb.repair("chats.binproto", "repaired.binproto", log="changes.json").passes
     True
@@ -202,10 +201,10 @@ def undo_repair(
     keys: KeyMaterial | None = None,
     replace: bool = False,
 ) -> int:
-    """Write the original of a repaired backup again, with the help of its change log; return how many changes.
+    """Restore the original of a repaired backup from its change log; return the number of changes undone.
 
-    The plain stream is the original's to the byte, or nothing is written. An encrypted file holds the same stream
-    under another random start; one that was damaged was kept, and is itself again to the byte.
+    The plain stream is identical to the original, or nothing is written. An encrypted file has the same stream
+    with a different initialization vector; a damaged file is restored from its copy, byte for byte.
 
     >>> _ = hb.repair("chats.binproto", "repaired.binproto", log="changes.json")
     >>> hb.undo_repair("repaired.binproto", "changes.json", "original.binproto")
@@ -229,16 +228,16 @@ def undo_repair(
 
 
 def write(source: Backup, path: Path, shape: TargetShape, *, replace: bool) -> None:
-    """Write a backup in its shape."""
+    """Write a backup in an output format."""
     convert(source, path, to=shape.to, keys=shape.keys, forward_secrecy=shape.forward_secrecy, replace=replace)
 
 
 @redacted
 @dataclass(frozen=True, slots=True)
 class RereadableBackup:
-    """A backup that can be read again and again, and the faults that reading it found.
+    """A backup that can be read several times, and the faults found while reading.
 
-    `file` is set where it was given open; `reading_faults` where it was opened here to read all that is readable.
+    `file` is set if the caller passed an open file; `reading_faults` if it was opened here, in tolerant mode.
     """
 
     backup: Backup
@@ -246,11 +245,11 @@ class RereadableBackup:
     reading_faults: "ReadingFaults | None" = None
 
     def faults(self) -> list[Fault]:
-        """List what is wrong around the stream."""
+        """List the faults of the container."""
         return [] if self.reading_faults is None else unique_faults(self.reading_faults.faults)
 
     def gaps(self) -> list[Gap]:
-        """List what cannot be read of the stream; each reading finds the same."""
+        """List the unreadable gaps of the stream, without the duplicates of repeated passes."""
         return (
             []
             if self.reading_faults is None
@@ -261,14 +260,14 @@ class RereadableBackup:
 @redacted
 @dataclass(frozen=True, slots=True)
 class ReadingFaults:
-    """The faults and gaps that readings found."""
+    """The faults and gaps found while reading."""
 
     faults: list[Fault] = field(default_factory=list)
     gaps: list[Gap] = field(default_factory=list)
 
 
 def hint(source: RereadableBackup, damage: DamagedBackup) -> str:
-    """Say what to do about a place that cannot be read."""
+    """Return a hint for unreadable data."""
     if isinstance(damage, DamagedContainer):
         return "with --drop what follows is left out, and what can be read before it is kept"
     if source.reading_faults is None:
@@ -279,9 +278,9 @@ def hint(source: RereadableBackup, damage: DamagedBackup) -> str:
 @redacted
 @dataclass(frozen=True, slots=True)
 class PlannedRepair:
-    """A plan with what it was made of: the records that can be read, and what stood between them.
+    """A plan with its inputs: the readable records and the gaps between them.
 
-    `damage` is set where something cannot be read, and could or should not be left out.
+    `damage` is set if there is unreadable data that cannot or must not be dropped.
     """
 
     repair: Repair
@@ -292,7 +291,7 @@ class PlannedRepair:
 
 
 def prepare_repair(source: RereadableBackup, options: RepairOptions) -> PlannedRepair:
-    """Draw up a plan."""
+    """Validate a backup and return the plan of its repair."""
     damage = find_damage(source.backup)
     base = source.backup
     gaps = source.gaps()
@@ -305,7 +304,7 @@ def prepare_repair(source: RereadableBackup, options: RepairOptions) -> PlannedR
     frames: list[int] = []
 
     def check(view: Backup) -> Iterator[Finding]:
-        # A repair must not change which year's format the backup is held to.
+        # A repair must not change the edition that the backup is validated against.
         edition = editions[0] if editions else options.edition
         validation = ValidationRun(
             view, profile=options.profile, edition=edition, purpose=options.purpose, media=None
@@ -320,7 +319,7 @@ def prepare_repair(source: RereadableBackup, options: RepairOptions) -> PlannedR
     cut = next((fault for fault in source.faults() if fault.part is LOSSY_PART), None)
     for gap in gaps:
         if cut is not None and gap is gaps[-1] and gap.frame > frames[0]:
-            # The record that is cut off where the compressed data are was told of with them.
+            # The record truncated by damaged compression is reported with that damage.
             continue
         if options.drop:
             steps.append(Step(gap.frame, UNREADABLE_RULE, "", drop_description(gap), loses=True))
@@ -345,7 +344,7 @@ def prepare_repair(source: RereadableBackup, options: RepairOptions) -> PlannedR
 
 
 def unread_problem(gap: Gap) -> str:
-    """Say in a sentence what cannot be read."""
+    """Return a sentence about what cannot be read."""
     if gap.problem is not None:
         return f"{capitalize(gap.place)} holds no record that can be read."
     size = f"{gap.size:,} {'byte' if gap.size == 1 else 'bytes'}"
@@ -353,12 +352,12 @@ def unread_problem(gap: Gap) -> str:
 
 
 def capitalize(text: str) -> str:
-    """Begin a sentence with some words."""
+    """Capitalize the first letter."""
     return f"{text[:1].upper()}{text[1:]}"
 
 
 def unread_error(gap: Gap) -> DamagedBackup:
-    """Say what cannot be read."""
+    """Return the error for unreadable data."""
     if gap.problem is not None:
         return gap.problem
     problem = f"{gap.size:,} {'byte' if gap.size == 1 else 'bytes'} cannot be read as records"
@@ -366,7 +365,7 @@ def unread_error(gap: Gap) -> DamagedBackup:
 
 
 def drop_description(gap: Gap) -> str:
-    """Say what is left out."""
+    """Return a sentence about what is dropped."""
     if gap.problem is not None:
         return f"{capitalize(gap.place)}, which holds no record that can be read, is left out."
     last = gap.offset + gap.size - 1
@@ -374,12 +373,12 @@ def drop_description(gap: Gap) -> str:
 
 
 def sorted_steps(plan: RepairPlan) -> list[Step]:
-    """Put repairs in the order of the file."""
+    """Sort repair steps by frame."""
     return sorted(plan.steps, key=lambda step: -1 if step.frame is None else step.frame)
 
 
 def logged_changes(plan: RepairPlan) -> Iterator[LoggedChange]:
-    """Write down what is replaced, and why, in the order of the file."""
+    """Yield the log entries of replaced frames with their reasons, by frame."""
     why: dict[int | None, list[RepairLogEntry]] = defaultdict(list)
     for step in plan.steps:
         why[step.frame].append(RepairLogEntry(step.rule, step.path, step.words))
@@ -392,7 +391,7 @@ def logged_changes(plan: RepairPlan) -> Iterator[LoggedChange]:
 def open_rereadable(
     source: str | PathLike[str] | BinaryIO | Backup, key: KeyMaterial | str | None
 ) -> Iterator[RereadableBackup]:
-    """Open a backup so that it can be read more than once; what comes through a pipe is kept meanwhile."""
+    """Open a backup for several passes; a pipe is copied to a temporary file."""
     if isinstance(source, Backup):
         yield RereadableBackup(source)
         return

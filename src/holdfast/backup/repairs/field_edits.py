@@ -1,8 +1,8 @@
-"""Changes single fields of a record and leaves every other byte of it as it was written.
+"""Edits single fields of a serialized protobuf record and keeps all other bytes.
 
-A field is named by its path, as findings name it: `chatItem.standardMessage.reactions[2].authorId`. Only the
-messages on the way to a changed field get a new length; everything beside the way keeps its bytes, also what is
-unknown, out of order or written with more bytes than it needs.
+A field is identified by its path as in findings: `chatItem.standardMessage.reactions[2].authorId`. Only the
+messages that contain a changed field get a new length; all other bytes are kept, including unknown fields, fields
+out of order and overlong varints.
 """
 
 import re
@@ -24,16 +24,16 @@ SIZES: Final = {1: 8, 5: 4}
 
 
 class CannotEdit(Exception):
-    """The field is not where its path leads, or is written in pieces that cannot be changed one by one."""
+    """There is no field at the path, or its message is split into several occurrences."""
 
 
 @redacted
 @dataclass(slots=True)
 class FieldNode:
-    """One field as it is written: its tag, its length if it has one, and its value.
+    """A serialized field: its tag, its length if it has one, and its value.
 
-    `replaced` are the numbers to write into a packed list by their places, empty where one is left out; the
-    numbers of the list are of `packed` wire type.
+    `replaced` maps positions of a packed list to new numbers, empty for removed ones; `packed` is the wire type of
+    its numbers.
     """
 
     number: int
@@ -49,7 +49,7 @@ class FieldNode:
     dropped: bool = False
 
     def children(self) -> list["FieldNode"]:
-        """Take the message it holds apart, once."""
+        """Return the fields of the submessage, parsed on first use."""
         if self.fields is None:
             if self.message is None:
                 raise CannotEdit("there is no message where the path leads through one")
@@ -57,13 +57,13 @@ class FieldNode:
         return self.fields
 
     def is_modified(self) -> bool:
-        """Return whether anything in it was changed."""
+        """Return whether the field or any of its children was changed."""
         if self.changed or self.dropped or self.replaced:
             return True
         return any(child.is_modified() for child in self.fields or ())
 
     def encode(self) -> bytes:
-        """Write the field again, byte for byte where nothing in it was changed."""
+        """Serialize the field; unchanged parts keep their bytes."""
         if self.dropped:
             return b""
         if not self.is_modified():
@@ -80,21 +80,21 @@ class FieldNode:
 
 
 class EditableRecord:
-    """A record that can be changed field by field.
+    """A serialized record that can be edited field by field.
 
-    Paths mean the record as it was read: dropping the first element of a list does not move the second.
+    Paths refer to the record as it was read: removing the first element of a list does not renumber the second.
     """
 
     def __init__(self, raw: bytes, root: int = tables.FRAME) -> None:
         self._root = FieldNode(0, DELIMITED, b"", b"", raw, root)
 
     def encode(self) -> bytes:
-        """Write the record."""
+        """Serialize the record."""
         root = self._root
         return b"".join(node.encode() for node in root.fields) if root.fields is not None else root.body
 
     def has(self, path: str) -> bool:
-        """Return whether there is anything where a path leads."""
+        """Return whether there is a field at a path."""
         try:
             parent, descriptor, index = self._resolve(path)
         except CannotEdit:
@@ -102,7 +102,7 @@ class EditableRecord:
         return bool(self._fields_at(parent, descriptor, index))
 
     def number(self, path: str) -> int:
-        """Read a number, 0 where there is none."""
+        """Return the number at a path, 0 if there is none."""
         parent, descriptor, index = self._resolve(path)
         fields = self._fields_at(parent, descriptor, index)
         if not fields:
@@ -112,7 +112,7 @@ class EditableRecord:
         return varint_at(body, 0)[0] if body else 0
 
     def clear(self, path: str) -> None:
-        """Leave a field, or an element of a list, out."""
+        """Remove a field or an element of a list."""
         parent, descriptor, index = self._resolve(path)
         fields = self._fields_at(parent, descriptor, index)
         if not fields:
@@ -124,7 +124,7 @@ class EditableRecord:
                 node.replaced[position] = b""
 
     def put(self, path: str, body: bytes) -> None:
-        """Write a value, without its length, in place of the one that is there or where it would belong."""
+        """Set the value at a path, given without its length; a new field is inserted in order of field numbers."""
         parent, descriptor, index = self._resolve(path)
         fields = self._fields_at(parent, descriptor, index)
         if descriptor.is_repeated and (index is None or not fields):
@@ -145,7 +145,7 @@ class EditableRecord:
         children.insert(place, FieldNode(descriptor.number, wire_type, head, b"", body, changed=True))
 
     def put_near(self, path: str, values: Mapping[str, bytes]) -> None:
-        """Write the values that go with a path: that of a field on it, or those of fields inside or beside it."""
+        """Set values related to a path: of a field on the path, or of fields inside or next to its end."""
         steps = path.split(".")
         for length in range(len(steps), 0, -1):
             name = parse_path(steps[length - 1])[0][0]
@@ -162,7 +162,7 @@ class EditableRecord:
             self.put(base + name, body)
 
     def _resolve(self, path: str) -> tuple[FieldNode, FieldDescriptor, int | None]:
-        """Follow a path up to its last step: the message there, and which field and element of it is meant."""
+        """Resolve a path to its parent message, field descriptor and element index."""
         node = self._root
         steps = parse_path(path)
         for name, index in steps[:-1]:
@@ -176,7 +176,7 @@ class EditableRecord:
     def _fields_at(
         self, node: FieldNode, descriptor: FieldDescriptor, index: int | None
     ) -> list[tuple[FieldNode, int | None]]:
-        """List the fields that are meant; a number in a packed list by the list and its place in it."""
+        """List the occurrences of a field; numbers of a packed list as the list and a position."""
         kind = tables.KINDS[descriptor.type]
         matches: list[tuple[FieldNode, int | None]] = []
         for child in node.children():
@@ -190,7 +190,7 @@ class EditableRecord:
 
 
 def parse_path(path: str) -> list[tuple[str, int | None]]:
-    """Take a path apart."""
+    """Split a path into field names and element indexes."""
     steps = []
     for part in path.split("."):
         step = STEP.fullmatch(part)
@@ -201,7 +201,7 @@ def parse_path(path: str) -> list[tuple[str, int | None]]:
 
 
 def ancestor_path(path: str, name: str) -> str:
-    """Shorten a path to the innermost field of a name that it leads through."""
+    """Return the prefix of a path up to the innermost field with a name."""
     steps = path.split(".")
     while steps and parse_path(steps[-1])[0][0] != name:
         steps.pop()
@@ -211,7 +211,7 @@ def ancestor_path(path: str, name: str) -> str:
 
 
 def element_path(path: str) -> str:
-    """Shorten a path to the innermost element of a list it leads to or through."""
+    """Return the prefix of a path up to its innermost list element."""
     steps = path.split(".")
     while steps and not steps[-1].endswith("]"):
         steps.pop()
@@ -221,14 +221,14 @@ def element_path(path: str) -> str:
 
 
 def descriptor_of(node: FieldNode, name: str) -> FieldDescriptor:
-    """Find a field of a message by its name."""
+    """Return the descriptor of a field by name."""
     if node.message is None or name not in tables.MESSAGES[node.message].fields_by_name:
         raise CannotEdit("the path names a field that the schema does not have")
     return tables.MESSAGES[node.message].fields_by_name[name]
 
 
 def split_packed(body: bytes, wire_type: int) -> list[bytes]:
-    """Take a packed list apart into its numbers as they are written."""
+    """Split a packed list into its encoded numbers."""
     if wire_type in SIZES:
         size = SIZES[wire_type]
         return [body[position : position + size] for position in range(0, len(body), size)]
@@ -242,7 +242,7 @@ def split_packed(body: bytes, wire_type: int) -> list[bytes]:
 
 
 def parse_fields(data: bytes, message: int) -> list[FieldNode]:
-    """Take a message apart that was walked before."""
+    """Parse the fields of a message that is known to be well-formed."""
     nodes = []
     pos = 0
     while pos < len(data):
@@ -266,7 +266,7 @@ def parse_fields(data: bytes, message: int) -> list[FieldNode]:
 
 
 def field_type(message: int, tag: int) -> tuple[int | None, int]:
-    """Return the message a field holds, if it holds one, and the wire type of the numbers it would hold packed."""
+    """Return the message type of a field, None if it is not a message, and the wire type of its packed numbers."""
     number = tag >> 3
     slot = tables.BASES[message] + number if number < tables.LIMITS[message] else 0
     kind = tables.SHAPES[slot]
@@ -275,7 +275,7 @@ def field_type(message: int, tag: int) -> tuple[int | None, int]:
 
 
 def end_of_group(data: bytes, pos: int) -> int:
-    """Find the end of a group, behind the tag that closes it."""
+    """Return the end of a group, after its end tag."""
     depth = 1
     while depth:
         tag, pos = varint_at(data, pos)

@@ -1,6 +1,6 @@
-"""The change log of a repair: every frame as it was before, so that the original can be put together again.
+"""The change log of a repair: the original of each changed frame, from which the original is restored.
 
-It is one JSON document, as private as the backup itself, since it holds pieces of it.
+It is a JSON document with parts of the backup, and as private as the backup itself.
 """
 
 import base64
@@ -34,7 +34,7 @@ MAX_LOG_SIZE: Final = 1 << 30
 
 @redacted
 class StreamDigest(msgspec.Struct, frozen=True):
-    """A plain stream by its size and its hash, which say whether two are the same."""
+    """Size and hash of a plain stream, which identify it."""
 
     frames: int
     bytes: int
@@ -43,7 +43,7 @@ class StreamDigest(msgspec.Struct, frozen=True):
 
 @redacted
 class RepairLogEntry(msgspec.Struct, frozen=True):
-    """Why a frame was changed: the rule it broke, the field it broke it with, and what was done about it."""
+    """The reason of a change: the violated rule, the path of the field, and the repair."""
 
     rule: str
     path: str
@@ -52,10 +52,10 @@ class RepairLogEntry(msgspec.Struct, frozen=True):
 
 @redacted
 class LoggedChange(msgspec.Struct, frozen=True):
-    """One place of the original that was changed.
+    """A changed frame of the original.
 
-    `frame` is its number in the original, `before` what stood there, with its length, in base64, and `records` how
-    many records stand there now.
+    `frame` is its number in the original, `before` the original record with its length prefix in base64, and
+    `records` the number of records that replace it.
     """
 
     frame: int
@@ -64,16 +64,15 @@ class LoggedChange(msgspec.Struct, frozen=True):
     repairs: tuple[RepairLogEntry, ...]
 
     def record(self) -> bytes:
-        """Return what stood there."""
+        """Return the original record."""
         return base64.b64decode(self.before, validate=True)
 
 
 @redacted
 class LostBytes(msgspec.Struct, frozen=True):
-    """Bytes of the original in which no record could be read.
+    """Bytes of the original that could not be read as records.
 
-    They stood at `offset`, before the frame that has the number `frame` when they are not counted; `data` is in
-    base64.
+    They were at `offset`, before the readable frame with the number `frame`; `data` is in base64.
     """
 
     frame: int
@@ -87,7 +86,7 @@ class LostBytes(msgspec.Struct, frozen=True):
 
 @redacted
 class KeptOriginal(msgspec.Struct, frozen=True):
-    """The original file, kept beside the log under a name, by its size and its hash."""
+    """The copy of the original file next to the log: name, size and hash."""
 
     name: str
     bytes: int
@@ -96,9 +95,9 @@ class KeptOriginal(msgspec.Struct, frozen=True):
 
 @redacted
 class ChangeLog(msgspec.Struct, frozen=True, kw_only=True):
-    """All changes, in the order of the original, what could not be read, and the streams they lie between.
+    """All changes in the order of the original, the unreadable bytes, and the digests of both streams.
 
-    `kept` is set where the file around the stream was damaged too, and the original is that file.
+    `kept` is set if the container file was damaged too; then the original is that file.
     """
 
     version: int = VERSION
@@ -113,20 +112,20 @@ class ChangeLog(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def default_log_path(target: Path) -> Path:
-    """Name the log of a repaired backup, beside it."""
+    """Return the default path of the log: next to the repaired backup."""
     return target.with_name(f"{target.name}.changes.json")
 
 
 @contextmanager
 def write_log(path: Path, log: ChangeLog, *, replace: bool = False) -> Iterator[None]:
-    """Write a log that gets its name once the block is done: there is none of a repair that failed."""
+    """Write a log; it is renamed to its path when the block succeeds, and deleted when it fails."""
     with write_atomically(path, replace=replace) as target:
         target.write(msgspec.json.format(msgspec.json.encode(log), indent=1))
         yield
 
 
 def read_log(path: Path) -> ChangeLog:
-    """Read a log."""
+    """Read and validate a log."""
     try:
         with path.open("rb") as source:
             data = source.read(MAX_LOG_SIZE + 1)

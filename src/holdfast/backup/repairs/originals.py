@@ -1,4 +1,4 @@
-"""The file a damaged backup was read from, kept as it is: nothing else leads back to it, byte for byte."""
+"""Copies of the original file of a damaged backup, from which it is restored byte for byte."""
 
 import hashlib
 import shutil
@@ -17,13 +17,13 @@ __all__ = ["default_original_path", "file_digest", "open_source_file", "original
 
 
 def default_original_path(log: Path) -> Path:
-    """Name the original that is kept beside a change log."""
+    """Return the default path of the original: next to the change log."""
     return log.with_name(f"{log.name.removesuffix('.changes.json')}.original")
 
 
 @contextmanager
 def open_source_file(source: Backup, file: BinaryIO | None) -> Iterator[BinaryIO]:
-    """Open the file a backup is read from, once more; that which was given is read from its beginning."""
+    """Open the file of a backup again; an open file is rewound."""
     if file is not None:
         file.seek(0)
         yield file
@@ -38,7 +38,7 @@ def open_source_file(source: Backup, file: BinaryIO | None) -> Iterator[BinaryIO
 
 
 def file_digest(file: BinaryIO, path: Path) -> KeptOriginal:
-    """Tell the size and the hash of a file that is kept under a name."""
+    """Return name, size and hash of a file."""
     digest = hashlib.sha256()
     size = 0
     while chunk := file.read(CHUNK):
@@ -48,12 +48,12 @@ def file_digest(file: BinaryIO, path: Path) -> KeptOriginal:
 
 
 def original_path(original: KeptOriginal, folder: Path) -> Path:
-    """Return where an original was kept: in the folder of its change log, whatever that says."""
+    """Return the path of an original: always in the folder of its change log."""
     return folder / Path(original.name).name
 
 
 def restore_file(original: KeptOriginal, folder: Path, target: Path, *, replace: bool = False) -> None:
-    """Write the original again, or nothing where it is not what it was."""
+    """Copy the original to the target; raise `LogRefused` if it was modified."""
     path = original_path(original, folder)
     try:
         with path.open("rb") as file:

@@ -1,4 +1,4 @@
-"""A backup with some of its frames replaced, left out or moved, and all others as they were written."""
+"""A view of a backup with some frames replaced, dropped or moved, and all others unchanged."""
 
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
@@ -14,9 +14,9 @@ __all__ = ["Patches", "apply_patches", "records_in"]
 
 
 class Patches:
-    """What stands in the place of frames: for the number of a frame, the whole records that replace it.
+    """Replacements of frames: a mapping from the number of a frame to the records that replace it.
 
-    A record is whole with its length before it, since that too may be written in more ways than one.
+    Records include their length prefix, since a varint can be encoded in several ways.
     """
 
     def __init__(self, replacements: Mapping[int, tuple[bytes, ...]]) -> None:
@@ -32,11 +32,11 @@ class Patches:
         return index < len(self._frames) and self._frames[index] <= last
 
     def origin(self, frame: int) -> tuple[int, int]:
-        """Tell which frame of the original one of the outcome came from, and its place among what replaces it."""
+        """Return the original frame of a frame of the result, and its index among the replacements."""
         low, high = 0, len(self._frames)
         while low < high:
             middle = (low + high) // 2
-            # Where what replaces this frame ends in the outcome.
+            # The end of the replacements of this frame in the result.
             if self._frames[middle] + self._shifts[middle + 1] < frame:
                 low = middle + 1
             else:
@@ -48,7 +48,7 @@ class Patches:
 
 
 class PatchedRecords:
-    """The records of a backup, some of them replaced."""
+    """The records of a backup with replacements."""
 
     def __init__(self, source: Backup, patches: Patches) -> None:
         self.header = source.header
@@ -58,11 +58,11 @@ class PatchedRecords:
 
     @property
     def offset(self) -> int:
-        """How many bytes of the outcome were made so far."""
+        """The number of bytes produced so far."""
         return self._offset
 
     def blocks(self) -> Iterator[Block]:
-        """Yield the frames; blocks in which nothing is replaced pass through as they are."""
+        """Yield the frames; blocks without replacements are passed through."""
         index = 1
         for block in self._source.blocks():
             count, data = block.count, block.data
@@ -87,7 +87,7 @@ def records_in(data: bytes) -> Iterator[bytes]:
 
 
 def apply_patches(source: Backup, patches: Patches) -> Backup:
-    """Make a backup of another and what replaces its frames; it is read from the other, which must stay open."""
+    """Return a view of a backup with replacements; the backup must stay open."""
     return Backup(
         source.form,
         source.name,

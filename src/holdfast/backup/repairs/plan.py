@@ -1,6 +1,6 @@
-"""What would be changed, found by trying it: repairs are made, the outcome is checked, and so on.
+"""Computes the plan of a repair: applies repairs in memory and validates the result until nothing changes.
 
-Nothing is written here. A plan holds the changed records only, so memory grows with the number of repairs.
+Nothing is written here. A plan holds only changed records, so memory grows with the number of repairs.
 """
 
 from bisect import bisect_left
@@ -22,11 +22,11 @@ from holdfast.redacted_repr import redacted
 
 __all__ = ["Check", "RemainingError", "RepairPlan", "Step", "make_plan"]
 
-# Leaving records out makes others lead nowhere, and so on; real chains are short.
+# Dropping records can leave dangling references, which are repaired in the next round; real chains are short.
 MAX_ROUNDS: Final = 16
-# What an id that has not appeared may be the id of, by the end of the path to it.
+# Paths that end with this refer to chats, all others to recipients.
 CHAT_REFERENCE: Final = "chatId"
-# A message inside of another: what breaks a rule in it is left out without the message.
+# A revision that violates a rule is dropped without its message.
 REVISION: Final = "revisions"
 IDS: Final = Selection(["Frame.account", "Recipient.id", "Chat.id", "Chat.pinnedOrder"])
 NEEDS_INDEX: Final = (RepairAction.MOVE, RepairAction.MOVE_FIRST, RepairAction.RENUMBER)
@@ -36,9 +36,9 @@ Check = Callable[[Backup], Iterable[Finding]]
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One repair: the number of the frame in the original, the rule and the field, and what is done in words.
+    """A repair step: the number of the frame in the original, rule, path of the field, and a description.
 
-    The number is None where it is about the backup as a whole.
+    The number is None for a step on the backup as a whole.
     """
 
     frame: int | None
@@ -50,7 +50,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class RemainingError:
-    """An error that stays; `needs_drop` where leaving something out would mend it."""
+    """An error that remains; `needs_drop` if dropping data would fix it."""
 
     frame: int | None
     rule: str
@@ -61,9 +61,9 @@ class RemainingError:
 
 @dataclass(frozen=True, slots=True)
 class RepairPlan:
-    """What a repair would do, and what would still be wrong afterwards.
+    """The steps of a repair and the remaining errors.
 
-    `places` has the whole records that stand in the place of frames of the original, `originals` those frames.
+    `places` maps frames of the original to the records that replace them, `originals` to their original records.
     """
 
     steps: tuple[Step, ...]
@@ -73,9 +73,9 @@ class RepairPlan:
 
 
 def make_plan(source: Backup, check: Check, *, drop: bool = False) -> RepairPlan:
-    """Find out what can be mended in a backup, which must be one that can be read again and again.
+    """Return the plan of a repair of a backup, which must support several passes.
 
-    `check` finds what is wrong. With `drop` that which nothing can import is left out.
+    `check` validates a backup. With `drop`, records that cannot be imported are dropped.
     """
     builder = PlanBuilder(drop=drop)
     for _round in range(MAX_ROUNDS):
@@ -91,7 +91,7 @@ def make_plan(source: Backup, check: Check, *, drop: bool = False) -> RepairPlan
 @redacted
 @dataclass
 class FrameIndex:
-    """What must be known of all frames to move or renumber one: by id, where recipients and chats are."""
+    """Frame numbers of recipients and chats by id, and pinned positions, needed to move or renumber frames."""
 
     recipients: dict[int, int] = field(default_factory=dict)
     chats: dict[int, int] = field(default_factory=dict)
@@ -99,7 +99,7 @@ class FrameIndex:
     account: int | None = None
 
     def add(self, frame: int, raw: bytes) -> None:
-        """Add a frame; one that is damaged defines nothing."""
+        """Add a frame; a damaged one is ignored."""
         try:
             entries = collect(raw, IDS)
         except DamagedRecord:
@@ -116,7 +116,7 @@ class FrameIndex:
 
 
 class PlanBuilder:
-    """A plan in the making. Frames are known by their numbers in the original, wherever they stand by now."""
+    """Builds a plan. Frames are identified by their numbers in the original, wherever they were moved."""
 
     def __init__(self, *, drop: bool) -> None:
         self._drop = drop
@@ -128,7 +128,7 @@ class PlanBuilder:
         self.unmended: list[RemainingError] = []
 
     def places(self) -> dict[int, tuple[bytes, ...]]:
-        """Return what stands in the place of frames that are not as they were."""
+        """Return the records that replace changed frames."""
         touched = {*self._order, *self._current}
         return {
             place: tuple(
@@ -138,15 +138,15 @@ class PlanBuilder:
         }
 
     def originals(self) -> dict[int, bytes]:
-        """Return what stood there."""
+        """Return the original records of changed frames."""
         return {place: self._originals[place] for place in {*self._order, *self._current}}
 
     def patches(self) -> Patches:
-        """Return the same for reading."""
+        """Return the replacements as patches."""
         return Patches(self.places())
 
     def repair_round(self, view: Backup, errors: list[Finding]) -> bool:
-        """Mend what can be mended of the errors of a round; return whether anything was."""
+        """Repair the errors of a round where possible; return whether anything changed."""
         self.unmended = []
         by_number: dict[int, list[Finding]] = defaultdict(list)
         for finding in errors:
@@ -168,7 +168,7 @@ class PlanBuilder:
             extra, _frame_index = read_frames(view, set(moves), whole=False)
             for target, (number, finding, fix) in sorted(moves.items()):
                 frame, before = numbers(target), numbers(number)
-                # What was left out meanwhile is neither moved nor waits for anything.
+                # Frames dropped in this round are neither moved nor needed.
                 if self._is_present(frame) and self._is_present(before):
                     self._move(frame, extra[target], before, records[number])
                     self.steps.append(make_step(before, finding, fix))
@@ -176,7 +176,7 @@ class PlanBuilder:
         return changed
 
     def leave(self, findings: Iterable[Finding]) -> None:
-        """Leave all errors as they are."""
+        """Record all errors as remaining."""
         numbers = self._numbers()
         self.unmended = []
         for finding in findings:
@@ -185,7 +185,7 @@ class PlanBuilder:
                 self._add_remaining(frame, finding, needs_drop=False)
 
     def _numbers(self) -> Callable[[int], int]:
-        """Return a function that tells which frame of the original has a number by now, whatever is done next."""
+        """Return a function that maps current frame numbers to original ones, as of now."""
         patches = self.patches()
         order = {place: tuple(frames) for place, frames in self._order.items()}
 
@@ -196,12 +196,12 @@ class PlanBuilder:
         return frame_at
 
     def _is_present(self, frame: int) -> bool:
-        """Return whether a frame was not left out."""
+        """Return whether a frame was not dropped."""
         place = self._place.get(frame, frame)
         return frame in self._order.get(place, [place])
 
     def _repair_frame(self, frame_repair: "FrameRepair", findings: list[Finding]) -> bool:
-        """Mend one frame; return whether it is not as it was."""
+        """Repair a frame; return whether it changed."""
         steps: list[Step] = []
         remaining: list[tuple[Finding, bool]] = []
         mended: list[Finding] = []
@@ -225,14 +225,14 @@ class PlanBuilder:
             self._current[frame_repair.frame] = new
             self.steps += steps
         else:
-            # What did not change anything did not mend anything.
+            # A repair without effect has not fixed the error.
             remaining += [(finding, False) for finding in mended]
         for finding, needs_drop in remaining:
             self._add_remaining(frame_repair.frame, finding, needs_drop=needs_drop)
         return new != frame_repair.record
 
     def _move(self, frame: int, record: bytes, before: int, record_before: bytes) -> None:
-        """Move a frame up to before another."""
+        """Move a frame to before another."""
         self._save_original(frame, record)
         self._save_original(before, record_before)
         self._remove(frame)
@@ -242,21 +242,21 @@ class PlanBuilder:
         self._place[frame] = place
 
     def _remove(self, frame: int) -> None:
-        """Take a frame out of its place."""
+        """Remove a frame from its position."""
         place = self._place.pop(frame, frame)
         self._order[place] = [number for number in self._order.get(place, [place]) if number != frame]
 
     def _save_original(self, frame: int, record: bytes) -> None:
-        """Remember how a frame was before it was first touched."""
+        """Store the original record of a frame before its first change."""
         self._originals.setdefault(frame, record)
 
     def _add_remaining(self, frame: int | None, finding: Finding, *, needs_drop: bool) -> None:
-        """Say that an error stays."""
+        """Record a remaining error."""
         self.unmended.append(RemainingError(frame, finding.rule.id, finding.path, finding.rule.wrong, needs_drop))
 
 
 class FrameRepair:
-    """One frame while it is mended: its number in the original and by now, and what is known of the others."""
+    """The repair of one frame, with its original and current number and an index of the others."""
 
     def __init__(
         self,
@@ -276,12 +276,12 @@ class FrameRepair:
         self.moves = moves
 
     def encode(self) -> bytes:
-        """Return the record as it is by now."""
+        """Return the record with its changes."""
         new = self._fields.encode()
         return self.record if new == self._raw else encode_varint(len(new)) + new
 
     def apply(self, fix: Fix, finding: Finding) -> bool:
-        """Try a repair; return whether it could be made."""
+        """Try to apply a fix; return whether it was possible."""
         try:
             match fix.action:
                 case RepairAction.DROP_RECORD:
@@ -304,7 +304,7 @@ class FrameRepair:
         return True
 
     def _edit(self, fix: Fix, path: str) -> None:
-        """Change fields of the record."""
+        """Clear or set fields of the record."""
         where = ancestor_path(path, fix.up) if fix.up else path
         if fix.action is RepairAction.CLEAR:
             present = [name for name in fix.down if self._fields.has(f"{where}.{name}")]
@@ -315,12 +315,12 @@ class FrameRepair:
                 self._fields.put_near(target, fix.values)
 
     def _referenced_frame(self, path: str) -> int | None:
-        """Find the frame that a field refers to."""
+        """Return the frame that a field refers to."""
         ids = self._frame_index.chats if path.endswith(CHAT_REFERENCE) else self._frame_index.recipients
         return ids.get(self._fields.number(path))
 
     def _request_move(self, target: int | None, before: int, finding: Finding, fix: Fix) -> bool:
-        """Have a frame moved up, to before the first that needs it; what comes earlier already cannot help."""
+        """Request a frame to be moved before the first that refers to it; false if it is already before."""
         if target is None or target <= before:
             return False
         if target not in self.moves:
@@ -329,12 +329,12 @@ class FrameRepair:
 
 
 def make_step(frame: int, finding: Finding, fix: Fix) -> Step:
-    """Write down a repair."""
+    """Return a repair step."""
     return Step(frame, finding.rule.id, finding.path, fix.words, fix.loses)
 
 
 def read_frames(view: Backup, numbers: set[int], *, whole: bool) -> tuple[dict[int, bytes], FrameIndex]:
-    """Read some frames, and with `whole` what must be known of all of them."""
+    """Read some frames, and with `whole` build the index of all frames."""
     records: dict[int, bytes] = {}
     frame_index = FrameIndex()
     selected = sorted(numbers)

@@ -1,4 +1,4 @@
-"""The whole records of a stream up to where it cannot be read any more."""
+"""Reads the complete records of a stream up to the first damage."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -12,7 +12,7 @@ __all__ = ["find_damage", "salvage_records"]
 
 
 def find_damage(source: Backup) -> DamagedBackup | None:
-    """Read a stream to its end, and tell where it breaks off: in a record, or at a length that makes no sense."""
+    """Read a stream to its end; return the damage of a truncated record or an invalid length, if any."""
     try:
         for _block in source.blocks():
             pass
@@ -24,7 +24,7 @@ def find_damage(source: Backup) -> DamagedBackup | None:
 
 
 def salvage_records(source: Backup) -> Backup:
-    """Make a backup of the records of another up to where that breaks off; it must stay open."""
+    """Return a view of the records of a backup before its damage; the backup must stay open."""
     return Backup(
         *(source.form, source.name, lambda: SalvagedRecords(source), ExitStack()),
         media=source.media,
@@ -33,7 +33,7 @@ def salvage_records(source: Backup) -> Backup:
 
 
 class SalvagedRecords:
-    """Records up to where the stream breaks off."""
+    """The records of a stream before its damage."""
 
     def __init__(self, source: Backup) -> None:
         self.header = source.header
@@ -42,11 +42,11 @@ class SalvagedRecords:
 
     @property
     def offset(self) -> int:
-        """How many bytes were read so far."""
+        """The number of bytes read so far."""
         return self._offset
 
     def blocks(self) -> Iterator[Block]:
-        """Yield the frames that are whole."""
+        """Yield the complete frames."""
         try:
             for block in self._source.blocks():
                 yield block

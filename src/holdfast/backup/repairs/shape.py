@@ -1,4 +1,4 @@
-"""The shape a repaired backup is written in: that of the original, as far as nobody wants another."""
+"""The output format of a repaired backup: by default that of the original."""
 
 from dataclasses import dataclass, replace
 from typing import BinaryIO, Final
@@ -25,7 +25,7 @@ FORMS: Final = {
 @redacted
 @dataclass(frozen=True, slots=True)
 class TargetShape:
-    """The form to write, the keys to encrypt with, and what an encrypted file says about its token."""
+    """The output format, the keys to encrypt with, and the forward secrecy metadata of an encrypted file."""
 
     to: OutputFormat
     keys: KeyMaterial | None
@@ -35,9 +35,9 @@ class TargetShape:
 def choose_shape(
     source: Backup, file: BinaryIO | None, to: OutputFormat | None, keys: KeyMaterial | None
 ) -> TargetShape:
-    """Choose a shape: without `to` that of the original, which for a phone's folder is its encrypted file.
+    """Choose the output format: `to`, or that of the original; for a snapshot folder its encrypted file.
 
-    An encrypted file stays of its layout, and keeps what it says about its token, which the keys still fit.
+    An encrypted file keeps its layout and its forward secrecy metadata, which still match the keys.
     """
     chosen = FORMS.get(source.form, OutputFormat.STREAM) if to is None else to
     if chosen is not OutputFormat.CONTAINER or keys is None or keys.message is not None:
@@ -55,7 +55,7 @@ def choose_shape(
 
 
 def add_backup_id(source: Backup, keys: KeyMaterial) -> KeyMaterial:
-    """Add the backup id that lies beside a phone's backup, which then needs no account id."""
+    """Add the backup id from the metadata of a snapshot folder, so that no account id is needed."""
     root = keys.root()
     if source.snapshot is None or root is None or keys.own_backup_id() is not None:
         return keys

@@ -1,4 +1,4 @@
-"""The way back: the original put together from a repaired backup and its change log."""
+"""Restores the original from a repaired backup and its change log."""
 
 import hashlib
 from collections.abc import Iterable, Iterator
@@ -16,7 +16,7 @@ __all__ = ["check_log", "restore_original", "stream_digest"]
 
 
 def stream_digest(source: Backup, gaps: Iterable[Gap] = ()) -> StreamDigest:
-    """Read a backup through, and tell the size and the hash of its plain stream, with what could not be read."""
+    """Read a whole backup; return size and hash of its plain stream, including unreadable gaps."""
     header = encode_varint(len(source.header)) + source.header
     digest = hashlib.sha256(header)
     frames, size = 0, len(header)
@@ -34,21 +34,21 @@ def stream_digest(source: Backup, gaps: Iterable[Gap] = ()) -> StreamDigest:
 
 
 def check_log(source: Backup, log: ChangeLog) -> None:
-    """Refuse a log that is not of this repaired backup."""
+    """Raise `LogRefused` if a log does not belong to this repaired backup."""
     if stream_digest(source) != log.repaired:
         raise LogRefused(f"the change log is not of {source.name}, or that was changed since it was repaired")
 
 
 def restore_original(source: Backup, log: ChangeLog) -> Backup:
-    """Make the original of a repaired backup; it is read from the repaired one, which must stay open.
+    """Return the original of a repaired backup as a view; the repaired backup must stay open.
 
-    Raises `LogRefused` where the two do not belong together: the log holds hashes of both, so what is restored is
-    what was there before, to the byte.
+    Raises `LogRefused` if the two do not belong together: the log has hashes of both, so that the result is
+    identical to the original.
     """
     check_log(source, log)
     backup = Backup(source.form, source.name, lambda: RestoredRecords(source, log), ExitStack())
     original = stream_digest(backup)
-    # How many frames there are cannot be told of what could not be read.
+    # The number of frames in unreadable bytes is unknown.
     if (original.bytes, original.sha256) != (log.original.bytes, log.original.sha256):
         raise LogRefused("the change log was changed, and no longer leads to the original")
     backup.media, backup.snapshot = source.media, source.snapshot
@@ -66,12 +66,12 @@ class RestoredRecords:
 
     @property
     def offset(self) -> int:
-        """How many bytes of the original were made so far."""
+        """The number of bytes produced so far."""
         return self._offset
 
     def blocks(self) -> Iterator[Block]:
-        """Yield the frames; blocks in which nothing was changed pass through as they are."""
-        # What could not be read stood before the frame it is counted with, and comes first.
+        """Yield the frames; blocks without changes are passed through."""
+        # Unreadable bytes come before the frame with their number.
         pending: list[LoggedChange | LostBytes] = [*self._log.changes, *self._log.lost]
         pending.sort(key=lambda piece: (-piece.frame, isinstance(piece, LostBytes)))
         index = 1
@@ -102,7 +102,7 @@ class RestoredRecords:
             yield self._block(index, piece.content() if isinstance(piece, LostBytes) else piece.record())
 
     def _block(self, index: int, data: bytes) -> Block:
-        """Make a block of what comes next."""
+        """Return the next block."""
         block = Block(index, self._offset, data)
         self._offset += len(data)
         return block
