@@ -1,4 +1,4 @@
-"""Looks for what survives a redaction, by means of its own: protobuf's view of a record, not the core's."""
+"""Finds content that survives a redaction, with protobuf's own parser instead of the frame reader."""
 
 import io
 from collections.abc import Iterable, Iterator
@@ -52,7 +52,7 @@ def unknown_values(raw: bytes, root: int) -> Iterator[Value]:
 
 
 def allowed(name: str, value: bytes) -> bool:
-    """Tell whether a value is one of those that the guide says may stay."""
+    """Return whether a value is one of those that the guide lists as kept."""
     return (
         (name == "contentType" and value in KNOWN_TYPES)
         or (name in {"currentAppVersion", "firstAppVersion"} and VERSION.fullmatch(value) is not None)
@@ -61,7 +61,7 @@ def allowed(name: str, value: bytes) -> bool:
 
 
 def survivors(before: Iterable[bytes], after: Iterable[bytes]) -> list[Value]:
-    """List what stands in both, long enough to say something."""
+    """List values that are in both and long enough to be content."""
     copies = list(after)
     stream = b"".join(copies)
     there = {value for _name, value in values_of_all(copies)}

@@ -1,4 +1,4 @@
-"""The proof of a gift badge still parses, and proves nothing."""
+"""The replaced proof of a gift badge still parses, and is not valid."""
 
 import random
 

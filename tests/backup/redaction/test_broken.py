@@ -1,4 +1,4 @@
-"""A record that cannot be parsed becomes one that fails in the same way, with nothing of it left."""
+"""A record that cannot be parsed is replaced by one with the same fault and none of its content."""
 
 import random
 

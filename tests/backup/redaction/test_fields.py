@@ -1,4 +1,4 @@
-"""Nothing of the schema is forgotten: every field has a decision."""
+"""Every field of the schema is in the table."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""Whoever was the same is the same, and whoever was not is not."""
+"""Equal identifiers get equal pseudonyms, and different ones different pseudonyms."""
 
 import random
 import re
@@ -17,7 +17,7 @@ USERNAME = re.compile(r"(?!\d)[A-Za-z0-9_]{1,48}\.(?!0+$)(?:\d\d|[1-9]\d{2,18})"
 
 @pytest.fixture
 def identities() -> Identities:
-    """Start a new book of pseudonyms."""
+    """Return a new set of pseudonyms."""
     return Identities(random.Random(1))
 
 
@@ -126,7 +126,7 @@ def test_a_wrong_username_is_wrong_in_the_same_way(identities: Identities, name:
 
 
 def kind(sign: str) -> str:
-    """Sort a sign of a username."""
+    """Return the class of a character of a username."""
     if not sign.isascii():
         return str(len(sign.encode()))
     return "letter" if sign.isalpha() else "digit" if sign.isdigit() else sign if sign in "._" else "other"

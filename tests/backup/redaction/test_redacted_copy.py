@@ -38,7 +38,7 @@ def copy_of(stream: bytes, seed: int | None = 1) -> tuple[bytes, Redaction]:
 
 
 def records_of(stream: bytes) -> list[bytes]:
-    """Take a stream apart."""
+    """Split a stream into its records."""
     with backup.open(io.BytesIO(stream)) as source:
         return [source.header, *(frame.raw for frame in source)]
 
@@ -87,7 +87,7 @@ def test_nothing_of_random_frames_survives_but_their_shape(seed: int) -> None:
 
 
 def findings_of(stream: bytes) -> list[tuple[object, ...]]:
-    """List what is wrong with a stream, and where."""
+    """List the findings of a stream with their positions."""
     found = validate(io.BytesIO(stream), threads=1)
     return [(one.rule.id, one.severity, one.frame, one.offset, one.path, one.detail) for one in found]
 

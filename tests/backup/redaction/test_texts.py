@@ -1,4 +1,4 @@
-"""Text that was made up has the shape of what stood there, and nothing else of it."""
+"""Replaced text has the size of the original, and none of its content."""
 
 import random
 
@@ -14,7 +14,7 @@ WAYS = ("words", "token", "emoji", "numeral", "url", "blur", "currency")
 
 
 def made(way: str, text: str, seed: int = 1) -> str:
-    """Replace a text in one of the ways."""
+    """Replace a text with a treatment."""
     new = getattr(Texts(random.Random(seed)), way)(text.encode())
     assert isinstance(new, bytes)
     return new.decode()

@@ -1,4 +1,4 @@
-"""Of what the schema does not know, only the shape is kept."""
+"""Of unknown fields only the structure is kept."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""For every fault around a stream a repair says what is done about it, and only what is lost needs asking for."""
+"""Every container fault has a repair step or a remaining error, and only lossy repairs need `drop`."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from holdfast.backup.rules.container import RULE_OF
 
 
 def fault(part: Part, offset: int = 7) -> Fault:
-    """Make up a fault."""
+    """Return a fault."""
     if part in {Part.MAIN, Part.METADATA_MISSING}:
         return FolderIncomplete("something is missing", part=part)
     return DamagedContainer("something is damaged", part=part, offset=offset, stream="compressed stream")

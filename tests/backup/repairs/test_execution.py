@@ -1,4 +1,4 @@
-"""A repaired backup has everything the original had but what was mended, and the way back leads to the byte."""
+"""A repaired backup differs from the original only in what was repaired, and undo restores it byte for byte."""
 
 import os
 import random
@@ -104,7 +104,7 @@ def test_random_damage_is_mended_as_far_as_it_can_be_and_undone(seed: int, drop:
 
 
 def broken() -> list[bytes]:
-    """Make a backup with a few faults: some to mend, one to leave out."""
+    """Return a backup with a few faults: some can be repaired, one must be dropped."""
     example = ExampleBackup()
     example.frames["ada"].recipient.contact.ClearField("registered")
     example.frames["all chats"].chatFolder.showMutedChats = False
@@ -196,7 +196,7 @@ def test_a_stream_is_read_past_what_cannot_be_read(tmp_path: Path) -> None:
 
 
 def words(offset: int, size: int) -> str:
-    """Say what a repair says of bytes that are left out."""
+    """Return the description of dropped bytes."""
     last = offset + size - 1
     return f"The bytes from {offset:,} to {last:,}, in which no record can be read, are left out."
 

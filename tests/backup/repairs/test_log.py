@@ -1,4 +1,4 @@
-"""A change log is written whole, only for its owner, and read back or refused in one sentence."""
+"""A change log is written atomically, readable by its owner only, and read back or refused."""
 
 import base64
 import json

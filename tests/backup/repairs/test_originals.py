@@ -1,4 +1,4 @@
-"""A damaged file is kept as it is, and put back only if it still is that."""
+"""The original of a damaged file is copied, and restored only if the copy is unmodified."""
 
 import io
 from pathlib import Path

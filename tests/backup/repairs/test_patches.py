@@ -1,4 +1,4 @@
-"""Frames are replaced, left out and moved, and the others pass through as they are."""
+"""Frames are replaced, dropped and moved, and the others are passed through."""
 
 import io
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""A plan says what would be done to each frame, and does it only as far as it is allowed to."""
+"""A plan lists the repairs of each frame, and drops data only if allowed."""
 
 import io
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ from tests.backup.streams import stream_of
 
 
 def check(view: Backup) -> Iterable[Finding]:
-    """Find what is wrong."""
+    """Validate a backup."""
     return ValidationRun(view, edition="current", threads=1)
 
 

@@ -1,4 +1,4 @@
-"""What is whole of a stream that breaks off can be read."""
+"""The complete records of a truncated stream can be read."""
 
 import io
 

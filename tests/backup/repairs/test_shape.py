@@ -1,4 +1,4 @@
-"""What is repaired stays what it was: encrypted or not, with or without a token, for the same keys."""
+"""A repaired backup keeps its format: encrypted or not, with or without a token, with the same keys."""
 
 import io
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The original comes back to the byte, or not at all."""
+"""The original is restored byte for byte, or not at all."""
 
 import base64
 import io
@@ -18,7 +18,7 @@ from tests.backup.wire.encoding import delimited, varint
 
 
 def log_of(stream: bytes, places: dict[int, tuple[bytes, ...]]) -> tuple[bytes, ChangeLog]:
-    """Patch a stream, and write down how."""
+    """Patch a stream, and return the result with its change log."""
     with backup.open(io.BytesIO(stream)) as source:
         records = [one for block in source.blocks() for one in records_in(block.data)]
         made = apply_patches(source, Patches(places))
