@@ -20,7 +20,7 @@ def test_a_file_is_deleted_when_it_is_still_the_same(clients: ServiceClients, gi
     ada.post(f"{AT}/_edit/main/README.md", data={"path": "README.md", "content": "new\n", "sha": old})
     refused = ada.post(f"{AT}/_delete/main/README.md", data={"sha": old, "message": "Away"})
     assert refused.status_code == 422
-    assert "changed this file meanwhile" in refused.text
+    assert "has changed since you opened the page" in refused.text
     assert field(refused.text, "message") == "Away"
     gone = ada.post(f"{AT}/_delete/main/README.md", data={"sha": field(refused.text, "sha"), "message": "Away"})
     assert (gone.status_code, gone.headers["location"]) == (303, f"{AT}/src/branch/main")
