@@ -29,6 +29,22 @@ def test_a_person_works_with_issues(site: Service, page: Page, keep: Keep) -> No
     look_around(site, page, keep)
 
 
+def test_the_address_of_a_comment_leads_to_its_page(site: Service, page: Page) -> None:
+    """As the API gives it, which knows no pages of a timeline."""
+    with httpx.Client(base_url=f"{site.url}/api/v1", auth=("admin", ADMIN_PASSWORD), timeout=30) as api:
+        api.post("/user/repos", json={"name": "ship"})
+        api.post("/repos/admin/ship/issues", json={"title": "A long talk"})
+        answers = [
+            api.post("/repos/admin/ship/issues/1/comments", json={"body": f"Word {number}"})
+            for number in range(52)
+        ]
+    last = answers[-1].json()
+    _, path, place = last["html_url"].partition("/admin/ship/issues/1")
+    page.goto(f"{site.url}{path}{place}")
+    expect(page.get_by_text("Word 51")).to_be_in_viewport()
+    assert page.url == f"{site.url}/admin/ship/issues/1?page=2#issuecomment-{last['id']}"
+
+
 @pytest.mark.parametrize("page", ["desktop", "phone"], indirect=True)
 def test_an_issue_shows_what_mentions_it(site: Service, page: Page, keep: Keep) -> None:
     """Issues, pull requests and comments, with their state and title, in both sizes and themes."""

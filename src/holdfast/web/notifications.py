@@ -149,5 +149,5 @@ def row(repository: Repository, thread: NotificationThread) -> ThreadRow:
     else:
         path, title = page_path(repository, issue), issue.title
         if stored.comment_id is not None:
-            path += f"?page=last#issuecomment-{stored.comment_id}"
+            path += f"?comment={stored.comment_id}"
     return ThreadRow(stored.id, path, title, issue, stored.status, stored.updated_at)

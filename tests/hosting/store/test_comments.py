@@ -1,12 +1,15 @@
 """Comments in the database."""
 
 import pytest
+from sqlalchemy import select
 
 from holdfast.hosting.errors import NoSuchComment
 from holdfast.hosting.store import comments, issues
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.issue_transactions import issue_transaction
 from holdfast.hosting.store.issues import IssueChanges, NewIssue
+from holdfast.hosting.store.tables import comments as table
 from tests.hosting.repository_helpers import make_repository, recorded_events
 from tests.hosting.store.query_plans import is_by_index, plan_of, recorded
 
@@ -32,6 +35,28 @@ def test_a_comment_knows_its_place(database: Database, ada: Account) -> None:
     comments.add_comment(database, repository, other, ada, "elsewhere")
     made = [comments.add_comment(database, repository, issue, ada, word) for word in ("a", "b", "c")]
     assert [comments.entries_before(database, one) for one in made] == [1, 2, 3]
+
+
+def test_a_text_of_a_timeline_is_found_by_its_id(database: Database, ada: Account) -> None:
+    """A comment, a line comment and a review; neither events, pending line comments, nor texts of other issues."""
+    repository = make_repository(database, ada)
+    issue, other = (issues.open_issue(database, repository, ada, NewIssue(title=title)) for title in "tu")
+    kinds = ("comment", "code", "review", "pending_code", "close")
+    with issue_transaction(database, repository, ada) as change:
+        for kind in kinds:
+            change.add_entries(issue, kind, [(kind, {})])
+    with database.read() as connection:
+        rows = connection.execute(select(table.c.kind, table.c.id).where(table.c.issue_id == issue.id)).all()
+    assert {kind for kind, _ in rows} == set(kinds)
+    found = {kind: comments.find_text(database, issue, number) for kind, number in rows}
+    assert {kind: None if text is None else text.body for kind, text in found.items()} == {
+        "comment": "comment",
+        "code": "code",
+        "review": "review",
+        "pending_code": None,
+        "close": None,
+    }
+    assert not any(comments.find_text(database, other, number) for _, number in rows)
 
 
 def test_a_comment_is_deleted_once(database: Database, ada: Account) -> None:

@@ -7,6 +7,7 @@ import pytest
 from holdfast.hosting.store import assignees, comments, issue_labels, issues, labels, milestones, pulls
 from holdfast.hosting.store.issue_transactions import issue_transaction
 from holdfast.hosting.store.issues import Branches, IssueChanges, NewIssue
+from holdfast.web.issues.issue_page import ENTRIES
 from tests.hosting.dependency_helpers import counting_queries, open_many, relate
 from tests.web.issues.conftest import AT, Harbour
 from tests.web.issues.test_issue_list import HOSTILE
@@ -156,6 +157,23 @@ def test_a_long_timeline_has_pages_and_few_queries(harbour: Harbour, monkeypatch
     assert "Page 2 of 2" in last
     assert last.count('class="box comment"') == 12
     assert browser.get(f"{AT}/issues/1?page=77").status_code == 200
+
+
+def test_a_comment_is_found_on_its_page_of_the_timeline(harbour: Harbour) -> None:
+    """By its id alone, as links of notifications and mentions name it; anything else shows the first page."""
+    database, ship, people = harbour.clients.database, harbour.ship, harbour.people
+    gauge, other = harbour.issue("Gauge"), harbour.issue("Chart")
+    said = [comments.add_comment(database, ship, gauge, people["eve"], "Aye") for _ in range(ENTRIES + 1)]
+    elsewhere = comments.add_comment(database, ship, other, people["eve"], "Aye")
+    browser = harbour.browser()
+    for comment, place in ((said[0], ""), (said[-2], ""), (said[-1], "?page=2")):
+        answer = browser.get(f"{AT}/issues/{gauge.number}", params={"comment": comment.id})
+        expected = f"{AT}/issues/{gauge.number}{place}#issuecomment-{comment.id}"
+        assert (answer.status_code, answer.headers["Location"]) == (303, expected)
+        assert f'id="issuecomment-{comment.id}"' in browser.get(expected).text
+    for wrong in (elsewhere.id, 2**62, "9" * 30, "-1", "x", "²"):
+        answer = browser.get(f"{AT}/issues/{gauge.number}", params={"comment": wrong})
+        assert (answer.status_code, "Page 1 of 2" in answer.text) == (200, True), wrong
 
 
 def test_an_archived_repository_is_only_read(harbour: Harbour) -> None:

@@ -144,7 +144,7 @@ def test_what_mentions_an_issue_is_led_to(harbour: Harbour) -> None:
     assert harbour.browser("eve").get(f"{AT}/pulls/3").text.count("mentioned this") == 0
     text = harbour.browser("ada").get(f"{AT}/pulls/3").text
     assert sentences(text) == ["ada mentioned this pull request just now Private matter ada/secret#1"]
-    assert f'href="/ada/secret/issues/1#issuecomment-{said}"' in text
+    assert f'href="/ada/secret/issues/1?comment={said}"' in text
     assert api.patch("/repos/ada/ship/pulls/3", json={"state": "closed"}).status_code == 201
     text = harbour.browser("eve").get(f"{AT}/issues/1").text
     assert sentences(text)[1] == "ada mentioned this issue just now Fixes #1 #3"

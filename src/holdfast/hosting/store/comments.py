@@ -50,6 +50,7 @@ __all__ = [
     "entries_before",
     "entries_of",
     "find_comment",
+    "find_text",
 ]
 
 
@@ -238,6 +239,16 @@ def find_comment(database: Database, repository: Repository, number: int) -> tup
     if row is None:
         raise no_comment(number)
     return Comment(*row[:WIDTH]), Issue(*row[WIDTH:])
+
+
+def find_text(database: Database, issue: Issue, number: int) -> Comment | None:
+    """Return a comment, a line comment or a submitted review of an issue by its id; None if it has none."""
+    statement = select(*COLUMNS).where(
+        comments.c.id == number, comments.c.issue_id == issue.id, or_(IS_COMMENT, comments.c.kind == "review")
+    )
+    with database.read() as connection:
+        row = connection.execute(statement).one_or_none()
+    return None if row is None else Comment(*row)
 
 
 def comments_by_id(connection: Connection, ids: Collection[int]) -> dict[int, Comment]:

@@ -9,13 +9,12 @@ from holdfast.hosting.errors import DoesNotExist, HostingError, NoSuchComment
 from holdfast.hosting.guards import CHANGE_ISSUES, READ_ISSUES
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.request_context import RequestContext
-from holdfast.hosting.schemas.dependencies import reader
 from holdfast.hosting.services import comments as service
 from holdfast.hosting.services import issues
-from holdfast.hosting.store import accounts, comments
+from holdfast.hosting.store import accounts
 from holdfast.web.error_messages import message_for, status_for
 from holdfast.web.issues.issue_forms import change_state, state_changed
-from holdfast.web.issues.issue_page import ENTRIES, LAST, RejectedForm, preview_of, show
+from holdfast.web.issues.issue_page import LAST, RejectedForm, comment_url, preview_of, show
 from holdfast.web.issues.rows import issue_path, page_path
 from holdfast.web.pages import redirect_to
 from holdfast.web.repository_frame import ISSUES, show_in
@@ -101,9 +100,7 @@ def submit_delete_comment(
 def place_of(request: RequestContext, target: RepositoryAccess, number: int) -> str:
     """Return the URL of a comment in the timeline."""
     comment, issue = service.find(request.app, target, number)
-    page = comments.entries_before(request.app.database, comment, reader(request)) // ENTRIES + 1
-    part = f"?page={page}" if page > 1 else ""
-    return f"{page_path(target.repository, issue)}{part}#issuecomment-{number}"
+    return comment_url(request, target, issue, comment)
 
 
 def comment_page(

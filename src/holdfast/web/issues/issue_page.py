@@ -17,6 +17,7 @@ from holdfast.hosting.request_context import RequestContext
 from holdfast.hosting.schemas.dependencies import reader
 from holdfast.hosting.services import issue_subscriptions, issues, notifications, pull_changes, pulls
 from holdfast.hosting.store import comments, visible_issues
+from holdfast.hosting.store.comments import Comment
 from holdfast.hosting.store.issues import Issue
 from holdfast.web.issues.choices import choices
 from holdfast.web.issues.related import RelatedIssue, related_issue
@@ -31,6 +32,7 @@ __all__ = [
     "ENTRIES",
     "LAST",
     "RejectedForm",
+    "comment_url",
     "edits",
     "markdown_context",
     "page_issue",
@@ -49,9 +51,10 @@ MOST_DIGITS: Final = 19
 
 
 class IssuePageQuery(msgspec.Struct, frozen=True):
-    """The page of the timeline."""
+    """The page of the timeline, or the comment whose page is wanted."""
 
     page: str = ""
+    comment: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,8 +122,10 @@ def page_issue(
     """Show an issue; a pull request has a page of its own."""
     issue = issues.find(request.app, target, index)
     if issue.is_pull:
-        part = f"?{urlencode({'page': query.page})}" if query.page else ""
-        return redirect_to(page_path(target.repository, issue) + part)
+        part = {name: value for name in ("page", "comment") if (value := getattr(query, name))}
+        return redirect_to(page_path(target.repository, issue) + (f"?{urlencode(part)}" if part else ""))
+    if (url := find_comment_url(request, target, issue, query.comment)) is not None:
+        return redirect_to(url)
     mark_read(request, issue)
     return show(request, target, index, part=query.page)
 
@@ -137,8 +142,25 @@ def page_pull(request: RequestContext, target: RepositoryAccess, index: str, que
     issue = issues.find(request.app, target, int(number))
     if not issue.is_pull:
         return redirect_to(issue_path(target.repository, issue.number))
+    if (url := find_comment_url(request, target, issue, query.comment)) is not None:
+        return redirect_to(url)
     mark_read(request, issue)
     return show(request, target, issue.number, part=query.page)
+
+
+def find_comment_url(request: RequestContext, target: RepositoryAccess, issue: Issue, number: str) -> str | None:
+    """Return the URL of a comment or review by its id; None if the issue has no such entry."""
+    if not (number.isascii() and number.isdigit() and len(number) < MOST_DIGITS):
+        return None
+    comment = comments.find_text(request.app.database, issue, int(number))
+    return None if comment is None else comment_url(request, target, issue, comment)
+
+
+def comment_url(request: RequestContext, target: RepositoryAccess, issue: Issue, comment: Comment) -> str:
+    """Return the URL of a comment, with its page of the timeline."""
+    page = comments.entries_before(request.app.database, comment, reader(request)) // ENTRIES + 1
+    part = f"?page={page}" if page > 1 else ""
+    return f"{page_path(target.repository, issue)}{part}#issuecomment-{comment.id}"
 
 
 def mark_read(request: RequestContext, issue: Issue) -> None:

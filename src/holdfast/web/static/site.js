@@ -20,6 +20,13 @@
     }
   });
 
+  // The URL of a comment in the API has no page of the timeline: ask for the page that has the comment.
+  const comment = /^#issuecomment-(\d+)$/.exec(location.hash);
+  const isIssue = /\/(issues|pulls)\/\d+$/.test(location.pathname);
+  if (comment && isIssue && !location.search && !document.getElementById(comment[0].slice(1))) {
+    location.replace(`?comment=${comment[1]}`);
+  }
+
   // On a narrow screen the current tab may be scrolled out of view.
   const showTabs = () => {
     for (const tab of document.querySelectorAll(".tabs [aria-current]")) {
