@@ -289,7 +289,7 @@ class MessageLoader:
                 texts[attachment.revision] = text
         return texts
 
-    def long_text(self, path: str) -> str | None:  # noqa: ARG002  # overridden by archives with media reads them
+    def long_text(self, path: str) -> str | None:  # noqa: ARG002  # overridden where media are read
         """Read a long text stored as a file; None if there is none."""
         return None
 

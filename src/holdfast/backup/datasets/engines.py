@@ -95,7 +95,7 @@ class WorkerProcess(Thread):
                 self._results.put(self._perform(task))
         except Empty:
             pass
-        except BaseException as error:  # noqa: BLE001  # raised again by the consumer of the results for the results
+        except BaseException as error:  # noqa: BLE001  # raised again by the consumer of the results
             self._results.put(error)
         finally:
             self.stop()
