@@ -32,22 +32,22 @@ class ServiceClients:
     def client(self, **headers: str) -> httpx.Client:
         """Create a client whose base URL is `/api/v1`."""
         hooks = {"response": [check_answer]}
-        made = httpx.Client(
+        created_client = httpx.Client(
             base_url=f"{self.service.url}/api/v1",
             headers=headers,
             event_hooks=hooks,
             timeout=SECONDS,
             verify=PLAIN,
         )
-        return self._stack.enter_context(made)
+        return self._stack.enter_context(created_client)
 
     def open(self, path: str, name: str | None = None, **headers: str) -> httpx.Client:
         """Create a client with any base path and, given a name, a password."""
         auth = None if name is None else (name, PASSWORD)
-        made = httpx.Client(
+        client = httpx.Client(
             base_url=f"{self.service.url}{path}", auth=auth, headers=headers, timeout=SECONDS, verify=PLAIN
         )
-        return self._stack.enter_context(made)
+        return self._stack.enter_context(client)
 
     def with_token(self, account: Account, *scopes: str) -> httpx.Client:
         """Create a client with a new access token of an account; with all scopes by default."""

@@ -46,7 +46,7 @@ def open_many(database: Database, repository: Repository, author: Account, count
 def relate(database: Database, pairs: list[tuple[int, int]]) -> None:
     """Put relations into the database without asking anybody; each is an issue's id and its blocker's."""
     with database.write() as connection:
-        rows = [{"issue_id": one, "blocker_id": other} for one, other in pairs]
+        rows = [{"issue_id": item, "blocker_id": other} for item, other in pairs]
         connection.execute(insert(issue_dependencies), rows)
 
 
@@ -59,7 +59,7 @@ def edges(database: Database) -> set[tuple[int, int]]:
         .join(blocker, blocker.c.id == issue_dependencies.c.blocker_id)
     )
     with database.read() as connection:
-        return {(one, other) for one, other in connection.execute(statement)}
+        return {(item, other) for item, other in connection.execute(statement)}
 
 
 def linked(client: httpx.Client, issue: str, blocker: int, **body: object) -> httpx.Response:
@@ -67,11 +67,11 @@ def linked(client: httpx.Client, issue: str, blocker: int, **body: object) -> ht
     return client.post(f"{issue}/dependencies", json={"index": blocker, **body})
 
 
-def message(answer: httpx.Response, status: int) -> str:
+def message(response: httpx.Response, status: int) -> str:
     """Return what a refusal says."""
-    assert answer.status_code == status, answer.text
-    said: str = answer.json()["message"]
-    return said
+    assert response.status_code == status, response.text
+    posted_message: str = response.json()["message"]
+    return posted_message
 
 
 def removed(client: httpx.Client, path: str, **body: object) -> httpx.Response:
@@ -79,11 +79,11 @@ def removed(client: httpx.Client, path: str, **body: object) -> httpx.Response:
     return client.request("DELETE", path, json=body)
 
 
-def numbers(answer: httpx.Response) -> list[int]:
+def numbers(response: httpx.Response) -> list[int]:
     """Return the numbers of the issues in a list."""
-    assert answer.status_code == 200, answer.text
-    listed: list[dict[str, Any]] = answer.json()
-    return [one["number"] for one in listed]
+    assert response.status_code == 200, response.text
+    listed: list[dict[str, Any]] = response.json()
+    return [item["number"] for item in listed]
 
 
 # What begins a transaction, and what the service does by itself meanwhile.

@@ -44,8 +44,8 @@ def make_old_data_folder(settings: Settings, database: Database) -> OldDataFolde
     migrate.upgrade(database, to=REVISION)
     ada = accounts.create_user(database, "ada", Secret("a-password-for-tests"))
     folders = Folders(settings.data / "repositories")
-    made = [add_repository(database, ada, folders, number) for number in (LOOSE, PACKED, EMPTY)]
-    loose, packed, empty = made
+    created = [add_repository(database, ada, folders, number) for number in (LOOSE, PACKED, EMPTY)]
+    loose, packed, empty = created
     for number in range(3):
         oracle.commit(loose, {b"a.txt": b"%d\n" % number})
     head = oracle.line(loose, "rev-parse", "main")

@@ -23,41 +23,41 @@ validators: dict[tuple[str, str], Draft202012Validator] = {}
 def described(endpoint: Endpoint) -> dict[str, Any]:
     """Return what the document says an endpoint answers."""
     path = endpoint.path.replace("...}", "}")
-    answers: dict[str, Any] = DOCUMENT["paths"][path][endpoint.method.lower()]["responses"]
-    return answers
+    responses: dict[str, Any] = DOCUMENT["paths"][path][endpoint.method.lower()]["responses"]
+    return responses
 
 
-def check_answer(answer: httpx.Response) -> None:
+def check_answer(response: httpx.Response) -> None:
     """Fail when an answer is not as the document describes it."""
-    path = answer.request.url.raw_path.decode().partition("?")[0]
-    if not path.startswith(f"{PREFIX}/") or answer.request.method == "OPTIONS":
+    path = response.request.url.raw_path.decode().partition("?")[0]
+    if not path.startswith(f"{PREFIX}/") or response.request.method == "OPTIONS":
         return
-    match = ROUTER.find(answer.request.method, path.removeprefix(PREFIX))
+    match = ROUTER.find(response.request.method, path.removeprefix(PREFIX))
     if match.endpoint is None:
-        assert answer.status_code in {404, 405}
+        assert response.status_code in {404, 405}
         return
-    place = f"{match.endpoint.method} {match.endpoint.path} -> {answer.status_code}"
-    assert answer.status_code != 500, place
-    answers = described(match.endpoint)
-    assert str(answer.status_code) in answers, f"{place} is not in the document"
-    content = answers[str(answer.status_code)].get("content", {})
-    if answer.request.method == "HEAD" or answer.status_code == 304:
+    endpoint = f"{match.endpoint.method} {match.endpoint.path} -> {response.status_code}"
+    assert response.status_code != 500, endpoint
+    responses = described(match.endpoint)
+    assert str(response.status_code) in responses, f"{endpoint} is not in the document"
+    content = responses[str(response.status_code)].get("content", {})
+    if response.request.method == "HEAD" or response.status_code == 304:
         return
-    answer.read()
+    response.read()
     if not content:
-        assert answer.content == b"", place
-    if "*/*" in content and not answer.headers["content-type"].startswith("application/json"):
+        assert response.content == b"", endpoint
+    if "*/*" in content and not response.headers["content-type"].startswith("application/json"):
         return
     if "application/json" in content:
-        assert answer.headers["content-type"] == "application/json;charset=utf-8", place
-        validator = validators.get((match.endpoint.name, str(answer.status_code)))
+        assert response.headers["content-type"] == "application/json;charset=utf-8", endpoint
+        validator = validators.get((match.endpoint.name, str(response.status_code)))
         if validator is None:
             schema = {**content["application/json"]["schema"], "components": DOCUMENT["components"]}
             validator = Draft202012Validator(schema)
-            validators[match.endpoint.name, str(answer.status_code)] = validator
+            validators[match.endpoint.name, str(response.status_code)] = validator
         problems = [
-            f"{error.instance_path}: {error.message[:200]}" for error in validator.iter_errors(answer.json())
+            f"{error.instance_path}: {error.message[:200]}" for error in validator.iter_errors(response.json())
         ]
-        assert not problems, f"{place}: {problems[:3]}"
-        if answer.status_code == 200 and answer.request.method == "GET" and isinstance(answer.json(), list):
-            assert "x-total-count" in answer.headers, f"{place} does not count its list"
+        assert not problems, f"{endpoint}: {problems[:3]}"
+        if response.status_code == 200 and response.request.method == "GET" and isinstance(response.json(), list):
+            assert "x-total-count" in response.headers, f"{endpoint} does not count its list"

@@ -98,10 +98,12 @@ def add_passkey(
     app: App, user: Account, name: str = "Phone", *, key: SoftwareAuthenticator | None = None
 ) -> tuple[SoftwareAuthenticator, list[Secret]]:
     """Add a passkey to a user; return it and the recovery codes, if there were none before."""
-    made = SoftwareAuthenticator() if key is None else key
-    party = RelyingParty.at(made.origin)
+    software_authenticator = SoftwareAuthenticator() if key is None else key
+    party = RelyingParty.at(software_authenticator.origin)
     options = passkeys.creation_options(app, Actor(user, by_password=True), party, "")
-    return made, passkeys.add(app, Actor(user), party, name, made.create(options))
+    return software_authenticator, passkeys.add(
+        app, Actor(user), party, name, software_authenticator.create(options)
+    )
 
 
 def give_passkey(settings: Settings, user: Account, origin: str) -> tuple[SoftwareAuthenticator, list[Secret]]:

@@ -109,18 +109,18 @@ class PermissionMatrix:
     callers: dict[str, httpx.Client]
     numbers: dict[tuple[str, str], str]
 
-    def in_repository(self, role: str, place: str) -> InRepository:
+    def in_repository(self, role: str, path: str) -> InRepository:
         """Tell what a role may do in a place."""
-        cell = REPOSITORY_CELLS[role, place]
+        cell = REPOSITORY_CELLS[role, path]
         base = max(MODES.get(letter, 0) for letter in cell)
-        off = place == "off"
+        off = path == "off"
         return InRepository(
             known=role != "nobody",
             base=base,
             code=0 if off else max(base, 2 * ("C" in cell)),
             issues=0 if off else max(base, 2 * ("I" in cell)),
             pulls=0 if off else base,
-            archived=place == "archived",
+            archived=path == "archived",
         )
 
     def in_organization(self, role: str, circle: str) -> InOrganization:
@@ -129,10 +129,10 @@ class PermissionMatrix:
         return InOrganization(role != "nobody", ORGANIZATION_CELLS[role, circle], is_owner)
 
 
-def created(answer: httpx.Response) -> dict[str, object]:
+def created(response: httpx.Response) -> dict[str, object]:
     """Insist that something was made, and return it."""
-    assert answer.status_code in {200, 201, 202, 204}, answer.text
-    return dict(answer.json()) if answer.content else {}
+    assert response.status_code in {200, 201, 202, 204}, response.text
+    return dict(response.json()) if response.content else {}
 
 
 def create_matrix(clients: ServiceClients) -> PermissionMatrix:
@@ -166,30 +166,30 @@ def create_matrix(clients: ServiceClients) -> PermissionMatrix:
         created(owner.put(f"/orgs/{name}/public_members/owner"))
         label = {"name": "all over", "color": "#123456"}
         numbers[name, "label"] = str(created(owner.post(f"/orgs/{name}/labels", json=label))["id"])
-    for place, path in PLACES.items():
-        fill_repository(owner, place, path, numbers)
+    for chat_items, path in PLACES.items():
+        fill_repository(owner, chat_items, path, numbers)
     for circle in CIRCLES:
         create_hook(owner, circle, f"/orgs/{circle}/hooks", numbers)
     create_hook(clients.admin, "", "/admin/hooks", numbers)
     return PermissionMatrix({name: callers[name] for name in ROLES}, numbers)
 
 
-def create_hook(client: httpx.Client, place: str, path: str, numbers: dict[tuple[str, str], str]) -> None:
+def create_hook(client: httpx.Client, target_path: str, path: str, numbers: dict[tuple[str, str], str]) -> None:
     """Make a webhook that has been tried once."""
     config = {"url": "https://example.org/hook", "content_type": "json"}
     number = str(created(client.post(path, json={"type": "gitea", "config": config}))["id"])
     created(client.post(f"{path}/{number}/tests"))
-    numbers[place, "hook"] = number
-    numbers[place, "delivery"] = str(client.get(f"{path}/{number}/deliveries").json()[0]["id"])
+    numbers[target_path, "hook"] = number
+    numbers[target_path, "delivery"] = str(client.get(f"{path}/{number}/deliveries").json()[0]["id"])
 
 
-def fill_repository(owner: httpx.Client, place: str, path: str, numbers: dict[tuple[str, str], str]) -> None:
+def fill_repository(owner: httpx.Client, target_path: str, path: str, numbers: dict[tuple[str, str], str]) -> None:
     """Make one repository with something of everything in it, and let the collaborators in."""
     whose, name = path.split("/")
     here = f"/repos/{path}"
-    body = {"name": name, "auto_init": True, "default_branch": "main", "private": place in {"closed", "own"}}
+    body = {"name": name, "auto_init": True, "default_branch": "main", "private": target_path in {"closed", "own"}}
     repository = created(owner.post("/user/repos" if whose == "owner" else f"/orgs/{whose}/repos", json=body))
-    numbers[place, "repository"] = str(repository["id"])
+    numbers[target_path, "repository"] = str(repository["id"])
     for role, permission in (("reader", "read"), ("writer", "write"), ("manager", "admin")):
         created(owner.put(f"{here}/collaborators/{role}", json={"permission": permission}))
     created(owner.put(f"{here}/topics", json={"topics": ["play"]}))
@@ -197,23 +197,23 @@ def fill_repository(owner: httpx.Client, place: str, path: str, numbers: dict[tu
     created(owner.post(f"{here}/tags", json={"tag_name": "v1", "message": "One"}))
     created(owner.post(f"{here}/branch_protections", json={"rule_name": "kept"}))
     branch = owner.get(f"{here}/branches/main").json()
-    numbers[place, "commit"] = branch["commit"]["id"]
-    numbers[place, "tree"] = "main"
-    numbers[place, "blob"] = owner.get(f"{here}/git/trees/main").json()["tree"][0]["sha"]
+    numbers[target_path, "commit"] = branch["commit"]["id"]
+    numbers[target_path, "tree"] = "main"
+    numbers[target_path, "blob"] = owner.get(f"{here}/git/trees/main").json()["tree"][0]["sha"]
     tags = owner.get(f"{here}/git/refs/tags/v1").json()
-    numbers[place, "tag"] = (tags[0] if isinstance(tags, list) else tags)["object"]["sha"]
-    numbers[place, "label"] = str(
+    numbers[target_path, "tag"] = (tags[0] if isinstance(tags, list) else tags)["object"]["sha"]
+    numbers[target_path, "label"] = str(
         created(owner.post(f"{here}/labels", json={"name": "bug", "color": "#ee0701"}))["id"]
     )
-    numbers[place, "milestone"] = str(created(owner.post(f"{here}/milestones", json={"title": "One"}))["id"])
-    issue = {"title": "Something", "labels": [int(numbers[place, "label"])]}
-    numbers[place, "issue"] = str(created(owner.post(f"{here}/issues", json=issue))["number"])
-    comments = f"{here}/issues/{numbers[place, 'issue']}/comments"
-    numbers[place, "comment"] = str(created(owner.post(comments, json={"body": "Yes"}))["id"])
+    numbers[target_path, "milestone"] = str(created(owner.post(f"{here}/milestones", json={"title": "One"}))["id"])
+    issue = {"title": "Something", "labels": [int(numbers[target_path, "label"])]}
+    numbers[target_path, "issue"] = str(created(owner.post(f"{here}/issues", json=issue))["number"])
+    comments = f"{here}/issues/{numbers[target_path, 'issue']}/comments"
+    numbers[target_path, "comment"] = str(created(owner.post(comments, json={"body": "Yes"}))["id"])
     pull = {"title": "A change", "head": "side", "base": "main"}
-    numbers[place, "pull"] = str(created(owner.post(f"{here}/pulls", json=pull))["number"])
-    create_hook(owner, place, f"{here}/hooks", numbers)
-    if place == "archived":
+    numbers[target_path, "pull"] = str(created(owner.post(f"{here}/pulls", json=pull))["number"])
+    create_hook(owner, target_path, f"{here}/hooks", numbers)
+    if target_path == "archived":
         created(owner.patch(here, json={"archived": True}))
-    if place == "off":
+    if target_path == "off":
         created(owner.patch(here, json={"has_code": False, "has_issues": False, "has_pull_requests": False}))

@@ -62,8 +62,8 @@ def make_repository(
 ) -> Repository:
     """Make a repository without a folder."""
     with database.write() as connection:
-        made = repositories.add_repository(connection, owner, name, default_branch="main", **columns)
-    return repositories.repository_by_id(database, made)
+        created = repositories.add_repository(connection, owner, name, default_branch="main", **columns)
+    return repositories.repository_by_id(database, created)
 
 
 def with_branches(clients: ServiceClients, repository: Repository, *names: str) -> Repository:
@@ -91,8 +91,8 @@ def let_in(database: Database, repository: Repository, user: Account, mode: int)
 def make_organization(database: Database, name: str, owner: Account, *, visibility: str = "public") -> Account:
     """Make an organization and put its owner into a team of owners."""
     with database.write() as connection:
-        made = add_account(connection, name, is_organization=True, visibility=visibility)
-    organization = find_account(database, made)
+        user_id = add_account(connection, name, is_organization=True, visibility=visibility)
+    organization = find_account(database, user_id)
     make_team(database, organization, "Owners", [owner], mode=OWNER, everywhere=True)
     return organization
 
@@ -124,15 +124,15 @@ def make_team(
                 connection.execute(insert(members), {"organization_id": organization.id, "user_id": person.id})
         for unit, level in (units or {}).items():
             connection.execute(insert(team_units), {"team_id": team, "unit": unit, "mode": level})
-        for place in places:
-            connection.execute(insert(team_repositories), {"team_id": team, "repository_id": place.id})
+        for repository in places:
+            connection.execute(insert(team_repositories), {"team_id": team, "repository_id": repository.id})
 
 
 def make_people(database: Database, *names: str, **columns: str | bool) -> list[Account]:
     """Make people who cannot log in, which takes no time."""
     with database.write() as connection:
-        made = [add_account(connection, name, **columns) for name in names]  # type: ignore[arg-type]
-    return [find_account(database, number) for number in made]
+        user_id = [add_account(connection, name, **columns) for name in names]  # type: ignore[arg-type]
+    return [find_account(database, number) for number in user_id]
 
 
 def every_role(database: Database) -> list[Repository]:
@@ -142,34 +142,36 @@ def every_role(database: Database) -> list[Repository]:
     homes = [owner, *make_people(database, "hidden", visibility="private")]
     for name in ("public", "limited", "private"):
         homes += [make_organization(database, name, owner, visibility=name)]
-    places: list[Repository] = []
+    other_repositories: list[Repository] = []
     for home, is_private, switch in product(homes, (False, True), ("", "has_issues", "has_pulls")):
         columns = {switch: False} if switch else {}
         name = f"{'closed' if is_private else 'open'}-{switch}x"
-        places.append(make_repository(database, home, name, is_private=is_private, **columns))
+        other_repositories.append(make_repository(database, home, name, is_private=is_private, **columns))
     people = make_people(database, *(name for name, _, _ in TEAMS))
     for home in homes[2:]:
-        mine = tuple(place for place in places if place.owner.id == home.id)
+        mine = tuple(repository for repository in other_repositories if repository.owner.id == home.id)
         for person, (name, mode, units) in zip(people, TEAMS, strict=True):
             make_team(database, home, name, [person], mode=mode, units=units, places=mine)
     for mode, person in enumerate(make_people(database, "guest", "helper", "keeper"), start=READ):
-        for place in places:
-            let_in(database, place, person, mode)
-    for place in places:
-        issues.open_issue(database, place, owner, NewIssue(title="i"))
-        issues.open_issue(database, place, owner, NewIssue(title="p", branches=Branches("fix", "main")))
-    return places
+        for target_repository in other_repositories:
+            let_in(database, target_repository, person, mode)
+    for target_repository in other_repositories:
+        issues.open_issue(database, target_repository, owner, NewIssue(title="i"))
+        issues.open_issue(
+            database, target_repository, owner, NewIssue(title="p", branches=Branches("fix", "main"))
+        )
+    return other_repositories
 
 
 def decided(
-    database: Database, person: Account | None, place: Repository, *, public_only: bool
+    database: Database, person: Account | None, repository: Repository, *, public_only: bool
 ) -> access.Permissions:
     """Ask `access.py`."""
-    grants = () if person is None else repositories.grants_of(database, person, place)
+    grants = () if person is None else repositories.grants_of(database, person, repository)
     actor = Actor(person)
     if public_only:
         actor = Actor(person, token=PublicOnly())  # type: ignore[arg-type]
-    return access.repository_access(actor, place, grants)
+    return access.repository_access(actor, repository, grants)
 
 
 class PublicOnly:
@@ -180,10 +182,10 @@ class PublicOnly:
 
 def opened(client: httpx.Client, **body: object) -> dict[str, Any]:
     """Open an issue of Ada's through the API."""
-    answer = client.post("/repos/ada/ship/issues", json={"title": "It leaks", **body})
-    assert answer.status_code == 201, answer.text
-    made: dict[str, Any] = answer.json()
-    return made
+    response = client.post("/repos/ada/ship/issues", json={"title": "It leaks", **body})
+    assert response.status_code == 201, response.text
+    created_body: dict[str, Any] = response.json()
+    return created_body
 
 
 def recorded_events(database: Database) -> list[tuple[str, dict[str, Any]]]:

@@ -36,13 +36,13 @@ class SshService:
 
     def client(self, key: asyncssh.SSHKey, name: str = "ada", user: str = "git") -> "SshClient":
         """Return a client with one key."""
-        place = self.folder / name
-        place.mkdir(exist_ok=True)
-        file = place / "id"
+        path = self.folder / name
+        path.mkdir(exist_ok=True)
+        file = path / "id"
         file.unlink(missing_ok=True)
         file.touch(mode=0o600)
         file.write_bytes(key.export_private_key("openssh"))
-        return SshClient(self, place, file, user)
+        return SshClient(self, path, file, user)
 
 
 class SshClient:

@@ -188,11 +188,11 @@ admin of one unit           read   admin  read   read      -      admin  -      
 
 def rows(table: str) -> dict[str, list[Mode]]:
     """Read a table."""
-    found = {}
+    results = {}
     for line in table.strip().splitlines():
         name, cells = line[:28].strip(), line[28:].split()
-        found[name] = [Mode.NONE if cell == "-" else Mode[cell.upper()] for cell in cells]
-    return found
+        results[name] = [Mode.NONE if cell == "-" else Mode[cell.upper()] for cell in cells]
+    return results
 
 
 def owners(role: str, visibility: str) -> list[Account]:
@@ -205,10 +205,10 @@ def owners(role: str, visibility: str) -> list[Account]:
     ]
 
 
-def decided(role: str, kept: Repository) -> Permissions:
+def decided(role: str, stored_repository: Repository) -> Permissions:
     """Ask what a role may do."""
     caller, grants, _ = ROLES[role]
-    return access.repository_access(caller, kept, grants)
+    return access.repository_access(caller, stored_repository, grants)
 
 
 @pytest.mark.parametrize("role", ROLES)
@@ -219,12 +219,12 @@ def test_every_role_gets_what_the_table_says(role: str) -> None:
         for visibility in VISIBILITIES:
             expected = next(cells)
             for owner in owners(role, visibility):
-                found = decided(role, repository(owner, is_private=is_private))
-                assert found.mode == expected, (is_private, visibility, owner.is_organization)
-                assert found.is_admin == (expected >= Mode.ADMIN)
-                assert found.is_owner == (expected == Mode.OWNER)
+                permissions = decided(role, repository(owner, is_private=is_private))
+                assert permissions.mode == expected, (is_private, visibility, owner.is_organization)
+                assert permissions.is_admin == (expected >= Mode.ADMIN)
+                assert permissions.is_owner == (expected == Mode.OWNER)
                 if role not in rows(UNIT_TABLE):
-                    assert {found.units[unit] for unit in SWITCHES} == {expected}
+                    assert {permissions.units[unit] for unit in SWITCHES} == {expected}
     assert list(cells) == []
 
 
@@ -234,9 +234,9 @@ def test_modes_in_units_stay_in_their_units(role: str) -> None:
     cells = rows(UNIT_TABLE)[role]
     for is_private, expected in ((False, cells[:4]), (True, cells[4:])):
         (owner,) = owners(role, "public")
-        found = decided(role, repository(owner, is_private=is_private))
-        assert [found.units[unit] for unit in (Unit.CODE, Unit.ISSUES, Unit.WIKI, Unit.PULLS)] == expected
-        assert not found.is_admin
+        permissions = decided(role, repository(owner, is_private=is_private))
+        assert [permissions.units[unit] for unit in (Unit.CODE, Unit.ISSUES, Unit.WIKI, Unit.PULLS)] == expected
+        assert not permissions.is_admin
 
 
 @pytest.mark.parametrize("unit", SWITCHES)
@@ -245,11 +245,11 @@ def test_a_unit_that_is_off_is_nobodys(role: str, unit: Unit) -> None:
     """Not even its owner's; everything else stays as it is."""
     for owner in owners(role, "public"):
         whole = decided(role, repository(owner))
-        found = decided(role, repository(owner, without=frozenset([unit])))
-        assert not found.may_read(unit)
-        assert not found.may_write(unit)
-        assert found.mode == whole.mode
-        assert all(found.units[other] == whole.units[other] for other in Unit if other != unit)
+        permissions = decided(role, repository(owner, without=frozenset([unit])))
+        assert not permissions.may_read(unit)
+        assert not permissions.may_write(unit)
+        assert permissions.mode == whole.mode
+        assert all(permissions.units[other] == whole.units[other] for other in Unit if other != unit)
 
 
 def test_the_tables_know_every_role() -> None:
@@ -320,9 +320,9 @@ def test_organizations_are_run_by_their_owners(
 ) -> None:
     """Being in any team is belonging; only the owners' team makes an owner."""
     organization = account(OWNER_ID, is_organization=True, visibility=visibility)
-    found = access.organization_access(actor, organization, modes)
-    assert found == expected
-    assert access.is_member_mode(found) == (expected >= Mode.WRITE)
+    found_mode = access.organization_access(actor, organization, modes)
+    assert found_mode == expected
+    assert access.is_member_mode(found_mode) == (expected >= Mode.WRITE)
 
 
 def test_small_questions_have_their_answers_here_too() -> None:
@@ -390,23 +390,23 @@ def test_more_grants_never_give_less(
 @given(callers, kinds, many_grants)
 def test_what_always_holds(actor: Actor, kept: Repository, grants: tuple[Grant, ...]) -> None:
     """Whoever asks, wherever, with whatever grants."""
-    found = access.repository_access(actor, kept, grants)
+    permissions = access.repository_access(actor, kept, grants)
     user = actor.user
     enabled = access.enabled_units(kept)
-    assert all(found.units[unit] == Mode.NONE for unit in Unit if unit not in enabled)
-    assert all(mode <= found.mode or not found.is_admin for mode in found.units.values())
-    if any(found.units.values()):
-        assert found.mode >= Mode.READ
+    assert all(permissions.units[unit] == Mode.NONE for unit in Unit if unit not in enabled)
+    assert all(mode <= permissions.mode or not permissions.is_admin for mode in permissions.units.values())
+    if any(permissions.units.values()):
+        assert permissions.mode >= Mode.READ
     if user is not None and not actor.public_only and (user.is_admin or user.id == kept.owner.id):
-        assert found.is_owner
+        assert permissions.is_owner
     if kept.is_private and not grants and (user is None or not (user.is_admin or user.id == kept.owner.id)):
-        assert found.mode == Mode.NONE
+        assert permissions.mode == Mode.NONE
     if actor.public_only and (kept.is_private or kept.owner.visibility != "public"):
-        assert found == access.NOTHING
+        assert permissions == access.NOTHING
     if actor.public_only and user is not None:
         whole = access.repository_access(Actor(user), kept, grants)
-        assert whole.mode >= found.mode
-    if found.is_admin and user is not None and not (user.is_admin or user.id == kept.owner.id):
+        assert whole.mode >= permissions.mode
+    if permissions.is_admin and user is not None and not (user.is_admin or user.id == kept.owner.id):
         assert any(grant.mode >= Mode.ADMIN and grant.unit is None and grant.covers for grant in grants)
 
 
@@ -536,37 +536,37 @@ def test_lists_show_exactly_what_can_be_read(database: Database, plan: Plan) -> 
     everybody, all_repositories = build(database, plan)
     for user in (None, *everybody[:4]):
         grants = {
-            kept.id: () if user is None else repositories.grants_of(database, user, kept)
-            for kept in all_repositories
+            repository.id: () if user is None else repositories.grants_of(database, user, repository)
+            for repository in all_repositories
         }
         if user is not None:
             at_once = repositories.grants_in(database, user, all_repositories)
-            assert {number: set(found) for number, found in at_once.items()} == {
-                number: set(found) for number, found in grants.items()
+            assert {number: set(item) for number, item in at_once.items()} == {
+                number: set(item) for number, item in grants.items()
             }
         for limited in (False, True):
             if user is None and limited:
                 continue
             caller = Actor(user) if user is None or not limited else public_only(user)
             readable = {
-                kept.id
-                for kept in all_repositories
-                if access.repository_access(caller, kept, grants[kept.id]).mode > Mode.NONE
+                repository.id
+                for repository in all_repositories
+                if access.repository_access(caller, repository, grants[repository.id]).mode > Mode.NONE
             }
             listed, total = repositories.list_repositories(
                 database, [repositories.readable_by(user, public_only=limited)], skip=0, limit=100
             )
-            assert {kept.id for kept in listed} == readable
+            assert {repository.id for repository in listed} == readable
             assert total == len(readable)
             check_organizations(database, caller, everybody[4:])
 
 
-def check_organizations(database: Database, actor: Actor, known: list[Account]) -> None:
+def check_organizations(database: Database, actor: Actor, known_accounts: list[Account]) -> None:
     """Hold the list of organizations against the decision about each."""
     user = actor.user
     visible = {
         organization.id
-        for organization in known
+        for organization in known_accounts
         if access.account_visible(
             actor,
             organization,
@@ -575,8 +575,8 @@ def check_organizations(database: Database, actor: Actor, known: list[Account]) 
     }
     shown = organizations.visible_to(user, public_only=actor.public_only)
     with database.read() as connection:
-        found = set(connection.execute(select(users.c.id).where(users.c.is_organization, shown)).scalars())
-    assert found == visible
+        results = set(connection.execute(select(users.c.id).where(users.c.is_organization, shown)).scalars())
+    assert results == visible
 
 
 def issue(*, is_pull: bool = False, is_locked: bool = False) -> Issue:
@@ -703,14 +703,14 @@ def test_archived_repositories_and_mirrors_are_not_changed() -> None:
         target(Mode.OWNER, is_mirror=True),
     )
     access.require_editable(plain)
-    for kept in (archived, mirror):
-        refused(RepositoryReadOnly, access.require_editable, kept)
+    for stored_repository in (archived, mirror):
+        refused(RepositoryReadOnly, access.require_editable, stored_repository)
     for ask in (
         access.require_unarchived,
-        lambda kept: access.require_issue_management(SOMEBODY, kept),
-        lambda kept: access.require_issue_write(SOMEBODY, kept, issue()),
-        lambda kept: access.require_issue_edit(SOMEBODY, kept, issue(), SOMEBODY_ID),
-        lambda kept: access.require_comment(SOMEBODY, kept, issue()),
+        lambda stored_repository: access.require_issue_management(SOMEBODY, stored_repository),
+        lambda stored_repository: access.require_issue_write(SOMEBODY, stored_repository, issue()),
+        lambda stored_repository: access.require_issue_edit(SOMEBODY, stored_repository, issue(), SOMEBODY_ID),
+        lambda stored_repository: access.require_comment(SOMEBODY, stored_repository, issue()),
     ):
         ask(plain)
         ask(mirror)
@@ -720,16 +720,20 @@ def test_archived_repositories_and_mirrors_are_not_changed() -> None:
 def test_organizations_are_read_run_and_created() -> None:
     """By members, owners and administrators of the service, who see each."""
     for mode in Mode:
-        kept = OrganizationAccess(account(9), mode)
+        organization_access = OrganizationAccess(account(9), mode)
         if mode < Mode.READ:
-            refused(NoSuchOrganization, access.require_organization_read, SOMEBODY, kept)
+            refused(NoSuchOrganization, access.require_organization_read, SOMEBODY, organization_access)
         else:
-            access.require_organization_read(SOMEBODY, kept)
-        access.require_organization_read(Actor(ADMIN), kept)
+            access.require_organization_read(SOMEBODY, organization_access)
+        access.require_organization_read(Actor(ADMIN), organization_access)
         if mode < Mode.WRITE:
-            refused(Permission.ORGANIZATION_MEMBER, access.require_organization_member, SOMEBODY, kept)
+            refused(
+                Permission.ORGANIZATION_MEMBER, access.require_organization_member, SOMEBODY, organization_access
+            )
         if mode < Mode.OWNER:
-            refused(Permission.ORGANIZATION_OWNER, access.require_organization_owner, SOMEBODY, kept)
+            refused(
+                Permission.ORGANIZATION_OWNER, access.require_organization_owner, SOMEBODY, organization_access
+            )
     access.require_organization_creator(SOMEBODY, PLAIN)
     access.require_organization_creator(Actor(ADMIN), account(9))
     refused(Permission.SITE_ADMIN, access.require_organization_creator, SOMEBODY, account(9))
@@ -749,9 +753,9 @@ def test_webhooks_are_managed_by_who_runs_their_owner() -> None:
         (account(9), HookOwner("owner", 9), Permission.SELF),
         (None, HookOwner("service"), Permission.SITE_ADMIN),
     ):
-        kept = WebhookOwner(owner)
-        assert kept.stored == stored
-        refused(permission, access.require_webhook_admin, SOMEBODY, kept)
+        webhook_owner = WebhookOwner(owner)
+        assert webhook_owner.stored == stored
+        refused(permission, access.require_webhook_admin, SOMEBODY, webhook_owner)
     assert access.require_webhook_admin(Actor(ADMIN), WebhookOwner(None)) is ADMIN
 
 

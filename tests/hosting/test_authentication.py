@@ -143,8 +143,8 @@ def test_a_revoked_token_of_a_program_locks_nobody_out(clients: ServiceClients) 
     """A build that goes on trying it does not keep the people behind the same address from logging in."""
     clients.account("ada")
     for number in range(120):
-        answer = clients.anonymous.get("/user", auth=("x-access-token", f"{number:040x}"))
-        assert answer.status_code == (401 if number < 100 else 429)
+        response = clients.anonymous.get("/user", auth=("x-access-token", f"{number:040x}"))
+        assert response.status_code == (401 if number < 100 else 429)
     assert clients.anonymous.get("/user", auth=("ada", PASSWORD)).status_code == 200
 
 
@@ -165,8 +165,8 @@ def test_guesses_at_once_are_limited_as_those_in_turn_are(clients: ServiceClient
             return client.get(path, auth=("admin", f"wrong{number}")).status_code
 
     with ThreadPoolExecutor(16) as threads:
-        answers = Counter(threads.map(guess, range(3 * limit)))
-    assert answers == {401: limit, 429: 2 * limit}
+        outcomes = Counter(threads.map(guess, range(3 * limit)))
+    assert outcomes == {401: limit, 429: 2 * limit}
 
 
 @pytest.mark.parametrize("password", ["wrong", "0123456789" * 4])
@@ -222,12 +222,12 @@ def test_a_log_in_is_told_when_too_many_passwords_are_checked(clients: ServiceCl
         for _ in range(clients.service.settings.password_hash_concurrency):
             assert started.acquire(timeout=30)
         refused = [done.result() for done, _ in zip(as_completed(pending), range(20), strict=False)]
-        assert {answer.status_code for answer in refused} == {503}
-        assert all(int(answer.headers["Retry-After"]) > 0 for answer in refused)
+        assert {response.status_code for response in refused} == {503}
+        assert all(int(response.headers["Retry-After"]) > 0 for response in refused)
         assert clients.admin.get("/user").status_code == 200
         assert not started.acquire(blocking=False)
         leave.set()
-        assert {answer.result().status_code for answer in pending} == {401, 503}
+        assert {response.result().status_code for response in pending} == {401, 503}
 
 
 def test_wrong_tokens_are_limited_by_address(clients: ServiceClients) -> None:
@@ -261,14 +261,14 @@ def test_a_password_needs_a_code_where_there_is_a_second_factor(clients: Service
     assert again.status_code == 401
     assert "used before" in again.json()["message"]
     header = {"X-Gitea-OTP": codes[0].reveal()}
-    made = clients.anonymous.post(
+    response = clients.anonymous.post(
         "/users/ada/tokens",
         auth=("ada", PASSWORD),
         headers=header,
         json={"name": "new", "scopes": ["read:user"]},
     )
-    assert made.status_code == 201, made.text
-    for value in (token, made.json()["sha1"]):
+    assert response.status_code == 201, response.text
+    for value in (token, response.json()["sha1"]):
         assert clients.anonymous.get("/user", auth=("ada", value)).json()["login"] == "ada"
     git = clients.open("").get("/ada/ship.git/info/refs?service=git-upload-pack", auth=("ada", PASSWORD))
     assert git.status_code == 401

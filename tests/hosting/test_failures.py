@@ -72,14 +72,14 @@ class Connections:
 @pytest.fixture
 def connections(monkeypatch: pytest.MonkeyPatch) -> Connections:
     """Keep hold of all connections that are opened from now on."""
-    made, prepare = Connections(), databases.prepare_sqlite
+    created_connections, prepare = Connections(), databases.prepare_sqlite
 
     def noted(connection: sqlite3.Connection, record: object) -> None:
         prepare(connection, record)
-        made.add(connection)
+        created_connections.add(connection)
 
     monkeypatch.setattr(databases, "prepare_sqlite", noted)
-    return made
+    return created_connections
 
 
 @pytest.fixture
@@ -107,11 +107,11 @@ def commit(client: httpx.Client, name: str, content: bytes = b"a line\n") -> htt
     return client.post(f"/repos/ada/boats/contents/{name}", json=body)
 
 
-def refused(answer: httpx.Response, status: int) -> None:
+def refused(response: httpx.Response, status: int) -> None:
     """Check that an answer says that something does not work at the moment, and when to try again."""
-    assert answer.status_code == status, answer.text
-    assert answer.headers["retry-after"].isdigit()
-    assert "mistake" not in answer.text
+    assert response.status_code == status, response.text
+    assert response.headers["retry-after"].isdigit()
+    assert "mistake" not in response.text
 
 
 def test_a_locked_database_is_unavailable(
@@ -206,23 +206,23 @@ def test_a_disk_that_refuses_to_be_written(
     monkeypatch.setattr("holdfast.hosting.storage.object_store.fsync_path", fail)
     assert boats.post("/user/repos", json={"name": "more", "auto_init": True}).status_code == 201
     assert commit(boats, "a.txt").status_code == 201
-    answers = [
+    responses = [
         boats.get("/repos/ada/more/contents"),
         boats.get("/repos/ada/boats/contents"),
         commit(boats, "b.txt", LARGE),
         boats.post("/repos/ada/boats/branches", json={"new_branch_name": "b"}),
     ]
-    for answer in answers:
-        refused(answer, status)
-        assert "/srv" not in answer.text
+    for response in responses:
+        refused(response, status)
+        assert "/srv" not in response.text
 
 
 def delete_now(clients: ServiceClients) -> None:
     """Delete the repository, as somebody else does at this very moment."""
-    kept = repositories.find_repository(clients.database, "ada", "boats")
+    repository = repositories.find_repository(clients.database, "ada", "boats")
     with clients.database.write() as connection:
-        rows.remove_row(connection, kept)
-    Folders(clients.service.settings.data / "repositories").delete(kept.id)
+        rows.remove_row(connection, repository)
+    Folders(clients.service.settings.data / "repositories").delete(repository.id)
 
 
 @pytest.mark.parametrize(
@@ -264,8 +264,8 @@ def test_a_repository_that_is_deleted_under_a_request(
 
     monkeypatch.setattr(application.EndpointApp, "_handle", staticmethod(late))
     method, path, body = request_line
-    answer = boats.request(method, f"/repos/ada/boats{path}", json=body)
-    assert answer.status_code == 404, answer.text
+    response = boats.request(method, f"/repos/ada/boats{path}", json=body)
+    assert response.status_code == 404, response.text
     assert " at=" not in logged.getvalue()
 
 
@@ -278,14 +278,14 @@ def test_a_repository_that_is_deleted_under_a_clone_or_push(
     path = LocalCopies.path
 
     def late(copies: LocalCopies, repository: rows.Repository) -> Path:
-        found = path(copies, repository)
+        found_path = path(copies, repository)
         delete_now(clients)
-        return found
+        return found_path
 
     monkeypatch.setattr(LocalCopies, "path", late)
     client = clients.open("/ada/boats.git", "ada")
-    answer = client.get("/info/refs", params={"service": wanted})
-    assert answer.status_code == 404, answer.text
+    response = client.get("/info/refs", params={"service": wanted})
+    assert response.status_code == 404, response.text
     assert " at=" not in logged.getvalue()
 
 
@@ -314,13 +314,13 @@ def test_a_client_that_leaves_in_the_middle_of_an_upload_is_no_failure(
     oid = hashlib.sha256(LARGE).hexdigest()
     lfs = clients.open("/ada/boats.git/info/lfs", "ada", **LFS)
     sent = lfs.build_request("PUT", f"/objects/{oid}/{len(LARGE)}", content=LARGE)
-    place = urlsplit(clients.service.url)
+    url = urlsplit(clients.service.url)
     credentials = b64encode(f"ada:{PASSWORD}".encode()).decode()
     head = (
-        f"PUT {sent.url.raw_path.decode()} HTTP/1.1\r\nHost: {place.netloc}\r\n"
+        f"PUT {sent.url.raw_path.decode()} HTTP/1.1\r\nHost: {url.netloc}\r\n"
         f"Authorization: Basic {credentials}\r\nContent-Length: {len(LARGE)}\r\n\r\n"
     )
-    with socket.create_connection((place.hostname, place.port or 80)) as connection:
+    with socket.create_connection((url.hostname, url.port or 80)) as connection:
         connection.sendall(head.encode() + LARGE[:100_000])
         incoming = clients.service.settings.data / "incoming"
         wait_for(lambda: incoming.is_dir() and any(incoming.iterdir()))
@@ -358,10 +358,10 @@ def test_a_database_that_fails_anywhere_brings_no_internal_error(
     for _ in range(150):
         connections.chance = dice.choice((0.002, 0.01, 0.05, 0.3))
         method, path, body = dice.choice(requests)
-        answer = boats.request(method, path, json=body)
+        response = boats.request(method, path, json=body)
         connections.chance = 0.0
-        assert answer.status_code in FINE, (method, path, answer.text)
-        seen.add(answer.status_code)
+        assert response.status_code in FINE, (method, path, response.text)
+        seen.add(response.status_code)
     assert {201, 503} <= seen
     assert " at=" not in logged.getvalue()
     assert "mackerel" not in "".join(line for line in logged.getvalue().splitlines() if " request " not in line)

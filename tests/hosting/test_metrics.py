@@ -9,9 +9,9 @@ from holdfast.hosting import metrics
 
 def value(line: str) -> float:
     """Return the value of one line, 0 when it is not there."""
-    for told in metrics.exposition().decode().splitlines():
-        if told.startswith(line + " "):
-            return float(told.rpartition(" ")[2])
+    for sent_line in metrics.exposition().decode().splitlines():
+        if sent_line.startswith(line + " "):
+            return float(sent_line.rpartition(" ")[2])
     return 0.0
 
 

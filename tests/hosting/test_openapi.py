@@ -33,8 +33,8 @@ def test_every_schema_is_one() -> None:
     def references(value: object) -> list[str]:
         if isinstance(value, dict):
             here = [value["$ref"]] if isinstance(value.get("$ref"), str) else []
-            return here + [found for inner in value.values() for found in references(inner)]
-        return [found for inner in value for found in references(inner)] if isinstance(value, list) else []
+            return here + [item for inner in value.values() for item in references(inner)]
+        return [item for inner in value for item in references(inner)] if isinstance(value, list) else []
 
     assert {name.rpartition("/")[2] for name in references(DOCUMENT)} <= set(schemas)
 
@@ -58,5 +58,5 @@ def test_the_document_is_served(service: Service) -> None:
         for path in ("/api/openapi.json", "/swagger.v1.json"):
             assert client.get(path).json()["openapi"] == "3.1.0"
         for path in ("/api/swagger", "/api/v1/swagger"):
-            answer = client.get(path)
-            assert (answer.status_code, answer.headers["location"].endswith("/api/docs")) == (303, True)
+            response = client.get(path)
+            assert (response.status_code, response.headers["location"].endswith("/api/docs")) == (303, True)

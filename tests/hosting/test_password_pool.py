@@ -58,14 +58,14 @@ def test_a_check_that_waited_too_long_is_not_made() -> None:
 
     async def play() -> None:
         pool, free = PasswordPool(1, wait_seconds=0.0), threading.Event()
-        made: list[str] = []
+        created: list[str] = []
         first = await filled(pool, "192.0.2.1", 1, free)
-        second = asyncio.ensure_future(pool.run("192.0.2.1", made.append, "late"))
+        second = asyncio.ensure_future(pool.run("192.0.2.1", created.append, "late"))
         await asyncio.sleep(0)
         free.set()
         results = await asyncio.gather(*first, second, return_exceptions=True)
         assert isinstance(results[-1], HashingBusy)
-        assert made == []
+        assert created == []
 
     asyncio.run(play())
 

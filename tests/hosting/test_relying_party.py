@@ -75,7 +75,7 @@ def test_a_new_passkey_is_discoverable_and_verifies_the_user() -> None:
     assert asked["authenticatorSelection"]["residentKey"] == "required"
     assert asked["authenticatorSelection"]["userVerification"] == "required"
     assert asked["attestation"] == "none"
-    assert [one["id"] for one in asked["excludeCredentials"]] == [encoded(b"old")]
+    assert [credential["id"] for credential in asked["excludeCredentials"]] == [encoded(b"old")]
     anybody = json.loads(PARTY.request_options(new_challenge(), verify_user=True))
     assert (anybody["rpId"], anybody["allowCredentials"], anybody["userVerification"]) == (
         "localhost",
@@ -85,7 +85,7 @@ def test_a_new_passkey_is_discoverable_and_verifies_the_user() -> None:
     somebody = json.loads(
         PARTY.request_options(new_challenge(), credential_ids=[encoded(b"x")], verify_user=False)
     )
-    assert [one["id"] for one in somebody["allowCredentials"]] == [encoded(b"x")]
+    assert [credential["id"] for credential in somebody["allowCredentials"]] == [encoded(b"x")]
     assert somebody["userVerification"] == "preferred"
 
 
@@ -156,12 +156,12 @@ def test_what_is_no_response_is_refused(text: str) -> None:
 @pytest.mark.parametrize("content", [b"", b"{}", b"[" * 100_000, b'{"challenge": 1}', b"\xff"])
 def test_client_data_without_a_challenge_is_refused(content: bytes) -> None:
     """Before anything is looked up."""
-    made = {"id": "x", "rawId": "x", "type": "public-key", "response": {"clientDataJSON": encoded(content)}}
+    created = {"id": "x", "rawId": "x", "type": "public-key", "response": {"clientDataJSON": encoded(content)}}
     with pytest.raises(PasskeyRefused):
-        PasskeyResponse.read(json.dumps(made)).challenge  # noqa: B018  # it is read
-    made["response"] = {"clientDataJSON": "no base64 é"}
+        PasskeyResponse.read(json.dumps(created)).challenge  # noqa: B018  # it is read
+    created["response"] = {"clientDataJSON": "no base64 é"}
     with pytest.raises(PasskeyRefused):
-        PasskeyResponse.read(json.dumps(made)).challenge  # noqa: B018  # it is read
+        PasskeyResponse.read(json.dumps(created)).challenge  # noqa: B018  # it is read
 
 
 def test_secrets_are_not_in_the_repr() -> None:
@@ -179,23 +179,23 @@ def test_damaged_responses_are_refused(data: st.DataObject) -> None:
     public_key = registered(key)
     created = json.loads(key.create(creation_options(challenge)))
     signed = json.loads(key.get(PARTY.request_options(challenge, verify_user=True)))
-    made = data.draw(st.sampled_from([created, signed]))
-    name = data.draw(st.sampled_from(sorted(set(made["response"]) - {"userHandle"})))
-    content = bytearray(decoded(made["response"][name]))
+    created_created = data.draw(st.sampled_from([created, signed]))
+    name = data.draw(st.sampled_from(sorted(set(created_created["response"]) - {"userHandle"})))
+    content = bytearray(decoded(created_created["response"][name]))
     # Signatures are not all of the same length.
-    place = data.draw(st.integers(0, 2**16)) % len(content)
+    position = data.draw(st.integers(0, 2**16)) % len(content)
     if data.draw(st.booleans()):
-        content[place] ^= data.draw(st.integers(1, 255))
+        content[position] ^= data.draw(st.integers(1, 255))
     else:
-        del content[place:]
-    made["response"][name] = encoded(bytes(content))
-    response = PasskeyResponse.read(json.dumps(made))
+        del content[position:]
+    created_created["response"][name] = encoded(bytes(content))
+    response = PasskeyResponse.read(json.dumps(created_created))
     try:
-        if made is created:
+        if created_created is created:
             PARTY.verify_registration(response, challenge)
         else:
             PARTY.verify_signature(response, challenge, public_key=public_key, verify_user=True)
     except PasskeyRefused:
         return
     # Attestation is not asked for, so nothing vouches for the key, its id, or spaces in the client data.
-    assert made is created
+    assert created_created is created

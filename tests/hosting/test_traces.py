@@ -59,8 +59,8 @@ def test_a_request_is_a_span_with_route_method_and_status(
 ) -> None:
     """And nothing of what was asked: no path, no query, no header, no content."""
     with traced(settings, database, collector.endpoint) as (_, client):
-        answer = client.get("/repos/nobody/treasure?q=hunter2", headers={"X-Request-Id": "mine"})
-        assert answer.status_code == 404
+        response = client.get("/repos/nobody/treasure?q=hunter2", headers={"X-Request-Id": "mine"})
+        assert response.status_code == 404
     (span,) = collector.named("GET /api/v1/repos/{owner}/{repo}")
     assert (span.kind, span.status.code) == (SERVER, 0)
     assert attributes(span) == {
@@ -125,7 +125,7 @@ def test_a_delivery_is_a_span_with_its_outcome(
         number = client.post("/repos/admin/boats/hooks", json=hook).json()["id"]
         assert client.post("/repos/admin/boats/issues", json={"title": "A leak"}).status_code == 201
         path = f"/repos/admin/boats/hooks/{number}/deliveries"
-        wait_for(lambda: [one["status"] for one in client.get(path).json()] == ["delivered"])
+        wait_for(lambda: [item["status"] for item in client.get(path).json()] == ["delivered"])
     (span,) = collector.named("webhook delivery")
     told = attributes(span)
     assert told.pop("holdfast.delivery")
@@ -142,9 +142,9 @@ def test_a_collector_that_is_away_changes_no_answer(
     """The service answers and ends; the log says so once, without the address."""
     with traced(settings, database, Secret("http://user:hunter2@127.0.0.1:9")) as (_, client):
         assert [client.get("/version").status_code for _ in range(3)] == [200] * 3
-    said = capsys.readouterr()
-    assert "hunter2" not in said.out + said.err
-    assert "127.0.0.1:9" not in said.out + said.err
+    captured = capsys.readouterr()
+    assert "hunter2" not in captured.out + captured.err
+    assert "127.0.0.1:9" not in captured.out + captured.err
 
 
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
@@ -192,11 +192,11 @@ def test_every_process_of_a_service_exports(
     assert git.trace_id == push.trace_id
     assert collector.named("POST /api/v1/user/repos")
     resources = [
-        {one.key: one.value.string_value for one in resource.resource.attributes}
+        {attribute.key: attribute.value.string_value for attribute in resource.resource.attributes}
         for request in collector.requests
         for resource in request.resource_spans
     ]
-    assert {one["service.name"] for one in resources} == {"holdfast"}
-    assert {one["deployment.environment.name"] for one in resources} == {"trial"}
-    assert len({one["service.instance.id"] for one in resources}) == 2
+    assert {resource["service.name"] for resource in resources} == {"holdfast"}
+    assert {resource["deployment.environment.name"] for resource in resources} == {"trial"}
+    assert len({resource["service.instance.id"] for resource in resources}) == 2
     assert {headers["x-tenant"] for headers in collector.headers} == {"harbour"}

@@ -52,12 +52,12 @@ def make_files(clients: ServiceClients, folder: Path, *, private: bool = False) 
     git("tag", "-am", "the second", "v2.0")
     git("branch", "feature/x", "v1.0")
     # A pointer whose object is missing cannot be pushed; but a repository may hold one from before.
-    made = repositories.find_repository(clients.database, "ada", "notes")
-    lfs.link(clients.database, made, OID, len(LARGE))
+    repository = repositories.find_repository(clients.database, "ada", "notes")
+    lfs.link(clients.database, repository, OID, len(LARGE))
     git("push", "-q", "origin", "--all")
     git("push", "-q", "origin", "--tags")
     with clients.database.write() as connection:
-        lfs.remove_links(connection, made, [OID])
+        lfs.remove_links(connection, repository, [OID])
     return git
 
 

@@ -22,18 +22,18 @@ OWNERS = {
 
 def made(client: httpx.Client, path: str, **body: object) -> dict[str, object]:
     """Make a hook and return it."""
-    answer = client.post(path, json={"type": "gitea", "config": CONFIG, **body})
-    assert answer.status_code == 201, answer.text
-    return dict(answer.json())
+    response = client.post(path, json={"type": "gitea", "config": CONFIG, **body})
+    assert response.status_code == 201, response.text
+    return dict(response.json())
 
 
 def tried(client: httpx.Client, path: str, number: object, count: int = 1) -> list[int]:
     """Try a hook out some times, and return the numbers of the deliveries, oldest first."""
     for _ in range(count):
-        answer = client.post(f"{path}/{number}/tests", params={"repository": "guild/ship"})
-        assert answer.status_code == 204, answer.text
-    found = client.get(f"{path}/{number}/deliveries", params={"limit": count}).json()
-    return [one["id"] for one in reversed(found)]
+        response = client.post(f"{path}/{number}/tests", params={"repository": "guild/ship"})
+        assert response.status_code == 204, response.text
+    found_deliveries = client.get(f"{path}/{number}/deliveries", params={"limit": count}).json()
+    return [item["id"] for item in reversed(found_deliveries)]
 
 
 def with_answer(database: Database, number: int, **columns: object) -> None:

@@ -30,9 +30,9 @@ def put(folder: Path, kind: str, content: bytes) -> str:
     """Write an object as it is; git would refuse to make some of them."""
     head = b"%s %d\0" % (kind.encode(), len(content))
     name = hashlib.sha1(head + content, usedforsecurity=False).hexdigest()
-    place = folder / "objects" / name[:2] / name[2:]
-    place.parent.mkdir(exist_ok=True)
-    place.write_bytes(zlib.compress(head + content))
+    path = folder / "objects" / name[:2] / name[2:]
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(zlib.compress(head + content))
     return name
 
 
@@ -92,10 +92,10 @@ def make_odd_repository(folder: Path) -> dict[str, str]:
         commit(folder, root, first, author=b" <> 0 +0000"),
         commit(folder, root, first, author="\N{RIGHT-TO-LEFT OVERRIDE}A <a\x01@b> 1 +0000".encode()),
     ]
-    octopus = commit(folder, root, *[commit(folder, root, first, message=b"%d\n" % one) for one in range(70)])
+    octopus = commit(folder, root, *[commit(folder, root, first, message=b"%d\n" % item) for item in range(70)])
     last = octopus
-    for one in odd:
-        last = commit(folder, root, last, one)
+    for other_item in odd:
+        last = commit(folder, root, last, other_item)
     tag = put(folder, "tag", b"object %s\ntype tree\ntag t\ntagger %s\n\ntree\n" % (root.encode(), WHO))
     of_tag = put(folder, "tag", b"object %s\ntype tag\ntag tt\n\nno tagger\n" % tag.encode())
     of_blob = put(folder, "tag", b"object %s\ntype blob\ntag tb\ntagger %s\n\nblob\n" % (blob.encode(), WHO))
@@ -115,7 +115,7 @@ def make_odd_repository(folder: Path) -> dict[str, str]:
         "refs/tags/main": last,
         "refs/notes/commits": commit(folder, empty),
         "refs/changes/01/1/1": odd[2],
-        **{f"refs/heads/odd-{number}": one for number, one in enumerate(odd)},
+        **{f"refs/heads/odd-{number}": item for number, item in enumerate(odd)},
     }
     for ref, at in refs.items():
         run(folder, "update-ref", ref, at)

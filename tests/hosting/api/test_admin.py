@@ -27,9 +27,11 @@ def test_only_administrators_come_in(clients: ServiceClients) -> None:
 
 def test_a_new_user_has_to_change_their_password_first(clients: ServiceClients) -> None:
     """Unless the administrator says otherwise; keys nobody here needs are accepted."""
-    made = clients.admin.post("/admin/users", json={**NEW, "login_name": "x", "source_id": 0, "send_notify": True})
-    assert made.status_code == 201
-    assert (made.json()["login"], made.json()["email"]) == ("ada", "ada@example.org")
+    response = clients.admin.post(
+        "/admin/users", json={**NEW, "login_name": "x", "source_id": 0, "send_notify": True}
+    )
+    assert response.status_code == 201
+    assert (response.json()["login"], response.json()["email"]) == ("ada", "ada@example.org")
     refused = clients.anonymous.get("/user", auth=("ada", PASSWORD))
     assert (refused.status_code, list(refused.json())) == (403, ["message"])
     body = {
@@ -70,10 +72,10 @@ def test_a_bad_user_is_refused(
 ) -> None:
     """Nobody is made."""
     clients.account("bob")
-    answer = clients.admin.post("/admin/users", json={**NEW, **change})
-    assert answer.status_code == status
+    response = clients.admin.post("/admin/users", json={**NEW, **change})
+    assert response.status_code == status
     if message is not None:
-        assert answer.json()["message"] == message
+        assert response.json()["message"] == message
     assert clients.admin.get("/admin/users").headers["x-total-count"] == "2"
 
 

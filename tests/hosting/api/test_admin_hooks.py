@@ -30,9 +30,9 @@ def test_both_are_listed_or_one_of_them(clients: ServiceClients) -> None:
     first, second = made(clients.admin, PATH)["id"], made(clients.admin, PATH, config=system())["id"]
 
     def listed(**query: str) -> list[int]:
-        answer = clients.admin.get(PATH, params=query)
-        assert answer.headers["x-total-count"] == str(len(answer.json()))
-        return [hook["id"] for hook in answer.json()]
+        response = clients.admin.get(PATH, params=query)
+        assert response.headers["x-total-count"] == str(len(response.json()))
+        return [hook["id"] for hook in response.json()]
 
     assert (listed(), listed(type="all")) == ([first, second], [first, second])
     assert (listed(type="system"), listed(type="default")) == ([second], [first])
@@ -44,8 +44,8 @@ def test_which_it_is_stays(clients: ServiceClients) -> None:
     hook = made(clients.admin, PATH, config=system())
     same = clients.admin.patch(f"{PATH}/{hook['id']}", json={"config": system()})
     assert same.status_code == 200
-    answer = clients.admin.patch(f"{PATH}/{hook['id']}", json={"config": system("false")})
-    assert (answer.status_code, answer.json()["message"][:17]) == (422, "is_system_webhook")
+    response = clients.admin.patch(f"{PATH}/{hook['id']}", json={"config": system("false")})
+    assert (response.status_code, response.json()["message"][:17]) == (422, "is_system_webhook")
 
 
 def test_elsewhere_the_word_means_nothing(clients: ServiceClients) -> None:
@@ -60,10 +60,10 @@ def test_elsewhere_the_word_means_nothing(clients: ServiceClients) -> None:
 
 def test_a_system_hook_is_told_of_everything(clients: ServiceClients) -> None:
     """Whoever's it is; a pattern is told nothing itself."""
-    told = made(clients.admin, PATH, config=system(), active=True, events=["repository"])["id"]
+    hook_id = made(clients.admin, PATH, config=system(), active=True, events=["repository"])["id"]
     pattern = made(clients.admin, PATH, active=True, events=["repository"])["id"]
     clients.user("ada").post("/user/repos", json={"name": "ship"})
-    assert len(clients.admin.get(f"{PATH}/{told}/deliveries").json()) == 1
+    assert len(clients.admin.get(f"{PATH}/{hook_id}/deliveries").json()) == 1
     assert clients.admin.get(f"{PATH}/{pattern}/deliveries").json() == []
 
 
@@ -85,7 +85,7 @@ def test_a_new_repository_gets_copies_of_the_patterns(clients: ServiceClients) -
     assert "is_system_webhook" not in copy["config"]
     assert copy["config"]["channel"] == "#a"
     path = f"/repos/ada/ship/hooks/{copy['id']}"
-    assert [one["event"] for one in ada.get(f"{path}/deliveries").json()] == ["repository"]
+    assert [delivery["event"] for delivery in ada.get(f"{path}/deliveries").json()] == ["repository"]
     with clients.database.read() as connection:
         sealed = connection.execute(select(hooks.c.secret).where(hooks.c.id == copy["id"])).scalar_one()
     assert SecretCipher(clients.service.settings.data / KEY_FILE).decrypt(sealed) == "hunter2"

@@ -32,7 +32,7 @@ def zipped(content: bytes) -> dict[str, bytes]:
 def tarred(content: bytes) -> dict[str, bytes]:
     """Read the plain files of a compressed tar."""
     with tarfile.open(fileobj=io.BytesIO(content), mode="r:gz") as archive:
-        return {one.name: archive.extractfile(one).read() for one in archive if one.isfile()}  # type: ignore[union-attr]
+        return {item.name: archive.extractfile(item).read() for item in archive if item.isfile()}  # type: ignore[union-attr]
 
 
 def test_every_name_of_a_commit_leads_to_it(clients: ServiceClients, git: Git) -> None:
@@ -46,17 +46,17 @@ def test_every_name_of_a_commit_leads_to_it(clients: ServiceClients, git: Git) -
         (old, old),
         (old[:9], old),
     ):
-        answer = clients.anonymous.get(f"{AT}/{ref}.zip")
-        assert answer.status_code == 200
-        content = zipped(answer.content)["notes/dir/sub/file.txt"]
+        response = clients.anonymous.get(f"{AT}/{ref}.zip")
+        assert response.status_code == 200
+        content = zipped(response.content)["notes/dir/sub/file.txt"]
         assert content == (b"deep\n" if commit == old else b"deeper\n")
-        assert answer.headers["link"] == (
+        assert response.headers["link"] == (
             f'<{clients.service.url}/api/v1{AT}/{commit}.zip?rev={commit}>; rel="immutable"'
         )
         name = f"Notes-{ref.replace('/', '-')}.zip"
-        assert answer.headers["content-disposition"] == f"attachment; filename={name}"
-        assert answer.headers["content-type"] == "application/octet-stream"
-        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert response.headers["content-disposition"] == f"attachment; filename={name}"
+        assert response.headers["content-type"] == "application/octet-stream"
+        assert response.headers["x-content-type-options"] == "nosniff"
 
 
 def test_both_formats_hold_the_same_files(clients: ServiceClients, git: Git) -> None:
@@ -73,52 +73,52 @@ def test_both_formats_hold_the_same_files(clients: ServiceClients, git: Git) -> 
 
 def test_a_part_can_be_taken(clients: ServiceClients, git: Git) -> None:
     """By paths, as often as one likes; they are no patterns."""
-    answer = clients.anonymous.get(f"{AT}/main.tar.gz", params={"path": ["dir/sub", "./run/"]})
-    assert set(tarred(answer.content)) == {"notes/dir/sub/file.txt", "notes/run"}
-    address = answer.headers["link"].partition("<")[2].partition(">")[0]
-    assert clients.anonymous.get(address).content == answer.content
+    response = clients.anonymous.get(f"{AT}/main.tar.gz", params={"path": ["dir/sub", "./run/"]})
+    assert set(tarred(response.content)) == {"notes/dir/sub/file.txt", "notes/run"}
+    address = response.headers["link"].partition("<")[2].partition(">")[0]
+    assert clients.anonymous.get(address).content == response.content
     for path in ("nothing", "*", ":(glob)**", "..", ".git", "run/x", "-x"):
-        answer = clients.anonymous.get(f"{AT}/main.zip", params={"path": ["run", path]})
-        assert (answer.status_code, answer.json()["message"]) == (400, "path doesn't exist or is invalid")
+        response = clients.anonymous.get(f"{AT}/main.zip", params={"path": ["run", path]})
+        assert (response.status_code, response.json()["message"]) == (400, "path doesn't exist or is invalid")
 
 
 def test_a_bundle_can_be_cloned(clients: ServiceClients, git: Git, tmp_path: Path) -> None:
     """From a branch, a tag or a commit, with its history."""
     for ref in ("main", "feature/x", "v2.0", git("rev-parse", "v1.0")):
-        answer = clients.anonymous.get(f"{AT}/{ref}.bundle")
-        assert answer.status_code == 200
+        response = clients.anonymous.get(f"{AT}/{ref}.bundle")
+        assert response.status_code == 200
         file, clone = tmp_path / "a.bundle", tmp_path / ref.replace("/", "-")
-        file.write_bytes(answer.content)
+        file.write_bytes(response.content)
         subprocess.run(["git", "clone", "-q", str(file), str(clone)], check=True, capture_output=True)
-        told = subprocess.run(["git", "-C", str(clone), "rev-parse", "HEAD"], check=True, capture_output=True)
-        assert told.stdout.decode().strip() == git("rev-parse", f"{ref}^{{commit}}")
-    answer = clients.anonymous.get(f"{AT}/main.bundle", params={"path": "run"})
-    assert answer.status_code == 400
-    assert answer.json()["message"] == "cannot specify paths when requesting a bundle"
+        completed = subprocess.run(["git", "-C", str(clone), "rev-parse", "HEAD"], check=True, capture_output=True)
+        assert completed.stdout.decode().strip() == git("rev-parse", f"{ref}^{{commit}}")
+    response = clients.anonymous.get(f"{AT}/main.bundle", params={"path": "run"})
+    assert response.status_code == 400
+    assert response.json()["message"] == "cannot specify paths when requesting a bundle"
 
 
 def test_an_unknown_format_is_refused(clients: ServiceClients, git: Git) -> None:
     """Whether or not the ref is known."""
     for name in ("main.rar", "main", "main.tar", ".zip", "nowhere.7z"):
-        answer = clients.anonymous.get(f"{AT}/{name}")
-        assert (answer.status_code, answer.json()["message"]) == (400, f"unknown format: {name}")
+        response = clients.anonymous.get(f"{AT}/{name}")
+        assert (response.status_code, response.json()["message"]) == (400, f"unknown format: {name}")
 
 
 def test_an_unknown_ref_is_not_found(clients: ServiceClients, git: Git) -> None:
     """Also one that would like to be an option, or a way out."""
     for ref in ("nowhere", "f" * 40, "--output=x", "-o", "main:dir", "a..b", ":/first", "x" * 3000):
         for kind in ("zip", "tar.gz", "bundle"):
-            answer = clients.anonymous.get(f"{AT}/{ref}.{kind}")
-            assert answer.status_code == 404, ref
-            assert answer.json()["message"] == f"unrecognized repository reference: {ref}"
+            response = clients.anonymous.get(f"{AT}/{ref}.{kind}")
+            assert response.status_code == 404, ref
+            assert response.json()["message"] == f"unrecognized repository reference: {ref}"
 
 
 def test_an_empty_repository_has_no_archive(clients: ServiceClients) -> None:
     """Its default branch does not exist yet."""
     clients.account("ada")
     clients.anonymous.post("/user/repos", json={"name": "Notes"}, auth=("ada", PASSWORD))
-    answer = clients.anonymous.get(f"{AT}/main.zip")
-    assert (answer.status_code, answer.json()["message"]) == (404, "unrecognized repository reference: main")
+    response = clients.anonymous.get(f"{AT}/main.zip")
+    assert (response.status_code, response.json()["message"]) == (404, "unrecognized repository reference: main")
 
 
 def test_head_says_whether_there_is_one(clients: ServiceClients, git: Git) -> None:
@@ -166,11 +166,11 @@ def test_an_archive_is_made_once(clients: ServiceClients, git: Git, monkeypatch:
         late = clients.anonymous.get(f"{AT}/main.{kind}", headers={"Range": "bytes=9999999-"})
         assert late.status_code == 416
         # A branch moves on, so that nothing on the way may keep the answer.
-        for answer in (first, again, part):
-            assert answer.headers["cache-control"] == "max-age=0, private, must-revalidate"
-        known = clients.anonymous.get(f"{AT}/main.{kind}", headers={"If-None-Match": etag})
-        assert (known.status_code, known.content) == (304, b"")
-        assert known.headers["cache-control"] == "max-age=0, private, must-revalidate"
+        for response in (first, again, part):
+            assert response.headers["cache-control"] == "max-age=0, private, must-revalidate"
+        known_response = clients.anonymous.get(f"{AT}/main.{kind}", headers={"If-None-Match": etag})
+        assert (known_response.status_code, known_response.content) == (304, b"")
+        assert known_response.headers["cache-control"] == "max-age=0, private, must-revalidate"
         head = clients.anonymous.head(f"{AT}/main.{kind}")
         assert head.headers["content-length"] == str(len(first.content))
         other = clients.anonymous.get(f"{AT}/v1.0.{kind}", headers={"If-None-Match": etag})

@@ -13,20 +13,20 @@ def test_who_may_write_can_be_assigned(clients: ServiceClients) -> None:
     let_in(clients.database, ship, eve, READ)
     client = clients.with_token(ada)
     listed = clients.anonymous.get("/repos/ada/ship/assignees")
-    assert [one["login"] for one in listed.json()] == ["ada", "admin", "bob"]
+    assert [item["login"] for item in listed.json()] == ["ada", "admin", "bob"]
     assert listed.headers["X-Total-Count"] == "3"
     page = clients.anonymous.get("/repos/ada/ship/assignees", params={"limit": 1, "page": 2})
-    assert [one["login"] for one in page.json()] == ["admin"]
+    assert [item["login"] for item in page.json()] == ["admin"]
 
     client.post("/repos/ada/ship/issues", json={"title": "t"})
     there = "/repos/ada/ship/issues/1/assignees"
     assigned = client.post(there, json={"assignees": ["bob", "ADA", "bob"]})
     assert assigned.status_code == 201
-    assert [one["login"] for one in assigned.json()["assignees"]] == ["ada", "bob"]
+    assert [assignee["login"] for assignee in assigned.json()["assignees"]] == ["ada", "bob"]
     assert client.post(there, json={"assignees": ["eve"]}).status_code == 422
     assert clients.with_token(eve).post(there, json={"assignees": ["bob"]}).status_code == 403
     freed = client.request("DELETE", there, json={"assignees": ["Ada", "nobody"]})
-    assert (freed.status_code, [one["login"] for one in freed.json()["assignees"]]) == (200, ["bob"])
+    assert (freed.status_code, [assignee["login"] for assignee in freed.json()["assignees"]]) == (200, ["bob"])
     assert client.request("DELETE", there, json={"assignees": ["bob"]}).json()["assignees"] is None
 
 

@@ -22,9 +22,9 @@ def test_users_and_organizations_have_avatars(clients: ServiceClients) -> None:
         address = ada.get(shown).json()["avatar_url"]
         assert site.get(address).headers["content-type"] == "image/svg+xml"
         assert ada.post(path, json=as_body(PNG)).status_code == 204
-        found = site.get(address)
-        assert (found.content, found.headers["content-type"]) == (PNG, "image/png")
-        assert found.headers["x-content-type-options"] == "nosniff"
+        response = site.get(address)
+        assert (response.content, response.headers["content-type"]) == (PNG, "image/png")
+        assert response.headers["x-content-type-options"] == "nosniff"
         assert ada.post(path, json=as_body(WEBP)).status_code == 204
         assert site.get(address).headers["content-type"] == "image/webp"
         assert ada.delete(path).status_code == 204
@@ -52,10 +52,10 @@ def test_a_repository_has_an_avatar_for_those_who_see_it(clients: ServiceClients
     assert ada.get(address).content == PNG
     assert bob.get(address).status_code == 404
     assert clients.anonymous.get(address).status_code == 404
-    made = ada.post("/repos/ada/ship/generate", json={"owner": "ada", "name": "boat", "avatar": True})
-    assert made.status_code == 201, made.text
-    assert ada.get(made.json()["avatar_url"]).content == PNG
+    response = ada.post("/repos/ada/ship/generate", json={"owner": "ada", "name": "boat", "avatar": True})
+    assert response.status_code == 201, response.text
+    assert ada.get(response.json()["avatar_url"]).content == PNG
     assert ada.delete("/repos/ada/ship/avatar").status_code == 204
     assert ada.get("/repos/ada/ship").json()["avatar_url"] == ""
     assert ada.get(address).status_code == 404
-    assert ada.get(made.json()["avatar_url"]).status_code == 200
+    assert ada.get(response.json()["avatar_url"]).status_code == 200

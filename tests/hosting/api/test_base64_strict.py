@@ -14,20 +14,20 @@ from holdfast.hosting.http.errors import ApiError
 def test_what_was_encoded_is_decoded(content: bytes, ends: list[tuple[int, str]]) -> None:
     """Line ends may stand anywhere."""
     text = base64.b64encode(content).decode()
-    for place, end in ends:
-        text = text[:place] + end + text[place:]
+    for position, end in ends:
+        text = text[:position] + end + text[position:]
     assert base64_strict.decode(text) == content
 
 
 @given(st.text(alphabet="AQ=/-\n é\ud800", max_size=12))
 def test_anything_else_is_refused_with_a_place(text: str) -> None:
     """The place is in the text or right after it, and nothing but a refusal is raised."""
-    place = base64_strict.first_wrong(text.encode(errors="surrogatepass"))
-    if place is None:
+    position = base64_strict.first_wrong(text.encode(errors="surrogatepass"))
+    if position is None:
         base64_strict.decode(text)
     else:
-        assert 0 <= place <= len(text.encode(errors="surrogatepass"))
-        with pytest.raises(ApiError, match=f"^illegal base64 data at input byte {place}$"):
+        assert 0 <= position <= len(text.encode(errors="surrogatepass"))
+        with pytest.raises(ApiError, match=f"^illegal base64 data at input byte {position}$"):
             base64_strict.decode(text)
 
 

@@ -10,19 +10,19 @@ from tests.hosting.api_clients import ServiceClients
 def ada(clients: ServiceClients) -> httpx.Client:
     """Make somebody with a repository of one commit."""
     ada = clients.user("ada")
-    made = ada.post("/user/repos", json={"name": "notes", "auto_init": True})
-    assert made.status_code == 201
+    response = ada.post("/user/repos", json={"name": "notes", "auto_init": True})
+    assert response.status_code == 201
     return ada
 
 
 def test_a_branch_is_made_shown_listed_and_deleted(ada: httpx.Client) -> None:
     """Its name may have slashes, escaped or not."""
-    made = ada.post("/repos/ada/notes/branches", json={"new_branch_name": "feature/x", "old_ref_name": "main"})
-    assert (made.status_code, made.json()["name"]) == (201, "feature/x")
+    response = ada.post("/repos/ada/notes/branches", json={"new_branch_name": "feature/x", "old_ref_name": "main"})
+    assert (response.status_code, response.json()["name"]) == (201, "feature/x")
     assert [branch["name"] for branch in ada.get("/repos/ada/notes/branches").json()] == ["feature/x", "main"]
     for path in ("feature/x", "feature%2Fx"):
-        assert ada.get(f"/repos/ada/notes/branches/{path}").json() == made.json()
-    assert made.json()["commit"]["author"]["username"] == "ada"
+        assert ada.get(f"/repos/ada/notes/branches/{path}").json() == response.json()
+    assert response.json()["commit"]["author"]["username"] == "ada"
     assert ada.get("/repos/ada/notes").json()["branch_count"] == 2
     assert ada.delete("/repos/ada/notes/branches/feature%2Fx").status_code == 204
     assert ada.get("/repos/ada/notes/branches/feature/x").status_code == 404

@@ -9,16 +9,16 @@ def test_a_collaborator_is_let_in_and_sent_out(clients: ServiceClients) -> None:
     """A private repository is there for them as long as they are."""
     ada, bob = clients.user("ada"), clients.user("bob")
     ada.post("/user/repos", json={"name": "diary", "private": True})
-    place = "/repos/ada/diary/collaborators"
-    assert ada.get(f"{place}/bob").status_code == 404
-    assert ada.put(f"{place}/bob", json={"permission": "read"}).status_code == 204
-    assert ada.get(f"{place}/bob").status_code == 204
-    assert [user["login"] for user in ada.get(place).json()] == ["bob"]
+    path = "/repos/ada/diary/collaborators"
+    assert ada.get(f"{path}/bob").status_code == 404
+    assert ada.put(f"{path}/bob", json={"permission": "read"}).status_code == 204
+    assert ada.get(f"{path}/bob").status_code == 204
+    assert [user["login"] for user in ada.get(path).json()] == ["bob"]
     assert bob.get("/repos/ada/diary").json()["permissions"] == {"admin": False, "push": False, "pull": True}
-    assert bob.get(f"{place}/bob/permission").json()["permission"] == "read"
-    assert bob.get(f"{place}/ada/permission").status_code == 403
-    assert [found["name"] for found in bob.get("/user/repos").json()] == ["diary"]
-    assert ada.delete(f"{place}/bob").status_code == 204
+    assert bob.get(f"{path}/bob/permission").json()["permission"] == "read"
+    assert bob.get(f"{path}/ada/permission").status_code == 403
+    assert [repo["name"] for repo in bob.get("/user/repos").json()] == ["diary"]
+    assert ada.delete(f"{path}/bob").status_code == 204
     assert bob.get("/repos/ada/diary").status_code == 404
 
 

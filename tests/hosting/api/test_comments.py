@@ -30,10 +30,10 @@ def test_comments_are_listed_whole_or_by_page(clients: ServiceClients, ada: http
         ada.post(f"{ISSUES}/1/comments", json={"body": str(number)})
     ada.patch(f"{ISSUES}/1", json={"state": "closed"})
     whole = clients.anonymous.get(f"{ISSUES}/1/comments")
-    assert [one["body"] for one in whole.json()] == [str(number) for number in range(35)]
+    assert [item["body"] for item in whole.json()] == [str(number) for number in range(35)]
     assert (whole.headers["X-Total-Count"], "Link" in whole.headers) == ("35", False)
     page = clients.anonymous.get(f"{ISSUES}/1/comments", params={"page": 4, "limit": 10})
-    assert [one["body"] for one in page.json()] == ["30", "31", "32", "33", "34"]
+    assert [item["body"] for item in page.json()] == ["30", "31", "32", "33", "34"]
     assert 'rel="prev"' in page.headers["Link"]
     everywhere = clients.anonymous.get(f"{ISSUES}/comments")
     assert (len(everywhere.json()), everywhere.headers["X-Total-Count"]) == (30, "35")
@@ -52,9 +52,9 @@ def test_a_list_too_long_for_one_answer_goes_on_in_pages(
     with clients.database.write() as connection:
         connection.execute(insert(comments), [{**row, "body": str(number)} for number in range(120)])
     first = ada.get(f"{ISSUES}/1/comments")
-    assert [one["body"] for one in first.json()] == [str(number) for number in range(100)]
+    assert [item["body"] for item in first.json()] == [str(number) for number in range(100)]
     rest = ada.get(first.links["next"]["url"])
-    assert [one["body"] for one in rest.json()] == [str(number) for number in range(100, 120)]
+    assert [item["body"] for item in rest.json()] == [str(number) for number in range(100, 120)]
 
 
 def test_authors_and_writers_change_a_comment_and_nobody_else(clients: ServiceClients, ada: httpx.Client) -> None:
@@ -95,8 +95,8 @@ def test_comments_on_pull_requests_need_their_unit(clients: ServiceClients, ada:
     number = ada.post(f"{ISSUES}/2/comments", json={"body": "on the pull"}).json()["id"]
     with clients.database.write() as connection:
         connection.exec_driver_sql("UPDATE repositories SET has_pulls = false")
-    assert [one["body"] for one in ada.get(f"{ISSUES}/comments").json()] == ["on the issue"]
+    assert [comment["body"] for comment in ada.get(f"{ISSUES}/comments").json()] == ["on the issue"]
     assert ada.get(f"{ISSUES}/comments/{number}").status_code == 404
     assert ada.get(f"{ISSUES}/2").status_code == 404
     assert ada.post(f"{ISSUES}/2/comments", json={"body": "b"}).status_code == 404
-    assert [one["number"] for one in ada.get(ISSUES).json()] == [1]
+    assert [item["number"] for item in ada.get(ISSUES).json()] == [1]

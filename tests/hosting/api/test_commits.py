@@ -29,15 +29,15 @@ def work(clients: ServiceClients, tmp_path: Path) -> Git:
 
 def test_the_history_is_gits(clients: ServiceClients, work: Git) -> None:
     """Newest first, with who and what and how much."""
-    answer = clients.anonymous.get("/repos/ada/notes/commits")
-    assert [commit["sha"] for commit in answer.json()] == work("rev-list", "main").split()
-    newest = answer.json()[0]
+    response = clients.anonymous.get("/repos/ada/notes/commits")
+    assert [commit["sha"] for commit in response.json()] == work("rev-list", "main").split()
+    newest = response.json()[0]
     assert newest["author"]["login"] == "ada"
     assert newest["commit"]["message"] == "third\n"
     assert newest["files"] == [{"filename": "a.txt", "status": "modified"}]
     assert newest["stats"] == {"total": 2, "additions": 1, "deletions": 1}
     assert newest["commit"]["tree"]["sha"] == work("rev-parse", "main^{tree}")
-    assert {name: answer.headers[name] for name in ("x-total-count", "x-page", "x-hasmore")} == {
+    assert {name: response.headers[name] for name in ("x-total-count", "x-page", "x-hasmore")} == {
         "x-total-count": "3",
         "x-page": "1",
         "x-hasmore": "false",
@@ -62,9 +62,9 @@ def test_the_history_can_be_narrowed(
     clients: ServiceClients, work: Git, query: dict[str, str], count: int
 ) -> None:
     """By start, file, time and page."""
-    found = clients.anonymous.get("/repos/ada/notes/commits", params=query).json()
-    assert len(found) == count
-    assert all(("stats" in commit) is ("stat" not in query) for commit in found)
+    found_commits = clients.anonymous.get("/repos/ada/notes/commits", params=query).json()
+    assert len(found_commits) == count
+    assert all(("stats" in commit) is ("stat" not in query) for commit in found_commits)
 
 
 @pytest.mark.parametrize(
@@ -81,8 +81,8 @@ def test_what_is_not_there_is_not_found(
 def test_an_empty_repository_has_no_commits_to_list(clients: ServiceClients) -> None:
     """Clients know the conflict."""
     clients.user("bob").post("/user/repos", json={"name": "empty"})
-    answer = clients.anonymous.get("/repos/bob/empty/commits")
-    assert (answer.status_code, answer.json()["message"]) == (409, "Git Repository is empty.")
+    response = clients.anonymous.get("/repos/bob/empty/commits")
+    assert (response.status_code, response.json()["message"]) == (409, "Git Repository is empty.")
 
 
 def test_one_commit_is_found_by_any_of_its_names(clients: ServiceClients, work: Git) -> None:
@@ -100,19 +100,19 @@ def test_one_commit_is_found_by_any_of_its_names(clients: ServiceClients, work: 
 def test_two_commits_are_compared(clients: ServiceClients, work: Git) -> None:
     """Since they parted, or as they are; branch names may have slashes."""
     for between in ("feature/x...main", "feature/x..main", "v1...main"):
-        found = clients.anonymous.get(f"/repos/ada/notes/compare/{between}").json()
-        assert (found["total_commits"], [file["filename"] for file in found["files"]]) == (1, ["a.txt"])
+        result = clients.anonymous.get(f"/repos/ada/notes/compare/{between}").json()
+        assert (result["total_commits"], [file["filename"] for file in result["files"]]) == (1, ["a.txt"])
     assert clients.anonymous.get("/repos/ada/notes/compare/main...nowhere").status_code == 404
 
 
 def test_the_commits_of_a_comparison_tell_what_they_changed(clients: ServiceClients, work: Git) -> None:
     """As each does by itself."""
-    found = clients.anonymous.get("/repos/ada/notes/compare/main~2...main").json()
-    assert len(found["commits"]) == 2
-    for commit in found["commits"]:
+    result = clients.anonymous.get("/repos/ada/notes/compare/main~2...main").json()
+    assert len(result["commits"]) == 2
+    for commit in result["commits"]:
         assert commit == clients.anonymous.get(f"/repos/ada/notes/git/commits/{commit['sha']}").json()
-    assert [commit["stats"]["total"] for commit in found["commits"]] == [2, 2]
-    assert found["commits"][1]["files"] == [{"filename": "dir/b.txt", "status": "added"}]
+    assert [commit["stats"]["total"] for commit in result["commits"]] == [2, 2]
+    assert result["commits"][1]["files"] == [{"filename": "dir/b.txt", "status": "added"}]
 
 
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
@@ -123,11 +123,11 @@ def test_a_commit_of_very_many_files_names_the_first(
     blob = work.fed("hash-object", "-w", "--stdin", text="content\n")
     listing = "".join(f"100644 blob {blob}\t{number:04}\n" for number in range(3100))
     tree = work.fed("mktree", text=f"040000 tree {work.fed('mktree', text=listing)}\tall\n")
-    made = work("commit-tree", tree, "-p", "main", "-m", "all")
-    work("push", "-q", "origin", f"{made}:refs/heads/large")
-    one = clients.anonymous.get(f"/repos/ada/notes/git/commits/{made}").json()
-    assert (len(one["files"]), one["stats"]["additions"]) == (3000, 3100)
-    assert [file["filename"] for file in one["files"]][:3] == ["a.txt", "all/0000", "all/0001"]
+    git = work("commit-tree", tree, "-p", "main", "-m", "all")
+    work("push", "-q", "origin", f"{git}:refs/heads/large")
+    result = clients.anonymous.get(f"/repos/ada/notes/git/commits/{git}").json()
+    assert (len(result["files"]), result["stats"]["additions"]) == (3000, 3100)
+    assert [file["filename"] for file in result["files"]][:3] == ["a.txt", "all/0000", "all/0001"]
     compared = clients.anonymous.get("/repos/ada/notes/compare/main...large").json()
     assert (len(compared["files"]), len(compared["commits"][0]["files"])) == (3000, 300)
     query = {"sha": "large"}

@@ -47,9 +47,9 @@ def git(clients: ServiceClients, tmp_path: Path) -> Git:
 
 def test_a_file_comes_with_its_content_and_its_newest_commit(clients: ServiceClients, git: Git) -> None:
     """Every key, in order; times keep the offset they were made at."""
-    found = clients.anonymous.get(f"{AT}/README.md").json()
-    assert list(found) == KEYS
-    assert found == shape_of(
+    result = clients.anonymous.get(f"{AT}/README.md").json()
+    assert list(result) == KEYS
+    assert result == shape_of(
         clients,
         git,
         "README.md",
@@ -63,72 +63,72 @@ def test_a_file_comes_with_its_content_and_its_newest_commit(clients: ServiceCli
 
 def test_a_commit_has_two_dates(clients: ServiceClients, git: Git) -> None:
     """That of its author and that of its committer."""
-    found = clients.anonymous.get(f"{AT}/run").json()
-    assert (found["last_author_date"], found["last_committer_date"]) == (
+    result = clients.anonymous.get(f"{AT}/run").json()
+    assert (result["last_author_date"], result["last_committer_date"]) == (
         "2025-01-02T03:04:05Z",
         "2025-01-02T03:04:06Z",
     )
-    assert (found["type"], found["mode"]) == ("file", "100755")
+    assert (result["type"], result["mode"]) == ("file", "100755")
 
 
 def test_an_empty_file_has_empty_content(clients: ServiceClients, git: Git) -> None:
     """Which is not the same as none."""
-    found = clients.anonymous.get(f"{AT}/empty").json()
-    assert (found["size"], found["encoding"], found["content"]) == (0, "base64", "")
+    result = clients.anonymous.get(f"{AT}/empty").json()
+    assert (result["size"], result["encoding"], result["content"]) == (0, "base64", "")
 
 
 def test_a_link_has_a_target_and_no_content(clients: ServiceClients, git: Git) -> None:
     """It is not followed."""
-    found = clients.anonymous.get(f"{AT}/link").json()
-    assert found["type"], found["mode"] == ("symlink", "120000")
-    assert (found["target"], found["encoding"], found["content"]) == ("dir/sub", None, None)
-    assert found["download_url"] == f"{clients.service.url}/ada/Notes/raw/branch/main/link"
+    result = clients.anonymous.get(f"{AT}/link").json()
+    assert result["type"], result["mode"] == ("symlink", "120000")
+    assert (result["target"], result["encoding"], result["content"]) == ("dir/sub", None, None)
+    assert result["download_url"] == f"{clients.service.url}/ada/Notes/raw/branch/main/link"
     assert clients.anonymous.get(f"{AT}/link/file.txt").status_code == 404
 
 
 def test_a_submodule_says_where_it_comes_from(clients: ServiceClients, git: Git) -> None:
     """It has no page and no blob here."""
-    found = clients.anonymous.get(f"{AT}/lib").json()
-    assert (found["type"], found["mode"], found["size"], found["sha"]) == ("submodule", "160000", 0, "1" * 40)
-    assert found["submodule_git_url"] == "https://example.org/lib.git"
-    assert (found["html_url"], found["git_url"], found["download_url"]) == (None, None, None)
-    assert found["_links"] == {"self": found["url"], "git": None, "html": None}
+    result = clients.anonymous.get(f"{AT}/lib").json()
+    assert (result["type"], result["mode"], result["size"], result["sha"]) == ("submodule", "160000", 0, "1" * 40)
+    assert result["submodule_git_url"] == "https://example.org/lib.git"
+    assert (result["html_url"], result["git_url"], result["download_url"]) == (None, None, None)
+    assert result["_links"] == {"self": result["url"], "git": None, "html": None}
 
 
 def test_a_pointer_to_a_large_file_says_so(clients: ServiceClients, git: Git) -> None:
     """With the object's name and size, besides its own text."""
-    found = clients.anonymous.get(f"{AT}/large.bin").json()
-    assert list(found) == [*KEYS, "lfs_oid", "lfs_size"]
-    assert (found["lfs_oid"], found["lfs_size"]) == (OID, len(LARGE))
-    assert base64.b64decode(found["content"]) == POINTER.encode()
+    result = clients.anonymous.get(f"{AT}/large.bin").json()
+    assert list(result) == [*KEYS, "lfs_oid", "lfs_size"]
+    assert (result["lfs_oid"], result["lfs_size"]) == (OID, len(LARGE))
+    assert base64.b64decode(result["content"]) == POINTER.encode()
 
 
 def test_a_directory_is_a_list_in_gits_order(clients: ServiceClients, git: Git) -> None:
     """Each entry with its newest commit, and without content."""
-    found = clients.anonymous.get(AT).json()
-    assert clients.anonymous.get(f"{AT}/").json() == found
+    result = clients.anonymous.get(AT).json()
+    assert clients.anonymous.get(f"{AT}/").json() == result
     names = git("ls-tree", "--name-only", "main").split("\n")
-    assert [entry["name"] for entry in found] == names
-    assert [list(entry) for entry in found] == [KEYS] * len(names)
+    assert [entry["name"] for entry in result] == names
+    assert [list(entry) for entry in result] == [KEYS] * len(names)
     newest = [git("rev-list", "-1", "main", "--", name) for name in names]
-    assert [entry["last_commit_sha"] for entry in found] == newest
-    assert {entry["content"] for entry in found} == {None}
-    directory = next(entry for entry in found if entry["name"] == "dir")
+    assert [entry["last_commit_sha"] for entry in result] == newest
+    assert {entry["content"] for entry in result} == {None}
+    directory = next(entry for entry in result if entry["name"] == "dir")
     assert (directory["type"], directory["mode"], directory["size"]) == ("dir", "40000", 0)
     assert directory["git_url"].endswith(f"/git/blobs/{git('rev-parse', 'main:dir')}")
     assert directory["html_url"] == f"{clients.service.url}/ada/Notes/src/branch/main/dir"
     assert directory["download_url"] is None
-    link = next(entry for entry in found if entry["name"] == "link")
+    link = next(entry for entry in result if entry["name"] == "link")
     assert link["target"] == "dir/sub"
 
 
 def test_names_are_escaped_in_addresses(clients: ServiceClients, git: Git) -> None:
     """Slashes stay; an escaped slash in a request is one."""
-    (found,) = (one for one in clients.anonymous.get(f"{AT}/dir").json() if one["type"] == "file")
-    assert found["path"] == "dir/100% näme?.txt"
-    assert found["url"] == (f"{clients.service.url}/api/v1{AT}/dir/100%25%20n%C3%A4me%3F.txt?ref=main")
+    (result,) = (item for item in clients.anonymous.get(f"{AT}/dir").json() if item["type"] == "file")
+    assert result["path"] == "dir/100% näme?.txt"
+    assert result["url"] == (f"{clients.service.url}/api/v1{AT}/dir/100%25%20n%C3%A4me%3F.txt?ref=main")
     for path in ("/dir/100%25%20n%C3%A4me%3F.txt", "/dir%2F100%25%20n%C3%A4me%3F.txt"):
-        assert clients.anonymous.get(AT + path).json()["sha"] == found["sha"]
+        assert clients.anonymous.get(AT + path).json()["sha"] == result["sha"]
 
 
 def test_a_ref_is_a_branch_or_a_tag(clients: ServiceClients, git: Git) -> None:
@@ -141,25 +141,25 @@ def test_a_ref_is_a_branch_or_a_tag(clients: ServiceClients, git: Git) -> None:
         ("refs/heads/main", "branch/main"),
         ("refs/tags/v1.0", "tag/v1.0"),
     ):
-        found = clients.anonymous.get(f"{AT}/README.md", params={"ref": ref}).json()
-        assert found["html_url"] == f"{clients.service.url}/ada/Notes/src/{shown}/README.md"
-        assert found["url"].endswith(f"/contents/README.md?ref={ref.replace('/', '%2F')}")
+        result = clients.anonymous.get(f"{AT}/README.md", params={"ref": ref}).json()
+        assert result["html_url"] == f"{clients.service.url}/ada/Notes/src/{shown}/README.md"
+        assert result["url"].endswith(f"/contents/README.md?ref={ref.replace('/', '%2F')}")
 
 
 def test_a_ref_is_a_whole_commit_id(clients: ServiceClients, git: Git) -> None:
     """A shortened one is nobody."""
     commit = git("rev-parse", "v1.0")
-    found = clients.anonymous.get(f"{AT}/dir/sub/file.txt", params={"ref": commit}).json()
-    assert base64.b64decode(found["content"]) == b"deep\n"
-    assert found["download_url"] == f"{clients.service.url}/ada/Notes/raw/commit/{commit}/dir/sub/file.txt"
+    result = clients.anonymous.get(f"{AT}/dir/sub/file.txt", params={"ref": commit}).json()
+    assert base64.b64decode(result["content"]) == b"deep\n"
+    assert result["download_url"] == f"{clients.service.url}/ada/Notes/raw/commit/{commit}/dir/sub/file.txt"
     assert clients.anonymous.get(AT, params={"ref": commit[:10]}).status_code == 404
 
 
 def test_a_tag_hides_a_branch_of_the_same_name(clients: ServiceClients, git: Git) -> None:
     """As clients rely on."""
     git("push", "-q", "origin", "main:refs/heads/v1.0")
-    found = clients.anonymous.get(f"{AT}/dir/sub/file.txt", params={"ref": "v1.0"}).json()
-    assert base64.b64decode(found["content"]) == b"deep\n"
+    result = clients.anonymous.get(f"{AT}/dir/sub/file.txt", params={"ref": "v1.0"}).json()
+    assert base64.b64decode(result["content"]) == b"deep\n"
     full = clients.anonymous.get(f"{AT}/dir/sub/file.txt", params={"ref": "refs/heads/v1.0"}).json()
     assert base64.b64decode(full["content"]) == b"deeper\n"
 
@@ -170,27 +170,27 @@ def test_an_unknown_ref_is_not_found(clients: ServiceClients, git: Git) -> None:
     for ref, path in product(
         ["nowhere", "refs/pull/2/head", "refs/heads/no", "-x", "a..b", "f" * 40, "HEAD^"], paths
     ):
-        answer = clients.anonymous.get(path, params={"ref": ref, "body": '{"files": ["a"]}'})
-        assert answer.status_code == 404
-        assert answer.json()["message"] == f"object does not exist [id: {ref}, rel_path: ]"
+        response = clients.anonymous.get(path, params={"ref": ref, "body": '{"files": ["a"]}'})
+        assert response.status_code == 404
+        assert response.json()["message"] == f"object does not exist [id: {ref}, rel_path: ]"
 
 
 def test_a_missing_path_is_not_found(clients: ServiceClients, git: Git) -> None:
     """The answer names the first part that is missing."""
     paths = [("nothing", "nothing"), ("dir/nothing", "dir/nothing"), ("no/such/thing", "no"), ("run/x", "run")]
     for root, (path, missing) in product((AT, EXTENDED), paths):
-        answer = clients.anonymous.get(f"{root}/{path}")
-        assert answer.status_code == 404
-        assert answer.json()["message"] == f"object does not exist [id: , rel_path: {missing}]"
+        response = clients.anonymous.get(f"{root}/{path}")
+        assert response.status_code == 404
+        assert response.json()["message"] == f"object does not exist [id: , rel_path: {missing}]"
 
 
 def test_a_malformed_path_is_refused(clients: ServiceClients, git: Git) -> None:
     """What leads nowhere, and whatever names git's own folder."""
     for path in ("%2E", "%2E%2E", ".git", ".GIT/config", "dir/.Git/x"):
-        answer = clients.anonymous.get(f"{AT}/{path}")
-        assert answer.status_code == 400
+        response = clients.anonymous.get(f"{AT}/{path}")
+        assert response.status_code == 400
         shown = path.replace("%2E", ".")
-        assert answer.json()["message"] == f"path contains a malformed path component [path: {shown}]"
+        assert response.json()["message"] == f"path contains a malformed path component [path: {shown}]"
 
 
 def test_steps_in_a_path_are_taken(clients: ServiceClients, git: Git) -> None:
@@ -201,8 +201,8 @@ def test_steps_in_a_path_are_taken(clients: ServiceClients, git: Git) -> None:
         "%2FREADME.md",
         "dir%2F%2Fsub%2F..%2F..%2FREADME.md/",
     ):
-        found = clients.anonymous.get(f"{AT}/{path}").json()
-        assert found["path"] == "README.md"
+        result = clients.anonymous.get(f"{AT}/{path}").json()
+        assert result["path"] == "README.md"
 
 
 def test_a_nul_and_a_very_long_path_are_not_found(clients: ServiceClients, git: Git) -> None:
@@ -216,9 +216,9 @@ def test_an_empty_repository_has_nothing(clients: ServiceClients) -> None:
     clients.account("ada")
     clients.anonymous.post("/user/repos", json={"name": "Notes"}, auth=("ada", PASSWORD))
     for path in (AT, f"{AT}/a", EXTENDED):
-        answer = clients.anonymous.get(path)
-        assert answer.status_code == 404
-        assert answer.json()["message"] == "object does not exist [id: main, rel_path: ]"
+        response = clients.anonymous.get(path)
+        assert response.status_code == 404
+        assert response.json()["message"] == "object does not exist [id: main, rel_path: ]"
 
 
 def test_a_file_too_large_has_no_content(clients: ServiceClients, git: Git) -> None:
@@ -251,21 +251,23 @@ def test_extended_contents_tell_only_what_is_asked_for(clients: ServiceClients, 
         ("commit_message", message),
         (",commit_metadata,,commit_message,file_content", commit | message | content | lfs),
     ):
-        found = clients.anonymous.get(f"{EXTENDED}/large.bin", params={"includes": includes}).json()
-        assert found == {"file_contents": plain | more}
+        result = clients.anonymous.get(f"{EXTENDED}/large.bin", params={"includes": includes}).json()
+        assert result == {"file_contents": plain | more}
 
 
 def test_extended_contents_list_directories(clients: ServiceClients, git: Git) -> None:
     """The root has three spellings; contents of files are not told there."""
     for path in (EXTENDED, f"{EXTENDED}/", f"{EXTENDED}/%2E", f"{EXTENDED}/%2F"):
-        found = clients.anonymous.get(path).json()
-        assert list(found) == ["dir_contents"]
-        assert [entry["name"] for entry in found["dir_contents"]] == git("ls-tree", "--name-only", "main").split(
+        result = clients.anonymous.get(path).json()
+        assert list(result) == ["dir_contents"]
+        assert [entry["name"] for entry in result["dir_contents"]] == git("ls-tree", "--name-only", "main").split(
             "\n"
         )
-        assert not any(key.startswith(("last_", "lfs_")) for entry in found["dir_contents"] for key in entry)
+        assert not any(key.startswith(("last_", "lfs_")) for entry in result["dir_contents"] for key in entry)
     asked = {"includes": "file_content,lfs_metadata,commit_message"}
-    entries = {one["name"]: one for one in clients.anonymous.get(EXTENDED, params=asked).json()["dir_contents"]}
+    entries = {
+        entry["name"]: entry for entry in clients.anonymous.get(EXTENDED, params=asked).json()["dir_contents"]
+    }
     assert entries["large.bin"]["lfs_oid"] == OID
     assert {entry["content"] for entry in entries.values()} == {None}
     assert entries["README.md"]["last_commit_message"] == "first\n"
@@ -277,11 +279,11 @@ def test_extended_contents_list_directories(clients: ServiceClients, git: Git) -
 def test_an_unknown_include_is_refused(clients: ServiceClients, git: Git) -> None:
     """The answer names it, whatever else is wrong."""
     for option in ("nonsense", " commit_metadata", "FILE_CONTENT"):
-        answer = clients.anonymous.get(
+        response = clients.anonymous.get(
             f"{EXTENDED}/no", params={"includes": f"file_content,{option}", "ref": "no"}
         )
-        assert answer.status_code == 400
-        assert answer.json()["message"] == f'unknown include option "{option}"'
+        assert response.status_code == 400
+        assert response.json()["message"] == f'unknown include option "{option}"'
 
 
 def test_an_empty_directory_is_an_empty_list(clients: ServiceClients, git: Git) -> None:
@@ -306,9 +308,9 @@ def test_who_may_read(clients: ServiceClients, tmp_path: Path) -> None:
     assert clients.with_token(guest, "read:issue").get(AT).status_code == 403
     with clients.database.write() as connection:
         connection.execute(update(tables.repositories).values(has_code=False))
-    answer = reader.get(AT)
-    assert answer.status_code == 403
-    assert answer.json()["message"].startswith("user should have specific read permission")
+    response = reader.get(AT)
+    assert response.status_code == 403
+    assert response.json()["message"].startswith("user should have specific read permission")
 
 
 def test_a_directory_comes_in_pages_when_one_is_asked_for(clients: ServiceClients, git: Git) -> None:
@@ -319,12 +321,12 @@ def test_a_directory_comes_in_pages_when_one_is_asked_for(clients: ServiceClient
     for at, key in ((AT, ""), (EXTENDED, "dir_contents")):
         paths = []
         for number in (1, 2):
-            first, answer = (clients.anonymous.get(at, params={"limit": 3, "page": number}) for _ in range(2))
+            first, response = (clients.anonymous.get(at, params={"limit": 3, "page": number}) for _ in range(2))
             # The second time it is the answer that was kept.
-            assert (first.content, first.headers["link"]) == (answer.content, answer.headers["link"])
-            assert answer.headers["x-total-count"] == whole.headers["x-total-count"]
-            assert 'rel="next"' in answer.headers["link"]
-            paths += [entry["path"] for entry in (answer.json()[key] if key else answer.json())]
+            assert (first.content, first.headers["link"]) == (response.content, response.headers["link"])
+            assert response.headers["x-total-count"] == whole.headers["x-total-count"]
+            assert 'rel="next"' in response.headers["link"]
+            paths += [entry["path"] for entry in (response.json()[key] if key else response.json())]
         assert paths == [entry["path"] for entry in whole.json()][:6]
     assert "x-total-count" not in clients.anonymous.get(f"{AT}/README.md", params={"limit": 3}).headers
 
@@ -333,9 +335,9 @@ def test_a_directory_comes_in_pages_when_one_is_asked_for(clients: ServiceClient
 def test_a_directory_with_very_many_files_is_not_listed_at_once(clients: ServiceClients, tmp_path: Path) -> None:
     """What is left is counted, and the header says where it is."""
     many_files(clients, tmp_path, 5100)
-    answer = clients.anonymous.get("/repos/ada/many/contents/all")
-    assert (len(answer.json()), answer.headers["x-total-count"]) == (5000, "5100")
-    assert "page=101" in answer.headers["link"]
+    response = clients.anonymous.get("/repos/ada/many/contents/all")
+    assert (len(response.json()), response.headers["x-total-count"]) == (5000, "5100")
+    assert "page=101" in response.headers["link"]
     rest = clients.anonymous.get("/repos/ada/many/contents/all", params={"page": 101, "limit": 50}).json()
     assert [entry["name"] for entry in rest][:2] == ["05000", "05001"]
     assert len(clients.anonymous.get("/repos/ada/many/contents-ext/all").json()["dir_contents"]) == 5000

@@ -69,9 +69,9 @@ def folder(clients: ServiceClients, repository: Repository) -> RepositoryFolder:
     return RepositoryFolder(clients.service.settings, repository)
 
 
-def git(place: RepositoryFolder, *arguments: str, given: bytes = b"") -> str:
+def git(repository_folder: RepositoryFolder, *arguments: str, given: bytes = b"") -> str:
     """Ask the real git."""
-    command = ["git", "-C", str(place.current()), *arguments]
+    command = ["git", "-C", str(repository_folder.current()), *arguments]
     return subprocess.run(command, input=given, check=True, capture_output=True).stdout.decode()
 
 
@@ -93,15 +93,15 @@ def ship(clients: ServiceClients, ada: httpx.Client) -> Repository:
     return made(clients, files)
 
 
-def sha(client: httpx.Client, place: RepositoryFolder, path: str, branch: str = "main") -> str:
+def sha(client: httpx.Client, repository_folder: RepositoryFolder, path: str, branch: str = "main") -> str:
     """Return the id of what lies at a path."""
     del client
-    return git(place, "rev-parse", f"{branch}:{path}").strip()
+    return git(repository_folder, "rev-parse", f"{branch}:{path}").strip()
 
 
-def refused(answer: httpx.Response, status: int, message: str) -> None:
+def refused(response: httpx.Response, status: int, message: str) -> None:
     """Ask that an answer says no in these words."""
-    assert (answer.status_code, answer.json()["message"]) == (status, message)
+    assert (response.status_code, response.json()["message"]) == (status, message)
 
 
 def test_a_file_is_created_and_everything_is_told(
@@ -109,17 +109,17 @@ def test_a_file_is_created_and_everything_is_told(
 ) -> None:
     """The answer shows the file and its commit, the branch has moved, and a push is recorded."""
     before = git(folder(clients, ship), "rev-parse", "main").strip()
-    answer = ada.post(f"{SHIP}/docs/log.txt", json={"content": encoded("day 1\n"), "message": "Begin the log"})
-    assert answer.status_code == 201
-    place = folder(clients, ship)
-    commit = git(place, "rev-parse", "main").strip()
-    body: dict[str, Any] = answer.json()
+    response = ada.post(f"{SHIP}/docs/log.txt", json={"content": encoded("day 1\n"), "message": "Begin the log"})
+    assert response.status_code == 201
+    repository_folder = folder(clients, ship)
+    commit = git(repository_folder, "rev-parse", "main").strip()
+    body: dict[str, Any] = response.json()
     api, page = f"{clients.service.url}/api/v1/repos/ada/ship", f"{clients.service.url}/ada/ship"
     assert list(body) == ["content", "commit", "verification"]
     content = body["content"]
     assert content["name"] == "log.txt"
     assert content["path"] == "docs/log.txt"
-    assert content["sha"] == sha(ada, place, "docs/log.txt")
+    assert content["sha"] == sha(ada, repository_folder, "docs/log.txt")
     assert content["last_commit_sha"] == commit
     assert (content["type"], content["mode"], content["size"]) == ("file", "100644", 6)
     assert (content["encoding"], base64.b64decode(content["content"])) == ("base64", b"day 1\n")
@@ -140,7 +140,7 @@ def test_a_file_is_created_and_everything_is_told(
         {"url": f"{api}/git/commits/{before}", "sha": before, "created": "0001-01-01T00:00:00Z"}
     ]
     assert told_of["message"] == "Begin the log\n"
-    assert told_of["tree"]["sha"] == git(place, "rev-parse", "main^{tree}").strip()
+    assert told_of["tree"]["sha"] == git(repository_folder, "rev-parse", "main^{tree}").strip()
     assert body["verification"] == {
         "verified": False,
         "reason": "gpg.error.not_signed_commit",
@@ -148,8 +148,8 @@ def test_a_file_is_created_and_everything_is_told(
         "signer": None,
         "payload": "",
     }
-    assert git(place, "show", "main:docs/log.txt") == "day 1\n"
-    assert git(place, "fsck", "--strict") == ""
+    assert git(repository_folder, "show", "main:docs/log.txt") == "day 1\n"
+    assert git(repository_folder, "fsck", "--strict") == ""
     kind, details = recorded_events(clients.database)[-1]
     assert (kind, details) == (
         "push",
@@ -159,36 +159,36 @@ def test_a_file_is_created_and_everything_is_told(
 
 def test_a_file_is_updated_moved_and_deleted(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
     """PUT with a sha answers 200, with another path it moves, and DELETE leaves no content."""
-    place = folder(clients, ship)
-    hull = sha(ada, place, "src/hull.txt")
-    answer = ada.put(f"{SHIP}/src/hull.txt", json={"content": encoded("iron\n"), "sha": hull})
-    assert answer.status_code == 200
-    assert answer.json()["commit"]["message"] == "Update src/hull.txt\n"
-    iron = answer.json()["content"]["sha"]
+    repository_folder = folder(clients, ship)
+    hull = sha(ada, repository_folder, "src/hull.txt")
+    response = ada.put(f"{SHIP}/src/hull.txt", json={"content": encoded("iron\n"), "sha": hull})
+    assert response.status_code == 200
+    assert response.json()["commit"]["message"] == "Update src/hull.txt\n"
+    iron = response.json()["content"]["sha"]
     moved = ada.put(
         f"{SHIP}/parts/hull.txt", json={"content": encoded("steel\n"), "sha": iron, "from_path": "src/hull.txt"}
     )
     assert moved.status_code == 200
-    assert git(place, "ls-tree", "-r", "--name-only", "main").split() == [
+    assert git(repository_folder, "ls-tree", "-r", "--name-only", "main").split() == [
         *("README.md", "parts/hull.txt", "run.sh", "src/sail.txt")
     ]
-    gone = ada.request("DELETE", f"{SHIP}/src/sail.txt", json={"sha": sha(ada, place, "src/sail.txt")})
+    gone = ada.request("DELETE", f"{SHIP}/src/sail.txt", json={"sha": sha(ada, repository_folder, "src/sail.txt")})
     assert gone.status_code == 200
     assert gone.json()["content"] is None
     assert gone.json()["commit"]["message"] == "Delete src/sail.txt\n"
-    assert "src" not in git(place, "ls-tree", "--name-only", "main")
-    again = ada.delete(f"{SHIP}/README.md", params={"sha": sha(ada, place, "README.md")})
+    assert "src" not in git(repository_folder, "ls-tree", "--name-only", "main")
+    again = ada.delete(f"{SHIP}/README.md", params={"sha": sha(ada, repository_folder, "README.md")})
     assert again.status_code == 200
     new = ada.put(f"{SHIP}/new.txt", json={"content": encoded("new")})
     assert (new.status_code, new.json()["commit"]["message"]) == (201, "Add new.txt\n")
-    assert git(place, "fsck", "--strict") == ""
+    assert git(repository_folder, "fsck", "--strict") == ""
 
 
 def test_many_files_change_in_one_commit(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
     """Every operation at once: one commit, one result per change, nothing for what is deleted."""
     place = folder(clients, ship)
     git(place, "rev-parse", "main")
-    answer = ada.post(
+    response = ada.post(
         SHIP,
         json={
             "files": [
@@ -206,14 +206,14 @@ def test_many_files_change_in_one_commit(clients: ServiceClients, ada: httpx.Cli
             ]
         },
     )
-    assert answer.status_code == 201
-    files = answer.json()["files"]
+    assert response.status_code == 201
+    files = response.json()["files"]
     assert [None if file is None else file["path"] for file in files] == [
         *("a.txt", "README.md", "b.txt", "lib/hull.txt", None)
     ]
     assert files[1]["content"] == ""
     wanted = "Add a.txt\nUpdate README.md, b.txt, lib/hull.txt\nDelete src/sail.txt\n"
-    assert answer.json()["commit"]["message"] == wanted
+    assert response.json()["commit"]["message"] == wanted
     assert git(place, "show", "main:lib/hull.txt") == "wood\n"
     assert git(place, "rev-list", "--count", "main").strip() == "2"
 
@@ -269,8 +269,8 @@ def test_content_that_harms_others_is_refused(
     """Links that lead nowhere, and files that git reads and would refuse."""
     del clients, ship
     path, content, mode, problem = case
-    answer = ada.post(f"{SHIP}/{path}", json={"content": encoded(content), "mode": mode})
-    refused(answer, 422, f"[Content]: {problem}")
+    response = ada.post(f"{SHIP}/{path}", json={"content": encoded(content), "mode": mode})
+    refused(response, 422, f"[Content]: {problem}")
 
 
 def test_people_dates_and_signoff(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
@@ -283,9 +283,9 @@ def test_people_dates_and_signoff(clients: ServiceClients, ada: httpx.Client, sh
         "dates": {"author": "2020-02-03T04:05:06+05:30", "committer": "0001-01-01T00:00:00Z"},
         "signoff": True,
     }
-    answer = ada.post(f"{SHIP}/signed", json=body)
-    assert answer.status_code == 201
-    commit = answer.json()["commit"]
+    response = ada.post(f"{SHIP}/signed", json=body)
+    assert response.status_code == 201
+    commit = response.json()["commit"]
     assert commit["author"] == {"name": "Grace", "email": "grace@example.org", "date": "2020-02-02T22:35:06Z"}
     assert (commit["committer"]["name"], commit["committer"]["email"]) == ("Bob", "grace@example.org")
     assert commit["message"] == "Say it\n\nSigned-off-by: Bob <grace@example.org>"
@@ -321,11 +321,11 @@ def test_an_empty_repository_gets_its_first_commit(clients: ServiceClients, ada:
     address = "/repos/ada/empty/contents"
     gone = ada.request("DELETE", f"{address}/x", json={"sha": ZERO})
     refused(gone, 404, "object does not exist [id: , rel_path: x]")
-    answer = ada.put(f"{address}/x", json={"content": encoded("x"), "sha": ZERO, "new_branch": "trunk"})
-    assert answer.status_code == 200
-    assert answer.json()["commit"]["parents"] == []
-    found = find_repository(clients.database, "ada", "empty")
-    assert (found.is_empty, found.default_branch) == (False, "trunk")
+    response = ada.put(f"{address}/x", json={"content": encoded("x"), "sha": ZERO, "new_branch": "trunk"})
+    assert response.status_code == 200
+    assert response.json()["commit"]["parents"] == []
+    found_repository = find_repository(clients.database, "ada", "empty")
+    assert (found_repository.is_empty, found_repository.default_branch) == (False, "trunk")
     assert git(folder(clients, repository), "symbolic-ref", "HEAD").strip() == "refs/heads/trunk"
     assert ada.post(f"{address}/y", json={"content": ""}).status_code == 201
 
@@ -334,8 +334,8 @@ def test_what_is_not_there_or_not_the_same_is_refused(
     clients: ServiceClients, ada: httpx.Client, ship: Repository
 ) -> None:
     """A missing path is 404; another sha, none at all, or another commit is 422, with both sides told."""
-    place = folder(clients, ship)
-    hull = sha(ada, place, "src/hull.txt")
+    repository_folder = folder(clients, ship)
+    hull = sha(ada, repository_folder, "src/hull.txt")
     body = {"content": "", "sha": hull}
     refused(ada.put(f"{SHIP}/nope", json=body), 404, "object does not exist [id: , rel_path: nope]")
     refused(ada.put(f"{SHIP}/no/pe", json=body), 404, "object does not exist [id: , rel_path: no]")
@@ -348,21 +348,21 @@ def test_what_is_not_there_or_not_the_same_is_refused(
         entry = {"operation": operation, "path": "new", "from_path": "src/hull.txt"}
         if operation != "rename":
             entry["path"] = "src/hull.txt"
-        answer = ada.post(SHIP, json={"files": [entry]})
-        refused(answer, 422, "a SHA or commit ID must be proved when updating a file")
+        response = ada.post(SHIP, json={"files": [entry]})
+        refused(response, 422, "a SHA or commit ID must be proved when updating a file")
     entry = {"operation": "upload", "path": "up", "sha": ZERO}
-    answer = ada.post(SHIP, json={"files": [entry]})
-    refused(answer, 422, f"sha does not match [given: {ZERO}, expected: ]")
+    response = ada.post(SHIP, json={"files": [entry]})
+    refused(response, 422, f"sha does not match [given: {ZERO}, expected: ]")
 
 
 def test_last_commit_id_stands_for_a_sha(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
     """The path must be unchanged since that commit."""
-    place = folder(clients, ship)
-    first = git(place, "rev-parse", "main").strip()
+    repository_folder = folder(clients, ship)
+    first = git(repository_folder, "rev-parse", "main").strip()
     assert ada.post(f"{SHIP}/other", json={"content": ""}).status_code == 201
     body = {"content": encoded("1"), "last_commit_id": first}
     assert ada.put(f"{SHIP}/README.md", json=body).status_code == 200
-    head = git(place, "rev-parse", "main").strip()
+    head = git(repository_folder, "rev-parse", "main").strip()
     text = f"commit id does not match [given: {first}, expected: {head}]"
     refused(ada.put(f"{SHIP}/README.md", json=body), 422, text)
     text = f"commit id does not match [given: -x, expected: {head}]"
@@ -403,8 +403,8 @@ def test_what_is_in_the_way_is_told(clients: ServiceClients, ada: httpx.Client, 
 
 def test_changes_of_one_request_do_not_fight(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
     """The same path twice, and a file where the same request needs a directory, are refused; nothing happens."""
-    place = folder(clients, ship)
-    before = git(place, "rev-parse", "main")
+    repository_folder = folder(clients, ship)
+    before = git(repository_folder, "rev-parse", "main")
 
     def change(*files: dict[str, str]) -> httpx.Response:
         return ada.post(SHIP, json={"files": list(files)})
@@ -415,7 +415,7 @@ def test_changes_of_one_request_do_not_fight(clients: ServiceClients, ada: httpx
     text = "exists where you’re trying to create a"  # noqa: RUF001
     refused(change(new, below), 422, f"a file {text} subdirectory [path: x]")
     refused(change(below, new), 422, f"a directory {text} file [path: x]")
-    old = {"path": "run.sh", "sha": sha(ada, place, "run.sh")}
+    old = {"path": "run.sh", "sha": sha(ada, repository_folder, "run.sh")}
     gone = {"operation": "delete", **old}
     refused(change(gone, {**new, "path": "run.sh"}), 422, "repository file already exists [path: run.sh]")
     refused(change(gone, gone), 422, "path is changed more than once in one request [path: run.sh]")
@@ -430,7 +430,7 @@ def test_changes_of_one_request_do_not_fight(clients: ServiceClients, ada: httpx
     refused(change({"operation": "create"}), 422, "[Path]: Required")
     refused(change({"path": "x"}), 422, "[Operation]: Required")
     refused(change({**new, "path": "x" * 501}), 422, "[Path]: MaxSize")
-    assert git(place, "rev-parse", "main") == before
+    assert git(repository_folder, "rev-parse", "main") == before
 
 
 @pytest.mark.parametrize(
@@ -458,30 +458,30 @@ def test_paths_git_refuses_are_refused(
     """In the body and in the address alike."""
     del clients, ship
     entry = {"operation": "create", "path": path, "content": ""}
-    answer = ada.post(SHIP, json={"files": [entry]})
+    response = ada.post(SHIP, json={"files": [entry]})
     wanted = f"path contains a malformed path component [path: {path}]"
     nul = "[Files]: the character NUL is not allowed"
-    refused(answer, 422, nul if "\0" in path else "[Path]: MaxSize" if len(path) > 500 else wanted)
+    refused(response, 422, nul if "\0" in path else "[Path]: MaxSize" if len(path) > 500 else wanted)
     if path not in {".", ".."}:
-        answer = ada.post(f"{SHIP}/{quote(path, safe='')}", json={"content": ""})
-        assert answer.status_code == 422
-        assert answer.json()["message"].startswith("path contains a malformed path component [path: ")
+        response = ada.post(f"{SHIP}/{quote(path, safe='')}", json={"content": ""})
+        assert response.status_code == 422
+        assert response.json()["message"].startswith("path contains a malformed path component [path: ")
 
 
 def test_a_name_that_is_no_text_can_be_changed_and_deleted(
     clients: ServiceClients, ada: httpx.Client, ship: Repository
 ) -> None:
     """A repository can have such names, and whoever finds one here can be rid of it; nobody makes another."""
-    place = folder(clients, ship)
-    blob = git(place, "rev-parse", "main:README.md").strip()
+    repository_folder = folder(clients, ship)
+    blob = git(repository_folder, "rev-parse", "main:README.md").strip()
     entry = f"100644 blob {blob}\t".encode() + b"caf\xe9"
     who = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")
-    tree = git(place, "mktree", given=entry + b"\n").strip()
-    commit = git(place, *who, "commit-tree", "-m", "odd", tree, "-p", "main").strip()
-    place.set_branch("odd", commit)
+    tree = git(repository_folder, "mktree", given=entry + b"\n").strip()
+    commit = git(repository_folder, *who, "commit-tree", "-m", "odd", tree, "-p", "main").strip()
+    repository_folder.set_branch("odd", commit)
 
     listed = ada.get(f"{SHIP}?ref=odd").json()
-    assert [one["path"] for one in listed] == ["caf\ufffd"]
+    assert [item["path"] for item in listed] == ["caf\ufffd"]
     assert ada.get(listed[0]["url"]).json()["content"] == encoded("# ship\n")
     assert ada.get("/repos/ada/ship/raw/odd/caf%E9").content == b"# ship\n"
     assert ada.get("/repos/ada/ship/media/odd/caf%E9").content == b"# ship\n"
@@ -499,17 +499,17 @@ def test_a_name_that_is_no_text_can_be_changed_and_deleted(
         "caf\ufffd",
         "Update caf\ufffd\n",
     )
-    assert git(place, "show", "odd:caf\udce9") == "other"
+    assert git(repository_folder, "show", "odd:caf\udce9") == "other"
     sent = {"branch": "odd", "sha": changed.json()["content"]["sha"]}
     assert ada.request("DELETE", f"{SHIP}/caf%E9", json=sent).status_code == 200
-    assert git(place, "ls-tree", "odd") == ""
+    assert git(repository_folder, "ls-tree", "odd") == ""
 
 
 def test_a_path_is_cleaned_first(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
     """Slashes too many and dots lead where they would on a disk, but never above the root."""
     entry = {"operation": "create", "path": "/a//./b/../../../c/", "content": encoded("c")}
-    answer = ada.post(SHIP, json={"files": [entry]})
-    assert answer.json()["files"][0]["path"] == "c"
+    response = ada.post(SHIP, json={"files": [entry]})
+    assert response.json()["files"][0]["path"] == "c"
     assert git(folder(clients, ship), "show", "main:c") == "c"
 
 
@@ -532,14 +532,14 @@ def test_base64_is_strict(
 ) -> None:
     """Padding is needed, and the first byte that is wrong is told."""
     del clients, ship
-    answer = ada.post(f"{SHIP}/b", json={"content": text})
-    refused(answer, 422, f"illegal base64 data at input byte {byte}")
+    response = ada.post(f"{SHIP}/b", json={"content": text})
+    refused(response, 422, f"illegal base64 data at input byte {byte}")
 
 
 def test_base64_may_come_in_lines(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
     """Line ends do not count."""
-    answer = ada.post(f"{SHIP}/b", json={"content": "YW\r\nJj\nZA==\n"})
-    assert answer.status_code == 201
+    response = ada.post(f"{SHIP}/b", json={"content": "YW\r\nJj\nZA==\n"})
+    assert response.status_code == 201
     assert git(folder(clients, ship), "show", "main:b") == "abcd"
 
 
@@ -550,8 +550,8 @@ def test_who_may_write(clients: ServiceClients, ada: httpx.Client, ship: Reposit
     let_in(clients.database, ship, eve, READ)
     body = {"content": ""}
     refused(clients.anonymous.post(f"{SHIP}/x", json=body), 401, "token is required")
-    answer = clients.with_token(eve).post(f"{SHIP}/x", json={"content": "!"})
-    refused(answer, 403, "user should have a permission to write to the target branch")
+    response = clients.with_token(eve).post(f"{SHIP}/x", json={"content": "!"})
+    refused(response, 403, "user should have a permission to write to the target branch")
     assert clients.with_token(bob).post(f"{SHIP}/bob", json=body).status_code == 201
     assert clients.admin.post(f"{SHIP}/admin", json=body).status_code == 201
     reader = clients.with_token(bob, "read:repository").post(f"{SHIP}/x", json=body)
@@ -585,8 +585,8 @@ def test_protected_branches(clients: ServiceClients, ada: httpx.Client, ship: Re
     assert client.post(f"{SHIP}/y", json=both).status_code == 201
     text = "Not allowed to push to protected branch main"
     onto = {"content": "", "branch": "side", "new_branch": "main", "force_push": True}
-    answer = client.post(f"{SHIP}/z", json=onto)
-    assert answer.status_code == 403
+    response = client.post(f"{SHIP}/z", json=onto)
+    assert response.status_code == 403
 
 
 @pytest.mark.parametrize(
@@ -610,51 +610,51 @@ def test_bad_options_are_named(
 ) -> None:
     """Each is an error of the caller's, never of ours."""
     del clients, ship
-    answer = ada.post(f"{SHIP}/x", json={"content": "", **body})
-    assert answer.status_code in {404, 409, 422}
+    response = ada.post(f"{SHIP}/x", json={"content": "", **body})
+    assert response.status_code in {404, 409, 422}
     if message is not None:
-        refused(answer, 422, message)
+        refused(response, 422, message)
 
 
 def test_the_same_content_again_is_a_commit_of_its_own(
     clients: ServiceClients, ada: httpx.Client, ship: Repository
 ) -> None:
     """The tree stays, and what was not changed keeps its last commit."""
-    place = folder(clients, ship)
-    before = git(place, "rev-parse", "main").strip()
-    body = {"content": encoded("# ship\n"), "sha": sha(ada, place, "README.md")}
-    answer = ada.put(f"{SHIP}/README.md", json=body)
-    assert answer.status_code == 200
-    assert answer.json()["commit"]["sha"] != before
-    assert answer.json()["content"]["last_commit_sha"] == before
+    repository_folder = folder(clients, ship)
+    before = git(repository_folder, "rev-parse", "main").strip()
+    body = {"content": encoded("# ship\n"), "sha": sha(ada, repository_folder, "README.md")}
+    response = ada.put(f"{SHIP}/README.md", json=body)
+    assert response.status_code == 200
+    assert response.json()["commit"]["sha"] != before
+    assert response.json()["content"]["last_commit_sha"] == before
     # Whether or not the local copy has the commits before it.
     for path in ("x", "y"):
         assert ada.post(f"{SHIP}/{path}", json={"content": encoded(path)}).status_code == 201
     for dry_run in (True, False):
-        answer = ada.put(f"{SHIP}/README.md", json={**body, "dry_run": dry_run})
-        assert (answer.status_code, answer.json()["content"]["last_commit_sha"]) == (200, before)
+        response = ada.put(f"{SHIP}/README.md", json={**body, "dry_run": dry_run})
+        assert (response.status_code, response.json()["content"]["last_commit_sha"]) == (200, before)
 
 
 def test_a_dry_run_changes_nothing(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
     """It shows the commit and the tree that would be, refuses what would be refused, and leaves nothing behind."""
-    place = folder(clients, ship)
-    before = git(place, "for-each-ref")
-    objects = git(place, "count-objects", "-v")
+    repository_folder = folder(clients, ship)
+    before = git(repository_folder, "for-each-ref")
+    objects = git(repository_folder, "count-objects", "-v")
     events = recorded_events(clients.database)
     body = {"content": encoded("x"), "dry_run": True}
-    answer = ada.post(f"{SHIP}/d/x", json=body)
-    assert answer.status_code == 201
-    assert answer.json()["content"]["path"] == "d/x"
-    assert git(place, "for-each-ref") == before
+    response = ada.post(f"{SHIP}/d/x", json=body)
+    assert response.status_code == 201
+    assert response.json()["content"]["path"] == "d/x"
+    assert git(repository_folder, "for-each-ref") == before
     assert recorded_events(clients.database) == events
     refused(ada.post(f"{SHIP}/README.md", json=body), 422, "repository file already exists [path: README.md]")
     large = ada.put("/repos/ada/ship/raw/large?dry_run=true", content=b"x" * 200_000)
     link = ada.post(f"{SHIP}/link", json={**body, "mode": "120000", "new_branch": "other"})
     assert (large.json()["content"]["size"], link.json()["content"]["target"]) == (200_000, "x")
-    assert git(place, "count-objects", "-v") == objects
+    assert git(repository_folder, "count-objects", "-v") == objects
     real = ada.post(f"{SHIP}/d/x", json={"content": encoded("x")}).json()
-    assert real["commit"]["tree"] == answer.json()["commit"]["tree"]
-    shape = answer.json()["content"]
+    assert real["commit"]["tree"] == response.json()["commit"]["tree"]
+    shape = response.json()["content"]
     again = {"last_commit_sha", "last_committer_date", "last_author_date"}
     assert {**real["content"], **{key: shape[key] for key in again}} == shape
     empty = made(clients, None, "empty")
@@ -666,12 +666,12 @@ def test_a_dry_run_asks_the_rules_and_stores_no_large_file(
     clients: ServiceClients, ada: httpx.Client, ship: Repository
 ) -> None:
     """What a push would be refused for, a dry run is; a large file is shown as its pointer."""
-    place = folder(clients, ship)
+    repository_folder = folder(clients, ship)
     attributes = {"content": encoded("*.bin filter=lfs\n")}
     assert ada.post(f"{SHIP}/.gitattributes", json=attributes).status_code == 201
     rule = {"rule_name": "kept/*", "enable_push": True, "protected_file_patterns": "src/hull.txt"}
     assert ada.post("/repos/ada/ship/branch_protections", json=rule).status_code == 201
-    objects = git(place, "count-objects", "-v")
+    objects = git(repository_folder, "count-objects", "-v")
 
     def tried(path: str, **options: object) -> httpx.Response:
         return ada.post(f"{SHIP}/{path}", json={"content": encoded("large"), "dry_run": True, **options})
@@ -679,10 +679,10 @@ def test_a_dry_run_asks_the_rules_and_stores_no_large_file(
     pointer = tried("x.bin").json()["content"]
     assert (pointer["lfs_size"], pointer["encoding"]) == (5, "base64")
     assert tried("y.bin", new_branch="kept/a").status_code == 201
-    body = {"operation": "delete", "path": "src/hull.txt", "sha": sha(ada, place, "src/hull.txt")}
-    answer = ada.post(SHIP, json={"files": [body], "new_branch": "kept/a", "dry_run": True})
-    refused(answer, 403, "Branch kept/a is protected from changing file src/hull.txt")
-    assert git(place, "count-objects", "-v") == objects
+    body = {"operation": "delete", "path": "src/hull.txt", "sha": sha(ada, repository_folder, "src/hull.txt")}
+    response = ada.post(SHIP, json={"files": [body], "new_branch": "kept/a", "dry_run": True})
+    refused(response, 403, "Branch kept/a is protected from changing file src/hull.txt")
+    assert git(repository_folder, "count-objects", "-v") == objects
     assert not list((clients.service.settings.data / "lfs").rglob("*"))
 
 
@@ -697,7 +697,7 @@ def test_expected_head(clients: ServiceClients, ada: httpx.Client, ship: Reposit
 
 def test_an_idempotency_key_makes_one_commit(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
     """The same key and body answer the same commit, another body is refused, another person's key is another."""
-    place = folder(clients, ship)
+    repository_folder = folder(clients, ship)
     body = {"content": encoded("x")}
     key = {"Idempotency-Key": "7f3a"}
     first = ada.post(f"{SHIP}/x", json=body, headers=key)
@@ -705,7 +705,7 @@ def test_an_idempotency_key_makes_one_commit(clients: ServiceClients, ada: httpx
     again = ada.post(f"{SHIP}/x", json=body, headers=key)
     assert again.status_code == 201
     assert again.json() == first.json()
-    assert git(place, "rev-list", "--count", "main").strip() == "2"
+    assert git(repository_folder, "rev-list", "--count", "main").strip() == "2"
     other = ada.post(f"{SHIP}/y", json=body, headers=key)
     refused(other, 422, "the Idempotency-Key was used for another request")
     assert clients.admin.post(f"{SHIP}/z", json=body, headers=key).status_code == 201
@@ -727,31 +727,31 @@ def test_a_huge_body_is_refused_before_it_is_read(
 
 def test_a_name_may_have_line_breaks_in_it(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
     """Git takes it, so it is made, read, listed, changed, renamed and deleted like any other."""
-    place = folder(clients, ship)
+    repository_folder = folder(clients, ship)
     name, escaped = "two\nlines\t.txt", "two%0Alines%09.txt"
-    made = ada.post(f"{SHIP}/src/{escaped}", json={"content": encoded("one")})
-    assert made.status_code == 201, made.text
-    assert (made.json()["content"]["name"], made.json()["content"]["path"]) == (name, f"src/{name}")
-    assert made.json()["commit"]["message"] == 'Add "src/two\\nlines\\t.txt"\n'
-    assert f"src/{name}" in git(place, "ls-tree", "-rz", "--name-only", "main").split("\0")
-    found = ada.get(f"{SHIP}/src/{escaped}").json()
-    assert (found["path"], base64.b64decode(found["content"])) == (f"src/{name}", b"one")
+    response = ada.post(f"{SHIP}/src/{escaped}", json={"content": encoded("one")})
+    assert response.status_code == 201, response.text
+    assert (response.json()["content"]["name"], response.json()["content"]["path"]) == (name, f"src/{name}")
+    assert response.json()["commit"]["message"] == 'Add "src/two\\nlines\\t.txt"\n'
+    assert f"src/{name}" in git(repository_folder, "ls-tree", "-rz", "--name-only", "main").split("\0")
+    result = ada.get(f"{SHIP}/src/{escaped}").json()
+    assert (result["path"], base64.b64decode(result["content"])) == (f"src/{name}", b"one")
     assert name in [entry["name"] for entry in ada.get(f"{SHIP}/src").json()]
     assert f"src/{name}" in [
-        one["path"] for one in ada.get("/repos/ada/ship/git/trees/main?recursive=1").json()["tree"]
+        item["path"] for item in ada.get("/repos/ada/ship/git/trees/main?recursive=1").json()["tree"]
     ]
     raw = ada.get(f"/repos/ada/ship/raw/main/src/{escaped}")
     assert (raw.content, "\n" in raw.headers["content-disposition"]) == (b"one", False)
-    for address in (found["url"], found["download_url"], found["html_url"]):
+    for address in (result["url"], result["download_url"], result["html_url"]):
         assert ada.get(address).status_code == 200
     for page in ("blame", "commits"):
-        assert ada.get(found["html_url"].replace("/src/branch/", f"/{page}/branch/")).status_code == 200
+        assert ada.get(result["html_url"].replace("/src/branch/", f"/{page}/branch/")).status_code == 200
     assert ada.get("/repos/ada/ship/commits", params={"path": f"src/{name}"}).headers["x-total-count"] == "1"
     asked = ada.get("/repos/ada/ship/file-contents", params={"body": json.dumps({"files": [f"src/{name}"]})})
     assert asked.json()[0]["path"] == f"src/{name}"
-    body = {"content": encoded("two"), "sha": found["sha"], "from_path": f"src/{name}"}
+    body = {"content": encoded("two"), "sha": result["sha"], "from_path": f"src/{name}"}
     moved = ada.put(f"{SHIP}/src/three%0Alines", json=body)
     assert moved.status_code == 200, moved.text
     gone = ada.request("DELETE", f"{SHIP}/src/three%0Alines", json={"sha": moved.json()["content"]["sha"]})
     assert gone.status_code == 200
-    assert "\n" not in git(place, "ls-tree", "-rz", "--name-only", "main")
+    assert "\n" not in git(repository_folder, "ls-tree", "-rz", "--name-only", "main")

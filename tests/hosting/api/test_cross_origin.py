@@ -34,9 +34,9 @@ def test_scripts_of_other_sites_may_ask_without_cookies(clients: ServiceClients)
     assert preflight.status_code == 204
     assert preflight.headers["access-control-allow-origin"] == "*"
     assert "Authorization" in preflight.headers["access-control-allow-headers"]
-    answer = clients.anonymous.get("/version", headers={"Origin": "https://app.example"})
-    assert answer.headers["access-control-allow-origin"] == "*"
-    assert "access-control-allow-credentials" not in answer.headers
+    response = clients.anonymous.get("/version", headers={"Origin": "https://app.example"})
+    assert response.headers["access-control-allow-origin"] == "*"
+    assert "access-control-allow-credentials" not in response.headers
 
 
 def test_only_origins_of_the_settings_are_allowed() -> None:

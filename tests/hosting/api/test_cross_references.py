@@ -13,10 +13,10 @@ AT = "/repos/ada/ship"
 
 def timeline(client: httpx.Client, number: int = 1, **query: str) -> list[dict[str, Any]]:
     """Return the timeline of an issue."""
-    answer = client.get(f"{AT}/issues/{number}/timeline", params=query)
-    entries: list[dict[str, Any]] = answer.json()
+    response = client.get(f"{AT}/issues/{number}/timeline", params=query)
+    entries: list[dict[str, Any]] = response.json()
     if not query:
-        assert answer.headers["X-Total-Count"] == str(len(entries))
+        assert response.headers["X-Total-Count"] == str(len(entries))
     return entries
 
 
@@ -27,14 +27,14 @@ def test_each_text_that_mentions_an_issue_is_told_of(clients: ServiceClients, ad
     pull = {"title": "Plug", "body": "Fixes #1", "head": "fix", "base": "main"}
     assert ada.post(f"{AT}/pulls", json=pull).status_code == 201
     opened(ada, title="Paint")
-    said = ada.post(f"{AT}/issues/4/comments", json={"body": "After #1, I think"}).json()
+    comment = ada.post(f"{AT}/issues/4/comments", json={"body": "After #1, I think"}).json()
     entries = timeline(ada)
     assert [(entry["type"], entry["ref_issue"]["number"], entry["ref_action"]) for entry in entries] == [
         ("issue_ref", 2, "none"),
         ("pull_ref", 3, "closes"),
         ("comment_ref", 4, "none"),
     ]
-    assert [entry["ref_comment"] for entry in entries] == [None, None, said]
+    assert [entry["ref_comment"] for entry in entries] == [None, None, comment]
     assert entries[1]["ref_issue"] == ada.get(f"{AT}/issues/3").json()
     assert {entry["user"]["login"] for entry in entries} == {"ada"}
     assert {(entry["body"], entry["ref_commit_sha"], entry["dependent_issue"]) for entry in entries} == {

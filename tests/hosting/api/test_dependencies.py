@@ -76,16 +76,16 @@ def ada(ada: httpx.Client) -> httpx.Client:
 
 def test_the_six_endpoints_agree_about_one_relation(ada: httpx.Client) -> None:
     """Made and removed from either side, seen from both, and the answer is the issue of the path."""
-    made = linked(ada, f"{SHIP}/1", 2)
-    assert (made.status_code, made.json()["number"], made.json()["blocked_by_count"]) == (201, 1, 1)
+    response = linked(ada, f"{SHIP}/1", 2)
+    assert (response.status_code, response.json()["number"], response.json()["blocked_by_count"]) == (201, 1, 1)
     assert numbers(ada.get(f"{SHIP}/1/dependencies")) == [2]
     assert numbers(ada.get(f"{SHIP}/2/blocks")) == [1]
     assert numbers(ada.get(f"{SHIP}/2/dependencies")) == numbers(ada.get(f"{SHIP}/1/blocks")) == []
     gone = removed(ada, f"{SHIP}/2/blocks", index=1, owner="ada", repo="ship")
     assert (gone.status_code, gone.json()["number"]) == (201, 2)
     assert numbers(ada.get(f"{SHIP}/1/dependencies")) == []
-    made = ada.post(f"{SHIP}/2/blocks", json={"index": 1, "owner": "ada", "name": "ship"})
-    assert (made.status_code, made.json()["number"], made.json()["blocking_count"]) == (201, 2, 1)
+    response = ada.post(f"{SHIP}/2/blocks", json={"index": 1, "owner": "ada", "name": "ship"})
+    assert (response.status_code, response.json()["number"], response.json()["blocking_count"]) == (201, 2, 1)
     assert numbers(ada.get(f"{SHIP}/1/dependencies")) == [2]
     gone = removed(ada, f"{SHIP}/1/dependencies", index=2)
     assert (gone.status_code, gone.json()["number"], gone.json()["blocked_by_count"]) == (201, 1, 0)
@@ -98,22 +98,22 @@ def test_a_circle_is_refused_with_the_way_around_it(clients: ServiceClients, ada
             assert linked(ada, f"{SHIP}/{length - 1}", length).status_code == 201
         way = " -> ".join(f"ada/ship#{number}" for number in (length, *range(1, length + 1)))
         before = edges(clients.database)
-        for answer in (
+        for response in (
             linked(ada, f"{SHIP}/{length}", 1),
             ada.post(f"{SHIP}/1/blocks", json={"index": length}),
             ada.put(f"{SHIP}/{length}/dependencies", json=[{"index": 1}]),
         ):
-            assert message(answer, 409) == f"circular dependency: {way}"
+            assert message(response, 409) == f"circular dependency: {way}"
         assert edges(clients.database) == before
 
 
 def test_a_long_circle_is_shown_in_part(clients: ServiceClients, ada: httpx.Client) -> None:
     """Its beginning and its end: the answer does not grow with the circle."""
-    place = find_repository(clients.database, "ada", "ship")
-    issues = open_many(clients.database, place, find_user(clients.database, "ada"), 400)
+    repository = find_repository(clients.database, "ada", "ship")
+    issues = open_many(clients.database, repository, find_user(clients.database, "ada"), 400)
     relate(clients.database, list(itertools.pairwise(issue.id for issue in issues)))
-    said = message(linked(ada, f"{SHIP}/{issues[-1].number}", issues[0].number), 409)
-    names = said.removeprefix("circular dependency: ").split(" -> ")
+    posted_message = message(linked(ada, f"{SHIP}/{issues[-1].number}", issues[0].number), 409)
+    names = posted_message.removeprefix("circular dependency: ").split(" -> ")
     around = [issues[-1].number, *(issue.number for issue in issues[:18])]
     assert names == [*(f"ada/ship#{number}" for number in around), "...", f"ada/ship#{issues[-1].number}"]
     assert len([name for name in names if name != "..."]) == 20
@@ -131,12 +131,12 @@ def test_what_waits_and_cannot_be_read_is_neither_listed_nor_counted(
     hidden = open_many(clients.database, secret, bob, 40)
     ours = ada.get(f"{SHIP}/1").json()["id"]
     others = [ada.get(f"{SHIP}/{number}").json()["id"] for number in (2, 3, 4)]
-    relate(clients.database, [(one, ours) for one in (*(issue.id for issue in hidden), *others)])
+    relate(clients.database, [(item, ours) for item in (*(issue.id for issue in hidden), *others)])
     for who in (ada, clients.anonymous):
-        answer = who.get(f"{SHIP}/1/blocks", params={"limit": 2})
-        assert (len(answer.json()), answer.headers["X-Total-Count"]) == (2, "3")
-        assert "page=2" in answer.headers["Link"]
-        assert "page=3" not in answer.headers["Link"]
+        response = who.get(f"{SHIP}/1/blocks", params={"limit": 2})
+        assert (len(response.json()), response.headers["X-Total-Count"]) == (2, "3")
+        assert "page=2" in response.headers["Link"]
+        assert "page=3" not in response.headers["Link"]
         last = who.get(f"{SHIP}/1/blocks", params={"limit": 2, "page": 2})
         assert (len(last.json()), last.headers["X-Total-Count"]) == (1, "3")
         beyond = who.get(f"{SHIP}/1/blocks", params={"limit": 2, "page": 9})
@@ -182,9 +182,9 @@ def test_pages_of_blockers_and_of_what_is_blocked_differ(clients: ServiceClients
     relate(clients.database, [(other.id, second.id) for other in others])
 
     def sizes(side: str, **query: object) -> tuple[int, str, bool]:
-        answer = ada.get(f"{SHIP}/{1 if side == 'dependencies' else 2}/{side}", params=query)  # type: ignore[arg-type]
-        assert answer.status_code == 200
-        return len(answer.json()), answer.headers["X-Total-Count"], "next" in answer.headers.get("Link", "")
+        response = ada.get(f"{SHIP}/{1 if side == 'dependencies' else 2}/{side}", params=query)  # type: ignore[arg-type]
+        assert response.status_code == 200
+        return len(response.json()), response.headers["X-Total-Count"], "next" in response.headers.get("Link", "")
 
     for query, blockers, blocked in (
         ({}, (30, True), (30, True)),
@@ -213,17 +213,17 @@ def test_pages_of_blockers_and_of_what_is_blocked_differ(clients: ServiceClients
 def test_blockers_of_the_same_repository_come_first(clients: ServiceClients, ada: httpx.Client) -> None:
     """Then by repository, oldest first, and within each the newest first; the same for what is blocked."""
     account = find_user(clients.database, "ada")
-    places = [make_repository(clients.database, account, name) for name in ("zebra", "aardvark")]
-    others = [open_many(clients.database, place, account, 2) for place in places]
+    repositories = [make_repository(clients.database, account, name) for name in ("zebra", "aardvark")]
+    others = [open_many(clients.database, repository, account, 2) for repository in repositories]
     ours = [ada.get(f"{SHIP}/{number}").json()["id"] for number in (1, 2, 3)]
     far = [issue.id for some in reversed(others) for issue in some]
     relate(clients.database, [(ours[0], other) for other in (*far, ours[2], ours[1])])
     expected = [("ship", 3), ("ship", 2), ("zebra", 2), ("zebra", 1), ("aardvark", 2), ("aardvark", 1)]
-    for_blocks = open_many(clients.database, places[0], account, 1)[0]
+    for_blocks = open_many(clients.database, repositories[0], account, 1)[0]
     relate(clients.database, [(other, for_blocks.id) for other in (*far, ours[2], ours[1])])
 
     def order(path: str) -> list[tuple[str, int]]:
-        return [(one["repository"]["name"], one["number"]) for one in ada.get(path).json()]
+        return [(item["repository"]["name"], item["number"]) for item in ada.get(path).json()]
 
     assert order(f"{SHIP}/1/dependencies") == expected
     blocked = order("/repos/ada/zebra/issues/3/blocks")
@@ -237,18 +237,20 @@ ROLES = ("nothing", "read", "write")
 def test_everybody_sees_exactly_what_they_may(clients: ServiceClients, kind: str) -> None:
     """Nine people, each with nothing, read or write on the target's and on the blocker's repository."""
     owner = clients.account("owner")
-    places = [make_repository(clients.database, owner, name, is_private=True) for name in ("target", "blocker")]
-    target = open_many(clients.database, places[0], owner, 1)[0]
-    unread = open_many(clients.database, places[1], owner, 3)[-1]
+    repositories = [
+        make_repository(clients.database, owner, name, is_private=True) for name in ("target", "blocker")
+    ]
+    target = open_many(clients.database, repositories[0], owner, 1)[0]
+    unread = open_many(clients.database, repositories[1], owner, 3)[-1]
     relate(clients.database, [(target.id, unread.id)])
     if kind == "pull":
         with clients.database.write() as connection:
             connection.exec_driver_sql("UPDATE issues SET is_pull = true, title = 'A change'")
     for roles in itertools.product(ROLES, ROLES):
         person = clients.account("-".join(roles))
-        for place, role in zip(places, roles, strict=True):
+        for repository, role in zip(repositories, roles, strict=True):
             if role != "nothing":
-                let_in(clients.database, place, person, ROLES.index(role))
+                let_in(clients.database, repository, person, ROLES.index(role))
         client = clients.with_token(person)
         on_target, on_blocker = roles
         listed = client.get("/repos/owner/target/issues/1/dependencies")
@@ -272,7 +274,7 @@ def test_everybody_sees_exactly_what_they_may(clients: ServiceClients, kind: str
                     if kind == "issue"
                     else {"merged": False, "merged_at": None, "draft": False, "html_url": ""},
                     "repository": {
-                        "id": places[1].id,
+                        "id": repositories[1].id,
                         "name": "blocker",
                         "owner": "owner",
                         "full_name": "owner/blocker",
@@ -299,11 +301,11 @@ def test_pull_requests_go_by_their_own_unit(clients: ServiceClients) -> None:
     """Who may read issues only finds no pull request, as a blocker, as a target or in a path."""
     owner, eve = clients.account("owner"), clients.account("eve")
     guild = make_organization(clients.database, "guild", owner)
-    place = make_repository(clients.database, guild, "ship", is_private=True)
-    open_many(clients.database, place, owner, 2)
+    repository = make_repository(clients.database, guild, "ship", is_private=True)
+    open_many(clients.database, repository, owner, 2)
     with clients.database.write() as connection:
         connection.exec_driver_sql("UPDATE issues SET is_pull = true WHERE number = 2")
-    make_team(clients.database, guild, "triage", [eve], units={"repo.issues": WRITE}, places=(place,))
+    make_team(clients.database, guild, "triage", [eve], units={"repo.issues": WRITE}, places=(repository,))
     client, issues = clients.with_token(eve), "/repos/guild/ship/issues"
     missing = message(client.post(f"{issues}/1/dependencies", json={"index": 99}), 404)
     assert message(client.post(f"{issues}/1/dependencies", json={"index": 2}), 404) == missing.replace("99", "2")
@@ -313,7 +315,7 @@ def test_pull_requests_go_by_their_own_unit(clients: ServiceClients) -> None:
     [entry] = client.get(f"{issues}/1/dependencies").json()
     assert (entry["title"], entry["pull_request"]["html_url"]) == ("Issue 2", "")
     assert entry["id"] == 0
-    make_team(clients.database, guild, "reading", [eve], units={"repo.pulls": READ}, places=(place,))
+    make_team(clients.database, guild, "reading", [eve], units={"repo.pulls": READ}, places=(repository,))
     assert numbers(client.get(f"{issues}/1/dependencies")) == [2]
     assert client.post(f"{issues}/2/dependencies", json={"index": 1}).status_code == 404
 
@@ -385,10 +387,10 @@ class TestOneRepository:
         for owner, repo in (("ada", "boat"), ("no", "body"), ("Ada", "ship")):
             for method, side in itertools.product(("POST", "DELETE"), ("dependencies", "blocks")):
                 body = {"index": 1, "owner": owner, "repo": repo}
-                answer = ada.request(method, f"{SHIP}/1/{side}", json=body)
-                assert (answer.status_code, answer.text) == (400, '"CrossRepositoryDependencies not enabled"')
-            answer = ada.put(f"{SHIP}/1/dependencies", json=[{"index": 1, "owner": owner, "repo": repo}])
-            assert (answer.status_code, answer.json()) == (400, "CrossRepositoryDependencies not enabled")
+                response = ada.request(method, f"{SHIP}/1/{side}", json=body)
+                assert (response.status_code, response.text) == (400, '"CrossRepositoryDependencies not enabled"')
+            response = ada.put(f"{SHIP}/1/dependencies", json=[{"index": 1, "owner": owner, "repo": repo}])
+            assert (response.status_code, response.json()) == (400, "CrossRepositoryDependencies not enabled")
         assert (
             ada.post(f"{SHIP}/99/dependencies", json={"index": 1, "owner": "no", "repo": "body"}).status_code
             == 404
@@ -409,12 +411,12 @@ def test_a_list_takes_at_most_seven_queries(clients: ServiceClients, monkeypatch
     client = clients.with_token(ada)
     others = []
     for number in range(20):
-        place = make_repository(
+        repository = make_repository(
             clients.database, guild if number % 2 else ada, f"r{number}", is_private=number > 2
         )
         if number % 3 == 0:
-            let_in(clients.database, place, eve, READ)
-        base = f"/repos/{place.full_name}"
+            let_in(clients.database, repository, eve, READ)
+        base = f"/repos/{repository.full_name}"
         label = client.post(f"{base}/labels", json={"name": "bug", "color": "f00"}).json()["id"]
         milestone = client.post(f"{base}/milestones", json={"title": "1.0"}).json()["id"]
         body = {"title": "t", "labels": [label], "milestone": milestone, "assignees": ["ada"]}
@@ -426,13 +428,13 @@ def test_a_list_takes_at_most_seven_queries(clients: ServiceClients, monkeypatch
         (client, "blocks", 0),
     ):
         with counting_queries(clients.database, monkeypatch) as asked:
-            answer = person.get(f"{SHIP}/1/{path}", params={"limit": 50})
-        assert len(answer.json()) == count
+            response = person.get(f"{SHIP}/1/{path}", params={"limit": 50})
+        assert len(response.json()) == count
         # Whose token it is may be in a cache.
         assert 2 < len(asked) <= 7, asked
     seen = clients.with_token(eve).get(f"{SHIP}/1/dependencies", params={"limit": 50}).json()
-    assert {one["title"] for one in seen} == {"t", "HIDDEN"}
-    assert all(one["labels"][0]["name"] == "bug" for one in seen if one["title"] == "t")
+    assert {request["title"] for request in seen} == {"t", "HIDDEN"}
+    assert all(request["labels"][0]["name"] == "bug" for request in seen if request["title"] == "t")
 
 
 def test_what_cannot_be_read_is_not_named_on_the_way_around(clients: ServiceClients, ada: httpx.Client) -> None:
@@ -443,8 +445,8 @@ def test_what_cannot_be_read_is_not_named_on_the_way_around(clients: ServiceClie
     ours = [ada.get(f"{SHIP}/{number}").json()["id"] for number in (1, 2)]
     way = [ours[1], *(issue.id for issue in hidden), ours[0]]
     relate(clients.database, list(itertools.pairwise(way)))
-    said = message(linked(ada, f"{SHIP}/1", 2), 409)
-    assert said == "circular dependency: ada/ship#1 -> ada/ship#2 -> HIDDEN -> ada/ship#1"
+    posted_message = message(linked(ada, f"{SHIP}/1", 2), 409)
+    assert posted_message == "circular dependency: ada/ship#1 -> ada/ship#2 -> HIDDEN -> ada/ship#1"
     for_admin = message(linked(clients.admin, f"{SHIP}/1", 2), 409)
     assert for_admin.count("bob/secret#") == 3
 
@@ -452,13 +454,13 @@ def test_what_cannot_be_read_is_not_named_on_the_way_around(clients: ServiceClie
 def test_an_issue_closes_when_nothing_blocks_it(clients: ServiceClients, ada: httpx.Client) -> None:
     """Not before, by whichever endpoint, and nothing else of the request is done; the switch lifts it."""
     linked(ada, f"{SHIP}/1", 2)
-    said = "cannot close this issue or pull request because it still has open dependencies"
-    assert message(ada.patch(f"{SHIP}/1", json={"state": "closed", "title": "Other"}), 412) == said
+    posted_message = "cannot close this issue or pull request because it still has open dependencies"
+    assert message(ada.patch(f"{SHIP}/1", json={"state": "closed", "title": "Other"}), 412) == posted_message
     shown = ada.get(f"{SHIP}/1").json()
     assert (shown["state"], shown["title"]) == ("open", "Issue 1")
     pull = ada.post("/repos/ada/ship/pulls", json={"title": "p", "head": "fix", "base": "main"}).json()["number"]
     linked(ada, f"{SHIP}/{pull}", 2)
-    assert message(ada.patch(f"/repos/ada/ship/pulls/{pull}", json={"state": "closed"}), 412) == said
+    assert message(ada.patch(f"/repos/ada/ship/pulls/{pull}", json={"state": "closed"}), 412) == posted_message
     assert opened(ada, closed=True)["state"] == "closed"
     assert ada.patch(f"{SHIP}/2", json={"state": "closed"}).status_code == 201
     assert ada.get(f"{SHIP}/1").json()["blocked_by_count"] == 0
@@ -503,8 +505,8 @@ def test_the_whole_list_is_set_at_once(clients: ServiceClients, ada: httpx.Clien
     """As an object or as a list alone; what is wrong with one of them undoes all."""
     linked(ada, f"{SHIP}/1", 2)
     linked(ada, f"{SHIP}/1", 3)
-    answer = ada.put(f"{SHIP}/1/dependencies", json={"dependencies": [{"index": 3}, {"index": 4}, {"index": 4}]})
-    assert (answer.status_code, answer.json()["number"], answer.json()["blocked_by_count"]) == (200, 1, 2)
+    response = ada.put(f"{SHIP}/1/dependencies", json={"dependencies": [{"index": 3}, {"index": 4}, {"index": 4}]})
+    assert (response.status_code, response.json()["number"], response.json()["blocked_by_count"]) == (200, 1, 2)
     assert edges(clients.database) == {(1, 3), (1, 4)}
     recorded = [
         details["action"] for kind, details in recorded_events(clients.database) if kind == "issue_dependency"
@@ -548,8 +550,8 @@ def test_ready_issues_are_open_and_wait_for_nothing_open(clients: ServiceClients
     ada.patch(f"{SHIP}/4", json={"state": "closed"})
 
     def listed(**query: str) -> tuple[list[int], str]:
-        answer = ada.get(SHIP, params={"sort": "oldest", **query})
-        return numbers(answer), answer.headers["X-Total-Count"]
+        response = ada.get(SHIP, params={"sort": "oldest", **query})
+        return numbers(response), response.headers["X-Total-Count"]
 
     assert listed(ready="true") == ([2, 5], "2")
     assert listed(ready="true", state="all") == ([2, 5], "2")

@@ -16,15 +16,15 @@ from tests.hosting.repository_helpers import READ, let_in, make_repository
 
 def around(client: httpx.Client, path: str, **query: object) -> dict[str, Any]:
     """Ask for the graph around an issue."""
-    answer = client.get(f"{path}/dependencies/graph", params=query)  # type: ignore[arg-type]
-    assert answer.status_code == 200, answer.text
-    found: dict[str, Any] = answer.json()
-    return found
+    response = client.get(f"{path}/dependencies/graph", params=query)  # type: ignore[arg-type]
+    assert response.status_code == 200, response.text
+    result: dict[str, Any] = response.json()
+    return result
 
 
 def drawn(graph: dict[str, Any]) -> set[tuple[str, str]]:
     """Return the relations of a graph by the issues' names."""
-    names = {one["key"]: f"{one['repository']}#{one['number']}" for one in graph["nodes"]}
+    names = {node["key"]: f"{node['repository']}#{node['number']}" for node in graph["nodes"]}
     return {(names[edge["issue"]], names[edge["blocker"]]) for edge in graph["edges"]}
 
 
@@ -32,10 +32,12 @@ def drawn(graph: dict[str, Any]) -> set[tuple[str, str]]:
 def issues(clients: ServiceClients) -> list[Issue]:
     """Give Ada six issues: 1 waits for 2 and 3, which wait for 4; 5 waits for 1, and 6 for 2 alone."""
     ada = clients.account("ada")
-    made = open_many(clients.database, make_repository(clients.database, ada), ada, 6)
+    created_issues = open_many(clients.database, make_repository(clients.database, ada), ada, 6)
     pairs = [(1, 2), (1, 3), (2, 4), (3, 4), (5, 1), (5, 4), (6, 2)]
-    relate(clients.database, [(made[one - 1].id, made[other - 1].id) for one, other in pairs])
-    return made
+    relate(
+        clients.database, [(created_issues[item - 1].id, created_issues[other - 1].id) for item, other in pairs]
+    )
+    return created_issues
 
 
 @pytest.mark.usefixtures("issues")
@@ -43,10 +45,10 @@ def test_everything_in_either_direction_is_in_it(clients: ServiceClients) -> Non
     """Each issue once with its distance, the asked one first; what only shares a blocker is not."""
     graph = around(clients.anonymous, f"{SHIP}/1")
     assert [(one["number"], one["depth"]) for one in graph["nodes"]] == [(1, 0), (2, 1), (3, 1), (5, -1), (4, 2)]
-    assert [one["key"] for one in graph["nodes"]] == [0, 1, 2, 3, 4]
+    assert [node["key"] for node in graph["nodes"]] == [0, 1, 2, 3, 4]
     ship = "ada/ship#{}".format
     assert drawn(graph) == {
-        (ship(one), ship(other)) for one, other in ((1, 2), (1, 3), (2, 4), (3, 4), (5, 1), (5, 4))
+        (ship(item), ship(other)) for item, other in ((1, 2), (1, 3), (2, 4), (3, 4), (5, 1), (5, 4))
     }
     assert graph["truncated"] is False
     assert graph["nodes"][0] == {
@@ -61,20 +63,20 @@ def test_everything_in_either_direction_is_in_it(clients: ServiceClients) -> Non
         "html_url": f"{clients.service.url}/ada/ship/issues/1",
     }
     alone = around(clients.anonymous, f"{SHIP}/6", depth=1)
-    assert [one["number"] for one in alone["nodes"]] == [6, 2]
+    assert [node["number"] for node in alone["nodes"]] == [6, 2]
 
 
 @pytest.mark.usefixtures("issues")
 def test_a_depth_ends_it(clients: ServiceClients) -> None:
     """And says that there is more; nonsense is refused."""
     near = around(clients.anonymous, f"{SHIP}/1", depth=1)
-    assert [one["number"] for one in near["nodes"]] == [1, 2, 3, 5]
+    assert [node["number"] for node in near["nodes"]] == [1, 2, 3, 5]
     assert near["truncated"] is True
     assert around(clients.anonymous, f"{SHIP}/1", depth=2)["truncated"] is False
     for depth in ("0", "-1", "x", "10001", "9" * 30):
-        answer = clients.anonymous.get(f"{SHIP}/1/dependencies/graph", params={"depth": depth})
-        assert answer.status_code == 422
-        assert answer.json()["message"].startswith("[Depth]:")
+        response = clients.anonymous.get(f"{SHIP}/1/dependencies/graph", params={"depth": depth})
+        assert response.status_code == 422
+        assert response.json()["message"].startswith("[Depth]:")
 
 
 def test_hidden_issues_are_ends(clients: ServiceClients, issues: list[Issue]) -> None:
@@ -117,7 +119,7 @@ def test_very_large_graphs_are_cut(
     """The nearest are shown."""
     monkeypatch.setattr(dependencies, "GRAPH_NODES", 4)
     graph = around(clients.anonymous, f"{SHIP}/1")
-    assert [one["number"] for one in graph["nodes"]] == [1, 2, 3, 5]
+    assert [node["number"] for node in graph["nodes"]] == [1, 2, 3, 5]
     assert graph["truncated"] is True
     monkeypatch.setattr(dependencies, "GRAPH_NODES", 5)
     assert around(clients.anonymous, f"{SHIP}/1")["truncated"] is False
@@ -129,10 +131,10 @@ def test_a_long_chain_takes_no_more_queries_than_a_short_one(
 ) -> None:
     """However many steps it has."""
     ada = clients.account("ada")
-    made = open_many(clients.database, make_repository(clients.database, ada), ada, 60)
+    created_issues = open_many(clients.database, make_repository(clients.database, ada), ada, 60)
     counts, sizes = [], []
-    for pairs in (itertools.pairwise(made[:3]), itertools.pairwise(made[2:])):
-        relate(clients.database, [(one.id, other.id) for one, other in pairs])
+    for pairs in (itertools.pairwise(created_issues[:3]), itertools.pairwise(created_issues[2:])):
+        relate(clients.database, [(item.id, other.id) for item, other in pairs])
         with counting_queries(clients.database, monkeypatch) as asked:
             graph = around(clients.anonymous, f"{SHIP}/1")
         counts.append(len(asked))

@@ -25,24 +25,24 @@ max_line_length = 80
 def test_what_is_said_about_a_file(clients: ServiceClients, tmp_path: Path) -> None:
     """As texts, and only what the definition has; a file nothing is said about is not found."""
     git = make_files(clients, tmp_path)
-    answer = clients.anonymous.get(f"{AT}/a.py")
-    assert (answer.status_code, answer.json()["message"]) == (
+    response = clients.anonymous.get(f"{AT}/a.py")
+    assert (response.status_code, response.json()["message"]) == (
         404,
         "object does not exist [id: , rel_path: .editorconfig]",
     )
     (git.folder / ".editorconfig").write_text(TEXT)
     commit_all(git, "how to write")
     git("push", "-q", "origin", "main")
-    told = {"charset": "utf-8", "indent_style": "space", "indent_size": "4"}
-    assert clients.anonymous.get(f"{AT}/a.py").json() == told
-    assert list(clients.anonymous.get(f"{AT}/a.py").json()) == list(told)
-    assert clients.anonymous.get(f"{AT}/docs/deep/a.py").json() == told | {"end_of_line": "lf"}
+    properties = {"charset": "utf-8", "indent_style": "space", "indent_size": "4"}
+    assert clients.anonymous.get(f"{AT}/a.py").json() == properties
+    assert list(clients.anonymous.get(f"{AT}/a.py").json()) == list(properties)
+    assert clients.anonymous.get(f"{AT}/docs/deep/a.py").json() == properties | {"end_of_line": "lf"}
     assert clients.anonymous.get(f"{AT}/docs%2Fx").json() == {"end_of_line": "lf"}
     assert clients.anonymous.get(f"{AT}/a.none").json() == {}
     assert clients.anonymous.get(f"{AT}/a.rb").status_code == 404
     assert clients.anonymous.get(f"{AT}/a.py", params={"ref": "v1.0"}).status_code == 404
-    assert clients.anonymous.get(f"{AT}/a.py", params={"ref": "nowhere"}).json() == told
-    assert clients.anonymous.get(f"{AT}/a.py", params={"ref": git("rev-parse", "main")}).json() == told
+    assert clients.anonymous.get(f"{AT}/a.py", params={"ref": "nowhere"}).json() == properties
+    assert clients.anonymous.get(f"{AT}/a.py", params={"ref": git("rev-parse", "main")}).json() == properties
 
 
 def test_a_file_that_cannot_be_read_is_none(clients: ServiceClients, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ URL = "/user/emails"
 
 def listed(client: httpx.Client) -> list[tuple[str, bool]]:
     """Return the addresses of a user, and which is the main one."""
-    return [(one["email"], one["primary"]) for one in client.get(URL).json()]
+    return [(item["email"], item["primary"]) for item in client.get(URL).json()]
 
 
 def remove(client: httpx.Client, *emails: str) -> int:
@@ -21,11 +21,11 @@ def remove(client: httpx.Client, *emails: str) -> int:
 def test_addresses_are_added_and_removed_beside_the_main_one(clients: ServiceClients) -> None:
     """The main one is first, and stays."""
     ada = clients.user("ada")
-    made = ada.post(URL, json={"emails": ["Ada@Work.example", "a@example.net", "ADA@work.example"]})
-    assert made.status_code == 201
-    assert [one["email"] for one in made.json()] == ["ADA@work.example", "a@example.net"]
-    assert made.json()[0]["verified"] is True
-    assert made.json()[0]["username"] == "ada"
+    response = ada.post(URL, json={"emails": ["Ada@Work.example", "a@example.net", "ADA@work.example"]})
+    assert response.status_code == 201
+    assert [item["email"] for item in response.json()] == ["ADA@work.example", "a@example.net"]
+    assert response.json()[0]["verified"] is True
+    assert response.json()[0]["username"] == "ada"
     assert listed(ada) == [("ada@example.org", True), ("ADA@work.example", False), ("a@example.net", False)]
     assert remove(ada, "ada@work.EXAMPLE") == 204
     assert remove(ada, "ada@work.example") == 404
@@ -67,8 +67,8 @@ def test_commits_with_any_address_are_their_users(clients: ServiceClients) -> No
     bob.post(URL, json={"emails": ["Bob@work.example"]})
     ada.post("/user/repos", json={"name": "ship"})
     author = {"name": "Robert", "email": "bob@work.example"}
-    made = ada.post("/repos/ada/ship/contents/a", json={"content": "", "author": author, "committer": author})
-    assert made.status_code == 201
+    response = ada.post("/repos/ada/ship/contents/a", json={"content": "", "author": author, "committer": author})
+    assert response.status_code == 201
     [commit] = ada.get("/repos/ada/ship/commits").json()
     assert commit["author"]["login"] == "bob"
     assert remove(bob, "bob@work.example") == 204

@@ -33,15 +33,15 @@ def shown(clients: ServiceClients, files: list[Any], **query: str) -> list[Any]:
     sent = clients.admin.post(AT, params=query, json={"files": files})
     assert (got.status_code, sent.status_code) == (200, 200)
     assert got.json() == sent.json()
-    found: list[Any] = got.json()
-    return found
+    results: list[Any] = got.json()
+    return results
 
 
 def test_files_come_in_the_order_asked_for(clients: ServiceClients, git: Git) -> None:
     """Whole, and null where that cannot be done."""
-    found = shown(clients, ["run", "nothing", "README.md", ".git/config", "a/../run", "run/x", "."])
-    assert [one and one["path"] for one in found] == ["run", None, "README.md", None, "run", None, None]
-    assert found[2] == shape_of(
+    result = shown(clients, ["run", "nothing", "README.md", ".git/config", "a/../run", "run/x", "."])
+    assert [item and item["path"] for item in result] == ["run", None, "README.md", None, "run", None, None]
+    assert result[2] == shape_of(
         clients,
         git,
         "README.md",
@@ -63,9 +63,9 @@ def test_directories_have_no_content(clients: ServiceClients, git: Git) -> None:
 
 def test_a_ref_is_looked_at(clients: ServiceClients, git: Git) -> None:
     """As everywhere."""
-    (found,) = shown(clients, ["dir/sub/file.txt"], ref="feature/x")
-    assert base64.b64decode(found["content"]) == b"deep\n"
-    assert found["url"].endswith("?ref=feature%2Fx")
+    (result,) = shown(clients, ["dir/sub/file.txt"], ref="feature/x")
+    assert base64.b64decode(result["content"]) == b"deep\n"
+    assert result["url"].endswith("?ref=feature%2Fx")
     assert clients.admin.post(AT, params={"ref": "no"}, json={"files": ["a"]}).status_code == 404
 
 
@@ -79,28 +79,28 @@ def test_what_is_too_large_together_is_cut(
 ) -> None:
     """Up to the limit, not beyond."""
     monkeypatch.setattr(file_contents, "MOST_BYTES", 28)
-    assert [one["path"] for one in shown(clients, ["README.md", "run", "README.md"])] == ["README.md", "run"]
+    assert [item["path"] for item in shown(clients, ["README.md", "run", "README.md"])] == ["README.md", "run"]
     monkeypatch.setattr(file_contents, "MOST_BYTES", 27)
-    assert [one["path"] for one in shown(clients, ["README.md", "run", "README.md"])] == ["README.md"]
+    assert [item["path"] for item in shown(clients, ["README.md", "run", "README.md"])] == ["README.md"]
 
 
 def test_a_body_that_is_none_is_refused(clients: ServiceClients, git: Git) -> None:
     """In the query it must be JSON, with a list of texts."""
     bodies = [None, "", "nonsense", "[]", '{"files": 1}', '{"files": [1]}', '{"files": ["a"]']
     for body in bodies:
-        answer = clients.anonymous.get(AT, params={} if body is None else {"body": body})
-        assert answer.status_code == 400
-        assert answer.json()["message"] == "invalid body parameter"
+        response = clients.anonymous.get(AT, params={} if body is None else {"body": body})
+        assert response.status_code == 400
+        assert response.json()["message"] == "invalid body parameter"
 
 
 def test_no_files_are_no_files(clients: ServiceClients, git: Git) -> None:
     """In a query; a body must have some."""
     for body in ("{}", "null", '{"files": null}', '{"files": []}', '{"other": 1}'):
-        answer = clients.anonymous.get(AT, params={"body": body})
-        assert (answer.status_code, answer.json()) == (200, [])
+        response = clients.anonymous.get(AT, params={"body": body})
+        assert (response.status_code, response.json()) == (200, [])
     for sent in ("{}", '{"files": []}', '{"files": null}', ""):
-        answer = clients.admin.post(AT, content=sent, headers={"Content-Type": "application/json"})
-        assert (answer.status_code, answer.json()["message"]) == (422, "[Files]: Required")
+        response = clients.admin.post(AT, content=sent, headers={"Content-Type": "application/json"})
+        assert (response.status_code, response.json()["message"]) == (422, "[Files]: Required")
 
 
 def test_a_nul_is_in_no_path(clients: ServiceClients, git: Git) -> None:
@@ -115,11 +115,11 @@ def test_posting_takes_permission_to_write(clients: ServiceClients, git: Git) ->
     repository = repositories.find_repository(clients.database, "ada", "Notes")
     let_in(clients.database, repository, guest, READ)
     let_in(clients.database, repository, helper, WRITE)
-    answer = clients.anonymous.post(AT, json={"files": ["run"]})
-    assert (answer.status_code, answer.json()["message"]) == (401, "token is required")
-    answer = clients.with_token(guest).post(AT, json={"files": ["run"]})
-    assert answer.status_code == 403
-    assert answer.json()["message"] == "user should have a permission to write to a repo"
+    response = clients.anonymous.post(AT, json={"files": ["run"]})
+    assert (response.status_code, response.json()["message"]) == (401, "token is required")
+    response = clients.with_token(guest).post(AT, json={"files": ["run"]})
+    assert response.status_code == 403
+    assert response.json()["message"] == "user should have a permission to write to a repo"
     assert clients.with_token(guest).post(AT, json={}).status_code == 403
     assert clients.with_token(helper).post(AT, json={"files": ["run"]}).status_code == 200
     assert clients.with_token(helper, "read:repository").post(AT, json={"files": ["run"]}).status_code == 403
@@ -140,6 +140,6 @@ def test_a_setting_lets_readers_post(clients: ServiceClients, git: Git) -> None:
     assert guest.post(AT, json={"files": ["run"]}).status_code == 403
     for other in run_service(relaxed, clients.database):
         at = f"{other.url}/api/v1{AT}"
-        found = httpx.post(at, json={"files": ["run"]}, headers=guest.headers, verify=PLAIN)
-        assert (found.status_code, found.json()[0]["path"]) == (200, "run")
+        response = httpx.post(at, json={"files": ["run"]}, headers=guest.headers, verify=PLAIN)
+        assert (response.status_code, response.json()[0]["path"]) == (200, "run")
         assert httpx.post(at, json={"files": ["run"]}, verify=PLAIN).status_code == 401

@@ -19,7 +19,7 @@ def test_gitignore_templates_are_listed_and_shown(clients: ServiceClients) -> No
 
 def test_licenses_are_listed_and_shown(clients: ServiceClients) -> None:
     """By their SPDX identifiers, in any case."""
-    listed = {one["key"]: one for one in clients.anonymous.get("/licenses").json()}
+    listed = {item["key"]: item for item in clients.anonymous.get("/licenses").json()}
     assert listed["MIT"]["name"] == "MIT License"
     assert listed["MIT"]["url"].endswith("/api/v1/licenses/MIT")
     shown = clients.anonymous.get("/licenses/mit").json()
@@ -32,7 +32,7 @@ def test_sets_of_labels_are_listed_and_shown(clients: ServiceClients) -> None:
     assert clients.anonymous.get("/label/templates").json() == ["Default", "Advanced"]
     shown = clients.anonymous.get("/label/templates/Advanced").json()
     assert {"name", "color", "description", "exclusive"} == set(shown[0])
-    assert any(one["exclusive"] for one in shown)
+    assert any(item["exclusive"] for item in shown)
     assert clients.anonymous.get("/label/templates/None").status_code == 404
 
 
@@ -40,8 +40,8 @@ def test_a_repository_is_created_with_templates(clients: ServiceClients) -> None
     """The license has the year and its holder."""
     ada = clients.user("ada", full_name="Ada Lovelace")
     body = {"name": "ship", "auto_init": True, "license": "MIT", "gitignores": "Python,Go", "readme": "Default"}
-    answer = ada.post("/user/repos", json={**body, "issue_labels": "Default"})
-    assert answer.status_code == 201, answer.text
+    response = ada.post("/user/repos", json={**body, "issue_labels": "Default"})
+    assert response.status_code == 201, response.text
 
     def text(path: str) -> str:
         return base64.b64decode(ada.get(f"/repos/ada/ship/contents/{path}").json()["content"]).decode()
@@ -51,7 +51,7 @@ def test_a_repository_is_created_with_templates(clients: ServiceClients) -> None
     assert "__pycache__/" in text(".gitignore")
     assert "# ---> Go" in text(".gitignore")
     assert text("README.md") == "# ship\n"
-    assert "bug" in [one["name"] for one in ada.get("/repos/ada/ship/labels").json()]
+    assert "bug" in [label["name"] for label in ada.get("/repos/ada/ship/labels").json()]
     assert len(ada.get("/repos/ada/ship/commits").json()) == 1
 
 
@@ -72,9 +72,9 @@ def test_unknown_templates_are_refused(clients: ServiceClients) -> None:
         ("issue_labels", "IssueLabels"),
         ("readme", "Readme"),
     ):
-        answer = ada.post("/user/repos", json={"name": "ship", "auto_init": True, field: "none"})
-        assert answer.status_code == 422
-        assert f"[{label}]" in answer.json()["message"]
+        response = ada.post("/user/repos", json={"name": "ship", "auto_init": True, field: "none"})
+        assert response.status_code == 422
+        assert f"[{label}]" in response.json()["message"]
     many = ",".join(f"t{number}" for number in range(21))
     assert ada.post("/user/repos", json={"name": "ship", "gitignores": many}).status_code == 422
     assert ada.get("/repos/ada/ship").status_code == 404

@@ -21,9 +21,9 @@ from tests.hosting.repository_helpers import let_in, make_organization, make_rep
 def put_file(client: httpx.Client, repo: str, path: str, content: str, **body: object) -> httpx.Response:
     """Commit a file through the API."""
     encoded = base64.b64encode(content.encode()).decode()
-    answer = client.post(f"/repos/{repo}/contents/{path}", json={"content": encoded, **body})
-    assert answer.status_code == 201, answer.text
-    return answer
+    response = client.post(f"/repos/{repo}/contents/{path}", json={"content": encoded, **body})
+    assert response.status_code == 201, response.text
+    return response
 
 
 def made_parent(client: httpx.Client, **body: object) -> None:
@@ -36,9 +36,9 @@ def test_a_fork_has_the_content_and_knows_its_parent(clients: ServiceClients) ->
     """Branches and files are there at once, and both sides say how they belong together."""
     ada, bob = clients.user("ada"), clients.user("bob")
     made_parent(ada)
-    answer = bob.post("/repos/ada/ship/forks", json={})
-    assert answer.status_code == 202
-    fork = answer.json()
+    response = bob.post("/repos/ada/ship/forks", json={})
+    assert response.status_code == 202
+    fork = response.json()
     assert (fork["full_name"], fork["fork"], fork["parent"]["full_name"]) == ("bob/ship", True, "ada/ship")
     assert (fork["empty"], fork["default_branch"], fork["branch_count"]) == (False, "main", 1)
     assert fork["size"] == fork["parent"]["size"]
@@ -46,7 +46,7 @@ def test_a_fork_has_the_content_and_knows_its_parent(clients: ServiceClients) ->
     assert bob.get("/repos/bob/ship/contents/hull.txt").json()["type"] == "file"
     assert ada.get("/repos/ada/ship").json()["forks_count"] == 1
     listed = clients.anonymous.get("/repos/ada/ship/forks")
-    assert [one["full_name"] for one in listed.json()] == ["bob/ship"]
+    assert [item["full_name"] for item in listed.json()] == ["bob/ship"]
     assert listed.headers["x-total-count"] == "1"
     assert listed.json()[0]["parent"]["full_name"] == "ada/ship"
     head = ada.get("/repos/ada/ship/branches/main").json()["commit"]["id"]
@@ -84,8 +84,8 @@ def test_a_fork_can_belong_to_an_organization(clients: ServiceClients) -> None:
     made_parent(ada)
     make_organization(clients.database, "crew", bob)
     client = clients.with_token(bob)
-    answer = client.post("/repos/ada/ship/forks", json={"organization": "crew"})
-    assert (answer.status_code, answer.json()["full_name"]) == (202, "crew/ship")
+    response = client.post("/repos/ada/ship/forks", json={"organization": "crew"})
+    assert (response.status_code, response.json()["full_name"]) == (202, "crew/ship")
     assert ada.post("/repos/ada/ship/forks", json={"organization": "crew"}).status_code == 403
     assert client.post("/repos/ada/ship/forks", json={"organization": "nobody"}).status_code == 422
 
@@ -133,7 +133,7 @@ def test_a_private_parent_is_not_shown_to_others(clients: ServiceClients) -> Non
     seen = clients.with_token(eve)
     assert seen.get("/repos/bob/ship").json()["fork"] is True
     assert "parent" not in seen.get("/repos/bob/ship").json()
-    assert [("parent" in one) for one in seen.get("/user/repos").json()] == [False]
+    assert [("parent" in repo) for repo in seen.get("/user/repos").json()] == [False]
 
 
 def test_a_fork_records_events(clients: ServiceClients) -> None:
@@ -167,8 +167,8 @@ def reads_everything(app: App, client: httpx.Client, repo: str) -> None:
     """Read the large file from a copy that is made anew."""
     owner, name = repo.split("/")
     app.copies.discard(repositories.find_repository(app.database, owner, name).id)
-    answer = client.get(f"/repos/{repo}/raw/noise.txt")
-    assert (answer.status_code, len(answer.content)) == (200, 600_000)
+    response = client.get(f"/repos/{repo}/raw/noise.txt")
+    assert (response.status_code, len(response.content)) == (200, 600_000)
 
 
 def expire(app: App) -> None:

@@ -25,18 +25,16 @@ def ada(clients: ServiceClients) -> httpx.Client:
 @pytest.fixture
 def comment(ada: httpx.Client) -> str:
     """Comment on the issue, and return the path of the comment."""
-    made = ada.post(f"{HOME}/issues/1/comments", json={"body": "See the picture"}).json()
-    return f"{HOME}/issues/comments/{made['id']}"
+    created_comment = ada.post(f"{HOME}/issues/1/comments", json={"body": "See the picture"}).json()
+    return f"{HOME}/issues/comments/{created_comment['id']}"
 
 
-def upload(
-    client: httpx.Client, place: str, name: str = "leak.png", content: bytes = b"picture"
-) -> dict[str, Any]:
+def upload(client: httpx.Client, path: str, name: str = "leak.png", content: bytes = b"picture") -> dict[str, Any]:
     """Upload a file as a form."""
-    response = client.post(f"{place}/assets", files={"attachment": (name, content)})
+    response = client.post(f"{path}/assets", files={"attachment": (name, content)})
     assert response.status_code == 201, response.text
-    made: dict[str, Any] = response.json()
-    return made
+    body: dict[str, Any] = response.json()
+    return body
 
 
 @pytest.mark.parametrize("on_comment", [False, True])
@@ -45,7 +43,7 @@ def test_a_file_that_is_added_renamed_or_deleted_updates_its_issue(
 ) -> None:
     """And its comment; clients that ask for what changed since then learn of it."""
     issue = f"{HOME}/issues/1"
-    place = comment if on_comment else issue
+    target_path = comment if on_comment else issue
 
     def updated() -> tuple[bool, bool]:
         shown = [ada.get(path).json()["updated_at"] for path in (issue, comment)]
@@ -56,27 +54,27 @@ def test_a_file_that_is_added_renamed_or_deleted_updates_its_issue(
 
     updated()
     assert updated() == (False, False)
-    made = upload(ada, place)
+    asset = upload(ada, target_path)
     assert updated() == (True, on_comment)
-    assert ada.patch(f"{place}/assets/{made['id']}", json={"name": "other.png"}).status_code == 201
+    assert ada.patch(f"{target_path}/assets/{asset['id']}", json={"name": "other.png"}).status_code == 201
     assert updated() == (True, on_comment)
-    assert ada.delete(f"{place}/assets/{made['id']}").status_code == 204
+    assert ada.delete(f"{target_path}/assets/{asset['id']}").status_code == 204
     assert updated() == (True, on_comment)
 
 
 def test_a_file_that_is_too_large_is_refused_before_it_is_read(ada: httpx.Client, comment: str) -> None:
     """Of an issue, a comment or a release; the client is answered before it has sent it."""
     release = ada.post(f"{HOME}/releases", json={"tag_name": "v1"}).json()["id"]
-    for place in (f"{HOME}/issues/1", comment, f"{HOME}/releases/{release}"):
+    for path in (f"{HOME}/issues/1", comment, f"{HOME}/releases/{release}"):
         sender = HTTPConnection(ada.base_url.host, ada.base_url.port, timeout=60)
-        sender.putrequest("POST", f"{ada.base_url.path}{place.removeprefix('/')}/assets?name=large.bin")
+        sender.putrequest("POST", f"{ada.base_url.path}{path.removeprefix('/')}/assets?name=large.bin")
         sender.putheader("Authorization", ada.headers["authorization"])
         sender.putheader("Content-Type", "application/octet-stream")
         sender.putheader("Content-Length", str(10**15))
         sender.endheaders()
         assert sender.getresponse().status == 413
         sender.close()
-        assert ada.get(f"{place}/assets").json() == []
+        assert ada.get(f"{path}/assets").json() == []
 
 
 def test_files_of_issues_and_comments_are_shown_with_them(ada: httpx.Client, comment: str) -> None:
@@ -88,10 +86,10 @@ def test_files_of_issues_and_comments_are_shown_with_them(ada: httpx.Client, com
     assert raw.status_code == 201
     of_comment = [raw.json()]
     assert ada.get(f"{issue}/assets").json() == of_issue == ada.get(issue).json()["assets"]
-    listed = {one["number"]: one["assets"] for one in ada.get(f"{HOME}/issues").json()}
+    listed = {issue["number"]: issue["assets"] for issue in ada.get(f"{HOME}/issues").json()}
     assert listed == {1: of_issue, 2: []}
     assert ada.get(f"{comment}/assets").json() == of_comment == ada.get(comment).json()["assets"]
-    assert [one["assets"] for one in ada.get(f"{issue}/comments").json()] == [of_comment]
+    assert [comment["assets"] for comment in ada.get(f"{issue}/comments").json()] == [of_comment]
     assert ada.get(f"{issue}/assets/{of_issue[0]['id']}").json() == of_issue[0]
     assert ada.get(f"{comment}/assets/{of_comment[0]['id']}").json() == of_comment[0]
     assert ada.get(f"{issue}/assets/{of_comment[0]['id']}").status_code == 404
@@ -105,18 +103,18 @@ def test_files_of_issues_and_comments_are_shown_with_them(ada: httpx.Client, com
 @pytest.mark.parametrize("kind", ["issue", "comment"])
 def test_files_are_renamed_and_deleted(ada: httpx.Client, comment: str, kind: str) -> None:
     """Also to a name that another file has; a deleted file cannot be downloaded."""
-    place = comment if kind == "comment" else f"{HOME}/issues/1"
-    first, second = upload(ada, place, "a.txt"), upload(ada, place, "b.txt")
-    path = f"{place}/assets/{first['id']}"
+    target_path = comment if kind == "comment" else f"{HOME}/issues/1"
+    first, second = upload(ada, target_path, "a.txt"), upload(ada, target_path, "b.txt")
+    path = f"{target_path}/assets/{first['id']}"
     renamed = ada.patch(path, json={"name": "b.txt"})
     assert (renamed.status_code, renamed.json()) == (201, {**first, "name": "b.txt"})
     assert ada.patch(path, json={}).json()["name"] == "b.txt"
     assert ada.patch(path, json={"name": "a/b"}).status_code == 422
     assert ada.delete(path).status_code == 204
     assert ada.delete(path).status_code == 404
-    assert ada.get(f"{place}/assets").json() == [second]
+    assert ada.get(f"{target_path}/assets").json() == [second]
     assert ada.get(first["browser_download_url"]).status_code == 404
-    assert ada.post(f"{place}/assets", content=b"x").status_code == 400
+    assert ada.post(f"{target_path}/assets", content=b"x").status_code == 400
 
 
 def test_files_go_with_the_comment_and_the_issue(ada: httpx.Client, comment: str) -> None:
@@ -133,14 +131,14 @@ def test_the_author_and_writers_may_attach(ada: httpx.Client, comment: str, clie
     """Others who read are refused, an archived repository too; private ones do not exist for strangers."""
     eve, max_ = clients.user("eve"), clients.user("max")
     mine = upload(ada, comment)
-    place = f"{HOME}/issues/1/assets"
+    path = f"{HOME}/issues/1/assets"
     for client in (eve, clients.anonymous):
-        assert client.get(place).status_code == 404
+        assert client.get(path).status_code == 404
         assert client.get(mine["browser_download_url"]).status_code == 404
     ada.patch(HOME, json={"private": False})
     ada.put(f"{HOME}/collaborators/max", json={"permission": "write"})
     assert clients.anonymous.get(mine["browser_download_url"]).content == b"picture"
-    assert eve.post(place, params={"name": "x"}, content=b"x").status_code == 403
+    assert eve.post(path, params={"name": "x"}, content=b"x").status_code == 403
     assert eve.delete(f"{comment}/assets/{mine['id']}").status_code == 403
     assert eve.patch(f"{comment}/assets/{mine['id']}", json={"name": "x"}).status_code == 403
     upload(max_, f"{HOME}/issues/1")
@@ -150,7 +148,7 @@ def test_the_author_and_writers_may_attach(ada: httpx.Client, comment: str, clie
     own_comment = eve.post(f"{HOME}/issues/1/comments", json={"body": "Me too"}).json()["id"]
     upload(eve, f"{HOME}/issues/comments/{own_comment}")
     ada.patch(HOME, json={"archived": True})
-    assert ada.post(place, params={"name": "x"}, content=b"x").status_code == 423
+    assert ada.post(path, params={"name": "x"}, content=b"x").status_code == 423
 
 
 def test_files_of_a_switched_off_unit_are_not_served(ada: httpx.Client, clients: ServiceClients) -> None:
@@ -167,7 +165,7 @@ def test_files_of_a_switched_off_unit_are_not_served(ada: httpx.Client, clients:
 
 def test_the_limits_are_announced(clients: ServiceClients) -> None:
     """Clients ask before they offer an upload."""
-    told = clients.anonymous.get("/settings/attachment").json()
-    assert (told["enabled"], told["allowed_types"]) == (True, "*/*")
-    assert told["max_files"] > 0
-    assert told["max_size"] > 0
+    payload = clients.anonymous.get("/settings/attachment").json()
+    assert (payload["enabled"], payload["allowed_types"]) == (True, "*/*")
+    assert payload["max_files"] > 0
+    assert payload["max_size"] > 0

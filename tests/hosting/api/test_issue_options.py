@@ -21,8 +21,8 @@ def test_absent_null_and_empty_keep_a_thing_as_it_is(ada: httpx.Client) -> None:
     """Clients that always send a title send an empty one when they mean none."""
     opened(ada, body="words", due_date="2030-01-01T00:00:00Z")
     body = {"title": "", "body": None, "assignees": None, "state": "", "due_date": None, "milestone": None}
-    kept = ada.patch(f"{ISSUES}/1", json=body).json()
-    assert (kept["title"], kept["body"], kept["due_date"]) == ("It leaks", "words", "2030-01-01T00:00:00Z")
+    stored = ada.patch(f"{ISSUES}/1", json=body).json()
+    assert (stored["title"], stored["body"], stored["due_date"]) == ("It leaks", "words", "2030-01-01T00:00:00Z")
     assert ada.patch(f"{ISSUES}/1", json={"body": "", "unset_due_date": True}).json()["due_date"] is None
     assert ada.get(f"{ISSUES}/1").json()["body"] == ""
 
@@ -55,9 +55,9 @@ def test_bad_input_is_refused_by_the_name_of_its_field(clients: ServiceClients, 
     """Nothing is opened, and no number is used up."""
     clients.account("eve")
     for body, message in BAD:
-        answer = ada.post(ISSUES, json={"title": "t", **body})
-        assert answer.status_code == 422, body
-        assert answer.json()["message"].startswith(message), body
+        response = ada.post(ISSUES, json={"title": "t", **body})
+        assert response.status_code == 422, body
+        assert response.json()["message"].startswith(message), body
     assert opened(ada)["number"] == 1
 
 
@@ -72,7 +72,9 @@ def test_bodies_that_are_no_json_object_are_refused(ada: httpx.Client) -> None:
 def test_a_form_works_like_json(ada: httpx.Client) -> None:
     """Lists are names that come more than once."""
     number = ada.post("/repos/ada/ship/labels", json={"name": "bug", "color": "f00"}).json()["id"]
-    made = ada.post(ISSUES, data={"title": "t", "labels": [str(number)], "assignees": ["ada"], "closed": "true"})
-    assert made.status_code == 201
-    assert [one["name"] for one in made.json()["labels"]] == ["bug"]
-    assert (made.json()["state"], made.json()["assignee"]["login"]) == ("closed", "ada")
+    response = ada.post(
+        ISSUES, data={"title": "t", "labels": [str(number)], "assignees": ["ada"], "closed": "true"}
+    )
+    assert response.status_code == 201
+    assert [label["name"] for label in response.json()["labels"]] == ["bug"]
+    assert (response.json()["state"], response.json()["assignee"]["login"]) == ("closed", "ada")

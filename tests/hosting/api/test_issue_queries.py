@@ -27,9 +27,9 @@ BAD_QUERIES = [
 def test_queries_nobody_understands_are_refused(clients: ServiceClients, ada: httpx.Client) -> None:
     """By the name of the field, on the list and on the search alike."""
     for query, path in itertools.product(BAD_QUERIES, (ISSUES, "/repos/issues/search")):
-        answer = clients.anonymous.get(path, params=query)
-        assert answer.status_code == 422
-        assert answer.json()["message"].lower().startswith(f"[{next(iter(query))}]")
+        response = clients.anonymous.get(path, params=query)
+        assert response.status_code == 422
+        assert response.json()["message"].lower().startswith(f"[{next(iter(query))}]")
 
 
 def test_every_word_for_an_order_has_one() -> None:

@@ -77,8 +77,8 @@ def test_a_body_that_names_nothing_is_refused(ada: httpx.Client) -> None:
     json = {"Content-Type": "application/json"}
     for body, status, said in BAD_BODIES:
         for method, side in itertools.product(("POST", "DELETE"), ("dependencies", "blocks")):
-            answer = ada.request(method, f"{SHIP}/1/{side}", content=body, headers=json)
-            assert message(answer, status).startswith(said)
+            response = ada.request(method, f"{SHIP}/1/{side}", content=body, headers=json)
+            assert message(response, status).startswith(said)
 
 
 def test_a_hidden_repository_is_as_good_as_none(
@@ -90,9 +90,9 @@ def test_a_hidden_repository_is_as_good_as_none(
         make_organization(clients.database, "cabal", find_user(clients.database, "admin"), visibility="private"),
     )
     for owner in (bob, cabal):
-        place = make_repository(clients.database, owner, "secret", is_private=True)
-        open_many(clients.database, place, bob, 1)
-    answers, asked = [], []
+        repository = make_repository(clients.database, owner, "secret", is_private=True)
+        open_many(clients.database, repository, bob, 1)
+    responses, asked = [], []
     for side in ("dependencies", "blocks"):
         for whose, repo, index in (
             ("bob", "secret", 1),
@@ -101,18 +101,18 @@ def test_a_hidden_repository_is_as_good_as_none(
             ("cabal", "secret", 1),
             ("nobody", "secret", 1),
         ):
-            with counting_queries(clients.database, monkeypatch) as found:
+            with counting_queries(clients.database, monkeypatch) as queries:
                 answer = ada.post(f"{SHIP}/1/{side}", json={"index": index, "owner": whose, "repo": repo})
-            said = message(answer, 404).replace(whose, "OWNER").replace(f"name: {repo}]", "name: REPO]")
+            posted_message = message(answer, 404).replace(whose, "OWNER").replace(f"name: {repo}]", "name: REPO]")
             headers = {
                 name: value
                 for name, value in answer.headers.items()
                 if name not in {"date", "content-length", "x-request-id"}
             }
-            answers.append((said, headers))
+            responses.append((posted_message, headers))
             # Whose token it is is asked for once, and then in a cache.
-            asked.append([text.split("IN (")[0] for text in found if "tokens.token_hash" not in text])
-    assert all(answer == answers[0] for answer in answers)
-    assert all(one == asked[0] for one in asked)
+            asked.append([text.split("IN (")[0] for text in queries if "tokens.token_hash" not in text])
+    assert all(response == responses[0] for response in responses)
+    assert all(item == asked[0] for item in asked)
     assert len(asked[0]) == 5
-    assert answers[0][0] == "repository does not exist [id: 0, uid: 0, owner_name: OWNER, name: REPO]"
+    assert responses[0][0] == "repository does not exist [id: 0, uid: 0, owner_name: OWNER, name: REPO]"

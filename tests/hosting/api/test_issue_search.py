@@ -13,10 +13,10 @@ SEARCH = "/repos/issues/search"
 
 def found(client: httpx.Client, **query: str | int | bool) -> list[str]:
     """Return the repositories and titles a search finds, oldest first."""
-    answer = client.get(SEARCH, params={"sort": "oldest", **query})
-    assert answer.status_code == 200, answer.text
-    assert answer.headers["X-Total-Count"] == str(len(answer.json()))
-    return [f"{issue['repository']['name']} {issue['title']}" for issue in answer.json()]
+    response = client.get(SEARCH, params={"sort": "oldest", **query})
+    assert response.status_code == 200, response.text
+    assert response.headers["X-Total-Count"] == str(len(response.json()))
+    return [f"{issue['repository']['name']} {issue['title']}" for issue in response.json()]
 
 
 @pytest.fixture
@@ -107,5 +107,5 @@ def test_a_repository_can_come_first(people: dict[str, httpx.Client]) -> None:
     ada = people["ada"]
     number = ada.get("/repos/acme/shared/issues/1").json()["repository"]["id"]
     assert found(ada, priority_repo_id=number)[:2] == ["shared issue", "shared pull"]
-    answer = ada.get(SEARCH, params={"limit": 4, "page": 2})
-    assert (len(answer.json()), answer.headers["X-Total-Count"]) == (2, "6")
+    response = ada.get(SEARCH, params={"limit": 4, "page": 2})
+    assert (len(response.json()), response.headers["X-Total-Count"]) == (2, "6")

@@ -20,16 +20,16 @@ def ada(clients: ServiceClients) -> httpx.Client:
 
 def subscribed(client: httpx.Client) -> bool:
     """Ask whether somebody is subscribed."""
-    told = client.get(f"{PLACE}/check").json()
-    assert told["ignored"] is not told["subscribed"]
-    assert told["url"].endswith("/repos/ada/ship/issues/1/subscriptions")
-    answer: bool = told["subscribed"]
+    payload = client.get(f"{PLACE}/check").json()
+    assert payload["ignored"] is not payload["subscribed"]
+    assert payload["url"].endswith("/repos/ada/ship/issues/1/subscriptions")
+    answer: bool = payload["subscribed"]
     return answer
 
 
 def names(client: httpx.Client) -> list[str]:
     """List who subscribed."""
-    return [one["login"] for one in client.get(PLACE).json()]
+    return [item["login"] for item in client.get(PLACE).json()]
 
 
 def test_a_choice_is_kept(ada: httpx.Client, clients: ServiceClients) -> None:

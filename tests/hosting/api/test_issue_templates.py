@@ -15,8 +15,8 @@ def commit(client: httpx.Client, files: dict[str, bytes]) -> None:
         {"operation": "create", "path": path, "content": b64encode(content).decode()}
         for path, content in files.items()
     ]
-    answer = client.post("/repos/ada/ship/contents", json={"files": entries})
-    assert answer.status_code == 201, answer.text
+    response = client.post("/repos/ada/ship/contents", json={"files": entries})
+    assert response.status_code == 201, response.text
 
 
 def test_templates_are_those_of_the_first_folder_that_has_any(clients: ServiceClients) -> None:
@@ -40,9 +40,9 @@ def test_templates_are_those_of_the_first_folder_that_has_any(clients: ServiceCl
             ".gitlab/ISSUE_TEMPLATE/other.md": BUG,
         },
     )
-    answer = clients.anonymous.get("/repos/ada/ship/issue_templates")
-    assert answer.status_code == 200
-    bug, idea = answer.json()
+    response = clients.anonymous.get("/repos/ada/ship/issue_templates")
+    assert response.status_code == 200
+    bug, idea = response.json()
     assert bug == {
         "name": "Bug",
         "title": "",

@@ -26,9 +26,9 @@ def test_everything_can_be_said_at_once_by_a_writer(clients: ServiceClients, ada
         closed=True,
         ref="refs/heads/main",
     )
-    assert [one["name"] for one in made["labels"]] == ["bug", "hull"]
+    assert [label["name"] for label in made["labels"]] == ["bug", "hull"]
     assert made["labels"][1] == other
-    assert (made["assignee"]["login"], [one["login"] for one in made["assignees"]]) == ("ada", ["ada"])
+    assert (made["assignee"]["login"], [assignee["login"] for assignee in made["assignees"]]) == ("ada", ["ada"])
     assert (made["milestone"]["title"], made["milestone"]["closed_issues"]) == ("1.0", 1)
     assert (made["due_date"], made["state"], made["ref"]) == ("2030-01-02T02:04:05Z", "closed", "refs/heads/main")
 
@@ -55,8 +55,8 @@ def test_a_stale_version_is_refused_and_changes_nothing(ada: httpx.Client) -> No
     assert ada.patch(f"{ISSUES}/1", json={"body": "one", "content_version": 0}).json()["content_version"] == 1
     stale = ada.patch(f"{ISSUES}/1", json={"body": "two", "state": "closed", "content_version": 0})
     assert stale.status_code == 409
-    kept = ada.get(f"{ISSUES}/1").json()
-    assert (kept["body"], kept["state"]) == ("one", "open")
+    stored = ada.get(f"{ISSUES}/1").json()
+    assert (stored["body"], stored["state"]) == ("one", "open")
 
 
 def test_a_milestone_is_set_and_cleared(ada: httpx.Client) -> None:
@@ -72,8 +72,8 @@ def test_an_unknown_state_and_an_unknown_issue_have_their_own_answers(
 ) -> None:
     """The error names the repository and the number."""
     opened(ada)
-    answer = ada.patch(f"{ISSUES}/1", json={"state": "ajar"})
-    assert (answer.status_code, answer.json()["message"]) == (412, "unknown state: ajar")
+    response = ada.patch(f"{ISSUES}/1", json={"state": "ajar"})
+    assert (response.status_code, response.json()["message"]) == (412, "unknown state: ajar")
     repository = repositories.find_repository(clients.database, "ada", "ship")
     missing = ada.get(f"{ISSUES}/2")
     assert missing.json()["message"] == f"issue does not exist [id: 0, repo_id: {repository.id}, index: 2]"
@@ -171,10 +171,10 @@ def test_a_token_needs_the_scope_of_issues(clients: ServiceClients, ada: httpx.C
     assert other.get(ISSUES).status_code == 403
 
 
-def titles(answer: httpx.Response) -> list[str]:
+def titles(response: httpx.Response) -> list[str]:
     """Return the titles of a list."""
-    assert answer.status_code == 200, answer.text
-    return [issue["title"] for issue in answer.json()]
+    assert response.status_code == 200, response.text
+    return [issue["title"] for issue in response.json()]
 
 
 def test_lists_are_filtered_sorted_and_counted(clients: ServiceClients, ada: httpx.Client) -> None:

@@ -35,8 +35,8 @@ def test_a_label_is_made_shown_changed_and_removed(clients: ServiceClients, ada:
     assert ada.patch(there, json={}).json() == changed
     assert names(clients.anonymous.get(LABELS)) == ["flaw"]
     assert ada.delete(there).status_code == 204
-    for answer in (ada.get(there), ada.patch(there, json={"name": "x"}), ada.delete(there)):
-        assert answer.status_code == 404
+    for response in (ada.get(there), ada.patch(there, json={"name": "x"}), ada.delete(there)):
+        assert response.status_code == 404
 
 
 def test_labels_are_for_writers_to_make(clients: ServiceClients, ada: httpx.Client) -> None:
@@ -63,8 +63,8 @@ def test_bad_labels_are_refused(ada: httpx.Client) -> None:
         ({"name": "x", "color": 5}, "Color"),
         ({"name": "x", "color": "f00\n0"}, "Color"),
     ):
-        answer = ada.post(LABELS, json=body)
-        assert (answer.status_code, answer.json()["message"].partition("]")[0]) == (422, f"[{field}"), body
+        response = ada.post(LABELS, json=body)
+        assert (response.status_code, response.json()["message"].partition("]")[0]) == (422, f"[{field}"), body
     number = made(ada, "x")
     assert ada.patch(f"{LABELS}/{number}", json={"color": "red"}).status_code == 422
     assert ada.patch(f"{LABELS}/{number}", json={"name": ""}).status_code == 422

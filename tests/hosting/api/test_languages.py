@@ -18,9 +18,9 @@ def test_the_address_a_repository_names_lists_its_languages(clients: ServiceClie
         for path, content in files.items()
     ]
     assert ada.post("/repos/ada/ship/contents", json={"files": entries}).status_code == 201
-    answer = clients.anonymous.get(shown["languages_url"])
-    assert answer.status_code == 200
-    assert list(answer.json().items()) == [("Python", 9), ("C", 6)]
+    response = clients.anonymous.get(shown["languages_url"])
+    assert response.status_code == 200
+    assert list(response.json().items()) == [("Python", 9), ("C", 6)]
 
 
 def test_the_languages_of_what_is_not_there_are_not_there(clients: ServiceClients) -> None:

@@ -85,7 +85,7 @@ def paged_lists() -> list[str]:
     return [
         path
         for path, operations in DOCUMENT["paths"].items()
-        if any(one["name"] == "page" for one in operations.get("get", {}).get("parameters", ()))
+        if any(item["name"] == "page" for item in operations.get("get", {}).get("parameters", ()))
     ]
 
 
@@ -105,15 +105,15 @@ def address(path: str, numbers: dict[tuple[str, str], str]) -> str:
 @contextmanager
 def queries() -> Iterator[list[tuple[str, Any]]]:
     """Record the queries of all databases of this process."""
-    found: list[tuple[str, Any]] = []
+    results: list[tuple[str, Any]] = []
 
     def note(_connection: object, _cursor: object, statement: str, parameters: Any, *_rest: object) -> None:
         if statement.lstrip().startswith(("SELECT", "WITH")):
-            found.append((statement, parameters))
+            results.append((statement, parameters))
 
     event.listen(Engine, "before_cursor_execute", note)
     try:
-        yield found
+        yield results
     finally:
         event.remove(Engine, "before_cursor_execute", note)
 
@@ -122,15 +122,15 @@ def faults_of(database: Database, path: str, statement: str, parameters: Any) ->
     """Return the steps of a query's plan that grow with a table."""
     if statement.startswith(OF_A_PAGE):
         return []
-    found = []
+    results = []
     for line in plan_of(database, statement, parameters).splitlines():
         scanned = SCAN.search(line)
         is_scan = scanned is not None and (scanned[1] or scanned[2]) in metadata.tables.keys() - {
             COUNTED.get(path)
         }
         if is_scan or (SORT.search(line) and path not in SORTED and not CANDIDATES.search(statement)):
-            found.append(f"{path}: {line}: {statement}")
-    return found
+            results.append(f"{path}: {line}: {statement}")
+    return results
 
 
 def check_lists(clients: ServiceClients, matrix: PermissionMatrix) -> Iterator[str]:
@@ -139,12 +139,12 @@ def check_lists(clients: ServiceClients, matrix: PermissionMatrix) -> Iterator[s
         answered = set()
         for role in ("owner", "admin", "stranger"):
             for variant in ({}, *VARIANTS.get(path, ())):
-                with queries() as found:
-                    answer = matrix.callers[role].get(
+                with queries() as statements:
+                    response = matrix.callers[role].get(
                         address(path, matrix.numbers), params={"page": 2, "limit": 2, **variant}
                     )
-                answered.add(answer.status_code)
-                for statement, parameters in found:
+                answered.add(response.status_code)
+                for statement, parameters in statements:
                     yield from faults_of(clients.database, path, statement, parameters)
         assert 200 in answered or path in UNANSWERED, (path, answered)
 

@@ -14,10 +14,10 @@ def ada(clients: ServiceClients) -> httpx.Client:
 
 def rendered(client: httpx.Client, path: str, **options: object) -> str:
     """Render a text."""
-    answer = client.post(path, json=options)
-    assert answer.status_code == 200, answer.text
-    assert answer.headers["content-type"] == "text/html; charset=utf-8"
-    return answer.text
+    response = client.post(path, json=options)
+    assert response.status_code == 200, response.text
+    assert response.headers["content-type"] == "text/html; charset=utf-8"
+    return response.text
 
 
 def test_a_text_is_rendered_and_sanitized(ada: httpx.Client) -> None:

@@ -9,11 +9,11 @@ from tests.hosting.api_clients import ServiceClients
 @pytest.fixture
 def people(clients: ServiceClients) -> dict[str, httpx.Client]:
     """Make an organization with an owner and a member, and a stranger."""
-    made = {name: clients.user(name) for name in ("ada", "bob", "eve")}
-    made["ada"].post("/orgs", json={"username": "guild"})
-    team = made["ada"].post("/orgs/guild/teams", json={"name": "readers"}).json()["id"]
-    assert made["ada"].put(f"/teams/{team}/members/bob").status_code == 204
-    return made
+    users = {name: clients.user(name) for name in ("ada", "bob", "eve")}
+    users["ada"].post("/orgs", json={"username": "guild"})
+    team = users["ada"].post("/orgs/guild/teams", json={"name": "readers"}).json()["id"]
+    assert users["ada"].put(f"/teams/{team}/members/bob").status_code == 204
+    return users
 
 
 def names(client: httpx.Client, path: str) -> list[str]:

@@ -72,13 +72,13 @@ def test_a_migrated_repository_has_every_branch_tag_and_note(
     ada: httpx.Client, clients: ServiceClients, tmp_path: Path
 ) -> None:
     """And the default branch, the address it came from, and it can be written to."""
-    answer = migrated(ada, clients, description="Sails", private=True)
-    assert answer.status_code == 201, answer.text
-    made = answer.json()
-    assert (made["full_name"], made["default_branch"], made["empty"]) == ("ada/copy", "trunk", False)
-    assert (made["private"], made["mirror"], made["branch_count"]) == (True, False, 2)
-    assert made["original_url"] == f"{clients.service.url}/ada/ship.git"
-    assert made["description"] == "Sails"
+    response = migrated(ada, clients, description="Sails", private=True)
+    assert response.status_code == 201, response.text
+    created = response.json()
+    assert (created["full_name"], created["default_branch"], created["empty"]) == ("ada/copy", "trunk", False)
+    assert (created["private"], created["mirror"], created["branch_count"]) == (True, False, 2)
+    assert created["original_url"] == f"{clients.service.url}/ada/ship.git"
+    assert created["description"] == "Sails"
     git = Git(tmp_path / "listing")
     assert remote_refs(git, clients, "ada/copy") == remote_refs(git, clients, "ada/ship")
     git("clone", "--quiet", address(clients.service.url, "ada", PASSWORD, "ada/copy"), ".")
@@ -97,8 +97,8 @@ def test_a_migrated_repository_has_every_branch_tag_and_note(
 def test_a_private_repository_is_migrated_with_credentials(ada: httpx.Client, clients: ServiceClients) -> None:
     """In the body as a password or a token, or in the address, which is not shown."""
     ada.patch("/repos/ada/ship", json={"private": True})
-    answer = migrated(ada, clients)
-    assert (answer.status_code, "credentials" in answer.text) == (422, True)
+    response = migrated(ada, clients)
+    assert (response.status_code, "credentials" in response.text) == (422, True)
     assert ada.get("/repos/ada/copy").status_code == 404
     token = clients.open("/api/v1", "ada").post(
         "/users/ada/tokens", json={"name": "reads", "scopes": ["read:repository"]}
@@ -109,17 +109,17 @@ def test_a_private_repository_is_migrated_with_credentials(ada: httpx.Client, cl
         ("two", {"auth_token": token.json()["sha1"]}),
         ("three", {"clone_addr": inside}),
     ):
-        answer = migrated(ada, clients, repo_name=name, **body)
-        assert answer.status_code == 201, answer.text
-        assert answer.json()["original_url"] == f"{clients.service.url}/ada/ship.git"
+        response = migrated(ada, clients, repo_name=name, **body)
+        assert response.status_code == 201, response.text
+        assert response.json()["original_url"] == f"{clients.service.url}/ada/ship.git"
     assert migrated(ada, clients, auth_username="ada", auth_password="wrong").status_code == 422
 
 
 def test_an_empty_repository_is_migrated(ada: httpx.Client, clients: ServiceClients) -> None:
     """There is nothing to fetch, which is no failure."""
     ada.post("/user/repos", json={"name": "void"})
-    answer = migrated(ada, clients, clone_addr=f"{clients.service.url}/ada/void")
-    assert (answer.status_code, answer.json()["empty"], answer.json()["mirror"]) == (201, True, False)
+    response = migrated(ada, clients, clone_addr=f"{clients.service.url}/ada/void")
+    assert (response.status_code, response.json()["empty"], response.json()["mirror"]) == (201, True, False)
 
 
 WRONG: tuple[dict[str, Any], ...] = (
@@ -156,10 +156,10 @@ WRONG: tuple[dict[str, Any], ...] = (
 def test_what_cannot_be_migrated_is_refused(ada: httpx.Client, clients: ServiceClients) -> None:
     """With words, and without a repository."""
     for wrong in WRONG:
-        answer = migrated(ada, clients, **wrong)
-        assert answer.status_code == 422, (wrong, answer.text)
-        assert answer.json()["message"]
-    assert [one["name"] for one in ada.get("/user/repos").json()] == ["ship"]
+        response = migrated(ada, clients, **wrong)
+        assert response.status_code == 422, (wrong, response.text)
+        assert response.json()["message"]
+    assert [repo["name"] for repo in ada.get("/user/repos").json()] == ["ship"]
 
 
 def test_the_setting_decides_which_hosts_are_reached(
@@ -168,9 +168,9 @@ def test_the_setting_decides_which_hosts_are_reached(
     """By default only those of the public internet."""
     with shared_server.serving(build(settings)) as url:
         for clients in open_clients(Service(url, settings, database)):
-            answer = migrated(clients.user("ada"), clients, clone_addr=f"{url}/ada/ship.git")
-            assert answer.status_code == 422
-            assert "migration_allowed_hosts" in answer.text
+            response = migrated(clients.user("ada"), clients, clone_addr=f"{url}/ada/ship.git")
+            assert response.status_code == 422
+            assert "migration_allowed_hosts" in response.text
 
 
 def test_names_and_permissions_are_checked_as_for_a_new_repository(
@@ -182,8 +182,8 @@ def test_names_and_permissions_are_checked_as_for_a_new_repository(
     make_organization(clients.database, "guild", account)
     assert migrated(ada, clients, repo_owner="guild").status_code == 403
     assert migrated(ada, clients, repo_owner="bob").status_code == 422
-    answer = migrated(clients.with_token(account), clients, repo_owner="guild")
-    assert (answer.status_code, answer.json()["full_name"]) == (201, "guild/copy")
+    response = migrated(clients.with_token(account), clients, repo_owner="guild")
+    assert (response.status_code, response.json()["full_name"]) == (201, "guild/copy")
     assert migrated(clients.anonymous, clients).status_code == 401
 
 
@@ -214,8 +214,8 @@ def test_a_repository_that_is_too_large_is_not_kept(
             work("add", ".")
             work("commit", "--quiet", "-m", "Cargo")
             work("push", "--quiet", "origin", "trunk")
-            answer = migrated(ada, clients)
-            assert (answer.status_code, "migration_max_mb" in answer.text) == (422, True)
+            response = migrated(ada, clients)
+            assert (response.status_code, "migration_max_mb" in response.text) == (422, True)
             assert ada.get("/repos/ada/copy").status_code == 404
 
 
@@ -232,4 +232,4 @@ def test_what_an_interrupted_migration_left_is_deleted(ada: httpx.Client, client
     assert migrations.remove_abandoned(app, now=later + 60) == 1
     assert migrations.remove_abandoned(app, now=later + 60) == 0
     app.close()
-    assert sorted(one["name"] for one in ada.get("/user/repos").json()) == ["copy", "ship"]
+    assert sorted(repo["name"] for repo in ada.get("/user/repos").json()) == ["copy", "ship"]

@@ -7,17 +7,17 @@ from tests.hosting.api_clients import ServiceClients
 MILESTONES = "/repos/ada/ship/milestones"
 
 
-def titles(answer: httpx.Response) -> list[str]:
+def titles(response: httpx.Response) -> list[str]:
     """Return the titles in a list of milestones."""
-    assert answer.status_code == 200, answer.text
-    return [one["title"] for one in answer.json()]
+    assert response.status_code == 200, response.text
+    return [item["title"] for item in response.json()]
 
 
 def test_a_milestone_counts_its_issues(clients: ServiceClients, ada: httpx.Client) -> None:
     """Open and closed apart, wherever it is shown."""
-    made = ada.post(MILESTONES, json={"title": "1.0", "due_on": "2030-01-01T00:00:00Z"})
-    assert made.status_code == 201
-    milestone = made.json()
+    response = ada.post(MILESTONES, json={"title": "1.0", "due_on": "2030-01-01T00:00:00Z"})
+    assert response.status_code == 201
+    milestone = response.json()
     keys = [
         "id",
         "title",
@@ -94,6 +94,6 @@ def test_bad_milestones_are_refused(ada: httpx.Client) -> None:
         ({"title": "t", "due_on": "1900-01-01T00:00:00Z"}, "DueOn"),
         ({"title": "t", "description": "\0"}, "Description"),
     ):
-        answer = ada.post(MILESTONES, json=body)
-        assert (answer.status_code, answer.json()["message"].partition("]")[0]) == (422, f"[{field}"), body
+        response = ada.post(MILESTONES, json=body)
+        assert (response.status_code, response.json()["message"].partition("]")[0]) == (422, f"[{field}"), body
     assert ada.get(MILESTONES, params={"state": "ajar"}).status_code == 422

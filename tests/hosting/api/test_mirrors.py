@@ -51,14 +51,14 @@ def work(clients: ServiceClients, tmp_path: Path) -> Git:
     """Give Ada a private repository with a history, and a mirror of it."""
     ada = clients.user("ada")
     ada.post("/user/repos", json={"name": "ship", "default_branch": "trunk", "private": True})
-    made = fill(clients, tmp_path)
+    git = fill(clients, tmp_path)
     given = {"auth_username": "ada", "auth_password": PASSWORD, "mirror": True, "mirror_interval": "1h"}
-    answer = migrated(ada, clients, **given)
-    assert answer.status_code == 201, answer.text
-    shown = answer.json()
+    response = migrated(ada, clients, **given)
+    assert response.status_code == 201, response.text
+    shown = response.json()
     assert (shown["mirror"], shown["mirror_interval"]) == (True, "1h0m0s")
     assert shown["mirror_updated"] > "2020"
-    return made
+    return git
 
 
 def owner(clients: ServiceClients) -> httpx.Client:
@@ -75,8 +75,8 @@ def test_a_mirror_follows_branches_tags_and_deletions(work: Git, clients: Servic
     work("tag", "v2")
     work("push", "--quiet", "--force", "origin", "trunk", "v2", ":café", ":refs/tags/light")
     ada = owner(clients)
-    answer = ada.post("/repos/ada/copy/mirror-sync")
-    assert (answer.status_code, answer.content) == (200, b"")
+    response = ada.post("/repos/ada/copy/mirror-sync")
+    assert (response.status_code, response.content) == (200, b"")
     assert mirrors.sync_due(app) == 1
     assert remote_refs(work, clients, "ada/copy") == remote_refs(work, clients, "ada/ship")
     assert ada.get("/repos/ada/copy/contents/sail.txt").status_code == 200
@@ -107,8 +107,8 @@ def test_a_mirror_is_read_only_for_people(work: Git, clients: ServiceClients) ->
     there = address(clients.service.url, "ada", PASSWORD, "ada/copy")
     work("commit", "--quiet", "--allow-empty", "-m", "More")
     assert work.try_to("push", there, "trunk").returncode != 0
-    answer = owner(clients).post("/repos/ada/copy/contents/a", json={"content": ""})
-    assert answer.status_code == 423
+    response = owner(clients).post("/repos/ada/copy/contents/a", json={"content": ""})
+    assert response.status_code == 423
 
 
 def test_the_default_branch_follows_when_it_is_renamed_elsewhere(

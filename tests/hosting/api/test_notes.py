@@ -13,10 +13,10 @@ HOME = "/repos/ada/ship"
 def test_a_pushed_note_is_shown(clients: ServiceClients, tmp_path: Path) -> None:
     """By commit and by branch; a commit without one has none, and other people's private ones neither."""
     ada = clients.user("ada")
-    made = ada.post("/user/repos", json={"name": "ship", "auto_init": True, "private": True}).json()
+    repo = ada.post("/user/repos", json={"name": "ship", "auto_init": True, "private": True}).json()
     head = ada.get(f"{HOME}/branches/main").json()["commit"]["id"]
     assert ada.get(f"{HOME}/git/notes/{head}").status_code == 404
-    note(ada, made["clone_url"], tmp_path, head)
+    note(ada, repo["clone_url"], tmp_path, head)
     shown = ada.get(f"{HOME}/git/notes/{head}")
     assert shown.status_code == 200
     assert (shown.json()["message"], shown.json()["commit"]["sha"]) == ("Sails well\n", head)

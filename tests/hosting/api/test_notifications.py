@@ -27,22 +27,22 @@ def eve(clients: ServiceClients) -> httpx.Client:
 
 def threads(client: httpx.Client, **query: str | bool) -> list[dict[str, Any]]:
     """List notifications."""
-    answer = client.get("/notifications", params=query)
-    assert answer.status_code == 200, answer.text
-    found: list[dict[str, Any]] = answer.json()
-    assert answer.headers["x-total-count"] == str(len(found))
-    return found
+    response = client.get("/notifications", params=query)
+    assert response.status_code == 200, response.text
+    results: list[dict[str, Any]] = response.json()
+    assert response.headers["x-total-count"] == str(len(results))
+    return results
 
 
 def titles(client: httpx.Client, **query: str | bool) -> list[str]:
     """List what notifications are about."""
-    return [one["subject"]["title"] for one in threads(client, **query)]
+    return [item["subject"]["title"] for item in threads(client, **query)]
 
 
 def count(client: httpx.Client) -> int:
     """Ask how many are unread."""
-    found: int = client.get("/notifications/new").json()["new"]
-    return found
+    result: int = client.get("/notifications/new").json()["new"]
+    return result
 
 
 def test_a_thread_shows_the_issue_and_the_latest_comment(ada: httpx.Client, eve: httpx.Client) -> None:
@@ -147,7 +147,7 @@ def test_pull_requests_tell_reviewers(ada: httpx.Client, eve: httpx.Client) -> N
     ada.post(f"{HOME}/pulls", json={"title": "New", "head": "side", "base": "main"})
     assert count(eve) == 0
     ada.post(f"{HOME}/pulls/1/requested_reviewers", json={"reviewers": ["eve"]})
-    assert [one["subject"]["type"] for one in threads(eve)] == ["Pull"]
+    assert [item["subject"]["type"] for item in threads(eve)] == ["Pull"]
     assert titles(eve, **{"subject-type": "issue"}) == []
     assert titles(eve, **{"subject-type": "pull"}) == ["New"]
     eve.post(f"{HOME}/pulls/1/reviews", json={"event": "APPROVED"})
@@ -160,7 +160,7 @@ def test_threads_are_read_and_become_unread_again(ada: httpx.Client, eve: httpx.
         eve.post(f"{HOME}/issues", json={"title": title})
         number = {"Leak": 1, "Sail": 2}[title]
         ada.post(f"{HOME}/issues/{number}/comments", json={"body": "Seen"})
-    ids = {one["subject"]["title"]: one["id"] for one in threads(eve)}
+    ids = {item["subject"]["title"]: item["id"] for item in threads(eve)}
     read = eve.patch(f"/notifications/threads/{ids['Leak']}")
     assert (read.status_code, read.json()["unread"]) == (205, False)
     pinned = eve.patch(f"/notifications/threads/{ids['Sail']}", params={"to-status": "pinned"})
@@ -180,15 +180,15 @@ def test_threads_are_read_and_become_unread_again(ada: httpx.Client, eve: httpx.
 def test_all_are_marked_at_once(ada: httpx.Client, eve: httpx.Client) -> None:
     """Everywhere or in one repository, up to a time; nobody else's."""
     ada.post("/user/repos", json={"name": "boat"})
-    for place in (HOME, "/repos/ada/boat"):
-        ada.post(f"{place}/issues", json={"title": place, "body": "@eve"})
-        eve.post(f"{place}/issues/1/comments", json={"body": "Yes"})
+    for path in (HOME, "/repos/ada/boat"):
+        ada.post(f"{path}/issues", json={"title": path, "body": "@eve"})
+        eve.post(f"{path}/issues/1/comments", json={"body": "Yes"})
     assert (count(eve), count(ada)) == (2, 2)
-    assert [one["subject"]["title"] for one in eve.get(f"{HOME}/notifications").json()] == [HOME]
+    assert [notification["subject"]["title"] for notification in eve.get(f"{HOME}/notifications").json()] == [HOME]
     before = eve.put("/notifications", params={"last_read_at": "2020-01-01T00:00:00Z"})
     assert (before.status_code, before.json(), count(eve)) == (205, [], 2)
     here = eve.put(f"{HOME}/notifications")
-    assert (here.status_code, [one["unread"] for one in here.json()]) == (205, [False])
+    assert (here.status_code, [item["unread"] for item in here.json()]) == (205, [False])
     assert titles(eve) == ["/repos/ada/boat"]
     eve.put("/notifications")
     assert (count(eve), count(ada)) == (0, 2)
@@ -199,8 +199,8 @@ def test_all_are_marked_at_once(ada: httpx.Client, eve: httpx.Client) -> None:
 def test_threads_go_with_the_issue(ada: httpx.Client, eve: httpx.Client, clients: ServiceClients) -> None:
     """A deleted comment leaves the thread, a deleted issue does not; nothing is told without a login."""
     ada.post(f"{HOME}/issues", json={"title": "Leak"})
-    made = ada.post(f"{HOME}/issues/1/comments", json={"body": "@eve"}).json()
-    ada.delete(f"{HOME}/issues/comments/{made['id']}")
+    comment = ada.post(f"{HOME}/issues/1/comments", json={"body": "@eve"}).json()
+    ada.delete(f"{HOME}/issues/comments/{comment['id']}")
     (left,) = threads(eve)
     assert left["subject"]["latest_comment_url"] == left["subject"]["url"]
     ada.delete(f"{HOME}/issues/1")

@@ -38,12 +38,12 @@ def listed(git: Git, *how: str) -> list[tuple[str, str, str, str]]:
 def test_a_tree_is_gits(clients: ServiceClients, work: Git, recursive: str) -> None:
     """One directory, or everything below it with the directories."""
     for name in (work("rev-parse", "main^{tree}"), work("rev-parse", "main"), "main", "feature/x"):
-        answer = clients.anonymous.get(f"/repos/ada/notes/git/trees/{name}", params={"recursive": recursive})
-        found = answer.json()
-        entries = [(entry["path"], entry["mode"], entry["type"], entry["sha"]) for entry in found["tree"]]
+        response = clients.anonymous.get(f"/repos/ada/notes/git/trees/{name}", params={"recursive": recursive})
+        result = response.json()
+        entries = [(entry["path"], entry["mode"], entry["type"], entry["sha"]) for entry in result["tree"]]
         assert entries == listed(work, *(["-r", "-t"] if recursive else []))
-        assert (found["truncated"], found["total_count"]) == (False, len(entries))
-        assert answer.headers["x-total-count"] == str(len(entries))
+        assert (result["truncated"], result["total_count"]) == (False, len(entries))
+        assert response.headers["x-total-count"] == str(len(entries))
 
 
 def test_a_tree_comes_in_pages(clients: ServiceClients, work: Git) -> None:
@@ -72,9 +72,9 @@ def test_a_blob_is_its_bytes(clients: ServiceClients, work: Git) -> None:
 
 def test_refs_are_listed_by_their_beginnings(clients: ServiceClients, work: Git) -> None:
     """Full names; a beginning nobody has is not found."""
-    found = clients.anonymous.get("/repos/ada/notes/git/refs").json()
-    assert [ref["ref"] for ref in found] == ["refs/heads/feature/x", "refs/heads/main"]
-    assert {ref["object"]["sha"] for ref in found} == {work("rev-parse", "main")}
+    refs = clients.anonymous.get("/repos/ada/notes/git/refs").json()
+    assert [ref["ref"] for ref in refs] == ["refs/heads/feature/x", "refs/heads/main"]
+    assert {ref["object"]["sha"] for ref in refs} == {work("rev-parse", "main")}
     below = clients.anonymous.get("/repos/ada/notes/git/refs/heads/fea").json()
     assert [ref["ref"] for ref in below] == ["refs/heads/feature/x"]
     assert clients.anonymous.get("/repos/ada/notes/git/refs/heads/zzz").status_code == 404

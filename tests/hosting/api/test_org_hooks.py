@@ -62,10 +62,10 @@ def test_a_slack_hook_shows_its_channel(ada: httpx.Client) -> None:
 def test_hooks_are_listed_by_their_number_in_pages(ada: httpx.Client) -> None:
     """With how many there are, and where the others are."""
     numbers = [made(ada, PATH, name=f"hook {count}")["id"] for count in range(5)]
-    answer = ada.get(PATH, params={"limit": 2, "page": 2})
-    assert [hook["id"] for hook in answer.json()] == numbers[2:4]
-    assert answer.headers["x-total-count"] == "5"
-    assert 'page=3>; rel="next"' in answer.headers["link"]
+    response = ada.get(PATH, params={"limit": 2, "page": 2})
+    assert [hook["id"] for hook in response.json()] == numbers[2:4]
+    assert response.headers["x-total-count"] == "5"
+    assert 'page=3>; rel="next"' in response.headers["link"]
     last = ada.get(PATH, params={"limit": 2, "page": 3})
     assert ([hook["id"] for hook in last.json()], last.headers["x-total-count"]) == (numbers[4:], "5")
     whole = ada.get(PATH)
@@ -79,8 +79,8 @@ def test_hooks_are_listed_by_their_number_in_pages(ada: httpx.Client) -> None:
 def test_a_page_that_is_none_does_no_harm(ada: httpx.Client, page: str, expected: int) -> None:
     """Below the first is the first; beyond the last there is nothing, but still the total."""
     made(ada, PATH)
-    answer = ada.get(PATH, params={"page": page, "limit": "99999999999999999999"})
-    assert (answer.status_code, len(answer.json()), answer.headers["x-total-count"]) == (200, expected, "1")
+    response = ada.get(PATH, params={"page": page, "limit": "99999999999999999999"})
+    assert (response.status_code, len(response.json()), response.headers["x-total-count"]) == (200, expected, "1")
 
 
 @pytest.mark.parametrize(
@@ -89,8 +89,8 @@ def test_a_page_that_is_none_does_no_harm(ada: httpx.Client, page: str, expected
 @pytest.mark.parametrize("method", ["GET", "PATCH", "DELETE"])
 def test_what_is_not_there_is_not_found(ada: httpx.Client, method: str, number: str) -> None:
     """A number nobody has, one that is too large, and what is no number."""
-    answer = ada.request(method, f"{PATH}/{number}", json={} if method == "PATCH" else None)
-    assert (answer.status_code, answer.json()["message"]) == (404, "not found")
+    response = ada.request(method, f"{PATH}/{number}", json={} if method == "PATCH" else None)
+    assert (response.status_code, response.json()["message"]) == (404, "not found")
 
 
 def test_hooks_of_others_are_not_there(clients: ServiceClients, ada: httpx.Client) -> None:
@@ -111,8 +111,8 @@ def test_the_order_of_what_is_asked(clients: ServiceClients, ada: httpx.Client) 
     bad = {"type": "nonsense"}
     assert clients.anonymous.post("/orgs/nobody/hooks", json=bad).status_code == 404
     assert clients.anonymous.post(PATH, json=bad).json()["message"] == "token is required"
-    answer = eve.post(PATH, json=bad)
-    assert (answer.status_code, answer.json()["message"]) == (403, "Must be an organization owner")
+    response = eve.post(PATH, json=bad)
+    assert (response.status_code, response.json()["message"]) == (403, "Must be an organization owner")
     assert eve.get(PATH).status_code == 403
     assert ada.post(PATH, json=bad).status_code == 422
 
@@ -182,8 +182,8 @@ class TestSwitchedOff:
     def test_hooks_are_refused(self, clients: ServiceClients) -> None:
         """In words, to those who could otherwise have them."""
         clients.admin.post("/orgs", json={"username": "guild"})
-        answer = clients.admin.post(PATH, json={"type": "nonsense"})
-        assert (answer.status_code, answer.json()["message"]) == (403, "webhooks disabled by administrator")
+        response = clients.admin.post(PATH, json={"type": "nonsense"})
+        assert (response.status_code, response.json()["message"]) == (403, "webhooks disabled by administrator")
         assert clients.admin.get("/admin/hooks").status_code == 403
         assert clients.admin.get("/user/hooks").status_code == 403
         assert clients.anonymous.get(PATH).status_code == 401

@@ -15,11 +15,11 @@ def test_whoever_makes_an_organization_owns_it(clients: ServiceClients) -> None:
     """All keys are there in the order clients know, and the maker is in the team of the owners."""
     ada = clients.user("ada")
     body = {"username": "Analytics", "full_name": "Analytical Society", "website": "https://example.org"}
-    made = ada.post("/orgs", json=body)
-    assert made.status_code == 201
-    assert list(made.json()) == KEYS
-    assert made.json() == clients.anonymous.get("/orgs/ANALYTICS").json()
-    assert (made.json()["username"], made.json()["visibility"]) == ("Analytics", "public")
+    response = ada.post("/orgs", json=body)
+    assert response.status_code == 201
+    assert list(response.json()) == KEYS
+    assert response.json() == clients.anonymous.get("/orgs/ANALYTICS").json()
+    assert (response.json()["username"], response.json()["visibility"]) == ("Analytics", "public")
     (owners,) = ada.get("/orgs/analytics/teams").json()
     assert (owners["name"], owners["permission"], owners["can_create_org_repo"]) == ("Owners", "owner", True)
     assert owners["includes_all_repositories"] is True
@@ -46,16 +46,16 @@ def test_a_bad_organization_is_refused_by_the_name_of_the_field(
     clients: ServiceClients, body: dict[str, object], message: str
 ) -> None:
     """422, and nothing is made."""
-    answer = clients.user("ada").post("/orgs", json=body)
-    assert (answer.status_code, answer.json()["message"]) == (422, message)
+    response = clients.user("ada").post("/orgs", json=body)
+    assert (response.status_code, response.json()["message"]) == (422, message)
     assert clients.admin.get("/admin/orgs").json() == []
 
 
 def test_a_website_is_no_script(clients: ServiceClients) -> None:
     """It becomes a link on a page."""
-    answer = clients.user("ada").post("/orgs", json={"username": "a", "website": "javascript:alert(1)"})
-    assert answer.status_code == 422
-    assert answer.json()["message"].startswith("[Website]: ")
+    response = clients.user("ada").post("/orgs", json={"username": "a", "website": "javascript:alert(1)"})
+    assert response.status_code == 422
+    assert response.json()["message"].startswith("[Website]: ")
 
 
 def test_some_people_may_not_make_organizations(clients: ServiceClients) -> None:
@@ -134,9 +134,9 @@ def test_lists_show_what_the_caller_may_know_of(clients: ServiceClients) -> None
     everything = ["the-limited", "the-private", "the-public"]
 
     def names(client: object, path: str) -> list[str]:
-        answer = client.get(path)  # type: ignore[attr-defined]
-        assert answer.headers["x-total-count"] == str(len(answer.json()))
-        return [org["name"] for org in answer.json()]
+        response = client.get(path)  # type: ignore[attr-defined]
+        assert response.headers["x-total-count"] == str(len(response.json()))
+        return [org["name"] for org in response.json()]
 
     assert names(clients.anonymous, "/orgs") == ["the-public"]
     assert names(bob, "/orgs") == ["the-limited", "the-public"]

@@ -22,7 +22,7 @@ def ada(clients: ServiceClients) -> httpx.Client:
 
 def pinned(client: httpx.Client, kind: str = "issues") -> list[tuple[int, int]]:
     """List the numbers of pinned issues and their positions."""
-    return [(one["number"], one["pin_order"]) for one in client.get(f"{HOME}/{kind}/pinned").json()]
+    return [(item["number"], item["pin_order"]) for item in client.get(f"{HOME}/{kind}/pinned").json()]
 
 
 def test_issues_are_pinned_in_order_up_to_a_limit(ada: httpx.Client) -> None:
@@ -45,7 +45,7 @@ def test_unpinning_closes_the_gap(ada: httpx.Client) -> None:
     assert ada.delete(f"{HOME}/issues/1/pin").status_code == 204
     assert ada.delete(f"{HOME}/issues/1/pin").status_code == 204
     assert pinned(ada) == [(2, 1), (3, 2)]
-    assert [one["type"] for one in ada.get(f"{HOME}/issues/1/timeline").json()] == ["pin", "unpin"]
+    assert [item["type"] for item in ada.get(f"{HOME}/issues/1/timeline").json()] == ["pin", "unpin"]
     assert ada.post(f"{HOME}/issues/4/pin").status_code == 204
     assert pinned(ada) == [(2, 1), (3, 2), (4, 3)]
 
@@ -56,7 +56,7 @@ def test_a_pin_is_moved(ada: httpx.Client, position: int, order: list[int]) -> N
     for number in (1, 2, 3):
         ada.post(f"{HOME}/issues/{number}/pin")
     assert ada.patch(f"{HOME}/issues/3/pin/{position}").status_code == 204
-    assert pinned(ada) == [(number, place) for place, number in enumerate(order, start=1)]
+    assert pinned(ada) == [(number, position) for position, number in enumerate(order, start=1)]
 
 
 def test_what_is_refused(ada: httpx.Client, clients: ServiceClients) -> None:

@@ -10,8 +10,8 @@ from tests.hosting.api_clients import ServiceClients
 def ada(clients: ServiceClients) -> httpx.Client:
     """Make somebody with a repository of one commit."""
     ada = clients.user("ada")
-    made = ada.post("/user/repos", json={"name": "notes", "auto_init": True})
-    assert made.status_code == 201
+    response = ada.post("/user/repos", json={"name": "notes", "auto_init": True})
+    assert response.status_code == 201
     return ada
 
 
@@ -35,9 +35,9 @@ def test_rules_name_people_who_exist(clients: ServiceClients, ada: httpx.Client)
     body = {"rule_name": "main", "enable_push": True, "enable_push_whitelist": True}
     refused = ada.post("/repos/ada/notes/branch_protections", json={**body, "push_whitelist_usernames": ["x"]})
     assert refused.status_code == 422
-    made = ada.post("/repos/ada/notes/branch_protections", json={**body, "push_whitelist_usernames": ["BOB"]})
-    assert (made.status_code, made.json()["push_whitelist_usernames"]) == (201, ["bob"])
+    response = ada.post("/repos/ada/notes/branch_protections", json={**body, "push_whitelist_usernames": ["BOB"]})
+    assert (response.status_code, response.json()["push_whitelist_usernames"]) == (201, ["bob"])
     assert ada.post("/repos/ada/notes/branch_protections", json=body).status_code == 403
-    kept = ada.patch("/repos/ada/notes/branch_protections/main", json={"required_approvals": 2}).json()
-    assert (kept["required_approvals"], kept["push_whitelist_usernames"]) == (2, ["bob"])
+    stored = ada.patch("/repos/ada/notes/branch_protections/main", json={"required_approvals": 2}).json()
+    assert (stored["required_approvals"], stored["push_whitelist_usernames"]) == (2, ["bob"])
     assert [rule["rule_name"] for rule in ada.get("/repos/ada/notes/branch_protections").json()] == ["main"]

@@ -24,9 +24,9 @@ def change(client: httpx.Client, branch: str, *files: dict[str, str], new_branch
             for file in files
         ],
     }
-    answer = client.post(f"{SHIP}/contents", json=body)
-    assert answer.status_code == 201, answer.text
-    return str(answer.json()["commit"]["sha"])
+    response = client.post(f"{SHIP}/contents", json=body)
+    assert response.status_code == 201, response.text
+    return str(response.json()["commit"]["sha"])
 
 
 @pytest.fixture
@@ -62,15 +62,15 @@ def pull(clients: ServiceClients) -> httpx.Client:
         {"operation": "create", "path": "sail.txt", "content": "new\n"},
         {"operation": "delete", "path": "old.txt", "sha": shas["old.txt"]},
     )
-    made = ada.post(f"{SHIP}/pulls", json={"title": "Plug it", "head": "fix", "base": "main"})
-    assert made.status_code == 201, made.text
+    response = ada.post(f"{SHIP}/pulls", json={"title": "Plug it", "head": "fix", "base": "main"})
+    assert response.status_code == 201, response.text
     return ada
 
 
 def test_the_files_are_listed(pull: httpx.Client) -> None:
     """With their names, what happened to them and how many lines; in pages."""
-    answer = pull.get(f"{SHIP}/pulls/1/files")
-    files = answer.json()
+    response = pull.get(f"{SHIP}/pulls/1/files")
+    files = response.json()
     assert [(file["filename"], file["status"], file["additions"], file["deletions"]) for file in files] == [
         ("hull.txt", "changed", 2, 1),
         ("old.txt", "deleted", 0, 1),
@@ -80,7 +80,7 @@ def test_the_files_are_listed(pull: httpx.Client) -> None:
     assert (files[2]["previous_filename"], files[0]["changes"]) == ("mast.txt", 3)
     assert pull.get(files[3]["contents_url"]).json()["name"] == "sail.txt"
     assert pull.get(files[1]["contents_url"]).json()["name"] == "old.txt"
-    assert answer.headers["X-Total-Count"] == "4"
+    assert response.headers["X-Total-Count"] == "4"
     paged = pull.get(f"{SHIP}/pulls/1/files", params={"limit": 1, "page": 2})
     assert [file["filename"] for file in paged.json()] == ["old.txt"]
     later = pull.get(f"{SHIP}/pulls/1/files", params={"skip-to": "pole.txt"}).json()
@@ -94,11 +94,11 @@ def test_the_files_are_listed(pull: httpx.Client) -> None:
 
 def test_the_commits_are_listed(pull: httpx.Client) -> None:
     """The newest first, and those alone that the base does not have."""
-    answer = pull.get(f"{SHIP}/pulls/1/commits")
+    response = pull.get(f"{SHIP}/pulls/1/commits")
     head = pull.get(f"{SHIP}/pulls/1").json()["head"]["sha"]
-    assert (answer.headers["X-Total-Count"], answer.json()[0]["sha"]) == ("2", head)
+    assert (response.headers["X-Total-Count"], response.json()[0]["sha"]) == ("2", head)
     paged = pull.get(f"{SHIP}/pulls/1/commits", params={"limit": 1, "page": 2, "files": False}).json()
-    assert [one["sha"] for one in paged] == [answer.json()[1]["sha"]]
+    assert [item["sha"] for item in paged] == [response.json()[1]["sha"]]
     pull.patch(f"{SHIP}/pulls/1", json={"state": "closed"})
     assert len(pull.get(f"{SHIP}/pulls/1/commits").json()) == 2
 
@@ -132,7 +132,7 @@ def test_a_pull_request_is_found_by_its_branches(pull: httpx.Client, clients: Se
     for names in ("fix/main", "main/eve:fix", "main/none"):
         assert pull.get(f"{SHIP}/pulls/{names}").status_code == 404
     listed = clients.anonymous.get(f"{SHIP}/pulls", params={"base_branch": "main"}).json()
-    assert [one["number"] for one in listed] == [1]
+    assert [item["number"] for item in listed] == [1]
     assert clients.anonymous.get(f"{SHIP}/pulls", params={"base_branch": "other"}).json() == []
 
 
@@ -150,8 +150,8 @@ def test_reviewers_are_asked_at_once(pull: httpx.Client, clients: ServiceClients
     new = {"title": "Again", "head": "fix", "base": "main"}
     assert pull.post(f"{SHIP}/pulls", json={**new, "reviewers": ["nobody"]}).status_code in {404, 422}
     assert pull.get(f"{SHIP}/pulls").json() == []
-    made = pull.post(f"{SHIP}/pulls", json={**new, "reviewers": ["bob"]}).json()
-    assert [one["login"] for one in made["requested_reviewers"]] == ["bob"]
+    created_pull = pull.post(f"{SHIP}/pulls", json={**new, "reviewers": ["bob"]}).json()
+    assert [reviewer["login"] for reviewer in created_pull["requested_reviewers"]] == ["bob"]
 
 
 def test_a_conflict_is_told(pull: httpx.Client, app: App) -> None:

@@ -27,9 +27,9 @@ MERGE = f"{PULLS}/1/merge"
 def commit(client: httpx.Client, branch: str, path: str, text: str, message: str = "") -> str:
     """Commit a file to a branch, and return the commit."""
     body = {"content": b64encode(text.encode()).decode(), "branch": branch, "message": message}
-    answer = client.post(f"{REPOSITORY}/contents/{path}", json=body)
-    assert answer.status_code == 201, answer.text
-    return str(answer.json()["commit"]["sha"])
+    response = client.post(f"{REPOSITORY}/contents/{path}", json=body)
+    assert response.status_code == 201, response.text
+    return str(response.json()["commit"]["sha"])
 
 
 def tip(client: httpx.Client, branch: str) -> str:
@@ -39,13 +39,13 @@ def tip(client: httpx.Client, branch: str) -> str:
 
 def git_commit(client: httpx.Client, sha: str) -> dict[str, object]:
     """Return a commit."""
-    found: dict[str, object] = client.get(f"{REPOSITORY}/git/commits/{sha}").json()
-    return found
+    result: dict[str, object] = client.get(f"{REPOSITORY}/git/commits/{sha}").json()
+    return result
 
 
 def parents(client: httpx.Client, sha: str) -> list[str]:
     """Return the parents of a commit."""
-    return [one["sha"] for one in client.get(f"{REPOSITORY}/git/commits/{sha}").json()["parents"]]
+    return [parent["sha"] for parent in client.get(f"{REPOSITORY}/git/commits/{sha}").json()["parents"]]
 
 
 @pytest.fixture
@@ -53,8 +53,8 @@ def pull(ada: httpx.Client) -> str:
     """Open a pull request of one commit while main has another one, and return its head."""
     commit(ada, "main", "m", "on main")
     head = commit(ada, "fix", "f", "fixed", "a fix\n\nby hand")
-    answer = ada.post(PULLS, json={"title": "Fix it", "head": "fix", "base": "main", "body": "because"})
-    assert answer.status_code == 201, answer.text
+    response = ada.post(PULLS, json={"title": "Fix it", "head": "fix", "base": "main", "body": "because"})
+    assert response.status_code == 201, response.text
     return head
 
 
@@ -62,22 +62,22 @@ def test_a_merge_commit_joins_both_branches(ada: httpx.Client, pull: str) -> Non
     """The pull request is closed and merged, and cannot be merged again."""
     base = tip(ada, "main")
     assert ada.get(MERGE).status_code == 404
-    answer = ada.post(MERGE, json={"Do": "merge"})
-    assert (answer.status_code, answer.content) == (200, b"")
-    made = tip(ada, "main")
-    assert parents(ada, made) == [base, pull]
-    found = ada.get(f"{REPOSITORY}/git/commits/{made}").json()
-    assert found["commit"]["message"] == "Merge pull request 'Fix it' (#1) from fix into main\n"
+    response = ada.post(MERGE, json={"Do": "merge"})
+    assert (response.status_code, response.content) == (200, b"")
+    new_head = tip(ada, "main")
+    assert parents(ada, new_head) == [base, pull]
+    result = ada.get(f"{REPOSITORY}/git/commits/{new_head}").json()
+    assert result["commit"]["message"] == "Merge pull request 'Fix it' (#1) from fix into main\n"
     shown = ada.get(f"{PULLS}/1").json()
-    assert (shown["state"], shown["merged"], shown["merge_commit_sha"]) == ("closed", True, made)
+    assert (shown["state"], shown["merged"], shown["merge_commit_sha"]) == ("closed", True, new_head)
     assert shown["merged_by"]["login"] == "ada"
     assert shown["merged_at"]
     assert ada.get(MERGE).status_code == 204
     assert ada.get(f"{REPOSITORY}/contents/f").status_code == 200
     assert ada.get(f"{REPOSITORY}/contents/m").status_code == 200
     assert ada.post(MERGE, json={"do": "merge"}).status_code == 405
-    assert tip(ada, "main") == made
-    assert [one["type"] for one in ada.get(f"{REPOSITORY}/issues/1/timeline").json()] == ["merge_pull"]
+    assert tip(ada, "main") == new_head
+    assert [item["type"] for item in ada.get(f"{REPOSITORY}/issues/1/timeline").json()] == ["merge_pull"]
 
 
 def test_a_squash_names_all_authors(clients: ServiceClients, ada: httpx.Client) -> None:
@@ -89,10 +89,10 @@ def test_a_squash_names_all_authors(clients: ServiceClients, ada: httpx.Client) 
     commit(bea, "fix", "g", "more")
     ada.post(PULLS, json={"title": "Both", "head": "fix", "base": "main"})
     assert bea.post(MERGE, json={"do": "squash", "merge_message_field": "In short."}).status_code == 200
-    found = ada.get(f"{REPOSITORY}/git/commits/{tip(ada, 'main')}").json()["commit"]
-    assert (found["author"]["name"], found["committer"]["name"]) == ("ada", "bea")
-    assert found["message"].startswith("Both (#1)\n\nIn short.\n\nCo-authored-by: bea <")
-    assert found["message"].count("Co-authored-by") == 1
+    result = ada.get(f"{REPOSITORY}/git/commits/{tip(ada, 'main')}").json()["commit"]
+    assert (result["author"]["name"], result["committer"]["name"]) == ("ada", "bea")
+    assert result["message"].startswith("Both (#1)\n\nIn short.\n\nCo-authored-by: bea <")
+    assert result["message"].count("Co-authored-by") == 1
 
 
 @pytest.mark.parametrize("style", ["rebase", "rebase-merge"])
@@ -101,15 +101,15 @@ def test_a_rebase_replays_the_commits(ada: httpx.Client, pull: str, style: str) 
     base = tip(ada, "main")
     body = {"Do": style, "MergeTitleField": "joined", "MergeMessageField": "both"}
     assert ada.post(MERGE, json=body).status_code == 200
-    made = tip(ada, "main")
+    new_head = tip(ada, "main")
     if style == "rebase-merge":
-        message = ada.get(f"{REPOSITORY}/git/commits/{made}").json()["commit"]["message"]
+        message = ada.get(f"{REPOSITORY}/git/commits/{new_head}").json()["commit"]["message"]
         assert message == "joined\n\nboth\n"
-        assert parents(ada, made)[0] == base
-        made = parents(ada, made)[1]
-    assert made != pull
-    assert parents(ada, made) == [base]
-    assert ada.get(f"{REPOSITORY}/git/commits/{made}").json()["commit"]["message"] == "a fix\n\nby hand\n"
+        assert parents(ada, new_head)[0] == base
+        new_head = parents(ada, new_head)[1]
+    assert new_head != pull
+    assert parents(ada, new_head) == [base]
+    assert ada.get(f"{REPOSITORY}/git/commits/{new_head}").json()["commit"]["message"] == "a fix\n\nby hand\n"
 
 
 def test_only_a_branch_that_is_ahead_is_fast_forwarded(ada: httpx.Client, pull: str) -> None:
@@ -155,11 +155,11 @@ def test_conflicts_are_named_by_file(ada: httpx.Client) -> None:
     ada.post(PULLS, json={"title": "Fix it", "head": "fix", "base": "main"})
     before = tip(ada, "main")
     for style in ("merge", "squash", "rebase"):
-        answer = ada.post(MERGE, json={"do": style})
-        assert answer.status_code == 405
-        assert "same" in answer.json()["message"]
-    answer = ada.post(f"{PULLS}/1/update")
-    assert (answer.status_code, "same" in answer.json()["message"]) == (409, True)
+        response = ada.post(MERGE, json={"do": style})
+        assert response.status_code == 405
+        assert "same" in response.json()["message"]
+    response = ada.post(f"{PULLS}/1/update")
+    assert (response.status_code, "same" in response.json()["message"]) == (409, True)
     assert tip(ada, "main") == before
 
 
@@ -183,8 +183,8 @@ def test_settings_allow_styles(ada: httpx.Client, pull: str, style: str, setting
     """One that is not allowed is refused."""
     assert pull
     ada.patch(REPOSITORY, json={setting: False})
-    answer = ada.post(MERGE, json={"do": style})
-    assert (answer.status_code, style in answer.json()["message"]) == (405, True)
+    response = ada.post(MERGE, json={"do": style})
+    assert (response.status_code, style in response.json()["message"]) == (405, True)
 
 
 def test_what_cannot_be_merged_is_refused(clients: ServiceClients, ada: httpx.Client, pull: str) -> None:
@@ -222,14 +222,14 @@ def test_an_open_blocker_forbids_a_merge(clients: ServiceClients, ada: httpx.Cli
     bea = clients.account("bea")
     let_in(clients.database, repositories.find_repository(clients.database, "ada", "ship"), bea, WRITE)
     before = tip(ada, "main")
-    answer = ada.post(MERGE, json={"do": "merge", "force_merge": True})
-    assert answer.status_code == 405
-    assert "#2" in answer.json()["message"]
-    assert "ada/secret#1" in answer.json()["message"]
-    answer = clients.with_token(bea).post(MERGE, json={"do": "merge"})
-    assert answer.status_code == 405
-    assert "#2" in answer.json()["message"]
-    assert "secret" not in answer.json()["message"]
+    response = ada.post(MERGE, json={"do": "merge", "force_merge": True})
+    assert response.status_code == 405
+    assert "#2" in response.json()["message"]
+    assert "ada/secret#1" in response.json()["message"]
+    response = clients.with_token(bea).post(MERGE, json={"do": "merge"})
+    assert response.status_code == 405
+    assert "#2" in response.json()["message"]
+    assert "secret" not in response.json()["message"]
     assert tip(ada, "main") == before
     ada.patch(f"{REPOSITORY}/issues/2", json={"state": "closed"})
     ada.patch("/repos/ada/secret/issues/1", json={"state": "closed"})
@@ -269,8 +269,8 @@ def test_the_repository_says_whether_branches_are_deleted(ada: httpx.Client, pul
 
 def protect(ada: httpx.Client, **rule: object) -> None:
     """Protect main."""
-    answer = ada.post(f"{REPOSITORY}/branch_protections", json={"rule_name": "main", **rule})
-    assert answer.status_code == 201, answer.text
+    response = ada.post(f"{REPOSITORY}/branch_protections", json={"rule_name": "main", **rule})
+    assert response.status_code == 201, response.text
 
 
 @pytest.mark.parametrize(
@@ -287,8 +287,8 @@ def test_branch_protection_decides(ada: httpx.Client, pull: str, rule: dict[str,
     assert pull
     protect(ada, **rule, block_admin_merge_override=True)
     for force in (False, True):
-        answer = ada.post(MERGE, json={"do": "merge", "force_merge": force})
-        assert (answer.status_code, word in answer.json()["message"]) == (405, True)
+        response = ada.post(MERGE, json={"do": "merge", "force_merge": force})
+        assert (response.status_code, word in response.json()["message"]) == (405, True)
     ada.patch(f"{REPOSITORY}/branch_protections/main", json={"block_admin_merge_override": False})
     assert ada.post(MERGE, json={"do": "merge"}).status_code == 405
     assert ada.post(MERGE, json={"do": "merge", "force_merge": True}).status_code == 200
@@ -331,8 +331,8 @@ def test_a_merge_waits_for_its_checks(clients: ServiceClients, app: App, ada: ht
     assert ada.get(MERGE).status_code == 404
     assert ada.post(f"{REPOSITORY}/statuses/{pull}", json=status).status_code == 201
     assert ada.get(MERGE).status_code == 204
-    found = ada.get(f"{REPOSITORY}/git/commits/{tip(ada, 'main')}").json()
-    assert found["commit"]["message"].startswith("later\n")
+    result = ada.get(f"{REPOSITORY}/git/commits/{tip(ada, 'main')}").json()
+    assert result["commit"]["message"].startswith("later\n")
     assert ada.delete(MERGE).status_code == 404
 
 
@@ -376,8 +376,8 @@ def test_two_merges_at_once_merge_once(ada: httpx.Client, pull: str) -> None:
     """One wins, the other is told that it is merged."""
     base = tip(ada, "main")
     with ThreadPoolExecutor(4) as pool:
-        answers = list(pool.map(lambda _: ada.post(MERGE, json={"do": "merge"}).status_code, range(4)))
-    assert sorted(answers) == [200, 405, 405, 405]
+        statuses = list(pool.map(lambda _: ada.post(MERGE, json={"do": "merge"}).status_code, range(4)))
+    assert sorted(statuses) == [200, 405, 405, 405]
     assert parents(ada, tip(ada, "main")) == [base, pull]
 
 
@@ -423,7 +423,7 @@ def test_commits_and_merges_at_once_lose_nothing(ada: httpx.Client, pull: str) -
         merging = pool.submit(ada.post, MERGE, json={"do": "merge"})
         commits = list(pool.map(lambda number: commit(ada, "main", f"n{number}", "x"), range(6)))
     assert merging.result().status_code == 200
-    names = {one["name"] for one in ada.get(f"{REPOSITORY}/contents").json()}
+    names = {item["name"] for item in ada.get(f"{REPOSITORY}/contents").json()}
     assert {"a", "f", "m", *(f"n{number}" for number in range(6))} <= names
     assert len(set(commits)) == 6
 
@@ -451,19 +451,19 @@ def test_pull_requests_merged_at_once_into_one_branch_all_land(ada: httpx.Client
         opened = {}
         for style in styles:
             branch = f"{style}-{turn}"
-            made = ada.post(f"{REPOSITORY}/branches", json={"new_branch_name": branch, "old_ref_name": "main"})
-            assert made.status_code == 201, made.text
+            response = ada.post(f"{REPOSITORY}/branches", json={"new_branch_name": branch, "old_ref_name": "main"})
+            assert response.status_code == 201, response.text
             commit(ada, branch, f"of-{branch}", "x")
-            answer = ada.post(PULLS, json={"title": branch, "head": branch, "base": "main"})
-            opened[style] = answer.json()["number"]
+            received_response = ada.post(PULLS, json={"title": branch, "head": branch, "base": "main"})
+            opened[style] = received_response.json()["number"]
 
         def merge(style: str, numbers: dict[str, int] = opened) -> int:
             return ada.post(f"{PULLS}/{numbers[style]}/merge", json={"do": style}).status_code
 
         with ThreadPoolExecutor(3) as pool:
             assert list(pool.map(merge, styles)) == [200] * 3
-        names = {one["name"] for one in ada.get(f"{REPOSITORY}/contents").json()}
+        names = {item["name"] for item in ada.get(f"{REPOSITORY}/contents").json()}
         assert {f"of-{style}-{turn}" for style in styles} <= names
         shown = [ada.get(f"{PULLS}/{number}").json() for number in opened.values()]
-        listed = {one["sha"] for one in ada.get(f"{REPOSITORY}/commits", params={"limit": 50}).json()}
-        assert {one["merge_commit_sha"] for one in shown} <= listed
+        listed = {commit["sha"] for commit in ada.get(f"{REPOSITORY}/commits", params={"limit": 50}).json()}
+        assert {item["merge_commit_sha"] for item in shown} <= listed

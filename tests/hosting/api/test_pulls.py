@@ -64,8 +64,8 @@ def test_bad_pull_requests_are_refused(clients: ServiceClients, ada: httpx.Clien
         ({"base": "-~"}, "Base"),
         ({"base": "x" * 101}, "Base"),
     ):
-        answer = ada.post(PULLS, json={**NEW, **body})
-        assert (answer.status_code, answer.json()["message"].partition("]")[0]) == (422, f"[{field}"), body
+        response = ada.post(PULLS, json={**NEW, **body})
+        assert (response.status_code, response.json()["message"].partition("]")[0]) == (422, f"[{field}"), body
     assert clients.anonymous.post(PULLS, json=NEW).status_code == 401
 
 
@@ -77,9 +77,9 @@ def test_pull_requests_are_listed_and_filtered(clients: ServiceClients, ada: htt
     clients.user("bob").post(PULLS, json={**NEW, "head": "other"})
 
     def numbers(**query: str | int) -> list[int]:
-        answer = clients.anonymous.get(PULLS, params=query)
-        assert answer.status_code == 200, answer.text
-        return [pull["number"] for pull in answer.json()]
+        response = clients.anonymous.get(PULLS, params=query)
+        assert response.status_code == 200, response.text
+        return [pull["number"] for pull in response.json()]
 
     assert numbers() == [3, 2]
     assert numbers(state="all", sort="recentupdate", limit=1) == [3]
@@ -138,8 +138,8 @@ def test_a_pull_request_tells_what_its_branches_come_to(clients: ServiceClients,
     closed = ada.patch(f"{PULLS}/1", json={"state": "closed"}).json()
     assert (closed["mergeable"], closed["changed_files"]) == (False, 3)
     assert ada.delete("/repos/ada/ship/branches/fix").status_code == 204
-    kept = ada.get(f"{PULLS}/1").json()
-    assert (kept["changed_files"], kept["head"]["ref"], kept["head"]["sha"]) == (
+    stored = ada.get(f"{PULLS}/1").json()
+    assert (stored["changed_files"], stored["head"]["ref"], stored["head"]["sha"]) == (
         3,
         "refs/pull/1/head",
         moved["head"]["sha"],
@@ -149,9 +149,9 @@ def test_a_pull_request_tells_what_its_branches_come_to(clients: ServiceClients,
 def write_file(client: httpx.Client, repository: str, branch: str, path: str, text: str = "one\n") -> str:
     """Commit a new file to a branch, and return the commit."""
     body = {"content": b64encode(text.encode()).decode(), "branch": branch}
-    answer = client.post(f"/repos/{repository}/contents/{path}", json=body)
-    assert answer.status_code == 201, answer.text
-    return str(answer.json()["commit"]["sha"])
+    response = client.post(f"/repos/{repository}/contents/{path}", json=body)
+    assert response.status_code == 201, response.text
+    return str(response.json()["commit"]["sha"])
 
 
 def make_fork(clients: ServiceClients, owner: str, *branches: str) -> httpx.Client:
@@ -159,8 +159,8 @@ def make_fork(clients: ServiceClients, owner: str, *branches: str) -> httpx.Clie
     client = clients.user(owner)
     parent = repositories.find_repository(clients.database, "ada", "ship")
     account = find_user(clients.database, owner)
-    made = make_repository(clients.database, account, "ship", fork_of=parent.id)
-    with_branches(clients, made, *branches)
+    repository = make_repository(clients.database, account, "ship", fork_of=parent.id)
+    with_branches(clients, repository, *branches)
     return client
 
 
@@ -185,9 +185,9 @@ def test_a_fork_opens_a_pull_request(clients: ServiceClients, ada: httpx.Client,
     """Its objects come along, now and when it is pushed to; its deletion leaves them."""
     bob = make_fork(clients, "bob", "fix")
     sha = write_file(bob, "bob/ship", "fix", "hull.txt")
-    made = bob.post(PULLS, json={**NEW, "head": "bob:fix", "allow_maintainer_edit": True})
-    assert made.status_code == 201, made.text
-    pull = made.json()
+    response = bob.post(PULLS, json={**NEW, "head": "bob:fix", "allow_maintainer_edit": True})
+    assert response.status_code == 201, response.text
+    pull = response.json()
     assert (pull["head"]["sha"], pull["head"]["repo"]["full_name"]) == (sha, "bob/ship")
     assert (pull["base"]["repo"]["full_name"], pull["allow_maintainer_edit"]) == ("ada/ship", True)
     assert (pull["mergeable"], pull["changed_files"]) == (True, 1)

@@ -66,11 +66,11 @@ def test_a_push_mirror_gets_branches_tags_and_deletions(
 ) -> None:
     """At once, and with `sync_on_commit` after each change; not again without one."""
     work = fill(clients, tmp_path)
-    answer = mirrored(ada, clients, sync_on_commit=True, interval="0")
-    assert answer.status_code == 200, answer.text
-    made = answer.json()
-    assert (made["repo_name"], made["interval"], made["sync_on_commit"]) == ("ship", "0s", True)
-    assert (made["remote_address"], made["last_update"]) == (f"{clients.service.url}/ada/copy.git", None)
+    response = mirrored(ada, clients, sync_on_commit=True, interval="0")
+    assert response.status_code == 200, response.text
+    created = response.json()
+    assert (created["repo_name"], created["interval"], created["sync_on_commit"]) == ("ship", "0s", True)
+    assert (created["remote_address"], created["last_update"]) == (f"{clients.service.url}/ada/copy.git", None)
     assert push_mirrors.push_due(app) == 1
     assert remote_refs(work, clients, "ada/copy") == remote_refs(work, clients, "ada/ship")
     assert push_mirrors.push_due(app) == 0
@@ -78,7 +78,7 @@ def test_a_push_mirror_gets_branches_tags_and_deletions(
     work("push", "--quiet", "--force", "origin", "trunk", ":café", ":refs/tags/light")
     assert push_mirrors.push_due(app) == 1
     assert remote_refs(work, clients, "ada/copy") == remote_refs(work, clients, "ada/ship")
-    shown = ada.get(f"{MIRRORS}/{made['remote_name']}").json()
+    shown = ada.get(f"{MIRRORS}/{created['remote_name']}").json()
     assert (shown["last_error"], shown["last_update"] is None) == ("", False)
     assert push_mirrors.push_due(app) == 0
     assert ada.post("/repos/ada/ship/push_mirrors-sync").status_code == 200
@@ -117,7 +117,7 @@ def test_push_mirrors_are_listed_and_deleted(ada: httpx.Client, clients: Service
     assert ada.get(f"{MIRRORS}/{name}").status_code == 404
     # There is nothing to push yet, which is no failure.
     assert push_mirrors.push_due(app) == 2
-    assert [one["last_error"] for one in ada.get(MIRRORS).json()] == ["", ""]
+    assert [item["last_error"] for item in ada.get(MIRRORS).json()] == ["", ""]
 
 
 def test_what_cannot_be_a_push_mirror_is_refused(ada: httpx.Client, clients: ServiceClients) -> None:
@@ -141,8 +141,8 @@ def test_what_cannot_be_a_push_mirror_is_refused(ada: httpx.Client, clients: Ser
 def test_credentials_of_the_address_are_not_shown(ada: httpx.Client, clients: ServiceClients) -> None:
     """They are used like those of the body."""
     inside = address(clients.service.url, "ada", PASSWORD, "ada/copy")
-    answer = ada.post(MIRRORS, json={"remote_address": inside})
-    assert answer.json()["remote_address"] == f"{clients.service.url}/ada/copy.git"
+    response = ada.post(MIRRORS, json={"remote_address": inside})
+    assert response.json()["remote_address"] == f"{clients.service.url}/ada/copy.git"
     with clients.database.read() as connection:
         row = connection.execute(select(table)).one()
     assert (row.username, bool(row.secret)) == ("ada", True)

@@ -28,16 +28,16 @@ def git(clients: ServiceClients, tmp_path: Path) -> Git:
 def upload(clients: ServiceClients, content: bytes = LARGE, oid: str = OID) -> None:
     """Put a large file into the store."""
     store = clients.open("/ada/Notes.git/info/lfs", "ada")
-    answer = store.put(f"/objects/{oid}/{len(content)}", content=content)
-    assert answer.status_code == 200, answer.text
+    response = store.put(f"/objects/{oid}/{len(content)}", content=content)
+    assert response.status_code == 200, response.text
 
 
 @BOTH
 def test_a_file_comes_as_it_is(clients: ServiceClients, git: Git, at: str) -> None:
     """With everything a browser and a cache need to know."""
-    answer = clients.anonymous.get(f"{at}/README.md")
-    assert (answer.status_code, answer.content) == (200, b"# Notes\n")
-    headers = answer.headers
+    response = clients.anonymous.get(f"{at}/README.md")
+    assert (response.status_code, response.content) == (200, b"# Notes\n")
+    headers = response.headers
     assert headers["x-gitea-object-type"] == headers["x-service-object-type"] == "file"
     assert headers["etag"] == f'"{git("rev-parse", "main:README.md")}"'
     assert headers["last-modified"] == "Mon, 06 May 2024 05:08:09 GMT"
@@ -84,8 +84,8 @@ PATHS: list[tuple[str, dict[str, str], bytes]] = [
 def test_a_path_may_begin_with_a_ref(clients: ServiceClients, git: Git, at: str) -> None:
     """Or have it beside, where it may have its full name."""
     for path, query, content in PATHS:
-        answer = clients.anonymous.get(f"{at}/{path}", params=query)
-        assert (answer.status_code, answer.content) == (200, content), path
+        response = clients.anonymous.get(f"{at}/{path}", params=query)
+        assert (response.status_code, response.content) == (200, content), path
 
 
 @BOTH
@@ -106,8 +106,8 @@ def test_a_path_may_begin_with_a_commit(clients: ServiceClients, git: Git) -> No
     assert clients.anonymous.get(f"{RAW}/{commit}/dir/sub/file.txt").content == b"deep\n"
     assert clients.anonymous.get(f"{RAW}/dir/sub/file.txt", params={"ref": commit}).content == b"deep\n"
     assert clients.anonymous.get(f"{RAW}/{commit[:12]}/dir/sub/file.txt").status_code == 404
-    answer = clients.anonymous.get(f"{RAW}/{'e' * 40}/README.md")
-    assert (answer.status_code, answer.json()["message"]) == (404, "unable to find a git ref")
+    response = clients.anonymous.get(f"{RAW}/{'e' * 40}/README.md")
+    assert (response.status_code, response.json()["message"]) == (404, "unable to find a git ref")
 
 
 @BOTH
@@ -116,8 +116,8 @@ def test_a_path_may_begin_with_a_commit(clients: ServiceClients, git: Git) -> No
 )
 def test_what_is_no_file_is_not_found(clients: ServiceClients, git: Git, at: str, path: str) -> None:
     """Directories and submodules have no bytes."""
-    answer = clients.anonymous.get(f"{at}/{path}")
-    assert (answer.status_code, answer.json()["message"]) == (404, "not found")
+    response = clients.anonymous.get(f"{at}/{path}")
+    assert (response.status_code, response.json()["message"]) == (404, "not found")
 
 
 @BOTH
@@ -125,16 +125,16 @@ def test_an_empty_repository_says_so(clients: ServiceClients, at: str) -> None:
     """Nothing else can be wrong with it."""
     clients.account("ada")
     clients.anonymous.post("/user/repos", json={"name": "Notes"}, auth=("ada", PASSWORD))
-    answer = clients.anonymous.get(f"{at}/README.md")
-    assert (answer.status_code, answer.json()["message"]) == (404, "repository is empty")
+    response = clients.anonymous.get(f"{at}/README.md")
+    assert (response.status_code, response.json()["message"]) == (404, "repository is empty")
 
 
 @BOTH
 def test_a_link_is_its_target(clients: ServiceClients, git: Git, at: str) -> None:
     """It is not followed."""
-    answer = clients.anonymous.get(f"{at}/link")
-    assert answer.content == b"dir/sub"
-    assert answer.headers["x-gitea-object-type"] == answer.headers["x-service-object-type"] == "symlink"
+    response = clients.anonymous.get(f"{at}/link")
+    assert response.content == b"dir/sub"
+    assert response.headers["x-gitea-object-type"] == response.headers["x-service-object-type"] == "symlink"
 
 
 @BOTH
@@ -143,15 +143,15 @@ def test_a_client_that_has_the_file_is_told_so(clients: ServiceClients, git: Git
     path = f"{at}/README.md"
     tag = f'"{git("rev-parse", "main:README.md")}"'
     for given in (tag, f"W/{tag}", f'"other", {tag}', "*"):
-        answer = clients.anonymous.get(path, headers={"If-None-Match": given})
-        assert (answer.status_code, answer.content, answer.headers["etag"]) == (304, b"", tag)
-        assert answer.headers["cache-control"] == "public, max-age=21600"
+        response = clients.anonymous.get(path, headers={"If-None-Match": given})
+        assert (response.status_code, response.content, response.headers["etag"]) == (304, b"", tag)
+        assert response.headers["cache-control"] == "public, max-age=21600"
     for given in ("Mon, 06 May 2024 05:08:09 GMT", "Wed, 06 May 2026 05:08:09 GMT"):
-        answer = clients.anonymous.get(path, headers={"If-Modified-Since": given})
-        assert (answer.status_code, answer.headers["last-modified"]) == (304, "Mon, 06 May 2024 05:08:09 GMT")
+        response = clients.anonymous.get(path, headers={"If-Modified-Since": given})
+        assert (response.status_code, response.headers["last-modified"]) == (304, "Mon, 06 May 2024 05:08:09 GMT")
     # Its time is known by now.
-    answer = clients.anonymous.get(path, headers={"If-None-Match": tag})
-    assert answer.headers["last-modified"] == "Mon, 06 May 2024 05:08:09 GMT"
+    response = clients.anonymous.get(path, headers={"If-None-Match": tag})
+    assert response.headers["last-modified"] == "Mon, 06 May 2024 05:08:09 GMT"
     for headers in (
         {"If-None-Match": '"other"'},
         {"If-None-Match": tag.strip('"')},
@@ -166,7 +166,7 @@ def test_a_client_that_has_the_file_is_told_so(clients: ServiceClients, git: Git
 @BOTH
 def test_a_part_can_be_asked_for(clients: ServiceClients, git: Git, at: str) -> None:
     """From a place, up to a place, or the end of it."""
-    for wanted, content, told in (
+    for wanted, content, content_range in (
         ("bytes=0-0", b"#", "bytes 0-0/8"),
         ("bytes=2-4", b"Not", "bytes 2-4/8"),
         ("bytes=2-", b"Notes\n", "bytes 2-7/8"),
@@ -175,25 +175,25 @@ def test_a_part_can_be_asked_for(clients: ServiceClients, git: Git, at: str) -> 
         ("bytes=-99", b"# Notes\n", "bytes 0-7/8"),
         ("bytes=99-,1-1", b" ", "bytes 1-1/8"),
     ):
-        answer = clients.anonymous.get(f"{at}/README.md", headers={"Range": wanted})
-        assert (answer.status_code, answer.content) == (206, content)
-        assert answer.headers["content-range"] == told
-        assert answer.headers["content-length"] == str(len(content))
+        response = clients.anonymous.get(f"{at}/README.md", headers={"Range": wanted})
+        assert (response.status_code, response.content) == (206, content)
+        assert response.headers["content-range"] == content_range
+        assert response.headers["content-length"] == str(len(content))
 
 
 def test_a_part_outside_is_refused(clients: ServiceClients, git: Git) -> None:
     """The answer says how much there is."""
     for wanted in ("bytes=8-", "bytes=99-100", "bytes=-0", "bytes=8-9,10-"):
-        answer = clients.anonymous.get(f"{RAW}/README.md", headers={"Range": wanted})
-        assert (answer.status_code, answer.headers["content-range"]) == (416, "bytes */8")
-        assert answer.headers["content-type"].startswith("text/plain")
+        response = clients.anonymous.get(f"{RAW}/README.md", headers={"Range": wanted})
+        assert (response.status_code, response.headers["content-range"]) == (416, "bytes */8")
+        assert response.headers["content-type"].startswith("text/plain")
     assert clients.anonymous.get(f"{RAW}/empty", headers={"Range": "bytes=0-"}).status_code == 416
 
 
 def test_a_part_of_what_has_no_body_is_not_counted(clients: ServiceClients, git: Git) -> None:
     """A range is for GET alone; the headers of HEAD are those of the whole file."""
-    answer = clients.anonymous.head(f"{RAW}/README.md", headers={"Range": "bytes=2-4"})
-    assert (answer.status_code, answer.headers["content-length"]) == (200, "8")
+    response = clients.anonymous.head(f"{RAW}/README.md", headers={"Range": "bytes=2-4"})
+    assert (response.status_code, response.headers["content-length"]) == (200, "8")
 
 
 def test_a_part_nobody_understands_is_the_whole(clients: ServiceClients, git: Git) -> None:
@@ -208,14 +208,14 @@ def test_a_part_nobody_understands_is_the_whole(clients: ServiceClients, git: Gi
         "bytes=5-2",
         "bytes=0-1,5-2",
     ):
-        answer = clients.anonymous.get(f"{RAW}/README.md", headers={"Range": wanted})
-        assert (answer.status_code, answer.content) == (200, b"# Notes\n")
+        response = clients.anonymous.get(f"{RAW}/README.md", headers={"Range": wanted})
+        assert (response.status_code, response.content) == (200, b"# Notes\n")
 
 
-def parts_of(answer: httpx.Response) -> list[tuple[str | None, str | None, bytes]]:
+def parts_of(response: httpx.Response) -> list[tuple[str | None, str | None, bytes]]:
     """Read the parts of an answer."""
-    head = f"Content-Type: {answer.headers['content-type']}\r\n\r\n".encode()
-    message = BytesParser().parsebytes(head + answer.content)
+    head = f"Content-Type: {response.headers['content-type']}\r\n\r\n".encode()
+    message = BytesParser().parsebytes(head + response.content)
     return [
         (part["content-type"], part["content-range"], bytes(part.get_payload(decode=True) or b""))
         for part in message.walk()
@@ -229,11 +229,11 @@ def test_several_parts_can_be_asked_for(
     """Each comes with its place, whether the file is read at once or piece by piece."""
     for most in (served.QUICK_BYTES, 1):
         monkeypatch.setattr(served, "QUICK_BYTES", most)
-        answer = clients.anonymous.get(f"{RAW}/README.md", headers={"Range": "bytes=0-1, 4-5,-1"})
-        assert answer.status_code == 206
-        assert int(answer.headers["content-length"]) == len(answer.content)
+        response = clients.anonymous.get(f"{RAW}/README.md", headers={"Range": "bytes=0-1, 4-5,-1"})
+        assert response.status_code == 206
+        assert int(response.headers["content-length"]) == len(response.content)
         kind = "text/plain; charset=utf-8"
-        assert parts_of(answer) == [
+        assert parts_of(response) == [
             (kind, "bytes 0-1/8", b"# "),
             (kind, "bytes 4-5/8", b"te"),
             (kind, "bytes 7-7/8", b"\n"),
@@ -250,8 +250,8 @@ def test_a_part_of_another_file_is_not_wanted(clients: ServiceClients, git: Git)
         ("Mon, 06 May 2024 05:08:09 GMT", 206),
         ("Mon, 06 May 2024 05:08:08 GMT", 200),
     ):
-        answer = clients.anonymous.get(f"{RAW}/README.md", headers={"Range": "bytes=0-0", "If-Range": given})
-        assert answer.status_code == status
+        response = clients.anonymous.get(f"{RAW}/README.md", headers={"Range": "bytes=0-0", "If-Range": given})
+        assert response.status_code == status
 
 
 def test_large_files_come_piece_by_piece(clients: ServiceClients, git: Git) -> None:
@@ -260,10 +260,10 @@ def test_large_files_come_piece_by_piece(clients: ServiceClients, git: Git) -> N
     (git.folder / "big").write_bytes(content)
     commit_all(git, "big")
     git("push", "-q", "origin", "main")
-    answer = clients.anonymous.get(f"{RAW}/big")
-    assert answer.content == content
-    assert answer.headers["content-length"] == str(len(content))
-    assert answer.headers["content-type"] == "application/octet-stream"
+    response = clients.anonymous.get(f"{RAW}/big")
+    assert response.content == content
+    assert response.headers["content-length"] == str(len(content))
+    assert response.headers["content-type"] == "application/octet-stream"
     part = clients.anonymous.get(f"{RAW}/big", headers={"Range": "bytes=1000000-9000000"})
     assert part.content == content[1_000_000:9_000_001]
     assert clients.anonymous.head(f"{RAW}/big").headers["content-length"] == str(len(content))
@@ -281,8 +281,8 @@ def test_a_private_file_is_kept_by_nobody_else(clients: ServiceClients, tmp_path
         for stranger in (clients.anonymous, nobody):
             for headers in ({}, {"If-None-Match": tag}, {"Range": "bytes=0-"}):
                 assert stranger.get(path, headers=headers).status_code == 404
-        answer = clients.with_token(guest).get(path)
-        assert (answer.status_code, answer.headers["cache-control"]) == (200, "private, max-age=21600")
+        response = clients.with_token(guest).get(path)
+        assert (response.status_code, response.headers["cache-control"]) == (200, "private, max-age=21600")
 
 
 def test_a_pointer_leads_to_the_large_file(clients: ServiceClients, git: Git) -> None:
@@ -291,14 +291,14 @@ def test_a_pointer_leads_to_the_large_file(clients: ServiceClients, git: Git) ->
     assert clients.anonymous.get(path).text == POINTER
     upload(clients)
     assert clients.anonymous.get(f"{RAW}/large.bin").text == POINTER
-    answer = clients.anonymous.get(path)
-    assert (answer.status_code, answer.content) == (200, LARGE)
-    assert answer.headers["etag"] == f'"{OID}"'
-    assert answer.headers["content-length"] == str(len(LARGE))
-    assert answer.headers["content-disposition"] == "inline; filename=large.bin"
-    assert answer.headers["x-service-object-type"] == "file"
-    assert answer.headers["content-security-policy"].endswith("sandbox")
-    modified = answer.headers["last-modified"]
+    response = clients.anonymous.get(path)
+    assert (response.status_code, response.content) == (200, LARGE)
+    assert response.headers["etag"] == f'"{OID}"'
+    assert response.headers["content-length"] == str(len(LARGE))
+    assert response.headers["content-disposition"] == "inline; filename=large.bin"
+    assert response.headers["x-service-object-type"] == "file"
+    assert response.headers["content-security-policy"].endswith("sandbox")
+    modified = response.headers["last-modified"]
     for headers in ({"If-None-Match": f'"{OID}"'}, {"If-Modified-Since": modified}):
         fresh = clients.anonymous.get(path, headers=headers)
         assert (fresh.status_code, fresh.headers["etag"]) == (304, f'"{OID}"')
@@ -315,9 +315,9 @@ def test_an_object_that_is_lost_is_its_pointer(clients: ServiceClients, git: Git
     upload(clients)
     for file in (clients.service.settings.data / "lfs").rglob(OID):
         file.unlink()
-    answer = clients.anonymous.get(f"{MEDIA}/large.bin")
-    assert (answer.status_code, answer.text) == (200, POINTER)
-    assert answer.headers["etag"] == f'"{git("rev-parse", "main:large.bin")}"'
+    response = clients.anonymous.get(f"{MEDIA}/large.bin")
+    assert (response.status_code, response.text) == (200, POINTER)
+    assert response.headers["etag"] == f'"{git("rev-parse", "main:large.bin")}"'
 
 
 def test_an_object_of_another_repository_is_not_given_away(clients: ServiceClients, git: Git) -> None:
@@ -327,8 +327,8 @@ def test_an_object_of_another_repository_is_not_given_away(clients: ServiceClien
     refused = git.try_to("push", "-q", git("remote", "get-url", "origin").replace("Notes", "Thief"), "main")
     assert "the LFS objects of large.bin are missing" in refused.stderr
     body = {"content": base64.b64encode(POINTER.encode()).decode()}
-    made = clients.anonymous.post("/repos/ada/Thief/contents/large.bin", json=body, auth=("ada", PASSWORD))
-    assert made.status_code == 201
+    response = clients.anonymous.post("/repos/ada/Thief/contents/large.bin", json=body, auth=("ada", PASSWORD))
+    assert response.status_code == 201
     assert clients.anonymous.get("/repos/ada/Thief/media/large.bin").text == POINTER
 
 
@@ -358,8 +358,8 @@ def test_no_file_is_run_as_a_page(clients: ServiceClients, git: Git) -> None:
 def test_a_name_a_branch_once_had_is_not_taken_for_a_path(clients: ServiceClients, git: Git, at: str) -> None:
     """Whoever asks for it is told that it is gone."""
     auth = ("ada", PASSWORD)
-    made = clients.anonymous.post("/repos/ada/Notes/branches", json={"new_branch_name": "before"}, auth=auth)
-    assert made.status_code == 201
+    response = clients.anonymous.post("/repos/ada/Notes/branches", json={"new_branch_name": "before"}, auth=auth)
+    assert response.status_code == 201
     assert clients.anonymous.get(f"{at}/before/README.md").status_code == 200
     renamed = clients.anonymous.patch("/repos/ada/Notes/branches/before", json={"name": "after"}, auth=auth)
     assert renamed.status_code == 204

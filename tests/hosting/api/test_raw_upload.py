@@ -40,11 +40,11 @@ def test_a_file_is_put_and_replaced(clients: ServiceClients, ada: httpx.Client, 
 
 def test_conditions(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
     """If-Match asks for the blob the caller knows, If-None-Match for none at all; otherwise 412."""
-    place = folder(clients, ship)
-    known = sha(ada, place, "a.txt")
+    repository_folder = folder(clients, ship)
+    known = sha(ada, repository_folder, "a.txt")
     put = ada.put(f"{RAW}/a.txt", content=b"two\n", headers={"If-Match": f'"{known}"'})
     assert put.status_code == 200
-    now = sha(ada, place, "a.txt")
+    now = sha(ada, repository_folder, "a.txt")
     stale = ada.put(f"{RAW}/a.txt", content=b"three\n", headers={"If-Match": f'"{known}"'})
     refused(stale, 412, f"sha does not match [given: {known}, expected: {now}]")
     gone = ada.put(f"{RAW}/b.txt", content=b"x", headers={"If-Match": f'"{known}"'})
@@ -57,21 +57,21 @@ def test_conditions(clients: ServiceClients, ada: httpx.Client, ship: Repository
 
 def test_a_list_of_tags_and_any_file(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
     """One tag of several is enough, weak ones never are, and `*` is any file, but no directory and nothing."""
-    place = folder(clients, ship)
+    repository_folder = folder(clients, ship)
     other = "1" * 40
 
     def put(path: str, *headers: tuple[str, str]) -> httpx.Response:
         return ada.put(f"{RAW}/{path}", content=path.encode() + b"\n", headers=list(headers))
 
-    def failed(answer: httpx.Response, message: str) -> None:
-        assert (answer.status_code, message in answer.json()["message"]) == (412, True), answer.text
+    def failed(response: httpx.Response, message: str) -> None:
+        assert (response.status_code, message in response.json()["message"]) == (412, True), response.text
 
-    known = sha(ada, place, "a.txt")
+    known = sha(ada, repository_folder, "a.txt")
     failed(put("a.txt", ("If-Match", f'W/"{known}"')), f"[given: none that can match, expected: {known}]")
     several = f'"{other}", W/"{known}", "x"'
     failed(put("a.txt", ("If-Match", several)), f"sha does not match [given: {other}, x, expected: {known}]")
     assert put("a.txt", ("If-Match", f'"{other}", "{known}"')).status_code == 200
-    now = sha(ada, place, "a.txt")
+    now = sha(ada, repository_folder, "a.txt")
     assert put("a.txt", ("If-Match", f'"{other}"'), ("If-Match", f'"{now}"')).status_code == 200
     assert put("a.txt", ("If-Match", "*")).status_code == 200
     failed(put("none.txt", ("If-Match", "*")), "object does not exist [id: , rel_path: none.txt]")
@@ -132,10 +132,10 @@ def test_a_large_file_is_not_held_in_memory(clients: ServiceClients, ada: httpx.
             yield block
 
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    answer = ada.put(f"{RAW}/large", content=pieces(), timeout=60)
+    response = ada.put(f"{RAW}/large", content=pieces(), timeout=60)
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
-    assert answer.status_code == 201
-    assert (answer.json()["content"]["size"], answer.json()["content"]["content"]) == (200 * 2**20, None)
+    assert response.status_code == 201
+    assert (response.json()["content"]["size"], response.json()["content"]["content"]) == (200 * 2**20, None)
     assert grown < 80 * 1024
     assert git(folder(clients, ship), "cat-file", "-s", "main:large").strip() == str(200 * 2**20)
 
@@ -148,8 +148,8 @@ def test_a_store_of_large_files_that_cannot_be_used_is_said(
     before = git(folder(clients, ship), "rev-parse", "main")
     (clients.service.settings.data / "lfs").write_text("in the way")
     for content in (b"small", bytes(100_000)):
-        answer = ada.put(f"{RAW}/x.bin", content=content)
-        assert (answer.status_code, "cannot be stored" in answer.json()["message"]) == (503, True)
+        response = ada.put(f"{RAW}/x.bin", content=content)
+        assert (response.status_code, "cannot be stored" in response.json()["message"]) == (503, True)
     assert git(folder(clients, ship), "rev-parse", "main") == before
     assert ada.put(f"{RAW}/x.txt", content=b"small").status_code == 201
 
@@ -192,7 +192,7 @@ def test_both_conditions_count_beside_each_other(
     names = {"blob": blob, "other": "0" * 40}
     headers = {"If-Match": match.format(**names), "If-None-Match": none.format(**names)}
     assert ada.put(f"{RAW}/both.txt", content=b"two\n", headers=headers).status_code == status
-    kept = ada.get(f"{RAW}/main/both.txt").content
-    assert kept == (b"two\n" if status == 200 else b"one\n")
+    stored = ada.get(f"{RAW}/main/both.txt").content
+    assert stored == (b"two\n" if status == 200 else b"one\n")
     # Where no file is, If-Match cannot hold, whatever stands beside it.
     assert ada.put(f"{RAW}/none.txt", content=b"x", headers=headers).status_code == 412

@@ -23,13 +23,15 @@ def place(request: pytest.FixtureRequest, ada: httpx.Client) -> str:
     """Return the path of an issue, and of a comment on it."""
     if request.param == "issue":
         return f"{HOME}/issues/1"
-    made = ada.post(f"{HOME}/issues/1/comments", json={"body": "Look"}).json()
-    return f"{HOME}/issues/comments/{made['id']}"
+    comment = ada.post(f"{HOME}/issues/1/comments", json={"body": "Look"}).json()
+    return f"{HOME}/issues/comments/{comment['id']}"
 
 
-def contents(client: httpx.Client, place: str) -> list[tuple[str, str]]:
+def contents(client: httpx.Client, path: str) -> list[tuple[str, str]]:
     """List who reacted and how."""
-    return [(one["user"]["login"], one["content"]) for one in client.get(f"{place}/reactions").json()]
+    return [
+        (reaction["user"]["login"], reaction["content"]) for reaction in client.get(f"{path}/reactions").json()
+    ]
 
 
 def test_a_reaction_is_added_once_and_removed(ada: httpx.Client, place: str, clients: ServiceClients) -> None:
@@ -53,7 +55,7 @@ def test_reactions_are_paged(ada: httpx.Client, place: str) -> None:
     for content in ("+1", "-1", "laugh", "hooray", "confused", "heart", "rocket", "eyes"):
         assert ada.post(f"{place}/reactions", json={"content": content}).status_code == 201
     page = ada.get(f"{place}/reactions", params={"page": 2, "limit": 5})
-    assert [one["content"] for one in page.json()] == ["heart", "rocket", "eyes"]
+    assert [item["content"] for item in page.json()] == ["heart", "rocket", "eyes"]
     assert page.headers["x-total-count"] == "8"
 
 
@@ -74,5 +76,5 @@ def test_what_is_refused(ada: httpx.Client, place: str, clients: ServiceClients)
 
 def test_allowed_reactions_are_announced(clients: ServiceClients) -> None:
     """Clients offer what is in the settings."""
-    told = clients.anonymous.get("/settings/ui").json()["allowed_reactions"]
-    assert told == ["+1", "-1", "laugh", "hooray", "confused", "heart", "rocket", "eyes"]
+    reactions = clients.anonymous.get("/settings/ui").json()["allowed_reactions"]
+    assert reactions == ["+1", "-1", "laugh", "hooray", "confused", "heart", "rocket", "eyes"]

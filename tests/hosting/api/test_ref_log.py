@@ -13,18 +13,18 @@ def ada(clients: ServiceClients) -> httpx.Client:
     """Make a user with a repository, in which a branch was created and deleted."""
     ada = clients.user("ada")
     assert ada.post("/user/repos", json={"name": "notes", "auto_init": True}).status_code == 201
-    made = ada.post("/repos/ada/notes/branches", json={"new_branch_name": "topic"})
-    assert made.status_code == 201
+    response = ada.post("/repos/ada/notes/branches", json={"new_branch_name": "topic"})
+    assert response.status_code == 201
     assert ada.delete("/repos/ada/notes/branches/topic").status_code == 204
     return ada
 
 
 def test_it_lists_updates_in_pages(ada: httpx.Client) -> None:
     """The newest first, with the total, and of one ref."""
-    answer = ada.get(AT)
-    assert answer.status_code == 200
-    assert answer.headers["X-Total-Count"] == "3"
-    deleted, created, first = answer.json()
+    response = ada.get(AT)
+    assert response.status_code == 200
+    assert response.headers["X-Total-Count"] == "3"
+    deleted, created, first = response.json()
     assert (deleted["kind"], deleted["ref"], deleted["restorable"]) == ("delete", "refs/heads/topic", True)
     assert deleted["actor"]["login"] == "ada"
     assert deleted["old"] == created["new"] == first["new"]
@@ -39,9 +39,9 @@ def test_it_lists_updates_in_pages(ada: httpx.Client) -> None:
 def test_a_deleted_branch_is_restored(ada: httpx.Client) -> None:
     """By the version of the entry that deleted it."""
     deleted = ada.get(AT).json()[0]
-    answer = ada.post(f"{AT}/{deleted['version']}/restore")
-    assert answer.status_code == 200
-    assert answer.json() == {"ref": "refs/heads/topic", "sha": deleted["old"]}
+    response = ada.post(f"{AT}/{deleted['version']}/restore")
+    assert response.status_code == 200
+    assert response.json() == {"ref": "refs/heads/topic", "sha": deleted["old"]}
     assert ada.get("/repos/ada/notes/branches/topic").json()["commit"]["id"] == deleted["old"]
 
 

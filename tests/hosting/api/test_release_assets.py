@@ -22,16 +22,16 @@ def ada(clients: ServiceClients) -> httpx.Client:
 @pytest.fixture
 def assets(ada: httpx.Client) -> str:
     """Make a release, and return the path of its files."""
-    made = ada.post(f"{HOME}/releases", json={"tag_name": "v1/x"}).json()
-    return f"{HOME}/releases/{made['id']}/assets"
+    release = ada.post(f"{HOME}/releases", json={"tag_name": "v1/x"}).json()
+    return f"{HOME}/releases/{release['id']}/assets"
 
 
 def upload(ada: httpx.Client, assets: str, name: str = "ship.bin", content: bytes = CONTENT) -> dict[str, Any]:
     """Upload a file as a form."""
-    answer = ada.post(assets, files={"attachment": (name, content)})
-    assert answer.status_code == 201, answer.text
-    made: dict[str, Any] = answer.json()
-    return made
+    response = ada.post(assets, files={"attachment": (name, content)})
+    assert response.status_code == 201, response.text
+    body: dict[str, Any] = response.json()
+    return body
 
 
 def test_a_file_is_uploaded_as_a_form_or_as_the_body(ada: httpx.Client, assets: str) -> None:
@@ -52,7 +52,7 @@ def test_a_file_is_uploaded_as_a_form_or_as_the_body(ada: httpx.Client, assets: 
 
 def test_what_is_refused(ada: httpx.Client, assets: str) -> None:
     """The same name twice, no name, bad names, damaged forms, and unknown files."""
-    made = upload(ada, assets)
+    asset = upload(ada, assets)
     other = upload(ada, assets, "other.bin")
     assert ada.post(assets, files={"attachment": ("ship.bin", b"x")}).status_code == 409
     assert ada.patch(f"{assets}/{other['id']}", json={"name": "ship.bin"}).status_code == 409
@@ -63,7 +63,7 @@ def test_what_is_refused(ada: httpx.Client, assets: str) -> None:
     assert ada.post(assets, content=b"x", headers={"Content-Type": "multipart/form-data"}).status_code == 400
     for name in ("a/b", "..", "a\\b", "a\nb", "x" * 256):
         assert ada.post(assets, params={"name": name}, content=b"x").status_code == 422, name
-        assert ada.patch(f"{assets}/{made['id']}", json={"name": name}).status_code == 422, name
+        assert ada.patch(f"{assets}/{asset['id']}", json={"name": name}).status_code == 422, name
     assert ada.get(f"{assets}/999999").status_code == 404
     assert ada.post(f"{HOME}/releases/999999/assets", params={"name": "a"}, content=b"x").status_code == 404
     assert len(ada.get(assets).json()) == 2
@@ -71,20 +71,20 @@ def test_what_is_refused(ada: httpx.Client, assets: str) -> None:
 
 def test_a_file_is_renamed_and_deleted(ada: httpx.Client, assets: str) -> None:
     """The old address is gone with the name."""
-    made = upload(ada, assets)
-    renamed = ada.patch(f"{assets}/{made['id']}", json={"name": "new.bin"})
+    asset = upload(ada, assets)
+    renamed = ada.patch(f"{assets}/{asset['id']}", json={"name": "new.bin"})
     assert (renamed.status_code, renamed.json()["name"]) == (201, "new.bin")
-    assert ada.get(made["browser_download_url"]).status_code == 404
+    assert ada.get(asset["browser_download_url"]).status_code == 404
     assert ada.get(renamed.json()["browser_download_url"]).content == CONTENT
-    assert ada.delete(f"{assets}/{made['id']}").status_code == 204
+    assert ada.delete(f"{assets}/{asset['id']}").status_code == 204
     assert ada.get(assets).json() == []
     assert ada.get(renamed.json()["browser_download_url"]).status_code == 404
 
 
 def test_downloads(ada: httpx.Client, assets: str, clients: ServiceClients) -> None:
     """In part, only when changed, and never shown by a browser."""
-    made = upload(ada, assets, "page.html", b"<script>alert(1)</script>" + CONTENT)
-    url = made["browser_download_url"]
+    asset = upload(ada, assets, "page.html", b"<script>alert(1)</script>" + CONTENT)
+    url = asset["browser_download_url"]
     whole = ada.get(url)
     assert whole.headers["content-type"] == "application/octet-stream"
     assert whole.headers["content-disposition"] == "attachment; filename=page.html"
@@ -92,11 +92,11 @@ def test_downloads(ada: httpx.Client, assets: str, clients: ServiceClients) -> N
     assert "private" in whole.headers["cache-control"]
     part = ada.get(url, headers={"Range": "bytes=5-9"})
     assert (part.status_code, part.content) == (206, whole.content[5:10])
-    assert part.headers["content-range"] == f"bytes 5-9/{made['size']}"
-    assert ada.get(url, headers={"Range": f"bytes={made['size']}-"}).status_code == 416
+    assert part.headers["content-range"] == f"bytes 5-9/{asset['size']}"
+    assert ada.get(url, headers={"Range": f"bytes={asset['size']}-"}).status_code == 416
     assert ada.get(url, headers={"If-None-Match": whole.headers["etag"]}).status_code == 304
-    assert ada.head(url).headers["content-length"] == str(made["size"])
-    by_uuid = ada.get(f"{clients.service.url}/attachments/{made['uuid']}")
+    assert ada.head(url).headers["content-length"] == str(asset["size"])
+    by_uuid = ada.get(f"{clients.service.url}/attachments/{asset['uuid']}")
     assert by_uuid.content == whole.content
 
 
@@ -104,9 +104,9 @@ def test_permissions_are_checked_at_every_download(
     ada: httpx.Client, assets: str, clients: ServiceClients
 ) -> None:
     """A private repository and a draft do not exist for others; the latest release is a redirect."""
-    made = upload(ada, assets)
+    asset = upload(ada, assets)
     eve = clients.user("eve")
-    urls = (made["browser_download_url"], f"{clients.service.url}/attachments/{made['uuid']}")
+    urls = (asset["browser_download_url"], f"{clients.service.url}/attachments/{asset['uuid']}")
     for url in urls:
         for client in (eve, clients.anonymous):
             assert client.get(url).status_code == 404

@@ -23,10 +23,10 @@ def ada(clients: ServiceClients) -> httpx.Client:
 
 def make(client: httpx.Client, tag: str = "v1", **fields: Any) -> dict[str, Any]:
     """Create a release."""
-    answer = client.post(f"{HOME}/releases", json={"tag_name": tag, **fields})
-    assert answer.status_code == 201, answer.text
-    made: dict[str, Any] = answer.json()
-    return made
+    response = client.post(f"{HOME}/releases", json={"tag_name": tag, **fields})
+    assert response.status_code == 201, response.text
+    body: dict[str, Any] = response.json()
+    return body
 
 
 def actions(clients: ServiceClients) -> list[str]:
@@ -37,14 +37,14 @@ def actions(clients: ServiceClients) -> list[str]:
 def test_a_release_creates_its_tag(ada: httpx.Client, clients: ServiceClients) -> None:
     """At the target; it is shown by id, by tag and as the latest, and counted."""
     head = ada.get(f"{HOME}/branches/main").json()["commit"]["id"]
-    made = make(ada, name="One", body="First.", target_commitish="main", tag_message="Signed off.")
-    assert (made["tag_name"], made["name"], made["body"], made["target_commitish"]) == (
+    release = make(ada, name="One", body="First.", target_commitish="main", tag_message="Signed off.")
+    assert (release["tag_name"], release["name"], release["body"], release["target_commitish"]) == (
         "v1",
         "One",
         "First.",
         "main",
     )
-    assert (made["draft"], made["prerelease"], made["assets"], made["author"]["login"]) == (
+    assert (release["draft"], release["prerelease"], release["assets"], release["author"]["login"]) == (
         False,
         False,
         [],
@@ -53,11 +53,11 @@ def test_a_release_creates_its_tag(ada: httpx.Client, clients: ServiceClients) -
     tag = ada.get(f"{HOME}/tags/v1").json()
     assert (tag["commit"]["sha"], tag["message"].strip()) == (head, "Signed off.")
     assert tag["id"] != head
-    for path in (made["url"], f"{HOME}/releases/tags/v1", f"{HOME}/releases/latest"):
-        assert ada.get(path).json() == made
-    assert made["upload_url"] == f"{made['url']}/assets"
-    assert made["tarball_url"].endswith("/ada/ship/archive/v1.tar.gz")
-    assert made["html_url"].endswith("/ada/ship/releases/tag/v1")
+    for path in (release["url"], f"{HOME}/releases/tags/v1", f"{HOME}/releases/latest"):
+        assert ada.get(path).json() == release
+    assert release["upload_url"] == f"{release['url']}/assets"
+    assert release["tarball_url"].endswith("/ada/ship/archive/v1.tar.gz")
+    assert release["html_url"].endswith("/ada/ship/releases/tag/v1")
     shown = ada.get(HOME).json()
     assert (shown["has_releases"], shown["release_counter"]) == (True, 1)
     assert actions(clients) == ["published"]
@@ -67,9 +67,9 @@ def test_a_release_of_an_existing_tag_leaves_it_where_it_is(ada: httpx.Client) -
     """The target is not looked at then; a second release of the tag is a conflict."""
     ada.post(f"{HOME}/tags", json={"tag_name": "release/1", "target": "main"})
     before = ada.get(f"{HOME}/tags/release/1").json()
-    made = make(ada, "release/1", target_commitish="nowhere")
+    release = make(ada, "release/1", target_commitish="nowhere")
     assert ada.get(f"{HOME}/tags/release/1").json() == before
-    assert ada.get(f"{HOME}/releases/tags/release/1").json() == made
+    assert ada.get(f"{HOME}/releases/tags/release/1").json() == release
     assert ada.post(f"{HOME}/releases", json={"tag_name": "release/1"}).status_code == 409
 
 
@@ -102,7 +102,7 @@ def test_lists_have_filters_and_pages(ada: httpx.Client) -> None:
     make(ada, "v3", draft=True)
 
     def tags(**query: str) -> list[str]:
-        return [one["tag_name"] for one in ada.get(f"{HOME}/releases", params=query).json()]
+        return [release["tag_name"] for release in ada.get(f"{HOME}/releases", params=query).json()]
 
     assert tags() == ["v3", "v2-rc", "v1"]
     assert tags(draft="true") == ["v3"]
@@ -116,36 +116,36 @@ def test_lists_have_filters_and_pages(ada: httpx.Client) -> None:
 
 def test_an_edit_keeps_what_it_does_not_name(ada: httpx.Client) -> None:
     """A new tag is created; that of another release is a conflict."""
-    made = make(ada, name="One", body="First.")
+    release = make(ada, name="One", body="First.")
     make(ada, "v2")
-    path = f"{HOME}/releases/{made['id']}"
+    path = f"{HOME}/releases/{release['id']}"
     changed = ada.patch(path, json={"body": "", "prerelease": True, "tag_name": ""}).json()
-    assert changed == {**made, "body": "", "prerelease": True}
+    assert changed == {**release, "body": "", "prerelease": True}
     moved = ada.patch(path, json={"tag_name": "v1.1"})
     assert (moved.status_code, moved.json()["tag_name"]) == (200, "v1.1")
-    assert {one["name"] for one in ada.get(f"{HOME}/tags").json()} == {"v1", "v1.1", "v2"}
+    assert {tag["name"] for tag in ada.get(f"{HOME}/tags").json()} == {"v1", "v1.1", "v2"}
     assert ada.patch(path, json={"tag_name": "v2"}).status_code == 409
 
 
 def test_deleting_a_release_keeps_its_tag(ada: httpx.Client, clients: ServiceClients) -> None:
     """By id and by tag."""
-    made = make(ada)
+    release = make(ada)
     make(ada, "v2")
-    assert ada.delete(f"{HOME}/releases/{made['id']}").status_code == 204
+    assert ada.delete(f"{HOME}/releases/{release['id']}").status_code == 204
     assert ada.delete(f"{HOME}/releases/tags/v2").status_code == 204
     assert ada.delete(f"{HOME}/releases/tags/v2").status_code == 404
     assert ada.get(f"{HOME}/releases").json() == []
-    assert {one["name"] for one in ada.get(f"{HOME}/tags").json()} == {"v1", "v2"}
+    assert {tag["name"] for tag in ada.get(f"{HOME}/tags").json()} == {"v1", "v2"}
     assert ada.get(HOME).json()["release_counter"] == 0
     assert actions(clients) == ["published", "published", "deleted", "deleted"]
 
 
 def test_the_release_of_a_deleted_tag_becomes_a_draft(ada: httpx.Client) -> None:
     """Its text and its files are kept for those who may write releases."""
-    made = make(ada, body="Notes.")
+    release = make(ada, body="Notes.")
     assert ada.delete(f"{HOME}/tags/v1").status_code == 204
-    kept = ada.get(f"{HOME}/releases/{made['id']}").json()
-    assert (kept["draft"], kept["body"]) == (True, "Notes.")
+    stored = ada.get(f"{HOME}/releases/{release['id']}").json()
+    assert (stored["draft"], stored["body"]) == (True, "Notes.")
     assert ada.get(HOME).json()["release_counter"] == 0
 
 
@@ -157,8 +157,8 @@ def test_what_is_refused(ada: httpx.Client, clients: ServiceClients) -> None:
     assert ada.get(f"{HOME}/releases").json() == []
     ada.post("/user/repos", json={"name": "empty"})
     assert ada.post("/repos/ada/empty/releases", json={"tag_name": "v1"}).status_code == 404
-    made = make(ada)
-    assert ada.get(f"/repos/ada/empty/releases/{made['id']}").status_code == 404
+    release = make(ada)
+    assert ada.get(f"/repos/ada/empty/releases/{release['id']}").status_code == 404
     eve = clients.account("eve")
     let_in(clients.database, find_repository(clients.database, "ada", "ship"), eve, READ)
     assert clients.with_token(eve).post(f"{HOME}/releases", json={"tag_name": "v2"}).status_code == 403

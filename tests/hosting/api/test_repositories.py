@@ -10,10 +10,10 @@ from tests.hosting.repository_helpers import READ, make_team
 def test_a_new_repository_is_empty_and_its_makers_own(clients: ServiceClients) -> None:
     """Everything a client asks for first is there."""
     ada = clients.user("ada")
-    made = ada.post("/user/repos", json={"name": "Notes", "description": "What I know"})
-    assert made.status_code == 201
+    response = ada.post("/user/repos", json={"name": "Notes", "description": "What I know"})
+    assert response.status_code == 201
     shown = ada.get("/repos/ADA/notes").json()
-    assert shown == made.json()
+    assert shown == response.json()
     assert (shown["full_name"], shown["empty"], shown["private"]) == ("ada/Notes", True, False)
     assert shown["permissions"] == {"admin": True, "push": True, "pull": True}
     assert shown["clone_url"].endswith("/ada/Notes.git")
@@ -25,8 +25,8 @@ def test_auto_init_makes_a_first_commit_with_a_readme(clients: ServiceClients) -
     """On the branch that was asked for."""
     ada = clients.user("ada")
     body = {"name": "notes", "auto_init": True, "default_branch": "trunk", "description": "What I know"}
-    made = ada.post("/user/repos", json=body).json()
-    assert (made["empty"], made["default_branch"], made["branch_count"]) == (False, "trunk", 1)
+    repo = ada.post("/user/repos", json=body).json()
+    assert (repo["empty"], repo["default_branch"], repo["branch_count"]) == (False, "trunk", 1)
 
 
 @pytest.mark.parametrize(
@@ -133,15 +133,15 @@ def test_lists_are_paged_with_their_headers(clients: ServiceClients) -> None:
     ada = clients.user("ada")
     for number in range(5):
         ada.post("/user/repos", json={"name": f"r{number}"})
-    answer = ada.get("/user/repos", params={"limit": 2, "page": 2})
-    assert [found["name"] for found in answer.json()] == ["r2", "r3"]
-    assert answer.headers["x-total-count"] == "5"
+    response = ada.get("/user/repos", params={"limit": 2, "page": 2})
+    assert [item["name"] for item in response.json()] == ["r2", "r3"]
+    assert response.headers["x-total-count"] == "5"
     address = f"{clients.service.url}/api/v1/user/repos?limit=2&page="
-    assert answer.headers["link"] == (
+    assert response.headers["link"] == (
         f'<{address}3>; rel="next",<{address}3>; rel="last",<{address}1>; rel="first",<{address}1>; rel="prev"'
     )
-    found = clients.anonymous.get("/repos/search", params={"q": "R3"}).json()
-    assert (found["ok"], [entry["name"] for entry in found["data"]]) == (True, ["r3"])
+    result = clients.anonymous.get("/repos/search", params={"q": "R3"}).json()
+    assert (result["ok"], [entry["name"] for entry in result["data"]]) == (True, ["r3"])
 
 
 def test_a_repository_given_away_leaves_its_old_owners_labels(clients: ServiceClients) -> None:
@@ -153,8 +153,8 @@ def test_a_repository_given_away_leaves_its_old_owners_labels(clients: ServiceCl
     own = ada.post("/repos/acme/notes/labels", json={"name": "own", "color": "#00ff00"}).json()["id"]
     ada.post("/repos/acme/notes/issues", json={"title": "x", "labels": [label, own]})
     assert ada.post("/repos/acme/notes/transfer", json={"new_owner": "ada"}).status_code == 202
-    kept = ada.get("/repos/ada/notes/issues/1").json()["labels"]
-    assert [found["name"] for found in kept] == ["own"]
+    stored = ada.get("/repos/ada/notes/issues/1").json()["labels"]
+    assert [item["name"] for item in stored] == ["own"]
 
 
 @pytest.mark.parametrize(
@@ -175,7 +175,7 @@ def test_what_cannot_be_read_is_not_counted(clients: ServiceClients, unit: str, 
     ada.post("/repos/guild/ship/pulls", json={"title": "Caulk it", "head": "fix", "base": "main"})
     whole = ada.get("/repos/guild/ship").json()
     assert (whole["branch_count"], whole["open_issues_count"], whole["open_pr_counter"]) == (2, 1, 1)
-    place = repositories.find_repository(clients.database, "guild", "ship")
-    make_team(clients.database, place.owner, "some", [bob], units={unit: READ}, places=(place,))
+    repository = repositories.find_repository(clients.database, "guild", "ship")
+    make_team(clients.database, repository.owner, "some", [bob], units={unit: READ}, places=(repository,))
     shown = clients.with_token(bob).get("/repos/guild/ship").json()
     assert {name: shown[name] for name in seen} == seen

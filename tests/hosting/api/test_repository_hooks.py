@@ -19,7 +19,7 @@ def ada(clients: ServiceClients) -> httpx.Client:
 
 def kinds(client: httpx.Client, hook: str) -> list[str]:
     """Return what a hook is to be told, oldest first."""
-    return [one["event"] for one in reversed(client.get(f"{hook}/deliveries").json())]
+    return [answer["event"] for answer in reversed(client.get(f"{hook}/deliveries").json())]
 
 
 def test_a_hook_is_told_of_what_it_asked_for(ada: httpx.Client) -> None:
@@ -50,7 +50,7 @@ def test_what_is_inactive_is_told_nothing(ada: httpx.Client) -> None:
     ada.post("/repos/ada/ship/issues", json={"title": "Two"})
     ada.patch(hook, json={"active": False})
     ada.post("/repos/ada/ship/issues", json={"title": "Three"})
-    assert [one["status"] for one in ada.get(f"{hook}/deliveries").json()] == ["cancelled"]
+    assert [delivery["status"] for delivery in ada.get(f"{hook}/deliveries").json()] == ["cancelled"]
 
 
 def test_a_repository_takes_its_hooks_along(clients: ServiceClients, ada: httpx.Client) -> None:

@@ -22,15 +22,15 @@ def ada(clients: ServiceClients, eve: httpx.Client) -> httpx.Client:
     client.post("/orgs/fleet/repos", json={"name": "ship"})
     for name in ("Crew", "Guests"):
         settings = {"name": name, "permission": "write", "units": ["repo.code"]}
-        made = client.post("/orgs/fleet/teams", json=settings).json()
+        team = client.post("/orgs/fleet/teams", json=settings).json()
         if name == "Crew":
-            client.put(f"/teams/{made['id']}/members/eve")
+            client.put(f"/teams/{team['id']}/members/eve")
     return client
 
 
 def names(client: httpx.Client) -> list[str]:
     """List the teams of the repository."""
-    return [one["name"] for one in client.get(f"{HOME}/teams").json()]
+    return [team["name"] for team in client.get(f"{HOME}/teams").json()]
 
 
 def test_teams_are_added_and_removed(ada: httpx.Client, eve: httpx.Client) -> None:
@@ -59,5 +59,5 @@ def test_who_may(ada: httpx.Client, eve: httpx.Client, clients: ServiceClients) 
     assert max_.put(f"{HOME}/teams/Guests").status_code == 404
     assert clients.anonymous.get(f"{HOME}/teams").status_code == 401
     ada.post("/user/repos", json={"name": "boat"})
-    for answer in (ada.get("/repos/ada/boat/teams"), ada.put("/repos/ada/boat/teams/Crew")):
-        assert answer.status_code == 405
+    for response in (ada.get("/repos/ada/boat/teams"), ada.put("/repos/ada/boat/teams/Crew")):
+        assert response.status_code == 405

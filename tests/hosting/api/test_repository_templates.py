@@ -22,16 +22,16 @@ def test_a_repository_is_generated_from_a_template(clients: ServiceClients) -> N
     ada = clients.user("ada")
     made_template(ada)
     body = {"owner": "ada", "name": "boat", "git_content": True, "labels": True, "topics": True}
-    answer = ada.post("/repos/ada/ship/generate", json={**body, "webhooks": True, "protected_branch": True})
-    assert answer.status_code == 201, answer.text
-    made = answer.json()
+    response = ada.post("/repos/ada/ship/generate", json={**body, "webhooks": True, "protected_branch": True})
+    assert response.status_code == 201, response.text
+    made = response.json()
     assert (made["full_name"], made["fork"], made["template"], made["empty"]) == ("ada/boat", False, False, False)
     commits = ada.get("/repos/ada/boat/commits").json()
-    assert [len(one["parents"]) for one in commits] == [0]
+    assert [len(commit["parents"]) for commit in commits] == [0]
     assert ada.get("/repos/ada/boat/contents/deck/hull.txt").json()["size"] == 5
     assert ada.get("/repos/ada/boat/topics").json() == {"topics": ["boats"]}
-    assert [one["name"] for one in ada.get("/repos/ada/boat/labels").json()] == ["leak"]
-    assert [one["config"]["url"] for one in ada.get("/repos/ada/boat/hooks").json()] == ["http://192.0.2.1/"]
+    assert [label["name"] for label in ada.get("/repos/ada/boat/labels").json()] == ["leak"]
+    assert [hook["config"]["url"] for hook in ada.get("/repos/ada/boat/hooks").json()] == ["http://192.0.2.1/"]
     assert [one["rule_name"] for one in ada.get("/repos/ada/boat/branch_protections").json()] == ["main"]
     old = ada.get("/repos/ada/ship/commits").json()[-1]["sha"]
     assert ada.get(f"/repos/ada/boat/git/commits/{old}").status_code == 404
@@ -44,9 +44,9 @@ def test_variables_of_a_template_are_expanded(clients: ServiceClients) -> None:
     put_file(ada, "ada/ship", ".gitea/template", "*.md\n")
     put_file(ada, "ada/ship", "ABOUT.md", "$REPO_NAME of $TEMPLATE_NAME at $REPO_HTTPS_URL, $REPO_OWNER_UPPER\n")
     body = {"owner": "ada", "name": "boat", "git_content": True}
-    made = ada.post("/repos/ada/ship/generate", json=body)
-    assert made.status_code == 201, made.text
-    url = made.json()["clone_url"]
+    response = ada.post("/repos/ada/ship/generate", json=body)
+    assert response.status_code == 201, response.text
+    url = response.json()["clone_url"]
     assert ada.get("/repos/ada/boat/raw/ABOUT.md").text == f"boat of ship at {url}, ADA\n"
     assert ada.get("/repos/ada/boat/contents/.gitea/template").status_code == 404
 
@@ -55,8 +55,8 @@ def test_only_what_is_asked_for_is_taken(clients: ServiceClients) -> None:
     """Without the files, the repository is empty."""
     ada = clients.user("ada")
     made_template(ada)
-    made = ada.post("/repos/ada/ship/generate", json={"owner": "ada", "name": "boat", "topics": True}).json()
-    assert (made["empty"], made["topics"]) == (True, ["boats"])
+    created = ada.post("/repos/ada/ship/generate", json={"owner": "ada", "name": "boat", "topics": True}).json()
+    assert (created["empty"], created["topics"]) == (True, ["boats"])
     assert ada.get("/repos/ada/boat/labels").json() == []
     assert ada.get("/repos/ada/boat/hooks").json() == []
 

@@ -25,14 +25,14 @@ def write(client: httpx.Client, path: str, text: str, branch: str, **more: str) 
     content = b64encode(text.encode()).decode()
     body = {"content": content, "branch": branch, **more}
     call = client.put if "sha" in more else client.post
-    answer = call(f"/repos/ada/ship/contents/{path}", json=body)
-    assert answer.status_code in {200, 201}, answer.text
+    response = call(f"/repos/ada/ship/contents/{path}", json=body)
+    assert response.status_code in {200, 201}, response.text
 
 
 def blob(client: httpx.Client, path: str, branch: str) -> str:
     """Return the blob of a file."""
-    found: str = client.get(f"/repos/ada/ship/contents/{path}", params={"ref": branch}).json()["sha"]
-    return found
+    result: str = client.get(f"/repos/ada/ship/contents/{path}", params={"ref": branch}).json()["sha"]
+    return result
 
 
 @pytest.fixture
@@ -42,8 +42,8 @@ def ada(clients: ServiceClients) -> httpx.Client:
     ada.post("/user/repos", json={"name": "ship", "auto_init": True, "default_branch": "main"})
     write(ada, "hull.txt", OLD, "main")
     write(ada, "hull.txt", NEW, "main", new_branch="fix", sha=blob(ada, "hull.txt", "main"))
-    made = ada.post("/repos/ada/ship/pulls", json={"title": "Plug it", "head": "fix", "base": "main"})
-    assert made.json()["number"] == 1, made.text
+    response = ada.post("/repos/ada/ship/pulls", json={"title": "Plug it", "head": "fix", "base": "main"})
+    assert response.json()["number"] == 1, response.text
     return ada
 
 
@@ -63,10 +63,10 @@ def ship(clients: ServiceClients) -> Repository:
 
 def post(client: httpx.Client, event: str = "", status: int = 200, **more: Any) -> dict[str, Any]:
     """Write a review."""
-    answer = client.post(REVIEWS, json={"event": event, **more})
-    assert answer.status_code == status, answer.text
-    made: dict[str, Any] = answer.json()
-    return made
+    response = client.post(REVIEWS, json={"event": event, **more})
+    assert response.status_code == status, response.text
+    body: dict[str, Any] = response.json()
+    return body
 
 
 def at(line: int, body: str = "Why?", **more: object) -> dict[str, object]:
@@ -76,10 +76,10 @@ def at(line: int, body: str = "Why?", **more: object) -> dict[str, object]:
 
 def lines(client: httpx.Client, review: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the line comments of a review."""
-    answer = client.get(f"{REVIEWS}/{review['id']}/comments")
-    assert answer.status_code == 200, answer.text
-    found: list[dict[str, Any]] = answer.json()
-    return found
+    response = client.get(f"{REVIEWS}/{review['id']}/comments")
+    assert response.status_code == 200, response.text
+    results: list[dict[str, Any]] = response.json()
+    return results
 
 
 def kinds(client: httpx.Client) -> list[str]:
@@ -89,23 +89,23 @@ def kinds(client: httpx.Client) -> list[str]:
 
 def test_an_approval_says_who_what_and_when(clients: ServiceClients, ada: httpx.Client, bob: httpx.Client) -> None:
     """With the fields of Gitea; readers see it, and the list has it."""
-    made = post(bob, "APPROVED", body="Good.")
+    review = post(bob, "APPROVED", body="Good.")
     head = ada.get(PULL).json()["head"]["sha"]
     expected = {"state": "APPROVED", "body": "Good.", "commit_id": head, "stale": False, "official": True}
-    assert expected.items() <= made.items()
-    assert (made["dismissed"], made["comments_count"], made["team"], made["user"]["login"]) == (
+    assert expected.items() <= review.items()
+    assert (review["dismissed"], review["comments_count"], review["team"], review["user"]["login"]) == (
         False,
         0,
         None,
         "bob",
     )
-    assert made["pull_request_url"].endswith("/ada/ship/pulls/1")
+    assert review["pull_request_url"].endswith("/ada/ship/pulls/1")
     listed = clients.anonymous.get(REVIEWS)
-    assert (listed.headers["X-Total-Count"], [one["id"] for one in listed.json()]) == ("1", [made["id"]])
-    assert clients.anonymous.get(f"{REVIEWS}/{made['id']}").json()["body"] == "Good."
-    assert clients.anonymous.get(f"{REVIEWS}/{made['id'] + 1}").status_code == 404
+    assert (listed.headers["X-Total-Count"], [item["id"] for item in listed.json()]) == ("1", [review["id"]])
+    assert clients.anonymous.get(f"{REVIEWS}/{review['id']}").json()["body"] == "Good."
+    assert clients.anonymous.get(f"{REVIEWS}/{review['id'] + 1}").status_code == 404
     [entry] = ada.get("/repos/ada/ship/issues/1/timeline").json()
-    assert (entry["type"], entry["body"], entry["review_id"]) == ("review", "Good.", made["id"])
+    assert (entry["type"], entry["body"], entry["review_id"]) == ("review", "Good.", review["id"])
 
 
 def test_a_pending_review_is_one_per_person_and_secret(
@@ -123,13 +123,13 @@ def test_a_pending_review_is_one_per_person_and_secret(
     assert ada.get(f"/repos/ada/ship/issues/comments/{hidden}").status_code == 404
     assert (kinds(ada), ada.get(PULL).json()["comments"]) == ([], 0)
     for event, status in (("PENDING", 422), ("", 422), ("NONSENSE", 422), ("REQUEST_CHANGES", 200)):
-        answer = bob.post(f"{REVIEWS}/{first['id']}", json={"event": event})
-        assert answer.status_code == status, answer.text
+        response = bob.post(f"{REVIEWS}/{first['id']}", json={"event": event})
+        assert response.status_code == status, response.text
     assert bob.post(f"{REVIEWS}/{first['id']}", json={"event": "APPROVED"}).status_code == 422
-    assert [one["state"] for one in ada.get(REVIEWS).json()] == ["REQUEST_CHANGES"]
+    assert [item["state"] for item in ada.get(REVIEWS).json()] == ["REQUEST_CHANGES"]
     assert kinds(ada) == ["code", "code", "review"]
-    found = clients.anonymous.get(f"/repos/ada/ship/issues/comments/{hidden}")
-    assert (found.status_code, found.json()["body"]) == (200, "Why?")
+    found_response = clients.anonymous.get(f"/repos/ada/ship/issues/comments/{hidden}")
+    assert (found_response.status_code, found_response.json()["body"]) == (200, "Why?")
 
 
 def test_a_review_without_words_is_only_an_approval(ada: httpx.Client, bob: httpx.Client) -> None:
@@ -207,12 +207,12 @@ def test_a_conversation_is_resolved_and_reopened(
 ) -> None:
     """With all comments on the line; by the author and by writers, not by others."""
     review = post(bob, "COMMENT", comments=[at(10), at(10, "Still"), at(11)])
-    first, second, other = (one["id"] for one in lines(bob, review))
+    first, second, other = (item["id"] for item in lines(bob, review))
     path = f"/repos/ada/ship/pulls/comments/{first}"
     assert clients.user("eve").post(f"{path}/resolve").status_code == 403
     assert clients.anonymous.post(f"{path}/resolve").status_code == 401
     assert ada.post(f"{path}/resolve").status_code == 204
-    shown = {one["id"]: one["resolver"] and one["resolver"]["login"] for one in lines(bob, review)}
+    shown = {item["id"]: item["resolver"] and item["resolver"]["login"] for item in lines(bob, review)}
     assert shown == {first: "ada", second: "ada", other: None}
     entries = ada.get("/repos/ada/ship/issues/1/timeline").json()
     assert [entry["resolve_doer"] and entry["resolve_doer"]["login"] for entry in entries[:3]] == [
@@ -221,7 +221,7 @@ def test_a_conversation_is_resolved_and_reopened(
         None,
     ]
     assert bob.post(f"{path}/unresolve").status_code == 204
-    assert [one["resolver"] for one in lines(bob, review)] == [None, None, None]
+    assert [item["resolver"] for item in lines(bob, review)] == [None, None, None]
     plain = ada.post("/repos/ada/ship/issues/1/comments", json={"body": "b"}).json()["id"]
     assert ada.post(f"/repos/ada/ship/pulls/comments/{plain}/resolve").status_code == 400
     assert ada.post("/repos/ada/ship/pulls/comments/999/resolve").status_code == 404
@@ -229,12 +229,12 @@ def test_a_conversation_is_resolved_and_reopened(
 
 def test_a_review_of_another_head_is_stale(ada: httpx.Client, bob: httpx.Client) -> None:
     """Whether the head moved, or an older commit was reviewed."""
-    made = post(bob, "APPROVED")
+    review = post(bob, "APPROVED")
     write(ada, "sail.txt", "s\n", "fix")
-    assert ada.get(f"{REVIEWS}/{made['id']}").json()["stale"] is True
+    assert ada.get(f"{REVIEWS}/{review['id']}").json()["stale"] is True
     again = post(bob, "APPROVED")
-    assert (again["stale"], ada.get(f"{REVIEWS}/{made['id']}").json()["official"]) == (False, False)
-    assert post(bob, "APPROVED", commit_id=made["commit_id"])["stale"] is True
+    assert (again["stale"], ada.get(f"{REVIEWS}/{review['id']}").json()["official"]) == (False, False)
+    assert post(bob, "APPROVED", commit_id=review["commit_id"])["stale"] is True
 
 
 def test_official_is_who_writes_or_who_is_listed(
@@ -256,7 +256,7 @@ def test_dismissing_needs_an_administrator(clients: ServiceClients, ada: httpx.C
     """Or somebody whom the branch rule lets bypass it; only decisions can be dismissed."""
     eve = clients.user("eve")
     first, second = post(bob, "REQUEST_CHANGES", body="No"), post(bob, "APPROVED")
-    said = post(bob, "COMMENT", body="Hm")
+    review = post(bob, "COMMENT", body="Hm")
     path = f"{REVIEWS}/{second['id']}"
     for client, status in ((clients.anonymous, 401), (eve, 403), (bob, 403)):
         assert client.post(f"{path}/dismissals", json={"message": "m"}).status_code == status
@@ -268,7 +268,7 @@ def test_dismissing_needs_an_administrator(clients: ServiceClients, ada: httpx.C
     assert ada.post(f"{path}/undismissals").json()["dismissed"] is False
     assert ada.post(f"{path}/dismissals", json={"priors": True}).status_code == 200
     assert ada.get(f"{REVIEWS}/{first['id']}").json()["dismissed"] is True
-    assert ada.post(f"{REVIEWS}/{said['id']}/dismissals", json={"message": "m"}).status_code == 422
+    assert ada.post(f"{REVIEWS}/{review['id']}/dismissals", json={"message": "m"}).status_code == 422
     rule = {"rule_name": "main", "enable_bypass_allowlist": True, "bypass_allowlist_usernames": ["bob"]}
     assert ada.post("/repos/ada/ship/branch_protections", json=rule).status_code == 201
     assert bob.post(f"{path}/undismissals").status_code == 200
@@ -280,9 +280,9 @@ def test_a_review_is_deleted_by_its_author_or_an_administrator(
     clients: ServiceClients, ada: httpx.Client, bob: httpx.Client
 ) -> None:
     """With its line comments and its timeline entry."""
-    made = post(bob, "COMMENT", body="b", comments=[at(10)])
+    review = post(bob, "COMMENT", body="b", comments=[at(10)])
     mine = post(clients.user("eve"), "COMMENT", body="e")
-    path = f"{REVIEWS}/{made['id']}"
+    path = f"{REVIEWS}/{review['id']}"
     assert clients.anonymous.delete(path).status_code == 401
     assert bob.delete(f"{REVIEWS}/{mine['id']}").status_code == 403
     assert bob.delete(path).status_code == 204
@@ -294,19 +294,19 @@ def test_a_review_is_deleted_by_its_author_or_an_administrator(
 def test_reviews_are_requested_and_answered(clients: ServiceClients, ada: httpx.Client, bob: httpx.Client) -> None:
     """A request is a review until the reviewer answers; asking again makes a decision unofficial."""
     clients.account("eve")
-    made = ada.post(ASKED, json={"reviewers": ["Bob", "eve"]})
-    assert [(one["state"], one["user"]["login"], one["official"]) for one in made.json()] == [
+    response = ada.post(ASKED, json={"reviewers": ["Bob", "eve"]})
+    assert [(item["state"], item["user"]["login"], item["official"]) for item in response.json()] == [
         ("REQUEST_REVIEW", "bob", True),
         ("REQUEST_REVIEW", "eve", False),
     ]
-    assert (made.status_code, ada.post(ASKED, json={"reviewers": ["bob"]}).json()) == (201, [])
-    assert [one["login"] for one in ada.get(PULL).json()["requested_reviewers"]] == ["bob", "eve"]
+    assert (response.status_code, ada.post(ASKED, json={"reviewers": ["bob"]}).json()) == (201, [])
+    assert [reviewer["login"] for reviewer in ada.get(PULL).json()["requested_reviewers"]] == ["bob", "eve"]
     assert [one["login"] for one in ada.get("/repos/ada/ship/pulls").json()[0]["requested_reviewers"]] == [
         "bob",
         "eve",
     ]
     approved = post(bob, "APPROVED")
-    assert [one["login"] for one in ada.get(PULL).json()["requested_reviewers"]] == ["eve"]
+    assert [reviewer["login"] for reviewer in ada.get(PULL).json()["requested_reviewers"]] == ["eve"]
     assert len(ada.post(ASKED, json={"reviewers": ["bob"]}).json()) == 1
     assert ada.get(f"{REVIEWS}/{approved['id']}").json()["official"] is False
     assert withdraw(ada, reviewers=["bob", "eve"]) == 204
@@ -347,7 +347,7 @@ def test_who_may_ask_and_whom(clients: ServiceClients, ada: httpx.Client, bob: h
     assert withdraw(eve, reviewers=["nobody"]) == 403
     assert withdraw(ada, reviewers=["nobody"]) == 404
     assert withdraw(eve, reviewers=["eve"]) == 204
-    assert [one["login"] for one in ada.get(PULL).json()["requested_reviewers"]] == ["bob"]
+    assert [reviewer["login"] for reviewer in ada.get(PULL).json()["requested_reviewers"]] == ["bob"]
     ada.patch("/repos/ada/ship", json={"private": True})
     assert ada.post(ASKED, json={"reviewers": ["eve"]}).status_code == 422
     assert [one["login"] for one in ada.get("/repos/ada/ship/reviewers").json()] == ["ada", "admin", "bob"]
@@ -373,11 +373,11 @@ def test_a_team_is_asked_and_a_member_answers(clients: ServiceClients) -> None:
         assert olga.post(f"{pull}/requested_reviewers", json={"team_reviewers": [name]}).status_code == status
     [asked] = olga.post(f"{pull}/requested_reviewers", json={"team_reviewers": ["Hands"]}).json()
     assert (asked["user"], asked["team"]["name"], asked["official"]) == (None, "hands", True)
-    assert [one["name"] for one in olga.get(pull).json()["requested_reviewers_teams"]] == ["hands"]
+    assert [team["name"] for team in olga.get(pull).json()["requested_reviewers_teams"]] == ["hands"]
     [entry] = olga.get("/repos/crew/ship/issues/1/timeline").json()
     assert (entry["assignee_team"]["name"], entry["assignee"]) == ("hands", None)
-    answer = clients.with_token(bob).post(f"{pull}/reviews", json={"event": "APPROVED"})
-    assert (answer.status_code, answer.json()["official"]) == (200, True)
+    response = clients.with_token(bob).post(f"{pull}/reviews", json={"event": "APPROVED"})
+    assert (response.status_code, response.json()["official"]) == (200, True)
     assert olga.get(pull).json()["requested_reviewers_teams"] == []
     with database.read() as connection:
         assert connection.execute(select(teams.c.id).where(teams.c.name == "hands")).scalar_one()
@@ -390,11 +390,11 @@ def test_locked_archived_and_private_are_respected(
     eve = clients.user("eve")
     ada.put("/repos/ada/ship/issues/1/lock", json={})
     post(eve, "COMMENT", 403, body="b")
-    made = post(bob, "COMMENT", body="b")
+    review = post(bob, "COMMENT", body="b")
     post(clients.anonymous, "COMMENT", 401, body="b")
     ada.patch("/repos/ada/ship", json={"archived": True})
     post(bob, "COMMENT", 423, body="b")
-    assert bob.delete(f"{REVIEWS}/{made['id']}").status_code == 423
+    assert bob.delete(f"{REVIEWS}/{review['id']}").status_code == 423
     assert ada.post(ASKED, json={"reviewers": ["bob"]}).status_code == 423
     assert ada.get(REVIEWS).status_code == 200
     ada.patch("/repos/ada/ship", json={"archived": False, "private": True})
@@ -412,20 +412,20 @@ def test_each_review_and_request_is_an_event(
     ada.post(ASKED, json={"reviewers": ["bob"]})
     withdraw(ada, reviewers=["bob"])
     post(bob, body="not yet")
-    made = post(bob, "APPROVED")
+    review = post(bob, "APPROVED")
     post(bob, "REQUEST_CHANGES", body="No")
     post(bob, "COMMENT", body="Hm")
-    found = [
+    results = [
         (kind, details["action"], details.get("reviewer_id") or details.get("review_id"))
         for kind, details in recorded_events(clients.database)
         if "review" in kind
     ]
-    assert found[:3] == [
+    assert results[:3] == [
         ("pull_request_review_request", "review_requested", bob_account.id),
         ("pull_request_review_request", "review_request_removed", bob_account.id),
-        ("pull_request_review_approved", "reviewed", made["id"]),
+        ("pull_request_review_approved", "reviewed", review["id"]),
     ]
-    assert [kind for kind, _, _ in found[3:]] == ["pull_request_review_rejected", "pull_request_review_comment"]
+    assert [kind for kind, _, _ in results[3:]] == ["pull_request_review_rejected", "pull_request_review_comment"]
 
 
 def test_a_line_comment_is_edited_and_deleted_like_others(ada: httpx.Client, bob: httpx.Client) -> None:
@@ -441,17 +441,17 @@ def test_a_line_comment_is_edited_and_deleted_like_others(ada: httpx.Client, bob
 
 def test_a_push_dismisses_approvals_where_the_rule_says_so(ada: httpx.Client, bob: httpx.Client) -> None:
     """In the same transaction; of another branch's rule nothing happens."""
-    made = post(bob, "APPROVED")
+    review = post(bob, "APPROVED")
     rule = {"rule_name": "main", "enable_push": True, "dismiss_stale_approvals": False}
     assert ada.post("/repos/ada/ship/branch_protections", json=rule).status_code == 201
     write(ada, "sail.txt", "s\n", "fix")
-    assert ada.get(f"{REVIEWS}/{made['id']}").json()["dismissed"] is False
+    assert ada.get(f"{REVIEWS}/{review['id']}").json()["dismissed"] is False
     ada.patch("/repos/ada/ship/branch_protections/main", json={"dismiss_stale_approvals": True})
     write(ada, "mast.txt", "m\n", "fix")
-    assert ada.get(f"{REVIEWS}/{made['id']}").json()["dismissed"] is True
+    assert ada.get(f"{REVIEWS}/{review['id']}").json()["dismissed"] is True
     entries = ada.get("/repos/ada/ship/issues/1/timeline").json()
     [entry] = [entry for entry in entries if entry["type"] == "dismiss_review"]
-    assert (entry["review_id"], entry["user"]["login"]) == (made["id"], "ada")
+    assert (entry["review_id"], entry["user"]["login"]) == (review["id"], "ada")
 
 
 def test_reviewers_are_asked_at_opening(ada: httpx.Client, bob: httpx.Client) -> None:
@@ -461,5 +461,5 @@ def test_reviewers_are_asked_at_opening(ada: httpx.Client, bob: httpx.Client) ->
     new = {"title": "t", "head": "other", "base": "main"}
     for names, status in ((["ada"], 422), (["nobody"], 404)):
         assert ada.post("/repos/ada/ship/pulls", json={**new, "reviewers": names}).status_code == status
-    made = ada.post("/repos/ada/ship/pulls", json={**new, "reviewers": ["bob"], "team_reviewers": []}).json()
-    assert (made["number"], [one["login"] for one in made["requested_reviewers"]]) == (2, ["bob"])
+    pull = ada.post("/repos/ada/ship/pulls", json={**new, "reviewers": ["bob"], "team_reviewers": []}).json()
+    assert (pull["number"], [reviewer["login"] for reviewer in pull["requested_reviewers"]]) == (2, ["bob"])

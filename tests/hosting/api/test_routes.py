@@ -16,10 +16,10 @@ from tests.hosting.git_client import address
 def test_an_unknown_route_is_a_404_of_the_api(service: Service) -> None:
     """The API answers with JSON that names the route, not with a page."""
     with service.client() as client:
-        answer = client.get("/api/v1/nothing")
-    assert answer.status_code == 404
-    assert answer.headers["content-type"].startswith("application/json")
-    assert "/api/v1/nothing" in answer.json()["message"]
+        response = client.get("/api/v1/nothing")
+    assert response.status_code == 404
+    assert response.headers["content-type"].startswith("application/json")
+    assert "/api/v1/nothing" in response.json()["message"]
 
 
 def test_a_wrong_method_is_a_405(service: Service) -> None:
@@ -32,8 +32,8 @@ def test_a_wrong_method_is_a_405(service: Service) -> None:
 def odd(clients: ServiceClients, tmp_path: Path) -> dict[str, str]:
     """Push a repository of everything strange, as somebody who moves here would; return its refs."""
     clients.account("ada")
-    made = clients.anonymous.post("/user/repos", json={"name": "odd"}, auth=("ada", PASSWORD))
-    assert made.status_code == 201
+    response = clients.anonymous.post("/user/repos", json={"name": "odd"}, auth=("ada", PASSWORD))
+    assert response.status_code == 201
     source = tmp_path / "source.git"
     run(None, "init", "--quiet", "--bare", "--template=", "--initial-branch=main", str(source))
     refs = make_odd_repository(source)
@@ -96,11 +96,11 @@ def addresses(refs: dict[str, str]) -> Iterator[str]:
 def test_nothing_that_git_can_clone_breaks_an_answer(clients: ServiceClients, odd: dict[str, str]) -> None:
     """Old modes, names of any bytes, tags of anything, dates and encodings of no sense: all of it is read."""
     client = clients.open("", "ada")
-    found = {address: client.get(address).status_code for address in addresses(odd)}
-    assert {address: status for address, status in found.items() if status >= 500} == {}
-    assert found["/api/v1/repos/ada/odd/contents/padded.txt"] == 200
-    assert found["/api/v1/repos/ada/odd/contents/new%0Afolder"] == 200
-    assert found["/ada/odd/src/branch/main/padded-folder"] == 200
+    results = {address: client.get(address).status_code for address in addresses(odd)}
+    assert {address: status for address, status in results.items() if status >= 500} == {}
+    assert results["/api/v1/repos/ada/odd/contents/padded.txt"] == 200
+    assert results["/api/v1/repos/ada/odd/contents/new%0Afolder"] == 200
+    assert results["/ada/odd/src/branch/main/padded-folder"] == 200
     listed = client.get("/api/v1/repos/ada/odd/branches?limit=50").json()
     assert {branch["name"] for branch in listed} >= {"main", "empty", "\N{SNOWMAN}"}
     assert not any("changes" in branch["name"] for branch in listed)

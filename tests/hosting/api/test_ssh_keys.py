@@ -11,9 +11,9 @@ def test_a_user_adds_lists_shows_and_deletes_keys(clients: ServiceClients) -> No
     """Everybody sees the keys of a user; only the user changes them."""
     ada, bob = clients.user("ada"), clients.user("bob")
     key = new_key()
-    made = ada.post("/user/keys", json={"title": "laptop", "key": public_text(key) + " ada@laptop"})
-    assert made.status_code == 201
-    shown = made.json()
+    response = ada.post("/user/keys", json={"title": "laptop", "key": public_text(key) + " ada@laptop"})
+    assert response.status_code == 201
+    shown = response.json()
     assert shown["fingerprint"] == key.get_fingerprint("sha256")
     assert shown["key"] == public_text(key)
     assert (shown["title"], shown["key_type"], shown["user"]["login"]) == ("laptop", "user", "ada")
@@ -22,7 +22,7 @@ def test_a_user_adds_lists_shows_and_deletes_keys(clients: ServiceClients) -> No
     assert bob.get(f"/user/keys/{shown['id']}").status_code == 404
     assert bob.delete(f"/user/keys/{shown['id']}").status_code == 404
     listed = clients.anonymous.get("/users/ada/keys")
-    assert [one["id"] for one in listed.json()] == [shown["id"]]
+    assert [item["id"] for item in listed.json()] == [shown["id"]]
     assert listed.headers["X-Total-Count"] == "1"
     assert ada.get("/user/keys", params={"fingerprint": shown["fingerprint"]}).json()[0]["id"] == shown["id"]
     assert ada.get("/user/keys", params={"fingerprint": "SHA256:other"}).json() == []
@@ -69,9 +69,9 @@ def test_deploy_keys_belong_to_a_repository(clients: ServiceClients, ada: httpx.
     keys = [new_key(), new_key()]
     for number, key in enumerate(keys):
         body = {"title": f"key {number}", "key": public_text(key), "read_only": not number}
-        made = ada.post("/repos/ada/ship/keys", json=body)
-        assert made.status_code == 201
-        assert made.json()["repository"]["full_name"] == "ada/ship"
+        response = ada.post("/repos/ada/ship/keys", json=body)
+        assert response.status_code == 201
+        assert response.json()["repository"]["full_name"] == "ada/ship"
     first, second = ada.get("/repos/ada/ship/keys").json()
     assert (first["read_only"], second["read_only"]) == (True, False)
     assert first["url"].endswith(f"/api/v1/repos/ada/ship/keys/{first['id']}")
@@ -89,9 +89,9 @@ def test_administrators_manage_the_keys_of_users(clients: ServiceClients) -> Non
     """Nobody else does."""
     bob = clients.user("bob")
     body = {"title": "a", "key": public_text(new_key())}
-    made = clients.admin.post("/admin/users/bob/keys", json=body)
-    assert made.status_code == 201
-    number = made.json()["id"]
+    response = clients.admin.post("/admin/users/bob/keys", json=body)
+    assert response.status_code == 201
+    number = response.json()["id"]
     assert bob.get("/user/keys").json()[0]["id"] == number
     assert bob.delete(f"/admin/users/bob/keys/{number}").status_code == 403
     assert clients.admin.delete(f"/admin/users/bob/keys/{number}").status_code == 204

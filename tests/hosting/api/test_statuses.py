@@ -27,21 +27,21 @@ def test_a_commit_without_statuses_has_an_empty_list(ada: httpx.Client) -> None:
     ada.post("/repos/ada/ship/branches", json={"new_branch_name": "feature/x", "old_ref_name": "main"})
     ada.post("/repos/ada/ship/tags", json={"tag_name": "v1", "target": "main"})
     for ref in ("main", "feature/x", "feature%2Fx", "v1", head(ada), head(ada)[:10]):
-        answer = ada.get(f"/repos/ada/ship/commits/{ref}/statuses")
-        assert (answer.status_code, answer.json(), answer.headers["x-total-count"]) == (200, [], "0")
-    answer = ada.get(f"/repos/ada/ship/statuses/{head(ada)}", params={"state": "success", "sort": "oldest"})
-    assert (answer.status_code, answer.json(), answer.headers["x-total-count"]) == (200, [], "0")
+        response = ada.get(f"/repos/ada/ship/commits/{ref}/statuses")
+        assert (response.status_code, response.json(), response.headers["x-total-count"]) == (200, [], "0")
+    response = ada.get(f"/repos/ada/ship/statuses/{head(ada)}", params={"state": "success", "sort": "oldest"})
+    assert (response.status_code, response.json(), response.headers["x-total-count"]) == (200, [], "0")
 
 
 def test_the_combined_status_of_no_statuses_has_no_state(ada: httpx.Client) -> None:
     """Neither success nor pending: a bot that waits for checks must not take silence for either."""
-    answer = ada.get("/repos/ada/ship/commits/main/status")
-    assert (answer.status_code, answer.headers["x-total-count"]) == (200, "0")
-    told = answer.json()
-    assert (told["state"], told["total_count"], told["statuses"]) == ("", 0, [])
-    assert (told["sha"], told["repository"]["full_name"]) == (head(ada), "ada/ship")
-    assert ada.get(told["commit_url"]).json()["sha"] == head(ada)
-    assert ada.get(told["url"]).json() == told
+    response = ada.get("/repos/ada/ship/commits/main/status")
+    assert (response.status_code, response.headers["x-total-count"]) == (200, "0")
+    payload = response.json()
+    assert (payload["state"], payload["total_count"], payload["statuses"]) == ("", 0, [])
+    assert (payload["sha"], payload["repository"]["full_name"]) == (head(ada), "ada/ship")
+    assert ada.get(payload["commit_url"]).json()["sha"] == head(ada)
+    assert ada.get(payload["url"]).json() == payload
 
 
 @pytest.mark.parametrize("path", ["commits/{}/statuses", "commits/{}/status", "statuses/{}"])
@@ -68,31 +68,31 @@ def test_statuses_are_created_and_listed(ada: httpx.Client) -> None:
     """By id, branch and tag; newest first unless asked otherwise, and by state."""
     ada.post("/repos/ada/ship/tags", json={"tag_name": "v1", "target": "main"})
     sha = head(ada)
-    made: dict[str, Any] = {}
+    body: dict[str, Any] = {}
     for state, context in (("pending", "ci/build"), ("success", "ci/build"), ("skipped", "")):
-        answer = ada.post(
+        response = ada.post(
             f"/repos/ada/ship/statuses/{sha}",
             json={"state": state, "context": context, "description": "d", "target_url": "https://ci.example.org/"},
         )
-        assert answer.status_code == 201
-        made = answer.json()
-    assert (made["status"], made["context"], made["description"]) == ("skipped", "default", "d")
-    assert (made["target_url"], made["creator"]["login"]) == ("https://ci.example.org/", "ada")
-    assert ada.get(made["url"]).json()[0] == made
+        assert response.status_code == 201
+        body = response.json()
+    assert (body["status"], body["context"], body["description"]) == ("skipped", "default", "d")
+    assert (body["target_url"], body["creator"]["login"]) == ("https://ci.example.org/", "ada")
+    assert ada.get(body["url"]).json()[0] == body
     for path in (f"statuses/{sha}", "commits/main/statuses", "commits/v1/statuses"):
         listed = ada.get(f"/repos/ada/ship/{path}")
         assert listed.headers["x-total-count"] == "3"
-        assert [one["status"] for one in listed.json()] == ["skipped", "success", "pending"]
+        assert [item["status"] for item in listed.json()] == ["skipped", "success", "pending"]
     for sort in ("oldest", "leastupdate", "leastindex"):
         listed = ada.get("/repos/ada/ship/commits/main/statuses", params={"sort": sort, "limit": 1, "page": 2})
-        assert [one["status"] for one in listed.json()] == ["success"]
+        assert [item["status"] for item in listed.json()] == ["success"]
         assert 'rel="next"' in listed.headers["link"]
     assert [
-        one["context"] for one in ada.get(f"/repos/ada/ship/statuses/{sha}", params={"state": "success"}).json()
+        item["context"] for item in ada.get(f"/repos/ada/ship/statuses/{sha}", params={"state": "success"}).json()
     ] == ["ci/build"]
     combined = ada.get("/repos/ada/ship/commits/main/status").json()
     assert (combined["state"], combined["total_count"]) == ("success", 2)
-    assert [one["context"] for one in combined["statuses"]] == ["default", "ci/build"]
+    assert [status["context"] for status in combined["statuses"]] == ["default", "ci/build"]
 
 
 def test_a_status_of_an_unknown_commit_or_state_is_refused(ada: httpx.Client) -> None:

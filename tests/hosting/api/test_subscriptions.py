@@ -13,11 +13,11 @@ def counts(client: httpx.Client, path: str = "/repos/ada/ship") -> tuple[int, in
     return shown["stars_count"], shown["watchers_count"]
 
 
-def names(answer: httpx.Response, field: str = "login") -> list[str]:
+def names(response: httpx.Response, field: str = "login") -> list[str]:
     """Return the names of a list, after checking its total."""
-    found = [one[field] for one in answer.json()]
-    assert answer.headers["X-Total-Count"] == str(len(found))
-    return found
+    results = [item[field] for item in response.json()]
+    assert response.headers["X-Total-Count"] == str(len(results))
+    return results
 
 
 def test_a_star_is_set_shown_and_removed(clients: ServiceClients, ada: httpx.Client) -> None:
@@ -44,9 +44,9 @@ def test_a_repository_is_watched(clients: ServiceClients, ada: httpx.Client) -> 
     """The answer says since when."""
     bob = clients.user("bob")
     assert bob.get("/repos/ada/ship/subscription").status_code == 404
-    made = bob.put("/repos/ada/ship/subscription")
-    assert made.status_code == 200
-    shown = made.json()
+    response = bob.put("/repos/ada/ship/subscription")
+    assert response.status_code == 200
+    shown = response.json()
     assert (shown["subscribed"], shown["ignored"], shown["reason"]) == (True, False, None)
     assert shown["repository_url"].endswith("/api/v1/repos/ada/ship")
     assert shown["url"] == shown["repository_url"] + "/subscription"
@@ -107,5 +107,5 @@ def test_lists_page(clients: ServiceClients) -> None:
         make_repository(clients.database, account, name)
         client.put(f"/user/starred/ada/{name}")
     page = client.get("/user/starred", params={"limit": 2, "page": 2})
-    assert [one["name"] for one in page.json()] == ["c"]
+    assert [item["name"] for item in page.json()] == ["c"]
     assert page.headers["X-Total-Count"] == "3"

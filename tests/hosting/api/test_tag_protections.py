@@ -29,20 +29,20 @@ def ada(clients: ServiceClients) -> httpx.Client:
 def test_rules_are_made_shown_changed_and_deleted(ada: httpx.Client) -> None:
     """Users are named; what is not said stays."""
     assert ada.get(RULES).json() == []
-    made = ada.post(RULES, json={"name_pattern": " v* ", "whitelist_usernames": ["Bob"]})
-    assert made.status_code == 201
-    shown = made.json()
+    response = ada.post(RULES, json={"name_pattern": " v* ", "whitelist_usernames": ["Bob"]})
+    assert response.status_code == 201
+    shown = response.json()
     assert (shown["name_pattern"], shown["whitelist_usernames"], shown["whitelist_teams"]) == ("v*", ["bob"], [])
-    place = f"{RULES}/{shown['id']}"
-    assert ada.get(place).json() == shown
-    changed = ada.patch(place, json={"name_pattern": "/^v/"}).json()
+    rule_url = f"{RULES}/{shown['id']}"
+    assert ada.get(rule_url).json() == shown
+    changed = ada.patch(rule_url, json={"name_pattern": "/^v/"}).json()
     assert (changed["name_pattern"], changed["whitelist_usernames"]) == ("/^v/", ["bob"])
-    assert ada.patch(place, json={"whitelist_usernames": []}).json()["whitelist_usernames"] == []
-    assert [one["id"] for one in ada.get(RULES).json()] == [shown["id"]]
-    assert ada.delete(place).status_code == 204
-    assert ada.get(place).status_code == 404
-    assert ada.patch(place, json={}).status_code == 404
-    assert ada.delete(place).status_code == 404
+    assert ada.patch(rule_url, json={"whitelist_usernames": []}).json()["whitelist_usernames"] == []
+    assert [item["id"] for item in ada.get(RULES).json()] == [shown["id"]]
+    assert ada.delete(rule_url).status_code == 204
+    assert ada.get(rule_url).status_code == 404
+    assert ada.patch(rule_url, json={}).status_code == 404
+    assert ada.delete(rule_url).status_code == 404
 
 
 def test_a_rule_that_cannot_be_is_refused(ada: httpx.Client) -> None:
@@ -99,8 +99,8 @@ def test_a_team_may_change_a_protected_tag(clients: ServiceClients) -> None:
     first, second = clients.with_token(owner), clients.with_token(bob)
     first.post("/orgs/fleet/repos", json={"name": "ship", "auto_init": True})
     rule = {"name_pattern": "v*", "whitelist_teams": ["releasers"]}
-    made = first.post("/repos/fleet/ship/tag_protections", json=rule)
-    assert (made.status_code, made.json()["whitelist_teams"]) == (201, ["Releasers"])
+    response = first.post("/repos/fleet/ship/tag_protections", json=rule)
+    assert (response.status_code, response.json()["whitelist_teams"]) == (201, ["Releasers"])
     assert first.post("/repos/fleet/ship/tags", json={"tag_name": "v1"}).status_code == 403
     assert second.post("/repos/fleet/ship/tags", json={"tag_name": "v1"}).status_code == 201
 

@@ -17,9 +17,9 @@ def ada(clients: ServiceClients) -> httpx.Client:
 def test_a_tag_with_a_message_says_who_made_it(ada: httpx.Client) -> None:
     """A light one is only a name."""
     light = ada.post("/repos/ada/notes/tags", json={"tag_name": "v1"}).json()
-    made = ada.post("/repos/ada/notes/tags", json={"tag_name": "v2", "message": "out", "target": "main"})
-    assert made.status_code == 201
-    heavy = made.json()
+    response = ada.post("/repos/ada/notes/tags", json={"tag_name": "v2", "message": "out", "target": "main"})
+    assert response.status_code == 201
+    heavy = response.json()
     assert light["id"] == light["commit"]["sha"] == heavy["commit"]["sha"]
     assert (heavy["message"], heavy["id"] != heavy["commit"]["sha"]) == ("out\n", True)
     shown = ada.get(f"/repos/ada/notes/git/tags/{heavy['id']}").json()

@@ -23,16 +23,16 @@ def ada(clients: ServiceClients) -> httpx.Client:
 
 def test_a_team_answers_with_every_key(ada: httpx.Client) -> None:
     """And reads back as it was made."""
-    made = ada.post(
+    response = ada.post(
         "/orgs/guild/teams",
         json={"name": "Makers", "description": "who make", "permission": "write", "units": ["repo.code"]},
     )
-    assert made.status_code == 201
-    assert list(made.json()) == KEYS
-    assert made.json()["organization"]["name"] == "guild"
-    assert (made.json()["permission"], made.json()["units"]) == ("write", ["repo.code"])
-    assert made.json()["units_map"] == {"repo.code": "write"}
-    assert ada.get(f"/teams/{made.json()['id']}").json() == made.json()
+    assert response.status_code == 201
+    assert list(response.json()) == KEYS
+    assert response.json()["organization"]["name"] == "guild"
+    assert (response.json()["permission"], response.json()["units"]) == ("write", ["repo.code"])
+    assert response.json()["units_map"] == {"repo.code": "write"}
+    assert ada.get(f"/teams/{response.json()['id']}").json() == response.json()
 
 
 @pytest.mark.parametrize(
@@ -51,14 +51,14 @@ def test_permissions_come_for_all_units_or_for_each(
     ada: httpx.Client, body: dict[str, object], permission: str, units_map: object
 ) -> None:
     """Without modes in units a team has its own in all of them; with some, the least of them is told."""
-    made = ada.post("/orgs/guild/teams", json={"name": "team", **body}).json()
-    assert made["permission"] == permission
+    team = ada.post("/orgs/guild/teams", json={"name": "team", **body}).json()
+    assert team["permission"] == permission
     if units_map is None:
-        assert len(made["units_map"]) == len(made["units"]) == 10
-        assert set(made["units_map"].values()) == {permission}
+        assert len(team["units_map"]) == len(team["units"]) == 10
+        assert set(team["units_map"].values()) == {permission}
     else:
-        assert made["units_map"] == body["units_map"]
-        assert made["units"] == [unit for unit, mode in made["units_map"].items() if mode != "none"]
+        assert team["units_map"] == body["units_map"]
+        assert team["units"] == [unit for unit, mode in team["units_map"].items() if mode != "none"]
 
 
 @pytest.mark.parametrize(
@@ -82,18 +82,18 @@ def test_a_bad_team_is_refused_by_the_name_of_the_field(
     ada: httpx.Client, body: dict[str, object], beginning: str
 ) -> None:
     """422, and nothing is made."""
-    answer = ada.post("/orgs/guild/teams", json=body)
-    assert answer.status_code == 422
-    assert answer.json()["message"].startswith(beginning)
+    response = ada.post("/orgs/guild/teams", json=body)
+    assert response.status_code == 422
+    assert response.json()["message"].startswith(beginning)
     assert len(ada.get("/orgs/guild/teams").json()) == 1
 
 
 def test_a_team_changes_only_where_it_is_told(ada: httpx.Client) -> None:
     """Absent keys keep their values; a new permission is for the units it has."""
-    made = ada.post("/orgs/guild/teams", json={"name": "team", "units": ["repo.code", "repo.wiki"]}).json()
-    path = f"/teams/{made['id']}"
-    assert ada.patch(path, json={}).json() == made
-    assert ada.patch(path, json={"description": "new"}).json() == {**made, "description": "new"}
+    team = ada.post("/orgs/guild/teams", json={"name": "team", "units": ["repo.code", "repo.wiki"]}).json()
+    path = f"/teams/{team['id']}"
+    assert ada.patch(path, json={}).json() == team
+    assert ada.patch(path, json={"description": "new"}).json() == {**team, "description": "new"}
     written = ada.patch(path, json={"permission": "write", "name": "TEAM"}).json()
     assert written["units_map"] == {"repo.code": "write", "repo.wiki": "write"}
     assert written["name"] == "TEAM"
@@ -120,11 +120,11 @@ def test_the_owners_stay_as_they_are(ada: httpx.Client) -> None:
 def test_a_team_is_seen_from_inside(clients: ServiceClients, ada: httpx.Client) -> None:
     """Its own people and the owners see into it, other members know it is there, strangers do not."""
     inside, member, stranger = clients.user("ida"), clients.user("max"), clients.user("sam")
-    made = {name: ada.post("/orgs/guild/teams", json={"name": name}).json()["id"] for name in ("one", "two")}
-    ada.put(f"/teams/{made['one']}/members/ida")
-    ada.put(f"/teams/{made['two']}/members/max")
+    created = {name: ada.post("/orgs/guild/teams", json={"name": name}).json()["id"] for name in ("one", "two")}
+    ada.put(f"/teams/{created['one']}/members/ida")
+    ada.put(f"/teams/{created['two']}/members/max")
     for path in ("", "/members", "/repos", "/members/ida"):
-        address = f"/teams/{made['one']}{path}"
+        address = f"/teams/{created['one']}{path}"
         assert [client.get(address).status_code for client in (inside, ada, clients.admin)] == [200] * 3
         refused = member.get(address)
         assert (refused.status_code, refused.json()["message"]) == (403, "Must be a team member")
@@ -142,10 +142,10 @@ def test_teams_are_searched_by_name_and_description(ada: httpx.Client) -> None:
     ada.post("/orgs/guild/teams", json={"name": "breakers"})
 
     def found(**query: str) -> list[str]:
-        answer = ada.get("/orgs/guild/teams/search", params=query)
-        assert answer.json()["ok"] is True
-        assert answer.headers["x-total-count"] == str(len(answer.json()["data"]))
-        return [team["name"] for team in answer.json()["data"]]
+        response = ada.get("/orgs/guild/teams/search", params=query)
+        assert response.json()["ok"] is True
+        assert response.headers["x-total-count"] == str(len(response.json()["data"]))
+        return [team["name"] for team in response.json()["data"]]
 
     assert found(q="AKERS") == ["breakers", "makers"]
     assert found(q="100%") == ["makers"]
@@ -258,7 +258,7 @@ def test_the_organization_in_the_path_of_a_repository_is_ignored(
     assert ada.get(path).status_code == 404
     assert ada.put(path).status_code == 204
     assert ada.get(path).json()["full_name"] == "guild/engine"
-    assert [one["full_name"] for one in ada.get(f"/teams/{team}/repos").json()] == ["guild/engine"]
+    assert [repo["full_name"] for repo in ada.get(f"/teams/{team}/repos").json()] == ["guild/engine"]
     assert ada.delete(path).status_code == 204
     assert ada.get(f"/teams/{team}/repos").json() == []
     assert bob.get("/repos/bob/engine").json()["id"] == theirs

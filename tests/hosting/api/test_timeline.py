@@ -104,7 +104,7 @@ def test_every_change_is_told_once(clients: ServiceClients, ada: httpx.Client) -
         by_type.setdefault(entry["type"], []).append(entry)
     title = by_type["change_title"][0]
     assert (title["old_title"], title["new_title"], title["user"]["login"]) == ("It leaks", "It sinks", "ada")
-    assert [(one["label"]["name"], one["body"]) for one in by_type["label"]] == [("bug", "1"), ("bug", "")]
+    assert [(item["label"]["name"], item["body"]) for item in by_type["label"]] == [("bug", "1"), ("bug", "")]
     assert [(one["assignee"]["login"], one["removed_assignee"]) for one in by_type["assignees"]] == [
         ("ada", False),
         ("ada", True),

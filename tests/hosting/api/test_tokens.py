@@ -12,11 +12,11 @@ from tests.hosting.api_clients import PASSWORD, ServiceClients
 def test_a_token_is_shown_once_and_lets_its_holder_in(clients: ServiceClients) -> None:
     """The list shows the last eight characters only."""
     clients.account("ada")
-    made = clients.anonymous.post(
+    response = clients.anonymous.post(
         "/users/ada/tokens", json={"name": "laptop", "scopes": ["read:user"]}, auth=("ada", PASSWORD)
     )
-    assert made.status_code == 201
-    value = made.json()["sha1"]
+    assert response.status_code == 201
+    value = response.json()["sha1"]
     assert len(value) == 40
     listed = clients.anonymous.get("/users/ada/tokens", auth=("ada", PASSWORD)).json()
     assert [(token["sha1"], token["token_last_eight"]) for token in listed] == [("", value[-8:])]
@@ -36,9 +36,9 @@ def test_a_token_can_stand_in_basic_credentials(clients: ServiceClients, pair: s
 def test_a_token_in_the_address_works_and_warns(clients: ServiceClients) -> None:
     """Old clients send it there."""
     value = clients.admin.headers["authorization"].removeprefix("token ")
-    answer = clients.anonymous.get("/user", params={"token": value})
-    assert answer.status_code == 200
-    assert "X-Gitea-Warning" in answer.headers
+    response = clients.anonymous.get("/user", params={"token": value})
+    assert response.status_code == 200
+    assert "X-Gitea-Warning" in response.headers
 
 
 def test_a_token_reaches_no_further_than_its_scopes(clients: ServiceClients) -> None:
@@ -70,8 +70,8 @@ def test_a_token_needs_a_name_of_its_own_and_known_scopes(clients: ServiceClient
     clients.account("ada")
 
     def make(**body: object) -> tuple[int, str]:
-        answer = clients.anonymous.post("/users/ada/tokens", json=body, auth=("ada", PASSWORD))
-        return answer.status_code, answer.json().get("message", "")
+        response = clients.anonymous.post("/users/ada/tokens", json=body, auth=("ada", PASSWORD))
+        return response.status_code, response.json().get("message", "")
 
     assert make(scopes=["all"]) == (422, "[Name]: Required")
     assert make(name="a") == (400, "access token must have a scope")
@@ -87,8 +87,8 @@ def test_a_token_is_removed_by_id_or_name_or_by_itself(clients: ServiceClients) 
     shown = holder.get("/token").json()
     assert (shown["name"], shown["user"]["login"]) == ("token 0", "ada")
     for key in (shown["id"], "token 0"):
-        answer = clients.anonymous.delete(f"/users/ada/tokens/{key}", auth=("ada", PASSWORD))
-        assert answer.status_code == (204 if key == shown["id"] else 404)
+        response = clients.anonymous.delete(f"/users/ada/tokens/{key}", auth=("ada", PASSWORD))
+        assert response.status_code == (204 if key == shown["id"] else 404)
     assert holder.get("/user").status_code == 401
     other = clients.with_token(ada)
     assert other.delete("/token").status_code == 204
@@ -100,20 +100,20 @@ def test_a_token_may_expire(clients: ServiceClients, monkeypatch: pytest.MonkeyP
     clients.account("ada")
     auth = ("ada", PASSWORD)
     body = {"name": "laptop", "scopes": ["all"], "expires_at": "2100-01-02T03:04:05+01:00"}
-    made = clients.anonymous.post("/users/ada/tokens", json=body, auth=auth)
-    assert (made.status_code, made.json()["expires_at"]) == (201, "2100-01-02T02:04:05Z")
+    response = clients.anonymous.post("/users/ada/tokens", json=body, auth=auth)
+    assert (response.status_code, response.json()["expires_at"]) == (201, "2100-01-02T02:04:05Z")
     other = clients.anonymous.post("/users/ada/tokens", json={"name": "other", "scopes": ["all"]}, auth=auth)
     assert other.json()["expires_at"] is None
     listed = clients.anonymous.get("/users/ada/tokens", auth=auth).json()
     assert [token["expires_at"] for token in listed] == ["2100-01-02T02:04:05Z", None]
-    holder = clients.client(Authorization=f"token {made.json()['sha1']}")
+    holder = clients.client(Authorization=f"token {response.json()['sha1']}")
     assert holder.get("/token").json()["expires_at"] == "2100-01-02T02:04:05Z"
     holder.post("/user/repos", json={"name": "diary", "private": True})
     end = 4_102_538_645
     for now, status in ((end - 1, 200), (end, 401), (end + 1, 401)):
         monkeypatch.setattr(time, "time", partial(float, now))
         assert holder.get("/user").status_code == status
-        basic = [("x", made.json()["sha1"]), (made.json()["sha1"], "")]
+        basic = [("x", response.json()["sha1"]), (response.json()["sha1"], "")]
         for pair in basic:
             assert clients.anonymous.get("/user", auth=pair).status_code == status
             for path in ("info/refs?service=git-upload-pack", "info/lfs/locks"):
@@ -122,7 +122,7 @@ def test_a_token_may_expire(clients: ServiceClients, monkeypatch: pytest.MonkeyP
     assert holder.get("/user").json()["message"] == "the access token has expired"
     assert clients.client(Authorization=f"token {other.json()['sha1']}").get("/user").status_code == 200
     for _ in range(12):
-        assert clients.anonymous.get("/user", auth=("ada", made.json()["sha1"])).status_code == 401
+        assert clients.anonymous.get("/user", auth=("ada", response.json()["sha1"])).status_code == 401
     assert clients.anonymous.get("/user", auth=auth).status_code == 200
 
 
@@ -141,5 +141,5 @@ def test_no_time_is_never(clients: ServiceClients, when: str | None) -> None:
     """As clients of other languages write it."""
     clients.account("ada")
     body = {"name": "laptop", "scopes": ["all"], "expires_at": when}
-    made = clients.anonymous.post("/users/ada/tokens", json=body, auth=("ada", PASSWORD))
-    assert (made.status_code, made.json()["expires_at"]) == (201, None)
+    response = clients.anonymous.post("/users/ada/tokens", json=body, auth=("ada", PASSWORD))
+    assert (response.status_code, response.json()["expires_at"]) == (201, None)

@@ -13,7 +13,7 @@ def test_topics_are_set_added_and_removed(clients: ServiceClients) -> None:
     assert ada.delete(f"{topics}/git").status_code == 204
     assert ada.delete(f"{topics}/git").status_code == 404
     assert clients.anonymous.get(topics).json() == {"topics": ["backup", "chat"]}
-    assert [found["name"] for found in ada.get("/repos/search?topic=true&q=chat").json()["data"]] == ["notes"]
+    assert [item["name"] for item in ada.get("/repos/search?topic=true&q=chat").json()["data"]] == ["notes"]
 
 
 def test_topics_are_counted_and_come_in_pages(clients: ServiceClients) -> None:
@@ -21,11 +21,11 @@ def test_topics_are_counted_and_come_in_pages(clients: ServiceClients) -> None:
     ada = clients.user("ada")
     ada.post("/user/repos", json={"name": "ship"})
     ada.put("/repos/ada/ship/topics", json={"topics": ["boats", "sails", "wind"]})
-    answer = ada.get("/repos/ada/ship/topics")
-    assert (answer.json()["topics"], answer.headers["x-total-count"]) == (["boats", "sails", "wind"], "3")
-    answer = ada.get("/repos/ada/ship/topics", params={"page": 2, "limit": 2})
-    assert (answer.json()["topics"], answer.headers["x-total-count"]) == (["wind"], "3")
-    assert 'rel="prev"' in answer.headers["link"]
+    response = ada.get("/repos/ada/ship/topics")
+    assert (response.json()["topics"], response.headers["x-total-count"]) == (["boats", "sails", "wind"], "3")
+    response = ada.get("/repos/ada/ship/topics", params={"page": 2, "limit": 2})
+    assert (response.json()["topics"], response.headers["x-total-count"]) == (["wind"], "3")
+    assert 'rel="prev"' in response.headers["link"]
 
 
 def test_topics_that_cannot_be_are_refused(clients: ServiceClients) -> None:

@@ -45,7 +45,7 @@ def test_a_transfer_waits_until_the_new_owner_accepts(clients: ServiceClients, a
         assert stranger.post(f"{SHIP}/transfer/accept").status_code == 404
         assert stranger.post(f"{SHIP}/transfer/reject").status_code == 404
     assert ada.post(f"{SHIP}/transfer/accept").status_code == 403
-    assert not [one for kind, one in recorded_events(clients.database) if one.get("action") == "transferred"]
+    assert not [item for kind, item in recorded_events(clients.database) if item.get("action") == "transferred"]
     accepted = bob.post(f"{SHIP}/transfer/accept")
     assert accepted.status_code == 202, accepted.text
     assert accepted.json()["full_name"] == "bob/ship"
@@ -104,7 +104,7 @@ def test_teams_of_the_new_owner_get_access(clients: ServiceClients, ada: httpx.C
         refused = ada.post(f"{SHIP}/transfer", json={"new_owner": name, "team_ids": teams})
         assert refused.status_code == 422, refused.text
     offered = ada.post(f"{SHIP}/transfer", json={"new_owner": "fleet", "team_ids": [crew, crew]})
-    assert [one["name"] for one in offered.json()["repo_transfer"]["teams"]] == ["Crew"]
+    assert [team["name"] for team in offered.json()["repo_transfer"]["teams"]] == ["Crew"]
     assert clients.with_token(bob).post(f"{SHIP}/transfer/accept").status_code == 202
     assert clients.with_token(eve).get("/repos/fleet/ship").status_code == 200
     back = {"new_owner": "other", "team_ids": [other]}
@@ -127,9 +127,9 @@ def test_a_name_that_is_taken_keeps_the_transfer_waiting(clients: ServiceClients
 
 def heard(client: httpx.Client, **query: str | bool) -> list[tuple[str, str]]:
     """Return what the notifications of somebody are about."""
-    found = client.get("/notifications", params=query)
-    assert found.headers["x-total-count"] == str(len(found.json()))
-    return [(one["subject"]["type"], one["subject"]["title"]) for one in found.json()]
+    response = client.get("/notifications", params=query)
+    assert response.headers["x-total-count"] == str(len(response.json()))
+    return [(item["subject"]["type"], item["subject"]["title"]) for item in response.json()]
 
 
 def test_the_new_owner_is_notified_while_a_transfer_waits(clients: ServiceClients, ada: httpx.Client) -> None:
@@ -190,7 +190,7 @@ def test_those_who_create_repositories_in_an_organization_are_notified(
     make_team(clients.database, fleet, "readers", [people[1]], mode=READ)
     assert offer(ada, "fleet").status_code == 202
     assert (heard(bob), heard(eve), heard(ada)) == ([("Repository", "ada/ship")], [], [])
-    owners = next(one["id"] for one in clients.admin.get("/orgs/fleet/teams").json() if one["name"] == "Owners")
+    owners = next(team["id"] for team in clients.admin.get("/orgs/fleet/teams").json() if team["name"] == "Owners")
     assert clients.admin.put(f"/teams/{owners}/members/eve").status_code == 204
     assert clients.admin.delete(f"/teams/{owners}/members/bob").status_code == 204
     assert (heard(bob), heard(eve)) == ([], [])

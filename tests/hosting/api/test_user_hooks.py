@@ -31,4 +31,4 @@ def test_a_user_who_is_removed_leaves_no_hooks(clients: ServiceClients) -> None:
     hook = made(clients.user("ada"), "/user/hooks")
     assert clients.admin.delete("/admin/users/ada").status_code == 204
     made(clients.admin, "/user/hooks")
-    assert hook["id"] not in {one["id"] for one in clients.admin.get("/user/hooks").json()}
+    assert hook["id"] not in {hook["id"] for hook in clients.admin.get("/user/hooks").json()}

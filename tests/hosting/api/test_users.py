@@ -32,8 +32,8 @@ def test_settings_have_the_limits_of_a_profile(clients: ServiceClients) -> None:
         ({"description": "x" * 256}, "[Description]: MaxSize"),
         ({"website": "javascript:alert(1)"}, "[Website]: must begin with https:// or http://"),
     ):
-        answer = ada.patch("/user/settings", json={"location": "Kiel", **wrong})
-        assert (answer.status_code, answer.json()["message"]) == (422, message)
+        response = ada.patch("/user/settings", json={"location": "Kiel", **wrong})
+        assert (response.status_code, response.json()["message"]) == (422, message)
     assert ada.get("/user/settings").json()["location"] == ""
 
 
@@ -51,8 +51,8 @@ def test_people_are_searched_by_a_part_of_their_names(clients: ServiceClients) -
     """Login or full name; what stands for anything elsewhere stands for itself here."""
     clients.account("ada", full_name="Ada Lovelace")
     clients.account("bob")
-    found = clients.anonymous.get("/users/search", params={"q": "LOVE"}).json()
-    assert (found["ok"], [user["login"] for user in found["data"]]) == (True, ["ada"])
+    result = clients.anonymous.get("/users/search", params={"q": "LOVE"}).json()
+    assert (result["ok"], [user["login"] for user in result["data"]]) == (True, ["ada"])
     assert clients.anonymous.get("/users/search", params={"q": "%"}).json()["data"] == []
     assert clients.anonymous.get("/users/search").headers["x-total-count"] == "3"
 

@@ -8,11 +8,11 @@ from tests.conftest import Service
 def test_anybody_may_ask_for_the_version(service: Service) -> None:
     """The answer is a version clients can parse, ours behind the plus sign."""
     with service.client() as client:
-        answer = client.get("/api/v1/version")
-    assert answer.status_code == 200
-    assert answer.headers["content-type"] == "application/json;charset=utf-8"
-    assert set(answer.json()) == {"version"}
-    assert re.fullmatch(r"1\.\d+\.\d+\+holdfast-\d+\.\d+\.\d+", answer.json()["version"])
+        response = client.get("/api/v1/version")
+    assert response.status_code == 200
+    assert response.headers["content-type"] == "application/json;charset=utf-8"
+    assert set(response.json()) == {"version"}
+    assert re.fullmatch(r"1\.\d+\.\d+\+holdfast-\d+\.\d+\.\d+", response.json()["version"])
 
 
 def test_head_gives_the_same_headers_without_a_body(service: Service) -> None:

@@ -73,8 +73,8 @@ def test_a_hook_that_breaks_a_rule_is_refused(
     clients: ServiceClients, body: Any, status: int, message: str
 ) -> None:
     """With the first thing that is wrong; nothing is made."""
-    answer = clients.admin.post(PATH, json=body)
-    assert (answer.status_code, answer.json()["message"]) == (status, message)
+    response = clients.admin.post(PATH, json=body)
+    assert (response.status_code, response.json()["message"]) == (status, message)
     assert clients.admin.get(PATH).json() == []
 
 
@@ -98,8 +98,8 @@ def test_a_hook_that_breaks_a_rule_is_refused(
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 def test_an_address_nothing_can_be_sent_to_is_refused(clients: ServiceClients, url: str, said: str) -> None:
     """When a hook is made, and when it is changed."""
-    answer = clients.admin.post(PATH, json=gitea(url=url))
-    assert (answer.status_code, answer.json()["message"]) == (422, said)
+    response = clients.admin.post(PATH, json=gitea(url=url))
+    assert (response.status_code, response.json()["message"]) == (422, said)
     hook = made(clients.admin, PATH)
     changed = clients.admin.patch(f"{PATH}/{hook['id']}", json={"config": {"url": url}})
     assert (changed.status_code, changed.json()["message"]) == (422, said)
@@ -149,8 +149,8 @@ def test_a_change_that_breaks_a_rule_changes_nothing(
 ) -> None:
     """All of it, or none."""
     hook = made(clients.admin, PATH, type="slack", config=SLACK)
-    answer = clients.admin.patch(f"{PATH}/{hook['id']}", json={"name": "new", **body})
-    assert (answer.status_code, answer.json()["message"]) == (status, message)
+    response = clients.admin.patch(f"{PATH}/{hook['id']}", json={"name": "new", **body})
+    assert (response.status_code, response.json()["message"]) == (status, message)
     assert clients.admin.get(f"{PATH}/{hook['id']}").json() == hook
 
 
@@ -160,29 +160,29 @@ def test_unknown_events_alone_are_refused_with_those_that_are_known(
 ) -> None:
     """When a hook is made, and when it is changed."""
     hook = made(clients.admin, PATH)
-    for answer in (
+    for response in (
         clients.admin.post(PATH, json={**GITEA, "events": events}),
         clients.admin.patch(f"{PATH}/{hook['id']}", json={"events": events}),
     ):
-        message = answer.json()["message"]
-        assert (answer.status_code, message.startswith("[Events]: ")) == (422, True)
+        message = response.json()["message"]
+        assert (response.status_code, message.startswith("[Events]: ")) == (422, True)
         assert "issue_unblocked" in message
-        assert "Warning" not in answer.headers
+        assert "Warning" not in response.headers
 
 
 def test_unknown_events_beside_known_ones_are_dropped_and_named(clients: ServiceClients) -> None:
     """For hooks of every home: what is known takes effect, and a header says what did not."""
     assert clients.admin.post("/orgs", json={"username": "band"}).status_code == 201
     assert clients.admin.post("/orgs/band/repos", json={"name": "songs"}).status_code == 201
-    said = "unknown event 'pushes'; ignored, the other events are used"
+    message = "unknown event 'pushes'; ignored, the other events are used"
     for path in (PATH, "/orgs/band/hooks", "/repos/band/songs/hooks", "/admin/hooks"):
-        answer = clients.admin.post(path, json={**GITEA, "events": ["pushes", "create"]})
-        assert (answer.status_code, answer.json()["events"]) == (201, ["create"]), path
-        assert answer.headers["Warning"] == f'299 - "{said}"'
-        one = f"{path}/{answer.json()['id']}"
-        answer = clients.admin.patch(one, json={"events": ["Issues_Only", "pushes", "push"]})
-        assert (answer.status_code, answer.json()["events"]) == (200, ["push", "issues_only"]), path
-        assert answer.headers["Warning"] == f'299 - "{said}"'
+        response = clients.admin.post(path, json={**GITEA, "events": ["pushes", "create"]})
+        assert (response.status_code, response.json()["events"]) == (201, ["create"]), path
+        assert response.headers["Warning"] == f'299 - "{message}"'
+        one = f"{path}/{response.json()['id']}"
+        response = clients.admin.patch(one, json={"events": ["Issues_Only", "pushes", "push"]})
+        assert (response.status_code, response.json()["events"]) == (200, ["push", "issues_only"]), path
+        assert response.headers["Warning"] == f'299 - "{message}"'
         for fine in ({"events": ["push"]}, {"active": True}):
             assert "Warning" not in clients.admin.patch(one, json=fine).headers
 
@@ -190,10 +190,10 @@ def test_unknown_events_beside_known_ones_are_dropped_and_named(clients: Service
 def test_no_name_of_an_event_breaks_out_of_the_warning(clients: ServiceClients) -> None:
     """It stays one header of printable letters, however many names and whatever is in them."""
     names = ['"\r\nSet-Cookie: a=b', "\\", "\u202e", "é" * 4000, *(f"e{number}" for number in range(5000))]
-    answer = clients.admin.post(PATH, json={**GITEA, "events": ["push", *names]})
-    assert (answer.status_code, answer.json()["events"]) == (201, ["push"])
-    warning = answer.headers["Warning"]
-    assert "Set-Cookie" not in answer.headers
+    response = clients.admin.post(PATH, json={**GITEA, "events": ["push", *names]})
+    assert (response.status_code, response.json()["events"]) == (201, ["push"])
+    warning = response.headers["Warning"]
+    assert "Set-Cookie" not in response.headers
     assert warning.isascii()
     assert warning.isprintable()
     assert re.fullmatch(r'299 - "(?:[^"\\]|\\.)*"', warning)
@@ -204,8 +204,8 @@ def test_no_name_of_an_event_breaks_out_of_the_warning(clients: ServiceClients) 
 def events_of(clients: ServiceClients, number: Any) -> str:
     """Return what a hook really listens to."""
     with clients.database.read() as connection:
-        kept: str = connection.execute(select(hooks.c.events).where(hooks.c.id == number)).scalar_one()
-    return kept
+        repository: str = connection.execute(select(hooks.c.events).where(hooks.c.id == number)).scalar_one()
+    return repository
 
 
 @pytest.mark.parametrize(
@@ -280,9 +280,9 @@ class Kept:
 
     def patch(self, body: dict[str, object]) -> None:
         """Change it."""
-        answer = self.client.patch(self.path, json=body)
-        assert answer.status_code == 200, answer.text
-        assert "hunter" not in answer.text
+        response = self.client.patch(self.path, json=body)
+        assert response.status_code == 200, response.text
+        assert "hunter" not in response.text
 
     def opened(self) -> tuple[str, str]:
         """Return its secret and its header."""

@@ -33,8 +33,8 @@ def test_only_the_hook_is_told_and_whatever_it_asked_for(clients: ServiceClients
     """Neither its events nor its filter matter, and no other hook hears of it."""
     made(ada, "/orgs/guild/hooks", active=True)
     hook = made(ada, "/repos/guild/ship/hooks", events=["issues"], branch_filter="other")["id"]
-    answer = ada.post(f"/repos/guild/ship/hooks/{hook}/tests")
-    assert (answer.status_code, answer.content) == (204, b"")
+    response = ada.post(f"/repos/guild/ship/hooks/{hook}/tests")
+    assert (response.status_code, response.content) == (204, b"")
     head = ada.get("/repos/guild/ship/branches/main").json()["commit"]["id"]
     number = ada.get("/repos/guild/ship").json()["id"]
     facts = {"ref": "refs/heads/main", "before": head, "after": head, "ref_type": "branch"}
@@ -55,15 +55,15 @@ def test_a_ref_can_be_chosen(clients: ServiceClients, ada: httpx.Client) -> None
         head,
     ]
     assert {facts["after"] for _, _, facts in queued_tests(clients)} == {head}
-    answer = ada.post(f"{path}/{hook}/tests", params={"ref": "nowhere"})
-    assert (answer.status_code, answer.json()["message"]) == (404, "ref does not exist: nowhere")
+    response = ada.post(f"{path}/{hook}/tests", params={"ref": "nowhere"})
+    assert (response.status_code, response.json()["message"]) == (404, "ref does not exist: nowhere")
 
 
 def test_an_empty_repository_has_nothing_to_tell(ada: httpx.Client) -> None:
     """Which is said."""
     hook = made(ada, "/repos/guild/raft/hooks")["id"]
-    answer = ada.post(f"/repos/guild/raft/hooks/{hook}/tests")
-    assert (answer.status_code, answer.json()["message"]) == (404, "repository is empty")
+    response = ada.post(f"/repos/guild/raft/hooks/{hook}/tests")
+    assert (response.status_code, response.json()["message"]) == (404, "repository is empty")
     assert ada.post("/repos/guild/raft/hooks/999999/tests").json()["message"] == "not found"
 
 
@@ -82,21 +82,21 @@ def test_a_repository_can_be_chosen_where_there_are_several(clients: ServiceClie
         ({"repository": "nothing"}, "repository does not exist: nothing"),
         ({"repository": "ada/boat"}, "repository does not exist: ada/boat"),
     ):
-        answer = ada.post(path, params=chosen)
-        assert (answer.status_code, answer.json()["message"]) == (404, message)
+        response = ada.post(path, params=chosen)
+        assert (response.status_code, response.json()["message"]) == (404, message)
 
 
 def test_repositories_of_others_cannot_be_chosen(clients: ServiceClients, ada: httpx.Client) -> None:
     """One's own hooks are tried with one's own repositories, and those of the service with any."""
     hook = made(ada, "/user/hooks")["id"]
-    answer = ada.post(f"/user/hooks/{hook}/tests")
+    response = ada.post(f"/user/hooks/{hook}/tests")
     nothing = "there is no repository with commits to try it with"
-    assert (answer.status_code, answer.json()["message"]) == (404, nothing)
+    assert (response.status_code, response.json()["message"]) == (404, nothing)
     assert ada.post(f"/user/hooks/{hook}/tests", params={"repository": "guild/ship"}).status_code == 404
     system = made(clients.admin, "/admin/hooks")["id"]
     assert clients.admin.post(f"/admin/hooks/{system}/tests").status_code == 204
-    answer = clients.admin.post(f"/admin/hooks/{system}/tests", params={"repository": "ship"})
-    assert (answer.status_code, answer.json()["message"][:14]) == (422, "[Repository]: ")
+    response = clients.admin.post(f"/admin/hooks/{system}/tests", params={"repository": "ship"})
+    assert (response.status_code, response.json()["message"][:14]) == (422, "[Repository]: ")
     assert (
         clients.admin.post(f"/admin/hooks/{system}/tests", params={"repository": "guild/ship"}).status_code == 204
     )

@@ -47,9 +47,9 @@ def test_a_hook_has_deliveries_whoever_owns_it(
     assert list(listed) == KEYS
     assert (listed["event"], listed["status"], listed["tries"], listed["ended_at"]) == ("push", "waiting", 0, None)
     assert listed["next_try_at"] is not None
-    one = client.get(f"{hook}/deliveries/{listed['id']}").json()
-    assert one == {**listed, "request": None, "response": None}
-    assert client.get(f"{hook}/deliveries/{listed['uuid'].upper()}").json() == one
+    result = client.get(f"{hook}/deliveries/{listed['id']}").json()
+    assert result == {**listed, "request": None, "response": None}
+    assert client.get(f"{hook}/deliveries/{listed['uuid'].upper()}").json() == result
     assert client.delete(f"{hook}/deliveries/{listed['id']}").status_code == 204
     again = client.post(f"{hook}/deliveries/{listed['uuid']}/redeliver")
     assert (again.status_code, again.json()["again_of"]) == (202, listed["id"])
@@ -66,20 +66,20 @@ def test_a_delivery_shows_what_was_sent_and_what_came_back(clients: ServiceClien
     hook = made(ada, ORG, active=True)["id"]
     (number,) = tried(ada, ORG, hook)
     with_answer(clients.database, number, answer=b"thank you \xff", body='{"text": "own words"}')
-    one = ada.get(f"{ORG}/{hook}/deliveries/{number}").json()
-    assert one["request"] == {
+    result = ada.get(f"{ORG}/{hook}/deliveries/{number}").json()
+    assert result["request"] == {
         "method": "POST",
         "url": "https://ci.example/h",
         "headers": {"Authorization": "********", "X-Gitea-Event": "push"},
         "body": '{"text": "own words"}',
     }
-    assert one["response"] == {
+    assert result["response"] == {
         "status": 200,
         "headers": {"Content-Type": "text/plain"},
         "body": "thank you \ufffd",
     }
-    assert (one["status"], one["response_status"], one["duration_ms"]) == ("delivered", 200, 12)
-    assert (one["next_try_at"], one["ended_at"]) == (None, "2023-11-14T22:13:20Z")
+    assert (result["status"], result["response_status"], result["duration_ms"]) == ("delivered", 200, 12)
+    assert (result["next_try_at"], result["ended_at"]) == (None, "2023-11-14T22:13:20Z")
 
 
 def test_the_body_is_the_event_as_all_are_told_it(clients: ServiceClients, ada: httpx.Client) -> None:
@@ -89,19 +89,19 @@ def test_the_body_is_the_event_as_all_are_told_it(clients: ServiceClients, ada: 
     with_answer(clients.database, number, state="failed", status=0, error="refused", answer=b"")
     with clients.database.write() as connection:
         connection.execute(update(events).values(payload='{"ref": "refs/heads/main"}'))
-    one = ada.get(f"{ORG}/{hook}/deliveries/{number}").json()
-    assert one["request"]["body"] == '{"ref": "refs/heads/main"}'
-    assert (one["response"], one["response_status"], one["error"]) == (None, None, "refused")
+    result = ada.get(f"{ORG}/{hook}/deliveries/{number}").json()
+    assert result["request"]["body"] == '{"ref": "refs/heads/main"}'
+    assert (result["response"], result["response_status"], result["error"]) == (None, None, "refused")
 
 
 def test_deliveries_are_listed_newest_first_in_pages(ada: httpx.Client) -> None:
     """With how many there are."""
     hook = made(ada, ORG, active=True)["id"]
     numbers = tried(ada, ORG, hook, 5)
-    answer = ada.get(f"{ORG}/{hook}/deliveries", params={"limit": 2, "page": 2})
-    assert [one["id"] for one in answer.json()] == [numbers[2], numbers[1]]
-    assert answer.headers["x-total-count"] == "5"
-    assert 'rel="next"' in answer.headers["link"]
+    response = ada.get(f"{ORG}/{hook}/deliveries", params={"limit": 2, "page": 2})
+    assert [item["id"] for item in response.json()] == [numbers[2], numbers[1]]
+    assert response.headers["x-total-count"] == "5"
+    assert 'rel="next"' in response.headers["link"]
 
 
 def test_deliveries_can_be_sifted(clients: ServiceClients, ada: httpx.Client) -> None:
@@ -113,9 +113,9 @@ def test_deliveries_can_be_sifted(clients: ServiceClients, ada: httpx.Client) ->
     third = ada.get(f"{ORG}/{hook}/deliveries").json()[0]["id"]
 
     def found(**asked: str) -> list[int]:
-        answer = ada.get(f"{ORG}/{hook}/deliveries", params=asked)
-        assert answer.headers["x-total-count"] == str(len(answer.json()))
-        return [one["id"] for one in answer.json()]
+        response = ada.get(f"{ORG}/{hook}/deliveries", params=asked)
+        assert response.headers["x-total-count"] == str(len(response.json()))
+        return [item["id"] for item in response.json()]
 
     assert found() == [third, second, first]
     assert found(status="waiting") == [third, second]
@@ -144,8 +144,8 @@ def test_a_sieve_that_cannot_be_understood_is_refused(
 ) -> None:
     """In a list, and when deliveries are to be made again."""
     hook = made(ada, ORG, active=True)["id"]
-    answer = ada.get(f"{ORG}/{hook}/deliveries", params=asked)
-    assert (answer.status_code, answer.json()["message"]) == (422, message)
+    response = ada.get(f"{ORG}/{hook}/deliveries", params=asked)
+    assert (response.status_code, response.json()["message"]) == (422, message)
     again = ada.post(f"{ORG}/{hook}/redeliver", json={"since": "2020-01-01", **asked})
     assert (again.status_code, again.json()["message"]) == (422, message)
 
@@ -157,8 +157,8 @@ def test_what_is_no_delivery_of_this_hook_is_not_found(ada: httpx.Client, key: s
     """Whatever is asked of it."""
     hook = made(ada, ORG, active=True)["id"]
     path = f"{ORG}/{hook}/deliveries/{key}"
-    for answer in (ada.get(path), ada.delete(path), ada.post(f"{path}/redeliver")):
-        assert (answer.status_code, answer.json()["message"]) == (404, "not found")
+    for response in (ada.get(path), ada.delete(path), ada.post(f"{path}/redeliver")):
+        assert (response.status_code, response.json()["message"]) == (404, "not found")
 
 
 def test_deliveries_of_another_hook_are_not_there(ada: httpx.Client) -> None:
@@ -197,10 +197,10 @@ def test_a_time_is_made_again_in_order_each_event_once(clients: ServiceClients, 
     assert ada.post(path, json={**since, "status": "cancelled"}).json() == {"count": 0}
     assert ada.post(path, json={**since, "event": "issues"}).json() == {"count": 0}
     assert ada.post(path, json={"since": "2023-01-01", "before": "2023-02-01"}).json() == {"count": 0}
-    answer = ada.post(path, json={**since, "before": "2023-11-15T00:00:00Z"})
-    assert (answer.status_code, answer.json()) == (202, {"count": 3})
+    response = ada.post(path, json={**since, "before": "2023-11-15T00:00:00Z"})
+    assert (response.status_code, response.json()) == (202, {"count": 3})
     waiting = ada.get(f"{ORG}/{hook}/deliveries", params={"status": "waiting"}).json()
-    assert [one["again_of"] for one in reversed(waiting)] == [None, numbers[0], again, numbers[2]]
+    assert [item["again_of"] for item in reversed(waiting)] == [None, numbers[0], again, numbers[2]]
     assert ada.post(path, json=since).json() == {"count": 0}
 
 
@@ -208,14 +208,14 @@ def test_nothing_is_queued_for_an_inactive_hook(ada: httpx.Client) -> None:
     """Trying it out is answered, and the history says why nothing arrives; the rest is refused."""
     hook = made(ada, ORG)["id"]
     (number,) = tried(ada, ORG, hook)
-    one = ada.get(f"{ORG}/{hook}/deliveries/{number}").json()
+    result = ada.get(f"{ORG}/{hook}/deliveries/{number}").json()
     inactive = "the hook is not active; make it active first"
-    assert (one["status"], one["error"]) == ("cancelled", inactive)
-    for answer in (
+    assert (result["status"], result["error"]) == ("cancelled", inactive)
+    for response in (
         ada.post(f"{ORG}/{hook}/deliveries/{number}/redeliver"),
         ada.post(f"{ORG}/{hook}/redeliver", json={"since": "2020-01-01"}),
     ):
-        assert (answer.status_code, answer.json()["message"]) == (409, inactive)
+        assert (response.status_code, response.json()["message"]) == (409, inactive)
     ada.patch(f"{ORG}/{hook}", json={"active": True})
     assert ada.post(f"{ORG}/{hook}/redeliver", json={"since": "2020-01-01"}).json() == {"count": 1}
 
@@ -223,8 +223,8 @@ def test_nothing_is_queued_for_an_inactive_hook(ada: httpx.Client) -> None:
 def test_a_time_must_be_said(ada: httpx.Client) -> None:
     """Everything ever is nothing anybody asks for by accident."""
     hook = made(ada, ORG, active=True)["id"]
-    answer = ada.post(f"{ORG}/{hook}/redeliver", json={})
-    assert (answer.status_code, answer.json()["message"]) == (422, "[Since]: Required")
+    response = ada.post(f"{ORG}/{hook}/redeliver", json={})
+    assert (response.status_code, response.json()["message"]) == (422, "[Since]: Required")
 
 
 def test_only_what_waits_can_be_cancelled(clients: ServiceClients, ada: httpx.Client) -> None:
@@ -232,12 +232,12 @@ def test_only_what_waits_can_be_cancelled(clients: ServiceClients, ada: httpx.Cl
     hook = made(ada, ORG, active=True)["id"]
     first, second = tried(ada, ORG, hook, 2)
     with_answer(clients.database, first)
-    answer = ada.delete(f"{ORG}/{hook}/deliveries/{first}")
-    assert (answer.status_code, answer.json()["message"]) == (409, "only a waiting delivery can be cancelled")
+    response = ada.delete(f"{ORG}/{hook}/deliveries/{first}")
+    assert (response.status_code, response.json()["message"]) == (409, "only a waiting delivery can be cancelled")
     assert ada.delete(f"{ORG}/{hook}/deliveries/{second}").status_code == 204
-    one = ada.get(f"{ORG}/{hook}/deliveries/{second}").json()
-    assert (one["status"], one["error"], one["next_try_at"]) == ("cancelled", "cancelled by ada", None)
-    assert one["ended_at"] is not None
+    result = ada.get(f"{ORG}/{hook}/deliveries/{second}").json()
+    assert (result["status"], result["error"], result["next_try_at"]) == ("cancelled", "cancelled by ada", None)
+    assert result["ended_at"] is not None
     assert ada.delete(f"{ORG}/{hook}/deliveries/{second}").status_code == 409
 
 
@@ -261,15 +261,15 @@ def test_a_pause_is_seen_and_ended(clients: ServiceClients, ada: httpx.Client, h
     assert (seen["paused_at"], seen["pause_reason"]) == ("2023-11-14T22:13:20Z", "8 tries failed")
     assert ada.patch(f"{ORG}/{hook}", json={"name": "x", "config": CONFIG}).json()["paused_at"] is not None
     if how == "resume":
-        answer = ada.post(f"{ORG}/{hook}/resume")
+        response = ada.post(f"{ORG}/{hook}/resume")
     elif how == "url":
-        answer = ada.patch(f"{ORG}/{hook}", json={"config": {"url": "https://new.example/"}})
+        response = ada.patch(f"{ORG}/{hook}", json={"config": {"url": "https://new.example/"}})
     else:
-        answer = ada.patch(f"{ORG}/{hook}", json={"active": False})
-    assert (answer.status_code, answer.json()["paused_at"], answer.json()["pause_reason"]) == (200, None, "")
-    one = ada.get(f"{ORG}/{hook}/deliveries/{number}").json()
+        response = ada.patch(f"{ORG}/{hook}", json={"active": False})
+    assert (response.status_code, response.json()["paused_at"], response.json()["pause_reason"]) == (200, None, "")
+    result = ada.get(f"{ORG}/{hook}/deliveries/{number}").json()
     if how == "inactive":
-        assert (one["status"], one["error"]) == ("cancelled", "the webhook was deactivated")
+        assert (result["status"], result["error"]) == ("cancelled", "the webhook was deactivated")
     else:
-        assert (one["status"], one["tries"]) == ("waiting", 0)
-        assert one["next_try_at"] <= moment(int(time.time()))
+        assert (result["status"], result["tries"]) == ("waiting", 0)
+        assert result["next_try_at"] <= moment(int(time.time()))
