@@ -57,7 +57,7 @@ def lose_blob(app: App) -> None:
     """Lose the only file of a repository, and keep its commit and tree."""
 
     def without_blobs(content: bytes) -> bytes:
-        return encode_pack(one for one in decode_pack(content) or [] if one.kind != "blob")
+        return encode_pack(item for item in decode_pack(content) or [] if item.kind != "blob")
 
     change_pack(app, without_blobs)
 
@@ -197,8 +197,8 @@ def test_a_copy_nobody_claims_is_set_aside_and_not_deleted(app: App) -> None:
     orphan_copy(app)
     (finding,) = examine(app)
     repair(finding)
-    (kept,) = (app.settings.data / "lost-and-found").iterdir()
-    assert (kept / "HEAD").read_text() == "ref: refs/heads/main\n"
+    (stored_stored,) = (app.settings.data / "lost-and-found").iterdir()
+    assert (stored_stored / "HEAD").read_text() == "ref: refs/heads/main\n"
     assert not app.folders.exists(77)
 
 

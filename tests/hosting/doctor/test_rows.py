@@ -73,9 +73,9 @@ def test_a_key_that_is_gone_is_said_once(app: App) -> None:
     path = app.settings.data / KEY_FILE
     path.unlink()
     fresh = App.open(app.settings)
-    found = [finding for finding in examine(fresh) if finding.kind is FindingKind.KEY]
+    results = [finding for finding in examine(fresh) if finding.kind is FindingKind.KEY]
     fresh.close()
-    assert [finding.where for finding in found] == [str(path)]
+    assert [finding.where for finding in results] == [str(path)]
     assert not path.exists()
 
 

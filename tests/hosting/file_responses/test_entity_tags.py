@@ -28,5 +28,5 @@ def test_any(value: str) -> None:
 @given(st.text(st.characters(max_codepoint=0xFF), max_size=40))
 def test_nothing_breaks_it(value: str) -> None:
     """Whatever stands in a header is tags or none."""
-    found = tags_in(value)
-    assert found is None or found.any or found.strong or found.weak
+    tags = tags_in(value)
+    assert tags is None or tags.any or tags.strong or tags.weak

@@ -26,10 +26,10 @@ def test_a_name_is_told_as_it_is(name: str, told: str) -> None:
 @given(st.text(st.characters(exclude_categories=["Cs"])))
 def test_a_name_says_nothing_but_itself(name: str) -> None:
     """No name ends the header, or the quotes."""
-    told = disposition(name, "attachment")
-    assert told.isascii()
-    assert told.isprintable()
-    inside = told.removeprefix("attachment; filename=")
+    header = disposition(name, "attachment")
+    assert header.isascii()
+    assert header.isprintable()
+    inside = header.removeprefix("attachment; filename=")
     if inside.startswith('"'):
         quoted = inside[1:].replace("\\\\", "").replace('\\"', "")
         assert quoted.partition('"')[2] == "" or quoted.partition('"')[2].startswith("; filename*=utf-8''")

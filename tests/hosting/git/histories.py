@@ -44,8 +44,8 @@ def write(folder: Path, steps: list[Step]) -> list[str]:
         # Each starts from nothing, and says itself what it stands on.
         stream.append(b"reset refs/heads/n%d\ncommit refs/heads/n%d\nmark :%d\n" % (number, number, number + 1))
         stream.append(b"author %s\ncommitter %s\ndata 2\n%02d\n" % (who, who, number))
-        for place, parent in enumerate(step.parents):
-            stream.append(b"%s :%d\n" % (b"merge" if place else b"from", parent + 1))
+        for position, parent in enumerate(step.parents):
+            stream.append(b"%s :%d\n" % (b"merge" if position else b"from", parent + 1))
         for path, content in step.files.items():
             if content is None:
                 stream.append(b"D %s\n" % quoted(path))

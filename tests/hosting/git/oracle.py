@@ -20,8 +20,8 @@ def git(folder: Path, *arguments: str | bytes, input: bytes = b"") -> bytes:  # 
     """Ask git itself; arguments may be bytes."""
     given = environment({"GIT_DIR": str(folder), "GIT_AUTHOR_NAME": "Ada", "GIT_AUTHOR_EMAIL": "ada@example.org"})
     given |= {"GIT_COMMITTER_NAME": "Ada", "GIT_COMMITTER_EMAIL": "ada@example.org"}
-    answer = subprocess.run(["git", *arguments], input=input, env=given, capture_output=True, check=True)
-    return answer.stdout
+    completed = subprocess.run(["git", *arguments], input=input, env=given, capture_output=True, check=True)
+    return completed.stdout
 
 
 def line(folder: Path, *arguments: str) -> str:
@@ -46,9 +46,9 @@ def commit(
 ) -> str:
     """Commit files on a branch through fast-import; nothing as content removes a file."""
     ref = f"refs/heads/{branch}"
-    known = line(folder, "for-each-ref", "--format=%(objectname)", ref)
+    commit_id = line(folder, "for-each-ref", "--format=%(objectname)", ref)
     if parents is None:
-        parents = [known] if known else []
+        parents = [commit_id] if commit_id else []
     stream = [b"commit %s\n" % ref.encode()]
     stream.append(b"author %s %d +0130\n" % (ADA.encode(), when - 60))
     stream.append(b"committer %s %d -0800\n" % (ADA.encode(), when))

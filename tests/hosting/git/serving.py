@@ -54,14 +54,14 @@ class Served:
 
     def processes(self) -> list[str]:
         """Name the processes of this service's git commands: running, orphaned or not waited for."""
-        found = []
+        results = []
         for folder in Path("/proc").glob("[0-9]*"):
             with suppress(OSError):
                 name, _, rest = (folder / "stat").read_text().partition(" (")[2].rpartition(") ")
                 ours = int(rest.split()[1]) == os.getpid() and name == "git"
                 if ours or f"GIT_DIR={self.folders.root}".encode() in (folder / "environ").read_bytes():
-                    found.append(f"{name} {rest[:1]}")
-        return found
+                    results.append(f"{name} {rest[:1]}")
+        return results
 
     def left_over(self) -> list[Path]:
         """Find what a push that failed would leave: quarantines, locks, unfinished packs."""
@@ -74,11 +74,13 @@ class Served:
         updated: list[RefUpdate] = []
         rejected: list[PushRejection] = []
         for some in [pushed.changes] if pushed.atomic else [(change,) for change in pushed.changes]:
-            lines = [b"update %s\0%s\0%s\0" % (raw(one.ref), one.new.encode(), one.old.encode()) for one in some]
+            lines = [
+                b"update %s\0%s\0%s\0" % (raw(item.ref), item.new.encode(), item.old.encode()) for item in some
+            ]
             try:
                 run(folder, "update-ref", "--no-deref", "-z", "--stdin", input=b"".join(lines))
             except GitFailed:
-                rejected += [PushRejection(one.ref, "it was updated by another request") for one in some]
+                rejected += [PushRejection(item.ref, "it was updated by another request") for item in some]
             else:
                 updated += some
         if updated:
@@ -94,8 +96,8 @@ class Served:
         service = request.query_params["service"]
         assert service in {"git-upload-pack", "git-receive-pack"}
         protocol = request.headers.get("git-protocol")
-        answer = upload_pack.advertise(folder, service, protocol=protocol)  # type: ignore[arg-type]
-        return await self.streamed(answer, f"application/x-{service}-advertisement")
+        response = upload_pack.advertise(folder, service, protocol=protocol)  # type: ignore[arg-type]
+        return await self.streamed(response, f"application/x-{service}-advertisement")
 
     async def rpc(self, request: Request) -> Response:
         """Answer what comes after it."""
@@ -106,11 +108,11 @@ class Served:
         protocol = request.headers.get("git-protocol")
         service = request.path_params["service"]
         if service == "git-upload-pack":
-            answer = upload_pack.upload_pack(folder, body, protocol=protocol, idle_timeout=self.idle_timeout)
+            response = upload_pack.upload_pack(folder, body, protocol=protocol, idle_timeout=self.idle_timeout)
         elif service == "git-upload-archive":
-            answer = upload_pack.upload_archive(folder, body)
+            response = upload_pack.upload_archive(folder, body)
         else:
-            answer = receive_pack.receive_pack(
+            response = receive_pack.receive_pack(
                 folder,
                 body,
                 protocol=protocol,
@@ -120,7 +122,7 @@ class Served:
                 max_bytes=self.max_bytes,
                 idle_timeout=self.idle_timeout,
             )
-        return await self.streamed(answer, f"application/x-{service}-result")
+        return await self.streamed(response, f"application/x-{service}-result")
 
     async def streamed(self, chunks: AsyncGenerator[bytes, None], media_type: str) -> Response:
         """Take the first piece, then decide on a status."""
@@ -206,9 +208,9 @@ class Client:
             capture_output=True,
             check=False,
         )
-        said = (ran.stdout + ran.stderr).decode(errors="replace")
-        assert bool(ran.returncode) == fails, said
-        return said
+        output = (ran.stdout + ran.stderr).decode(errors="replace")
+        assert bool(ran.returncode) == fails, output
+        return output
 
     def within(self, name: str) -> "Client":
         """Go into a folder."""

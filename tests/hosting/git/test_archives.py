@@ -28,12 +28,12 @@ def read(pieces: AsyncGenerator[bytes, None]) -> bytes:
 def test_paths_are_names_not_patterns(tmp_path: Path) -> None:
     """Also names that git would take for something else."""
     folder = new_repository(tmp_path / "a.git")
-    made = commit(folder, {b"*": b"star", b":(glob)x": b"magic", b"a": b"plain", b"d/b": b"deep"})
-    found = read(archive(folder, made, "tar.gz", prefix="p", paths=["*", ":(glob)x", "d"]))
-    with tarfile.open(fileobj=io.BytesIO(found), mode="r:gz") as opened:
-        assert {one.name for one in opened if one.isfile()} == {"p/*", "p/:(glob)x", "p/d/b"}
+    commit_id = commit(folder, {b"*": b"star", b":(glob)x": b"magic", b"a": b"plain", b"d/b": b"deep"})
+    result = read(archive(folder, commit_id, "tar.gz", prefix="p", paths=["*", ":(glob)x", "d"]))
+    with tarfile.open(fileobj=io.BytesIO(result), mode="r:gz") as opened:
+        assert {item.name for item in opened if item.isfile()} == {"p/*", "p/:(glob)x", "p/d/b"}
     with pytest.raises(GitFailed):
-        read(archive(folder, made, "zip", prefix="p", paths=["nothing"]))
+        read(archive(folder, commit_id, "zip", prefix="p", paths=["nothing"]))
 
 
 def test_a_bundle_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

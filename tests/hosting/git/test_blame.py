@@ -18,16 +18,16 @@ def test_lines_lead_to_their_commits(folder: Path) -> None:
     first = commit(folder, {ODD: b"a\nb\nc\n"})
     second = commit(folder, {ODD: b"a\nB\nc\nd\n"})
     third = commit(folder, {b"other": b"x"})
-    found = blame(open_repository(folder), third, ODD, 1, 4)
-    assert found == (
+    blame_hunks = blame(open_repository(folder), third, ODD, 1, 4)
+    assert blame_hunks == (
         BlameHunk(first, 1, 1),
         BlameHunk(second, 2, 1),
         BlameHunk(first, 3, 1),
         BlameHunk(second, 4, 1),
     )
-    told = git(folder, b"blame", b"-s", b"-l", third.encode(), b"--", ODD).decode().splitlines()
-    assert [line.split()[0].lstrip("^")[:39] for line in told] == [
-        origin.commit[:39] for origin in found for _ in range(origin.count)
+    output = git(folder, b"blame", b"-s", b"-l", third.encode(), b"--", ODD).decode().splitlines()
+    assert [line.split()[0].lstrip("^")[:39] for line in output] == [
+        origin.commit[:39] for origin in blame_hunks for _ in range(origin.count)
     ]
 
 

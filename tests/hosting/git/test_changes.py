@@ -49,19 +49,19 @@ def test_any_commit_changed_what_git_says(tmp_path_factory: pytest.TempPathFacto
     folder = tmp_path_factory.mktemp("drawn") / "1.git"
     ids = write(folder, steps)
     repo = open_repository(folder)
-    for made in ids:
-        found = read_commit(repo, made)
-        before = found.parents[0] if found.parents else changes.EMPTY_TREE
-        expected = git_diff(folder, before, made)
-        assert [(change.raw_path, change.status) for change in changed_files(repo, found).files] == expected
-        numbers = stats(repo, found)
-        assert (numbers.additions, numbers.deletions) == counted(folder, before, made)
+    for created_commit_id in ids:
+        found_commit = read_commit(repo, created_commit_id)
+        before = found_commit.parents[0] if found_commit.parents else changes.EMPTY_TREE
+        expected = git_diff(folder, before, created_commit_id)
+        assert [(change.raw_path, change.status) for change in changed_files(repo, found_commit).files] == expected
+        numbers = stats(repo, found_commit)
+        assert (numbers.additions, numbers.deletions) == counted(folder, before, created_commit_id)
         assert numbers.changed_files == len(expected)
-        cut = changed_files(repo, found, most=2)
+        cut = changed_files(repo, found_commit, most=2)
         assert [(change.raw_path, change.status) for change in cut.files] == expected[:2]
         assert cut.truncated == (len(expected) > 2)
-    assert stats_of(repo, [read_commit(repo, made) for made in ids]) == {
-        made: stats(repo, read_commit(repo, made)) for made in ids
+    assert stats_of(repo, [read_commit(repo, commit_id) for commit_id in ids]) == {
+        commit_id: stats(repo, read_commit(repo, commit_id)) for commit_id in ids
     }
 
 
@@ -72,18 +72,18 @@ def test_a_file_in_the_place_of_a_directory_is_all_that_came_and_went(folder: Pa
     new = {b"x/a": None, b"x/b/c": None, b"x": b"1", b"y": None, b"y/d": b"1", b"z": b"1", b"l": b"1"}
     two = commit(folder, new, modes=modes)
     repo = open_repository(folder)
-    found = changed_files(repo, read_commit(repo, two))
-    assert [(change.raw_path, change.status) for change in found.files] == git_diff(folder, one, two)
-    assert found.paths("removed") == ["x/a", "x/b/c", "y"]
-    mode = next(change for change in found.files if change.raw_path == b"z")
+    tree_changes = changed_files(repo, read_commit(repo, two))
+    assert [(change.raw_path, change.status) for change in tree_changes.files] == git_diff(folder, one, two)
+    assert tree_changes.paths("removed") == ["x/a", "x/b/c", "y"]
+    mode = next(change for change in tree_changes.files if change.raw_path == b"z")
     assert (mode.old_mode, mode.new_mode) == (0o100644, 0o100755)
 
 
 def test_binary_files_have_no_lines(folder: Path) -> None:
     """They are counted as changed all the same."""
-    made = commit(folder, {b"bin": b"\0\1\2", b"text": b"1\n2\n"})
+    commit_id = commit(folder, {b"bin": b"\0\1\2", b"text": b"1\n2\n"})
     repo = open_repository(folder)
-    numbers = stats(repo, read_commit(repo, made))
+    numbers = stats(repo, read_commit(repo, commit_id))
     assert (numbers.additions, numbers.deletions, numbers.total) == (2, 0, 2)
     assert numbers.changed_files == 2
 
@@ -95,8 +95,8 @@ def test_trees_that_hold_themselves_many_times_over_are_cut(folder: Path, monkey
     for _ in range(10):
         rows = (b"40000 %d\0%s" % (number, bytes.fromhex(at)) for number in range(10))
         at = write_object(folder, "tree", b"".join(rows))
-    found = changes_between(open_repository(folder), None, at)
-    assert (found.files, found.truncated) == ((), True)
+    tree_changes = changes_between(open_repository(folder), None, at)
+    assert (tree_changes.files, tree_changes.truncated) == ((), True)
 
 
 def test_the_text_can_be_applied(folder: Path, tmp_path: Path) -> None:
@@ -104,9 +104,9 @@ def test_the_text_can_be_applied(folder: Path, tmp_path: Path) -> None:
     one = commit(folder, {b"a": b"1\n2\n", b"sp ace": b"x\n"})
     two = commit(folder, {b"a": b"1\n3\n", b"new": b"n\n", b"sp ace": None}, message=b"change it\n\nwhy\n")
     repo = open_repository(folder)
-    found = read_commit(repo, two)
-    diff = b"".join(diff_text(repo, read_commit(repo, one).tree, found.tree))
-    patch = b"".join(patch_text(repo, found))
+    found_commit = read_commit(repo, two)
+    diff = b"".join(diff_text(repo, read_commit(repo, one).tree, found_commit.tree))
+    patch = b"".join(patch_text(repo, found_commit))
     assert diff == git(folder, "diff", "-M", one, two)
     assert b"Subject: [PATCH] change it" in patch
     for number, (command, text) in enumerate([(("apply", "--index"), diff), (("am", "-q"), patch)]):
@@ -114,7 +114,7 @@ def test_the_text_can_be_applied(folder: Path, tmp_path: Path) -> None:
         git(folder, "clone", "-q", str(folder), str(clone))
         git(clone / ".git", "-C", str(clone), "--work-tree", str(clone), "reset", "-q", "--hard", one)
         git(clone / ".git", "-C", str(clone), "--work-tree", str(clone), *command, input=text)
-        assert line(clone / ".git", "-C", str(clone), "write-tree") == found.tree
+        assert line(clone / ".git", "-C", str(clone), "write-tree") == found_commit.tree
 
 
 def test_roots_and_merges_have_text_too(folder: Path) -> None:
@@ -138,7 +138,7 @@ def test_damage_is_damage(tmp_path: Path) -> None:
     unpack(folder)
     loose(folder, line(folder, "rev-parse", "main:a")).unlink()
     repo = open_repository(folder)
-    old, new = (read_commit(repo, made).tree for made in (one, two))
+    old, new = (read_commit(repo, commit_id).tree for commit_id in (one, two))
     assert len(changes_between(repo, old, new).files) == 2
     with pytest.raises(GitDamaged):
         stats_between(repo, old, new)
@@ -151,7 +151,7 @@ def test_what_was_counted_is_not_counted_again(folder: Path, monkeypatch: pytest
     """Whatever else is asked for along with it; only so many counts are kept."""
     ids = [commit(folder, {b"a": b"%d\n" % number}) for number in range(4)]
     repo = open_repository(folder)
-    commits = [read_commit(repo, made) for made in ids]
+    commits = [read_commit(repo, commit_id) for commit_id in ids]
     asked: list[int] = []
     count = changes.count_lines
 
@@ -163,7 +163,7 @@ def test_what_was_counted_is_not_counted_again(folder: Path, monkeypatch: pytest
     monkeypatch.setattr(changes, "kept", changes.DiffStatsCache(3))
     stats_of(repo, commits[:2])
     stats_of(repo, commits[:3])
-    assert [stats(repo, made).total for made in commits[:3]] == [1, 2, 2]
+    assert [stats(repo, commit_id).total for commit_id in commits[:3]] == [1, 2, 2]
     assert asked == [2, 1]
     stats(repo, commits[3])
     # Memory has lost it, and the file beside the repository has not; another process finds it there too.

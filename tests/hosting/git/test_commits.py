@@ -33,24 +33,24 @@ def test_a_commit_is_read_whole(folder: Path) -> None:
     """Its times keep the offset of the clock they were read from."""
     one = commit(folder, {b"a": b"1"})
     two = commit(folder, {b"b": b"1"}, branch="other", parents=[])
-    made = commit(folder, {b"c": b"1"}, parents=[one, two], message="a m\u00e9ssage\n\nbody\n".encode())
+    commit_id = commit(folder, {b"c": b"1"}, parents=[one, two], message="a m\u00e9ssage\n\nbody\n".encode())
     repo = open_repository(folder)
     expected = Commit(
-        made,
+        commit_id,
         line(folder, "rev-parse", "main^{tree}"),
         (one, two),
         Signature("Ada Byron", "ada@example.org", 1_700_000_000 - 60, 90),
         Signature("Ada Byron", "ada@example.org", 1_700_000_000, -480),
         "a m\u00e9ssage\n\nbody\n",
     )
-    assert read_commit(repo, made) == find_commit(repo, made) == expected
+    assert read_commit(repo, commit_id) == find_commit(repo, commit_id) == expected
 
 
 def test_what_is_no_commit_is_not_found(folder: Path) -> None:
     """Neither another kind of object, nor half an id."""
-    made = commit(folder, {b"a": b"1"})
+    commit_id = commit(folder, {b"a": b"1"})
     repo = open_repository(folder)
-    for wrong in (line(folder, "rev-parse", "main^{tree}"), made[:10], "0" * 40, "main"):
+    for wrong in (line(folder, "rev-parse", "main^{tree}"), commit_id[:10], "0" * 40, "main"):
         assert find_commit(repo, wrong) is None
     with pytest.raises(GitDamaged):
         read_commit(repo, "0" * 40)
@@ -74,10 +74,10 @@ def test_what_is_no_commit_is_not_found(folder: Path) -> None:
 def test_a_message_is_text_whatever_it_was_written_in(encoding: bytes, written: bytes, read: str) -> None:
     """What cannot be decoded is replaced, and the rest is there; names as well."""
     content = b"tree %s\nauthor %s <a@b> 1 +0000\ncommitter %s\n%s\n%s\n"
-    made = parse_commit("1" * 40, content % (TREE.encode(), written, WHO, encoding, written))
-    assert made.message == read + "\n"
-    assert made.author.name == read
-    made.message.encode()
+    created_commit = parse_commit("1" * 40, content % (TREE.encode(), written, WHO, encoding, written))
+    assert created_commit.message == read + "\n"
+    assert created_commit.author.name == read
+    created_commit.message.encode()
 
 
 @pytest.mark.parametrize(
@@ -119,23 +119,23 @@ def test_a_signed_commit_keeps_its_signature_apart() -> None:
     """What was signed is the commit without the signature, byte for byte."""
     before = b"tree %s\nauthor %s\ncommitter %s\n" % (TREE.encode(), WHO, WHO)
     folded = b"gpgsig " + SIGNATURE.encode().replace(b"\n", b"\n ") + b"\n"
-    made = parse_commit("1" * 40, before + folded + b"\nsubject\n\nbody\n")
-    assert made.signature == SIGNATURE
-    assert made.payload == (before + b"\nsubject\n\nbody\n").decode()
-    assert made.message == "subject\n\nbody\n"
+    created_commit = parse_commit("1" * 40, before + folded + b"\nsubject\n\nbody\n")
+    assert created_commit.signature == SIGNATURE
+    assert created_commit.payload == (before + b"\nsubject\n\nbody\n").decode()
+    assert created_commit.message == "subject\n\nbody\n"
 
 
 def test_an_annotated_tag_is_read_whole(folder: Path) -> None:
     """Who made it, of what, and what they said."""
-    made = commit(folder, {b"a": b"1"})
+    commit_id = commit(folder, {b"a": b"1"})
     git(folder, "tag", "-a", "-m", "the first", "v1", "main")
     repo = open_repository(folder)
     tag = read_tag(repo, line(folder, "rev-parse", "v1"))
-    assert (tag.target, tag.kind, tag.name, tag.message) == (made, "commit", "v1", "the first\n")
+    assert (tag.target, tag.kind, tag.name, tag.message) == (commit_id, "commit", "v1", "the first\n")
     assert tag.tagger is not None
     assert tag.tagger.name == "Ada"
     with pytest.raises(NoSuchObject):
-        read_tag(repo, made)
+        read_tag(repo, commit_id)
 
 
 def test_a_signed_tag_keeps_its_signature_apart() -> None:
@@ -149,9 +149,9 @@ def test_a_signed_tag_keeps_its_signature_apart() -> None:
 def test_a_commit_with_odd_headers_is_read(folder: Path) -> None:
     """No message, a merged tag, headers nobody knows."""
     content = b"tree %s\nauthor %s\ncommitter %s\nmergetag object 1\n type commit\n \n tag x\nwhat ever\n"
-    made = write_object(folder, "commit", content % (TREE.encode(), WHO, WHO))
-    found = read_commit(open_repository(folder), made)
-    assert (found.message, found.committer.name) == ("", "Ada")
+    commit_id = write_object(folder, "commit", content % (TREE.encode(), WHO, WHO))
+    found_commit = read_commit(open_repository(folder), commit_id)
+    assert (found_commit.message, found_commit.committer.name) == ("", "Ada")
     with pytest.raises(GitDamaged):
         parse_commit("1" * 40, b"author x\n\nmessage")
     with pytest.raises(GitDamaged):
@@ -169,8 +169,8 @@ def test_a_commit_of_files_is_as_git_would_have_it(folder: Path) -> None:
         "\u00e9": b"x",
     }
     content = commit_content(build_tree(repo.write, files), (), ADA, ADA, "Initial commit\n")
-    made = repo.write("commit", content)
-    git(folder, "update-ref", "refs/heads/main", made)
+    commit_id = repo.write("commit", content)
+    git(folder, "update-ref", "refs/heads/main", commit_id)
     git(folder, "fsck", "--strict")
     listed = git(folder, "ls-tree", "-r", "-z", "--name-only", "HEAD").decode().split("\0")[:-1]
     assert sorted(listed) == sorted(files)
@@ -178,20 +178,20 @@ def test_a_commit_of_files_is_as_git_would_have_it(folder: Path) -> None:
     assert line(folder, "log", "--format=%an %ae %ad %s", "--date=raw") == (
         "Ada Byron ada@example.org 1700000000 -0530 Initial commit"
     )
-    assert read_commit(repo, made).author == ADA
+    assert read_commit(repo, commit_id).author == ADA
 
 
 def test_a_tag_is_as_git_would_have_it(folder: Path) -> None:
     """With one end of line after its message, whatever came with it; a name git refuses is refused."""
-    made = commit(folder, {b"a": b"1"})
+    commit_id = commit(folder, {b"a": b"1"})
     repo = open_repository(folder)
-    tag = repo.write("tag", tag_content(made, "v1/\u00e9", ADA, "the first\0\n\n"))
+    tag = repo.write("tag", tag_content(commit_id, "v1/\u00e9", ADA, "the first\0\n\n"))
     git(folder, "update-ref", "refs/tags/v1/\u00e9", tag)
     git(folder, "fsck", "--strict")
     found = read_tag(repo, tag)
-    assert (found.target, found.name, found.tagger, found.message) == (made, "v1/\u00e9", ADA, "the first\n")
+    assert (found.target, found.name, found.tagger, found.message) == (commit_id, "v1/\u00e9", ADA, "the first\n")
     with pytest.raises(RefRefused):
-        tag_content(made, "a..b", ADA, "x")
+        tag_content(commit_id, "a..b", ADA, "x")
 
 
 @pytest.mark.parametrize(

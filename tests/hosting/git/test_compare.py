@@ -27,12 +27,12 @@ def test_any_two_commits_compare_as_git_compares_them(
 ) -> None:
     """Two dots show all that differs; three, what changed since they parted."""
     folder = tmp_path_factory.mktemp("drawn") / "1.git"
-    made = write(folder, steps)
+    commit_ids = write(folder, steps)
     repo = open_repository(folder)
-    base, head = made[len(made) // 2], made[-1]
+    base, head = commit_ids[len(commit_ids) // 2], commit_ids[-1]
     both = compare(repo, base, head, from_merge_base=False)
     assert [change.raw_path for change in both.changes.files] == names(folder, base, head)
-    assert [found.id for found in both.commits] == git(folder, "rev-list", f"{base}..{head}").decode().split()
+    assert [commit.id for commit in both.commits] == git(folder, "rev-list", f"{base}..{head}").decode().split()
     since = compare(repo, base, head)
     assert since.ahead == len(since.commits)
     if since.merge_base is not None:
@@ -47,12 +47,12 @@ def test_both_sides_are_counted(folder: Path) -> None:
     commit(folder, {b"c": b"1\n2\n"}, branch="side", parents=[one])
     side = commit(folder, {b"a": b"2\n"}, branch="side")
     repo = open_repository(folder)
-    found = compare(repo, main, side)
-    assert (found.merge_base, found.ahead, found.behind) == (one, 2, 1)
-    assert (found.changes.paths("added"), found.changes.paths("modified")) == (["c"], ["a"])
-    assert (found.stats.additions, found.stats.deletions) == (3, 1)
+    comparison = compare(repo, main, side)
+    assert (comparison.merge_base, comparison.ahead, comparison.behind) == (one, 2, 1)
+    assert (comparison.changes.paths("added"), comparison.changes.paths("modified")) == (["c"], ["a"])
+    assert (comparison.stats.additions, comparison.stats.deletions) == (3, 1)
     assert compare(repo, main, side, from_merge_base=False).changes.paths("removed") == ["b"]
-    assert [made.id for made in compare(repo, main, side, limit=1).commits] == [side]
+    assert [commit.id for commit in compare(repo, main, side, limit=1).commits] == [side]
     same = compare(repo, main, main)
     assert (same.commits, same.changes.files, same.stats.total) == ([], (), 0)
     with pytest.raises(NoSuchObject):

@@ -32,14 +32,14 @@ def test_commits_are_counted_by_author(tmp_path: Path, monkeypatch: pytest.Monke
     ada, bob, eve = b"Ada <ada@example.org>", "Bob Ü <bob@example.org>".encode(), b"<>"
     last = imported(folder, ada, bob, ada, eve, ada, bob)
     repo = open_repository(folder)
-    found = count_contributors(repo, last)
-    assert found.commit == last
-    assert found.total == 3
-    assert found.first[:2] == (
+    contributor_list = count_contributors(repo, last)
+    assert contributor_list.commit == last
+    assert contributor_list.total == 3
+    assert contributor_list.first[:2] == (
         Contributor("Ada", "ada@example.org", 3),
         Contributor("Bob Ü", "bob@example.org", 2),
     )
-    assert [one.commits for one in found.first] == [3, 2, 1]
+    assert [item.commits for item in contributor_list.first] == [3, 2, 1]
     monkeypatch.setattr(contributors, "MOST_KEPT", 2)
     few = count_contributors(repo, last)
     assert (few.total, len(few.first)) == (3, 2)
@@ -56,10 +56,10 @@ def test_names_are_harmless_and_can_be_corrected(tmp_path: Path) -> None:
         b"x" * 5000 + b" <y@example.org>",
         mailmap=b"Ada <ada@example.org> <old@example.org>\n",
     )
-    found = count_contributors(open_repository(folder), last)
-    assert found.total == 3
-    assert found.first[0] == Contributor("Ada", "ada@example.org", 2)
-    assert max(len(one.name) for one in found.first) <= 200
+    contributor_list = count_contributors(open_repository(folder), last)
+    assert contributor_list.total == 3
+    assert contributor_list.first[0] == Contributor("Ada", "ada@example.org", 2)
+    assert max(len(item.name) for item in contributor_list.first) <= 200
 
 
 @pytest.mark.parametrize("commit", ["0" * 40, "--all"])

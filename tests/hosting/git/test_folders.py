@@ -56,9 +56,9 @@ def test_all_ids_are_those_of_repositories(folders: Folders) -> None:
 
 def test_its_size_counts_every_file(folders: Folders) -> None:
     """Objects that are added make it larger by at least their bytes."""
-    place = new_repository(folders.path(7))
+    path = new_repository(folders.path(7))
     before = folders.size(7)
-    run(place, "hash-object", "-w", "--stdin", input=os.urandom(100_000))
+    run(path, "hash-object", "-w", "--stdin", input=os.urandom(100_000))
     assert folders.size(7) >= before + 100_000
     with pytest.raises(NoSuchFolder):
         folders.size(8)
@@ -79,9 +79,9 @@ def test_a_sweep_clears_what_a_crash_left(folders: Folders) -> None:
 
 def test_what_is_on_its_way_is_gone_afterwards(folders: Folders) -> None:
     """Whatever was put there."""
-    with folders.incoming() as place:
-        (place / "body").write_bytes(b"x")
-    assert not place.exists()
+    with folders.incoming() as path:
+        (path / "body").write_bytes(b"x")
+    assert not path.exists()
 
 
 def test_a_data_folder_that_is_gone_is_not_made_again(folders: Folders) -> None:
@@ -96,8 +96,8 @@ def test_nobody_else_can_look_into_what_is_made(folders: Folders) -> None:
     """Whatever the umask."""
     before = os.umask(0)
     try:
-        with folders.incoming() as place:
-            assert stat.S_IMODE(place.stat().st_mode) == 0o700
+        with folders.incoming() as path:
+            assert stat.S_IMODE(path.stat().st_mode) == 0o700
     finally:
         os.umask(before)
     assert stat.S_IMODE(folders.root.stat().st_mode) == 0o700

@@ -26,12 +26,12 @@ def test_a_check_finds_what_is_wrong(folder: Path, monkeypatch: pytest.MonkeyPat
     unpack(folder)
     missing = line(folder, "rev-parse", "main:1")
     loose(folder, missing).unlink()
-    found = fsck(folder)
-    assert any(missing in problem for problem in found.problems)
+    fsck_result = fsck(folder)
+    assert any(missing in problem for problem in fsck_result.problems)
     cut = loose(folder, line(folder, "rev-parse", "main:2"))
     cut.write_bytes(cut.read_bytes()[:5])
     (folder / "refs" / "heads" / "lost").write_text("1" * 40 + "\n")
     worse = fsck(folder)
-    assert worse.count > found.count
+    assert worse.count > fsck_result.count
     monkeypatch.setattr("holdfast.hosting.git.fsck.PROBLEMS_KEPT", 2)
     assert len(fsck(folder).problems) == 2

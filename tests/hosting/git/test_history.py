@@ -45,11 +45,11 @@ def test_any_history_is_gits(
 ) -> None:
     """All of it, below a path, between two times, without another one, since another one; listed and counted."""
     folder = tmp_path_factory.mktemp("drawn") / "1.git"
-    made = write(folder, steps)
+    created_commit_ids = write(folder, steps)
     if graph:
         refresh_commit_graph(folder)
     repo = open_repository(folder)
-    start, other = made[-1], made[len(made) // 2]
+    start, other = created_commit_ids[-1], created_commit_ids[len(created_commit_ids) // 2]
     cases = [
         (commit_range(repo, start), git_lines(folder, start)),
         (commit_range(repo, start, path=path), git_lines(folder, start, "--", path)),
@@ -76,10 +76,10 @@ def test_any_history_is_gits(
 
 def test_commits_come_with_all_they_say(folder: Path) -> None:
     """Newest first, in stretches."""
-    made = [commit(folder, {b"a": b"%d" % number}, when=START + number) for number in range(5)]
+    created_commit_ids = [commit(folder, {b"a": b"%d" % number}, when=START + number) for number in range(5)]
     repo = open_repository(folder)
-    wanted = commit_range(repo, made[-1])
-    expected = [read_commit(repo, at) for at in reversed(made)]
+    wanted = commit_range(repo, created_commit_ids[-1])
+    expected = [read_commit(repo, at) for at in reversed(created_commit_ids)]
     assert commits(repo, wanted) == expected
     assert commits(repo, wanted, skip=1, limit=3) == expected[1:4]
     assert commits(repo, wanted, skip=99, limit=3) == []
@@ -89,13 +89,13 @@ def test_commits_come_with_all_they_say(folder: Path) -> None:
 @pytest.mark.parametrize("wrong", ["main", "--all", "0" * 40, "", "HEAD~1", "-1"])
 def test_only_commits_that_are_there_have_a_history(folder: Path, wrong: str) -> None:
     """Nothing else ever reaches the git program."""
-    made = commit(folder, {b"a": b"1"})
+    commit_id = commit(folder, {b"a": b"1"})
     repo = open_repository(folder)
     for ask in (
         lambda: commit_range(repo, wrong),
-        lambda: commit_range(repo, made, exclude=[wrong]),
-        lambda: ahead_behind(repo, made, wrong),
-        lambda: merge_base(repo, wrong, made),
+        lambda: commit_range(repo, commit_id, exclude=[wrong]),
+        lambda: ahead_behind(repo, commit_id, wrong),
+        lambda: merge_base(repo, wrong, commit_id),
     ):
         with pytest.raises(NoSuchObject):
             ask()
@@ -120,18 +120,18 @@ def test_only_commits_that_are_there_have_a_history(folder: Path, wrong: str) ->
 )
 def test_a_path_is_a_path_and_nothing_else(folder: Path, path: bytes | str) -> None:
     """Neither a pattern nor an option."""
-    made = commit(folder, {b"a": b"1"})
+    commit_id = commit(folder, {b"a": b"1"})
     repo = open_repository(folder)
-    assert commit_ids(repo, commit_range(repo, made, path=path)) == ()
-    assert count(repo, commit_range(repo, made, path=path)) == 0
+    assert commit_ids(repo, commit_range(repo, commit_id, path=path)) == ()
+    assert count(repo, commit_range(repo, commit_id, path=path)) == 0
 
 
 def test_slashes_around_a_path_do_not_matter(folder: Path) -> None:
     """A directory is the same with one at its end, and the root is everything."""
-    made = commit(folder, {b"d/a": b"1"})
+    commit_id = commit(folder, {b"d/a": b"1"})
     repo = open_repository(folder)
     for path in ("d", "d/", "/d", "", "/"):
-        assert commit_ids(repo, commit_range(repo, made, path=path)) == (made,)
+        assert commit_ids(repo, commit_range(repo, commit_id, path=path)) == (commit_id,)
 
 
 def test_histories_may_have_nothing_in_common(folder: Path) -> None:
@@ -181,14 +181,14 @@ def test_an_empty_repository_has_a_graph_of_nothing(folder: Path) -> None:
 def test_a_commit_whose_clock_is_wrong_is_listed(folder: Path) -> None:
     """A date in the far future or none at all."""
     tree = write_object(folder, "tree", b"")
-    parent = made = ""
+    parent = commit_id = ""
     for when in (0, 253_402_300_799, 5):
         who = f"A <a> {when} +0000"
         content = f"tree {tree}\n{parent}author {who}\ncommitter {who}\n\nx\n"
-        made = write_object(folder, "commit", content.encode())
-        parent = f"parent {made}\n"
+        commit_id = write_object(folder, "commit", content.encode())
+        parent = f"parent {commit_id}\n"
     repo = open_repository(folder)
-    assert commit_ids(repo, commit_range(repo, made)) == tuple(git_lines(folder, made))
+    assert commit_ids(repo, commit_range(repo, commit_id)) == tuple(git_lines(folder, commit_id))
 
 
 def test_what_is_only_on_one_branch(folder: Path) -> None:

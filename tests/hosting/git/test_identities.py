@@ -11,6 +11,6 @@ def test_people_appear_as_they_want_to(database: Database) -> None:
     """By full name without what git cannot keep, and with an address that stands for a hidden one."""
     admin = accounts.find_user(database, "admin")
     assert (commit_name(admin), commit_email(admin)) == ("admin", f"{admin.id}+admin@noreply.localhost")
-    known = replace(admin, full_name=" Ada <b>\n", email="ada@example.org")
-    assert (commit_name(known), commit_email(known)) == ("Ada b", "ada@example.org")
-    assert commit_email(replace(known, hides_email=True)).endswith("@noreply.localhost")
+    account = replace(admin, full_name=" Ada <b>\n", email="ada@example.org")
+    assert (commit_name(account), commit_email(account)) == ("Ada b", "ada@example.org")
+    assert commit_email(replace(account, hides_email=True)).endswith("@noreply.localhost")

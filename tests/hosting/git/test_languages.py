@@ -41,9 +41,9 @@ def test_a_file_is_known_by_its_name(path: bytes, language: str | None) -> None:
 def test_bytes_are_added_up_and_the_most_comes_first(folder: Path) -> None:
     """Links and submodules have no bytes of a language."""
     files = {b"a.c": b"x" * 10, b"b/c.c": b"y" * 5, b"d.py": b"z" * 20, b"e.rs": b"z" * 15, b"l.go": b"d.py"}
-    made = commit(folder, files, modes={b"l.go": b"120000"})
+    commit_id = commit(folder, files, modes={b"l.go": b"120000"})
     repo = open_repository(folder)
-    assert list(languages.languages(repo, read_commit(repo, made).tree).items()) == [
+    assert list(languages.languages(repo, read_commit(repo, commit_id).tree).items()) == [
         ("Python", 20),
         ("C", 15),
         ("Rust", 15),
@@ -54,5 +54,5 @@ def test_a_very_large_tree_is_judged_by_its_first_files(folder: Path, monkeypatc
     """The work is bounded."""
     monkeypatch.setattr(languages, "MOST_FILES", 2)
     repo = open_repository(folder)
-    made = commit(folder, {b"%d.py" % number: b"x" for number in range(5)})
-    assert languages.languages(repo, read_commit(repo, made).tree) == {"Python": 2}
+    commit_id = commit(folder, {b"%d.py" % number: b"x" for number in range(5)})
+    assert languages.languages(repo, read_commit(repo, commit_id).tree) == {"Python": 2}

@@ -35,7 +35,7 @@ def expected(folder: Path, commit: str, directory: bytes) -> dict[bytes, str]:
 
 def expected_commits(repo: Repo, commit: str, directory: bytes) -> dict[bytes, str]:
     """Ask for a directory."""
-    return {path: found.id for path, found in of_directory(repo, commit, directory).items()}
+    return {path: item.id for path, item in of_directory(repo, commit, directory).items()}
 
 
 @settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -55,13 +55,13 @@ def test_answers_are_gits(tmp_path: Path, steps: list[Step], filtered: bool, nea
         patch.setattr(last_commits, "FEW", near // 2)
         for commit in reversed(ids) if backwards else ids:
             for directory in DIRECTORIES:
-                answers = expected(folder, commit, directory)
-                for path, newest in answers.items():
-                    found = of_path(repo, commit, path)
-                    assert found is not None
-                    assert found.id == newest
-                if directory == b"" or answers:
-                    assert expected_commits(repo, commit, directory) == answers
+                other_expected_commits = expected(folder, commit, directory)
+                for path, newest in other_expected_commits.items():
+                    found_commit = of_path(repo, commit, path)
+                    assert found_commit is not None
+                    assert found_commit.id == newest
+                if directory == b"" or other_expected_commits:
+                    assert expected_commits(repo, commit, directory) == other_expected_commits
         forget()
         # What was kept beside the repository is as good.
         for commit in ids[-3:]:
@@ -95,9 +95,9 @@ def test_a_commit_on_top_costs_only_what_it_changed(
     monkeypatch.setattr(history, "last_commit", None)
     for commit in ids[6:]:
         assert expected_commits(repo, commit, b"dir") == expected(repo.folder, commit, b"dir")
-        found = of_path(repo, commit, b"dir")
-        assert found is not None
-        assert found.id == commit
+        found_commit = of_path(repo, commit, b"dir")
+        assert found_commit is not None
+        assert found_commit.id == commit
     forget()
     assert expected_commits(repo, ids[9], b"dir") == expected(repo.folder, ids[9], b"dir")
 
@@ -130,9 +130,9 @@ def test_the_root_was_touched_by_the_commit_itself(linear: tuple[Repo, list[str]
     repo, ids = linear
     for commit in ids[:2]:
         for _ in range(2):
-            found = of_path(repo, commit, b"")
-            assert found is not None
-            assert found.id == commit
+            found_commit = of_path(repo, commit, b"")
+            assert found_commit is not None
+            assert found_commit.id == commit
             of_directory(repo, commit, b"")
 
 

@@ -22,8 +22,8 @@ def test_a_line_is_where_its_content_is(deleted: set[int], inserted: list[int]) 
         if index not in deleted:
             new.append(line)
     for index, line in enumerate(OLD):
-        found = map_line(joined(OLD), joined(new), index + 1)
-        assert found == (None if index in deleted else new.index(line) + 1)
+        result = map_line(joined(OLD), joined(new), index + 1)
+        assert result == (None if index in deleted else new.index(line) + 1)
 
 
 def test_a_hunk_ends_at_the_line() -> None:

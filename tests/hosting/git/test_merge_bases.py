@@ -24,10 +24,10 @@ def test_the_bases_are_those_of_git(steps: list[Step]) -> None:
         repo = open_repository(folder)
         pairs = list(combinations_with_replacement(range(len(ids)), 2))[-12:]
         for one, other in pairs:
-            found = merge_bases.merge_bases(repo, ids[one], ids[other])
-            near = merge_bases.search(repo, ids[one], ids[other]) if one != other else found
+            result = merge_bases.merge_bases(repo, ids[one], ids[other])
+            near = merge_bases.search(repo, ids[one], ids[other]) if one != other else result
             expected = set(merge_bases.ask_git(folder, ids[one], ids[other]))
-            assert set(found) == expected
+            assert set(result) == expected
             assert near is None or set(near) == expected
 
 

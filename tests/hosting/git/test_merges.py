@@ -88,20 +88,20 @@ class WorkingCopy:
         """Return the tree of a merge, or the files with conflicts."""
         self.git("checkout", "-q", "-f", "--detach", base)
         done = self.git.try_to("merge", "-q", "--no-ff", "--no-commit", head)
-        found = self.git("write-tree") if done.returncode == 0 else self.conflicts()
+        result = self.git("write-tree") if done.returncode == 0 else self.conflicts()
         self.git("reset", "-q", "--hard")
-        return found
+        return result
 
     def rebase(self, base: str, head: str) -> list[list[str]] | set[str]:
         """Return the commits of a rebase, or the files with conflicts of the first one that does not apply."""
         self.git("checkout", "-q", "-f", "--detach", head)
         done = self.git.try_to("rebase", "-q", base)
         if done.returncode:
-            found = self.conflicts()
+            result = self.conflicts()
             self.git("rebase", "--abort")
-            return found
+            return result
         ids = self.git("rev-list", "--reverse", f"{base}..HEAD").split()
-        return [self.described(self.git("cat-file", "commit", one)) for one in ids]
+        return [self.described(self.git("cat-file", "commit", item)) for item in ids]
 
     @staticmethod
     def described(commit: str) -> list[str]:
@@ -119,12 +119,12 @@ def rebased(draft: Draft, base: str, head: str) -> list[list[str]] | set[str]:
         return set(conflict.files)
     except NothingToMerge:
         return []
-    found = []
+    results = []
     while tip != base and not is_ancestor_of(draft, tip, base):
         content = draft.read(tip, "commit")
-        found.append(WorkingCopy.described(content.decode()))
+        results.append(WorkingCopy.described(content.decode()))
         tip = parse_commit(tip, content).parents[0]
-    return found[::-1]
+    return results[::-1]
 
 
 def is_ancestor_of(draft: Draft, commit: str, other: str) -> bool:
@@ -195,9 +195,9 @@ def compare_styles(bare: Path, work: Path, base: str, head: str) -> None:
         merged = add_merge_commit(draft, base, head, author=BEA, committer=CARL, message="merged\n")
         squashed = add_squash(draft, base, head, author=BEA, committer=CARL, message="squashed\n")
         both = parse_commit(merged, draft.content(merged))
-        one = parse_commit(squashed, draft.content(squashed))
+        commit = parse_commit(squashed, draft.content(squashed))
         assert (both.tree, both.parents) == (expected, (base, head))
-        assert (one.tree, one.parents, one.author, one.committer) == (expected, (base,), BEA, CARL)
+        assert (commit.tree, commit.parents, commit.author, commit.committer) == (expected, (base,), BEA, CARL)
         assert check_merge(repo, base, head).is_clean
     again = Draft(repo)
     assert rebased(again, base, head) == copy.rebase(base, head)
@@ -274,8 +274,8 @@ def test_a_merge_without_common_files_starts_no_process(work: Git, monkeypatch: 
     monkeypatch.setattr(tree_merges, "run", never)
     monkeypatch.setattr("holdfast.hosting.git.merge_bases.run", never)
     draft = Draft(repo)
-    made = add_merge_commit(draft, base, head, author=BEA, committer=CARL, message="merged\n")
-    commit = parse_commit(made, draft.content(made))
+    commit_id = add_merge_commit(draft, base, head, author=BEA, committer=CARL, message="merged\n")
+    commit = parse_commit(commit_id, draft.content(commit_id))
     assert commit.parents == (base, head)
     assert (commit.author, commit.committer, commit.message) == (BEA, CARL, "merged\n")
     assert len(draft.objects()) == 2
@@ -308,8 +308,8 @@ def test_a_rebase_leaves_commits_on_top_of_base_alone(work: Git) -> None:
     draft = Draft(repo)
     assert add_rebase(draft, base, head, committer=BEA) == head
     assert not draft.objects()
-    made = add_rebase_merge(draft, base, head, author=BEA, committer=CARL, message="both\n")
-    commit = parse_commit(made, draft.content(made))
+    commit_id = add_rebase_merge(draft, base, head, author=BEA, committer=CARL, message="both\n")
+    commit = parse_commit(commit_id, draft.content(commit_id))
     assert commit.parents == (base, head)
     assert commit.tree == work("rev-parse", "main^{tree}")
 
@@ -319,8 +319,8 @@ def test_a_rebase_merge_joins_the_replayed_commits(work: Git) -> None:
     repo = open_repository(work.folder / ".git")
     base, head = (work("rev-parse", name) for name in ("main", "other"))
     draft = Draft(repo)
-    made = add_rebase_merge(draft, base, head, author=BEA, committer=CARL, message="both\n")
-    commit = parse_commit(made, draft.content(made))
+    commit_id = add_rebase_merge(draft, base, head, author=BEA, committer=CARL, message="both\n")
+    commit = parse_commit(commit_id, draft.content(commit_id))
     replayed = parse_commit(commit.parents[1], draft.content(commit.parents[1]))
     assert commit.parents[0] == base
     assert replayed.parents == (base,)
@@ -377,7 +377,7 @@ def test_a_merge_that_writes_too_much_is_refused(work: Git, monkeypatch: pytest.
     base, head = (work("rev-parse", name) for name in ("start", "end"))
     draft = Draft(repo)
     add_squash(draft, base, head, author=BEA, committer=CARL, message="")
-    assert b"start\n1\n2\n3\nend\n" in [one.content for one in draft.objects()]
+    assert b"start\n1\n2\n3\nend\n" in [packed_object.content for packed_object in draft.objects()]
     monkeypatch.setattr(tree_merges, "LARGEST_MERGE", 10)
     with pytest.raises(MergeTooLarge):
         add_squash(Draft(repo), base, head, author=BEA, committer=CARL, message="")

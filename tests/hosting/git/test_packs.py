@@ -43,7 +43,7 @@ def test_objects_come_back_as_they_were(objects: list[PackedObject]) -> None:
 def test_a_merged_pack_has_the_objects_of_all(several: list[list[PackedObject]]) -> None:
     """One after the other."""
     merged = merge_packs([encode_pack(objects) for objects in several])
-    assert decode_pack(merged) == [one for objects in several for one in objects]
+    assert decode_pack(merged) == [entry for objects in several for entry in objects]
 
 
 @given(st.integers(0, 2**40))
@@ -65,8 +65,8 @@ def test_git_reads_a_pack(repository: Path) -> None:
     pack = encode_pack(objects)
     printed = run(repository, "index-pack", "--stdin", "--strict", input=pack)
     assert printed.decode().split()[1] == pack_name(pack)
-    for one in objects:
-        assert run(repository, "cat-file", "blob", object_id("blob", one.content)) == one.content
+    for entry in objects:
+        assert run(repository, "cat-file", "blob", object_id("blob", entry.content)) == entry.content
 
 
 def test_a_pack_of_git_with_deltas_is_left_to_git(repository: Path) -> None:
@@ -104,5 +104,5 @@ def test_a_truncated_pack_is_refused(size: int) -> None:
 
 def test_an_id_is_the_one_git_computes() -> None:
     """Of its kind, size and content."""
-    made = subprocess.run(["git", "hash-object", "--stdin"], input=b"hello", capture_output=True, check=True)
-    assert object_id("blob", b"hello") == made.stdout.decode().strip()
+    completed = subprocess.run(["git", "hash-object", "--stdin"], input=b"hello", capture_output=True, check=True)
+    assert object_id("blob", b"hello") == completed.stdout.decode().strip()

@@ -21,9 +21,9 @@ SUBMODULE = (
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Make an empty bare repository."""
-    made = tmp_path_factory.mktemp("patches") / "repo.git"
-    subprocess.run(["git", "init", "-q", "--bare", made], check=True)
-    return made
+    path = tmp_path_factory.mktemp("patches") / "repo.git"
+    subprocess.run(["git", "init", "-q", "--bare", path], check=True)
+    return path
 
 
 def write_tree(folder: Path, files: dict[str, bytes]) -> str:
@@ -31,12 +31,12 @@ def write_tree(folder: Path, files: dict[str, bytes]) -> str:
     git = ("git", "-C", str(folder))
     lines = b""
     for path, content in sorted(files.items()):
-        made = subprocess.run(
+        completed = subprocess.run(
             [*git, "hash-object", "-w", "--stdin"], input=content, capture_output=True, check=True
         )
-        lines += b"100644 blob %s\t%s\0" % (made.stdout.strip(), path.encode())
-    made = subprocess.run([*git, "mktree", "-z"], input=lines, capture_output=True, check=True)
-    return made.stdout.decode().strip()
+        lines += b"100644 blob %s\t%s\0" % (completed.stdout.strip(), path.encode())
+    completed = subprocess.run([*git, "mktree", "-z"], input=lines, capture_output=True, check=True)
+    return completed.stdout.decode().strip()
 
 
 def diff(folder: Path, old: str, new: str, *options: str) -> bytes:
@@ -75,8 +75,8 @@ def repository(folder: Path) -> tuple[Repo, str]:
 def test_nothing_is_written_to_the_repository(folder: Path) -> None:
     """And an empty tree can be patched."""
     patch = b"diff --git a/n b/n\nnew file mode 100755\n--- /dev/null\n+++ b/n\n@@ -0,0 +1 @@\n+never-written\n"
-    made = apply_patch(open_repository(folder), None, patch, most_bytes=MOST)
-    assert made == [PatchedFile("n", None, 0o100755, b"never-written\n")]
+    patched_files = apply_patch(open_repository(folder), None, patch, most_bytes=MOST)
+    assert patched_files == [PatchedFile("n", None, 0o100755, b"never-written\n")]
     written = subprocess.run(
         ["git", "-C", folder, "hash-object", "--stdin"], input=b"never-written\n", capture_output=True, check=True
     ).stdout.strip()

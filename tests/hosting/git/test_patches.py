@@ -27,8 +27,8 @@ def test_lines_are_those_git_tells(tmp_path: Path, old: list[bytes], new: list[b
     (tmp_path / "old").write_bytes(b"".join(old))
     (tmp_path / "new").write_bytes(b"".join(new))
     command = ["git", "diff", "--no-index", "--text", str(tmp_path / "old"), str(tmp_path / "new")]
-    answer = subprocess.run(command, env=environment(), capture_output=True, check=False).stdout
-    told = answer.decode(errors="replace").split("\n")[:-1]
+    response = subprocess.run(command, env=environment(), capture_output=True, check=False).stdout
+    told = response.decode(errors="replace").split("\n")[:-1]
     body = [line for line in told[4:] if not line.startswith(("@@ ", "\\"))]
     hunks, more = hunks_between(b"".join(old), b"".join(new), most=1000)
     assert not more
@@ -89,12 +89,12 @@ def test_files_come_with_their_renames_and_counts(folder: Path) -> None:
         modes={b"run": b"100755", b"sub": b"160000"},
     )
     repo = open_repository(folder)
-    found = diff_trees(repo, read_commit(repo, first).tree, read_commit(repo, second).tree)
-    told = {
+    tree_diff = diff_trees(repo, read_commit(repo, first).tree, read_commit(repo, second).tree)
+    received = {
         file.new_path: (file.status, file.old_path, file.additions, file.deletions, file.is_binary)
-        for file in found.files
+        for file in tree_diff.files
     }
-    assert told == {
+    assert received == {
         b"moved": ("renamed", b"a", 1, 1, False),
         b"gone": ("removed", b"gone", 0, 1, False),
         odd: ("modified", odd, 1, 0, False),
@@ -103,8 +103,8 @@ def test_files_come_with_their_renames_and_counts(folder: Path) -> None:
         b"new": ("added", b"new", 0, 0, False),
         b"sub": ("added", b"sub", 1, 0, False),
     }
-    assert (found.additions, found.deletions) == (3, 2)
-    by_name = {file.new_path: file for file in found.files}
+    assert (tree_diff.additions, tree_diff.deletions) == (3, 2)
+    by_name = {file.new_path: file for file in tree_diff.files}
     (hunk,), _ = hunks_of(repo, by_name[b"sub"], most=9) or ([], False)
     assert hunk.lines[0].text == f"Subproject commit {'1' * 40}"
     everything = diff_trees(repo, None, read_commit(repo, second).tree)

@@ -97,7 +97,7 @@ def test_other_names_are_anyones(name: str) -> None:
 @given(st.lists(PATHS, min_size=1, max_size=8))
 def test_what_we_accept_git_accepts(folder: Path, found: list[str]) -> None:
     """`update-index` with all its protections on takes the path, and a strict `fsck` has nothing against it."""
-    accepted = [made for path in found if paths.may_hold_file(made := paths.clean(path))]
+    accepted = [cleaned for path in found if paths.may_hold_file(cleaned := paths.clean(path))]
     repo = open_repository(folder)
     blob = repo.write("blob", b"")
     for path in accepted:
@@ -105,7 +105,7 @@ def test_what_we_accept_git_accepts(folder: Path, found: list[str]) -> None:
         lines = f"100644 {blob}\t{path}\0".encode()
         options = ["-c", "core.protectHFS=true", "-c", "core.protectNTFS=true"]
         command = ["git", "-C", str(folder), *options, "update-index", "-z", "--add", "--index-info"]
-        answer = subprocess.run(
+        completed = subprocess.run(
             command,
             input=lines,
             check=False,
@@ -113,7 +113,7 @@ def test_what_we_accept_git_accepts(folder: Path, found: list[str]) -> None:
             env={"GIT_INDEX_FILE": str(folder / "scratch-index"), "PATH": os.environ["PATH"]},
         )
         (folder / "scratch-index").unlink(missing_ok=True)
-        assert answer.returncode == 0, (path, answer.stderr)
+        assert completed.returncode == 0, (path, completed.stderr)
         draft = Draft(repo)
         draft.tree(draft.put(draft.empty(), path, 0o100644, blob))
         draft.add_to_copy()

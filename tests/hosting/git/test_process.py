@@ -48,10 +48,10 @@ def test_output_arrives_as_it_is_printed(bare: Path, loop: type[asyncio.Abstract
     async def play() -> None:
         output = stream(bare, *shell("echo $$; sleep 600 & echo $!; wait"))
         async with aclosing(output) as chunks:
-            said = b""
-            while said.count(b"\n") < 2:
-                said += await anext(chunks)
-            pids = [int(pid) for pid in said.split()]
+            posted_output = b""
+            while posted_output.count(b"\n") < 2:
+                posted_output += await anext(chunks)
+            pids = [int(pid) for pid in posted_output.split()]
             assert all(map(alive, pids))
         await asyncio.to_thread(wait_for, lambda: not any(map(alive, pids)))
 
@@ -118,14 +118,14 @@ def test_a_command_gets_its_descriptors_and_no_others(bare: Path, loop: type[asy
         with (bare / "HEAD").open("rb") as head, socket.socket() as listening:
             listening.set_inheritable(True)
             process = await start(bare, *shell("cat <&3; ls /proc/self/fd"), descriptors=(head.fileno(),))
-            said = await process.stdout.read(100_000)
+            output = await process.stdout.read(100_000)
             while more := await process.stdout.read(100_000):
-                said += more
+                output += more
             assert await process.wait() == 0
             process.end()
-        assert said.startswith((bare / "HEAD").read_bytes())
+        assert output.startswith((bare / "HEAD").read_bytes())
         # 4 is the folder `ls` itself has open.
-        assert said.split()[2:] == [b"0", b"1", b"2", b"3", b"4"]
+        assert output.split()[2:] == [b"0", b"1", b"2", b"3", b"4"]
 
     with asyncio.Runner(loop_factory=loop) as runner:
         runner.run(play())

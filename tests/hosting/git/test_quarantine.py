@@ -34,8 +34,8 @@ def test_history_that_is_kept_is_a_fast_forward(work: Client) -> None:
     """Forward keeps it, backward and sideways do not; new keeps, deleted does not."""
     old, new, side = work.head("main~1"), work.head("main"), work.head("side")
     changes = [(old, new), (new, new), (ZERO, new), (new, old), (new, side), (new, ZERO)]
-    kept = [push(work).is_fast_forward(RefUpdate("refs/heads/x", *change)) for change in changes]
-    assert kept == [True, True, True, False, False, False]
+    stored = [push(work).is_fast_forward(RefUpdate("refs/heads/x", *change)) for change in changes]
+    assert stored == [True, True, True, False, False, False]
 
 
 def test_replacing_a_tag_of_a_file_loses_it(work: Client) -> None:
@@ -124,8 +124,8 @@ REFUSED_NAMES = [
 @pytest.mark.parametrize("name", REFUSED_NAMES)
 def test_names_that_cannot_be_pushed_to_are_refused(name: str) -> None:
     """Each by itself and with a reason; the others go through."""
-    kept = RefUpdate("refs/heads/kept", ZERO, "1" * 40)
-    refused = refused_names((kept, RefUpdate(name, ZERO, "1" * 40)))
+    ref_update = RefUpdate("refs/heads/kept", ZERO, "1" * 40)
+    refused = refused_names((ref_update, RefUpdate(name, ZERO, "1" * 40)))
     assert [refusal.ref for refusal in refused] == [name]
 
 

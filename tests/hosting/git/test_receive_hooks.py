@@ -28,11 +28,11 @@ def test_hooks_are_put_back_when_they_differ(tmp_path: Path) -> None:
 
 def test_a_refusal_cannot_end_itself_early() -> None:
     """Whatever a reference or a reason holds, it stays on its line."""
-    said = receive_hooks.verdict([PushRejection("refs/heads/a\n.\n0", "no\r\x1b[31m")])
-    assert said.startswith(b"1\n")
-    assert said.endswith(b"\n.\n")
-    assert said.count(b"\n") == 3
-    assert b"\x1b" not in said
+    verdict = receive_hooks.verdict([PushRejection("refs/heads/a\n.\n0", "no\r\x1b[31m")])
+    assert verdict.startswith(b"1\n")
+    assert verdict.endswith(b"\n.\n")
+    assert verdict.count(b"\n") == 3
+    assert b"\x1b" not in verdict
     assert receive_hooks.verdict([]) == b"0\n.\n"
 
 
@@ -73,14 +73,14 @@ def test_half_a_report_is_an_error(content: bytes) -> None:
 
 def test_commands_and_options_are_read_from_packets() -> None:
     """Whatever bytes a name has; half of them is an error."""
-    said = b"000eversion=1\x000000" + b"0016a b refs/heads/\xe9x\n" + b"0000" + b"000bci.skip" + b"0000"
+    output = b"000eversion=1\x000000" + b"0016a b refs/heads/\xe9x\n" + b"0000" + b"000bci.skip" + b"0000"
 
     async def play() -> None:
-        changes, options = await receive_hooks.read_commands(heard(said))
+        changes, options = await receive_hooks.read_commands(heard(output))
         assert (changes, options) == ((RefUpdate("refs/heads/\udce9x", "a", "b"),), ("ci.skip",))
-        for end in (5, 20, 40, len(said) - 1):
+        for end in (5, 20, 40, len(output) - 1):
             with pytest.raises(GitError, match="in the middle"):
-                await receive_hooks.read_commands(heard(said[:end]))
+                await receive_hooks.read_commands(heard(output[:end]))
 
     asyncio.run(play())
 
@@ -89,8 +89,8 @@ def test_a_report_answers_for_each_ref() -> None:
     """The first reason counts; none holds a line's end or goes on without end."""
     changes = [RefUpdate("refs/heads/a", "1", "2"), RefUpdate("refs/heads/\udce9", "1", "2")]
     refusals = [PushRejection("refs/heads/a", "no\nok refs/heads/a"), PushRejection("refs/heads/a", "later")]
-    said = receive_hooks.report(changes, refusals)
-    assert b"ng refs/heads/a no ok refs/heads/a" in said
-    assert b"ok refs/heads/\xe9" in said
-    assert b"\n" not in said
+    report = receive_hooks.report(changes, refusals)
+    assert b"ng refs/heads/a no ok refs/heads/a" in report
+    assert b"ok refs/heads/\xe9" in report
+    assert b"\n" not in report
     assert len(receive_hooks.report(changes, [PushRejection("refs/heads/a", "x" * 9999)])) < 700

@@ -112,10 +112,10 @@ def test_one_branch_is_found_by_its_name(repo: Repo) -> None:
 def test_a_name_that_is_not_utf8_is_shown_and_found(repo: Repo) -> None:
     """It is shown with a replacement, and found by its bytes."""
     git(repo.folder, b"update-ref", b"refs/heads/caf\xe9", b"main")
-    found = branch(repo, b"caf\xe9")
-    assert found is not None
-    assert found.name == "caf\N{REPLACEMENT CHARACTER}"
-    assert branch(repo, "caf\udce9") == found
+    ref = branch(repo, b"caf\xe9")
+    assert ref is not None
+    assert ref.name == "caf\N{REPLACEMENT CHARACTER}"
+    assert branch(repo, "caf\udce9") == ref
 
 
 def test_tags_lead_to_commits_or_nowhere(repo: Repo) -> None:
@@ -231,21 +231,21 @@ def test_a_detached_head_is_no_branch(repo: Repo) -> None:
 def test_a_path_finds_refs_wherever_they_lie(tmp_path: Path) -> None:
     """In files, in folders, among the packed ones, and in both places at once."""
     folder = new_repository(tmp_path / "a.git")
-    made = commit(folder, {b"a": b"1"}, branch="main")
+    commit_id = commit(folder, {b"a": b"1"}, branch="main")
     repo = open_repository(folder)
     paths = {"deep/er/x": "deep/er", "tagged/x": "tagged", "flat/x": "flat", "deep/x": "main", "other/x": "main"}
     for name in ("refs/heads/deep/er", "refs/tags/tagged", "refs/heads/flat"):
-        git(folder, "update-ref", name, made)
+        git(folder, "update-ref", name, commit_id)
     for pack in (False, True):
         if pack:
             git(folder, "pack-refs", "--all", "--prune")
-            git(folder, "update-ref", "refs/heads/late/r", made)
+            git(folder, "update-ref", "refs/heads/late/r", commit_id)
             paths["late/r/x"] = "late/r"
         for path, name in paths.items():
-            found = split_ref_path(repo, "", path, "main")
-            assert found is not None
-            assert found.name == name
+            ref_path = split_ref_path(repo, "", path, "main")
+            assert ref_path is not None
+            assert ref_path.name == name
     git(folder, "update-ref", "-d", "refs/heads/flat")
-    found = split_ref_path(repo, "", "flat/x", "main")
-    assert found is not None
-    assert (found.name, found.path) == ("main", "flat/x")
+    ref_path = split_ref_path(repo, "", "flat/x", "main")
+    assert ref_path is not None
+    assert (ref_path.name, ref_path.path) == ("main", "flat/x")

@@ -16,9 +16,9 @@ LIMITS = RemoteLimits(20, 1024 * 1024)
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Make an empty repository in a folder of its own."""
-    made = tmp_path / "aside" / "repository.git"
-    create_repository(made, "main")
-    return made
+    path = tmp_path / "aside" / "repository.git"
+    create_repository(path, "main")
+    return path
 
 
 def remote(stub: HttpStub, host: str = "git.example.invalid", authorization: str = "") -> GitRemote:
@@ -36,9 +36,9 @@ def advertised() -> bytes:
 def test_git_connects_to_the_checked_address_whatever_the_name_resolves_to(folder: Path) -> None:
     """The name has no address at all; the credentials are in a header."""
     with http_stub({"/a.git/info/refs": (200, advertised())}) as stub:
-        found = list_refs(folder, remote(stub, authorization="Basic YTpi"), LIMITS)
-    assert found.targets == {}
-    assert [(one.host, one.authorization) for one in stub.seen] == [
+        remote_refs = list_refs(folder, remote(stub, authorization="Basic YTpi"), LIMITS)
+    assert remote_refs.targets == {}
+    assert [(request.host, request.authorization) for request in stub.seen] == [
         (f"git.example.invalid:{stub.port}", "Basic YTpi")
     ]
 
@@ -51,7 +51,7 @@ def test_git_follows_no_redirect(folder: Path) -> None:
         )
         with pytest.raises(RemoteFailed):
             list_refs(folder, remote(stub), LIMITS)
-    assert [one.path for one in stub.seen] == ["/a.git/info/refs"]
+    assert [request.path for request in stub.seen] == ["/a.git/info/refs"]
 
 
 @pytest.mark.parametrize("address", ["file:///etc", "/etc", "ssh://127.0.0.1/a", "ext::true", "git://127.0.0.1/a"])

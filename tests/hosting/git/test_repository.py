@@ -31,13 +31,13 @@ def test_a_repository_is_opened_once_per_thread(folder: Path) -> None:
 
 def test_a_repository_in_the_place_of_another_is_not_taken_for_it(folder: Path) -> None:
     """What was kept belongs to the folder that was there, not to its name."""
-    made = commit(folder, {b"a": b"1"})
-    assert open_repository(folder).header(made) is not None
+    commit_id = commit(folder, {b"a": b"1"})
+    assert open_repository(folder).header(commit_id) is not None
     shutil.rmtree(folder)
     with pytest.raises(NoSuchFolder):
         open_repository(folder)
     new_repository(folder)
-    assert open_repository(folder).header(made) is None
+    assert open_repository(folder).header(commit_id) is None
 
 
 def test_only_so_many_are_kept_open(tmp_path: Path) -> None:
@@ -76,7 +76,7 @@ def test_no_configuration_of_the_machine_is_read(
 @pytest.mark.parametrize("packed", [True, False])
 def test_objects_are_read_from_packs_and_from_files(folder: Path, *, packed: bool) -> None:
     """Kind, size and content are git's."""
-    made = commit(folder, {b"a": b"hello"})
+    commit_id = commit(folder, {b"a": b"hello"})
     unpack(folder)
     if packed:
         git(folder, "repack", "-adq")
@@ -84,7 +84,7 @@ def test_objects_are_read_from_packs_and_from_files(folder: Path, *, packed: boo
     blob = line(folder, "rev-parse", "main:a")
     assert repo.find(blob) == ("blob", b"hello")
     assert repo.header(blob) == ("blob", 5)
-    assert repo.read(made, "commit") == git(folder, "cat-file", "commit", made)
+    assert repo.read(commit_id, "commit") == git(folder, "cat-file", "commit", commit_id)
     assert repo.require(blob, "blob") == 5
 
 
@@ -152,19 +152,19 @@ def test_a_truncated_pack_is_damage_and_kills_nothing(folder: Path) -> None:
 def test_what_is_written_is_what_git_would_write(folder: Path) -> None:
     """Ids are the same, and writing twice is writing once."""
     repo = open_repository(folder)
-    made = repo.write("blob", b"hello")
-    assert made == repo.write("blob", b"hello")
-    assert made == git(folder, "hash-object", "--stdin", input=b"hello").decode().strip()
-    assert git(folder, "cat-file", "blob", made) == b"hello"
+    commit_id = repo.write("blob", b"hello")
+    assert commit_id == repo.write("blob", b"hello")
+    assert commit_id == git(folder, "hash-object", "--stdin", input=b"hello").decode().strip()
+    assert git(folder, "cat-file", "blob", commit_id) == b"hello"
 
 
 def test_a_pack_that_came_later_is_found(folder: Path) -> None:
     """A repository kept open sees what a push or a collection has written since."""
     repo = open_repository(folder)
-    made = commit(folder, {b"a": b"1"})
-    assert repo.header(made) is not None
+    commit_id = commit(folder, {b"a": b"1"})
+    assert repo.header(commit_id) is not None
     git(folder, "gc", "-q", "--prune=now")
-    assert repo.read(made, "commit") == git(folder, "cat-file", "commit", made)
+    assert repo.read(commit_id, "commit") == git(folder, "cat-file", "commit", commit_id)
 
 
 def test_an_object_that_cannot_be_written_is_an_error(folder: Path) -> None:

@@ -35,8 +35,8 @@ def test_a_folder_is_a_dictionary_in_gits_order(steps: list[tuple[bytes, str, in
             expected[name] = mode, at
         elif step == "below":
             changed = folder.put_below(name, Folder([], []))
-            assert isinstance(found := changed.get(name), tuple)
-            assert isinstance(found[1], Folder)
+            assert isinstance(result := changed.get(name), tuple)
+            assert isinstance(result[1], Folder)
             changed.set_subtree(name, at)
             expected[name] = 0o40000, at
         assert folder.rows == before
@@ -82,15 +82,15 @@ def repo(folder: Path) -> Repo:
 def test_only_what_was_used_lately_is_kept(repo: Repo) -> None:
     """Rows are counted, and the directory that nobody asked for longest goes first."""
     recent = TreeCache(most_rows=10, most_commits=2)
-    made = [
+    folders = [
         Folder([b"%d" % n for n in range(4)], [row(b"100644", b"%d" % n) for n in range(4)], tree=str(tree) * 40)
         for tree in range(3)
     ]
-    for folder in made[:2]:
+    for folder in folders[:2]:
         recent.keep_folder(repo, folder)
-    assert recent.folder(repo, "0" * 40) is made[0]
-    recent.keep_folder(repo, made[2])
-    assert [recent.folder(repo, str(tree) * 40) for tree in range(3)] == [made[0], None, made[2]]
+    assert recent.folder(repo, "0" * 40) is folders[0]
+    recent.keep_folder(repo, folders[2])
+    assert [recent.folder(repo, str(tree) * 40) for tree in range(3)] == [folders[0], None, folders[2]]
     for commit in "abc":
         recent.keep_tree(repo, commit, TREE)
     assert [recent.tree(repo, commit) for commit in "abc"] == [None, TREE, TREE]

@@ -32,8 +32,8 @@ def merged_files(folder: Path, base: str, ours: str, theirs: str) -> dict[str, s
     draft = Draft(repo)
     with open_merger(draft) as merger:
         tree = draft.tree(merger.merge((base,), ours, theirs))
-    for one in draft.objects():
-        repo.write(one.kind, one.content)
+    for packed_object in draft.objects():
+        repo.write(packed_object.kind, packed_object.content)
     names = line(folder, "ls-tree", "-r", "--name-only", tree).splitlines()
     return {name: line(folder, "cat-file", "blob", f"{tree}:{name}") for name in names}
 
@@ -67,14 +67,14 @@ def test_changes_of_different_files_are_merged_without_git(
 ) -> None:
     """Edited, added and removed ones, also in the same directory; all others are those of the base."""
     unchanged = {"a": "1\n2\n3", "dir/b": "b", "dir/c": "c", "z": "z"}
-    found = merged_files(folder, *sides(folder, ours, theirs))
-    assert found == {name: text for name, text in {**unchanged, **expected}.items() if text is not None}
+    result = merged_files(folder, *sides(folder, ours, theirs))
+    assert result == {name: text for name, text in {**unchanged, **expected}.items() if text is not None}
 
 
 def test_contents_and_renames_are_merged_by_git(folder: Path) -> None:
     """One side edits a file that the other side renames."""
-    found = merged_files(folder, *sides(folder, {b"a": None, b"moved": BASE[b"a"]}, {b"a": b"1\n2\n3\n4\n"}))
-    assert found == {"moved": "1\n2\n3\n4", "dir/b": "b", "dir/c": "c", "z": "z"}
+    result = merged_files(folder, *sides(folder, {b"a": None, b"moved": BASE[b"a"]}, {b"a": b"1\n2\n3\n4\n"}))
+    assert result == {"moved": "1\n2\n3\n4", "dir/b": "b", "dir/c": "c", "z": "z"}
 
 
 def test_a_file_added_to_a_directory_that_was_renamed_is_left_to_git(folder: Path) -> None:
@@ -116,12 +116,12 @@ def test_changes_between_two_trees_are_applied_to_a_third(
     monkeypatch.setattr("tempfile.tempdir", str(temporary))
     draft = Draft(open_repository(folder))
     with open_merger(draft) as merger:
-        result = merger.apply(*(draft.root(one) for one in (base, ours, theirs)))
+        result = merger.apply(*(draft.root(item) for item in (base, ours, theirs)))
         assert list(temporary.iterdir())
     assert not list(temporary.iterdir())
-    found = draft.find(result, "a")
-    assert isinstance(found, PathEntry)
-    assert draft.content(found.id) == b"0\n1\n2\n3\n4\n"
+    found_result = draft.find(result, "a")
+    assert isinstance(found_result, PathEntry)
+    assert draft.content(found_result.id) == b"0\n1\n2\n3\n4\n"
     assert sorted((folder / "objects").rglob("*")) == before
 
 

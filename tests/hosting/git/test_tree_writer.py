@@ -45,11 +45,11 @@ def test_the_tree_is_the_one_git_writes(folder: Path, steps: list[tuple[str, boo
         else:
             root = draft.remove(root, path)
             files.pop(path, None)
-    made = draft.tree(root)
+    created = draft.tree(root)
     (folder / "scratch-index").unlink(missing_ok=True)
     lines = "".join(f"{mode:o} {blob}\t{path}\0" for path, mode in files.items())
     git(folder, "update-index", "-z", "--add", "--index-info", given=lines.encode())
-    assert made == git(folder, "write-tree")
+    assert created == git(folder, "write-tree")
     for path, mode in files.items():
         assert draft.find(root, path) == PathEntry(mode, blob)
 
@@ -62,7 +62,7 @@ def test_only_what_changed_is_written(folder: Path) -> None:
     root = draft.put(draft.folder(before), "d1/e1/g", 0o100644, repo.write("blob", b"new"))
     after = draft.tree(root)
     commit = draft.commit(after, (), author=ADA, committer=ADA, message="m")
-    assert [one.kind for one in draft.objects()] == ["tree", "tree", "tree", "commit"]
+    assert [packed_object.kind for packed_object in draft.objects()] == ["tree", "tree", "tree", "commit"]
     assert repo.header(commit) is None
     draft.add_to_copy()
     draft.add_to_copy()
@@ -104,8 +104,8 @@ def test_a_copy_that_is_older_is_updated_when_an_object_is_missing(folder: Path,
         return newer
 
     draft = Draft(open_repository(folder), refresh)
-    made = draft.tree(draft.put(draft.empty(), "b", 0o100644, draft.blob(b"b")))
-    assert draft.find(draft.folder(made), "b") != Nowhere("b")
+    created = draft.tree(draft.put(draft.empty(), "b", 0o100644, draft.blob(b"b")))
+    assert draft.find(draft.folder(created), "b") != Nowhere("b")
     assert updates == []
     assert draft.find(draft.folder(tree), "d/a") != Nowhere("d/a")
     assert updates == ["updated"]

@@ -181,8 +181,8 @@ def test_a_tree_that_holds_itself_many_times_over_is_cut(folder: Path, monkeypat
     for _ in range(10):
         rows = (b"40000 %d\0%s" % (number, bytes.fromhex(at)) for number in range(10))
         at = write_object(folder, "tree", b"".join(rows))
-    found = listing(open_repository(folder), at, recursive=True, per_page=10)
-    assert (len(found.entries), found.total, found.truncated) == (10, 1000, True)
+    tree_listing = listing(open_repository(folder), at, recursive=True, per_page=10)
+    assert (len(tree_listing.entries), tree_listing.total, tree_listing.truncated) == (10, 1000, True)
 
 
 def test_an_empty_tree_has_nothing_in_it(folder: Path) -> None:

@@ -90,9 +90,9 @@ def test_every_kind_of_clone_is_kept_by_itself(
     clone(clients, tmp_path / "whole")
     counts = [clone(clients, tmp_path / f"copy{n}", *options)("rev-list", "--count", "HEAD") for n in range(2)]
     assert counts == ["1", "1"] if "--depth=1" in options else ["2", "2"]
-    made = len(runs)
+    created = len(runs)
     clone(clients, tmp_path / "again", *options)
-    assert len(runs) == made
+    assert len(runs) == created
 
 
 def test_a_clone_after_a_change_has_it(clients: ServiceClients, work: Git, tmp_path: Path) -> None:

@@ -20,8 +20,10 @@ def work(clients: ServiceClients, tmp_path: Path) -> Git:
     """Make a user with a private repository, and a working copy with one commit."""
     clients.account("ada")
     clients.account("eve")
-    made = clients.anonymous.post("/user/repos", json={"name": "notes", "private": True}, auth=("ada", PASSWORD))
-    assert made.status_code == 201
+    response = clients.anonymous.post(
+        "/user/repos", json={"name": "notes", "private": True}, auth=("ada", PASSWORD)
+    )
+    assert response.status_code == 201
     git = Git(tmp_path / "work")
     git("init", "-q", "-b", "trunk")
     git.commit("a.txt", "one\n")
@@ -97,8 +99,8 @@ def test_rules_are_asked_before_a_branch_moves(clients: ServiceClients, work: Gi
     first = work("rev-parse", "HEAD")
     work("push", "-q", "origin", "trunk")
     rule = {"rule_name": "trunk", "enable_push": True, "protected_file_patterns": "secret/*;*.lock"}
-    made = clients.anonymous.post("/repos/ada/notes/branch_protections", json=rule, auth=("ada", PASSWORD))
-    assert made.status_code == 201
+    response = clients.anonymous.post("/repos/ada/notes/branch_protections", json=rule, auth=("ada", PASSWORD))
+    assert response.status_code == 201
 
     work.commit("b.txt", "fine\n")
     work("push", "-q", "origin", "trunk")
@@ -145,27 +147,27 @@ def test_a_repository_is_found_by_the_old_names_of_its_owner(
     work("push", "-q", "origin", "trunk")
     for old, new in (("ada", "countess"), ("countess", "lovelace")):
         accounts.rename_account(clients.database, accounts.find_user(clients.database, old), new)
-    found = repositories.find_repository(clients.database, "lovelace", "notes")
+    repository = repositories.find_repository(clients.database, "lovelace", "notes")
     with clients.database.write() as connection:
-        repositories.rename_repository(connection, found, "journal")
-    accounts.rename_account(clients.database, found.owner, "lady")
+        repositories.rename_repository(connection, repository, "journal")
+    accounts.rename_account(clients.database, repository.owner, "lady")
     for number, (owner, name) in enumerate([("ada", "notes"), ("countess", "journal"), ("lady", "notes")]):
-        place = address(clients.service.url, "lady", PASSWORD, f"{owner}/{name}")
-        made = work.commit(f"{number}.txt", "new\n")
-        work("push", "-q", place, "trunk")
+        url = address(clients.service.url, "lady", PASSWORD, f"{owner}/{name}")
+        commit_id = work.commit(f"{number}.txt", "new\n")
+        work("push", "-q", url, "trunk")
         clone = Git(tmp_path / f"clone{number}")
-        clone("clone", "-q", place, ".")
-        assert clone("rev-parse", "HEAD") == made
+        clone("clone", "-q", url, ".")
+        assert clone("rev-parse", "HEAD") == commit_id
         wanted = {"operation": "upload", "objects": [{"oid": "1" * 64, "size": 3}]}
         with clients.service.client() as client:
-            answer = client.post(
+            response = client.post(
                 f"/{owner}/{name}.git/info/lfs/objects/batch",
                 json=wanted,
                 auth=("lady", PASSWORD),
                 headers={"Accept": "application/vnd.git-lfs+json"},
             )
-        assert answer.status_code == 200
-        href = answer.json()["objects"][0]["actions"]["upload"]["href"]
+        assert response.status_code == 200
+        href = response.json()["objects"][0]["actions"]["upload"]["href"]
         assert href.startswith(f"{clients.service.url}/lady/journal.git/")
     clients.account("ada")
     gone = work.try_to("ls-remote", address(clients.service.url, "ada", PASSWORD, "ada/notes"))
@@ -187,9 +189,9 @@ def test_what_is_no_request_of_git_is_refused(
 ) -> None:
     """In plain text, without starting git."""
     with clients.service.client() as client:
-        answer = client.request(method, f"/ada/notes.git{path}", auth=("ada", PASSWORD))
-    assert answer.status_code == status
-    assert answer.headers["content-type"].startswith("text/plain")
+        response = client.request(method, f"/ada/notes.git{path}", auth=("ada", PASSWORD))
+    assert response.status_code == status
+    assert response.headers["content-type"].startswith("text/plain")
 
 
 EMPTY = b"PACK\0\0\0\2\0\0\0\0"
@@ -202,28 +204,28 @@ def push_raw(clients: ServiceClients, *commands: str, pack: bytes = b"") -> byte
     body = b"".join(b"%04x" % (len(line) + 4) + line.encode() for line in lines) + b"0000" + pack
     headers = {"Content-Type": "application/x-git-receive-pack-request"}
     with clients.service.client() as client:
-        answer = client.post(
+        response = client.post(
             "/ada/notes.git/git-receive-pack", content=body, headers=headers, auth=("ada", PASSWORD)
         )
-    assert answer.status_code == 200
-    return answer.content
+    assert response.status_code == 200
+    return response.content
 
 
 def test_what_does_not_move_is_no_event(clients: ServiceClients, work: Git) -> None:
     """Deleting what is not there, alone or beside what is; nor is it an entry of the log."""
     work("push", "-q", "origin", "trunk", "trunk:other")
-    found = repositories.find_repository(clients.database, "ada", "notes")
-    before, version = events(clients), repository_log.current_version(clients.database, found.id)
+    repository = repositories.find_repository(clients.database, "ada", "notes")
+    before, version = events(clients), repository_log.current_version(clients.database, repository.id)
     none, head = "0" * 40, work("rev-parse", "HEAD")
     for ref in ("refs/heads/nope", "refs/tags/nope"):
         assert f"ok {ref}".encode() in push_raw(clients, f"{none} {none} {ref}")
     assert b"ok refs/heads/other" in push_raw(clients, f"{head} {head} refs/heads/other", pack=EMPTY_PACK)
     assert events(clients) == before
-    assert repository_log.current_version(clients.database, found.id) == version
-    answer = push_raw(clients, f"{none} {none} refs/heads/nope", f"{head} {none} refs/heads/other")
-    assert b"ok refs/heads/other" in answer
+    assert repository_log.current_version(clients.database, repository.id) == version
+    response = push_raw(clients, f"{none} {none} refs/heads/nope", f"{head} {none} refs/heads/other")
+    assert b"ok refs/heads/other" in response
     assert events(clients) == [*before, "delete"]
-    assert repository_log.current_version(clients.database, found.id) == version + 1
+    assert repository_log.current_version(clients.database, repository.id) == version + 1
 
 
 @pytest.mark.parametrize("atomic", [True, False])
@@ -263,11 +265,11 @@ def test_a_damaged_pack_is_refused_and_leaves_nothing(clients: ServiceClients, w
     body = b"%04x" % (len(command) + 4) + command + b"0000" + b"PACK\0\0\0\2\0\0\0\1garbage"
     headers = {"Content-Type": "application/x-git-receive-pack-request"}
     with clients.service.client() as client:
-        answer = client.post(
+        response = client.post(
             "/ada/notes.git/git-receive-pack", content=body, headers=headers, auth=("ada", PASSWORD)
         )
-    assert answer.status_code in {200, 400}
-    assert b"unpack ok" not in answer.content
+    assert response.status_code in {200, 400}
+    assert b"unpack ok" not in response.content
     work("push", "-q", "origin", "trunk")
     assert work("ls-remote", "origin", "refs/heads/x") == ""
 
@@ -290,10 +292,10 @@ def test_a_push_whose_large_files_are_not_here_is_refused(clients: ServiceClient
     work("commit", "-q", "-m", "many")
     assert "and others" in work.try_to("push", "origin", "trunk", "trunk:side").stderr
     assert "side" not in work("ls-remote", "origin")
-    found = repositories.find_repository(clients.database, "ada", "notes")
-    lfs.link(clients.database, found, "a" * 64, 12)
+    repository = repositories.find_repository(clients.database, "ada", "notes")
+    lfs.link(clients.database, repository, "a" * 64, 12)
     for number in range(150):
-        lfs.link(clients.database, found, f"{number:064x}", 12)
+        lfs.link(clients.database, repository, f"{number:064x}", 12)
     work("push", "-q", "origin", "trunk")
 
 
@@ -309,7 +311,7 @@ def test_what_only_looks_like_a_large_file_is_pushed(clients: ServiceClients, wo
 def test_missing_large_files_can_be_allowed(app: App, tmp_path: Path) -> None:
     """By a setting; then nothing is looked for."""
     admin = accounts.find_user(app.database, "admin")
-    made = making.create(app, admin, admin, making.NewRepository(name="notes"))
+    repository = making.create(app, admin, admin, making.NewRepository(name="notes"))
     app.settings = msgspec.structs.replace(app.settings, allow_missing_lfs_objects=True)
     push = Push(tmp_path, (), {"GIT_OBJECT_DIRECTORY": "/nowhere"})
-    assert RepositoryPush(app, made, admin).missing_large_files(push) == []
+    assert RepositoryPush(app, repository, admin).missing_large_files(push) == []

@@ -70,8 +70,8 @@ def test_bytes_that_are_not_what_they_say_are_refused(lfs: httpx.Client) -> None
     assert lfs.put(f"/objects/{OID}/{len(CONTENT)}", content=b"x" * len(CONTENT)).status_code == 422
     assert lfs.put(f"/objects/{OID}/3", content=CONTENT).status_code == 422
     assert lfs.put(f"/objects/{OID}/{10**17}", content=b"").status_code == 413
-    answer = batch(lfs, "download", (OID, len(CONTENT))).json()["objects"][0]
-    assert answer["error"]["code"] == 404
+    response = batch(lfs, "download", (OID, len(CONTENT))).json()["objects"][0]
+    assert response["error"]["code"] == 404
 
 
 def test_who_knows_only_a_name_does_not_get_the_bytes(clients: ServiceClients, lfs: httpx.Client) -> None:
@@ -113,17 +113,17 @@ def test_a_batch_that_makes_no_sense_is_refused(
     lfs: httpx.Client, content: bytes, headers: dict[str, str], status: int
 ) -> None:
     """With a message for people, as JSON."""
-    answer = lfs.post("/objects/batch", content=content, headers=headers)
-    assert answer.status_code == status
-    assert answer.json()["message"]
+    response = lfs.post("/objects/batch", content=content, headers=headers)
+    assert response.status_code == status
+    assert response.json()["message"]
 
 
 def test_objects_that_cannot_be_are_told_one_by_one(lfs: httpx.Client) -> None:
     """The others go on."""
     upload(lfs)
     items = [("../../etc/passwd", 1), (OID, -1), (OID, 5), (OID, len(CONTENT))]
-    answers = batch(lfs, "download", *items).json()["objects"]
-    assert [answer.get("error", {}).get("code") for answer in answers] == [422, 422, 422, None]
+    responses = batch(lfs, "download", *items).json()["objects"]
+    assert [response.get("error", {}).get("code") for response in responses] == [422, 422, 422, None]
 
 
 def test_a_path_is_locked_by_one_and_unlocked_by_them_or_by_force(
@@ -132,9 +132,9 @@ def test_a_path_is_locked_by_one_and_unlocked_by_them_or_by_force(
     """Others see whose it is."""
     clients.anonymous.put("/repos/ada/media/collaborators/eve", json={}, auth=("ada", PASSWORD))
     eve = clients.open("/ada/media.git/info/lfs", "eve", **ACCEPT)
-    made = lfs.post("/locks", json={"path": "a/film.mp4"})
-    assert (made.status_code, made.json()["lock"]["owner"]) == (201, {"name": "ada"})
-    number = made.json()["lock"]["id"]
+    response = lfs.post("/locks", json={"path": "a/film.mp4"})
+    assert (response.status_code, response.json()["lock"]["owner"]) == (201, {"name": "ada"})
+    number = response.json()["lock"]["id"]
     taken = eve.post("/locks", json={"path": "a/film.mp4"})
     assert (taken.status_code, taken.json()["lock"]["id"]) == (409, number)
     assert [lock["path"] for lock in eve.get("/locks").json()["locks"]] == ["a/film.mp4"]
@@ -178,11 +178,11 @@ def test_a_bucket_that_cannot_be_used_is_said(settings: Settings, database: Data
                 client.get(f"{at}/objects/{OID}"),
                 client.put(f"{at}/objects/{OID}/{len(CONTENT)}", content=CONTENT),
             ]
-    told = [
+    received = [
         (answer.status_code, "the bucket bucket cannot be used" in answer.json()["message"]) for answer in answers
     ]
-    assert told == [(503, True)] * 5
-    assert not any("hunter2" in answer.text for answer in answers)
+    assert received == [(503, True)] * 5
+    assert not any("hunter2" in response.text for response in answers)
 
 
 def strange(settings: Settings, bucket: Bucket) -> Settings:
@@ -200,7 +200,7 @@ def strange(settings: Settings, bucket: Bucket) -> Settings:
 def test_a_repository_that_goes_while_an_object_comes_is_said(app: App) -> None:
     """The object stays unlinked, and is cleared away later."""
     admin = accounts.find_user(app.database, "admin")
-    made = making.create(app, admin, admin, making.NewRepository(name="ship"), {})
-    making.remove(app, made, admin)
+    repository = making.create(app, admin, admin, making.NewRepository(name="ship"), {})
+    making.remove(app, repository, admin)
     with pytest.raises(GoneMeanwhile, match="admin/ship was deleted in the meantime"):
-        store.link(app.database, made, OID, len(CONTENT))
+        store.link(app.database, repository, OID, len(CONTENT))

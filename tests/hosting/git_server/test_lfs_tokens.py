@@ -102,13 +102,13 @@ def test_a_token_is_for_one_operation(
     def authenticate(operation: str) -> dict[str, Any]:
         done = client.ssh("git-lfs-authenticate", "ada/media.git", operation)
         assert done.returncode == 0
-        answer: dict[str, Any] = json.loads(done.stdout)
-        return answer
+        response: dict[str, Any] = json.loads(done.stdout)
+        return response
 
-    answer = authenticate("download")
-    assert answer["href"] == f"{clients.service.url}/ada/media.git/info/lfs"
-    assert answer["expires_in"] == 3600
-    token = answer["header"]["Authorization"].removeprefix("Bearer ")
+    response = authenticate("download")
+    assert response["href"] == f"{clients.service.url}/ada/media.git/info/lfs"
+    assert response["expires_in"] == 3600
+    token = response["header"]["Authorization"].removeprefix("Bearer ")
     assert batch(clients, token, "download").status_code == 200
     refused = batch(clients, token, "upload")
     assert (refused.status_code, refused.json()["message"]) == (403, "this token is for downloads")
@@ -190,5 +190,5 @@ def test_a_token_cannot_be_made_up(app: App, clients: ServiceClients, ada: Accou
         "lfs-" + "A" * 5000,
         token[:-4],
     ):
-        answer = batch(clients, wrong, "download")
-        assert (answer.status_code, answer.json()["message"]) == (401, "the token is invalid")
+        response = batch(clients, wrong, "download")
+        assert (response.status_code, response.json()["message"]) == (401, "the token is invalid")

@@ -115,8 +115,8 @@ def test_notes_can_be_pushed_and_force_works(work: Client, served: Served) -> No
 def test_a_push_of_nothing_is_nothing(work: Client, served: Served) -> None:
     """Neither an up-to-date branch nor the probe a client sends before a large push lands anything."""
     work.git("push", "--quiet", "origin", "main")
-    answer = httpx.post(f"{served.address(1)}/git-receive-pack", content=b"0000")
-    assert (answer.status_code, answer.content) == (200, b"")
+    response = httpx.post(f"{served.address(1)}/git-receive-pack", content=b"0000")
+    assert (response.status_code, response.content) == (200, b"")
     assert served.history == []
 
 
@@ -151,9 +151,9 @@ def test_a_refused_push_moves_nothing_and_says_why(work: Client, served: Served)
     before, size = refs(served), served.folders.size(1)
     work.commit(content="second\n")
     for arguments in (["main", "main:side"], ["--atomic", "main", "main:side"]):
-        said = work.git("push", "origin", *arguments, fails=True)
-        assert "remote: refs/heads/main: main is protected; [2J ask Grace ." in said
-        assert "pre-receive hook declined" in said
+        output = work.git("push", "origin", *arguments, fails=True)
+        assert "remote: refs/heads/main: main is protected; [2J ask Grace ." in output
+        assert "pre-receive hook declined" in output
         assert (refs(served), served.folders.size(1)) == (before, size)
         assert served.history == []
 
@@ -164,31 +164,31 @@ def test_one_refused_ref_leaves_the_others(work: Client, served: Served) -> None
         PushRejection("refs/heads/main", "main is protected;\x1b[2J ask Grace\n.", alone=True)
     ]
     before = refs(served)
-    made = work.commit(content="second\n")
-    said = work.git("push", "origin", "main", "main:side", "main:refs/pull/1/head", fails=True)
-    assert "[remote rejected] main -> main (main is protected; [2J ask Grace .)" in said
-    assert "main -> refs/pull/1/head (refs/pull/ belongs to the pull requests" in said
-    assert refs(served) == {**before, "refs/heads/side": made}
+    commit_id = work.commit(content="second\n")
+    output = work.git("push", "origin", "main", "main:side", "main:refs/pull/1/head", fails=True)
+    assert "[remote rejected] main -> main (main is protected; [2J ask Grace .)" in output
+    assert "main -> refs/pull/1/head (refs/pull/ belongs to the pull requests" in output
+    assert refs(served) == {**before, "refs/heads/side": commit_id}
     assert [change.ref for change in served.history[0]] == ["refs/heads/side"]
 
 
 def test_a_mirror_is_pushed_but_for_the_refs_of_the_service(work: Client, served: Served) -> None:
     """Changes, notes and what was fetched from elsewhere come along; clones get what they always get."""
     at = work.head()
-    kept = [
+    stored = [
         "refs/changes/01/1/1",
         "refs/notes/commits",
         "refs/remotes/origin/main",
         "refs/remotes/up/main",
         "refs/replace/" + "1" * 40,
     ]
-    for ref in [*kept, "refs/pull/7/head", "refs/heads/refs/heads/main", "refs/tags/HEAD"]:
+    for ref in [*stored, "refs/pull/7/head", "refs/heads/refs/heads/main", "refs/tags/HEAD"]:
         work.git("update-ref", ref, at)
-    said = work.git("push", "--mirror", "origin", fails=True)
-    assert said.count("[remote rejected]") == 3
-    assert set(refs(served)) == {"refs/heads/main", *kept}
+    output = work.git("push", "--mirror", "origin", fails=True)
+    assert output.count("[remote rejected]") == 3
+    assert set(refs(served)) == {"refs/heads/main", *stored}
     work.git("push", "--mirror", "--atomic", "origin", fails=True)
-    assert set(refs(served)) == {"refs/heads/main", *kept}
+    assert set(refs(served)) == {"refs/heads/main", *stored}
 
 
 def test_an_atomic_push_with_a_hidden_ref_moves_nothing(work: Client, served: Served) -> None:
@@ -204,8 +204,8 @@ def test_push_options_are_handed_on(work: Client, served: Served) -> None:
     """As they were given, in their order; too many of them refuse the push."""
     work.git("push", "--quiet", "-o", "ci.skip", "-o", "naïve=1", "origin", "main:side")
     assert served.options[-1] == ("ci.skip", "naïve=1")
-    said = work.git("push", "-o", "x" * 5000, "origin", "main:other", fails=True)
-    assert "push options may have 4096 bytes" in said
+    output = work.git("push", "-o", "x" * 5000, "origin", "main:other", fails=True)
+    assert "push options may have 4096 bytes" in output
     assert "refs/heads/other" not in refs(served)
 
 
@@ -216,8 +216,8 @@ def test_a_ref_that_is_named_twice_does_not_move(work: Client, served: Served) -
         f"{ZERO} {at} refs/heads/twice".encode()
     )
     empty = pack([])
-    answer = httpx.post(f"{served.address(1)}/git-receive-pack", content=lines + b"0000" + empty)
-    assert b"ng refs/heads/twice" in answer.content
+    response = httpx.post(f"{served.address(1)}/git-receive-pack", content=lines + b"0000" + empty)
+    assert b"ng refs/heads/twice" in response.content
     assert "refs/heads/twice" not in refs(served)
 
 
@@ -225,9 +225,9 @@ def test_many_refusals_are_cut_short(work: Client, served: Served) -> None:
     """However much the judge has to say, the pusher reads the beginning of it."""
     served.judge = lambda _push: [PushRejection(f"refs/heads/{number}", "no" * 50) for number in range(5000)]
     work.commit(content="second\n")
-    said = work.git("push", "origin", "main", fails=True)
-    assert "remote: refs/heads/1: nono" in said
-    assert "remote: ..." in said
+    output = work.git("push", "origin", "main", fails=True)
+    assert "remote: refs/heads/1: nono" in output
+    assert "remote: ..." in output
 
 
 def test_a_judge_that_fails_refuses(work: Client, served: Served, capsys: pytest.CaptureFixture[str]) -> None:
@@ -239,9 +239,9 @@ def test_a_judge_that_fails_refuses(work: Client, served: Served, capsys: pytest
     served.judge = fail
     before = refs(served)
     work.commit(content="second\n")
-    said = work.git("push", "origin", "main", fails=True)
-    assert "could not check this push" in said
-    assert "hunter2" not in said
+    output = work.git("push", "origin", "main", fails=True)
+    assert "could not check this push" in output
+    assert "hunter2" not in output
     assert refs(served) == before
 
 
@@ -255,9 +255,9 @@ def test_refs_that_cannot_be_moved_are_refused(
 
     served.landed = fail
     work.commit(content="second\n")
-    said = work.git("push", "origin", "main", fails=True)
-    assert "could not update this ref" in said
-    assert "hunter2" not in said
+    output = work.git("push", "origin", "main", fails=True)
+    assert "could not update this ref" in output
+    assert "hunter2" not in output
     assert "push not recorded" in capsys.readouterr().out
 
 
@@ -267,8 +267,8 @@ def test_refs_that_cannot_be_moved_are_refused(
 def test_some_references_cannot_be_pushed(work: Client, served: Served, ref: str) -> None:
     """Those of the service, those of one working copy, and names git takes for something else; with the reason."""
     before = refs(served)
-    said = work.git("push", "origin", f"main:{ref}", fails=True)
-    assert f"remote: {ref}: " in said or "hidden ref" in said
+    output = work.git("push", "origin", f"main:{ref}", fails=True)
+    assert f"remote: {ref}: " in output or "hidden ref" in output
     assert refs(served) == before
     assert served.history == []
 
@@ -328,8 +328,8 @@ def test_a_push_above_the_limit_is_refused_with_gits_own_words(work: Client, ser
     work.git("add", "large")
     work.git("commit", "--quiet", "--message", "large")
     before = refs(served)
-    said = work.git("push", "origin", "main", fails=True)
-    assert "pack exceeds maximum allowed size" in said
+    output = work.git("push", "origin", "main", fails=True)
+    assert "pack exceeds maximum allowed size" in output
     assert refs(served) == before
 
 
@@ -401,8 +401,8 @@ def bomb() -> bytes:
 def test_a_bad_pack_is_a_clean_refusal(work: Client, served: Served, body: bytes) -> None:
     """Git's own answer, or an error of the client; nothing half-done; the next push works."""
     before = refs(served)
-    answer = httpx.post(f"{served.address(1)}/git-receive-pack", content=body, timeout=60)
-    assert answer.status_code == 400 or b"ng refs/heads" in answer.content
+    response = httpx.post(f"{served.address(1)}/git-receive-pack", content=body, timeout=60)
+    assert response.status_code == 400 or b"ng refs/heads" in response.content
     assert refs(served) == before
     assert served.history == []
     work.commit(content="second\n")
@@ -412,8 +412,8 @@ def test_a_bad_pack_is_a_clean_refusal(work: Client, served: Served, body: bytes
 def test_commands_without_end_are_refused(work: Client, served: Served) -> None:
     """Git would keep them in memory; the service stops listening before."""
     line = pkt(f"{ZERO} {'1' * 40} refs/heads/{'x' * 900}".encode())
-    answer = httpx.post(f"{served.address(1)}/git-receive-pack", content=line * 9000)
-    assert answer.status_code == 413
+    response = httpx.post(f"{served.address(1)}/git-receive-pack", content=line * 9000)
+    assert response.status_code == 413
     assert served.history == []
 
 
@@ -453,14 +453,14 @@ def test_a_push_whose_client_dies_while_it_is_judged_lands_and_is_told(work: Cli
         return ()
 
     served.judge = wait
-    made = work.commit(content="second\n")
+    commit_id = work.commit(content="second\n")
     with push_process(work) as process:
         assert judging.wait(20)
         os.killpg(process.pid, signal.SIGKILL)
     gone.set()
     wait_for(lambda: bool(served.history))
-    assert served.history[0][0].new == made
-    assert refs(served)["refs/heads/main"] == made
+    assert served.history[0][0].new == commit_id
+    assert refs(served)["refs/heads/main"] == commit_id
 
 
 def test_a_push_whose_client_dies_while_sending_leaves_nothing(work: Client, served: Served) -> None:
@@ -545,7 +545,7 @@ def test_a_hook_whose_service_is_gone_refuses(work: Client, served: Served, tmp_
 
 def test_git_that_is_ended_while_the_references_move_has_its_push_told(work: Client, served: Served) -> None:
     """The service moves them: it does not matter that git is there no more to say so."""
-    made = work.commit(content="second\n")
+    commit_id = work.commit(content="second\n")
 
     def kill_git(changes: tuple[RefUpdate, ...]) -> None:
         for folder in Path("/proc").glob("[0-9]*"):
@@ -557,8 +557,8 @@ def test_git_that_is_ended_while_the_references_move_has_its_push_told(work: Cli
     served.landed = kill_git
     work.git("push", "--quiet", "origin", "main", fails=True)
     wait_for(lambda: bool(served.history))
-    assert served.history[0][0].new == made
-    assert refs(served)["refs/heads/main"] == made
+    assert served.history[0][0].new == commit_id
+    assert refs(served)["refs/heads/main"] == commit_id
 
 
 def test_missing_hooks_are_put_back(work: Client, served: Served) -> None:
@@ -575,12 +575,12 @@ def test_a_push_with_sha256_ids_is_refused_in_words(work: Client, served: Served
     work.git("init", "--quiet", "--initial-branch=main", "--object-format=sha256", "long")
     long = work.within("long")
     long.commit()
-    said = long.git("push", served.address(1), "main:other", fails=True)
-    assert "does not support this repository's hash algorithm" in said
+    output = long.git("push", served.address(1), "main:other", fails=True)
+    assert "does not support this repository's hash algorithm" in output
     line = f"{'0' * 64} {'1' * 64} refs/heads/x\0report-status object-format=sha256"
-    answer = httpx.post(f"{served.address(1)}/git-receive-pack", content=pkt(line.encode()) + b"0000" + pack([]))
-    assert answer.status_code == 200
-    assert answer.content[4:].startswith(b"ERR repositories here have SHA-1 ids")
+    response = httpx.post(f"{served.address(1)}/git-receive-pack", content=pkt(line.encode()) + b"0000" + pack([]))
+    assert response.status_code == 200
+    assert response.content[4:].startswith(b"ERR repositories here have SHA-1 ids")
     assert served.history == []
 
 

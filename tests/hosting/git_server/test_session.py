@@ -39,14 +39,14 @@ def opened(request: RequestContext, *, writing: bool = False) -> GitSession | in
 @pytest.fixture
 def people(app: App) -> list[Account]:
     """Make ada with repositories, bob who may write to them, eve who may read them, and a stranger."""
-    made = make_people(app.database, "ada", "bob", "eve", "mallory")
-    _, bob, eve, _ = made
+    created_accounts = make_people(app.database, "ada", "bob", "eve", "mallory")
+    _, bob, eve, _ = created_accounts
     for name, columns in (("open", {}), ("private", {"is_private": True}), ("archived", {"archived_at": 1})):
-        repository = make_repository(app.database, made[0], name, **columns)
+        repository = make_repository(app.database, created_accounts[0], name, **columns)
         let_in(app.database, repository, bob, WRITE)
         let_in(app.database, repository, eve, READ)
-    make_repository(app.database, made[0], "mirror", is_mirror=True)
-    return made
+    make_repository(app.database, created_accounts[0], "mirror", is_mirror=True)
+    return created_accounts
 
 
 def test_anonymous_clients_read_what_is_public_and_are_challenged_for_the_rest(
@@ -89,12 +89,12 @@ def test_archived_repositories_and_mirrors_are_read_only(app: App, people: list[
 
 def test_a_repository_is_found_by_its_former_names(app: App, people: list[Account]) -> None:
     """Of itself and of its owner, alone and together."""
-    found = repositories.find_repository(app.database, "ada", "open")
+    repository = repositories.find_repository(app.database, "ada", "open")
     with app.database.write() as connection:
-        repositories.rename_repository(connection, found, "new")
+        repositories.rename_repository(connection, repository, "new")
     accounts.rename_account(app.database, people[0], "countess")
     for owner, name in (("countess", "new"), ("countess", "open"), ("ada", "new"), ("ADA", "Open")):
-        assert find_repository(app.database, owner, name).id == found.id, (owner, name)
+        assert find_repository(app.database, owner, name).id == repository.id, (owner, name)
     with pytest.raises(NoSuchRepository):
         find_repository(app.database, "ada", "gone")
 

@@ -75,9 +75,9 @@ def test_a_shallow_clone_can_be_deepened(work: Client, served: Served, ada: Clie
     ada.git("-c", f"protocol.version={version}", "clone", "--quiet", "--depth=1", served.address(1), "copy")
     copy = ada.within("copy")
     assert copy.git("rev-list", "--count", "HEAD").strip() == "1"
-    made = copy.commit("other.txt")
+    commit_id = copy.commit("other.txt")
     copy.git("push", "--quiet", "origin", "main")
-    assert ada.git("ls-remote", served.address(1), "main").startswith(made)
+    assert ada.git("ls-remote", served.address(1), "main").startswith(commit_id)
     copy.git("-c", f"protocol.version={version}", "fetch", "--quiet", "--unshallow")
     assert copy.git("rev-list", "--count", "HEAD").strip() == "7"
 
@@ -96,10 +96,10 @@ def test_a_partial_clone_fetches_files_when_they_are_read(work: Client, served: 
 def test_an_archive_can_be_asked_for(work: Client, served: Served) -> None:
     """The request of `git archive --remote` is answered with a tar file on the first band."""
     body = pkt(b"argument --format=tar\n") + pkt(b"argument main\n") + b"0000"
-    answer = httpx.post(f"{served.address(1)}/git-upload-archive", content=body)
-    assert answer.content.startswith(pkt(b"ACK\n") + b"0000")
-    assert b"file.txt" in answer.content
-    assert b"hello\n" in answer.content
+    response = httpx.post(f"{served.address(1)}/git-upload-archive", content=body)
+    assert response.content.startswith(pkt(b"ACK\n") + b"0000")
+    assert b"file.txt" in response.content
+    assert b"hello\n" in response.content
 
 
 def test_hidden_references_are_not_told(work: Client, served: Served, ada: Client) -> None:
@@ -123,15 +123,15 @@ def test_a_compressed_request_is_understood(work: Client, served: Served) -> Non
 
 def test_a_request_that_is_too_large_is_refused(work: Client, served: Served) -> None:
     """What no client would ever ask for is not kept."""
-    answer = httpx.post(f"{served.address(1)}/git-upload-pack", content=bytes(upload_pack.MOST_ASKED + 1))
-    assert answer.status_code == 413
+    response = httpx.post(f"{served.address(1)}/git-upload-pack", content=bytes(upload_pack.MOST_ASKED + 1))
+    assert response.status_code == 413
 
 
 @pytest.mark.parametrize("body", [b"", b"nonsense", b"0032want " + b"0" * 40 + b"\n00000009done\n", b"ffff"])
 def test_nonsense_is_answered_or_refused(work: Client, served: Served, body: bytes) -> None:
     """Whatever is sent, the answer is git's or an error of the client; the service goes on."""
-    answer = httpx.post(f"{served.address(1)}/git-upload-pack", content=body)
-    assert answer.status_code in {200, 400}
+    response = httpx.post(f"{served.address(1)}/git-upload-pack", content=body)
+    assert response.status_code in {200, 400}
     assert httpx.get(f"{served.address(1)}/info/refs?service=git-upload-pack").status_code == 200
 
 
@@ -155,8 +155,8 @@ def test_only_versions_get_through(header: str | None, passed: dict[str, str]) -
 def test_a_client_that_leaves_takes_its_process_along(work: Client, served: Served) -> None:
     """When the connection breaks in the middle of a large answer, git ends."""
     fill(served, 30_000_000)
-    with slow_fetch(served) as answer:
-        pieces = answer.iter_raw()
+    with slow_fetch(served) as responses:
+        pieces = responses.iter_raw()
         assert next(pieces)
         assert served.processes()
     wait_for(lambda: not served.processes())
@@ -167,8 +167,8 @@ def test_a_client_that_does_not_read_is_not_waited_for_for_ever(work: Client, se
     """When nobody reads what git prints, it times out; memory holds only a few pieces of it."""
     served.idle_timeout = 0.5
     fill(served, 30_000_000)
-    with slow_fetch(served) as answer:
-        assert answer.status_code == 200
+    with slow_fetch(served) as responses:
+        assert responses.status_code == 200
         wait_for(lambda: not served.processes())
 
 
@@ -180,21 +180,21 @@ def slow_fetch(served: Served) -> Iterator[httpx.Response]:
     url, headers = f"{served.address(1)}/git-upload-pack", {"git-protocol": "version=2"}
     with (
         httpx.Client(transport=transport) as client,
-        client.stream("POST", url, content=body, headers=headers) as answer,
+        client.stream("POST", url, content=body, headers=headers) as response,
     ):
-        yield answer
+        yield response
 
 
 def fill(served: Served, size: int) -> None:
     """Commit a large file nothing can shrink."""
-    place = served.folders.path(1)
-    blob = run(place, "hash-object", "-w", "--stdin", input=os.urandom(size)).decode().strip()
-    tree = run(place, "mktree", input=f"100644 blob {blob}\tlarge\n".encode()).decode().strip()
+    path = served.folders.path(1)
+    blob = run(path, "hash-object", "-w", "--stdin", input=os.urandom(size)).decode().strip()
+    tree = run(path, "mktree", input=f"100644 blob {blob}\tlarge\n".encode()).decode().strip()
     who = {
         f"GIT_{role}_{what}": "ada@example.org" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")
     }
-    commit = run(place, "commit-tree", tree, "-m", "large", variables=who).decode().strip()
-    run(place, "update-ref", "refs/heads/large", commit)
+    commit = run(path, "commit-tree", tree, "-m", "large", variables=who).decode().strip()
+    run(path, "update-ref", "refs/heads/large", commit)
 
 
 def head(served: Served) -> str:

@@ -17,11 +17,11 @@ def test_a_body_may_be_compressed_and_an_answer_is_when_liked(clients: ServiceCl
     body = gzip.compress(json.dumps({"name": "zipped"}).encode())
     headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
     assert clients.admin.post("/user/repos", content=body, headers=headers).status_code == 201
-    answer = clients.admin.get("/repos/admin/zipped", headers={"Accept-Encoding": "gzip"})
-    assert answer.headers["content-encoding"] == "gzip"
+    response = clients.admin.get("/repos/admin/zipped", headers={"Accept-Encoding": "gzip"})
+    assert response.headers["content-encoding"] == "gzip"
     plain = clients.admin.get("/repos/admin/zipped", headers={"Accept-Encoding": "identity"})
     assert "content-encoding" not in plain.headers
-    assert plain.json() == answer.json()
+    assert plain.json() == response.json()
 
 
 @pytest.mark.parametrize(
@@ -66,26 +66,26 @@ def test_a_number_that_is_none_is_not_found(clients: ServiceClients, number: str
 )
 def test_a_route_that_is_not_there_is_named_in_json(clients: ServiceClients, path: str) -> None:
     """A program that looks for something newer learns what it asked for."""
-    answer = clients.open("").get(path, headers={"Accept": "text/html"})
-    assert (answer.status_code, answer.headers["content-type"]) == (404, "application/json;charset=utf-8")
+    response = clients.open("").get(path, headers={"Accept": "text/html"})
+    assert (response.status_code, response.headers["content-type"]) == (404, "application/json;charset=utf-8")
     swagger = f"{clients.service.url}/api/swagger"
-    assert answer.json() == {"message": f"no such route: GET {path}", "url": swagger}
+    assert response.json() == {"message": f"no such route: GET {path}", "url": swagger}
 
 
 def test_a_method_that_is_not_there_is_named_in_json(clients: ServiceClients) -> None:
     """With those that are."""
-    answer = clients.anonymous.delete("/version")
-    assert (answer.status_code, answer.headers["allow"]) == (405, "GET, HEAD")
-    assert answer.json()["message"] == "method not allowed: DELETE /api/v1/version; allowed are GET, HEAD"
+    response = clients.anonymous.delete("/version")
+    assert (response.status_code, response.headers["allow"]) == (405, "GET, HEAD")
+    assert response.json()["message"] == "method not allowed: DELETE /api/v1/version; allowed are GET, HEAD"
 
 
 def test_a_route_of_any_length_and_any_bytes_is_told_in_short(clients: ServiceClients) -> None:
     """The answer does not grow with the question, and is always JSON."""
     for path in ("/a" * 5000, "/%FF%00", "/%22%7B", "/%ED%A0%80"):
-        answer = clients.anonymous.get(path)
-        assert answer.status_code == 404
-        assert answer.json()["message"].startswith("no such route: GET /api/v1/")
-        assert len(answer.content) < 400
+        response = clients.anonymous.get(path)
+        assert response.status_code == 404
+        assert response.json()["message"].startswith("no such route: GET /api/v1/")
+        assert len(response.content) < 400
 
 
 @pytest.mark.parametrize(
@@ -97,18 +97,18 @@ def test_a_query_with_very_many_parameters_is_refused(clients: ServiceClients, p
     """By the API, by pages and by git, and never as a mistake of ours."""
     query = "&".join(f"a{number}=1" for number in range(600))
     for method in ("GET", "POST"):
-        answer = clients.open("").request(method, f"{path}?{query}", headers={"Accept": accepts})
-        assert answer.status_code in {400, 404, 405}, answer.text
+        response = clients.open("").request(method, f"{path}?{query}", headers={"Accept": accepts})
+        assert response.status_code in {400, 404, 405}, response.text
     if path == "/api/v1/repos/search":
-        answer = clients.anonymous.get(f"/repos/search?{query}")
-        assert answer.json()["message"] == "a query string has at most 500 parameters"
+        response = clients.anonymous.get(f"/repos/search?{query}")
+        assert response.json()["message"] == "a query string has at most 500 parameters"
         assert clients.anonymous.get("/repos/search?" + query[: query.index("&a500=")]).status_code == 200
 
 
 def test_forms_are_read_too(clients: ServiceClients) -> None:
     """As some scripts send them."""
-    answer = clients.admin.post("/user/repos", data={"name": "formed", "private": "true"})
-    assert (answer.status_code, answer.json()["private"]) == (201, True)
+    response = clients.admin.post("/user/repos", data={"name": "formed", "private": "true"})
+    assert (response.status_code, response.json()["private"]) == (201, True)
 
 
 def test_an_error_of_ours_is_told_without_its_text(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,10 +121,10 @@ def test_an_error_of_ours_is_told_without_its_text(service: Service, monkeypatch
     monkeypatch.setattr(tokens, "holder_of", fail)
     with service.client() as client:
         headers = {"Authorization": "token x", "X-Request-Id": "mine"}
-        answer = client.get("/api/v1/user", headers=headers)
-    assert answer.status_code == 500
-    assert answer.json()["message"] == "internal error; request mine"
-    assert "mackerel" not in answer.text
+        response = client.get("/api/v1/user", headers=headers)
+    assert response.status_code == 500
+    assert response.json()["message"] == "internal error; request mine"
+    assert "mackerel" not in response.text
 
 
 @pytest.mark.parametrize(("ratio", "status"), [(150, 422), (250, 413)])
@@ -134,8 +134,8 @@ def test_a_body_may_not_grow_more_than_so_many_times(clients: ServiceClients, ra
     plain = gzip.decompress(packed)
     assert len(plain) < 4 * 2**20
     headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
-    answer = clients.admin.post("/user/repos", content=packed, headers=headers)
-    assert answer.status_code == status, answer.text
+    response = clients.admin.post("/user/repos", content=packed, headers=headers)
+    assert response.status_code == status, response.text
 
 
 def packed_to(ratio: int) -> bytes:
@@ -145,11 +145,11 @@ def packed_to(ratio: int) -> bytes:
     fewest, most = 0, size
     while most - fewest > 128:
         middle = (fewest + most) // 2
-        made = gzip.compress(b'{"name": "%s"}' % (noise[:middle] + b" " * (size - middle)), 9)
-        if size / len(made) > ratio:
+        created = gzip.compress(b'{"name": "%s"}' % (noise[:middle] + b" " * (size - middle)), 9)
+        if size / len(created) > ratio:
             fewest = middle
         else:
             most = middle
-    made = gzip.compress(b'{"name": "%s"}' % (noise[:most] + b" " * (size - most)), 9)
-    assert ratio * 0.9 < size / len(made) < ratio * 1.1
-    return made
+    created = gzip.compress(b'{"name": "%s"}' % (noise[:most] + b" " * (size - most)), 9)
+    assert ratio * 0.9 < size / len(created) < ratio * 1.1
+    return created

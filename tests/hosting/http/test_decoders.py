@@ -163,8 +163,8 @@ def test_files_come_with_a_form_where_some_are_wanted() -> None:
         b'--x\r\nContent-Disposition: form-data; name="name"; filename="c"\r\n\r\nnobody\r\n'
         b'--x\r\nContent-Disposition: form-data; name="sent"\r\n\r\nwords\r\n--x--\r\n'
     )
-    made = decode_body(WithFiles, parts, "multipart/form-data; boundary=x", "POST", {})
-    assert made == WithFiles("", [SentFile("a\\bé", b"\x00\xff\r\n"), SentFile("b", b"")])
+    created = decode_body(WithFiles, parts, "multipart/form-data; boundary=x", "POST", {})
+    assert created == WithFiles("", [SentFile("a\\bé", b"\x00\xff\r\n"), SentFile("b", b"")])
     assert decode_body(WithFiles, b"sent=words", "application/x-www-form-urlencoded", "POST", {}) == WithFiles()
 
 
@@ -185,11 +185,11 @@ JSON = st.recursive(
 def test_nothing_a_client_sends_is_more_than_a_refusal(content: bytes) -> None:
     """No other exception gets out."""
     try:
-        made = decode_body(Option, content, "application/json", "POST", {})
+        created = decode_body(Option, content, "application/json", "POST", {})
     except ApiError as refusal:
         assert refusal.status == 422  # noqa: PT017
     else:
-        assert 0 < len(made.name) <= 5
+        assert 0 < len(created.name) <= 5
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,10 @@ from tests.conftest import ROOT
 
 def test_the_example_declares_two_endpoints() -> None:
     """With their paths, their bodies and their place in the OpenAPI document."""
-    found = re.search(r"```python\n(.*?)```", (ROOT / "docs/http-layer.md").read_text(), re.DOTALL)
-    assert found is not None
+    hits = re.search(r"```python\n(.*?)```", (ROOT / "docs/http-layer.md").read_text(), re.DOTALL)
+    assert hits is not None
     names: dict[str, Any] = {"__name__": "example"}
-    exec(found[1], names)
+    exec(hits[1], names)
     listed, changed = names["list_moorings"], names["set_mooring"]
     assert isinstance(listed, Endpoint)
     assert (listed.method, listed.paged, listed.status) == ("GET", True, 200)

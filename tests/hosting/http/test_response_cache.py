@@ -40,32 +40,32 @@ def ada(clients: ServiceClients) -> httpx.Client:
 @contextmanager
 def queries() -> Iterator[list[str]]:
     """Record the queries about issues that are run."""
-    found: list[str] = []
+    results: list[str] = []
 
     def note(_connection: object, _cursor: object, statement: str, *_rest: object) -> None:
         if "FROM issues" in statement:
-            found.append(statement)
+            results.append(statement)
 
     event.listen(Engine, "before_cursor_execute", note)
     try:
-        yield found
+        yield results
     finally:
         event.remove(Engine, "before_cursor_execute", note)
 
 
 def titles(client: httpx.Client) -> list[str]:
     """List the titles of the issues, and check that they are counted."""
-    answer = client.get(ISSUES)
-    assert answer.headers["x-total-count"] == str(len(answer.json()))
-    return [one["title"] for one in answer.json()]
+    response = client.get(ISSUES)
+    assert response.headers["x-total-count"] == str(len(response.json()))
+    return [item["title"] for item in response.json()]
 
 
 def test_an_unchanged_list_is_not_read_again(clients: ServiceClients, ada: httpx.Client) -> None:
     """On SQLite, which tells that nothing was changed; on PostgreSQL it is."""
     first = ada.get(ISSUES)
-    with queries() as found:
+    with queries() as statements:
         again = ada.get(ISSUES)
-    assert bool(found) is not clients.database.is_sqlite
+    assert bool(statements) is not clients.database.is_sqlite
     assert again.content == first.content
     for name in ("content-type", "x-total-count", "etag", "vary", "cache-control", "x-content-type-options"):
         assert again.headers[name] == first.headers[name], name
@@ -101,8 +101,8 @@ def test_what_a_writer_was_told_of_is_in_the_next_answer(ada: httpx.Client) -> N
         thread.start()
     try:
         for number in range(15):
-            made = ada.post(ISSUES, json={"title": f"New {number}"}).json()["title"]
-            assert titles(ada)[0] == made
+            created = ada.post(ISSUES, json={"title": f"New {number}"}).json()["title"]
+            assert titles(ada)[0] == created
     finally:
         stopped.set()
         for thread in threads:
@@ -159,8 +159,8 @@ def test_who_has_the_answer_is_told_so(ada: httpx.Client) -> None:
     """304 with the same tag and no body, until something changes."""
     tag = ada.get(ISSUES).headers["etag"]
     for wanted in (tag, f"W/{tag}", f'"other", {tag}', "*"):
-        answer = ada.get(ISSUES, headers={"If-None-Match": wanted})
-        assert (answer.status_code, answer.content, answer.headers["etag"]) == (304, b"", tag)
+        response = ada.get(ISSUES, headers={"If-None-Match": wanted})
+        assert (response.status_code, response.content, response.headers["etag"]) == (304, b"", tag)
     assert ada.get(ISSUES, headers={"If-None-Match": '"other"'}).status_code == 200
     assert ada.patch(f"{ISSUES}/1", json={"title": "Changed"}).status_code == 201
     changed = ada.get(ISSUES, headers={"If-None-Match": tag})
@@ -170,9 +170,9 @@ def test_who_has_the_answer_is_told_so(ada: httpx.Client) -> None:
 def write_file(client: httpx.Client, content: str, sha: str | None = None) -> str:
     """Commit a file, and return the id of its blob."""
     body = {"content": base64.b64encode(content.encode()).decode(), "message": "m", "sha": sha}
-    answer = client.request("POST" if sha is None else "PUT", "/repos/ada/ship/contents/a.txt", json=body)
-    assert answer.status_code in {200, 201}, answer.text
-    blob: str = answer.json()["content"]["sha"]
+    response = client.request("POST" if sha is None else "PUT", "/repos/ada/ship/contents/a.txt", json=body)
+    assert response.status_code in {200, 201}, response.text
+    blob: str = response.json()["content"]["sha"]
     return blob
 
 
@@ -200,9 +200,9 @@ def test_a_file_is_read_again_only_after_a_change(
     part = ada.get(RAW, headers={"Range": "bytes=1-2"})
     assert (part.status_code, part.content) == (206, b"ir")
     assert ada.get(RAW, headers={"Range": "bytes=9-"}).status_code == 416
-    known = ada.get(RAW, headers={"If-None-Match": f'"{blob}"'})
-    assert (known.status_code, known.content, known.headers["etag"]) == (304, b"", f'"{blob}"')
-    assert known.headers["cache-control"] == first.headers["cache-control"]
+    response = ada.get(RAW, headers={"If-None-Match": f'"{blob}"'})
+    assert (response.status_code, response.content, response.headers["etag"]) == (304, b"", f'"{blob}"')
+    assert response.headers["cache-control"] == first.headers["cache-control"]
     assert ada.get(RAW, headers={"If-Modified-Since": first.headers["last-modified"]}).status_code == 304
     assert ada.get(RAW).content == b"first\n"
     write_file(ada, "second\n", blob)
@@ -214,8 +214,8 @@ def test_a_file_that_is_streamed_is_not_kept(ada: httpx.Client) -> None:
     """It is the same each time, with the tag of its blob."""
     blob = write_file(ada, "x" * 300_000)
     for _ in range(2):
-        answer = ada.get(RAW)
-        assert (len(answer.content), answer.headers["etag"]) == (300_000, f'"{blob}"')
+        response = ada.get(RAW)
+        assert (len(response.content), response.headers["etag"]) == (300_000, f'"{blob}"')
 
 
 class RequestOf(EndpointRequest):
@@ -233,16 +233,16 @@ def request_for(
     async def receive() -> dict[str, object]:
         raise NotImplementedError
 
-    made = RequestOf(scope, receive, {}, root)
-    made.caller = caller
-    return made
+    request = RequestOf(scope, receive, {}, root)
+    request.caller = caller
+    return request
 
 
 def response_of(body: bytes, status: int = 200) -> Response:
     """Make a response with a tag."""
-    made = Response(body, status)
-    add_entity_tag(made)
-    return made
+    created = Response(body, status)
+    add_entity_tag(created)
+    return created
 
 
 def test_a_cache_has_a_largest_size() -> None:
@@ -267,9 +267,9 @@ def test_only_equal_requests_of_one_version_share_a_response() -> None:
     asked.response_headers["X-Total-Count"] = "7"
     cache.put(1, asked, response_of(b"body"))
     equal = request_for("/a", (b"x-request-id", b"1"), caller=7)
-    found = cache.get(1, equal)
-    assert found is not None
-    assert (found.body, equal.response_headers) == (b"body", {"X-Total-Count": "7"})
+    result = cache.get(1, equal)
+    assert result is not None
+    assert (result.body, equal.response_headers) == (b"body", {"X-Total-Count": "7"})
     others = [
         request_for("/a"),
         request_for("/a", caller=8),

@@ -23,9 +23,9 @@ def pointer(oid: str) -> bytes:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Make a repository with a pointer, a text as long as one, and a large file that begins like one."""
-    made = new_repository(tmp_path / "7.git")
-    commit(made, {b"old.bin": pointer(OIDS[0]), b"text": b"x" * 130, b"large": pointer(OIDS[1]) + b"x" * 2000})
-    return made
+    created = new_repository(tmp_path / "7.git")
+    commit(created, {b"old.bin": pointer(OIDS[0]), b"text": b"x" * 130, b"large": pointer(OIDS[1]) + b"x" * 2000})
+    return created
 
 
 def pushed(folder: Path, quarantine: Path) -> Push:
@@ -42,14 +42,14 @@ def pushed(folder: Path, quarantine: Path) -> Push:
 
 def test_the_pointers_of_a_repository_are_found(folder: Path) -> None:
     """Without what only looks like one by its size or its beginning."""
-    (found,) = stored_pointers(folder)
-    assert found == {line(folder, "rev-parse", "main:old.bin"): LfsPointer(OIDS[0], 12)}
+    (result,) = stored_pointers(folder)
+    assert result == {line(folder, "rev-parse", "main:old.bin"): LfsPointer(OIDS[0], 12)}
 
 
 def test_only_the_new_pointers_of_a_push_are_found(folder: Path, tmp_path: Path) -> None:
     """Not those that the repository has already."""
-    (found,) = new_pointers(pushed(folder, tmp_path / "incoming"))
-    assert {one.oid for one in found.values()} == {OIDS[1], OIDS[2]}
+    (result,) = new_pointers(pushed(folder, tmp_path / "incoming"))
+    assert {value.oid for value in result.values()} == {OIDS[1], OIDS[2]}
 
 
 def test_a_push_without_objects_has_no_pointers(folder: Path) -> None:
@@ -71,9 +71,9 @@ def test_pointers_come_in_batches_and_within_a_limit(
 def test_new_files_are_named_by_their_paths(folder: Path, tmp_path: Path) -> None:
     """Also names that are no text; no more than asked for."""
     push = pushed(folder, tmp_path / "incoming")
-    (found,) = new_pointers(push)
-    assert sorted(paths_of(push, found, most=9)) == ["a\ufffd.bin", "dir/new.bin"]
-    assert len(paths_of(push, found, most=1)) == 1
+    (result,) = new_pointers(push)
+    assert sorted(paths_of(push, result, most=9)) == ["a\ufffd.bin", "dir/new.bin"]
+    assert len(paths_of(push, result, most=1)) == 1
     assert paths_of(push, [NONE], most=9) == []
 
 

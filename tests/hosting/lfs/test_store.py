@@ -29,8 +29,8 @@ def objects(request: pytest.FixtureRequest, tmp_path: Path) -> ObjectStore:
     if request.param == "s3":
         settings = request.getfixturevalue("s3").settings(settings)
     store = open_object_store(settings)
-    for one in store.list("lfs/"):
-        store.delete(one.key)
+    for stored_file in store.list("lfs/"):
+        store.delete(stored_file.key)
     return store
 
 

@@ -48,7 +48,7 @@ class Tags(HTMLParser):
 
 def test_commonmark_with_tables_tasks_and_strikethrough() -> None:
     """The usual forms become the usual elements."""
-    made = markdown(
+    markup = markdown(
         "*a* **b** ~~c~~\n\n| x | y |\n|:-:|--:|\n| 1 | 2 |\n\n- [ ] open\n- [x] done\n\n```py\nx\n```\n"
     )
     for part in (
@@ -56,10 +56,10 @@ def test_commonmark_with_tables_tasks_and_strikethrough() -> None:
         '<td align="center">1</td>',
         '<code class="language-py">x\n</code>',
     ):
-        assert part in made
-    assert '<pre tabindex="0">' in made
-    assert '<table tabindex="0">' in made
-    boxes = re.findall(r"<input ([^>]*)> (\w+)", made)
+        assert part in markup
+    assert '<pre tabindex="0">' in markup
+    assert '<table tabindex="0">' in markup
+    boxes = re.findall(r"<input ([^>]*)> (\w+)", markup)
     assert [("checked" in attributes, word) for attributes, word in boxes] == [(False, "open"), (True, "done")]
     assert all('aria-label="Task"' in attributes and "disabled" in attributes for attributes, _ in boxes)
 
@@ -130,9 +130,9 @@ def test_images_of_other_hosts_are_links() -> None:
 
 def test_headings_are_lowered_and_have_names() -> None:
     """A page keeps one first heading, and equal headings have different names."""
-    made = markdown("# A b!\n\n## A b\n\n###### c\n\n<h1 align=center>raw</h1>\n\nx <h1>y</h1>\n", README)
-    assert re.findall(r"<h(\d)[^>]*>", made) == ["2", "3", "6", "2", "2"]
-    assert re.findall(r'id="([^"]*)"', made) == ["h-a-b", "h-a-b-1", "h-c"]
+    markup = markdown("# A b!\n\n## A b\n\n###### c\n\n<h1 align=center>raw</h1>\n\nx <h1>y</h1>\n", README)
+    assert re.findall(r"<h(\d)[^>]*>", markup) == ["2", "3", "6", "2", "2"]
+    assert re.findall(r'id="([^"]*)"', markup) == ["h-a-b", "h-a-b-1", "h-c"]
     assert "id=" not in markdown("# A", ISSUE)
 
 
@@ -163,10 +163,10 @@ def test_nothing_in_a_text_runs_or_leaves_its_place(text: str) -> None:
     assert_harmless(markdown(f"- {text}", ISSUE))
 
 
-def assert_harmless(made: str) -> None:
+def assert_harmless(created: str) -> None:
     """Check that a text holds only elements and attributes that shape words."""
     reader = Tags()
-    reader.feed(made)
+    reader.feed(created)
     for tag, attributes in reader.found:
         assert tag not in {"script", "style", "iframe", "form", "button", "svg", "math", "meta", "base", "object"}
         assert not {"style", "target", "name", "autofocus"} & set(attributes)
@@ -199,26 +199,26 @@ def test_hostile_texts_come_out(text: str) -> None:
 
 def test_of_a_very_long_text_the_beginning_is_shown() -> None:
     """And the text says so."""
-    made = markdown("word " * 100, most=50)
-    assert made.count("word") == 10
-    assert "too long to be shown" in made
+    markup = markdown("word " * 100, most=50)
+    assert markup.count("word") == 10
+    assert "too long to be shown" in markup
 
 
 def test_a_text_is_rendered_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """For each place it stands at."""
-    made: list[str] = []
+    created: list[str] = []
     render = module.render
 
     def noted(text: str, around: MarkdownContext) -> str:
-        made.append(text)
+        created.append(text)
         return render(text, around)
 
     monkeypatch.setattr(module, "render", noted)
     for _ in range(3):
         assert markdown("once *only*") == "<p>once <em>only</em></p>\n"
-    assert made == ["once *only*"]
+    assert created == ["once *only*"]
     markdown("once *only*", MarkdownContext(deeper=1))
-    assert len(made) == 2
+    assert len(created) == 2
 
 
 def test_a_long_text_is_rendered_in_another_process(monkeypatch: pytest.MonkeyPatch) -> None:

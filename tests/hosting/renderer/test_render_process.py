@@ -24,9 +24,9 @@ def process() -> Iterator[RenderProcess]:
 
     Its first text also pays for importing a lexer: half a second where branches are counted and cores are shared.
     """
-    made = RenderProcess(cpu_seconds=1.5)
-    yield made
-    made.close()
+    render_process = RenderProcess(cpu_seconds=1.5)
+    yield render_process
+    render_process.close()
 
 
 def test_a_text_over_its_budget_ends_the_process_and_the_next_one_is_rendered(process: RenderProcess) -> None:
@@ -55,8 +55,8 @@ def test_what_cannot_be_rendered_is_told(process: RenderProcess) -> None:
 def test_many_texts_at_once_get_their_own_answers(process: RenderProcess) -> None:
     """One after the other."""
     with ThreadPoolExecutor(6) as threads:
-        made = list(threads.map(lambda number: process.run("markdown", f"{number}", NOWHERE), range(30)))
-    assert made == [f"<p>{number}</p>\n" for number in range(30)]
+        created = list(threads.map(lambda number: process.run("markdown", f"{number}", NOWHERE), range(30)))
+    assert created == [f"<p>{number}</p>\n" for number in range(30)]
 
 
 def test_nobody_waits_behind_too_many() -> None:

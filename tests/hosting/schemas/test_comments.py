@@ -27,9 +27,9 @@ def test_a_comment_has_every_key_in_order(clients: ServiceClients, ada: httpx.Cl
     """It leads to the issue, or to the pull request."""
     opened(ada)
     ada.post("/repos/ada/ship/pulls", json={"title": "Plug it", "head": "fix", "base": "main"})
-    made = ada.post(f"{ISSUES}/1/comments", json={"body": "Pump!"})
-    assert made.status_code == 201
-    comment = made.json()
+    response = ada.post(f"{ISSUES}/1/comments", json={"body": "Pump!"})
+    assert response.status_code == 201
+    comment = response.json()
     assert list(comment) == KEYS
     page = f"{clients.service.url}/ada/ship/issues/1"
     assert comment["html_url"] == f"{page}#issuecomment-{comment['id']}"

@@ -45,16 +45,16 @@ KEYS = [
 
 def test_an_issue_has_every_key_in_order(clients: ServiceClients, ada: httpx.Client) -> None:
     """Empty lists and nulls are what clients expect of them."""
-    made = opened(ada, body="Below the waterline.")
-    assert list(made) == KEYS
+    issue = opened(ada, body="Below the waterline.")
+    assert list(issue) == KEYS
     root = clients.service.url
-    assert (made["url"], made["html_url"]) == (f"{root}/api/v1{ISSUES}/1", f"{root}/ada/ship/issues/1")
-    assert made["repository"]["full_name"] == "ada/ship"
-    assert (made["assets"], made["labels"]) == ([], [])
+    assert (issue["url"], issue["html_url"]) == (f"{root}/api/v1{ISSUES}/1", f"{root}/ada/ship/issues/1")
+    assert issue["repository"]["full_name"] == "ada/ship"
+    assert (issue["assets"], issue["labels"]) == ([], [])
     for key in ("milestone", "projects", "assignee", "assignees", "closed_at", "due_date", "pull_request"):
-        assert made[key] is None, key
-    assert (made["state"], made["comments"], made["user"]["login"]) == ("open", 0, "ada")
-    assert clients.anonymous.get(f"{ISSUES}/1").json() == {**made, "user": made["user"] | ANYBODY}
+        assert issue[key] is None, key
+    assert (issue["state"], issue["comments"], issue["user"]["login"]) == ("open", 0, "ada")
+    assert clients.anonymous.get(f"{ISSUES}/1").json() == {**issue, "user": issue["user"] | ANYBODY}
 
 
 ANYBODY = {"email": "2+ada@noreply.localhost", "active": False, "last_login": "0001-01-01T00:00:00Z"}

@@ -12,9 +12,9 @@ NEW = {"title": "Plug it", "head": "fix", "base": "main"}
 def test_a_pull_request_is_an_issue_too(clients: ServiceClients, ada: httpx.Client) -> None:
     """It shares the numbers of issues, and is counted apart."""
     ada.post("/repos/ada/ship/issues", json={"title": "It leaks"})
-    made = ada.post(PULLS, json={**NEW, "body": "b", "assignee": "ada"})
-    assert made.status_code == 201
-    pull = made.json()
+    response = ada.post(PULLS, json={**NEW, "body": "b", "assignee": "ada"})
+    assert response.status_code == 201
+    pull = response.json()
     assert (pull["number"], pull["state"], pull["mergeable"], pull["merged"]) == (2, "open", True, False)
     assert (pull["head"]["ref"], pull["base"]["ref"]) == ("fix", "main")
     assert pull["head"]["repo"]["full_name"] == pull["base"]["repo"]["full_name"] == "ada/ship"
@@ -29,6 +29,6 @@ def test_a_pull_request_is_an_issue_too(clients: ServiceClients, ada: httpx.Clie
         "draft": False,
         "html_url": pull["html_url"],
     }
-    kept = repositories.find_repository(clients.database, "ada", "ship")
-    assert (kept.open_issues, kept.open_pulls) == (1, 1)
+    repository = repositories.find_repository(clients.database, "ada", "ship")
+    assert (repository.open_issues, repository.open_pulls) == (1, 1)
     assert ada.get(f"{PULLS}/1").status_code == 404

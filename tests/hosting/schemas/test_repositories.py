@@ -34,5 +34,5 @@ def test_the_ssh_address_names_the_port_clients_reach(settings: Settings, root: 
 
 def test_a_repository_has_its_ssh_address(clients: ServiceClients) -> None:
     """Also while SSH is off, as clients expect it."""
-    made = clients.admin.post("/user/repos", json={"name": "boats"}).json()
-    assert made["ssh_url"] == "git@127.0.0.1:admin/boats.git"
+    repo = clients.admin.post("/user/repos", json={"name": "boats"}).json()
+    assert repo["ssh_url"] == "git@127.0.0.1:admin/boats.git"

@@ -28,13 +28,13 @@ def app(settings: Settings, database: Database) -> Iterator[App]:
     hooks.add_hook(database, owner, {**columns, "secret": opened.cipher.encrypt("hunter2"), "is_active": True})
     wanted = repositories.NewRepository
     files = {"README.md": b"# One\n", "a/b.txt": b"b\n"}
-    one = repositories.create(opened, ada, ada, wanted(name="one", description="caf\u00e9"), files)
+    repository = repositories.create(opened, ada, ada, wanted(name="one", description="caf\u00e9"), files)
     two = repositories.create(opened, acme, ada, wanted(name="two", default_branch="trunk"))
     gone = repositories.create(opened, ada, ada, wanted(name="gone"))
     repositories.remove(opened, gone, ada)
     with database.write() as connection:
         # A row that points to one with a higher number, which cannot be there first.
-        connection.exec_driver_sql(f"UPDATE repositories SET fork_of = {two.id} WHERE id = {one.id}")
+        connection.exec_driver_sql(f"UPDATE repositories SET fork_of = {two.id} WHERE id = {repository.id}")
     with database.write() as connection:
         # Answers are bytes, whatever they are.
         connection.execute(update(deliveries).values(answer=b"\x00\xff no text"))

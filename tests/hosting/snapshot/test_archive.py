@@ -34,9 +34,9 @@ def test_what_is_written_comes_back(tmp_path: Path, name: str) -> None:
         "0001",
         4,
     )
-    found = {member.name: member.content.read() for member in read_members(target)}
-    assert found["files/large"] == b"x" * 3_000_000
-    assert found["files/na\u00efve \U0001f600/" + "long" * 60] == b""
+    results = {member.name: member.content.read() for member in read_members(target)}
+    assert results["files/large"] == b"x" * 3_000_000
+    assert results["files/na\u00efve \U0001f600/" + "long" * 60] == b""
     assert target.stat().st_mode & 0o777 == 0o600
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
@@ -80,8 +80,8 @@ def test_no_changed_byte_of_what_is_kept_goes_unseen(
     except SnapshotError:
         return
     names = ("files/a", "files/b")
-    found = {member.name: member.content.read() for member in read_members(target) if member.name in names}
-    assert found == {"files/a": b"abc", "files/b": b""}
+    results = {member.name: member.content.read() for member in read_members(target) if member.name in names}
+    assert results == {"files/a": b"abc", "files/b": b""}
 
 
 def test_a_word_that_is_no_text_is_damage(tmp_path: Path) -> None:

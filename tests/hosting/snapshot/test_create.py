@@ -159,19 +159,19 @@ def test_a_backup_made_under_load_is_whole(service: Service, tmp_path: Path) -> 
     assert load.collected
 
 
-def check_restored(other: Settings, pushed: dict[str, str], known: set[str]) -> None:
+def check_restored(other: Settings, pushed: dict[str, str], names: set[str]) -> None:
     """Hold what was restored against what people were told."""
     host = App.open(other)
     assert list(examine(host, deep=True)) == []
     for name, commit in pushed.items():
-        kept = find_repository(host.database, "admin", name)
-        folder = host.copies.update(kept.id).folder
+        repository = find_repository(host.database, "admin", name)
+        folder = host.copies.update(repository.id).folder
         assert fsck(folder).whole
         # A later push may be in it too; the commit that was acknowledged is there in any case.
         git(folder, "--git-dir", ".", "merge-base", "--is-ancestor", commit, "refs/heads/main")
     with host.database.read() as connection:
         titles = set(connection.execute(text("SELECT title FROM issues")).scalars())
-    assert known <= titles
+    assert names <= titles
     host.close()
 
 
@@ -227,9 +227,9 @@ def test_databases_among_the_files_are_copied_at_one_moment(app: App, tmp_path: 
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 def test_what_can_be_made_again_is_left_out(app: App, tmp_path: Path) -> None:
     """Conversations read from backups, sealed ones among them, and by what a bucket knows its service."""
-    kept = app.settings.data / "cache" / "chats" / "sealed"
-    kept.parent.mkdir(parents=True)
-    kept.write_bytes(b"x")
+    stored = app.settings.data / "cache" / "chats" / "sealed"
+    stored.parent.mkdir(parents=True)
+    stored.write_bytes(b"x")
     (app.settings.data / "bucket-owner").write_bytes(b"x")
     create_snapshot(app.settings, tmp_path / "whole.tar")
     with tarfile.open(tmp_path / "whole.tar") as written:

@@ -113,8 +113,8 @@ def test_no_number_is_given_twice(app: App, backup: Path, other: Settings) -> No
     restore(other, backup)
     restored = App.open(other)
     ada = accounts.find_user(restored.database, "ada")
-    made = repositories.create(restored, ada, ada, repositories.NewRepository(name="new"))
-    assert made.id == 4
+    repository = repositories.create(restored, ada, ada, repositories.NewRepository(name="new"))
+    assert repository.id == 4
     restored.close()
 
 
@@ -278,8 +278,8 @@ def test_a_repository_that_is_deleted_meanwhile_is_whole_in_the_backup(
     real = create.files_of
 
     def deleted_first(data: Path) -> Iterator[Path]:
-        kept = repository_by_id(app.database, 1)
-        repositories.remove(app, kept, kept.owner)
+        repository = repository_by_id(app.database, 1)
+        repositories.remove(app, repository, repository.owner)
         for path in (app.settings.data / "packs").rglob("*-*.*"):
             os.utime(path, (1, 1))
         maintenance.delete_packs(app)
@@ -319,14 +319,14 @@ def old_backup(old: OldDataFolder, folder: Path, deleted: tuple[int, ...] = ()) 
         for path in sorted(tables.iterdir()):
             writer.add_bytes(f"tables/{path.name}", path.read_bytes())
         for number, repository in ((LOOSE, old.loose), (PACKED, old.packed), (EMPTY, old.empty)):
-            place = f"repositories/{number}"
+            target_path = f"repositories/{number}"
             lines = [target + b" " + name + b"\n" for name, target in sorted(refs_of(repository).items())]
-            writer.add_bytes(f"{place}/HEAD", (repository / "HEAD").read_bytes())
-            writer.add_bytes(f"{place}/packed-refs", b"# pack-refs with: sorted \n" + b"".join(lines))
+            writer.add_bytes(f"{target_path}/HEAD", (repository / "HEAD").read_bytes())
+            writer.add_bytes(f"{target_path}/packed-refs", b"# pack-refs with: sorted \n" + b"".join(lines))
             for path in sorted(repository.rglob("objects/**/*")):
                 name = path.relative_to(repository).as_posix()
                 if is_member(name):
-                    writer.add_bytes(f"{place}/{name}", path.read_bytes())
+                    writer.add_bytes(f"{target_path}/{name}", path.read_bytes())
         large = b"large"
         writer.add_bytes(f"files/lfs/ab/cd/abcd{'0' * 60}", large)
         writer.finish(tables=counts, repositories=3)
@@ -376,9 +376,9 @@ def test_repositories_that_were_deleted_while_an_earlier_version_made_it_are_not
 
 def attach_files(app: App, folder: Path) -> None:
     """Add a file to an issue and to a release, a chat backup and an avatar to a user."""
-    one = repository_by_id(app.database, 1)
-    actor = Actor(one.owner)
-    target = RepositoryAccess(one, repositories.permissions_in(app, actor, one))
+    repository = repository_by_id(app.database, 1)
+    actor = Actor(repository.owner)
+    target = RepositoryAccess(repository, repositories.permissions_in(app, actor, repository))
     issues.create(app, actor, target, IssueDraft(title="Leak"))
     release = releases.create(app, actor, target, ReleaseFields(tag_name="v1", is_draft=True))
     for name in ("issue.bin", "release.bin"):
@@ -393,7 +393,7 @@ def attach_files(app: App, folder: Path) -> None:
 
 def attached(app: App) -> list[bytes]:
     """Return the bytes of all attached files in the object store."""
-    keys = [one.key for prefix in (ATTACHMENTS, CHATS) for one in app.store.list(prefix)]
+    keys = [stored_file.key for prefix in (ATTACHMENTS, CHATS) for stored_file in app.store.list(prefix)]
     return sorted(app.store.read_bytes(key) for key in keys)
 
 
@@ -441,13 +441,13 @@ def test_a_restored_copy_has_an_identity_of_its_own(app: App, backup: Path, othe
     with open_database(other) as database:
         assert instance.mismatch(database, other) == ""
         prepare(database, other)
-        made = instance.read_row(database)
+        instance_identity = instance.read_row(database)
     was = instance.read_row(app.database)
-    assert made is not None
+    assert instance_identity is not None
     assert was is not None
-    assert made.instance_id != was.instance_id
-    assert made.key_fingerprint == was.key_fingerprint
-    assert made == instance.read_file(other.data)
+    assert instance_identity.instance_id != was.instance_id
+    assert instance_identity.key_fingerprint == was.key_fingerprint
+    assert instance_identity == instance.read_file(other.data)
 
 
 def test_the_key_is_restored_with_what_it_sealed(app: App, backup: Path, other: Settings) -> None:
@@ -456,8 +456,8 @@ def test_the_key_is_restored_with_what_it_sealed(app: App, backup: Path, other: 
     restored = App.open(other)
     with restored.database.read() as connection:
         (sealed,) = connection.execute(text("SELECT secret FROM hooks")).scalars()
-        answers = set(connection.execute(select(deliveries.c.answer)).scalars())
+        responses = set(connection.execute(select(deliveries.c.answer)).scalars())
     assert restored.cipher.decrypt(sealed) == "hunter2"
-    assert answers == {b"\x00\xff no text"}
+    assert responses == {b"\x00\xff no text"}
     assert (other.data / KEY_FILE).stat().st_mode & 0o777 == 0o600
     restored.close()
