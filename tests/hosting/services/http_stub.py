@@ -34,9 +34,9 @@ class HttpStub:
 
 
 @contextmanager
-def http_stub(answers: Mapping[str, tuple[int, bytes]], *, delay: float = 0) -> Iterator[HttpStub]:
+def http_stub(responses: Mapping[str, tuple[int, bytes]], *, delay: float = 0) -> Iterator[HttpStub]:
     """Serve answers by path, with the query or without; everything else is a 404."""
-    stub = HttpStub(answers=dict(answers))
+    stub = HttpStub(answers=dict(responses))
     stopped = threading.Event()
 
     class Handler(BaseHTTPRequestHandler):

@@ -75,11 +75,11 @@ def test_what_happened_is_recorded_once_and_the_rest_is_forgotten(app: App, old:
     assert pending_ref_updates.pending_updates(app.database) == []
     kept = repository_by_id(app.database, LOOSE)
     assert kept.pushed_at > 0
-    found = [
+    used_keys = [
         find_key(app.database, kept, IdempotencyKey(old.owner.id, name, "f"))
         for name in ("settled", "happened", "lost")
     ]
-    assert [one and one.commit_id for one in found] == [second, head, None]
+    assert [item and item.commit_id for item in used_keys] == [second, head, None]
     adopt(app)
     assert pushes(app) == [("push", head)]
     assert list(examine(app, deep=True)) == []
@@ -130,7 +130,9 @@ def test_a_repository_that_is_not_adopted_keeps_what_is_pending(app: App, old: O
     migrate.upgrade(old.database)
     away = old.loose.rename(old.loose.with_name("away"))
     adopt(app)
-    assert [one.update.new for one in pending_ref_updates.pending_updates(app.database)] == [head]
+    assert [pending_update.update.new for pending_update in pending_ref_updates.pending_updates(app.database)] == [
+        head
+    ]
     away.rename(old.loose)
     adopt(app)
     assert pushes(app) == [("push", head)]
@@ -185,5 +187,5 @@ def test_the_ref_tells_whether_an_update_happened(
     migrate.upgrade(old.database)
     adopt(app)
     before, after = update
-    made = RefUpdate("refs/heads/x", ids[before], ids[after])
-    assert has_happened(app.copies.update(LOOSE), made) is happened
+    ref_update = RefUpdate("refs/heads/x", ids[before], ids[after])
+    assert has_happened(app.copies.update(LOOSE), ref_update) is happened

@@ -50,7 +50,7 @@ def keys(app: App) -> set[str]:
 
 def test_bytes_without_a_row_are_garbage_after_a_day(app: App, ada: Caller, release: Release, path: Path) -> None:
     """Those of a deleted file and of an upload that failed; not during a backup, and never those of a file."""
-    kept = release_assets.add(*ada, release, name="kept", path=path)
+    attachment = release_assets.add(*ada, release, name="kept", path=path)
     deleted = release_assets.add(*ada, release, name="deleted", path=path)
     with pytest.raises(AttachmentTaken):
         release_assets.add(*ada, release, name="kept", path=path)
@@ -61,7 +61,7 @@ def test_bytes_without_a_row_are_garbage_after_a_day(app: App, ada: Caller, rele
     with backup_lease(app.database):
         assert attachments.collect_garbage(app, now=time.time() + LATER) == 0
     maintenance.clean(app, now=time.time() + LATER)
-    assert keys(app) == {kept.uuid}
+    assert keys(app) == {attachment.uuid}
     releases.delete(*ada, release)
     assert attachments.collect_garbage(app, now=time.time() + LATER) == 1
     assert keys(app) == set()
@@ -69,8 +69,8 @@ def test_bytes_without_a_row_are_garbage_after_a_day(app: App, ada: Caller, rele
 
 def test_downloads_are_counted_in_batches(app: App, ada: Caller, release: Release, path: Path) -> None:
     """What is counted is written once."""
-    made = release_assets.add(*ada, release, name="a", path=path)
-    app.downloads += [made.id, made.id]
+    attachment = release_assets.add(*ada, release, name="a", path=path)
+    app.downloads += [attachment.id, attachment.id]
     attachments.save_downloads(app)
     attachments.save_downloads(app)
     assert store.attachments_of(app.database, holder_of(release))[0].download_count == 2
@@ -78,13 +78,13 @@ def test_downloads_are_counted_in_batches(app: App, ada: Caller, release: Releas
 
 def test_downloads_that_cannot_be_written_are_kept(app: App, ada: Caller, release: Release, path: Path) -> None:
     """Those counted before and after, for the next time."""
-    made = release_assets.add(*ada, release, name="a", path=path)
-    app.downloads += [made.id, made.id]
+    attachment = release_assets.add(*ada, release, name="a", path=path)
+    app.downloads += [attachment.id, attachment.id]
     with app.database.write() as connection:
         connection.exec_driver_sql("ALTER TABLE attachments RENAME TO away")
     with pytest.raises(DRIVER_ERRORS):
         attachments.save_downloads(app)
-    app.downloads.append(made.id)
+    app.downloads.append(attachment.id)
     with app.database.write() as connection:
         connection.exec_driver_sql("ALTER TABLE away RENAME TO attachments")
     attachments.save_downloads(app)

@@ -41,7 +41,7 @@ def names(scenario: Scenario, issue: Issue) -> list[str]:
 def test_a_milestone_is_replaced_by_who_saw_it(scenario: Scenario, issue: Issue) -> None:
     """Of several who move an issue at once, one does; the others are told."""
     writer = scenario.seen_by(scenario.writer)
-    made = [
+    created = [
         milestones.add_milestone(scenario.app.database, scenario.repository, scenario.writer, title).id
         for title in ("One", "Two", "Three", "Four")
     ]
@@ -54,9 +54,9 @@ def test_a_milestone_is_replaced_by_who_saw_it(scenario: Scenario, issue: Issue)
         return True
 
     with ThreadPoolExecutor(4) as pool:
-        assert sum(pool.map(move, made)) == 1
+        assert sum(pool.map(move, created)) == 1
     now = issues.find(scenario.app, writer[2], issue.number).milestone_id
-    assert now in made
+    assert now in created
     with pytest.raises(InvalidReference):
         boards.move_to_milestone(*writer, issue, source=now, destination=2**40)
     boards.move_to_milestone(*writer, issue, source=now, destination=0)

@@ -125,9 +125,9 @@ def test_what_a_rule_says_about_one_file(ada: Account) -> None:
     assert may_commit(closed, ada, frozenset(), "a") == "user cannot commit to repo [user: admin]"
 
 
-def target_of(app: App, actor: Actor, kept: Repository) -> RepositoryAccess:
+def target_of(app: App, actor: Actor, repository: Repository) -> RepositoryAccess:
     """Return a repository with what an actor may do there."""
-    return RepositoryAccess(kept, repositories.permissions_in(app, actor, kept))
+    return RepositoryAccess(repository, repositories.permissions_in(app, actor, repository))
 
 
 @pytest.fixture

@@ -59,15 +59,15 @@ def notes(app: App, owner: Actor) -> Repository:
     return repositories.create(app, owner.user, owner.user, NewRepository(name="notes"), {"a.txt": b"one\n"})
 
 
-def target_of(app: App, actor: Actor, kept: Repository) -> RepositoryAccess:
+def target_of(app: App, actor: Actor, repository: Repository) -> RepositoryAccess:
     """Return a repository, as it is now, with what an actor may do there."""
-    now = store.repository_by_id(app.database, kept.id)
+    now = store.repository_by_id(app.database, repository.id)
     return RepositoryAccess(now, repositories.permissions_in(app, actor, now))
 
 
-def changes(app: App, actor: Actor, kept: Repository) -> list[Callable[[], object]]:
+def changes(app: App, actor: Actor, repository: Repository) -> list[Callable[[], object]]:
     """Return every change of branches and tags there is."""
-    target = target_of(app, actor, kept)
+    target = target_of(app, actor, repository)
     return [
         lambda: branches.create(app, actor, target, "new"),
         lambda: branches.delete(app, actor, target, "main"),
@@ -105,8 +105,8 @@ def test_who_cannot_read_the_code_is_not_asked_to_log_in(app: App, owner: Actor,
 def test_branches_are_created_moved_renamed_and_deleted(app: App, owner: Actor, notes: Repository) -> None:
     """A new name of the default branch is the repository's default branch."""
     target = target_of(app, owner, notes)
-    made = branches.create(app, owner, target, "feature/x", "main")
-    branches.update(app, owner, target, "feature/x", made.id, expected=made.id)
+    created_ref = branches.create(app, owner, target, "feature/x", "main")
+    branches.update(app, owner, target, "feature/x", created_ref.id, expected=created_ref.id)
     branches.rename(app, owner, target, "feature/x", "y")
     branches.delete(app, owner, target, "y")
     branches.rename(app, owner, target, "main", "trunk")
@@ -142,9 +142,9 @@ def test_a_renamed_branch_takes_its_pull_request_along(app: App, owner: Actor, n
         repository=notes, actor=notes.owner, changes=[change], branch="fix", author=ADA, committer=ADA
     )
     commit_files(app, request)
-    made = pulls.create(app, owner, target, IssueDraft(title="Stop the leak"), head="fix", base="main")
+    issue = pulls.create(app, owner, target, IssueDraft(title="Stop the leak"), head="fix", base="main")
     branches.rename(app, owner, target, "fix", "repair")
-    now = find_issue(app.database, notes, made.number)
+    now = find_issue(app.database, notes, issue.number)
     assert (now.is_closed, now.head_branch) == (False, "repair")
 
 

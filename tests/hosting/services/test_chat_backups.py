@@ -49,8 +49,8 @@ class World:
 @pytest.fixture
 def world(app: App) -> World:
     """Make people and a backup."""
-    made = dict(zip(("ada", "bob", "eve"), make_people(app.database, "ada", "bob", "eve"), strict=True))
-    people = {**made, "admin": accounts.find_user(app.database, "admin")}
+    created = dict(zip(("ada", "bob", "eve"), make_people(app.database, "ada", "bob", "eve"), strict=True))
+    people = {**created, "admin": accounts.find_user(app.database, "admin")}
     return World(app, people, uploaded(app, Actor(people["ada"]), "one", b"content"))
 
 
@@ -74,10 +74,10 @@ def check_access(world: World) -> None:
         assert is_refused(chat_backups.find_own, app, actor, uuid) is (name != "ada")
         assert is_refused(chat_backups.list_shares, app, actor, uuid) is (name != "ada")
         listed = chat_backups.list_visible(app, actor)
-        assert [one.uuid for one in listed.own] == ([uuid] if name == "ada" else [])
-        assert [one.uuid for one, _ in listed.shared] == ([uuid] if name in world.readers else [])
+        assert [item.uuid for item in listed.own] == ([uuid] if name == "ada" else [])
+        assert [item.uuid for item, _ in listed.shared] == ([uuid] if name in world.readers else [])
     shared = chat_backups.list_shares(app, world.actor("ada"), uuid)
-    assert [one.name for one in shared] == sorted(world.readers)
+    assert [item.name for item in shared] == sorted(world.readers)
 
 
 STEPS = st.lists(
@@ -147,9 +147,11 @@ def test_administrators_see_sizes_and_nobody_else_does(world: World) -> None:
     assert chat_backups.find_own(app, world.actor("bob"), half.uuid) == half
     usage = chat_backups.list_usage(app, world.actor("admin"), skip=0, limit=1)
     assert (usage.total, usage.size) == (2, 5_000_007)
-    assert [(owner.name, one.state, one.size) for one, owner in usage.found] == [("bob", "uploading", 5_000_000)]
+    assert [(owner.name, item.state, item.size) for item, owner in usage.found] == [
+        ("bob", "uploading", 5_000_000)
+    ]
     rest = chat_backups.list_usage(app, world.actor("admin"), skip=1, limit=5)
-    assert [(owner.name, one.state) for one, owner in rest.found] == [("ada", "complete")]
+    assert [(owner.name, item.state) for item, owner in rest.found] == [("ada", "complete")]
     with pytest.raises(Forbidden):
         chat_backups.list_usage(app, world.actor("ada"), skip=0, limit=1)
 

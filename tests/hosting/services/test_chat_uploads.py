@@ -254,7 +254,7 @@ def test_a_file_that_comes_as_a_whole_is_one_part(app: App, ada: Actor, tmp_path
 
 def test_uploads_expire_a_week_after_their_last_chunk(app: App, ada: Actor) -> None:
     """With their bytes; what is complete stays, and a chunk makes the week begin again."""
-    kept = uploaded(app, ada, "kept", b"x")
+    chat_backup = uploaded(app, ada, "kept", b"x")
     old = begun(app, ada, "old", {"old": 2 * MB})
     send(app, ada, old, 0, 0, b"x" * MB)
     now = time.time()
@@ -265,7 +265,7 @@ def test_uploads_expire_a_week_after_their_last_chunk(app: App, ada: Actor) -> N
     with pytest.raises(NoSuchChatBackup):
         send(app, ada, old, 0, MB, b"x" * MB)
     assert len(list(chat_uploads.stored(app))) == 1
-    assert read(app, ada, kept, "kept") == b"x"
+    assert read(app, ada, chat_backup, "kept") == b"x"
 
 
 def test_a_store_that_fails_loses_nothing(app: App, ada: Actor, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,9 +15,9 @@ from holdfast.hosting.services.closing_keywords import (
 )
 
 
-def close(number: int, place: str = "") -> MessageReference:
+def close(number: int, path: str = "") -> MessageReference:
     """MessageReference that an issue be closed."""
-    owner, _, name = place.partition("/")
+    owner, _, name = path.partition("/")
     return MessageReference(number, True, owner, name)
 
 
@@ -160,7 +160,7 @@ def test_any_text_can_be_parsed(message: str) -> None:
 def test_references_without_a_keyword(message: str, names: list[str]) -> None:
     """They are numbers after a `#` that stand for themselves."""
     assert [f"{one.owner}/{one.name}#{one.number}".lstrip("/") for one in parse_references(message)] == names
-    assert all(one.closes is None for one in parse_references(message))
+    assert all(message_reference.closes is None for message_reference in parse_references(message))
 
 
 def test_the_number_of_references_is_limited() -> None:

@@ -36,8 +36,8 @@ apps/web @fay
 
 def owners(text: str, *paths: str, is_github: bool = False) -> list[str]:
     """Return the owners of paths."""
-    found = rules_for(parse(text, is_github=is_github), paths, last_counts=is_github)
-    return [name for rule in found for name in rule.owners]
+    owner_rules = rules_for(parse(text, is_github=is_github), paths, last_counts=is_github)
+    return [name for rule in owner_rules for name in rule.owners]
 
 
 def test_all_rules_that_match_count_in_giteas_syntax() -> None:
@@ -92,7 +92,7 @@ def test_owners_are_asked_and_one_of_them_has_to_approve(clients: ServiceClients
 
     def asked() -> list[str]:
         shown = ada.get("/repos/ada/ship/pulls/1").json()["requested_reviewers"]
-        return [one["login"] for one in shown]
+        return [item["login"] for item in shown]
 
     assert asked() == ["bob"]
     head = ada.get("/repos/ada/ship/branches/fix").json()["commit"]["id"]
@@ -132,14 +132,14 @@ def test_a_team_owns_files_and_one_of_its_members_approves(clients: ServiceClien
 
     put("CODEOWNERS", "hull @fleet/crew @fleet/cooks @fleet/nobody\n", "main")
     put("hull", "x\n", "main", "fix")
-    made = ada.post("/repos/fleet/ship/pulls", json={"title": "t", "head": "fix", "base": "main"}).json()
+    pull = ada.post("/repos/fleet/ship/pulls", json={"title": "t", "head": "fix", "base": "main"}).json()
     shown = ada.get("/repos/fleet/ship/pulls/1").json()
-    assert [one["name"] for one in shown["requested_reviewers_teams"]] == ["crew"]
+    assert [team["name"] for team in shown["requested_reviewers_teams"]] == ["crew"]
     home = find_repository(app.database, "fleet", "ship")
     target = RepositoryAccess(home, repositories.permissions_in(app, Actor(bob), home))
     issue = pulls.find(app, target, 1)
     owners = CodeOwners(frozenset(), frozenset({teams["crew"]}))
-    assert code_owners.missing_approvals(app, home, issue, made["head"]["sha"], None) == [owners]
+    assert code_owners.missing_approvals(app, home, issue, pull["head"]["sha"], None) == [owners]
     member = clients.with_token(bob)
     assert member.post("/repos/fleet/ship/pulls/1/reviews", json={"event": "APPROVED"}).status_code == 200
-    assert code_owners.missing_approvals(app, home, issue, made["head"]["sha"], None) == []
+    assert code_owners.missing_approvals(app, home, issue, pull["head"]["sha"], None) == []

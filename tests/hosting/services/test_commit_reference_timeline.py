@@ -46,8 +46,8 @@ def test_a_commit_is_on_the_timelines_of_the_issues_it_names(app: App, ship: Rep
     with app.database.write() as connection:
         connection.exec_driver_sql("UPDATE issues SET updated_at = 5")
     before = len(recorded_events(app.database))
-    made = say(app, ship, ada, "Look at #1, #1 and #3\n\nAlso ADA/Ship#1, #9 and #0")
-    assert entries(app) == [("ship", 1, "commit_ref", made), ("ship", 3, "commit_ref", made)]
+    created = say(app, ship, ada, "Look at #1, #1 and #3\n\nAlso ADA/Ship#1, #9 and #0")
+    assert entries(app) == [("ship", 1, "commit_ref", created), ("ship", 3, "commit_ref", created)]
     changed = [issues.find_issue(app.database, ship, number).updated_at > 5 for number in (1, 2, 3)]
     assert changed == [True, False, True]
     assert [kind for kind, _ in recorded_events(app.database)[before:]] == ["push"]
@@ -80,10 +80,10 @@ def test_elsewhere_only_who_may_write_leaves_an_entry(app: App, ship: Repository
     raft = repositories.create(app, eve, eve, NewRepository(name="raft"), {"a.txt": b"one\n"})
     let_in(app.database, boat, eve, READ)
     let_in(app.database, ship, eve, WRITE)
-    for place in (ship, boat, raft):
-        open_issues(app, place)
-    made = say(app, raft, eve, "see ada/ship#1, bob/boat#1, no/body#1 and #1")
-    assert sorted(entries(app)) == [("raft", 1, "commit_ref", made), ("ship", 1, "commit_ref", made)]
+    for repository in (ship, boat, raft):
+        open_issues(app, repository)
+    created = say(app, raft, eve, "see ada/ship#1, bob/boat#1, no/body#1 and #1")
+    assert sorted(entries(app)) == [("raft", 1, "commit_ref", created), ("ship", 1, "commit_ref", created)]
     with app.database.write() as connection:
         store.change_repository(connection, ship, archived_at=1)
         store.change_repository(connection, raft, has_issues=False)
@@ -118,11 +118,11 @@ def test_a_message_without_a_number_sign_asks_the_database_nothing_more(
     try:
         say(app, ship, ada, "nothing of that kind")
         # Every write asks which open pull requests have the branch as their head, by an index.
-        rest = [one for one in seen if "issues.head_repository_id = " not in one]
+        rest = [request for request in seen if "issues.head_repository_id = " not in request]
         assert len(seen) - len(rest) <= 1
-        assert not [one for one in rest if "comments" in one or "issues" in one]
+        assert not [item for item in rest if "comments" in item or "issues" in item]
         say(app, ship, ada, "see #1")
-        assert [one for one in seen if "comments" in one]
+        assert [request for request in seen if "comments" in request]
     finally:
         event.remove(app.database.engine, "before_cursor_execute", note)
 
@@ -130,21 +130,23 @@ def test_a_message_without_a_number_sign_asks_the_database_nothing_more(
 def test_many_at_once_name_one_issue(app: App, ship: Repository, ada: Account) -> None:
     """Each commit has its entry, and none is lost."""
     boat = repositories.create(app, ada, ada, NewRepository(name="boat"), {"a.txt": b"one\n"})
-    for place in (ship, boat):
-        open_issues(app, place)
-    made: list[str] = []
+    for target_repository in (ship, boat):
+        open_issues(app, target_repository)
+    created: list[str] = []
 
     def write(here: Repository, who: int) -> None:
-        said = (f"{who}, {number}: see ada/ship#1, ada/boat#1" for number in range(5))
-        made.extend(say(app, here, ada, message) for message in said)
+        texts = (f"{who}, {number}: see ada/ship#1, ada/boat#1" for number in range(5))
+        created.extend(say(app, here, ada, message) for message in texts)
 
-    threads = [threading.Thread(target=write, args=(place, who)) for who, place in enumerate((ship, boat, ship))]
+    threads = [
+        threading.Thread(target=write, args=(repository, who)) for who, repository in enumerate((ship, boat, ship))
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(set(made)) == 15
-    expected = [(name, 1, "commit_ref", commit) for name in ("boat", "ship") for commit in sorted(made)]
+    assert len(set(created)) == 15
+    expected = [(name, 1, "commit_ref", commit) for name in ("boat", "ship") for commit in sorted(created)]
     assert sorted(entries(app)) == expected
     assert not is_closed(app, ship)
 
@@ -154,8 +156,8 @@ def test_a_push_shows_on_the_timeline(clients: ServiceClients, tmp_path: Path) -
     """With its commit where clients look for it, as who pushed; plain comments stay what they are."""
     clients.account("ada")
     client = clients.open("/api/v1", "ada")
-    made = client.post("/user/repos", json={"name": "ship", "auto_init": True, "default_branch": "main"})
-    assert made.status_code == 201
+    response = client.post("/user/repos", json={"name": "ship", "auto_init": True, "default_branch": "main"})
+    assert response.status_code == 201
     assert client.post("/repos/ada/ship/issues", json={"title": "It leaks"}).status_code == 201
     git = Git(tmp_path / "work")
     git("clone", "-q", address(clients.service.url, "ada", PASSWORD, "ada/ship"), ".")

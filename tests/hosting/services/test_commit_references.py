@@ -96,7 +96,7 @@ def test_a_commit_closes_and_another_opens_again(app: App, ship: Repository, ada
 def test_what_others_see(app: App, ship: Repository, ada: Account) -> None:
     """The payload of a webhook names the commit and whoever brought it, and so does the timeline."""
     open_issues(app, ship)
-    made = say(app, ship, ada, "fixes #1")
+    created = say(app, ship, ada, "fixes #1")
     outbox = Outbox(app)
     with receiving() as receiver:
         hook = outbox.hook(receiver.url(), events="issues")
@@ -110,7 +110,7 @@ def test_what_others_see(app: App, ship: Repository, ada: Account) -> None:
     assert (payload["sender"]["login"], payload["issue"]["state"]) == ("ada", "open")
     with app.database.read() as connection:
         rows = connection.exec_driver_sql("SELECT kind, details FROM comments ORDER BY id").all()
-    expected = [("close", made), ("reopen", again)]
+    expected = [("close", created), ("reopen", again)]
     assert [(kind, json.loads(details)["commit_id"]) for kind, details in rows] == expected
 
 
@@ -140,10 +140,10 @@ def test_an_issue_that_waits_stays_open(app: App, ship: Repository, ada: Account
     dependencies.add_dependency(app.database, ship, first, second, actor=ada)
     dependencies.add_dependency(app.database, ship, second, third, actor=ada)
     with capture_logs() as lines:
-        made = say(app, ship, ada, "fixes #1, a secret")
+        created = say(app, ship, ada, "fixes #1, a secret")
     assert not is_closed(app, ship)
     (line,) = [line for line in lines if "dependencies" in line["event"]]
-    assert (line["issue"], line["repository_id"], line["commit"]) == (1, ship.id, made)
+    assert (line["issue"], line["repository_id"], line["commit"]) == (1, ship.id, created)
     assert "secret" not in str(lines)
     say(app, ship, ada, "fixes #1, #2, #3")
     assert [number for _, number, _ in states(app)] == [3, 2, 1]
@@ -158,13 +158,13 @@ def test_whoever_may_not_change_issues_closes_none(app: App, ship: Repository, a
     bobs = repositories.create(app, bob, bob, NewRepository(name="boat", is_private=True), {"a.txt": b"one\n"})
     eves = repositories.create(app, eve, eve, NewRepository(name="raft", is_private=True), {"a.txt": b"one\n"})
     let_in(app.database, ship, eve, READ)
-    for place in (ship, bobs, eves):
-        open_issues(app, place, 3)
+    for target_repository in (ship, bobs, eves):
+        open_issues(app, target_repository, 3)
     say(app, eves, eve, "fixes ada/ship#1, bob/boat#1, #1")
-    assert [is_closed(app, place) for place in (ship, bobs, eves)] == [False, False, True]
-    made = say(app, ship, bob, "Fixes BOB/Boat#1 and eve/raft#2")
+    assert [is_closed(app, repository) for repository in (ship, bobs, eves)] == [False, False, True]
+    created = say(app, ship, bob, "Fixes BOB/Boat#1 and eve/raft#2")
     assert (is_closed(app, bobs), is_closed(app, eves, 2)) == (True, False)
-    assert states(app)[-1] == ("closed", 1, made)
+    assert states(app)[-1] == ("closed", 1, created)
     with app.database.write() as connection:
         store.change_repository(connection, bobs, archived_at=CLOCK)
         store.change_repository(connection, ship, has_issues=False)
@@ -187,33 +187,33 @@ def test_many_at_once_are_each_heard(app: App, ship: Repository, ada: Account) -
     open_issues(app, ship, 3)
     zero = ref_updates.zero_id(ship)
     head = say(app, ship, ada, "nothing")
-    made = [say(app, ship, ada, f"fixes #{number}", new_branch=f"b{number}") for number in (1, 2, 3)]
+    created = [say(app, ship, ada, f"fixes #{number}", new_branch=f"b{number}") for number in (1, 2, 3)]
     ref = "refs/heads/main"
     updates = [
-        ActorUpdates(bob.id, [RefUpdate(ref, head, made[0])]),
-        ActorUpdates(ada.id, [RefUpdate(ref, made[0], made[1])]),
-        ActorUpdates(None, [RefUpdate(ref, made[1], made[2])]),
-        ActorUpdates(ada.id, [RefUpdate(ref, made[2], zero)]),
+        ActorUpdates(bob.id, [RefUpdate(ref, head, created[0])]),
+        ActorUpdates(ada.id, [RefUpdate(ref, created[0], created[1])]),
+        ActorUpdates(None, [RefUpdate(ref, created[1], created[2])]),
+        ActorUpdates(ada.id, [RefUpdate(ref, created[2], zero)]),
         # Like a branch that is new: what it says is about issues elsewhere.
-        ActorUpdates(ada.id, [RefUpdate(ref, zero, made[0])]),
+        ActorUpdates(ada.id, [RefUpdate(ref, zero, created[0])]),
     ]
-    for one in updates:
-        ref_updates.record(app, ship, [one], [])
-    assert states(app) == [("closed", 2, made[1])]
+    for update in updates:
+        ref_updates.record(app, ship, [update], [])
+    assert states(app) == [("closed", 2, created[1])]
 
 
 def test_a_branch_that_another_request_updated_closes_nothing(app: App, ship: Repository, ada: Account) -> None:
     """Also when other branches of the same push are updated."""
     open_issues(app, ship)
     base = say(app, ship, ada, "nothing")
-    made = say(app, ship, ada, "fixes #1", new_branch="side")
+    created = say(app, ship, ada, "fixes #1", new_branch="side")
     before = say(app, ship, ada, "more")
-    stale = RefUpdate("refs/heads/main", base, made)
-    fine = RefUpdate("refs/heads/new", ref_updates.zero_id(ship), made)
+    stale = RefUpdate("refs/heads/main", base, created)
+    fine = RefUpdate("refs/heads/new", ref_updates.zero_id(ship), created)
     rejected = ref_updates.record(app, ship, [ActorUpdates(ada.id, [stale, fine])], [], atomic=False)
     assert rejected == [stale]
     assert repository_log.find_ref(app.database, ship.id, "refs/heads/main") == before
-    assert repository_log.find_ref(app.database, ship.id, "refs/heads/new") == made
+    assert repository_log.find_ref(app.database, ship.id, "refs/heads/new") == created
     assert states(app) == []
 
 
@@ -242,7 +242,7 @@ def test_repositories_that_close_each_others_issues_do_not_wait_in_a_circle(
             failed.append(error)
 
     threads = [threading.Thread(target=write, args=pair) for pair in ((ship, boat), (boat, ship))]
-    threads += [threading.Thread(target=close_by_hand, args=(place,)) for place in (ship, boat)]
+    threads += [threading.Thread(target=close_by_hand, args=(repository,)) for repository in (ship, boat)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -258,7 +258,7 @@ def test_commits_that_cannot_be_read_keep_no_push_from_being_recorded(
     """The branch is updated, whatever its messages say."""
     open_issues(app, ship)
     base = say(app, ship, ada, "nothing")
-    made = say(app, ship, ada, "fixes #1", new_branch="other")
+    created = say(app, ship, ada, "fixes #1", new_branch="other")
     issue = issues.find_issue(app.database, ship, 1)
 
     def fail(*_arguments: object) -> None:
@@ -266,8 +266,8 @@ def test_commits_that_cannot_be_read_keep_no_push_from_being_recorded(
 
     monkeypatch.setattr(commit_references, "read_added", fail)
     with capture_logs() as lines:
-        ref_updates.update_refs(app, ship, ada, [RefUpdate("refs/heads/main", base, made)])
-    assert recorded_events(app.database)[-1][1]["after"] == made
+        ref_updates.update_refs(app, ship, ada, [RefUpdate("refs/heads/main", base, created)])
+    assert recorded_events(app.database)[-1][1]["after"] == created
     assert issues.find_issue(app.database, ship, 1) == issue
     assert [line["event"] for line in lines] == ["commit message parsing failed"]
 
@@ -278,7 +278,7 @@ def test_a_push_that_fails_while_it_closes_issues_does_nothing(
     """The branch, its events and the issues are one transaction."""
     open_issues(app, ship, 2)
     before = repository_log.find_ref(app.database, ship.id, "refs/heads/main")
-    known = recorded_events(app.database)
+    events = recorded_events(app.database)
 
     class Crash(BaseException):
         """Ends a process without any of its clean-up."""
@@ -291,9 +291,9 @@ def test_a_push_that_fails_while_it_closes_issues_does_nothing(
         with pytest.raises(Crash):
             say(app, ship, ada, "fixes #1, #2")
     assert repository_log.find_ref(app.database, ship.id, "refs/heads/main") == before
-    assert (is_closed(app, ship, 1), recorded_events(app.database)) == (False, known)
-    made = say(app, ship, ada, "fixes #1, #2")
-    assert states(app) == [("closed", 1, made), ("closed", 2, made)]
+    assert (is_closed(app, ship, 1), recorded_events(app.database)) == (False, events)
+    created = say(app, ship, ada, "fixes #1, #2")
+    assert states(app) == [("closed", 1, created), ("closed", 2, created)]
 
 
 @pytest.fixture
@@ -301,8 +301,8 @@ def work(clients: ServiceClients, tmp_path: Path) -> Git:
     """Make a working copy of a repository of Ada's with three issues."""
     clients.account("ada")
     client = clients.open("/api/v1", "ada")
-    made = client.post("/user/repos", json={"name": "ship", "auto_init": True, "default_branch": "main"})
-    assert made.status_code == 201
+    response = client.post("/user/repos", json={"name": "ship", "auto_init": True, "default_branch": "main"})
+    assert response.status_code == 201
     for _ in range(3):
         assert client.post("/repos/ada/ship/issues", json={"title": "It leaks"}).status_code == 201
     git = Git(tmp_path / "work")
@@ -312,8 +312,8 @@ def work(clients: ServiceClients, tmp_path: Path) -> Git:
 
 def closed(clients: ServiceClients) -> list[int]:
     """Return the numbers of Ada's closed issues."""
-    found = clients.open("/api/v1", "ada").get("/repos/ada/ship/issues", params={"state": "closed"})
-    return sorted(one["number"] for one in found.json())
+    response = clients.open("/api/v1", "ada").get("/repos/ada/ship/issues", params={"state": "closed"})
+    return sorted(item["number"] for item in response.json())
 
 
 def closing(clients: ServiceClients) -> list[tuple[int, str]]:
@@ -323,7 +323,7 @@ def closing(clients: ServiceClients) -> list[tuple[int, str]]:
         for kind, facts in recorded_events(clients.database)
         if kind == "issues" and facts["action"] == "closed"
     ]
-    return [(one["number"], one["commit_id"]) for one in facts]
+    return [(fact["number"], fact["commit_id"]) for fact in facts]
 
 
 def test_a_push_closes_what_its_commits_say(clients: ServiceClients, work: Git) -> None:
@@ -365,11 +365,11 @@ def test_everything_that_commits_through_the_api_closes(clients: ServiceClients,
     """A file that is written, a branch that is moved; the timeline names the commit."""
     del work
     client = clients.open("/api/v1", "ada")
-    made = client.post(
+    created = client.post(
         "/repos/ada/ship/contents/n.txt", json={"content": "", "message": "fix #1", "new_branch": "side"}
     ).json()
     assert closed(clients) == []
-    side = made["commit"]["sha"]
+    side = created["commit"]["sha"]
     moved = client.put("/repos/ada/ship/branches/main", json={"new_commit_id": side})
     assert moved.status_code == 204, moved.text
     assert closed(clients) == [1]

@@ -49,12 +49,12 @@ def test_a_status_is_told_with_its_commit(app: App, ada: Account, ship: Reposito
     new = NewStatus(state="failure", description="2 of 3", target_url="https://ci.example.org/1")
     status = service.create(app, actor, target, "main", new)
     assert (status.context, status.state, status.creator_id) == ("default", "failure", ada.id)
-    told = json.loads(last(app.database, "status").payload)
-    assert (told["id"], told["sha"]) == (status.id, status.sha)
-    assert (told["state"], told["context"]) == ("failure", "default")
-    assert (told["description"], told["target_url"]) == ("2 of 3", "https://ci.example.org/1")
-    assert (told["commit"]["id"], told["repository"]["name"]) == (status.sha, "ship")
-    assert told["sender"]["login"] == ada.name
+    payload = json.loads(last(app.database, "status").payload)
+    assert (payload["id"], payload["sha"]) == (status.id, status.sha)
+    assert (payload["state"], payload["context"]) == ("failure", "default")
+    assert (payload["description"], payload["target_url"]) == ("2 of 3", "https://ci.example.org/1")
+    assert (payload["commit"]["id"], payload["repository"]["name"]) == (status.sha, "ship")
+    assert payload["sender"]["login"] == ada.name
 
 
 def test_only_those_who_may_write_code_add_statuses(app: App, ada: Account, ship: Repository) -> None:

@@ -21,9 +21,9 @@ pytestmark = pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 def make(app: App, name: str = "ship") -> Repository:
     """Make a repository with one commit, which nobody has looked at."""
     (ada,) = make_people(app.database, f"ada-{name}")
-    made = repositories.create(app, ada, ada, NewRepository(name=name), {"a.py": b"x"})
+    repository = repositories.create(app, ada, ada, NewRepository(name=name), {"a.py": b"x"})
     app.pushed.clear()
-    return repository_by_id(app.database, made.id)
+    return repository_by_id(app.database, repository.id)
 
 
 def push(app: App, repository: Repository, name: str) -> None:
@@ -43,8 +43,8 @@ def shown(app: App, repository: Repository) -> list[str]:
     repo = app.copies.open(now)
     head = refs.resolve(repo, "", now.default_branch)
     assert head is not None
-    found = contributors.list_contributors(app, target, repo, head.commit)
-    return [one.name for one in found.first]
+    contributor_list = contributors.list_contributors(app, target, repo, head.commit)
+    return [item.name for item in contributor_list.first]
 
 
 def test_a_short_history_is_counted_at_once(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,10 +101,10 @@ def repository_access(app: App, repository: Repository) -> RepositoryAccess:
 def test_few_are_kept(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     """The one asked for first is forgotten."""
     monkeypatch.setattr(contributors, "MOST_REPOSITORIES", 2)
-    made = [make(app, name) for name in ("one", "two", "three")]
-    for repository in made:
+    created_repositories = [make(app, name) for name in ("one", "two", "three")]
+    for repository in created_repositories:
         shown(app, repository)
-    assert list(app.contributors) == [made[1].id, made[2].id]
+    assert list(app.contributors) == [created_repositories[1].id, created_repositories[2].id]
 
 
 def test_they_are_for_who_reads_the_code(app: App) -> None:

@@ -41,13 +41,15 @@ def entries(app: App) -> list[Entry]:
     )
     with app.database.read() as connection:
         rows = connection.exec_driver_sql(asked).all()
-    return [(f"{name}#{number}", kind, f"{place}#{source}") for name, number, kind, place, source in rows]
+    return [
+        (f"{name}#{number}", kind, f"{repository}#{source}") for name, number, kind, repository, source in rows
+    ]
 
 
-def open_in(app: App, place: Repository, *, count: int = 1, head: str = "") -> list[Issue]:
+def open_in(app: App, repository: Repository, *, count: int = 1, head: str = "") -> list[Issue]:
     """Open issues of the owner's, or a pull request."""
     new = NewIssue(title="It leaks", branches=Branches(head, "main") if head else None)
-    return [store.open_issue(app.database, place, place.owner, new) for _ in range(count)]
+    return [store.open_issue(app.database, repository, repository.owner, new) for _ in range(count)]
 
 
 def test_every_text_of_an_issue_adds_entries(scenario: Scenario) -> None:
@@ -56,16 +58,16 @@ def test_every_text_of_an_issue_adds_entries(scenario: Scenario) -> None:
     open_in(app, scenario.repository, count=4)
     issue = issues.create(*eve, IssueDraft(title="Like #1", body="or #1, `#2`, #5 and #99"))
     assert entries(app) == [("ship#1", "issue_ref", "ship#5")]
-    said = comments.create(*eve, issue, "See #2, #2, ADA/Ship#2 and #5")
+    comment = comments.create(*eve, issue, "See #2, #2, ADA/Ship#2 and #5")
     assert entries(app)[1:] == [("ship#2", "comment_ref", "ship#5")]
-    said = comments.edit(*eve, (said, issue), "See #3")
+    comment = comments.edit(*eve, (comment, issue), "See #3")
     assert entries(app)[1:] == [("ship#3", "comment_ref", "ship#5")]
     changed = issues.edit(*eve, issue, IssueEdit(title="Like #4"))
     assert entries(app)[2:] == [("ship#4", "issue_ref", "ship#5")]
     assert ("ship#1", "issue_ref", "ship#5") in entries(app)
     issues.edit(*eve, changed, IssueEdit(body="", state="closed"))
     assert entries(app) == [("ship#3", "comment_ref", "ship#5"), ("ship#4", "issue_ref", "ship#5")]
-    comments.delete(*eve, (said, issue))
+    comments.delete(*eve, (comment, issue))
     assert entries(app) == [("ship#4", "issue_ref", "ship#5")]
 
 
@@ -160,9 +162,9 @@ def test_closing_keywords_of_a_pull_request_are_kept(scenario: Scenario) -> None
     open_in(app, scenario.repository, count=5)
     open_in(app, scenario.repository, head="fix")
     text = "#1\n\nResolves: ada/ship#2, #6. Reopens #3; `closes #4`, closes #5 and reopens #5"
-    found = references_of_issue(*ada, "Fixes #1", text, is_pull=True).actions
+    results = references_of_issue(*ada, "Fixes #1", text, is_pull=True).actions
     numbers = {issue.id: issue.number for issue in open_numbers(app, scenario.repository)}
-    assert {numbers[key]: action for key, action in found.items()} == {
+    assert {numbers[key]: action for key, action in results.items()} == {
         1: "closes",
         2: "closes",
         6: "none",
@@ -172,9 +174,9 @@ def test_closing_keywords_of_a_pull_request_are_kept(scenario: Scenario) -> None
     assert set(references_of_issue(*ada, "Fixes #1", text, is_pull=False).actions.values()) == {"none"}
 
 
-def open_numbers(app: App, place: Repository) -> list[Issue]:
+def open_numbers(app: App, repository: Repository) -> list[Issue]:
     """Return the first issues of a repository."""
-    return [store.find_issue(app.database, place, number) for number in range(1, 7)]
+    return [store.find_issue(app.database, repository, number) for number in range(1, 7)]
 
 
 def test_a_review_mentions_issues_when_it_is_submitted(scenario: Scenario) -> None:
@@ -186,9 +188,9 @@ def test_a_review_mentions_issues_when_it_is_submitted(scenario: Scenario) -> No
     assert entries(app) == []
     reviews.submit(*bob, pull, pending, event="COMMENT", body="")
     assert entries(app) == [("ship#1", "comment_ref", "ship#3")]
-    made = reviews.create(*bob, pull, ReviewDraft(body="As in #2", event="APPROVED"))
+    review = reviews.create(*bob, pull, ReviewDraft(body="As in #2", event="APPROVED"))
     assert entries(app)[1:] == [("ship#2", "comment_ref", "ship#3")]
-    reviews.delete(*bob, pull, made)
+    reviews.delete(*bob, pull, review)
     assert entries(app) == [("ship#1", "comment_ref", "ship#3")]
 
 
@@ -201,10 +203,10 @@ def test_texts_mention_a_bounded_number_of_issues(scenario: Scenario) -> None:
     counts = [count_queries(app, ada, body) for body in ("#1", text, "x")]
     assert counts[0] == counts[1]
     texts = [f"{number} {text}" for number in range(10)]
-    found = references_of_review(*ada, texts)
-    assert sum(len(references.actions) for references in found.values()) == MOST_OF_REVIEW
-    found = references_of_review(*ada, ["#1", "x" * LONGEST_REVIEW, "#2"])
-    assert list(found) == ["#1"]
+    results = references_of_review(*ada, texts)
+    assert sum(len(references.actions) for references in results.values()) == MOST_OF_REVIEW
+    results = references_of_review(*ada, ["#1", "x" * LONGEST_REVIEW, "#2"])
+    assert list(results) == ["#1"]
 
 
 def count_queries(app: App, caller: tuple[App, Actor, object], body: str) -> int:

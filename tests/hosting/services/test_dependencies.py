@@ -58,8 +58,8 @@ def open_issues(scenario: Scenario, count: int) -> list[Issue]:
 
 def blockers(scenario: Scenario, issue: Issue) -> list[int]:
     """Return the numbers of what blocks an issue."""
-    found, _ = blockers_of(scenario.app.database, issue, Reader(scenario.owner), skip=0, limit=9)
-    return sorted(one.issue.number for one in found)
+    visible_issues, _ = blockers_of(scenario.app.database, issue, Reader(scenario.owner), skip=0, limit=9)
+    return sorted(item.issue.number for item in visible_issues)
 
 
 def test_blockers_are_added_removed_and_replaced(scenario: Scenario) -> None:
@@ -142,9 +142,9 @@ def test_a_graph_is_for_repositories_with_dependencies(scenario: Scenario) -> No
     app, actor, target = scenario.seen_by(scenario.writer)
     dependencies.add_blocker(app, actor, target, first, IssueReference(2))
     viewer = AppViewer(app, actor)
-    made = dependencies.graph(viewer, target, first)
-    assert [node.number for node in made.nodes] == [1, 2]
-    assert [(edge.issue, edge.blocker) for edge in made.edges] == [(0, 1)]
+    dependency_graph = dependencies.graph(viewer, target, first)
+    assert [node.number for node in dependency_graph.nodes] == [1, 2]
+    assert [(edge.issue, edge.blocker) for edge in dependency_graph.edges] == [(0, 1)]
     plain = make_repository(app.database, scenario.owner, "plain", has_dependencies=False)
     with pytest.raises(NoSuchDependency):
         dependencies.graph(viewer, scenario.seen_by(scenario.owner, plain)[2], first)

@@ -17,9 +17,9 @@ YEARS = {"min_value": datetime(1970, 1, 2), "max_value": datetime(9999, 12, 30)}
 @given(st.datetimes(timezones=st.sampled_from(ZONES), **YEARS))
 def test_a_date_is_kept_to_the_second(given_time: datetime) -> None:
     """It can be written again."""
-    kept = due(given_time, "DueDate")
-    assert kept is not None
-    assert datetime.fromisoformat(moment(kept)) == given_time.astimezone(UTC).replace(microsecond=0)
+    stored = due(given_time, "DueDate")
+    assert stored is not None
+    assert datetime.fromisoformat(moment(stored)) == given_time.astimezone(UTC).replace(microsecond=0)
 
 
 @pytest.mark.parametrize("zone", ZONES)

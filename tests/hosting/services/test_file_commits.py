@@ -63,9 +63,9 @@ def repository(app: App) -> Repository:
     return repositories.create(app, admin, admin, NewRepository(name="notes"), {"a.txt": b"one\n"})
 
 
-def git(place: Path, *arguments: str) -> str:
+def git(path: Path, *arguments: str) -> str:
     """Ask the real git."""
-    return subprocess.run(["git", "-C", str(place), *arguments], check=True, capture_output=True).stdout.decode()
+    return subprocess.run(["git", "-C", str(path), *arguments], check=True, capture_output=True).stdout.decode()
 
 
 def wanted(app: App, repository: Repository, *changes: FileChange, **more: Any) -> CommitRequest:
@@ -103,11 +103,11 @@ def log(app: App, repository: Repository, branch: str = "main") -> list[str]:
 
 def check_told(app: App, repository: Repository) -> None:
     """Ask that each commit was told of once, in order, and that the repository is sound."""
-    made = log(app, repository)
-    assert [after for _, after in pushes(app)] == made
+    created = log(app, repository)
+    assert [after for _, after in pushes(app)] == created
     with app.database.read() as connection:
         entries = repository_log.log_entries(connection, repository.id, ref="refs/heads/main", limit=10_000)
-    assert [entry.update.new for entry in reversed(entries)][1:] == made
+    assert [entry.update.new for entry in reversed(entries)][1:] == created
     for _ in range(2):
         git(copy(app, repository), "fsck", "--strict")
         app.copies.discard(repository.id)
@@ -206,8 +206,10 @@ def write_in_process(place: tuple[Path, str | None], number: int, name: str, cou
     host = App.open(Settings(data=place[0], database_url=url))
     repository = repository_by_id(host.database, number)
     for index in range(count):
-        made = commit_files(host, wanted(host, repository, put(f"{name}/{index}", os.urandom(20), "create")))
-        ready.put((f"{name}/{index}", made.commit.id))
+        commit_result = commit_files(
+            host, wanted(host, repository, put(f"{name}/{index}", os.urandom(20), "create"))
+        )
+        ready.put((f"{name}/{index}", commit_result.commit.id))
     host.close()
 
 
@@ -253,8 +255,8 @@ def test_a_process_that_is_killed_loses_nothing_it_told_of(
         os.kill(process.pid, signal.SIGKILL)
         process.join(60)
         commit_files(app, wanted(app, repository, put(f"after-{attempt}", b"", "create")))
-    made = log(app, repository)
-    assert set(known.values()) <= set(made)
+    created = log(app, repository)
+    assert set(known.values()) <= set(created)
     tree = git(copy(app, repository), "ls-tree", "-r", "--name-only", "main").split()
     assert set(known) <= set(tree)
     check_told(app, repository)
@@ -303,9 +305,9 @@ def test_an_update_in_between_makes_the_checks_run_again(
         return real(*arguments, **named)
 
     monkeypatch.setattr(ref_updates, "record", record)
-    made = commit_files(app, wanted(app, repository, put("b.txt", b"b", "create")))
-    assert made.commit.parents == (tries[0],)
-    assert [after for _, after in pushes(app)] == [made.commit.id]
+    commit_result = commit_files(app, wanted(app, repository, put("b.txt", b"b", "create")))
+    assert commit_result.commit.parents == (tries[0],)
+    assert [after for _, after in pushes(app)] == [commit_result.commit.id]
     assert git(copy(app, repository), "ls-tree", "--name-only", "main").split() == ["b.txt", "other.txt"]
 
 
@@ -412,12 +414,12 @@ def test_a_key_is_kept_for_its_retention(app: App, repository: Repository) -> No
     """What was done under it is told to whoever asks under it again, and then it is a new key."""
     admin = accounts.find_user(app.database, "admin")
     key = IdempotencyKey(admin.id, "once", "print")
-    made = commit_files(app, wanted(app, repository, put("k", b"k", "create"), key=key))
+    commit_result = commit_files(app, wanted(app, repository, put("k", b"k", "create"), key=key))
     for later, count in ((-10, 1), (10, 0)):
         with app.database.write() as connection:
             commit_keys.delete_old(connection, now=int(time.time()) + commit_keys.RETENTION_SECONDS + later)
             rows = connection.execute(select(key_rows.c.commit_id, key_rows.c.ref)).all()
-        assert [tuple(row) for row in rows] == [(made.commit.id, "refs/heads/main")] * count
+        assert [tuple(row) for row in rows] == [(commit_result.commit.id, "refs/heads/main")] * count
 
 
 @pytest.mark.parametrize(("first", "second"), [("a", "a/b"), ("a/b", "a"), ("main", "main/x")])
@@ -476,9 +478,9 @@ ATTRIBUTES = b"*.bin filter=lfs diff=lfs merge=lfs -text\n"
 
 def stored(app: App, repository: Repository, path: str) -> bytes:
     """Return what git keeps at a path."""
-    place = copy(app, repository)
+    target_path = copy(app, repository)
     return subprocess.run(
-        ["git", "-C", str(place), "show", f"main:{path}"], check=True, capture_output=True
+        ["git", "-C", str(target_path), "show", f"main:{path}"], check=True, capture_output=True
     ).stdout
 
 
@@ -562,10 +564,10 @@ def test_random_changes_agree_with_a_model(
             model = after
             accepted += 1
     assert accepted > requests // 4
-    place = copy(app, repository)
-    subprocess.run(["git", "clone", "-q", str(place), str(tmp_path / "clone")], check=True)
+    target_path = copy(app, repository)
+    subprocess.run(["git", "clone", "-q", str(target_path), str(tmp_path / "clone")], check=True)
     tree = {}
-    for line in git(place, "ls-tree", "-r", "main").splitlines():
+    for line in git(target_path, "ls-tree", "-r", "main").splitlines():
         meta, _, path = line.partition("\t")
         tree[path] = (int(meta.split()[0], 8), (tmp_path / "clone" / path).read_bytes())
     assert tree == model
@@ -615,9 +617,9 @@ def model_apply(
     if change.operation == "rename":
         files[change.path] = files.pop(change.from_path)
         return True
-    kept = files.get(change.path, (0o100644, b""))[0] if change.operation != "create" else 0o100644
+    stored_stored = files.get(change.path, (0o100644, b""))[0] if change.operation != "create" else 0o100644
     content = change.content._source  # type: ignore[union-attr]
-    files[change.path] = (change.mode or kept, content)  # type: ignore[assignment]
+    files[change.path] = (change.mode or stored_stored, content)  # type: ignore[assignment]
     return True
 
 

@@ -29,14 +29,14 @@ def test_a_license_has_the_year_and_its_holder() -> None:
 def test_every_license_has_a_text() -> None:
     """Also those that are not UTF-8."""
     assert len(file_templates.licenses()) > 100
-    for one in file_templates.licenses():
-        assert file_templates.license_text(one.key)[1].strip()
+    for license_template in file_templates.licenses():
+        assert file_templates.license_text(license_template.key)[1].strip()
 
 
 def test_the_labels_of_a_set_are_valid() -> None:
     """Their colours, and their names once each."""
     for chosen in file_templates.LABEL_SETS.values():
-        assert [check_color(one.color) for one in chosen] == [one.color for one in chosen]
-        assert len({one.name for one in chosen}) == len(chosen)
+        assert [check_color(item.color) for item in chosen] == [item.color for item in chosen]
+        assert len({item.name for item in chosen}) == len(chosen)
     with pytest.raises(NoSuchTemplate):
         file_templates.label_set("none")

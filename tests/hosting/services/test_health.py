@@ -40,9 +40,9 @@ def test_a_database_that_cannot_be_read_does_not_answer(settings: Settings, data
     with database.write() as connection:
         connection.execute(text("DROP TABLE alembic_version"))
         connection.execute(text("CREATE VIEW alembic_version AS SELECT no_such.x FROM (SELECT 1 AS x) AS no_such"))
-    found = problems(host)
-    assert set(found) <= {"database", "migrations"}
-    assert found
+    results = problems(host)
+    assert set(results) <= {"database", "migrations"}
+    assert results
     host.close()
 
 

@@ -51,9 +51,9 @@ More.
 @pytest.mark.parametrize("content", [b"# What?\n\nTell us.", b"---\nTitle\n---\nTell us.", b"---\na: [\n---\nx"])
 def test_markdown_without_settings_is_named_after_its_file(content: bytes) -> None:
     """Two horizontal rules are no front matter."""
-    found = parse_template("ISSUE_TEMPLATE/plain.md", content)
-    assert (found.name, found.content) == ("plain.md", content.decode())
-    assert found.about == " ".join(content.decode().split())
+    issue_template = parse_template("ISSUE_TEMPLATE/plain.md", content)
+    assert (issue_template.name, issue_template.content) == ("plain.md", content.decode())
+    assert issue_template.about == " ".join(content.decode().split())
 
 
 def test_a_form_has_fields() -> None:

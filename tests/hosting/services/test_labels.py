@@ -32,45 +32,45 @@ def scenario(app: App) -> Scenario:
 def test_a_label_is_created_edited_and_deleted(scenario: Scenario) -> None:
     """What an edit does not name stays."""
     writer = scenario.seen_by(scenario.writer)
-    made = labels.create(*writer, BUG)
-    assert (made.name, made.color, made.archived_at) == ("bug", "ff0000", 0)
-    edited = labels.edit(*writer, made.id, LabelEdit(name="defect", is_archived=True))
+    label = labels.create(*writer, BUG)
+    assert (label.name, label.color, label.archived_at) == ("bug", "ff0000", 0)
+    edited = labels.edit(*writer, label.id, LabelEdit(name="defect", is_archived=True))
     assert (edited.name, edited.color, edited.archived_at > 0) == ("defect", "ff0000", True)
-    labels.delete(*writer, made.id)
+    labels.delete(*writer, label.id)
     with pytest.raises(NoSuchLabel):
-        labels.edit(*writer, made.id, LabelEdit(name="again"))
+        labels.edit(*writer, label.id, LabelEdit(name="again"))
 
 
 def test_only_those_who_may_write_issues_change_labels(scenario: Scenario) -> None:
     """Whoever calls the service: there is no guard before it."""
-    made = labels.create(*scenario.seen_by(scenario.writer), BUG)
+    created_label = labels.create(*scenario.seen_by(scenario.writer), BUG)
     with pytest.raises(LoginRequired):
         labels.create(*scenario.seen_by(None), BUG)
     for call in (
         lambda: labels.create(*scenario.seen_by(scenario.reader), BUG),
-        lambda: labels.edit(*scenario.seen_by(scenario.reader), made.id, LabelEdit(name="x")),
-        lambda: labels.delete(*scenario.seen_by(scenario.reader), made.id),
+        lambda: labels.edit(*scenario.seen_by(scenario.reader), created_label.id, LabelEdit(name="x")),
+        lambda: labels.delete(*scenario.seen_by(scenario.reader), created_label.id),
     ):
         with pytest.raises(Forbidden) as refused:
             call()
         assert refused.value.permission == Permission.WRITE
     with pytest.raises(RepositoryArchived):
         labels.create(*scenario.seen_by(scenario.owner, scenario.archived()), BUG)
-    found, _ = labels_of(scenario.app.database, scenario.repository, skip=0, limit=9)
-    assert [label.name for label in found] == ["bug"]
+    found_labels, _ = labels_of(scenario.app.database, scenario.repository, skip=0, limit=9)
+    assert [label.name for label in found_labels] == ["bug"]
 
 
 def test_only_owners_change_the_labels_of_an_organization(scenario: Scenario) -> None:
     """Members do not."""
     account = make_organization(scenario.app.database, "acme", scenario.owner)
     owned = OrganizationAccess(account, Mode.OWNER)
-    made = labels.create(scenario.app, Actor(scenario.owner), owned, BUG)
-    assert made.organization_id == account.id
+    label = labels.create(scenario.app, Actor(scenario.owner), owned, BUG)
+    assert label.organization_id == account.id
     with pytest.raises(Forbidden) as refused:
-        labels.delete(scenario.app, Actor(scenario.reader), OrganizationAccess(account, Mode.WRITE), made.id)
+        labels.delete(scenario.app, Actor(scenario.reader), OrganizationAccess(account, Mode.WRITE), label.id)
     assert refused.value.permission == Permission.ORGANIZATION_OWNER
     with pytest.raises(LoginRequired):
-        labels.delete(scenario.app, ANONYMOUS, owned, made.id)
+        labels.delete(scenario.app, ANONYMOUS, owned, label.id)
 
 
 def test_a_name_and_a_color_are_validated(scenario: Scenario) -> None:

@@ -19,8 +19,10 @@ from tests.hosting.repository_helpers import make_people
 def make(app: App) -> Repository:
     """Make a repository with a file of ten bytes in Python and one of five in C."""
     (ada,) = make_people(app.database, "ada")
-    made = repositories.create(app, ada, ada, NewRepository(name="ship"), {"a.py": b"x" * 10, "b.c": b"y" * 5})
-    return repository_by_id(app.database, made.id)
+    repository = repositories.create(
+        app, ada, ada, NewRepository(name="ship"), {"a.py": b"x" * 10, "b.c": b"y" * 5}
+    )
+    return repository_by_id(app.database, repository.id)
 
 
 def push(app: App, repository: Repository) -> None:
@@ -92,8 +94,8 @@ def test_repositories_that_no_process_counted_are_found(app: App, monkeypatch: p
 def test_an_empty_or_deleted_repository_has_none(app: App) -> None:
     """And is no error."""
     (ada,) = make_people(app.database, "ada")
-    made = repositories.create(app, ada, ada, NewRepository(name="empty"))
-    languages.count(app, made.id)
+    repository = repositories.create(app, ada, ada, NewRepository(name="empty"))
+    languages.count(app, repository.id)
     languages.count(app, 999_999)
-    assert shown(app, made) == []
+    assert shown(app, repository) == []
     assert rows.outdated_repositories(app.database, 10) == []

@@ -87,11 +87,11 @@ def test_only_what_nobody_has_had_for_a_while_leaves_the_bucket(
     for content in (b"linked", b"left"):
         bucket.written[key(content)] = old
     strange = ("lfs/notes.txt", f"lfs/ff/ff/{name(b'left')}", f"other/{object_key(name(b'left'))}")
-    for one in strange:
-        bucket.objects[one] = b"?"
-        bucket.written[one] = old
+    for item in strange:
+        bucket.objects[item] = b"?"
+        bucket.written[item] = old
     lfs.link(far.database, repository, name(b"linked"), 6)
-    findings = [(found.kind.value, found.where) for found in check_lfs_objects(far)]
+    findings = [(finding.kind.value, finding.where) for finding in check_lfs_objects(far)]
     assert findings == [("lfs-unlinked", name(b"left"))]
     bucket.page = 2
     with backup_lease(far.database):
@@ -144,7 +144,7 @@ def test_a_bucket_that_cannot_be_used_fails_nothing(far: App, bucket: Bucket) ->
         assert collect_garbage(refused, now=time.time()) == 0
     assert [line["event"] for line in lines] == ["LFS garbage collection failed"]
     assert "hunter2" not in str(lines)
-    assert [found.kind.value for found in check_lfs_objects(refused)] == ["lfs-store"]
+    assert [finding.kind.value for finding in check_lfs_objects(refused)] == ["lfs-store"]
     refused.close()
     assert "instance" in bucket.objects
 

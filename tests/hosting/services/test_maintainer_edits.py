@@ -38,8 +38,8 @@ def bob(clients: ServiceClients, ada: httpx.Client) -> httpx.Client:
     del ada
     client = clients.user("bob")
     assert client.post("/repos/ada/ship/forks", json={}).status_code == 202
-    made = client.post("/repos/bob/ship/branches", json={"new_branch_name": "fix", "old_branch_name": "main"})
-    assert made.status_code == 201, made.text
+    response = client.post("/repos/bob/ship/branches", json={"new_branch_name": "fix", "old_branch_name": "main"})
+    assert response.status_code == 201, response.text
     assert write(client, "bob/ship", "fix", "hull.txt").status_code == 201
     new = {"title": "Fix", "head": "bob:fix", "base": "main", "allow_maintainer_edit": True}
     assert client.post("/repos/ada/ship/pulls", json=new).status_code == 201
@@ -98,8 +98,8 @@ def test_a_maintainer_pushes_to_the_head_branch(
     git.commit("mast.txt", "mast")
     git("push", "-q", fork, "HEAD:fix")
     for refused in ("HEAD:main", "HEAD:refs/tags/v1", "HEAD:new", ":fix"):
-        answer = git.try_to("push", fork, refused)
-        assert (answer.returncode, "head branches of pull requests" in answer.stderr) == (1, True)
+        completed = git.try_to("push", fork, refused)
+        assert (completed.returncode, "head branches of pull requests" in completed.stderr) == (1, True)
     git.commit("keel.txt", "keel")
     assert git.try_to("push", fork, "HEAD:fix", "HEAD:main").returncode == 1
     eve = address(clients.service.url, "eve", PASSWORD, "bob/ship")

@@ -135,8 +135,8 @@ def test_a_repository_that_cannot_be_compacted_does_not_keep_the_others_from_it(
     """It is named."""
     owner = repository.owner
     damaged = repositories.create(app, owner, owner, repositories.NewRepository(name="two"), {"a": b"b"})
-    for place in (repository, damaged):
-        commits(app, place, 3)
+    for target_repository in (repository, damaged):
+        commits(app, target_repository, 3)
     with app.database.write() as connection:
         connection.execute(update(packs).where(packs.c.repository_id == damaged.id).values(content=b"PACK"))
     run = maintenance.compact if work == "compact" else maintenance.collect_garbage

@@ -41,12 +41,12 @@ def pushed(git: Git, path: str, content: str) -> float:
 
 def conflicting(api: httpx.Client, repository: str) -> set[int]:
     """Return the numbers of the open pull requests that do not merge."""
-    found: set[int] = set()
+    results: set[int] = set()
     for page in range(1, OPEN // PAGE + 1):
-        answer = api.get(f"/repos/{repository}/pulls", params={"state": "open", "limit": PAGE, "page": page})
-        assert len(answer.json()) == PAGE
-        found.update(one["number"] for one in answer.json() if not one["mergeable"])
-    return found
+        response = api.get(f"/repos/{repository}/pulls", params={"state": "open", "limit": PAGE, "page": page})
+        assert len(response.json()) == PAGE
+        results.update(item["number"] for item in response.json() if not item["mergeable"])
+    return results
 
 
 @pytest.mark.long

@@ -43,8 +43,8 @@ def test_others_see_public_members_only(app: App, people: dict[str, Account], gu
         (ANONYMOUS, stranger, ["ada"]),
         (Actor(people["eve"]), stranger, ["ada"]),
     ):
-        found, total = members.list_members(app, actor, target, skip=0, limit=9)
-        assert ([one.name for one in found], total) == (seen, len(seen))
+        found_accounts, total = members.list_members(app, actor, target, skip=0, limit=9)
+        assert ([item.name for item in found_accounts], total) == (seen, len(seen))
     assert members.is_member(app, ada, member, ben)
     assert not members.is_member(app, ada, member, ben, public_only=True)
     assert not members.is_member(app, Actor(people["eve"]), stranger, ben)

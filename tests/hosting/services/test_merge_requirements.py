@@ -57,8 +57,10 @@ def unmet(
     user = user or scenario.writer
     app, _, target = scenario.seen_by(user)
     repo = open_latest(app, target)
-    found = unmet_requirements(app, target, user, pull, repo=repo, base=pull.base_sha, style=style)
-    return {str(one.requirement): one.message for one in found}
+    found_unmet_requirements = unmet_requirements(
+        app, target, user, pull, repo=repo, base=pull.base_sha, style=style
+    )
+    return {str(item.requirement): item.message for item in found_unmet_requirements}
 
 
 def review(scenario: Scenario, pull: Issue, state: str) -> None:
@@ -114,8 +116,8 @@ def test_statuses_are_required_by_a_rule(scenario: Scenario, pull: Issue) -> Non
 
     def report(context: str, state: str) -> None:
         with scenario.app.database.quick_write() as link:
-            made = (link, scenario.repository, scenario.owner, pull.head_sha)
-            commit_statuses.add_status(*made, context=context, state=state)
+            created = (link, scenario.repository, scenario.owner, pull.head_sha)
+            commit_statuses.add_status(*created, context=context, state=state)
 
     report("build", "pending")
     report("lint", "failure")

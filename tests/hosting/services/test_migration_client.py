@@ -39,8 +39,8 @@ def test_credentials_stay_where_they_belong(inside: App) -> None:
         for url in (f"{home.url}/a", f"{other.url}/a", f"{home.url}/away"):
             client.read(client.request("GET", HttpUrl.parse(url), {}))
         client.read(client.request("GET", HttpUrl.parse(f"{other.url}/a"), {"authorization": "own"}))
-    assert [one.authorization for one in home.seen] == ["token t0ken", "token t0ken"]
-    assert [one.authorization for one in other.seen] == ["", "", "own"]
+    assert [request.authorization for request in home.seen] == ["token t0ken", "token t0ken"]
+    assert [request.authorization for request in other.seen] == ["", "", "own"]
 
 
 def test_files_are_limited_one_by_one_and_together(inside: App, tmp_path: Path) -> None:

@@ -60,9 +60,9 @@ def clients(settings: Settings, database: Database, shared_server: SharedServer)
     """Run a service that may migrate from this machine, up to eight mebibytes."""
     inwards = msgspec.structs.replace(settings, migration_allowed_hosts="loopback", migration_max_mb=8)
     with shared_server.serving(build(inwards)) as url:
-        for made in open_clients(Service(url, inwards, database)):
-            made.account("eve")
-            yield made
+        for service_clients in open_clients(Service(url, inwards, database)):
+            service_clients.account("eve")
+            yield service_clients
 
 
 @contextmanager
@@ -90,8 +90,8 @@ def fill(source: ServiceClients, folder: Path) -> httpx.Client:
     release = {"tag_name": "v1", "name": "One", "body": "New"}
     number = ada.post("/repos/ada/ship/releases", json=release).json()["id"]
     for name, content in FILES.items():
-        made = ada.post(f"/repos/ada/ship/releases/{number}/assets", params={"name": name}, content=content)
-        assert made.status_code == 201, made.text
+        response = ada.post(f"/repos/ada/ship/releases/{number}/assets", params={"name": name}, content=content)
+        assert response.status_code == 201, response.text
     return ada
 
 
@@ -110,7 +110,7 @@ def same(value: Any) -> Any:
     """Return what must be the same on both sides."""
     if isinstance(value, dict):
         return {key: same(inner) for key, inner in value.items() if key not in OWN}
-    return [same(one) for one in value] if isinstance(value, list) else value
+    return [same(item) for item in value] if isinstance(value, list) else value
 
 
 def migrated(clients: ServiceClients, source: ServiceClients, **body: Any) -> httpx.Response:
@@ -126,12 +126,12 @@ def test_release_files_and_lfs_objects_are_the_same_afterwards(clients: ServiceC
     with second_service(tmp_path / "second") as source:
         ada = fill(source, tmp_path / "work")
         before = ada.get("/repos/ada/ship/releases").json()
-        answer = migrated(clients, source, releases=True, lfs=True)
-        assert answer.status_code == 201, answer.text
+        response = migrated(clients, source, releases=True, lfs=True)
+        assert response.status_code == 201, response.text
     after = clients.anonymous.get("/repos/eve/copy/releases").json()
     assert same(after) == same(before)
-    found = {one["name"]: one["browser_download_url"] for one in after[0]["assets"]}
-    assert {name: httpx.get(url).content for name, url in found.items()} == FILES
+    results = {asset["name"]: asset["browser_download_url"] for asset in after[0]["assets"]}
+    assert {name: httpx.get(url).content for name, url in results.items()} == FILES
     raw = clients.anonymous.get("/repos/eve/copy/media/film.bin", params={"ref": "main"})
     assert raw.content == LARGE
     progress = clients.anonymous.get("/repos/eve/copy/migration").json()
@@ -154,8 +154,8 @@ def test_more_than_the_settings_allow_ends_the_migration(clients: ServiceClients
         number = ada.get("/repos/ada/ship/releases").json()[0]["id"]
         path = f"/repos/ada/ship/releases/{number}/assets"
         assert ada.post(path, params={"name": "second"}, content=b"x" * 6_000_000).status_code == 201
-        answer = migrated(clients, source, releases=True)
-        assert (answer.status_code, "migration_max_mb" in answer.text) == (422, True)
+        response = migrated(clients, source, releases=True)
+        assert (response.status_code, "migration_max_mb" in response.text) == (422, True)
         assert clients.anonymous.get("/repos/eve/copy").status_code == 404
         assert migrated(clients, source, lfs=True).status_code == 201
 
@@ -179,11 +179,11 @@ def copy(app: App, ada: Account) -> Repository:
     return repositories.create(app, ada, ada, NewRepository(name="copy"), {"film.bin": POINTER.format()})
 
 
-def batch(stub: HttpStub, **answer: Any) -> None:
+def batch(stub: HttpStub, **response: Any) -> None:
     """Let a stub answer about the object."""
     stub.answers["/octo/ship.git/info/lfs/objects/batch"] = (
         200,
-        json.dumps({"transfer": "basic", "objects": [{"oid": OID, "size": len(LARGE), **answer}]}).encode(),
+        json.dumps({"transfer": "basic", "objects": [{"oid": OID, "size": len(LARGE), **response}]}).encode(),
     )
 
 
@@ -200,8 +200,8 @@ def test_an_object_elsewhere_is_fetched_without_the_credentials(inside: App, cop
     with http_stub({"/object": (200, LARGE)}) as other, http_stub({}) as stub:
         batch(stub, actions={"download": {"href": f"{other.url}/object", "header": {"X-Own": "1"}}})
         assert fetched(inside, copy, stub) == 1
-    assert [one.authorization for one in stub.seen] == ["Basic c2VjcmV0"]
-    assert [one.authorization for one in other.seen] == [""]
+    assert [request.authorization for request in stub.seen] == ["Basic c2VjcmV0"]
+    assert [request.authorization for request in other.seen] == [""]
     with inside.database.read() as connection:
         assert connection.execute(select(tables.lfs_links.c.oid)).scalars().all() == [OID]
 
@@ -258,8 +258,8 @@ def test_files_of_github_come_from_its_api(inside: App, ada: Account, copy: Repo
             inside, "github", url, token="t0ken", credentials=remotes.Credentials()
         )
         migration_imports.import_parts(inside, copy, ada, source, ImportParts(releases=True))
-    assert {one.authorization for one in stub.seen} == {"token t0ken"}
-    assert [one.authorization for one in other.seen] == [""]
+    assert {request.authorization for request in stub.seen} == {"token t0ken"}
+    assert [request.authorization for request in other.seen] == [""]
     columns = (tables.attachments.c[name] for name in ("name", "size", "download_count"))
     with inside.database.read() as connection:
         assert [tuple(row) for row in connection.execute(select(*columns))] == [("boat", 4, 3)]

@@ -45,7 +45,7 @@ def same(value: Any) -> Any:
     """Return what must be the same on both sides."""
     if isinstance(value, dict):
         return {key: same(inner) for key, inner in value.items() if key not in OWN}
-    return [same(one) for one in value] if isinstance(value, list) else value
+    return [same(item) for item in value] if isinstance(value, list) else value
 
 
 def listed(client: httpx.Client, path: str) -> Any:
@@ -76,16 +76,16 @@ def test_issues_and_releases_of_another_service_are_the_same_afterwards(
     ada.post(f"{ship}/issues/1/dependencies", json={"index": 2})
     assert ada.post(f"{ship}/releases", json={"tag_name": "v1", "name": "One", "body": "New"}).status_code == 201
     given = {"service": "gitea", "issues": True, "labels": True, "milestones": True, "releases": True}
-    answer = migrated(ada, clients, **given)
-    assert answer.status_code == 201, answer.text
-    assert (answer.json()["open_issues_count"], answer.json()["release_counter"]) == (2, 1)
+    response = migrated(ada, clients, **given)
+    assert response.status_code == 201, response.text
+    assert (response.json()["open_issues_count"], response.json()["release_counter"]) == (2, 1)
     for path in ("labels", "milestones?state=all", "issues?state=all", "issues/comments", "releases"):
-        found = listed(ada, f"/repos/ada/copy/{path}")
-        assert found == listed(ada, f"{ship}/{path}"), path
-        assert found
-    assert [one["login"] for one in ada.get("/repos/ada/copy/issues/1").json()["assignees"]] == ["ada"]
+        results = listed(ada, f"/repos/ada/copy/{path}")
+        assert results == listed(ada, f"{ship}/{path}"), path
+        assert results
+    assert [assignee["login"] for assignee in ada.get("/repos/ada/copy/issues/1").json()["assignees"]] == ["ada"]
     blockers = ada.get("/repos/ada/copy/issues/1/dependencies").json()
-    assert [one["number"] for one in blockers] == [2]
+    assert [blocker["number"] for blocker in blockers] == [2]
     assert ada.get("/repos/ada/copy/issues/2").json()["original_author"] == "bob"
     (comment,) = ada.get("/repos/ada/copy/issues/1/comments").json()
     assert (comment["original_author"], comment["user"]["login"]) == ("bob", "ada")
@@ -182,22 +182,22 @@ GITHUB: dict[str, Any] = {
 
 def answers(shapes: dict[str, Any]) -> dict[str, tuple[int, bytes]]:
     """Return what GitHub answers: a page with everything, and an empty one."""
-    found = {}
+    results = {}
     for path, shape in shapes.items():
         start = f"/api/v3/repos/octo/ship/{path}{'&' if '?' in path else '?'}page="
-        found[f"{start}1&per_page=100"] = (200, msgspec.json.encode(shape))
-        found[f"{start}2&per_page=100"] = (200, b"[]")
-    return found
+        results[f"{start}1&per_page=100"] = (200, msgspec.json.encode(shape))
+        results[f"{start}2&per_page=100"] = (200, b"[]")
+    return results
 
 
 def imported(app: App, stub: HttpStub) -> Repository:
     """Import everything from a stub of GitHub."""
     ada = accounts.create_user(app.database, "ada", Secret("a-password-for-tests"), email="ada@example.org")
-    made = repositories.create(app, ada, ada, NewRepository(name="copy"))
+    repository = repositories.create(app, ada, ada, NewRepository(name="copy"))
     url = remotes.parse_address(f"{stub.url}/octo/ship.git", "CloneAddr")
     source = migration_sources.open_source(app, "github", url, token="t0ken", credentials=remotes.Credentials())
-    migration_imports.import_parts(app, made, ada, source, EVERYTHING)
-    return repository_by_id(app.database, made.id)
+    migration_imports.import_parts(app, repository, ada, source, EVERYTHING)
+    return repository_by_id(app.database, repository.id)
 
 
 def rows_of(app: App, table: Table, *names: str) -> list[tuple[Any, ...]]:
@@ -209,14 +209,14 @@ def rows_of(app: App, table: Table, *names: str) -> list[tuple[Any, ...]]:
 def test_the_shapes_of_github_are_understood(inside: App) -> None:
     """A pull request becomes a closed issue; what belongs to other repositories is left out."""
     with http_stub(answers(GITHUB)) as stub:
-        made = imported(inside, stub)
-    assert {one.authorization for one in stub.seen} == {"token t0ken"}
-    assert (made.last_issue, made.open_issues, made.release_count) == (4, 1, 0)
+        repository = imported(inside, stub)
+    assert {request.authorization for request in stub.seen} == {"token t0ken"}
+    assert (repository.last_issue, repository.open_issues, repository.release_count) == (4, 1, 0)
     assert rows_of(inside, tables.labels, "name", "color", "description") == [("bug", "d73a4a", "")]
     assert rows_of(inside, tables.milestones, "title", "is_closed", "closed_at") == [
         ("Spring", True, 1_578_009_600)
     ]
-    found = rows_of(
+    results = rows_of(
         inside,
         tables.issues,
         "number",
@@ -227,7 +227,7 @@ def test_the_shapes_of_github_are_understood(inside: App) -> None:
         "is_locked",
         "comment_count",
     )
-    assert sorted(found) == [
+    assert sorted(results) == [
         (2, "Leak", "", "octocat", False, True, 1),
         (4, "Fix", "ab", "", True, False, 0),
     ]

@@ -58,8 +58,8 @@ def test_the_api_is_found_by_the_address_to_clone_from(
     app: App, service: SourceService, url: str, api: str
 ) -> None:
     """Each service has it in its own place."""
-    found = source(app, url, service)
-    assert (found.url.url, found.full_name) == (api, "ada/ship")
+    api_source = source(app, url, service)
+    assert (api_source.url.url, api_source.full_name) == (api, "ada/ship")
 
 
 @on_sqlite
@@ -79,7 +79,7 @@ def test_lists_are_read_page_by_page(inside: App, stub: HttpStub) -> None:
     pages = [[label.name for label in page] for page in source(inside, f"{stub.url}/ada/ship").labels()]
     assert pages == [["bug", "idea"], ["late"]]
     list(source(inside, f"{stub.url}/ada/ship", token="").labels())
-    assert {one.authorization for one in stub.seen} == {"token t", "Basic YWRhOnB3"}
+    assert {request.authorization for request in stub.seen} == {"token t", "Basic YWRhOnB3"}
 
 
 @on_sqlite
@@ -99,9 +99,9 @@ def test_pull_requests_are_left_out_unless_asked_for(inside: App, stub: HttpStub
     query = "state=all&sort=created&direction=asc&page={}&per_page=100"
     stub.answers[f"{path}?{query.format(1)}"] = (200, json.dumps(listed).encode())
     stub.answers[f"{path}?{query.format(2)}"] = (200, b"[]")
-    found = source(inside, f"{stub.url}/ada/ship", "github")
-    assert [[one.number for one in page] for page in found.issues(with_pulls=False)] == [[1]]
-    assert [[one.number for one in page] for page in found.issues(with_pulls=True)] == [[1, 2]]
+    api_source = source(inside, f"{stub.url}/ada/ship", "github")
+    assert [[item.number for item in page] for page in api_source.issues(with_pulls=False)] == [[1]]
+    assert [[item.number for item in page] for page in api_source.issues(with_pulls=True)] == [[1, 2]]
 
 
 @on_sqlite

@@ -23,21 +23,21 @@ def scenario(app: App) -> Scenario:
 def test_a_milestone_is_created_edited_and_closed(scenario: Scenario) -> None:
     """What an edit does not name stays, and a due date can be removed."""
     writer = scenario.seen_by(scenario.writer)
-    made = milestones.create(*writer, SEASON)
-    closed = milestones.edit(*writer, made, MilestoneEdit(is_closed=True))
-    assert (closed.title, closed.is_closed, closed.due_at) == ("Season", True, made.due_at)
-    assert made.due_at == int(datetime(2030, 1, 1, tzinfo=UTC).timestamp())
-    assert milestones.edit(*writer, made, MilestoneEdit(due_on=NO_DUE_DATE)).due_at == 0
+    milestone = milestones.create(*writer, SEASON)
+    closed = milestones.edit(*writer, milestone, MilestoneEdit(is_closed=True))
+    assert (closed.title, closed.is_closed, closed.due_at) == ("Season", True, milestone.due_at)
+    assert milestone.due_at == int(datetime(2030, 1, 1, tzinfo=UTC).timestamp())
+    assert milestones.edit(*writer, milestone, MilestoneEdit(due_on=NO_DUE_DATE)).due_at == 0
 
 
 def test_only_those_who_may_write_issues_change_milestones(scenario: Scenario) -> None:
     """Whoever calls the service: there is no guard before it."""
-    made = milestones.create(*scenario.seen_by(scenario.writer), SEASON)
+    milestone = milestones.create(*scenario.seen_by(scenario.writer), SEASON)
     reader, nobody = scenario.seen_by(scenario.reader), scenario.seen_by(None)
     calls: list[Callable[[Caller], object]] = [
         lambda who: milestones.create(*who, SEASON),
-        lambda who: milestones.edit(*who, made, MilestoneEdit(title="x")),
-        lambda who: milestones.delete(*who, made),
+        lambda who: milestones.edit(*who, milestone, MilestoneEdit(title="x")),
+        lambda who: milestones.delete(*who, milestone),
     ]
     for call in calls:
         with pytest.raises(Forbidden):

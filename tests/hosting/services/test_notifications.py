@@ -49,7 +49,7 @@ def test_a_thread_is_marked_and_returned_as_it_is_then(scenario: Scenario, leak:
         notifications.mark_all(app, bob, NotificationFilter(), "gone", limit=5)
     every = NotificationFilter(statuses=("unread", "read", "pinned"))
     changed = notifications.mark_all(app, bob, every, "read", limit=5)
-    assert [one.notification.status for one in changed] == ["read"]
+    assert [item.notification.status for item in changed] == ["read"]
     assert notifications.mark_all(app, bob, every, "read", limit=5) == []
     assert notifications.find(app, bob, thread.notification.id).notification.status == "read"
 
@@ -73,7 +73,7 @@ def test_a_transfer_waits_and_its_thread_is_read_with_it(scenario: Scenario) -> 
     """By who sees the transfers that wait for them."""
     app, bob = scenario.app, Actor(scenario.writer)
     transfers.start(*scenario.seen_by(scenario.owner), "bob")
-    assert [one.name for one in transfers.list_waiting(app, bob)] == ["ship"]
+    assert [waiting_transfer.name for waiting_transfer in transfers.list_waiting(app, bob)] == ["ship"]
     assert transfers.list_waiting(app, Actor(scenario.reader)) == []
     assert notifications.count_unread(app, bob) == 1
     notifications.read_transfers(app, bob)

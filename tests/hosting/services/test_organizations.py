@@ -52,7 +52,7 @@ def test_who_may_not_create_organizations_is_refused(app: App, ada: Account) -> 
     assert error.value.permission == Permission.SITE_ADMIN
     admin = Actor(accounts.find_user(app.database, "admin"))
     assert organizations.create(app, admin, ada, wanted).name == "guild"
-    assert [one.name for one in organizations.list_of_user(app, admin, ada, skip=0, limit=9)[0]] == ["guild"]
+    assert [item.name for item in organizations.list_of_user(app, admin, ada, skip=0, limit=9)[0]] == ["guild"]
 
 
 def test_only_owners_change_an_organization(app: App, ada: Account, guild: Account) -> None:

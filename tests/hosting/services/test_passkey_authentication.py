@@ -45,22 +45,22 @@ def ask(
 
 def verify(
     app: App,
-    answer: str,
+    output: str,
     purpose: ChallengePurpose = ChallengePurpose.LOGIN,
     user: Account | None = None,
     now: float | None = None,
 ) -> Account:
     """Verify a response."""
-    return passkey_authentication.verify(app, PARTY, purpose, user, answer, address=ADDRESS, now=now)
+    return passkey_authentication.verify(app, PARTY, purpose, user, output, address=ADDRESS, now=now)
 
 
 def test_a_passkey_tells_who_logs_in(app: App, ada: Account) -> None:
     """A response is accepted once."""
     key, _ = add_passkey(app, ada)
-    answer = key.get(ask(app))
-    assert verify(app, answer) == ada
+    response = key.get(ask(app))
+    assert verify(app, response) == ada
     with pytest.raises(ChallengeExpired):
-        verify(app, answer)
+        verify(app, response)
     assert verify(app, key.get(ask(app))) == ada
 
 
@@ -73,7 +73,9 @@ def test_a_user_is_asked_for_their_own_passkeys(app: App, ada: Account, purpose:
     key, _ = add_passkey(app, ada)
     foreign, _ = add_passkey(app, eve)
     options = ask(app, purpose, ada)
-    assert [one["id"] for one in json.loads(options)["allowCredentials"]] == [encoded(key.credential_id)]
+    assert [credential["id"] for credential in json.loads(options)["allowCredentials"]] == [
+        encoded(key.credential_id)
+    ]
     with pytest.raises(PasskeyRefused):
         verify(app, foreign.get(options), purpose, ada)
     key.verifies_user = False
@@ -106,11 +108,11 @@ def test_a_response_that_is_not_of_the_passkey_is_refused(app: App, ada: Account
     """Its challenge is consumed; another user handle, or none where it is all there is, is refused too."""
     key, _ = add_passkey(app, ada)
     stranger = SoftwareAuthenticator(credential_id=key.credential_id, user_handle=key.user_handle)
-    answer = stranger.get(ask(app))
+    response = stranger.get(ask(app))
     with pytest.raises(PasskeyRefused):
-        verify(app, answer)
+        verify(app, response)
     with pytest.raises(ChallengeExpired):
-        verify(app, answer)
+        verify(app, response)
     with pytest.raises(PasskeyRefused):
         verify(app, SoftwareAuthenticator(user_handle=key.user_handle).get(ask(app)))
     with pytest.raises(PasskeyRefused):
@@ -162,8 +164,8 @@ def test_challenges_are_limited_for_each_address(app: App, ada: Account) -> None
     assert 0 < caught.value.seconds <= app.settings.login_failure_minutes * 60
     ask(app, address="192.0.2.8")
     with app.database.read() as connection:
-        kept = connection.exec_driver_sql("SELECT count(*) FROM passkey_challenges").scalar_one()
-    assert kept <= limit + 3
+        stored = connection.exec_driver_sql("SELECT count(*) FROM passkey_challenges").scalar_one()
+    assert stored <= limit + 3
     maintenance.clean(app, now=2_000_000_000_000)
     with app.database.read() as connection:
         assert connection.exec_driver_sql("SELECT count(*) FROM passkey_challenges").scalar_one() == 0

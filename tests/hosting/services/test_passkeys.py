@@ -58,7 +58,7 @@ def test_the_first_passkey_enables_two_factor_authentication(app: App, ada: Acco
     status = two_factor.status_of(app, ada)
     assert (status.is_enabled, status.codes_left, status.has_app, status.passkeys) == (True, 10, False, 1)
     asked = json.loads(passkeys.creation_options(app, Actor(ada, by_password=True), PARTY, ""))
-    assert [one["id"] for one in asked["excludeCredentials"]] == [encoded(key.credential_id)]
+    assert [credential["id"] for credential in asked["excludeCredentials"]] == [encoded(key.credential_id)]
     other, none = add_passkey(app, ada, "Key")
     assert none == []
     assert other.user_handle == key.user_handle
@@ -95,16 +95,16 @@ def test_a_challenge_is_for_the_user_who_gave_their_password(app: App, ada: Acco
     """It adds one passkey, and is of no use to another user."""
     eve = accounts.create_user(app.database, "eve", Secret("correct horse"))
     key = SoftwareAuthenticator()
-    answer = key.create(passkeys.creation_options(app, Actor(ada, by_password=True), PARTY, ""))
+    response = key.create(passkeys.creation_options(app, Actor(ada, by_password=True), PARTY, ""))
     with pytest.raises(ChallengeExpired):
-        passkeys.add(app, Actor(eve), PARTY, "Phone", answer)
+        passkeys.add(app, Actor(eve), PARTY, "Phone", response)
     with pytest.raises(InvalidField):
-        passkeys.add(app, Actor(ada), PARTY, " ", answer)
+        passkeys.add(app, Actor(ada), PARTY, " ", response)
     with pytest.raises(InvalidField):
-        passkeys.add(app, Actor(ada), PARTY, "x" * 101, answer)
-    assert len(passkeys.add(app, Actor(ada), PARTY, "x" * 100, answer)) == 10
+        passkeys.add(app, Actor(ada), PARTY, "x" * 101, response)
+    assert len(passkeys.add(app, Actor(ada), PARTY, "x" * 100, response)) == 10
     with pytest.raises(ChallengeExpired):
-        passkeys.add(app, Actor(ada), PARTY, "Phone", answer)
+        passkeys.add(app, Actor(ada), PARTY, "Phone", response)
     late = SoftwareAuthenticator().create(
         passkeys.creation_options(app, Actor(ada, by_password=True), PARTY, "", now=NOW)
     )
@@ -145,8 +145,8 @@ def test_a_passkey_is_renamed_and_removed_by_its_user(app: App, ada: Account) ->
     with pytest.raises(WrongCode):
         passkeys.remove(app, actor, first.id, Secret("wrong"))
     with pytest.raises(PasskeyRefused):
-        answer = foreign.get(passkeys.confirmation_options(app, Actor(ada), PARTY, ""))
-        passkeys.remove(app, actor, first.id, PasskeyProof(PARTY, answer))
+        response = foreign.get(passkeys.confirmation_options(app, Actor(ada), PARTY, ""))
+        passkeys.remove(app, actor, first.id, PasskeyProof(PARTY, response))
     assert passkeys.remove(app, actor, first.id, proof(app, ada, other)) == passkeys.RemovedPasskey("Tablet", True)
     with pytest.raises(PasskeyRefused):
         two_factor.replace_recovery_codes(app, actor, proof(app, ada, key))

@@ -97,7 +97,7 @@ def test_an_address_stands_for_the_only_user_who_has_it(database: Database) -> N
     for name in ("bob", "eve"):
         accounts.create_user(database, name, Secret("a-password-for-tests"), email="shared@example.org")
     email_addresses.add_addresses(database, ada, ["ada@home.example"])
-    found = [
+    results = [
         passwords.account_name(database, typed)
         for typed in (
             "Ada@example.org",
@@ -108,5 +108,5 @@ def test_an_address_stands_for_the_only_user_who_has_it(database: Database) -> N
             "@",
         )
     ]
-    assert found == ["ada", "ada", "ada", "nobody@example.org", "shared@example.org", "@"]
+    assert results == ["ada", "ada", "ada", "nobody@example.org", "shared@example.org", "@"]
     assert passwords.account_name(database, "a\0@example.org") == "a\0@example.org"

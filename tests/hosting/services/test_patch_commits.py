@@ -17,8 +17,8 @@ def ada(clients: ServiceClients) -> httpx.Client:
     ada = clients.user("ada")
     ada.post("/user/repos", json={"name": "ship"})
     for path, content in (("a", b"one\n"), ("b", b"bee\n")):
-        answer = ada.post(f"/repos/ada/ship/contents/{path}", json={"content": b64encode(content).decode()})
-        assert answer.status_code == 201
+        response = ada.post(f"/repos/ada/ship/contents/{path}", json={"content": b64encode(content).decode()})
+        assert response.status_code == 201
     return ada
 
 
@@ -30,9 +30,9 @@ def test_a_patch_is_committed_to_its_branch(ada: httpx.Client) -> None:
         "new_branch": "patched",
         "author": {"name": "Bob", "email": "bob@example.org"},
     }
-    answer = ada.post(URL, json={"content": PATCH + removal, **options})
-    assert answer.status_code == 200, answer.text
-    shown = answer.json()
+    response = ada.post(URL, json={"content": PATCH + removal, **options})
+    assert response.status_code == 200, response.text
+    shown = response.json()
     assert shown["content"] is None
     assert (shown["commit"]["message"], shown["commit"]["author"]["name"]) == ("Patch it\n", "Bob")
     raw = ada.get("/repos/ada/ship/raw/a", params={"ref": "patched"})

@@ -18,9 +18,9 @@ FIX = IssueDraft(title="Stop the leak")
 @pytest.fixture
 def scenario(app: App) -> Scenario:
     """Make the people, and a repository with the branches main, fix and other."""
-    made = make_scenario(app)
-    add_commit(app.database, made.repository, "main", "fix", "other")
-    return made
+    created_scenario = make_scenario(app)
+    add_commit(app.database, created_scenario.repository, "main", "fix", "other")
+    return created_scenario
 
 
 def opened(scenario: Scenario, head: str = "fix", base: str = "main") -> Issue:
@@ -45,44 +45,44 @@ def entries(scenario: Scenario, issue: Issue) -> list[comments.Comment]:
 
 def test_the_ref_is_made_with_the_pull_request_and_goes_with_it(scenario: Scenario) -> None:
     """It is at the head, in the log of the repository."""
-    made = opened(scenario)
-    assert head_of(scenario, made) == made.head_sha
+    issue = opened(scenario)
+    assert head_of(scenario, issue) == issue.head_sha
     branches.delete(*scenario.seen_by(scenario.writer), "fix")
-    assert head_of(scenario, made) == made.head_sha
+    assert head_of(scenario, issue) == issue.head_sha
 
 
 def test_a_deleted_head_or_base_closes_the_pull_request(scenario: Scenario) -> None:
     """On behalf of who deleted the branch."""
-    one, two = opened(scenario), opened(scenario, "main", "other")
+    single_issue, two = opened(scenario), opened(scenario, "main", "other")
     for branch in ("fix", "other"):
         branches.delete(*scenario.seen_by(scenario.writer), branch)
-    assert [current(scenario, issue).is_closed for issue in (one, two)] == [True, True]
-    assert [entry.kind for entry in entries(scenario, one)] == ["close"]
-    assert entries(scenario, one)[0].author_id == scenario.writer.id
+    assert [current(scenario, issue).is_closed for issue in (single_issue, two)] == [True, True]
+    assert [entry.kind for entry in entries(scenario, single_issue)] == ["close"]
+    assert entries(scenario, single_issue)[0].author_id == scenario.writer.id
 
 
 def test_a_merged_pull_request_is_not_opened_again(scenario: Scenario) -> None:
     """It stays closed."""
-    made = opened(scenario)
+    issue = opened(scenario)
     writer = scenario.seen_by(scenario.writer)
-    closed = pulls.edit(*writer, made, IssueEdit(state="closed"))
+    closed = pulls.edit(*writer, issue, IssueEdit(state="closed"))
     with scenario.app.database.write() as connection:
         set_merged(connection, closed, scenario.writer, sha="3" * 40, style="merge", now=1)
     with pytest.raises(MergedAlready):
-        pulls.edit(*writer, current(scenario, made), IssueEdit(state="open"))
-    assert current(scenario, made).is_closed
-    found = pulls.find_merged(scenario.app, writer[2], "3" * 40)
-    assert found is not None
-    assert found.number == made.number
+        pulls.edit(*writer, current(scenario, issue), IssueEdit(state="open"))
+    assert current(scenario, issue).is_closed
+    found_issue = pulls.find_merged(scenario.app, writer[2], "3" * 40)
+    assert found_issue is not None
+    assert found_issue.number == issue.number
 
 
 def test_a_renamed_branch_takes_its_pull_requests_along(scenario: Scenario) -> None:
     """Both as head and as base."""
-    one, two = opened(scenario), opened(scenario, "main", "other")
+    single_issue, two = opened(scenario), opened(scenario, "main", "other")
     writer = scenario.seen_by(scenario.writer)
     branches.rename(*writer, "fix", "repair")
     branches.rename(*writer, "other", "stable")
-    now = [current(scenario, issue) for issue in (one, two)]
+    now = [current(scenario, issue) for issue in (single_issue, two)]
     assert [(issue.head_branch, issue.base_branch, issue.is_closed) for issue in now] == [
         ("repair", "main", False),
         ("main", "stable", False),

@@ -24,22 +24,22 @@ FIX = IssueDraft(title="Stop the leak")
 @pytest.fixture
 def scenario(app: App) -> Scenario:
     """Make the people, and a repository with the branches main, fix and other."""
-    made = make_scenario(app)
-    add_commit(app.database, made.repository, "main", "fix", "other")
-    return made
+    created_scenario = make_scenario(app)
+    add_commit(app.database, created_scenario.repository, "main", "fix", "other")
+    return created_scenario
 
 
 def test_readers_open_pull_requests_and_writers_change_their_base(scenario: Scenario) -> None:
     """The new base must exist."""
     reader, writer = scenario.seen_by(scenario.reader), scenario.seen_by(scenario.writer)
-    made = pulls.create(*reader, FIX, head="ada:fix", base="main")
-    assert (made.is_pull, made.head_branch, made.base_branch) == (True, "fix", "main")
-    assert find_pull(scenario.app.database, made).mergeability == CLEAN
+    created_issue = pulls.create(*reader, FIX, head="ada:fix", base="main")
+    assert (created_issue.is_pull, created_issue.head_branch, created_issue.base_branch) == (True, "fix", "main")
+    assert find_pull(scenario.app.database, created_issue).mergeability == CLEAN
     with pytest.raises(Forbidden):
-        pulls.edit(*reader, made, IssueEdit(base_branch="other"))
+        pulls.edit(*reader, created_issue, IssueEdit(base_branch="other"))
     with pytest.raises(NoSuchRef):
-        pulls.edit(*writer, made, IssueEdit(base_branch="none"))
-    assert pulls.edit(*writer, made, IssueEdit(base_branch="other")).base_branch == "other"
+        pulls.edit(*writer, created_issue, IssueEdit(base_branch="none"))
+    assert pulls.edit(*writer, created_issue, IssueEdit(base_branch="other")).base_branch == "other"
     issue = issues.create(*reader, IssueDraft(title="It leaks"))
     with pytest.raises(NoSuchIssue):
         pulls.find(scenario.app, reader[2], issue.number)

@@ -26,17 +26,17 @@ ZERO = "0" * 40
 def work(clients: ServiceClients, tmp_path: Path) -> Git:
     """Make a repository with a branch and a working copy of it."""
     clients.user("ada").post("/user/repos", json={"name": "notes"})
-    made = Git(tmp_path / "work")
-    made("init", "-q", "-b", "main")
-    made("remote", "add", "origin", address(clients.service.url, "ada", PASSWORD, "ada/notes"))
-    made.commit("a.txt", "one\n")
-    made("push", "-q", "origin", "main")
-    return made
+    git = Git(tmp_path / "work")
+    git("init", "-q", "-b", "main")
+    git("remote", "add", "origin", address(clients.service.url, "ada", PASSWORD, "ada/notes"))
+    git.commit("a.txt", "one\n")
+    git("push", "-q", "origin", "main")
+    return git
 
 
 def pack_of(work: Git, *ids: str) -> bytes:
     """Make a pack of these objects alone."""
-    given = "".join(f"{one}\n" for one in ids).encode()
+    given = "".join(f"{item}\n" for item in ids).encode()
     command = ["git", "pack-objects", "--stdout", "-q"]
     return subprocess.run(command, cwd=work.folder, input=given, check=True, capture_output=True).stdout
 
@@ -47,11 +47,11 @@ def push(clients: ServiceClients, ref: str, target: str, pack: bytes) -> bytes:
     body = b"%04x%b0000%b" % (len(line) + 4, line, pack)
     headers = {"Content-Type": "application/x-git-receive-pack-request"}
     with clients.service.client() as client:
-        answer = client.post(
+        response = client.post(
             "/ada/notes.git/git-receive-pack", content=body, headers=headers, auth=("ada", PASSWORD)
         )
-    assert answer.status_code == 200
-    return answer.content
+    assert response.status_code == 200
+    return response.content
 
 
 def delete_packs_after(clients: ServiceClients, repository: Repository, version: int) -> None:
@@ -71,13 +71,13 @@ def test_objects_that_only_the_local_copy_has_are_recorded(
     work("push", "-q", "origin", "main:topic")
     work("push", "-q", "origin", ":topic")
     delete_packs_after(clients, repository, version)
-    made = work("commit-tree", "HEAD^{tree}", "-p", "HEAD", "-m", "three")
-    assert b"ok refs/heads/again" in push(clients, "refs/heads/again", made, pack_of(work, made))
+    git = work("commit-tree", "HEAD^{tree}", "-p", "HEAD", "-m", "three")
+    assert b"ok refs/heads/again" in push(clients, "refs/heads/again", git, pack_of(work, git))
     shutil.rmtree(app.folders.path(repository.id))
     clone = Git(tmp_path / "clone")
     clone("clone", "-q", "-b", "again", address(clients.service.url, "ada", PASSWORD, "ada/notes"), ".")
     clone("fsck", "--strict", "--full")
-    assert clone("rev-parse", "HEAD") == made
+    assert clone("rev-parse", "HEAD") == git
     assert (clone.folder / "b.txt").read_text(encoding="utf-8") == "two\n"
 
 
@@ -109,7 +109,7 @@ def objects_of(app: App, repository: Repository) -> tuple[str, str]:
 def rejected(app: App, repository: Repository, *updates: RefUpdate, atomic: bool = False) -> dict[str, str]:
     """Push updates to objects that are there; return the reasons of those that were rejected."""
     pushing = RepositoryPush(app, repository, repository.owner)
-    return {one.ref: one.reason for one in pushing.update(AcceptedPush(updates, (), atomic))}
+    return {item.ref: item.reason for item in pushing.update(AcceptedPush(updates, (), atomic))}
 
 
 def refs(app: App, repository: Repository) -> set[str]:
@@ -164,9 +164,11 @@ def test_a_maintainer_pushes_only_to_heads_of_pull_requests(app: App, repository
     topic, main, tag = (f"refs/{name}" for name in ("heads/topic", "heads/main", "tags/topic"))
     updates = [RefUpdate(ref, tree, head) for ref in (topic, main, tag)]
     some = RepositoryPush(app, repository, repository.owner, only_branches=frozenset({"topic"}))
-    assert [one.ref for one in some.outside(updates)] == [main, tag]
-    assert [one.ref for one in some.outside([RefUpdate(topic, head, ZERO)])] == [topic]
-    assert all("head branches of pull requests" in one.reason for one in some.outside(updates))
+    assert [push_rejection.ref for push_rejection in some.outside(updates)] == [main, tag]
+    assert [push_rejection.ref for push_rejection in some.outside([RefUpdate(topic, head, ZERO)])] == [topic]
+    assert all(
+        "head branches of pull requests" in push_rejection.reason for push_rejection in some.outside(updates)
+    )
     assert RepositoryPush(app, repository, repository.owner).outside(updates) == []
 
 

@@ -45,13 +45,13 @@ def owner(app: App) -> Actor:
 def notes(app: App, owner: Actor) -> Repository:
     """Create a repository with branches and tags whose names are easily sorted wrongly."""
     assert owner.user is not None
-    made = repositories.create(app, owner.user, owner.user, NewRepository(name="notes"), {"a.txt": b"one\n"})
-    target = RepositoryAccess(made, repositories.permissions_in(app, owner, made))
+    repository = repositories.create(app, owner.user, owner.user, NewRepository(name="notes"), {"a.txt": b"one\n"})
+    target = RepositoryAccess(repository, repositories.permissions_in(app, owner, repository))
     for name in NAMES:
         if name != "main":
             branches.create(app, owner, target, name, "main")
         branches.create_tag(app, owner, target, NewTag(name=f"v{name}"))
-    return store.repository_by_id(app.database, made.id)
+    return store.repository_by_id(app.database, repository.id)
 
 
 def from_git(app: App, notes: Repository, prefix: str) -> list[tuple[bytes, str]]:

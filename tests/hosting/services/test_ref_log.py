@@ -25,14 +25,14 @@ def actor(app: App) -> Actor:
 def target(app: App, actor: Actor) -> RepositoryAccess:
     """Make a repository with one commit."""
     assert actor.user is not None
-    made = repositories.create(app, actor.user, actor.user, NewRepository(name="boats"), {"a": b"a"})
-    return access_to(app, actor, made)
+    repository = repositories.create(app, actor.user, actor.user, NewRepository(name="boats"), {"a": b"a"})
+    return access_to(app, actor, repository)
 
 
 def access_to(app: App, actor: Actor, repository: store.Repository) -> RepositoryAccess:
     """Return what an actor may do in a repository as it is now."""
-    found = store.repository_by_id(app.database, repository.id)
-    return RepositoryAccess(found, permissions_in(app, actor, found))
+    found_repository = store.repository_by_id(app.database, repository.id)
+    return RepositoryAccess(found_repository, permissions_in(app, actor, found_repository))
 
 
 def commit(app: App, target: RepositoryAccess) -> str:

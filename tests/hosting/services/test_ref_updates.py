@@ -54,7 +54,7 @@ def push(
 ) -> Sequence[str]:
     """Push updates to commits that are there, and return the rejected refs."""
     pushing = RepositoryPush(app, repository, repository.owner)
-    return [one.ref for one in pushing.update(AcceptedPush(updates, options, atomic))]
+    return [item.ref for item in pushing.update(AcceptedPush(updates, options, atomic))]
 
 
 def test_a_ref_that_stays_where_it_is_was_not_updated(app: App, repository: Repository) -> None:
@@ -121,11 +121,11 @@ def test_updates_are_all_done_or_none(app: App, repository: Repository) -> None:
 def test_many_refs_are_pushed_and_deleted(app: App, repository: Repository) -> None:
     """Each has its events, and the number of branches is right."""
     head = head_of(app, repository)
-    made = [RefUpdate(f"refs/heads/b{number}", ZERO, head) for number in range(1100)]
-    assert push(app, repository, *made) == []
+    created_ref_updates = [RefUpdate(f"refs/heads/b{number}", ZERO, head) for number in range(1100)]
+    assert push(app, repository, *created_ref_updates) == []
     assert kinds(app).count("create") == kinds(app).count("push") == 1100
     assert repository_by_id(app.database, repository.id).branch_count == 1101
-    assert push(app, repository, *(RefUpdate(one.ref, head, ZERO) for one in made)) == []
+    assert push(app, repository, *(RefUpdate(item.ref, head, ZERO) for item in created_ref_updates)) == []
     assert kinds(app).count("delete") == 1100
     assert repository_by_id(app.database, repository.id).branch_count == 1
 
@@ -170,8 +170,8 @@ def test_the_options_of_a_push_are_kept_with_its_push_events(app: App, repositor
     update = RefUpdate("refs/heads/x", ZERO, head_of(app, repository))
     assert push(app, repository, update, options=("ci.skip",)) == []
     with app.database.read() as connection:
-        found = connection.exec_driver_sql("SELECT kind, details FROM events ORDER BY id").all()
-    options = {kind: msgspec.json.decode(details).get("push_options") for kind, details in found}
+        result = connection.exec_driver_sql("SELECT kind, details FROM events ORDER BY id").all()
+    options = {kind: msgspec.json.decode(details).get("push_options") for kind, details in result}
     assert options == {"repository": None, "create": None, "push": ["ci.skip"]}
 
 
@@ -190,13 +190,13 @@ def test_a_webhook_gets_the_commits_of_an_update(app: App, repository: Repositor
     add_hook(app.database, repository.owner, events="push")
     commit, pack = initial_commit({"b": b"b"}, ADA)
     repo = app.copies.open(repository)
-    for one in decode_pack(pack.content or b"") or ():
-        repo.write(one.kind, one.content)
+    for item in decode_pack(pack.content or b"") or ():
+        repo.write(item.kind, item.content)
     ref_updates.update_refs(
         app, repository, repository.owner, [RefUpdate("refs/heads/x", ZERO, commit)], packs=[pack]
     )
     payload = msgspec.json.decode(last(app.database, "push").payload)
-    assert [one["id"] for one in payload["commits"]] == [commit]
+    assert [commit["id"] for commit in payload["commits"]] == [commit]
 
 
 def rules(app: App, repository: Repository, *updates: RefUpdate, actor: Account | None = None) -> list[str]:
@@ -249,8 +249,8 @@ def test_branch_rules_reject_what_they_are_about(app: App, repository: Repositor
     assert rules(app, repository, RefUpdate("refs/heads/new", ZERO, second)) == []
     commit, pack = initial_commit({"docs/x": b"x"}, ADA)
     repo = app.copies.open(repository)
-    for one in decode_pack(pack.content or b"") or ():
-        repo.write(one.kind, one.content)
+    for item in decode_pack(pack.content or b"") or ():
+        repo.write(item.kind, item.content)
     (told,) = rules(app, repository, RefUpdate("refs/heads/new", ZERO, commit))
     assert told.endswith("changing file docs/x")
 

@@ -48,14 +48,14 @@ def caller(app: App, actor: Actor, ship: Repository) -> Caller:
 def test_only_those_who_may_write_releases_change_them(app: App, ship: Repository) -> None:
     """Whoever calls the service: there is no guard before it. A draft does not exist for a reader."""
     ada = caller(app, Actor(ship.owner), ship)
-    made = releases.create(*ada, ONE)
+    release = releases.create(*ada, ONE)
     draft = releases.create(*ada, ReleaseFields(tag_name="v2", is_draft=True))
     (eve,) = make_people(app.database, "eve")
     let_in(app.database, ship, eve, READ)
     calls: list[Callable[[Caller], object]] = [
         lambda who: releases.create(*who, ReleaseFields(tag_name="v3")),
-        lambda who: releases.edit(*who, made, ReleaseEdit(name="x")),
-        lambda who: releases.delete(*who, made),
+        lambda who: releases.edit(*who, release, ReleaseEdit(name="x")),
+        lambda who: releases.delete(*who, release),
     ]
     archived = structs.replace(ship, archived_at=1)
     for call in calls:
@@ -66,14 +66,14 @@ def test_only_those_who_may_write_releases_change_them(app: App, ship: Repositor
         with pytest.raises(RepositoryArchived):
             call(caller(app, Actor(ship.owner), archived))
     target = accessed(app, Actor(eve), ship)
-    assert releases.find(app, target, made.id) == made
+    assert releases.find(app, target, release.id) == release
     with pytest.raises(NoSuchRelease):
         releases.find(app, target, draft.id)
     with pytest.raises(NoSuchRelease):
         releases.find_tagged(app, target, "v2")
     off = accessed(app, Actor(ship.owner), structs.replace(ship, has_releases=False))
     with pytest.raises(Forbidden):
-        releases.find(app, off, made.id)
+        releases.find(app, off, release.id)
 
 
 def test_a_release_that_fails_creates_no_tag(app: App, ship: Repository) -> None:
@@ -116,5 +116,5 @@ def test_deleting_a_tag_withdraws_its_release_only(app: App, ship: Repository) -
     branches.create(*ada, "v2x", "main")
     branches.delete(*ada, "v2x")
     branches.delete_tag(*ada, "v1")
-    found, _ = store.releases_of(app.database, ship, is_draft=None, is_prerelease=None, skip=0, limit=10)
-    assert [(one.tag_name, one.is_draft) for one in found] == [("v2", False), ("v1", True)]
+    found_releases, _ = store.releases_of(app.database, ship, is_draft=None, is_prerelease=None, skip=0, limit=10)
+    assert [(item.tag_name, item.is_draft) for item in found_releases] == [("v2", False), ("v1", True)]

@@ -30,7 +30,7 @@ def test_redirects_are_followed_before_git_is_started(inside: App) -> None:
         url = remotes.parse_address(f"{stub.url}/a/", "CloneAddr")
         found = remotes.open_remote(inside, url, Credentials("ada", "secret"))
     assert (found.url, found.addresses, found.authorization) == (f"{other.url}/b.git", ("127.0.0.1",), "")
-    assert [one.authorization for one in other.seen] == [""]
+    assert [request.authorization for request in other.seen] == [""]
     assert stub.seen[0].authorization == Credentials("ada", "secret").authorization
 
 
@@ -82,19 +82,19 @@ def test_a_page_is_no_repository(inside: App) -> None:
 
 def test_only_allowed_addresses_of_a_name_are_given_to_git(inside: App, monkeypatch: pytest.MonkeyPatch) -> None:
     """A name may resolve to another address a moment later (DNS rebinding)."""
-    answers = [["127.0.0.1"], ["10.0.0.7", "127.0.0.1"], ["10.0.0.7"]]
+    responses = [["127.0.0.1"], ["10.0.0.7", "127.0.0.1"], ["10.0.0.7"]]
 
     def resolve(host: str, port: int) -> list[Address]:
         del port
         assert host == "git.example"
-        return [ipaddress.ip_address(one) for one in answers.pop(0)]
+        return [ipaddress.ip_address(item) for item in responses.pop(0)]
 
     monkeypatch.setattr(connector, "look_up", resolve)
     monkeypatch.setattr(remotes, "look_up", resolve)
     with http_stub({"/a/info/refs": (200, b"")}) as stub:
         url = remotes.parse_address(f"http://git.example:{stub.port}/a", "CloneAddr")
         assert remotes.open_remote(inside, url, NOBODY).addresses == ("127.0.0.1",)
-        answers[:] = [["127.0.0.1"], ["10.0.0.7"]]
+        responses[:] = [["127.0.0.1"], ["10.0.0.7"]]
         with pytest.raises(RemoteFailed, match=r"10\.0\.0\.7"):
             remotes.open_remote(inside, url, NOBODY)
 
@@ -110,7 +110,7 @@ def test_credentials_of_an_address_are_used_and_not_shown() -> None:
     """Unless others are given."""
     url = remotes.parse_address("https://ada:p%40ss@git.example/a.git", "CloneAddr")
     assert url.url == "https://git.example/a.git"
-    found = remotes.credentials_for(url, NOBODY)
-    assert (found.username, found.password) == ("ada", "p@ss")
-    assert "p@ss" not in repr(found)
+    credentials = remotes.credentials_for(url, NOBODY)
+    assert (credentials.username, credentials.password) == ("ada", "p@ss")
+    assert "p@ss" not in repr(credentials)
     assert remotes.credentials_for(url, Credentials("bob", "x")).username == "bob"

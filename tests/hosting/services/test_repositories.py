@@ -87,17 +87,17 @@ def reader(app: App) -> Actor:
     return Actor(accounts.create_user(app.database, "rea", Secret("a long password")))
 
 
-def access_of(app: App, actor: Actor, kept: store.Repository) -> RepositoryAccess:
+def access_of(app: App, actor: Actor, repository: store.Repository) -> RepositoryAccess:
     """Return a repository with what an actor may do there."""
-    return RepositoryAccess(kept, repositories.permissions_in(app, actor, kept))
+    return RepositoryAccess(repository, repositories.permissions_in(app, actor, repository))
 
 
 def test_every_change_asks_who_acts(app: App, admin: Account, reader: Actor) -> None:
     """Callers that forget their guards are refused: anonymous requests, and people who may only read."""
-    kept = repositories.create(app, admin, admin, NewRepository(name="notes"))
+    repository = repositories.create(app, admin, admin, NewRepository(name="notes"))
 
     def changes(actor: Actor) -> list[Callable[[], object]]:
-        target = access_of(app, actor, kept)
+        target = access_of(app, actor, repository)
         return [
             lambda: repositories.create_for(app, actor, admin, NewRepository(name="other")),
             lambda: repositories.edit(app, actor, target, RepositoryEdit(description="x")),
@@ -122,14 +122,14 @@ def test_every_change_asks_who_acts(app: App, admin: Account, reader: Actor) -> 
         *([Permission.OWNER] * 2),
         *([Permission.ADMIN] * 3),
     ]
-    assert store.repository_by_id(app.database, kept.id) == kept
+    assert store.repository_by_id(app.database, repository.id) == repository
 
 
 def test_fields_are_validated(app: App, admin: Account) -> None:
     """Whoever calls: names, lengths, branches, owners and topics."""
     actor = Actor(admin)
-    kept = repositories.create(app, admin, admin, NewRepository(name="notes"), {"a": b"a"})
-    target = access_of(app, actor, kept)
+    repository = repositories.create(app, admin, admin, NewRepository(name="notes"), {"a": b"a"})
+    target = access_of(app, actor, repository)
     cases: list[tuple[Callable[[], object], type[HostingError], str]] = [
         (lambda: repositories.create_for(app, actor, admin, NewRepository(name="")), InvalidField, "[Name]"),
         (
@@ -162,15 +162,15 @@ def test_fields_are_validated(app: App, admin: Account) -> None:
         with pytest.raises(kind) as refused:
             change()
         assert text in str(refused.value)
-    assert store.repository_by_id(app.database, kept.id) == kept
+    assert store.repository_by_id(app.database, repository.id) == repository
 
 
 def test_only_the_owner_changes_the_visibility(app: App, admin: Account, reader: Actor) -> None:
     """Collaborators with admin rights change everything else."""
-    kept = repositories.create(app, admin, admin, NewRepository(name="notes"))
+    repository = repositories.create(app, admin, admin, NewRepository(name="notes"))
     assert reader.user is not None
-    collaborator_store.set_collaborator(app.database, kept, reader.user, Mode.ADMIN)
-    target = access_of(app, reader, kept)
+    collaborator_store.set_collaborator(app.database, repository, reader.user, Mode.ADMIN)
+    target = access_of(app, reader, repository)
     with pytest.raises(VisibilityRefused):
         repositories.edit(app, reader, target, RepositoryEdit(is_private=True))
     edited = repositories.edit(app, reader, target, RepositoryEdit(is_private=False, description="Tides"))
@@ -180,8 +180,8 @@ def test_only_the_owner_changes_the_visibility(app: App, admin: Account, reader:
 def test_topics_of_an_archived_repository_stay(app: App, admin: Account) -> None:
     """Until it is unarchived."""
     actor = Actor(admin)
-    kept = repositories.create(app, admin, admin, NewRepository(name="notes"))
-    archived = repositories.edit(app, actor, access_of(app, actor, kept), RepositoryEdit(is_archived=True))
+    repository = repositories.create(app, admin, admin, NewRepository(name="notes"))
+    archived = repositories.edit(app, actor, access_of(app, actor, repository), RepositoryEdit(is_archived=True))
     assert archived.is_archived
     with pytest.raises(RepositoryArchived):
         repositories.set_topics(app, actor, access_of(app, actor, archived), ["a"])
@@ -189,11 +189,11 @@ def test_topics_of_an_archived_repository_stay(app: App, admin: Account) -> None
 
 def test_a_private_repository_is_shown_to_those_who_may_see_it(app: App, admin: Account, reader: Actor) -> None:
     """Others do not find it by its id."""
-    kept = repositories.create(app, admin, admin, NewRepository(name="notes", is_private=True))
+    repository = repositories.create(app, admin, admin, NewRepository(name="notes", is_private=True))
     for actor in (ANONYMOUS, reader):
         with pytest.raises(NoSuchRepository):
-            repositories.show(app, actor, kept.id)
-    assert repositories.show(app, Actor(admin), kept.id).repository == kept
+            repositories.show(app, actor, repository.id)
+    assert repositories.show(app, Actor(admin), repository.id).repository == repository
 
 
 def test_the_owner_of_a_new_repository_is_the_actor_or_an_organization(app: App, reader: Actor) -> None:

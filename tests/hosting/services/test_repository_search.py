@@ -35,9 +35,9 @@ def find_admin(app: App) -> Account:
 
 def names(app: App, actor: Actor, **wanted: Any) -> list[str]:
     """Return the names of what is found."""
-    found = repository_search.search(app, actor, RepositorySearch(**wanted), skip=0, limit=10)
-    assert found.total == len(found.items)
-    return [repository.name for repository in found.items]
+    repository_page = repository_search.search(app, actor, RepositorySearch(**wanted), skip=0, limit=10)
+    assert repository_page.total == len(repository_page.items)
+    return [repository.name for repository in repository_page.items]
 
 
 def test_private_repositories_are_found_by_those_who_may_see_them(app: App, owner: Actor) -> None:
@@ -106,17 +106,17 @@ def test_templates_archives_mirrors_and_forks_are_told_apart(
 
 def test_topics_are_matched_as_a_whole(app: App, owner: Actor) -> None:
     """A part of one is another topic."""
-    for topic, found in (("water", ["tides"]), ("wat", [])):
+    for topic, result in (("water", ["tides"]), ("wat", [])):
         match = repository_search.has_topic(app, topic)
         page = repository_search.list_visible(app, owner, [], matches=[match], limit=10)
-        assert [repository.name for repository in page.items] == found
+        assert [repository.name for repository in page.items] == result
 
 
 def test_a_page_begins_and_ends_where_it_is_told(app: App, owner: Actor) -> None:
     """The total counts all."""
-    for skip, limit, found in ((0, 1, ["tide-keys"]), (1, 1, ["tides"]), (2, 5, [])):
+    for skip, limit, result in ((0, 1, ["tide-keys"]), (1, 1, ["tides"]), (2, 5, [])):
         page = repository_search.list_visible(app, owner, [], skip=skip, limit=limit)
-        assert ([repository.name for repository in page.items], page.total) == (found, 2)
+        assert ([repository.name for repository in page.items], page.total) == (result, 2)
 
 
 def test_a_name_may_be_written_with_its_owner(app: App, owner: Actor) -> None:

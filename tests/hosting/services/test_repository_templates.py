@@ -26,10 +26,10 @@ def test_a_template_without_commits_makes_an_empty_repository(app: App) -> None:
             return RepositoryAddresses(name, name, name)
 
         if is_template:
-            made = repository_templates.generate(
+            repository = repository_templates.generate(
                 app, Actor(ada), target, new, owner_name="ada", parts=parts, addresses=addresses
             )
-            assert (made.is_empty, made.branch_count, made.size) == (True, 0, 0)
+            assert (repository.is_empty, repository.branch_count, repository.size) == (True, 0, 0)
         else:
             with pytest.raises(NotATemplate):
                 repository_templates.generate(

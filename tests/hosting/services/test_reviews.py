@@ -53,7 +53,7 @@ class Model:
 
     def unofficial(self, who: str) -> None:
         """Make the decisions of somebody unofficial."""
-        self.done = [replace(one, official=one.official and one.who != who) for one in self.done]
+        self.done = [replace(item, official=item.official and item.who != who) for item in self.done]
 
 
 PEOPLE = ("author", "writer", "keeper", "reader")
@@ -121,7 +121,7 @@ def step(
             with pytest.raises(ReviewRefused):
                 reviews.create(app, actor, target, issue, draft)
             return
-        made = reviews.create(app, actor, target, issue, draft)
+        review = reviews.create(app, actor, target, issue, draft)
         if what == "PENDING":
             model.pending.add(who)
             return
@@ -129,7 +129,7 @@ def step(
         model.asked.discard(who)
         if decides:
             model.unofficial(who)
-        model.done.append(ModelReview(who, what, model.head, decides and who in {"writer", "keeper"}, made.id))
+        model.done.append(ModelReview(who, what, model.head, decides and who in {"writer", "keeper"}, review.id))
     elif kind in {"ask", "withdraw"}:
         actor, target = access_of("author")
         asked = ReviewRequests(reviewers=[who])
@@ -181,30 +181,30 @@ def check(model: Model, app: App, place: tuple[Repository, dict[str, Account], I
     names = {account.id: name for name, account in people.items()}
     head = reviews.head_of(app, issue)
     assert head == model.head
-    found, _ = store.reviews_of(app.database, issue, None, skip=0, limit=100)
+    found_reviews, _ = store.reviews_of(app.database, issue, None, skip=0, limit=100)
     shown = sorted(
-        (names[one.reviewer_id or 0], one.state, one.is_official, one.is_dismissed, one.is_stale(head))
-        for one in found
-        if not one.is_request
+        (names[item.reviewer_id or 0], item.state, item.is_official, item.is_dismissed, item.is_stale(head))
+        for item in found_reviews
+        if not item.is_request
     )
     assert shown == sorted(
-        (one.who, one.state, one.official, one.dismissed, one.head != model.head) for one in model.done
+        (item.who, item.state, item.official, item.dismissed, item.head != model.head) for item in model.done
     )
-    assert {names[one.reviewer_id or 0] for one in found if one.is_request} == model.asked
+    assert {names[item.reviewer_id or 0] for item in found_reviews if item.is_request} == model.asked
     for rule in RULES:
         needs_head = rule.ignore_stale_approvals or rule.dismiss_stale_approvals
-        counting = [one for one in model.done if one.official and not one.dismissed]
+        counting = [item for item in model.done if item.official and not item.dismissed]
         with app.database.read() as connection:
-            told = store.official_reviews(connection, issue, head=head, rule=rule)
-        assert {names[number] for number in told.approved} == {
+            official_reviews = store.official_reviews(connection, issue, head=head, rule=rule)
+        assert {names[number] for number in official_reviews.approved} == {
             one.who for one in counting if one.state == "APPROVED" and (one.head == model.head or not needs_head)
         }
-        assert {names[number] for number in told.rejected} == {
-            one.who for one in counting if one.state == "REQUEST_CHANGES"
+        assert {names[number] for number in official_reviews.rejected} == {
+            item.who for item in counting if item.state == "REQUEST_CHANGES"
         }
     for name, account in people.items():
         mine, _ = store.reviews_of(app.database, issue, account.id, skip=0, limit=100)
-        assert any(one.state == "PENDING" for one in mine) is (name in model.pending)
+        assert any(item.state == "PENDING" for item in mine) is (name in model.pending)
 
 
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -218,8 +218,8 @@ def test_reviews_are_as_the_model_says(
         connection.execute(delete(table))
     model = Model("1" * 40)
     set_head(app, home, model.head)
-    for one in steps:
-        step(model, app, place, one)
+    for single_step in steps:
+        step(model, app, place, single_step)
         check(model, app, place)
 
 

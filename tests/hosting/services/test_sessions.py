@@ -32,7 +32,7 @@ def test_one_session_is_ended_or_all_others(app: App, ada: Account) -> None:
     sessions.end(app, Actor(ada), listed[0].key)
     assert len(sessions.list_sessions(app, Actor(ada))) == 2
     sessions.end_others(app, Actor(ada), here)
-    assert {user_of(app.database, one) for one in (there, elsewhere)} == {None}
+    assert {user_of(app.database, item) for item in (there, elsewhere)} == {None}
     assert len(sessions.list_sessions(app, Actor(ada))) <= 1
 
 

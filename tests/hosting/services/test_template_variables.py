@@ -48,11 +48,11 @@ def test_variables_are_expanded(text: bytes, expanded: bytes) -> None:
 def expanded_files(folder: Path, files: dict[bytes, bytes]) -> dict[bytes, bytes]:
     """Return the files of the expanded tree of a commit."""
     repo = open_repository(folder)
-    made = commit(folder, files)
+    commit_id = commit(folder, files)
     repo = open_repository(folder)
-    tree, objects = expand_tree(repo, read_commit(repo, made).tree, known())
-    for one in objects:
-        repo.write(one.kind, one.content)
+    tree, objects = expand_tree(repo, read_commit(repo, commit_id).tree, known())
+    for entry in objects:
+        repo.write(entry.kind, entry.content)
     repo = open_repository(folder)
     return {path: repo.read(at, "blob") for mode, path, at in walk(repo, tree) if mode != DIRECTORY}
 

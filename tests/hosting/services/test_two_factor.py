@@ -69,8 +69,8 @@ def test_a_secret_is_asked_for_when_a_code_has_confirmed_it(app: App, ada: Accou
     with pytest.raises(WrongCode):
         two_factor.confirm(app, Actor(ada), Secret("wrong"), now=NOW)
     codes = two_factor.confirm(app, Actor(ada), code(pending.secret), now=NOW)
-    assert len({one.reveal() for one in codes}) == 10
-    assert {len(one.reveal()) for one in codes} == {16}
+    assert len({code.reveal() for code in codes}) == 10
+    assert {len(code.reveal()) for code in codes} == {16}
     assert two_factor.is_enabled(app, ada)
     assert two_factor.status_of(app, ada).codes_left == 10
     assert two_factor.enrolment_of(app, Actor(ada), "") is None
@@ -308,9 +308,9 @@ class TwoFactor(RuleBasedStateMachine):
     @invariant()
     def is_as_expected(self) -> None:
         """Compare the state with the model."""
-        found = two_factor.status_of(self.app, self.user)
-        assert found.is_enabled == bool(self.secret)
-        assert found.codes_left == len(self.codes)
+        two_factor_status = two_factor.status_of(self.app, self.user)
+        assert two_factor_status.is_enabled == bool(self.secret)
+        assert two_factor_status.codes_left == len(self.codes)
         if self.pending:
             pending = two_factor.enrolment_of(self.app, self.actor, "")
             assert pending is not None

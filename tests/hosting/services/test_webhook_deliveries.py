@@ -65,9 +65,9 @@ def test_a_delivery_is_cancelled_once_and_queued_again(app: App, ada: Account, w
     )
     assert total == 1
     webhook_deliveries.cancel(app, actor, owner, webhook_id, str(pending.id))
-    found = webhook_deliveries.find(app, actor, owner, webhook_id, pending.uuid)
-    assert (found.delivery.state, found.delivery.error) == ("cancelled", "cancelled by ada")
-    assert '"ref"' in found.payload
+    sent_delivery = webhook_deliveries.find(app, actor, owner, webhook_id, pending.uuid)
+    assert (sent_delivery.delivery.state, sent_delivery.delivery.error) == ("cancelled", "cancelled by ada")
+    assert '"ref"' in sent_delivery.payload
     with pytest.raises(NotWaiting):
         webhook_deliveries.cancel(app, actor, owner, webhook_id, str(pending.id))
     assert webhook_deliveries.redeliver(app, actor, owner, webhook_id, str(pending.id)).again_of == pending.id
