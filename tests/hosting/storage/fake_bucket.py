@@ -103,22 +103,24 @@ class Bucket:
     def listed(self, prefix: str, after: str) -> Response:
         """List objects by their keys."""
         root = ET.Element("ListBucketResult")
-        found = sorted(key for key in self.objects if key.startswith(prefix) and key > after)
-        for key in found[: self.page]:
+        results = sorted(key for key in self.objects if key.startswith(prefix) and key > after)
+        for key in results[: self.page]:
             size, when = len(self.objects[key]), stamp(self.written.get(key, time.time()))
             add(root, "Contents", Key=key, Size=str(size), LastModified=when, ETag='"e"')
-        return page_of(root, len(found) > self.page, NextContinuationToken=found[: self.page][-1] if found else "")
+        return page_of(
+            root, len(results) > self.page, NextContinuationToken=results[: self.page][-1] if results else ""
+        )
 
     def listed_uploads(self, prefix: str, after: str) -> Response:
         """List uploads that are not finished."""
         self.lists += 1
         root = ET.Element("ListMultipartUploadsResult", xmlns="http://s3.amazonaws.com/doc/2006-03-01/")
-        found = sorted(name for name in self.uploads if self.begun[name][0].startswith(prefix) and name > after)
-        for name in found[: self.page]:
+        results = sorted(name for name in self.uploads if self.begun[name][0].startswith(prefix) and name > after)
+        for name in results[: self.page]:
             add(root, "Upload", Key=self.begun[name][0], UploadId=name, Initiated=stamp(self.begun[name][1]))
-        last = found[: self.page][-1] if found else ""
+        last = results[: self.page][-1] if results else ""
         marks = {"NextKeyMarker": "x", "NextUploadIdMarker": last} if self.has_marks else {}
-        return page_of(root, len(found) > self.page, **marks)
+        return page_of(root, len(results) > self.page, **marks)
 
     def content(self, key: str, wanted: str | None) -> Response:
         """Send an object or the range of it that is wanted."""

@@ -87,9 +87,9 @@ class LogRepository:
         """Commit a file of random bytes on top of a ref, and return the commit."""
         old = self.refs().get(ref, ZERO)
         files = {f"f{self.count % 7}": os.urandom(size), "kept": b"kept"}
-        made, pack = self.make_commit(files, *([] if old == ZERO else [old]))
-        assert self.set(RefUpdate(ref, old, made), packs=(pack,)) == []
-        return made
+        created, pack = self.make_commit(files, *([] if old == ZERO else [old]))
+        assert self.set(RefUpdate(ref, old, created), packs=(pack,)) == []
+        return created
 
     def node(self, folder: Path) -> tuple[LocalCopies, Compactor]:
         """Open another machine's folder of copies on the same database and store."""
@@ -103,6 +103,6 @@ def snapshot(folder: Path) -> dict[str, str]:
     """Return the refs of a folder as git sees them, which must be whole and sound."""
     run(folder, "fsck", "--full", "--strict")
     listed = run(folder, "for-each-ref", "--format=%(refname) %(objectname)").decode().splitlines()
-    found = dict(line.split(" ") for line in listed)
+    results = dict(line.split(" ") for line in listed)
     run(folder, "rev-list", "--objects", "--all", "--quiet")
-    return found
+    return results

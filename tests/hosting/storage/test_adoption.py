@@ -24,9 +24,9 @@ from tests.hosting.old_data_folder import EMPTY, LOOSE, PACKED, OldDataFolder, m
 @pytest.fixture
 def old(settings: Settings, empty_database: Database) -> OldDataFolder:
     """Make a data folder of the last version before the log, and migrate its database."""
-    made = make_old_data_folder(settings, empty_database)
+    old_data_folder = make_old_data_folder(settings, empty_database)
     migrate.upgrade(empty_database)
-    return made
+    return old_data_folder
 
 
 @pytest.fixture
@@ -70,9 +70,9 @@ def test_rows_say_what_the_folders_have(app: App, old: OldDataFolder) -> None:
     oracle.git(old.packed, "branch", "-m", "main", "trunk")
     oracle.git(old.packed, "symbolic-ref", "HEAD", "refs/heads/trunk")
     adopt(app)
-    found = [repository_by_id(app.database, number) for number in (LOOSE, PACKED, EMPTY)]
-    assert [one.default_branch for one in found] == ["main", "trunk", "main"]
-    assert [one.is_empty for one in found] == [False, False, True]
+    repositories = [repository_by_id(app.database, number) for number in (LOOSE, PACKED, EMPTY)]
+    assert [item.default_branch for item in repositories] == ["main", "trunk", "main"]
+    assert [item.is_empty for item in repositories] == [False, False, True]
     assert list(examine(app, deep=True)) == []
 
 
@@ -148,12 +148,12 @@ def test_a_folder_that_cannot_be_adopted_is_left_as_it_is(app: App, old: OldData
         commit = oracle.line(old.loose, "rev-parse", "main~1")
         (old.loose / "objects" / commit[:2] / commit[2:]).unlink()
     adopt(app)
-    kept = repository_by_id(app.database, LOOSE)
-    assert kept.version == repository_log.NOT_ADOPTED
+    repository = repository_by_id(app.database, LOOSE)
+    assert repository.version == repository_log.NOT_ADOPTED
     assert repository_by_id(app.database, PACKED).version == 1
     if damage == "missing":
         with pytest.raises(NoSuchFolder):
-            app.copies.open(kept)
+            app.copies.open(repository)
         with pytest.raises(NoSuchFolder):
             app.copies.update(LOOSE)
     else:

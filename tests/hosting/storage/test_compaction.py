@@ -35,10 +35,10 @@ LARGE = 2 * INLINE_LIMIT
 @pytest.fixture
 def ship(app: App) -> LogRepository:
     """Make a repository with some commits in small packs and in large ones."""
-    made = LogRepository(app, make_people(app.database, "ada")[0])
+    log_repository = LogRepository(app, make_people(app.database, "ada")[0])
     for size in (10, LARGE, 10, LARGE, 10):
-        made.commit(size=size)
-    return made
+        log_repository.commit(size=size)
+    return log_repository
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ def objects(ship: LogRepository, folder: Path) -> set[str]:
 
 def stored_keys(app: App) -> set[str]:
     """Return the packs and indexes of the object store."""
-    return {one.key for one in app.store.list("packs/")}
+    return {stored_file.key for stored_file in app.store.list("packs/")}
 
 
 def rows(app: App) -> int:
@@ -294,8 +294,8 @@ def test_a_local_copy_follows_a_compaction(ship: LogRepository, monkeypatch: pyt
     assert ship.app.compactor.compact(ship.id)
     (merged,) = ship.packs()
     assert not list(folder.glob("objects/??/*"))
-    kept = {path.stem for path in (folder / "objects" / "pack").glob("*.pack")}
-    assert {f"pack-{merged.name}", pushed.stem} <= kept
+    stored = {path.stem for path in (folder / "objects" / "pack").glob("*.pack")}
+    assert {f"pack-{merged.name}", pushed.stem} <= stored
     for path in folder.glob("objects/pack/*"):
         os.utime(path, (1, 1))
     ship.app.copies.tidy(ship.id)

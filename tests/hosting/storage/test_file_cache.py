@@ -70,9 +70,9 @@ def test_many_who_ask_at_once_get_one_archive(tmp_path: Path) -> None:
         assert await read(first) == b"two three"
         assert {await other for other in others} == {b"one two three"}
         assert (maker.made, maker.closed) == (1, 1)
-        found = cache.find("key")
-        assert found is not None
-        assert found.read_bytes() == b"one two three"
+        result = cache.find("key")
+        assert result is not None
+        assert result.read_bytes() == b"one two three"
 
     run(test)
 

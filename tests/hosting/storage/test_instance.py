@@ -111,12 +111,12 @@ def test_the_folder_of_another_database_is_refused(started: Settings, tmp_path: 
 
 def test_a_folder_in_use_is_refused_with_an_empty_database(started: Settings) -> None:
     """New repositories would get the ids, and the places, of old ones."""
-    kept = add_repository(started)
+    repository = add_repository(started)
     wrong = Settings(data=started.data)
     (started.data / "holdfast.sqlite3").unlink(missing_ok=True)
     with pytest.raises(WrongDataFolder, match="is empty, but the data folder"):
         start(wrong)
-    assert App.open(started).folders.exists(kept.id)
+    assert App.open(started).folders.exists(repository.id)
 
 
 def forget_identity(settings: Settings) -> None:

@@ -36,9 +36,9 @@ def owner(app: App) -> Account:
 @pytest.fixture
 def ship(app: App, owner: Account) -> LogRepository:
     """Make a repository with a commit."""
-    made = LogRepository(app, owner)
-    made.commit()
-    return made
+    log_repository = LogRepository(app, owner)
+    log_repository.commit()
+    return log_repository
 
 
 def copied(ship: LogRepository) -> dict[str, str]:
@@ -235,16 +235,16 @@ def test_one_of_many_readers_makes_a_copy(ship: LogRepository, monkeypatch: pyte
 
     monkeypatch.setattr(LocalCopies, "build", build)
     row = ship.row
-    found: list[str | None] = []
+    results: list[str | None] = []
     threads = [
-        threading.Thread(target=lambda: found.append(refs.target(ship.app.copies.open(row), MAIN)))
+        threading.Thread(target=lambda: results.append(refs.target(ship.app.copies.open(row), MAIN)))
         for _ in range(6)
     ]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert found == [ship.refs()[MAIN]] * 6
+    assert results == [ship.refs()[MAIN]] * 6
     assert built == [ship.id]
 
 
@@ -292,21 +292,21 @@ def test_a_folder_that_is_no_copy_yet_is_never_deleted_for_damage(ship: LogRepos
 
 def test_copies_used_least_recently_are_evicted(app: App, owner: Account) -> None:
     """As many as it takes; those in use stay, and each is made anew when somebody reads it."""
-    places = [LogRepository(app, owner, f"r{number}") for number in range(4)]
+    log_repositories = [LogRepository(app, owner, f"r{number}") for number in range(4)]
     now = time.time()
-    for number, place in enumerate(places):
-        place.commit(size=1000)
-        copied(place)
-        os.utime(app.folders.path(place.id) / STATE_FILE, (now - 10_000 + number, now))
-    size = app.folders.size(places[0].id)
+    for number, target_repository in enumerate(log_repositories):
+        target_repository.commit(size=1000)
+        copied(target_repository)
+        os.utime(app.folders.path(target_repository.id) / STATE_FILE, (now - 10_000 + number, now))
+    size = app.folders.size(log_repositories[0].id)
     assert app.copies.evict(10 * size) == 0
-    os.utime(app.folders.path(places[0].id) / STATE_FILE, (now, now))
+    os.utime(app.folders.path(log_repositories[0].id) / STATE_FILE, (now, now))
     assert app.copies.evict(int(2.5 * size)) == 2
-    assert [app.folders.exists(place.id) for place in places] == [True, False, False, True]
+    assert [app.folders.exists(repository.id) for repository in log_repositories] == [True, False, False, True]
     assert app.copies.evict(0) == 1
-    assert [app.folders.exists(place.id) for place in places] == [True, False, False, False]
-    for place in places:
-        assert copied(place) == place.refs()
+    assert [app.folders.exists(repository.id) for repository in log_repositories] == [True, False, False, False]
+    for target_repository in log_repositories:
+        assert copied(target_repository) == target_repository.refs()
 
 
 def test_reading_a_copy_puts_its_eviction_off(ship: LogRepository, monkeypatch: pytest.MonkeyPatch) -> None:

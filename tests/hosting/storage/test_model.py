@@ -138,9 +138,9 @@ class Storage(RuleBasedStateMachine):
         files = {} if parent is None else self.files_of(parent)
         tree = build_tree(self.model.write, {**files, path: content})
         text = commit_content(tree, () if parent is None else (parent,), WHO, WHO, message)
-        made = self.model.write("commit", text)
-        self.commits.append(made)
-        return made
+        created = self.model.write("commit", text)
+        self.commits.append(created)
+        return created
 
     def set_ref(self, ref: str, new: str | None) -> None:
         """Set or delete a ref of the model."""
@@ -153,7 +153,7 @@ class Storage(RuleBasedStateMachine):
 
     def room_for(self, ref: str) -> bool:
         """Tell whether git allows a new ref beside the others."""
-        return not any(f"{one}/".startswith(f"{ref}/") or f"{ref}/".startswith(f"{one}/") for one in self.refs)
+        return not any(f"{item}/".startswith(f"{ref}/") or f"{ref}/".startswith(f"{item}/") for item in self.refs)
 
     def attempt(self, expected: bool, change: Any) -> bool:  # noqa: FBT001  # what the model says
         """Do something that the model says is possible or not."""
@@ -189,12 +189,12 @@ class Storage(RuleBasedStateMachine):
             new_branch=new_branch,
         )
         expected = not new_branch or self.room_for(ref)
-        made: list[str] = []
-        landed = self.attempt(expected, lambda: made.append(commit_files(self.nodes[node], request).commit.id))
+        created: list[str] = []
+        landed = self.attempt(expected, lambda: created.append(commit_files(self.nodes[node], request).commit.id))
         if landed:
             parent = self.refs.get(ref) or self.refs.get("refs/heads/main")
-            assert made == [self.model_commit(parent, path, content, message)]
-            self.set_ref("refs/heads/main" if is_first else ref, made[0])
+            assert created == [self.model_commit(parent, path, content, message)]
+            self.set_ref("refs/heads/main" if is_first else ref, created[0])
 
     @rule(
         node=NODES,
@@ -217,14 +217,14 @@ class Storage(RuleBasedStateMachine):
         app = self.nodes[node]
         copy = app.copies.update(self.id).folder
         given = "".join(f"{update.new}\n" for update in updates)
-        known = "".join(f"^{one}\n" for one in set(self.refs.values()))
-        place = copy / "objects" / "pack"
-        place.mkdir(exist_ok=True)
+        known = "".join(f"^{item}\n" for item in set(self.refs.values()))
+        path = copy / "objects" / "pack"
+        path.mkdir(exist_ok=True)
         packed = run(
-            self.model.folder, "pack-objects", "--revs", "-q", str(place / "pack"), input=(given + known).encode()
+            self.model.folder, "pack-objects", "--revs", "-q", str(path / "pack"), input=(given + known).encode()
         )
         push = AcceptedPush(tuple(updates), (), atomic, (f"pack-{packed.decode().strip()}.pack",))
-        rejected = {one.ref for one in RepositoryPush(app, self.row, self.owner).update(push)}
+        rejected = {item.ref for item in RepositoryPush(app, self.row, self.owner).update(push)}
         refused = set()
         for update in updates:
             if update.ref not in self.refs and not self.room_for(update.ref):
@@ -232,9 +232,9 @@ class Storage(RuleBasedStateMachine):
             elif not atomic:
                 self.set_ref(update.ref, update.new)
         if atomic and len(updates) > 1:
-            beside = [f"{one.ref}/" for one in updates if one.creates]
-            if any(one != two and one.startswith(two) for one in beside for two in beside):
-                refused = {one.ref for one in updates}
+            beside = [f"{update.ref}/" for update in updates if update.creates]
+            if any(item != two and item.startswith(two) for item in beside for two in beside):
+                refused = {update.ref for update in updates}
         if atomic and refused:
             assert rejected == {update.ref for update in updates}
         else:
@@ -280,7 +280,7 @@ class Storage(RuleBasedStateMachine):
         """
         wanted: dict[str, str | None] = {}
         for ref in (f"refs/heads/{name}" for name in names):
-            beside = any(f"{one}/".startswith(f"{ref}/") or f"{ref}/".startswith(f"{one}/") for one in wanted)
+            beside = any(f"{item}/".startswith(f"{ref}/") or f"{ref}/".startswith(f"{item}/") for item in wanted)
             if beside or (ref not in self.refs and not self.room_for(ref)):
                 continue
             if kind == "back":
@@ -351,7 +351,7 @@ class Storage(RuleBasedStateMachine):
     @rule(node=NODES, data=st.data())
     def update_branch(self, node: int, data: st.DataObject) -> None:
         """Point a branch to another commit by force."""
-        ref = data.draw(st.sampled_from([one for one in self.refs if one.startswith("refs/heads/")]))
+        ref = data.draw(st.sampled_from([ref for ref in self.refs if ref.startswith("refs/heads/")]))
         at = data.draw(st.sampled_from(self.reachable()))
         name = ref.removeprefix("refs/heads/")
         branches.update(self.nodes[node], self.actor, self.target(node), name, at, force=True)
@@ -361,7 +361,7 @@ class Storage(RuleBasedStateMachine):
     @rule(node=NODES, data=st.data())
     def delete_ref(self, node: int, data: st.DataObject) -> None:
         """Delete a branch or a tag."""
-        others = [one for one in self.refs if one != "refs/heads/main"]
+        others = [ref for ref in self.refs if ref != "refs/heads/main"]
         ref = data.draw(st.sampled_from(others))
         app, target, name = self.nodes[node], self.target(node), ref.split("/", 2)[2]
         if ref.startswith("refs/heads/"):
@@ -404,7 +404,7 @@ class Storage(RuleBasedStateMachine):
         listed = run(repo.folder, "for-each-ref", "--format=%(refname) %(objectname)").decode().splitlines()
         assert dict(line.split() for line in listed) == self.refs
         run(repo.folder, "fsck", "--full", "--strict")
-        both = [run(one.folder, "rev-list", "--objects", "--all") for one in (repo, self.model)]
+        both = [run(item.folder, "rev-list", "--objects", "--all") for item in (repo, self.model)]
         assert sorted(both[0].splitlines()) == sorted(both[1].splitlines())
 
     def teardown(self) -> None:
@@ -430,8 +430,8 @@ def served(nodes: tuple[App, App]) -> Iterator[tuple[ServedNode, ServedNode]]:
     """Let git push to both machines."""
     both = (serve_node(nodes[0]), serve_node(nodes[1]))
     with ExitStack() as stack:
-        for one in both:
-            stack.enter_context(running(one))
+        for item in both:
+            stack.enter_context(running(item))
         yield both
 
 
@@ -459,7 +459,7 @@ def test_an_edit_is_pushed_as_a_delta(
     machine.create()
     for node in (0, 1):
         main = machine.refs["refs/heads/main"]
-        made = machine.model_commit(main, "large", machine.edited(main), "edited\n")
-        machine.push_refs(node, {"refs/heads/main": made}, {})
+        created = machine.model_commit(main, "large", machine.edited(main), "edited\n")
+        machine.push_refs(node, {"refs/heads/main": created}, {})
         assert served[node].deltas > 0
     machine.teardown()

@@ -55,10 +55,12 @@ def test_all_pages_are_gone_through_and_what_is_given_up_is_gone() -> None:
             bucket.begun[f"u{number}"] = (f"lfs/{number}", 1000.5 + number)
         bucket.uploads["other"] = {}
         bucket.begun["other"] = ("elsewhere/1", 1.0)
-        found = list(uploads(bucket).unfinished("lfs/"))
-        assert found == [MultipartUpload(f"lfs/{number}", f"u{number}", 1000.5 + number) for number in range(5)]
+        found_multipart_uploads = list(uploads(bucket).unfinished("lfs/"))
+        assert found_multipart_uploads == [
+            MultipartUpload(f"lfs/{number}", f"u{number}", 1000.5 + number) for number in range(5)
+        ]
         for _ in range(2):
-            uploads(bucket).abort(found[0])
+            uploads(bucket).abort(found_multipart_uploads[0])
         assert sorted(bucket.uploads) == ["other", "u1", "u2", "u3", "u4"]
 
 

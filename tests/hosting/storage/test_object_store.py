@@ -73,7 +73,7 @@ def test_many_objects_are_deleted_at_once(store: ObjectStore) -> None:
         store.put(key, b"x")
     store.delete_many([])
     store.delete_many([*keys[:2], "chats/many/gone", *keys[3:]])
-    assert [one.key for one in store.list("chats/many/")] == [keys[2]]
+    assert [stored_file.key for stored_file in store.list("chats/many/")] == [keys[2]]
     store.delete_many(keys[:3])
     assert list(store.list("chats/many/")) == []
 
@@ -94,9 +94,9 @@ def test_a_list_has_what_begins_with_the_prefix(store: ObjectStore) -> None:
     store.put("lfs/list/a", b"1")
     store.put("lfs/list/b", b"22")
     store.put("packs/list/c", b"333")
-    found = {one.key: one for one in store.list("lfs/list/")}
-    assert {key: one.size for key, one in found.items()} == {"lfs/list/a": 1, "lfs/list/b": 2}
-    assert all(abs(one.written_at - time.time()) < 60 for one in found.values())
+    results = {stored_file.key: stored_file for stored_file in store.list("lfs/list/")}
+    assert {key: item.size for key, item in results.items()} == {"lfs/list/a": 1, "lfs/list/b": 2}
+    assert all(abs(value.written_at - time.time()) < 60 for value in results.values())
 
 
 def test_a_deleted_object_is_missing(store: ObjectStore, tmp_path: Path) -> None:
@@ -165,12 +165,12 @@ def test_unfinished_files_and_uploads_are_deleted(tmp_path: Path) -> None:
         ):
             bucket.uploads[name] = {}
             bucket.begun[name] = (key, begun)
-        with store.incoming_path() as kept, store.incoming_path() as old:
-            kept.write_bytes(b"")
+        with store.incoming_path() as stored, store.incoming_path() as old:
+            stored.write_bytes(b"")
             old.write_bytes(b"")
             os.utime(old, (100, 100))
             assert store.delete_unfinished(500.0) == 2
-            assert kept.exists()
+            assert stored.exists()
             assert not old.exists()
         assert set(bucket.uploads) == {"new", "foreign"}
 

@@ -31,10 +31,10 @@ from tests.hosting.storage.log_helpers import ADA, MAIN, ZERO, LogRepository, sn
 @pytest.fixture
 def ship(app: App) -> LogRepository:
     """Make a repository with two commits."""
-    made = LogRepository(app, make_people(app.database, "ada")[0])
-    made.commit()
-    made.commit()
-    return made
+    log_repository = LogRepository(app, make_people(app.database, "ada")[0])
+    log_repository.commit()
+    log_repository.commit()
+    return log_repository
 
 
 def contents(ship: LogRepository, pack: NewPack | None, tmp_path: Path) -> set[str]:
@@ -54,10 +54,10 @@ def contents(ship: LogRepository, pack: NewPack | None, tmp_path: Path) -> set[s
 def test_a_pack_of_objects_in_memory(ship: LogRepository, tmp_path: Path) -> None:
     """It is stored in its row."""
     objects = [PackedObject("blob", b"a"), PackedObject("blob", b"b")]
-    made = new_pack(objects)
-    assert made.store_key == ""
-    assert decode_pack(made.content or b"") == objects
-    assert contents(ship, made, tmp_path) == {object_id("blob", b"a"), object_id("blob", b"b")}
+    created_new_pack = new_pack(objects)
+    assert created_new_pack.store_key == ""
+    assert decode_pack(created_new_pack.content or b"") == objects
+    assert contents(ship, created_new_pack, tmp_path) == {object_id("blob", b"a"), object_id("blob", b"b")}
 
 
 @pytest.mark.parametrize(("size", "is_inline"), [(1000, True), (INLINE_LIMIT + 1, False)])
@@ -126,13 +126,13 @@ def test_packs_in_memory_become_one_in_a_repository(tmp_path: Path) -> None:
     """With all of their objects; the names are those of the files."""
     folder = tmp_path / "a.git"
     run(None, "init", "--quiet", "--bare", str(folder))
-    _, one = initial_commit({"a": b"a"}, ADA)
+    _, single_new_pack = initial_commit({"a": b"a"}, ADA)
     _, other = initial_commit({"b": b"b"}, ADA)
-    given = [pack.content or b"" for pack in (one, other, one)]
+    given = [pack.content or b"" for pack in (single_new_pack, other, single_new_pack)]
     (name,) = index_packs(folder, given)
     assert [path.name for path in (folder / "objects" / "pack").glob("*.pack")] == [f"pack-{name}.pack"]
     listed = run(folder, "cat-file", "--batch-all-objects", "--batch-check").splitlines()
-    assert len(listed) == one.object_count + other.object_count
+    assert len(listed) == single_new_pack.object_count + other.object_count
     with pytest.raises(GitDamaged):
         index_packs(folder, [b"PACK no pack"])
 
@@ -162,7 +162,7 @@ def test_what_a_pack_omits_is_packed(ship: LogRepository, tmp_path: Path) -> Non
     commit = repo.write("commit", text.encode())
 
     def pack(*ids: str) -> Path:
-        given = "".join(f"{one}\n" for one in ids).encode()
+        given = "".join(f"{item}\n" for item in ids).encode()
         name = run(repo.folder, "pack-objects", "-q", str(folder / "pack"), input=given).decode().strip()
         return folder / f"pack-{name}.pack"
 
@@ -190,8 +190,8 @@ def delta_packs(tmp_path: Path) -> tuple[str, list[bytes]]:
         lines = "".join(f"100644 blob {blob}\tf{line}\n" for line, blob in enumerate(blobs))
         tree = run(folder, "mktree", input=lines.encode()).decode().strip()
         parent = ("-p", ids[-1]) if ids else ()
-        made = run(folder, "commit-tree", tree, *parent, "-m", "x", configuration=IDENTITY)
-        ids.append(made.decode().strip())
+        created = run(folder, "commit-tree", tree, *parent, "-m", "x", configuration=IDENTITY)
+        ids.append(created.decode().strip())
     first = run(folder, "pack-objects", "--revs", "--stdout", "-q", input=f"{ids[1]}\n".encode())
     extra = run(folder, "hash-object", "-w", "--stdin", input=b"extra").decode().strip()
     every = run(folder, "rev-list", "--objects", "--no-object-names", ids[1]).decode()
@@ -209,8 +209,8 @@ def test_packs_with_the_same_delta_are_added_and_compacted(
     ship: LogRepository, tmp_path: Path, *, twice: bool
 ) -> None:
     """As after a commit that was pushed to a branch, deleted with it, and pushed again as a tag."""
-    commit, made = delta_packs(tmp_path)
-    packed = [made[0], made[0]] if twice else made
+    commit, created = delta_packs(tmp_path)
+    packed = [created[0], created[0]] if twice else created
     assert any(decode_pack(content) is None for content in packed)
     for number, content in enumerate(packed):
         pack = NewPack(pack_name(content), len(content), object_count(content), content=content)

@@ -14,15 +14,15 @@ __all__ = ["is_by_index", "plan_of", "recorded"]
 @contextmanager
 def recorded(database: Database, containing: str) -> Iterator[list[tuple[str, Any]]]:
     """Record the queries that are run and contain a text, with their parameters."""
-    found: list[tuple[str, Any]] = []
+    results: list[tuple[str, Any]] = []
 
     def note(_connection: object, _cursor: object, statement: str, parameters: Any, *_rest: object) -> None:
         if containing in statement:
-            found.append((statement, parameters))
+            results.append((statement, parameters))
 
     event.listen(database.engine, "before_cursor_execute", note)
     try:
-        yield found
+        yield results
     finally:
         event.remove(database.engine, "before_cursor_execute", note)
 

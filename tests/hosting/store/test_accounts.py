@@ -15,9 +15,9 @@ PASSWORD = Secret("long enough")
 
 def test_a_user_is_found_in_whatever_case_it_is_typed(database: Database) -> None:
     """The name keeps the case it was made with."""
-    made = accounts.create_user(database, "Ada", PASSWORD, full_name="Ada Byron")
-    assert accounts.find_user(database, "aDA") == made
-    assert (made.name, made.full_name, made.is_admin) == ("Ada", "Ada Byron", False)
+    account = accounts.create_user(database, "Ada", PASSWORD, full_name="Ada Byron")
+    assert accounts.find_user(database, "aDA") == account
+    assert (account.name, account.full_name, account.is_admin) == ("Ada", "Ada Byron", False)
 
 
 def test_names_that_differ_by_case_only_are_the_same_name(database: Database) -> None:
@@ -102,9 +102,9 @@ def test_everybody_is_listed_by_name(database: Database) -> None:
 def test_the_database_does_not_hold_the_password(database: Database) -> None:
     """Only an argon2 hash is kept."""
     with database.read() as connection:
-        kept = connection.exec_driver_sql("SELECT password_hash FROM users").scalar_one()
-    assert kept.startswith("$argon2id$")
-    assert ADMIN_PASSWORD not in kept
+        stored = connection.exec_driver_sql("SELECT password_hash FROM users").scalar_one()
+    assert stored.startswith("$argon2id$")
+    assert ADMIN_PASSWORD not in stored
 
 
 def test_invented_passwords_differ_and_can_be_used() -> None:

@@ -9,22 +9,22 @@ from tests.hosting.repository_helpers import decided, every_role, make_people, m
 
 def test_who_can_be_assigned_is_who_may_write(database: Database) -> None:
     """In every repository, everybody with every role; a unit that is off is no reason to leave somebody out."""
-    for place in every_role(database):
-        if not (place.has_issues and place.has_pulls):
+    for repository in every_role(database):
+        if not (repository.has_issues and repository.has_pulls):
             continue
-        listed, total = assignees.assignable(database, place, skip=0, limit=100)
+        listed, total = assignees.assignable(database, repository, skip=0, limit=100)
         expected = []
         for person in sorted(all_users(database), key=lambda one: one.name.casefold()):
-            may = decided(database, person, place, public_only=False)
+            may = decided(database, person, repository, public_only=False)
             if may.may_write(Unit.ISSUES) or may.may_write(Unit.PULLS):
                 expected.append(person.name)
-        assert [one.name for one in listed] == expected, place.full_name
+        assert [item.name for item in listed] == expected, repository.full_name
         assert total == len(expected)
 
 
 def test_the_administrator_is_among_them(database: Database) -> None:
     """They may write everywhere, so they can be assigned everywhere."""
     (owner,) = make_people(database, "owner")
-    place = make_repository(database, owner)
-    named = assignees.assignable_users(database, place, ["Admin", "owner", "admin"])
+    repository = make_repository(database, owner)
+    named = assignees.assignable_users(database, repository, ["Admin", "owner", "admin"])
     assert named == (find_user(database, "admin"), owner)

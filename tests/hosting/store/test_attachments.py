@@ -45,20 +45,22 @@ def attach(
 def test_a_release_has_one_file_of_a_name(database: Database, ship: Repository, release: Release) -> None:
     """Neither a new file nor a renamed one can have it; what does not exist has no files."""
     holder = releases.holder_of(release)
-    made = attach(database, ship, holder, "a.zip")
+    created_attachment = attach(database, ship, holder, "a.zip")
     other = attach(database, ship, holder, "b.zip")
     with pytest.raises(AttachmentTaken):
         attach(database, ship, holder, "a.zip", "another")
     with pytest.raises(AttachmentTaken):
         attachments.rename_attachment(database, other, "a.zip")
     assert attachments.rename_attachment(database, other, "c.zip").name == "c.zip"
-    assert [one.name for one in attachments.attachments_of(database, holder)] == ["a.zip", "c.zip"]
-    assert attachments.find_attachment(database, holder, made.id) == made
-    assert attachments.find_by_uuid(database, made.uuid) == made
+    assert [attachment.name for attachment in attachments.attachments_of(database, holder)] == ["a.zip", "c.zip"]
+    assert attachments.find_attachment(database, holder, created_attachment.id) == created_attachment
+    assert attachments.find_by_uuid(database, created_attachment.uuid) == created_attachment
     with database.read() as connection:
         assert attachments.count_attachments(connection, holder) == 2
     with pytest.raises(NoSuchAttachment):
-        attachments.find_attachment(database, AttachmentHolder("release_id", release.id + 1), made.id)
+        attachments.find_attachment(
+            database, AttachmentHolder("release_id", release.id + 1), created_attachment.id
+        )
     with pytest.raises(GoneMeanwhile):
         attach(database, ship, AttachmentHolder("release_id", release.id + 1), "a.zip", "third")
 
@@ -67,12 +69,12 @@ def test_an_issue_may_have_files_of_the_same_name(database: Database, ship: Repo
     """As when a screenshot is pasted twice; they are deleted with the issue."""
     issue = issues.open_issue(database, ship, ada, NewIssue(title="It leaks"))
     holder = AttachmentHolder("issue_id", issue.id)
-    made = [attach(database, ship, holder, "image.png", uuid) for uuid in ("one", "two")]
+    created_attachments = [attach(database, ship, holder, "image.png", uuid) for uuid in ("one", "two")]
     with database.read() as connection:
-        found = attachments.stored_attachments(connection, "issue_id", [issue.id, issue.id + 1])
-    assert found == {issue.id: made, issue.id + 1: []}
+        result = attachments.stored_attachments(connection, "issue_id", [issue.id, issue.id + 1])
+    assert result == {issue.id: created_attachments, issue.id + 1: []}
     assert attachments.existing_uuids(database, ["one", "three"]) == {"one"}
-    attachments.delete_attachment(database, made[0])
+    attachments.delete_attachment(database, created_attachments[0])
     issues.delete_issue(database, ship, issue, ada)
     assert attachments.existing_uuids(database, ["one", "two"]) == set()
 
@@ -80,7 +82,7 @@ def test_an_issue_may_have_files_of_the_same_name(database: Database, ship: Repo
 def test_downloads_are_added(database: Database, ship: Repository, release: Release) -> None:
     """To each file its own; those of a deleted file are dropped."""
     holder = releases.holder_of(release)
-    made = [attach(database, ship, holder, name) for name in ("a", "b")]
-    attachments.add_downloads(database, {made[1].id: 2, made[0].id: 1, 999: 5})
-    attachments.add_downloads(database, {made[1].id: 1})
-    assert [one.download_count for one in attachments.attachments_of(database, holder)] == [1, 3]
+    created_attachments = [attach(database, ship, holder, name) for name in ("a", "b")]
+    attachments.add_downloads(database, {created_attachments[1].id: 2, created_attachments[0].id: 1, 999: 5})
+    attachments.add_downloads(database, {created_attachments[1].id: 1})
+    assert [attachment.download_count for attachment in attachments.attachments_of(database, holder)] == [1, 3]

@@ -49,16 +49,16 @@ def test_only_hooks_that_are_behind_or_paused_are_listed(database: Database) -> 
     add_delivery(database, slower, "waiting", created_at=10)
     with database.write() as connection:
         connection.execute(table.update().where(table.c.id == paused).values(paused_at=7))
-    found, total = hooks_with_backlog(database, skip=0, limit=10)
-    assert [one.id for one in found] == [paused, slower, slow]
+    hook_backlogs, total = hooks_with_backlog(database, skip=0, limit=10)
+    assert [item.id for item in hook_backlogs] == [paused, slower, slow]
     assert total == 3
-    last = found[2]
+    last = hook_backlogs[2]
     assert (last.waiting, last.oldest, last.tries, last.error, last.due_at) == (2, 20, 3, "refused", 99_000)
-    assert (found[0].waiting, found[0].oldest) == (0, 0)
+    assert (hook_backlogs[0].waiting, hook_backlogs[0].oldest) == (0, 0)
     assert hooks_with_backlog(database, skip=2, limit=1) == ([last], 3)
     add_delivery(database, well, "waiting", created_at=1)
-    found, _ = hooks_with_backlog(database, skip=0, limit=10)
-    assert [(one.owner, one.of_organization) for one in found if one.id == well] == [("admin", False)]
+    hook_backlogs, _ = hooks_with_backlog(database, skip=0, limit=10)
+    assert [(item.owner, item.of_organization) for item in hook_backlogs if item.id == well] == [("admin", False)]
 
 
 def test_a_hook_with_failures_is_listed_after_those_that_are_behind(database: Database) -> None:
@@ -69,9 +69,9 @@ def test_a_hook_with_failures_is_listed_after_those_that_are_behind(database: Da
     add_delivery(database, failing, "failed", error="first")
     add_delivery(database, failing, "failed", error="last")
     add_delivery(database, behind, "waiting", created_at=10)
-    found, total = hooks_with_backlog(database, skip=0, limit=10)
-    assert [(one.id, one.waiting, one.failed) for one in found] == [(behind, 1, 0), (failing, 0, 2)]
-    assert (found[1].error, total) == ("last", 2)
+    hook_backlogs, total = hooks_with_backlog(database, skip=0, limit=10)
+    assert [(item.id, item.waiting, item.failed) for item in hook_backlogs] == [(behind, 1, 0), (failing, 0, 2)]
+    assert (hook_backlogs[1].error, total) == ("last", 2)
 
 
 def test_the_last_delivery_of_each_hook_is_found(database: Database) -> None:
@@ -81,7 +81,7 @@ def test_the_last_delivery_of_each_hook_is_found(database: Database) -> None:
     newest = add_delivery(database, first, "delivered", answer=b"much", body="much")
     add_delivery(database, second, "delivered")
     other = add_delivery(database, second, "cancelled")
-    found = last_deliveries(database, [first, second, third])
-    assert {number: one.id for number, one in found.items()} == {first: newest, second: other}
-    assert found[first].answer == b""
+    result = last_deliveries(database, [first, second, third])
+    assert {number: item.id for number, item in result.items()} == {first: newest, second: other}
+    assert result[first].answer == b""
     assert last_deliveries(database, []) == {}

@@ -55,19 +55,21 @@ def test_files_and_parts_come_in_their_order(database: Database, people: list[Ac
 def test_lists_have_what_belongs_in_them(database: Database, people: list[Account]) -> None:
     """One's own, newest first, also in progress; of others what is complete and shared."""
     ada, bob, eve = people
-    one, two = added(database, ada, "one"), added(database, ada, "two", done=False)
-    assert [backup.id for backup in store.list_owned(database, ada)] == [two.id, one.id]
+    chat_backup, two = added(database, ada, "one"), added(database, ada, "two", done=False)
+    assert [backup.id for backup in store.list_owned(database, ada)] == [two.id, chat_backup.id]
     assert store.list_owned(database, bob) == []
-    for backup in (one, two):
+    for backup in (chat_backup, two):
         store.add_share(database, backup, bob, most=5)
-    assert [(backup.id, owner.name) for backup, owner in store.list_shared(database, bob)] == [(one.id, "ada")]
+    assert [(backup.id, owner.name) for backup, owner in store.list_shared(database, bob)] == [
+        (chat_backup.id, "ada")
+    ]
     assert store.list_shared(database, eve) == []
     assert store.list_shared(database, ada) == []
     with database.read() as connection:
         assert store.used_by(connection, ada) == (2, 12)
         assert store.used_by(connection, bob) == (0, 0)
     rows, count, size = store.list_all(database, skip=1, limit=5)
-    assert ([backup.id for backup, _ in rows], count, size) == ([one.id], 2, 12)
+    assert ([backup.id for backup, _ in rows], count, size) == ([chat_backup.id], 2, 12)
 
 
 def test_a_deleted_backup_takes_all_its_rows(database: Database, people: list[Account]) -> None:
@@ -97,7 +99,7 @@ def test_shares_are_counted_and_revoked(database: Database, people: list[Account
     for user in (eve, bob, bob):
         store.add_share(database, backup, user, most=2)
     assert [user.name for user in store.shares_of(database, backup)] == ["bob", "eve"]
-    assert [store.is_shared_with(database, one, bob.id) for one in (backup, other)] == [True, False]
+    assert [store.is_shared_with(database, item, bob.id) for item in (backup, other)] == [True, False]
     with pytest.raises(TooManyAtOnce):
         store.add_share(database, backup, ada, most=2)
     store.add_share(database, other, bob, most=1)

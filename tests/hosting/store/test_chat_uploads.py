@@ -92,7 +92,7 @@ def test_uploads_without_a_part_for_long_are_found(database: Database, ada: Acco
     chat_uploads.complete_upload(database, done, kind="plain")
     now = int(time.time())
     assert chat_uploads.expired_uploads(database, before=now - 60) == []
-    assert [one.uuid for one in chat_uploads.expired_uploads(database, before=now + 60)] == ["one"]
+    assert [chat_backup.uuid for chat_backup in chat_uploads.expired_uploads(database, before=now + 60)] == ["one"]
     chat_backups.delete_backup(database, upload)
     assert chat_uploads.expired_uploads(database, before=now + 60) == []
 

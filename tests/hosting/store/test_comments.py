@@ -20,9 +20,9 @@ def test_words_that_stay_the_same_are_no_change(database: Database, ada: Account
     """Nobody is told."""
     repository = make_repository(database, ada)
     issue = issues.open_issue(database, repository, ada, NewIssue(title="t"))
-    made = comments.add_comment(database, repository, issue, ada, "b")
+    comment = comments.add_comment(database, repository, issue, ada, "b")
     before = recorded_events(database)
-    assert comments.edit_comment(database, repository, issue, made, actor=ada, body="b") == made
+    assert comments.edit_comment(database, repository, issue, comment, actor=ada, body="b") == comment
     assert recorded_events(database) == before
 
 
@@ -33,8 +33,8 @@ def test_a_comment_knows_its_place(database: Database, ada: Account) -> None:
     issues.lock_issue(database, repository, issue, ada, "")
     other = issues.open_issue(database, repository, ada, NewIssue(title="u"))
     comments.add_comment(database, repository, other, ada, "elsewhere")
-    made = [comments.add_comment(database, repository, issue, ada, word) for word in ("a", "b", "c")]
-    assert [comments.entries_before(database, one) for one in made] == [1, 2, 3]
+    created_comments = [comments.add_comment(database, repository, issue, ada, word) for word in ("a", "b", "c")]
+    assert [comments.entries_before(database, item) for item in created_comments] == [1, 2, 3]
 
 
 def test_a_text_of_a_timeline_is_found_by_its_id(database: Database, ada: Account) -> None:
@@ -48,8 +48,8 @@ def test_a_text_of_a_timeline_is_found_by_its_id(database: Database, ada: Accoun
     with database.read() as connection:
         rows = connection.execute(select(table.c.kind, table.c.id).where(table.c.issue_id == issue.id)).all()
     assert {kind for kind, _ in rows} == set(kinds)
-    found = {kind: comments.find_text(database, issue, number) for kind, number in rows}
-    assert {kind: None if text is None else text.body for kind, text in found.items()} == {
+    results = {kind: comments.find_text(database, issue, number) for kind, number in rows}
+    assert {kind: None if text is None else text.body for kind, text in results.items()} == {
         "comment": "comment",
         "code": "code",
         "review": "review",
@@ -63,40 +63,42 @@ def test_a_comment_is_deleted_once(database: Database, ada: Account) -> None:
     """The second time it is missing, and the count stays right."""
     repository = make_repository(database, ada)
     issue = issues.open_issue(database, repository, ada, NewIssue(title="t"))
-    made = comments.add_comment(database, repository, issue, ada, "b")
-    comments.delete_comment(database, repository, issue, made, actor=ada)
+    comment = comments.add_comment(database, repository, issue, ada, "b")
+    comments.delete_comment(database, repository, issue, comment, actor=ada)
     with pytest.raises(NoSuchComment):
-        comments.delete_comment(database, repository, issue, made, actor=ada)
+        comments.delete_comment(database, repository, issue, comment, actor=ada)
     with pytest.raises(NoSuchComment):
-        comments.edit_comment(database, repository, issue, made, actor=ada, body="c")
+        comments.edit_comment(database, repository, issue, comment, actor=ada, body="c")
     assert issues.find_issue(database, repository, 1).comment_count == 0
 
 
 def test_the_comments_of_a_repository_are_read_by_index(database: Database, ada: Account) -> None:
     """From both ends, oldest first; other repositories and other entries of timelines are not among them."""
-    place, other = (make_repository(database, ada, name) for name in ("here", "there"))
-    made = []
+    repository, other = (make_repository(database, ada, name) for name in ("here", "there"))
+    created = []
     for number in range(3):
-        issue = issues.open_issue(database, place, ada, NewIssue(title="t"))
-        made += [comments.add_comment(database, place, issue, ada, f"{number} {word}").id for word in ("a", "b")]
-        issues.change_issue(database, place, issue, ada, IssueChanges(is_closed=True))
+        issue = issues.open_issue(database, repository, ada, NewIssue(title="t"))
+        created += [
+            comments.add_comment(database, repository, issue, ada, f"{number} {word}").id for word in ("a", "b")
+        ]
+        issues.change_issue(database, repository, issue, ada, IssueChanges(is_closed=True))
         elsewhere = issues.open_issue(database, other, ada, NewIssue(title="t"))
         comments.add_comment(database, other, elsewhere, ada, "c")
     for size in range(1, 7):
         listed = []
         for skip in range(0, 8, size):
-            with recorded(database, "ORDER BY comments") as found:
-                page, total = comments.comments_in(database, place, kinds=BOTH, skip=skip, limit=size)
+            with recorded(database, "ORDER BY comments") as statements:
+                page, total = comments.comments_in(database, repository, kinds=BOTH, skip=skip, limit=size)
             assert total == 6
-            assert found or not page
-            for statement, parameters in found:
+            assert statements or not page
+            for statement, parameters in statements:
                 plan = plan_of(database, statement, parameters)
                 assert is_by_index(database, plan, "comments"), plan
             listed += [comment.id for comment, _ in page]
-        assert listed == made, size
-    assert comments.comments_in(database, place, kinds=(True,), skip=0, limit=9) == ([], 0)
-    of_issues, total = comments.comments_in(database, place, kinds=(False,), skip=4, limit=9)
-    assert ([comment.id for comment, _ in of_issues], total) == (made[4:], 6)
+        assert listed == created, size
+    assert comments.comments_in(database, repository, kinds=(True,), skip=0, limit=9) == ([], 0)
+    of_issues, total = comments.comments_in(database, repository, kinds=(False,), skip=4, limit=9)
+    assert ([comment.id for comment, _ in of_issues], total) == (created[4:], 6)
     future = 2**40
-    assert comments.comments_in(database, place, kinds=BOTH, since=future, skip=0, limit=9) == ([], 0)
-    assert comments.comments_in(database, place, kinds=BOTH, before=future, skip=0, limit=9)[1] == 6
+    assert comments.comments_in(database, repository, kinds=BOTH, since=future, skip=0, limit=9) == ([], 0)
+    assert comments.comments_in(database, repository, kinds=BOTH, before=future, skip=0, limit=9)[1] == 6

@@ -25,10 +25,10 @@ UPDATE = RefUpdate("refs/heads/main", "1" * 40, "2" * 40)
 @pytest.fixture
 def key(database: Database, repository: Repository, ada: Account) -> IdempotencyKey:
     """Use a key for a commit."""
-    made = IdempotencyKey(ada.id, "k1", "f1")
+    idempotency_key = IdempotencyKey(ada.id, "k1", "f1")
     with database.quick_write() as link:
-        add_keys(link, repository, [(made, UPDATE)])
-    return made
+        add_keys(link, repository, [(idempotency_key, UPDATE)])
+    return idempotency_key
 
 
 def test_a_used_key_leads_to_its_commit(database: Database, repository: Repository, key: IdempotencyKey) -> None:

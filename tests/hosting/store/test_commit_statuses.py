@@ -38,7 +38,7 @@ def test_the_newest_status_of_each_context_counts(database: Database, ship: Repo
     add(database, other, ada, SHA, ("build", "error"))
     assert commit_statuses.context_states(database, ship, SHA) == {"build": "success", "lint": "success"}
     latest = commit_statuses.latest_statuses(database, ship, SHA, skip=0, limit=10)
-    assert [(one.context, one.state) for one in latest] == [("build", "success"), ("lint", "success")]
+    assert [(item.context, item.state) for item in latest] == [("build", "success"), ("lint", "success")]
     assert [one.context for one in commit_statuses.latest_statuses(database, ship, SHA, skip=1, limit=1)] == [
         "lint"
     ]
@@ -48,11 +48,11 @@ def test_lists_have_every_status(database: Database, ship: Repository, ada: Acco
     """In both orders, by state, and in pages with the total."""
     add(database, ship, ada, SHA, ("a", "pending"), ("b", "success"), ("a", "success"))
     newest, total = commit_statuses.statuses_of(database, ship, SHA, skip=0, limit=2)
-    assert ([one.context for one in newest], total) == (["a", "b"], 3)
+    assert ([item.context for item in newest], total) == (["a", "b"], 3)
     oldest, _ = commit_statuses.statuses_of(database, ship, SHA, oldest_first=True, skip=0, limit=2)
-    assert [(one.context, one.state) for one in oldest] == [("a", "pending"), ("b", "success")]
+    assert [(item.context, item.state) for item in oldest] == [("a", "pending"), ("b", "success")]
     passed, total = commit_statuses.statuses_of(database, ship, SHA, state="success", skip=1, limit=5)
-    assert ([one.context for one in passed], total) == (["b"], 2)
+    assert ([item.context for item in passed], total) == (["b"], 2)
 
 
 def test_a_thousand_statuses_stay_fast(database: Database, ship: Repository, ada: Account) -> None:

@@ -25,22 +25,22 @@ ALL = {"skip": 0, "limit": 1000}
 
 
 def open_issue(
-    database: Database, place: Repository, *mentioned: Issue, action: str = "none", head: str = ""
+    database: Database, repository: Repository, *mentioned: Issue, action: str = "none", head: str = ""
 ) -> Issue:
     """Open an issue that mentions others; with a head it is a pull request."""
     wanted = NewIssue(
         title="t",
         branches=Branches(head, "main") if head else None,
-        references=references_to(place, *mentioned, action=action),
+        references=references_to(repository, *mentioned, action=action),
     )
-    return issues.open_issue(database, place, place.owner, wanted)
+    return issues.open_issue(database, repository, repository.owner, wanted)
 
 
-def references_to(place: Repository, *mentioned: Issue, action: str = "none") -> CrossReferences:
+def references_to(repository: Repository, *mentioned: Issue, action: str = "none") -> CrossReferences:
     """Return the references of a text in a repository."""
     return CrossReferences(
         {issue.id: action for issue in mentioned},
-        frozenset(issue.repository_id for issue in mentioned) - {place.id},
+        frozenset(issue.repository_id for issue in mentioned) - {repository.id},
     )
 
 
@@ -65,34 +65,36 @@ def stored(database: Database) -> list[Comment]:
 
 def test_each_kind_of_text_has_its_kind_of_entry(database: Database, ada: Account) -> None:
     """And nothing else of the issue changes, nor is anything announced but the text."""
-    place = make_repository(database, ada)
-    first = open_issue(database, place)
+    repository = make_repository(database, ada)
+    first = open_issue(database, repository)
     with database.write() as connection:
         connection.exec_driver_sql("UPDATE issues SET updated_at = 5")
-    before = issues.find_issue(database, place, 1)
-    second = open_issue(database, place, first)
-    pull = open_issue(database, place, first, head="fix", action="closes")
-    other = open_issue(database, place)
-    made = comments.add_comment(database, place, other, ada, "b", references=references_to(place, first))
+    before = issues.find_issue(database, repository, 1)
+    second = open_issue(database, repository, first)
+    pull = open_issue(database, repository, first, head="fix", action="closes")
+    other = open_issue(database, repository)
+    comment = comments.add_comment(
+        database, repository, other, ada, "b", references=references_to(repository, first)
+    )
     assert shown(database, first) == [
         ("issue_ref", second.id, None),
         ("pull_ref", pull.id, None),
-        ("comment_ref", other.id, made.id),
+        ("comment_ref", other.id, comment.id),
     ]
     entries = stored(database)
     assert [entry.happening.ref_action for entry in entries] == ["none", "closes", "none"]
     assert {(entry.author_id, entry.body) for entry in entries} == {(ada.id, "")}
-    assert issues.find_issue(database, place, 1) == before
+    assert issues.find_issue(database, repository, 1) == before
     assert [details["number"] for _, details in recorded_events(database)] == [1, 2, 3, 4, 4]
 
 
 def test_an_issue_that_mentions_itself_has_no_entry(database: Database, ada: Account) -> None:
     """However it does."""
-    place = make_repository(database, ada)
-    issue = open_issue(database, place)
-    own = references_to(place, issue)
-    comments.add_comment(database, place, issue, ada, "b", references=own)
-    issues.change_issue(database, place, issue, ada, IssueChanges(body="b", references=own))
+    repository = make_repository(database, ada)
+    issue = open_issue(database, repository)
+    own = references_to(repository, issue)
+    comments.add_comment(database, repository, issue, ada, "b", references=own)
+    issues.change_issue(database, repository, issue, ada, IssueChanges(body="b", references=own))
     assert stored(database) == []
 
 
@@ -101,8 +103,8 @@ def test_an_edit_adds_and_removes_entries(database: Database, ada: Account) -> N
     place, boat = make_repository(database, ada), make_repository(database, ada, "boat")
     first, second, third = open_issue(database, place), open_issue(database, place), open_issue(database, boat)
     pull = open_issue(database, place, first, second, head="fix")
-    said = comments.add_comment(database, place, pull, ada, "b", references=references_to(place, first))
-    kept = stored(database)[0]
+    posted_comment = comments.add_comment(database, place, pull, ada, "b", references=references_to(place, first))
+    comment = stored(database)[0]
     edited = {first.id: "closes", third.id: "none"}
     changes = IssueChanges(body="b", references=CrossReferences(edited, frozenset({boat.id})))
     issues.change_issue(database, place, pull, ada, changes)
@@ -112,56 +114,58 @@ def test_an_edit_adds_and_removes_entries(database: Database, ada: Account) -> N
         [("pull_ref", pull.id, None)],
     ]
     entries = {entry.id: entry for entry in stored(database)}
-    assert json.loads(entries[kept.id].details) == {"ref_action": "closes"}
+    assert json.loads(entries[comment.id].details) == {"ref_action": "closes"}
     issues.change_issue(database, place, pull, ada, IssueChanges(title="u"))
     assert len(stored(database)) == 3
     comments.edit_comment(
-        database, place, pull, said, actor=ada, body="c", references=references_to(place, second)
+        database, place, pull, posted_comment, actor=ada, body="c", references=references_to(place, second)
     )
     issues.change_issue(database, place, pull, ada, IssueChanges(body="c", references=CrossReferences()))
     assert shown(database, first) == shown(database, third) == []
-    assert shown(database, second) == [("comment_ref", pull.id, said.id)]
+    assert shown(database, second) == [("comment_ref", pull.id, posted_comment.id)]
 
 
 def test_an_edit_keeps_entries_that_its_author_may_not_add(database: Database, ada: Account) -> None:
     """And adds none."""
-    place = make_repository(database, ada)
-    first, second = open_issue(database, place), open_issue(database, place)
-    issue = open_issue(database, place, first)
+    repository = make_repository(database, ada)
+    first, second = open_issue(database, repository), open_issue(database, repository)
+    issue = open_issue(database, repository, first)
     others = CrossReferences(others=frozenset({first.id, second.id}))
-    issues.change_issue(database, place, issue, ada, IssueChanges(body="b", references=others))
+    issues.change_issue(database, repository, issue, ada, IssueChanges(body="b", references=others))
     assert (len(shown(database, first)), len(shown(database, second))) == (1, 0)
 
 
 def test_several_mentions_of_one_issue_are_shown_once(database: Database, ada: Account) -> None:
     """The oldest, or that of the issue's own text; when it is deleted, the next one is shown."""
-    place = make_repository(database, ada)
-    first, second = open_issue(database, place), open_issue(database, place)
-    mention = references_to(place, first)
-    said = [comments.add_comment(database, place, second, ada, "b", references=mention) for _ in range(3)]
-    own = comments.add_comment(database, place, first, ada, "mine")
-    assert shown(database, first)[0] == ("comment_ref", second.id, said[0].id)
+    repository = make_repository(database, ada)
+    first, second = open_issue(database, repository), open_issue(database, repository)
+    mention = references_to(repository, first)
+    posted_comments = [
+        comments.add_comment(database, repository, second, ada, "b", references=mention) for _ in range(3)
+    ]
+    own = comments.add_comment(database, repository, first, ada, "mine")
+    assert shown(database, first)[0] == ("comment_ref", second.id, posted_comments[0].id)
     assert len(shown(database, first)) == 2
     assert comments.entries_before(database, own) == 1
-    comments.delete_comment(database, place, second, said[0], actor=ada)
-    assert shown(database, first)[0] == ("comment_ref", second.id, said[1].id)
-    issues.change_issue(database, place, second, ada, IssueChanges(body="b", references=mention))
+    comments.delete_comment(database, repository, second, posted_comments[0], actor=ada)
+    assert shown(database, first)[0] == ("comment_ref", second.id, posted_comments[1].id)
+    issues.change_issue(database, repository, second, ada, IssueChanges(body="b", references=mention))
     assert shown(database, first)[1:] == [("issue_ref", second.id, None)]
-    issues.change_issue(database, place, second, ada, IssueChanges(body="", references=CrossReferences()))
-    assert shown(database, first)[0] == ("comment_ref", second.id, said[1].id)
+    issues.change_issue(database, repository, second, ada, IssueChanges(body="", references=CrossReferences()))
+    assert shown(database, first)[0] == ("comment_ref", second.id, posted_comments[1].id)
 
 
 def test_entries_go_with_either_issue(database: Database, ada: Account) -> None:
     """Also when a repository is deleted."""
-    place, boat = make_repository(database, ada), make_repository(database, ada, "boat")
-    first = open_issue(database, place)
-    second, third = open_issue(database, place, first), open_issue(database, boat, first)
-    said = comments.add_comment(database, boat, third, ada, "b", references=references_to(boat, first, second))
-    assert referenced_repositories(database, third) == {place.id}
+    repository, boat = make_repository(database, ada), make_repository(database, ada, "boat")
+    first = open_issue(database, repository)
+    second, third = open_issue(database, repository, first), open_issue(database, boat, first)
+    comment = comments.add_comment(database, boat, third, ada, "b", references=references_to(boat, first, second))
+    assert referenced_repositories(database, third) == {repository.id}
     assert referenced_repositories(database, second) == set()
     assert len(stored(database)) == 4
-    issues.delete_issue(database, place, second, ada)
-    assert [entry.source_comment_id for entry in stored(database)] == [None, said.id]
+    issues.delete_issue(database, repository, second, ada)
+    assert [entry.source_comment_id for entry in stored(database)] == [None, comment.id]
     with database.write() as connection:
         connection.execute(delete(repositories).where(repositories.c.id == boat.id))
     assert stored(database) == []
@@ -170,51 +174,51 @@ def test_entries_go_with_either_issue(database: Database, ada: Account) -> None:
 
 def test_an_issue_that_is_gone_by_then_is_left_out(database: Database, ada: Account) -> None:
     """The text is stored all the same."""
-    place = make_repository(database, ada)
-    first, second = open_issue(database, place), open_issue(database, place)
-    mention = references_to(place, first, second)
-    issues.delete_issue(database, place, first, ada)
-    third = issues.open_issue(database, place, ada, NewIssue(title="t", references=mention))
+    repository = make_repository(database, ada)
+    first, second = open_issue(database, repository), open_issue(database, repository)
+    mention = references_to(repository, first, second)
+    issues.delete_issue(database, repository, first, ada)
+    third = issues.open_issue(database, repository, ada, NewIssue(title="t", references=mention))
     assert [(entry.issue_id, entry.source_issue_id) for entry in stored(database)] == [(second.id, third.id)]
 
 
 def test_a_review_has_entries_for_each_of_its_texts(database: Database, ada: Account) -> None:
     """Once it is submitted; they go with the review."""
-    place = make_repository(database, ada)
-    first, pull = open_issue(database, place), open_issue(database, place, head="fix")
-    mention = {"see": references_to(place, first)}
+    repository = make_repository(database, ada)
+    first, pull = open_issue(database, repository), open_issue(database, repository, head="fix")
+    mention = {"see": references_to(repository, first)}
     new = NewReview(state=ReviewState.PENDING, body="see", commit_id="a" * 40, references=mention)
-    review = review_changes.save_review(database, place, pull, ada, new)
+    review = review_changes.save_review(database, repository, pull, ada, new)
     assert stored(database) == []
     assert review_changes.pending_texts(database, pull, ada) == ["see"]
     new = NewReview(state=ReviewState.COMMENT, body="", commit_id="a" * 40, references=mention)
-    submitted = review_changes.submit_review(database, place, pull, ada, review=review, new=new)
+    submitted = review_changes.submit_review(database, repository, pull, ada, review=review, new=new)
     ((kind, source, entry_id),) = shown(database, first)
     assert (kind, source) == ("comment_ref", pull.id)
     with database.read() as connection:
         assert comments.comments_by_id(connection, [entry_id or 0])[entry_id or 0].kind == "review"
     assert review_changes.pending_texts(database, pull, ada) == []
-    review_changes.delete_review(database, place, pull, ada, submitted)
+    review_changes.delete_review(database, repository, pull, ada, submitted)
     assert stored(database) == []
     assert reviews.reviews_of(database, pull, ada.id, skip=0, limit=5)[1] == 0
 
 
 def test_everybody_is_shown_what_mentions_an_issue_where_they_may_read_that(database: Database) -> None:
     """In repositories of every kind, for people with every role, and in the count."""
-    places = every_role(database)
-    owner = places[0].owner
+    other_repositories = every_role(database)
+    owner = other_repositories[0].owner
     target = open_issue(database, make_repository(database, owner, "target"))
     sources = {}
-    for place in places:
+    for target_repository in other_repositories:
         for head, unit in (("", Unit.ISSUES), ("mention", Unit.PULLS)):
-            sources[open_issue(database, place, target, head=head).id] = place, unit
+            sources[open_issue(database, target_repository, target, head=head).id] = target_repository, unit
     for name in ("", "owner", "stranger", "restricted", "guest", "codes", "reads", "admin"):
         user = find_user(database, name) if name else None
         entries, total = comments.entries_of(database, target, plain=False, reader=Reader(user), **ALL)
         expected = {
             number
-            for number, (place, unit) in sources.items()
-            if decided(database, user, place, public_only=False).may_read(unit)
+            for number, (repository, unit) in sources.items()
+            if decided(database, user, repository, public_only=False).may_read(unit)
         }
         assert {entry.source_issue_id for entry in entries} == expected, name
         assert total == len(expected)
@@ -222,8 +226,8 @@ def test_everybody_is_shown_what_mentions_an_issue_where_they_may_read_that(data
         entries, total = comments.entries_of(database, target, plain=False, reader=reader, **ALL)
         expected = {
             number
-            for number, (place, unit) in sources.items()
-            if decided(database, user, place, public_only=True).may_read(unit)
+            for number, (repository, unit) in sources.items()
+            if decided(database, user, repository, public_only=True).may_read(unit)
         }
         assert {entry.source_issue_id for entry in entries} == expected, name
         assert total == len(expected)
@@ -232,14 +236,14 @@ def test_everybody_is_shown_what_mentions_an_issue_where_they_may_read_that(data
 def test_cross_references_are_read_by_index(database: Database, ada: Account) -> None:
     """Neither the page nor the count reads a whole table, for whoever asks; without any there is no condition."""
     (stranger,) = make_people(database, "stranger")
-    place = make_repository(database, ada)
-    first = open_issue(database, place)
+    repository = make_repository(database, ada)
+    first = open_issue(database, repository)
     with recorded(database, "FROM comments") as queries:
         shown(database, first, stranger)
     assert len(queries) == 2
     assert not any("EXISTS" in statement for statement, _ in queries)
     for _ in range(3):
-        open_issue(database, place, first)
+        open_issue(database, repository, first)
     for reader in (None, ada, stranger):
         with recorded(database, "EXISTS") as queries:
             assert len(shown(database, first, reader)) == 3
@@ -260,18 +264,18 @@ def test_issues_that_mention_each_other_at_the_same_time(database: Database, ada
     failures: list[BaseException] = []
     start = threading.Barrier(4)
 
-    def mention(place: Repository, issue: Issue, *others: Issue) -> None:
+    def mention(repository: Repository, issue: Issue, *others: Issue) -> None:
         try:
             start.wait()
             for number in range(8):
-                references = references_to(place, *others)
-                said = comments.add_comment(database, place, issue, ada, "b", references=references)
+                references = references_to(repository, *others)
+                comment = comments.add_comment(database, repository, issue, ada, "b", references=references)
                 changes = IssueChanges(
                     body=f"{number}", references=references if number % 2 else CrossReferences()
                 )
-                issues.change_issue(database, place, issue, ada, changes)
+                issues.change_issue(database, repository, issue, ada, changes)
                 if number % 2:
-                    comments.delete_comment(database, place, issue, said, actor=ada)
+                    comments.delete_comment(database, repository, issue, comment, actor=ada)
         except BaseException as error:
             failures.append(error)
             raise

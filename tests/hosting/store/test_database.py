@@ -95,12 +95,12 @@ def test_sqlite_keeps_promises_over_a_power_cut(tmp_path: Path) -> None:
     """Journal, syncing and foreign keys are as the house wants them on every connection."""
     database = Database.in_folder(tmp_path)
     with database.read() as connection:
-        answers = [
+        responses = [
             connection.exec_driver_sql(f"PRAGMA {name}").scalar_one()
             for name in ("journal_mode", "synchronous", "foreign_keys")
         ]
     database.close()
-    assert answers == ["wal", 2, 1]
+    assert responses == ["wal", 2, 1]
 
 
 def test_a_lock_is_held_against_everybody_who_shares_the_database(postgres_url: Secret) -> None:
@@ -153,8 +153,8 @@ def test_what_a_transaction_has_done_is_seen_inside_it(database: Database) -> No
         connection.execute(text("UPDATE users SET full_name = 'Ada'"))
         inside = TransactionDatabase(database, connection)
         for reading in (inside.read, inside.snapshot, inside.write):
-            with reading() as found:
-                assert found.execute(text("SELECT full_name FROM users")).scalar_one() == "Ada"
+            with reading() as result:
+                assert result.execute(text("SELECT full_name FROM users")).scalar_one() == "Ada"
         seen = accounts.find_account(inside, admin.id)
         assert (seen.full_name, seen.is_admin) == ("Ada", True)
         assert accounts.find_account(database, admin.id).full_name == admin.full_name

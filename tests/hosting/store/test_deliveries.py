@@ -26,8 +26,8 @@ def add_deliveries(database: Database, hook: Hook, count: int, **columns: object
         rows = [{"kind": "push", "created_at": 1}] * count
         statement = insert(tables.events).returning(tables.events.c.id, sort_by_parameter_order=True)
         events = list(connection.execute(statement, rows).scalars())
-        made = [{**deliveries.new_delivery_row(hook.id, event, "push", now=1), **columns} for event in events]
-        connection.execute(insert(tables.deliveries), made)
+        created = [{**deliveries.new_delivery_row(hook.id, event, "push", now=1), **columns} for event in events]
+        connection.execute(insert(tables.deliveries), created)
     return events
 
 

@@ -87,7 +87,7 @@ class Linking(RuleBasedStateMachine):
 
     def is_blocked(self, number: int) -> bool:
         """Tell whether an issue waits for one that is open."""
-        return any(one == number and other not in self.closed for one, other in self.edges)
+        return any(item == number and other not in self.closed for item, other in self.edges)
 
     @rule(one=st.integers(0, COUNT), other=st.integers(0, COUNT))
     def add(self, one: int, other: int) -> None:
@@ -123,8 +123,8 @@ class Linking(RuleBasedStateMachine):
     def set_all(self, one: int, others: set[int]) -> None:
         """Let one wait for exactly these."""
         issue, wanted = self.issues[one], [self.issues[other] for other in others]
-        kept = {edge for edge in self.edges if edge[0] != issue.id}
-        before, self.edges = self.edges, kept
+        stored = {edge for edge in self.edges if edge[0] != issue.id}
+        before, self.edges = self.edges, stored
         circle = any(self.reaches(other.id, issue.id) for other in wanted)
         try:
             dependencies.set_dependencies(
@@ -135,7 +135,7 @@ class Linking(RuleBasedStateMachine):
             self.edges = before
         else:
             assert not circle
-            self.edges = kept | {(issue.id, other.id) for other in wanted}
+            self.edges = stored | {(issue.id, other.id) for other in wanted}
 
     @rule(one=st.integers(0, COUNT))
     def close(self, one: int) -> None:
@@ -153,9 +153,9 @@ class Linking(RuleBasedStateMachine):
         assert not refused
         self.closed.add(issue.id)
         free = sorted((number, issue.id) for number in waiting if not self.is_blocked(number))
-        found = unblocked(self.database)
-        assert sorted(found[self.freed :]) == free
-        self.freed = len(found)
+        results = unblocked(self.database)
+        assert sorted(results[self.freed :]) == free
+        self.freed = len(results)
 
     @rule(one=st.integers(0, COUNT))
     @precondition(lambda self: self.closed)
@@ -171,7 +171,7 @@ class Linking(RuleBasedStateMachine):
         mine = {issue.id for issue in self.issues}
         kinds = (False, True)
         for home in self.homes:
-            found, total = issue_lists.list_issues(
+            found_issues, total = issue_lists.list_issues(
                 self.database,
                 [issue_lists.in_repository(home, kinds)],
                 issue_lists.Filter(is_ready=True),
@@ -183,7 +183,7 @@ class Linking(RuleBasedStateMachine):
                 for number in mine
                 if self.home[number] is home and number not in self.closed and not self.is_blocked(number)
             }
-            assert ({issue.id for issue in found}, total) == (ready, len(ready))
+            assert ({issue.id for issue in found_issues}, total) == (ready, len(ready))
         by_id = {issue.id: issue for issue in self.issues}
         with self.database.read() as connection:
             for number in mine:
@@ -214,10 +214,10 @@ def test_whatever_is_done_the_graph_is_what_a_model_says(database: Database, ada
 @pytest.fixture
 def homes(database: Database, ada: Account) -> list[Repository]:
     """Make two repositories with two issues each."""
-    made = [make_repository(database, ada, name) for name in ("one", "two")]
-    for place in made:
-        open_many(database, place, ada, 2)
-    return made
+    created_repositories = [make_repository(database, ada, name) for name in ("one", "two")]
+    for repository in created_repositories:
+        open_many(database, repository, ada, 2)
+    return created_repositories
 
 
 def firsts(database: Database, homes: list[Repository]) -> list[Issue]:
@@ -228,7 +228,7 @@ def firsts(database: Database, homes: list[Repository]) -> list[Issue]:
 def test_many_at_once_cannot_make_a_circle(database: Database, ada: Account) -> None:
     """Six issues in six repositories, each to wait for the next: one of them is refused, whatever the order."""
     home = [make_repository(database, ada, f"r{number}") for number in range(6)]
-    ring = [open_many(database, place, ada, 1)[0] for place in home]
+    ring = [open_many(database, repository, ada, 1)[0] for repository in home]
 
     def joining(number: int) -> Callable[[], None]:
         ahead = ring[(number + 1) % len(ring)]
@@ -289,17 +289,17 @@ def test_deleting_a_repository_while_another_is_linked_to_it(database: Database,
     """Nobody waits for anybody in a circle; the relation is there before, or what it needs is gone."""
     for turn in range(5):
         home = [make_repository(database, ada, f"{name}{turn}") for name in "ab"]
-        one, other = (open_many(database, place, ada, 1)[0] for place in home)
+        one, other = (open_many(database, repository, ada, 1)[0] for repository in home)
 
-        def delete(place: Repository = home[1]) -> None:
+        def delete(target_repository: Repository = home[1]) -> None:
             with database.write() as connection:
-                dependencies.record_unblocked_by_deletion(connection, [place.id], ada)
-                repositories.remove_row(connection, place)
+                dependencies.record_unblocked_by_deletion(connection, [target_repository.id], ada)
+                repositories.remove_row(connection, target_repository)
 
         failures = at_once(
             delete,
-            lambda one=one, other=other, place=home[0]: dependencies.add_dependency(  # type: ignore[misc]
-                database, place, one, other, actor=ada
+            lambda one=one, other=other, target_repository=home[0]: dependencies.add_dependency(  # type: ignore[misc]
+                database, target_repository, one, other, actor=ada
             ),
         )
         assert all(isinstance(error, GoneMeanwhile) for error in failures)
@@ -313,9 +313,9 @@ def test_events_tell_what_others_cannot_see(database: Database, ada: Account, ho
     issues.change_issue(database, homes[1], blocker, ada, CLOSED)
     issues.change_issue(database, homes[1], blocker, ada, CLOSED)
     dependencies.remove_dependency(database, homes[0], issue, blocker, actor=ada)
-    found = [(kind, details) for kind, details in recorded_events(database) if "blocker_id" in details]
+    events = [(kind, details) for kind, details in recorded_events(database) if "blocker_id" in details]
     both = {"issue_id": issue.id, "blocker_id": blocker.id}
-    assert found == [
+    assert events == [
         ("issue_dependency", {"action": "added", **both}),
         ("issue_unblocked", both),
         ("issue_dependency", {"action": "removed", **both}),

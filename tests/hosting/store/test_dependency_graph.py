@@ -18,15 +18,15 @@ counter = itertools.count()
 
 def all_ways(edges: set[tuple[int, int]], start: int, end: int) -> list[tuple[int, ...]]:
     """Return every way from one issue to another, by trying all of them."""
-    found: list[tuple[int, ...]] = []
+    results: list[tuple[int, ...]] = []
     going: list[tuple[int, ...]] = [(start,)]
     while going:
         way = going.pop()
         if way[-1] == end:
-            found.append(way)
+            results.append(way)
         else:
             going += [(*way, ahead) for here, ahead in edges if here == way[-1] and ahead not in way]
-    return found
+    return results
 
 
 @settings(max_examples=examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -40,15 +40,15 @@ def test_the_shortest_circle_is_found(
     """Exactly when there is one."""
     # The numbers grow along every relation, so what is there has no circle.
     edges = {(min(pair), max(pair)) for pair in pairs if pair[0] != pair[1]}
-    place = make_repository(database, ada, f"r{next(counter)}")
-    ids = [issue.id for issue in open_many(database, place, ada, NODES)]
+    repository = make_repository(database, ada, f"r{next(counter)}")
+    ids = [issue.id for issue in open_many(database, repository, ada, NODES)]
     if edges:
-        relate(database, [(ids[one], ids[other]) for one, other in edges])
+        relate(database, [(ids[item], ids[other]) for item, other in edges])
     issue, blockers = new
     with database.read() as connection:
-        path = find_cycle(connection, ids[issue], [ids[one] for one in blockers])
+        path = find_cycle(connection, ids[issue], [ids[blocker] for blocker in blockers])
         around = edges_around(connection, ids[issue], most=100)
-    ways = [way for one in blockers for way in all_ways(edges, one, issue)]
+    ways = [way for blocker in blockers for way in all_ways(edges, blocker, issue)]
     if not ways:
         assert path == ()
     else:

@@ -38,13 +38,13 @@ def test_the_key_is_for_nobody_else(tmp_path: Path) -> None:
 
 def test_processes_that_start_together_make_one_key(tmp_path: Path) -> None:
     """One of them makes it, and all use that one."""
-    made: list[bool] = []
-    threads = [threading.Thread(target=lambda: made.append(make_key_file(tmp_path / "key"))) for _ in range(8)]
+    created: list[bool] = []
+    threads = [threading.Thread(target=lambda: created.append(make_key_file(tmp_path / "key"))) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(made) == [False] * 7 + [True]
+    assert sorted(created) == [False] * 7 + [True]
 
 
 def test_a_key_in_the_settings_needs_no_file(tmp_path: Path) -> None:

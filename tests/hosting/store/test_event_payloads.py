@@ -73,9 +73,9 @@ def commit(app: App, home: Repository, ada: Account, path: str, message: str = "
 def payloads(app: App) -> dict[str, Any]:
     """Return what was kept of each event, by its kind and action; of several the newest."""
     return {
-        f"{event.kind} {told.get('action', '')}".strip(): told
+        f"{event.kind} {payload.get('action', '')}".strip(): payload
         for event in recorded(app.database)
-        for told in [json.loads(event.payload)]
+        for payload in [json.loads(event.payload)]
     }
 
 
@@ -91,11 +91,11 @@ def test_each_event_of_an_issue_shows_its_own_moment(app: App, ada: Account, hom
     goal = milestones.add_milestone(database, home, ada, "1.0")
     new = NewIssue(title="It leaks", labels=[bug], assignees=[ada], milestone_id=goal.id)
     issue = issues.open_issue(database, home, ada, new)
-    said = comments.add_comment(database, home, issue, ada, "Pump!")
-    comments.edit_comment(database, home, issue, said, actor=ada, body="Pump faster!")
+    comment = comments.add_comment(database, home, issue, ada, "Pump!")
+    comments.edit_comment(database, home, issue, comment, actor=ada, body="Pump faster!")
     issues.change_issue(database, home, issue, ada, IssueChanges(title="It sinks"))
     issues.change_issue(database, home, issue, ada, IssueChanges(labels=[], assignees=[], is_closed=True))
-    comments.delete_comment(database, home, issue, said, actor=ada)
+    comments.delete_comment(database, home, issue, comment, actor=ada)
     with database.write() as connection:
         stored.rename_repository(connection, home, "wreck")
         record_renamed(connection, home, ada)
@@ -113,7 +113,7 @@ def test_each_event_of_an_issue_shows_its_own_moment(app: App, ada: Account, hom
         0,
     )
     assert [label["name"] for label in opened["issue"]["labels"]] == ["bug"]
-    assert [one["login"] for one in opened["issue"]["assignees"]] == ["Ada"]
+    assert [assignee["login"] for assignee in opened["issue"]["assignees"]] == ["Ada"]
     assert opened["issue"]["milestone"]["open_issues"] == 1
     assert opened["repository"]["open_issues_count"] == 1
     assert told["issue_comment created"]["comment"]["body"] == "Pump!"
@@ -127,7 +127,7 @@ def test_each_event_of_an_issue_shows_its_own_moment(app: App, ada: Account, hom
     )
     cleared = told["issue_label label_cleared"]
     assert (cleared["issue"]["labels"], cleared["issue"]["state"]) == ([], "open")
-    assert [one["login"] for one in cleared["issue"]["assignees"]] == ["Ada"]
+    assert [assignee["login"] for assignee in cleared["issue"]["assignees"]] == ["Ada"]
     assert told["issue_assign unassigned"]["issue"]["assignees"] is None
     closed = told["issues closed"]
     assert (closed["issue"]["state"], closed["issue"]["comments"]) == ("closed", 1)
@@ -159,10 +159,10 @@ def steps(app: App, home: Repository, ada: Account) -> list[Callable[[], object]
         return repository_log.find_ref(database, home.id, f"refs/heads/{branch}") or ""
 
     def settings(**columns: str | bool | int) -> None:
-        kept = now()
+        stored_stored = now()
         with database.write() as connection:
-            stored.change_repository(connection, kept, **columns)
-            record_changed(connection, kept, ada, columns)
+            stored.change_repository(connection, stored_stored, **columns)
+            record_changed(connection, stored_stored, ada, columns)
 
     head = target("main")
     return [
@@ -225,16 +225,16 @@ def test_a_commit_tells_its_push_and_what_it_closes_in_order(app: App, ada: Acco
     database = app.database
     first, second = (issues.open_issue(database, home, ada, NewIssue(title=title)) for title in "ab")
     dependencies.add_dependency(database, home, second, first, actor=ada)
-    made = commit(app, home, ada, "fix", message="Fixes #1")
+    commit_id = commit(app, home, ada, "fix", message="Fixes #1")
     events = [(event.kind, json.loads(event.payload)) for event in recorded(database)][-3:]
     assert [kind for kind, _ in events] == ["push", "issues", "issue_unblocked"]
     push, closed, unblocked = (told for _, told in events)
-    assert [one["id"] for one in push["commits"]] == [made]
+    assert [commit["id"] for commit in push["commits"]] == [commit_id]
     assert push["commits"][0]["author"]["username"] == "Ada"
     assert push["commits"][0]["added"] == ["fix"]
     counts = [told["repository"]["open_issues_count"] for told in (push, closed, unblocked)]
     assert counts == [2, 1, 1]
-    assert (closed["issue"]["state"], closed["commit_id"]) == ("closed", made)
+    assert (closed["issue"]["state"], closed["commit_id"]) == ("closed", commit_id)
     assert (unblocked["blocker"]["state"], unblocked["issue"]["blocked_by_count"]) == ("closed", 0)
 
 
@@ -263,29 +263,29 @@ def test_a_commit_of_any_form_tells_the_files_that_git_sees(app: App, ada: Accou
         request = CommitRequest(repository=home, actor=ada, changes=changes, author=who, committer=who)
         file_commits.commit_files(app, request)
         event = recorded(app.database)[-1]
-        told = json.loads(event.payload)
-        assert told == late(app, event)
-        assert [told["head_commit"][name] for name in ("added", "removed", "modified")] == expected
+        payload = json.loads(event.payload)
+        assert payload == late(app, event)
+        assert [payload["head_commit"][name] for name in ("added", "removed", "modified")] == expected
 
 
 def test_a_deleted_blocker_blocks_no_more(app: App, ada: Account, home: Repository) -> None:
     """What it unblocks shows it and does not wait for it; alone, or with its whole repository."""
     database = app.database
-    place = repositories.create(app, ada, ada, repositories.NewRepository(name="dock"), {"a": b"a"})
+    repository = repositories.create(app, ada, ada, repositories.NewRepository(name="dock"), {"a": b"a"})
     waiting, again = (issues.open_issue(database, home, ada, NewIssue(title=title)) for title in "ab")
-    blocker, other = (issues.open_issue(database, place, ada, NewIssue(title=title)) for title in "cd")
+    blocker, other = (issues.open_issue(database, repository, ada, NewIssue(title=title)) for title in "cd")
     dependencies.add_dependency(database, home, waiting, blocker, actor=ada)
     dependencies.add_dependency(database, home, again, other, actor=ada)
-    issues.delete_issue(database, place, blocker, ada)
-    told = payloads(app)
-    assert (told["issue_unblocked unblocked"]["blocker"]["title"]) == "c"
-    assert told["issue_unblocked unblocked"]["issue"]["blocked_by_count"] == 0
-    assert told["issues deleted"]["repository"]["open_issues_count"] == 1
-    repositories.remove(app, place, ada)
-    told = payloads(app)
-    assert told["issue_unblocked unblocked"]["blocker"]["title"] == "d"
-    assert told["issue_unblocked unblocked"]["issue"]["blocked_by_count"] == 0
-    deleted = told["repository deleted"]["repository"]
+    issues.delete_issue(database, repository, blocker, ada)
+    sent_payloads = payloads(app)
+    assert (sent_payloads["issue_unblocked unblocked"]["blocker"]["title"]) == "c"
+    assert sent_payloads["issue_unblocked unblocked"]["issue"]["blocked_by_count"] == 0
+    assert sent_payloads["issues deleted"]["repository"]["open_issues_count"] == 1
+    repositories.remove(app, repository, ada)
+    sent_payloads = payloads(app)
+    assert sent_payloads["issue_unblocked unblocked"]["blocker"]["title"] == "d"
+    assert sent_payloads["issue_unblocked unblocked"]["issue"]["blocked_by_count"] == 0
+    deleted = sent_payloads["repository deleted"]["repository"]
     assert (deleted["full_name"], deleted["open_issues_count"]) == ("Ada/dock", 1), (
         "as it was, not as it was found"
     )
@@ -339,14 +339,14 @@ def test_a_hook_that_comes_in_between_is_told_all_of_a_push(
     finished = ref_updates.read_pushes
 
     def then_comes_a_hook(*given: Any) -> Any:
-        found = finished(*given)
+        results = finished(*given)
         add_hook(app.database, ada, events="push")
-        return found
+        return results
 
     monkeypatch.setattr(ref_updates, "read_pushes", then_comes_a_hook)
-    made = commit(app, home, ada, "b")
-    told = json.loads(recorded(app.database)[-1].payload)
-    assert [one["id"] for one in told["commits"]] == [made]
+    commit_id = commit(app, home, ada, "b")
+    payload = json.loads(recorded(app.database)[-1].payload)
+    assert [commit["id"] for commit in payload["commits"]] == [commit_id]
 
 
 def test_details_are_kept_beside_the_payload(app: App, ada: Account, home: Repository) -> None:

@@ -81,13 +81,13 @@ def test_what_is_answered(names: list[str], expected: tuple[str, ...]) -> None:
 @given(st.lists(st.sampled_from(ALLOWED), min_size=1))
 def test_what_is_answered_stands_for_exactly_what_is_kept(names: list[str]) -> None:
     """A client that sends back what it was answered changes nothing."""
-    kept = expand_events(names)
-    assert expand_events(event_names(",".join(kept))) == kept
-    assert set(event_names(",".join(kept))) <= set(ALLOWED)
+    stored = expand_events(names)
+    assert expand_events(event_names(",".join(stored))) == stored
+    assert set(event_names(",".join(stored))) <= set(ALLOWED)
 
 
 @given(st.sets(st.sampled_from(EVENTS), min_size=1))
 def test_every_set_of_events_can_be_answered(events: set[str]) -> None:
     """Also those that only a form or another version can have written."""
-    kept = ",".join(event for event in EVENTS if event in events)
-    assert ",".join(expand_events(event_names(kept))) == kept
+    stored = ",".join(event for event in EVENTS if event in events)
+    assert ",".join(expand_events(event_names(stored))) == stored

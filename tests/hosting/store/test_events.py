@@ -83,7 +83,7 @@ def test_many_events_are_recorded_without_deliveries(
     many = [("push", {**PUSH, "ref": f"refs/heads/{number}"}) for number in range(20)]
     with database.quick_write() as link:
         events.record_without_deliveries(link, many, **about, now=7)
-    found = recorded(database)
-    assert [json.loads(event.details)["ref"] for event in found] == [details["ref"] for _, details in many]
-    assert {(event.created_at, event.actor_id, event.payload) for event in found} == {(7, None, "")}
+    found_events = recorded(database)
+    assert [json.loads(event.details)["ref"] for event in found_events] == [details["ref"] for _, details in many]
+    assert {(event.created_at, event.actor_id, event.payload) for event in found_events} == {(7, None, "")}
     assert delivered(database) == []

@@ -99,7 +99,7 @@ def test_real_errors_of_sqlite_carry_their_codes(tmp_path: Path) -> None:
     other = sqlite3.connect(path, isolation_level=None, timeout=0)
     with pytest.raises(sqlite3.OperationalError) as busy:
         other.execute("BEGIN IMMEDIATE")
-    kinds = [type(translate(found.value)) for found in (full, read_only, busy)]
+    kinds = [type(translate(item.value)) for item in (full, read_only, busy)]
     assert kinds == [StorageFull, StorageReadOnly, DatabaseUnavailable]
     other.close()
     connection.close()
@@ -110,8 +110,8 @@ def test_real_errors_of_sqlite_carry_their_codes(tmp_path: Path) -> None:
 
 def all_of_psycopg() -> list[type[psycopg.Error]]:
     """List all error classes of psycopg that stand for one SQLSTATE."""
-    found = [value for value in vars(psycopg_errors).values() if isinstance(value, type)]
-    return [kind for kind in found if issubclass(kind, psycopg.Error) and kind.sqlstate is not None]
+    results = [value for value in vars(psycopg_errors).values() if isinstance(value, type)]
+    return [kind for kind in results if issubclass(kind, psycopg.Error) and kind.sqlstate is not None]
 
 
 def test_every_operational_error_of_psycopg_is_an_outage() -> None:
@@ -119,11 +119,11 @@ def test_every_operational_error_of_psycopg_is_an_outage() -> None:
     kinds = all_of_psycopg()
     assert len(kinds) > 200
     for kind in kinds:
-        found = translate(sqlalchemy.exc.DBAPIError("SELECT", {}, kind("x")))
+        hosting_error = translate(sqlalchemy.exc.DBAPIError("SELECT", {}, kind("x")))
         if issubclass(kind, psycopg.OperationalError):
             assert is_outage(kind("x")), kind
         elif issubclass(kind, psycopg.DataError):
-            assert isinstance(found, Refused), kind
+            assert isinstance(hosting_error, Refused), kind
 
 
 @pytest.mark.parametrize(

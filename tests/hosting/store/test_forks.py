@@ -32,19 +32,19 @@ def test_a_fork_made_during_a_compaction_has_its_packs(app: App, monkeypatch: py
     )
     # Now its objects are in the object store, under a key that the fork is to share.
     assert app.compactor.collect_garbage(parent.id, retention_seconds=0)
-    made: list[Repository] = []
+    created_repositories: list[Repository] = []
     record = Compactor._record
 
     def fork_first(self: Compactor, *arguments: Any) -> bool:
-        made.append(fork(app, bob, parent))
+        created_repositories.append(fork(app, bob, parent))
         return record(self, *arguments)
 
     monkeypatch.setattr(Compactor, "_record", fork_first)
     assert app.compactor.collect_garbage(parent.id, retention_seconds=0)
     app.compactor.delete_superseded(now=2**40 + GRACE_SECONDS)
-    branch = refs.branch(app.copies.update(made[0].id), "main")
+    branch = refs.branch(app.copies.update(created_repositories[0].id), "main")
     assert branch is not None
-    assert read_commit(app.copies.update(made[0].id), branch.id).message == "Initial commit\n"
+    assert read_commit(app.copies.update(created_repositories[0].id), branch.id).message == "Initial commit\n"
 
 
 def test_forks_of_forks_are_hidden_too(app: App) -> None:
@@ -55,7 +55,7 @@ def test_forks_of_forks_are_hidden_too(app: App) -> None:
     second = fork(app, cleo, first)
     with app.database.write() as connection:
         store.hide_forks(connection, parent)
-    hidden = [repository_by_id(app.database, one.id).is_private for one in (parent, first, second)]
+    hidden = [repository_by_id(app.database, item.id).is_private for item in (parent, first, second)]
     assert hidden == [False, True, True]
 
 

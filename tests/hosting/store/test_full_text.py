@@ -32,8 +32,8 @@ def found(database: Database, harbour: Repository, text: str) -> list[str]:
     here, total = issue_lists.list_issues(database, where, wanted, repository_id=harbour.id, skip=0, limit=50)
     everywhere, _ = issue_lists.list_issues(database, [], wanted, skip=0, limit=50)
     assert total == len(here)
-    assert [one.id for one in everywhere if one.repository_id == harbour.id] == [one.id for one in here]
-    return [one.title for one in here]
+    assert [item.id for item in everywhere if item.repository_id == harbour.id] == [item.id for item in here]
+    return [item.title for item in here]
 
 
 def test_words_and_their_beginnings_are_found_in_any_case_and_order(

@@ -38,9 +38,9 @@ from holdfast.hosting.store.globs import compile_glob, is_plain
 )
 def test_what_a_pattern_matches(pattern: str, separators: str, matched: list[str], not_matched: list[str]) -> None:
     """The whole name must match."""
-    made = compile_glob(pattern, separators)
-    assert [name for name in matched if not made.matches(name)] == []
-    assert [name for name in not_matched if made.matches(name)] == []
+    glob = compile_glob(pattern, separators)
+    assert [name for name in matched if not glob.matches(name)] == []
+    assert [name for name in not_matched if glob.matches(name)] == []
 
 
 @pytest.mark.parametrize("pattern", ["[a", "{a", "a\\", "[z-a]", "[", "[!]", "{" * 11 + "}" * 11, "a" * 1001])
@@ -54,12 +54,12 @@ def test_a_pattern_that_cannot_be_understood_is_refused(pattern: str) -> None:
 def test_no_pattern_breaks_anything(pattern: str, separators: str) -> None:
     """It is made, or refused."""
     try:
-        made = compile_glob(pattern, separators)
+        glob = compile_glob(pattern, separators)
     except PatternRefused:
         return
-    made.matches(pattern)
+    glob.matches(pattern)
     if is_plain(pattern):
-        assert made.matches(pattern)
+        assert glob.matches(pattern)
 
 
 def reference(pattern: str) -> re.Pattern[str]:

@@ -20,12 +20,12 @@ COLUMNS: dict[str, str | int | bool] = {
 def test_a_hook_is_found_only_at_home(database: Database, ada: Account) -> None:
     """As a row with all its columns."""
     owner = HookOwner("owner", ada.id)
-    made = hooks.add_hook(database, owner, COLUMNS)
-    assert hooks.find_hook(database, owner, made.id) == made
-    assert (made.scope, made.owner_id, made.repository_id, made.is_active) == ("owner", ada.id, None, False)
+    hook = hooks.add_hook(database, owner, COLUMNS)
+    assert hooks.find_hook(database, owner, hook.id) == hook
+    assert (hook.scope, hook.owner_id, hook.repository_id, hook.is_active) == ("owner", ada.id, None, False)
     for other in (HookOwner("repository", ada.id), HookOwner("owner", ada.id + 1), HookOwner("service")):
         with pytest.raises(NoSuchHook):
-            hooks.find_hook(database, other, made.id)
+            hooks.find_hook(database, other, hook.id)
 
 
 def test_a_hook_for_what_is_gone_is_not_made(database: Database) -> None:
@@ -37,23 +37,23 @@ def test_a_hook_for_what_is_gone_is_not_made(database: Database) -> None:
 def test_a_hook_that_is_gone_cannot_be_changed(database: Database, ada: Account) -> None:
     """Whoever removed it first wins; removing it twice does no harm."""
     owner = HookOwner("owner", ada.id)
-    made = hooks.add_hook(database, owner, COLUMNS)
-    hooks.remove_hook(database, made)
-    hooks.remove_hook(database, made)
+    hook = hooks.add_hook(database, owner, COLUMNS)
+    hooks.remove_hook(database, hook)
+    hooks.remove_hook(database, hook)
     with pytest.raises(NoSuchHook):
-        hooks.change_hook(database, owner, made, {"name": "x"})
+        hooks.change_hook(database, owner, hook, {"name": "x"})
     with pytest.raises(NoSuchHook):
-        hooks.resume_hook(database, owner, made)
+        hooks.resume_hook(database, owner, hook)
 
 
 def test_the_total_is_right_on_every_page(database: Database, ada: Account) -> None:
     """Also where a page is full, is not, or lies beyond the end."""
     owner = HookOwner("owner", ada.id)
     assert hooks.hooks_of(database, owner, skip=0, limit=2) == ([], 0)
-    made = [hooks.add_hook(database, owner, COLUMNS) for _ in range(3)]
+    created_hooks = [hooks.add_hook(database, owner, COLUMNS) for _ in range(3)]
     pages = [hooks.hooks_of(database, owner, skip=skip, limit=2) for skip in (0, 2, 4)]
-    shown = [([one.id for one in found], total) for found, total in pages]
-    assert shown == [([one.id for one in made[:2]], 3), ([made[2].id], 3), ([], 3)]
+    shown = [([item.id for item in entry], total) for entry, total in pages]
+    assert shown == [([item.id for item in created_hooks[:2]], 3), ([created_hooks[2].id], 3), ([], 3)]
 
 
 def test_copies_are_new_hooks(database: Database, ada: Account) -> None:

@@ -78,14 +78,14 @@ def test_counters_are_set_after_an_import(database: Database, repository: Reposi
         said = {"issue_id": ids[1], "author_id": ada.id, "body": "x", "created_at": 1, "updated_at": 1}
         imports.add_comments(connection, [{**said, "kind": kind} for kind in ("comment", "comment", "close")])
         releases = [
-            {"repository_id": repository.id, "tag_name": str(one), "is_draft": one > 1} for one in range(4)
+            {"repository_id": repository.id, "tag_name": str(item), "is_draft": item > 1} for item in range(4)
         ]
         imports.add_releases(connection, releases)
         imports.recount(connection, repository.id)
-        known = connection.execute(select(comments.c.kind).where(comments.c.repository_id == repository.id))
-        assert list(known.scalars()) == ["comment", "comment"]
-    found = repository_by_id(database, repository.id)
-    assert (found.open_issues, found.release_count) == (2, 2)
-    assert (found.closed_issues, found.last_issue) == (1, 12)
+        known_rows = connection.execute(select(comments.c.kind).where(comments.c.repository_id == repository.id))
+        assert list(known_rows.scalars()) == ["comment", "comment"]
+    found_repository = repository_by_id(database, repository.id)
+    assert (found_repository.open_issues, found_repository.release_count) == (2, 2)
+    assert (found_repository.closed_issues, found_repository.last_issue) == (1, 12)
     assert find_issue(database, repository, 1).comment_count == 2
     assert find_issue(database, repository, 4).comment_count == 0

@@ -16,17 +16,17 @@ from tests.hosting.store.query_plans import is_by_index, plan_of, recorded
 
 def test_a_search_finds_exactly_what_can_be_read(database: Database) -> None:
     """For everybody, with and without a token that is for public things only, and for nobody."""
-    places = every_role(database)
+    repositories = every_role(database)
     for person, public_only in product([*all_users(database), None], (False, True)):
         visible = issue_lists.visible_to(person, public_only=public_only)
-        found, _ = issue_lists.list_issues(database, [visible], issue_lists.Filter(), skip=0, limit=1000)
+        found_issues, _ = issue_lists.list_issues(database, [visible], issue_lists.Filter(), skip=0, limit=1000)
         expected = set()
-        for place in places:
-            may = decided(database, person, place, public_only=public_only)
-            expected |= {(place.id, is_pull) for is_pull in access.issue_kinds(may)}
-        assert issue_lists.count_issues(database, [visible], issue_lists.Filter()) == len(found)
+        for repository in repositories:
+            may = decided(database, person, repository, public_only=public_only)
+            expected |= {(repository.id, is_pull) for is_pull in access.issue_kinds(may)}
+        assert issue_lists.count_issues(database, [visible], issue_lists.Filter()) == len(found_issues)
         name = "nobody" if person is None else person.name
-        assert {(one.repository_id, one.is_pull) for one in found} == expected, (name, public_only)
+        assert {(item.repository_id, item.is_pull) for item in found_issues} == expected, (name, public_only)
 
 
 BOTH = (False, True)
@@ -38,16 +38,16 @@ def test_every_order_is_read_by_index_in_any_state_and_from_both_ends(
     database: Database, ada: Account, sort: str
 ) -> None:
     """In one repository and in all, without reading the whole table or sorting it."""
-    place = filled(database, ada)
+    repository = filled(database, ada)
     for is_closed, skip, kinds in product(STATES, (0, 4), (BOTH, (False,))):
         wanted = issue_lists.Filter(is_closed=is_closed)
         for where in (
-            [issue_lists.in_repository(place, kinds)],
+            [issue_lists.in_repository(repository, kinds)],
             [issue_lists.visible_to(ada, public_only=False, kinds=kinds)],
         ):
-            with recorded(database, "FROM issues") as found:
+            with recorded(database, "FROM issues") as statements:
                 issue_lists.list_issues(database, where, wanted, sort=sort, skip=skip, limit=2)
-            pages = [one for one in found if "ORDER BY" in one[0]]
+            pages = [item for item in statements if "ORDER BY" in item[0]]
             assert pages or is_closed is not None
             for statement, parameters in pages:
                 plan = plan_of(database, statement, parameters)
@@ -58,19 +58,19 @@ def filled(database: Database, ada: Account) -> Repository:
     """Make a repository with six issues, two of them closed and two with a due date."""
     place = make_repository(database, ada, "plans")
     for number in range(6):
-        made = issues.open_issue(
+        issue = issues.open_issue(
             database, place, ada, NewIssue(title=f"{number}", due_at=100 * (number % 3), is_closed=number == 5)
         )
         if number == 4:
-            issues.change_issue(database, place, made, ada, IssueChanges(is_closed=True))
+            issues.change_issue(database, place, issue, ada, IssueChanges(is_closed=True))
     return repository_by_id(database, place.id)
 
 
 @pytest.mark.parametrize("sort", issue_lists.ORDERS)
 def test_pages_are_the_same_from_either_end(database: Database, ada: Account, sort: str) -> None:
     """Pages of every size put together are the whole list, and its end is empty."""
-    place = filled(database, ada)
-    where = [issue_lists.in_repository(place, BOTH)]
+    repository = filled(database, ada)
+    where = [issue_lists.in_repository(repository, BOTH)]
     everything = issue_lists.Filter()
     whole, total = issue_lists.list_issues(database, where, everything, sort=sort, skip=0, limit=50)
     assert len(whole) == total == 6
@@ -81,36 +81,36 @@ def test_pages_are_the_same_from_either_end(database: Database, ada: Account, so
             parts += page
         assert parts == whole, size
     key, descending = issue_lists.ORDERS[sort]
-    dated = [one for one in whole if one.due_at] if sort == "nearduedate" else whole
-    values = [getattr(one, str(key.key)) for one in dated]
+    dated = [item for item in whole if item.due_at] if sort == "nearduedate" else whole
+    values = [getattr(item, str(key.key)) for item in dated]
     assert values == sorted(values, reverse=descending)
     if sort == "nearduedate":
-        assert [bool(one.due_at) for one in whole] == [True] * 4 + [False] * 2
+        assert [bool(item.due_at) for item in whole] == [True] * 4 + [False] * 2
 
 
 def test_kept_counts_are_what_is_counted(database: Database, ada: Account) -> None:
     """After opening, closing, reopening and deleting, in every state, in one repository and in all."""
-    place = filled(database, ada)
-    check_counts(database, ada, place)
+    repository = filled(database, ada)
+    check_counts(database, ada, repository)
     closed, _ = issue_lists.list_issues(database, [], issue_lists.Filter(is_closed=True), skip=0, limit=2)
-    issues.change_issue(database, place, closed[0], ada, IssueChanges(is_closed=False))
-    check_counts(database, ada, place)
-    issues.delete_issue(database, place, closed[0], ada)
-    issues.delete_issue(database, place, closed[1], ada)
-    check_counts(database, ada, place)
+    issues.change_issue(database, repository, closed[0], ada, IssueChanges(is_closed=False))
+    check_counts(database, ada, repository)
+    issues.delete_issue(database, repository, closed[0], ada)
+    issues.delete_issue(database, repository, closed[1], ada)
+    check_counts(database, ada, repository)
 
 
-def check_counts(database: Database, ada: Account, place: Repository) -> None:
+def check_counts(database: Database, ada: Account, repository: Repository) -> None:
     """Compare the counters with the rows."""
-    place = repository_by_id(database, place.id)
+    repository = repository_by_id(database, repository.id)
     for is_closed, kinds in product(STATES, (BOTH, (False,), (True,))):
         wanted = issue_lists.Filter(is_closed=is_closed)
-        here = [issue_lists.in_repository(place, kinds)]
+        here = [issue_lists.in_repository(repository, kinds)]
         visible = [issue_lists.visible_to(ada, public_only=False, kinds=kinds)]
         kept_visible = issue_lists.kept_visible(ada, public_only=False, kinds=kinds)
-        for where, kept in ((here, issue_lists.kept_in(place, kinds)), (visible, kept_visible)):
+        for where, stored in ((here, issue_lists.kept_in(repository, kinds)), (visible, kept_visible)):
             counted = issue_lists.count_issues(database, where, wanted)
-            assert issue_lists.count_issues(database, where, wanted, kept=kept) == counted, (is_closed, kinds)
+            assert issue_lists.count_issues(database, where, wanted, kept=stored) == counted, (is_closed, kinds)
 
 
 @pytest.mark.parametrize(
@@ -130,12 +130,12 @@ def test_a_filter_that_selects_few_issues_is_looked_up_first(
     database: Database, ada: Account, wanted: issue_lists.Filter
 ) -> None:
     """On SQLite, which has no statistics: not all issues of the repository are read for it."""
-    place = filled(database, ada)
-    where = [issue_lists.in_repository(place, BOTH)]
-    with recorded(database, "FROM issues") as found:
-        issue_lists.list_issues(database, where, wanted, repository_id=place.id, skip=0, limit=2)
+    repository = filled(database, ada)
+    where = [issue_lists.in_repository(repository, BOTH)]
+    with recorded(database, "FROM issues") as statements:
+        issue_lists.list_issues(database, where, wanted, repository_id=repository.id, skip=0, limit=2)
     if database.is_sqlite:
-        plans = [plan_of(database, *one) for one in found if "repository_id" in one[0]]
+        plans = [plan_of(database, *item) for item in statements if "repository_id" in item[0]]
         assert plans
         assert all("SEARCH issues USING INTEGER PRIMARY KEY" in plan for plan in plans), plans
 
@@ -153,11 +153,11 @@ def test_the_columns_of_a_board_are_read_by_index(
     database: Database, ada: Account, wanted: issue_lists.Filter
 ) -> None:
     """Those of a repository, and never all issues."""
-    place = filled(database, ada)
-    where = [issue_lists.in_repository(place, (False,))]
-    with recorded(database, "FROM issues") as found:
-        issue_lists.list_issues(database, where, wanted, repository_id=place.id, skip=0, limit=20)
-    plans = [plan_of(database, *one) for one in found if "count" in one[0] or "ORDER BY" in one[0]]
+    repository = filled(database, ada)
+    where = [issue_lists.in_repository(repository, (False,))]
+    with recorded(database, "FROM issues") as statements:
+        issue_lists.list_issues(database, where, wanted, repository_id=repository.id, skip=0, limit=20)
+    plans = [plan_of(database, *item) for item in statements if "count" in item[0] or "ORDER BY" in item[0]]
     assert plans
     if database.is_sqlite:
         assert not any(line.startswith("SCAN issue") for plan in plans for line in plan.splitlines()), plans
@@ -167,21 +167,21 @@ def test_the_columns_of_a_board_are_read_by_index(
 
 def test_labels_and_milestones_are_excluded(database: Database, ada: Account) -> None:
     """A filter for issues without labels takes none of them, and milestone 0 is none."""
-    place = make_repository(database, ada)
-    bug, done = (labels.add_label(database, place, name, "d73a4a") for name in ("bug", "done"))
-    season = milestones.add_milestone(database, place, ada, "Season")
+    repository = make_repository(database, ada)
+    bug, done = (labels.add_label(database, repository, name, "d73a4a") for name in ("bug", "done"))
+    season = milestones.add_milestone(database, repository, ada, "Season")
     both = NewIssue(title="both", labels=(bug, done), milestone_id=season.id)
     for new in (both, NewIssue(title="bug", labels=(bug,)), NewIssue(title="neither")):
-        issues.open_issue(database, place, ada, new)
+        issues.open_issue(database, repository, ada, new)
 
     def titles(**wanted: object) -> list[str]:
         given = issue_lists.Filter(**wanted)  # type: ignore[arg-type]  # each test gives what it means
-        where = [issue_lists.in_repository(place, BOTH)]
-        found, total = issue_lists.list_issues(
-            database, where, given, sort="oldest", repository_id=place.id, skip=0, limit=9
+        where = [issue_lists.in_repository(repository, BOTH)]
+        found_issues, total = issue_lists.list_issues(
+            database, where, given, sort="oldest", repository_id=repository.id, skip=0, limit=9
         )
-        assert total == len(found)
-        return [issue.title for issue in found]
+        assert total == len(found_issues)
+        return [issue.title for issue in found_issues]
 
     assert titles(without_label_ids=(bug.id,)) == ["neither"]
     assert titles(without_label_ids=(done.id,)) == ["bug", "neither"]
@@ -197,9 +197,9 @@ def test_a_filter_that_selects_many_issues_keeps_the_order_of_the_index(
     """Sorting them would take longer than to go through the index and look whether each is one of them."""
     place = filled(database, ada)
     monkeypatch.setattr(issue_lists, "FEW", -1)
-    with recorded(database, "FROM issues") as found:
+    with recorded(database, "FROM issues") as statements:
         issue_lists.list_issues(
             database, [issue_lists.in_repository(place, BOTH)], issue_lists.Filter(text="harbour"), skip=0, limit=2
         )
     if database.is_sqlite:
-        assert not any("TEMP B-TREE FOR ORDER BY" in plan_of(database, *one) for one in found)
+        assert not any("TEMP B-TREE FOR ORDER BY" in plan_of(database, *item) for item in statements)

@@ -19,7 +19,7 @@ def test_a_long_page_of_issues_takes_as_many_queries_as_a_short_one(database: Da
     new = NewIssue(title="t", labels=[label], assignees=[admin], milestone_id=milestone.id)
     for _ in range(5):
         issues.open_issue(database, repository, admin, new)
-    found, _ = issue_lists.list_issues(database, [], issue_lists.Filter(), skip=0, limit=50)
+    found_issues, _ = issue_lists.list_issues(database, [], issue_lists.Filter(), skip=0, limit=50)
     ran: list[str] = []
 
     def note(*arguments: object) -> None:
@@ -27,10 +27,10 @@ def test_a_long_page_of_issues_takes_as_many_queries_as_a_short_one(database: Da
 
     counts = []
     event.listen(database.engine, "before_cursor_execute", note)
-    for some in (found[:2], found):
+    for some in (found_issues[:2], found_issues):
         ran.clear()
         issue_parts(database, some)
         counts.append(len([text for text in ran if text.startswith(("SELECT", "WITH"))]))
     event.remove(database.engine, "before_cursor_execute", note)
-    assert len(found) == 5
+    assert len(found_issues) == 5
     assert counts == [2, 2]

@@ -55,7 +55,7 @@ def test_counters_are_what_counting_again_gives(
     label = labels.add_label(database, repository, "bug", "f00")
     milestone = milestones.add_milestone(database, repository, ada, "1.0")
     made: list[issues.Issue] = []
-    said: list[tuple[comments.Comment, issues.Issue]] = []
+    comment: list[tuple[comments.Comment, issues.Issue]] = []
     for action, pick in steps:
         if action in {"open", "pull"}:
             branches = Branches(f"b{len(made)}", "main") if action == "pull" else None
@@ -64,7 +64,7 @@ def test_counters_are_what_counting_again_gives(
             assert made[-1].number == len(made)
         elif made:
             try:
-                act(database, repository, ada, action, made[pick % len(made)], said, label, milestone)
+                act(database, repository, ada, action, made[pick % len(made)], comment, label, milestone)
             except (NoSuchIssue, GoneMeanwhile):
                 assert "delete" in {done for done, _ in steps}
     kept, counted = repositories.repository_by_id(database, repository.id), recounted(database, repository)
@@ -91,15 +91,15 @@ def act(  # noqa: PLR0917  # the actors of the play
     actor: Account,
     action: str,
     issue: issues.Issue,
-    said: list[tuple[comments.Comment, issues.Issue]],
+    posted_comment: list[tuple[comments.Comment, issues.Issue]],
     label: labels.Label,
     milestone: milestones.Milestone,
 ) -> None:
     """Do one thing to an issue, which may be gone."""
     if action == "comment":
-        said.append((comments.add_comment(database, repository, issue, actor, "b"), issue))
-    elif action == "uncomment" and said:
-        comment, its_issue = said.pop()
+        posted_comment.append((comments.add_comment(database, repository, issue, actor, "b"), issue))
+    elif action == "uncomment" and posted_comment:
+        comment, its_issue = posted_comment.pop()
         with database.read() as connection:
             there = connection.execute(
                 select(comment_table.c.id).where(comment_table.c.id == comment.id)
@@ -131,13 +131,13 @@ def test_many_threads_lose_nothing(database: Database, ada: Account) -> None:
             for turn in range(5):
                 milestone = milestones.add_milestone(database, repository, ada, f"{seed}.{turn}")
                 new = NewIssue(title="t", labels=[label], milestone_id=milestone.id)
-                made = issues.open_issue(database, repository, ada, new)
+                issue = issues.open_issue(database, repository, ada, new)
                 comments.add_comment(database, repository, shared, ada, "b")
                 issues.change_issue(database, repository, shared, ada, IssueChanges(milestone_id=milestone.id))
                 issues.change_issue(
                     database, repository, shared, ada, IssueChanges(is_closed=turn % 2 == seed % 2)
                 )
-                issues.change_issue(database, repository, made, ada, IssueChanges(is_closed=True, labels=[]))
+                issues.change_issue(database, repository, issue, ada, IssueChanges(is_closed=True, labels=[]))
                 milestones.delete_milestone(database, repository, ada, milestone)
         except BaseException as error:  # noqa: BLE001  # told by the test, not by the thread
             failures.append(error)
@@ -174,8 +174,8 @@ def test_every_change_is_recorded_for_others(database: Database, ada: Account) -
     comments.edit_comment(database, repository, issue, comment, actor=ada, body="c")
     comments.delete_comment(database, repository, issue, comment, actor=ada)
     issues.delete_issue(database, repository, issue, ada)
-    found = recorded_events(database)
-    assert [(kind, details["action"]) for kind, details in found] == [
+    events = recorded_events(database)
+    assert [(kind, details["action"]) for kind, details in events] == [
         ("issues", "opened"),
         ("issues", "edited"),
         ("issue_milestone", "milestoned"),
@@ -191,10 +191,10 @@ def test_every_change_is_recorded_for_others(database: Database, ada: Account) -
         ("issue_comment", "deleted"),
         ("issues", "deleted"),
     ]
-    assert all((details["issue_id"], details["number"]) == (issue.id, 1) for _, details in found)
-    assert (found[1][1]["old_title"], found[1][1]["old_body"]) == ("one", "two")
-    assert [one["name"] for one in found[3][1]["added_labels"]] == ["bug"]
-    assert (found[12][1]["comment"]["body"], found[13][1]["was"]["title"]) == ("c", "uno")
+    assert all((details["issue_id"], details["number"]) == (issue.id, 1) for _, details in events)
+    assert (events[1][1]["old_title"], events[1][1]["old_body"]) == ("one", "two")
+    assert [added_label["name"] for added_label in events[3][1]["added_labels"]] == ["bug"]
+    assert (events[12][1]["comment"]["body"], events[13][1]["was"]["title"]) == ("c", "uno")
 
 
 def test_pull_requests_have_events_of_their_own(database: Database, ada: Account) -> None:

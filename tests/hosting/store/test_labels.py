@@ -29,16 +29,16 @@ def test_what_is_no_colour_is_refused(given: str) -> None:
 @given(st.lists(st.tuples(NAMES, st.booleans()), max_size=12))
 def test_of_an_exclusive_scope_the_last_label_stays(chosen: list[tuple[str, bool]]) -> None:
     """Labels that exclude nothing all stay, and every scope that was chosen keeps one label."""
-    made = [
+    labels = [
         Label(index, 1, None, name, "ffffff", "", exclusive, 0) for index, (name, exclusive) in enumerate(chosen)
     ]
-    kept = one_per_scope(made)
-    scopes = [label.scope for label in kept if label.scope]
+    stored_labels = one_per_scope(labels)
+    scopes = [label.scope for label in stored_labels if label.scope]
     assert len(scopes) == len(set(scopes))
-    assert set(scopes) == {label.scope for label in made if label.scope}
-    assert [label for label in made if not label.scope] == [label for label in kept if not label.scope]
-    for label in kept:
-        assert label.scope == "" or label == [one for one in made if one.scope == label.scope][-1]
+    assert set(scopes) == {label.scope for label in labels if label.scope}
+    assert [label for label in labels if not label.scope] == [label for label in stored_labels if not label.scope]
+    for label in stored_labels:
+        assert label.scope == "" or label == [item for item in labels if item.scope == label.scope][-1]
 
 
 def test_usable_are_the_labels_of_a_repository_and_of_its_organization(database: Database, ada: Account) -> None:

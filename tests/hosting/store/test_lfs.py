@@ -84,12 +84,12 @@ def test_a_path_is_locked_once(database: Database, repository: Repository, ada: 
 
 def test_locks_are_listed_in_pages(database: Database, repository: Repository, ada: Account) -> None:
     """Oldest first, all or one by its path or id."""
-    made = [lfs.add_lock(database, repository, f"{number}.bin", ada) for number in range(3)]
-    assert lfs.locks_of(database, repository, limit=2) == made[:2]
-    assert lfs.locks_of(database, repository, after=made[1].id, limit=2) == made[2:]
-    assert lfs.locks_of(database, repository, path="1.bin", limit=9) == made[1:2]
-    assert lfs.find_lock(database, repository, made[2].id) == made[2]
+    locks = [lfs.add_lock(database, repository, f"{number}.bin", ada) for number in range(3)]
+    assert lfs.locks_of(database, repository, limit=2) == locks[:2]
+    assert lfs.locks_of(database, repository, after=locks[1].id, limit=2) == locks[2:]
+    assert lfs.locks_of(database, repository, path="1.bin", limit=9) == locks[1:2]
+    assert lfs.find_lock(database, repository, locks[2].id) == locks[2]
     other = make_repository(database, ada, "other")
     assert lfs.locks_of(database, other, limit=9) == []
     with pytest.raises(NoSuchLock):
-        lfs.find_lock(database, other, made[0].id)
+        lfs.find_lock(database, other, locks[0].id)

@@ -32,25 +32,29 @@ def review(
     database: Database, repository: Repository, pull: Issue, user: Account, *paths: str, state: str = "COMMENT"
 ) -> Review:
     """Write a review with a comment on the first line of each of some files."""
-    place = {"line": 1, "is_old_side": False, "line_commit_id": HEAD, "blob_id": HEAD, "diff_hunk": "+x"}
+    position = {"line": 1, "is_old_side": False, "line_commit_id": HEAD, "blob_id": HEAD, "diff_hunk": "+x"}
     new = [
-        NewLineComment(body=f"on {path}", path=path, commit_id=HEAD, **place)  # type: ignore[arg-type]  # by name
+        NewLineComment(body=f"on {path}", path=path, commit_id=HEAD, **position)  # type: ignore[arg-type]  # by name
         for path in paths
     ]
-    made = NewReview(state=ReviewState(state), body="b", commit_id=HEAD, comments=new)
-    return review_changes.save_review(database, repository, pull, user, made)
+    new_review = NewReview(state=ReviewState(state), body="b", commit_id=HEAD, comments=new)
+    return review_changes.save_review(database, repository, pull, user, new_review)
 
 
 def test_the_comments_of_a_review_are_listed_in_pages(
     database: Database, repository: Repository, pull: Issue, bob: Account
 ) -> None:
     """Oldest first, with their places and their number."""
-    made = review(database, repository, pull, bob, "a", "b", "c")
+    created_review = review(database, repository, pull, bob, "a", "b", "c")
     review(database, repository, pull, bob, "d")
-    found, total = line_comments.line_comments_of(database, made, skip=1, limit=1)
-    assert [(comment.body, place.path, place.diff_hunk) for comment, place in found] == [("on b", "b", "+x")]
+    result, total = line_comments.line_comments_of(database, created_review, skip=1, limit=1)
+    assert [(comment.body, position.path, position.diff_hunk) for comment, position in result] == [
+        ("on b", "b", "+x")
+    ]
     assert total == 3
-    ids = [comment.id for comment, _ in line_comments.line_comments_of(database, made, skip=0, limit=9)[0]]
+    ids = [
+        comment.id for comment, _ in line_comments.line_comments_of(database, created_review, skip=0, limit=9)[0]
+    ]
     assert ids == sorted(ids)
 
 
@@ -62,7 +66,9 @@ def test_pending_comments_are_only_there_for_their_author(
     review(database, repository, pull, bob, "b", state="PENDING")
 
     def seen(viewer: int | None, limit: int = 9) -> list[str]:
-        return [place.path for _, place in line_comments.line_comments_in(database, pull, viewer, limit=limit)]
+        return [
+            position.path for _, position in line_comments.line_comments_in(database, pull, viewer, limit=limit)
+        ]
 
     assert seen(bob.id) == ["a", "b"]
     assert seen(ada.id) == seen(None) == ["a"]
@@ -76,8 +82,8 @@ def test_a_submitted_line_comment_is_found_with_its_pull_request(
     review(database, repository, pull, ada, "a")
     review(database, repository, pull, bob, "b", state="PENDING")
     (said, place), (pending, _) = line_comments.line_comments_in(database, pull, bob.id, limit=9)
-    found, issue = line_comments.find_line_comment(database, repository, said.id)
-    assert (found, issue.id) == (place, pull.id)
+    line_place, issue = line_comments.find_line_comment(database, repository, said.id)
+    assert (line_place, issue.id) == (place, pull.id)
     for where, number in ((repository, pending.id), (make_repository(database, ada, "other"), said.id)):
         with pytest.raises(NoSuchComment):
             line_comments.find_line_comment(database, where, number)

@@ -27,7 +27,7 @@ def test_a_page_is_a_part_of_the_sorted_list(keys: list[int], skip: int, limit: 
             if rows:
                 connection.execute(watches.insert(), rows)
             for total in (len(rows), None):
-                found = page_ids(
+                result = page_ids(
                     connection,
                     select(watches.c.user_id),
                     watches.c.created_at,
@@ -37,6 +37,6 @@ def test_a_page_is_a_part_of_the_sorted_list(keys: list[int], skip: int, limit: 
                     limit=limit,
                     total=total,
                 )
-                assert found == expected
+                assert result == expected
     finally:
         engine.dispose()

@@ -50,8 +50,8 @@ def test_a_name_from_an_address_waits_after_too_many(database: Database) -> None
 def test_attempts_at_once_are_limited_as_those_in_turn_are(database: Database) -> None:
     """Each is counted by one atomic statement, so that exactly as many are let through as may be."""
     with ThreadPoolExecutor(8) as threads:
-        answers = list(threads.map(lambda _: fail(database, "ada", "192.0.2.1", 1), range(24)))
-    assert answers.count(0) == 3
+        outcomes = list(threads.map(lambda _: fail(database, "ada", "192.0.2.1", 1), range(24)))
+    assert outcomes.count(0) == 3
 
 
 def test_an_attempt_that_is_refused_counts_nowhere(database: Database) -> None:
@@ -169,9 +169,9 @@ def test_an_address_of_any_text_can_be_counted(database: Database) -> None:
 
 def test_wrong_tokens_are_counted_by_address_and_apart(database: Database) -> None:
     """A program with a revoked token does not keep people from logging in."""
-    answers = [count_wrong_token(database, "192.0.2.1", limit=3, window=100, now=1) for _ in range(32)]
-    assert answers[:30] == [0] * 30
-    assert min(answers[30:]) > 0
+    outcomes = [count_wrong_token(database, "192.0.2.1", limit=3, window=100, now=1) for _ in range(32)]
+    assert outcomes[:30] == [0] * 30
+    assert min(outcomes[30:]) > 0
     assert waits(database, "ada", "192.0.2.1", 2) == 0
     assert count_wrong_token(database, "192.0.2.2", limit=3, window=100, now=1) == 0
     assert count_wrong_token(database, "192.0.2.1", limit=3, window=100, now=102) == 0
@@ -179,14 +179,14 @@ def test_wrong_tokens_are_counted_by_address_and_apart(database: Database) -> No
 
 def test_challenges_are_counted_by_address_and_apart(database: Database) -> None:
     """One that was answered is given back, and nothing else is touched."""
-    answers = [reserve_challenge(database, "192.0.2.1", limit=3, window=100, now=1) for _ in range(31)]
-    assert answers[:30] == [0] * 30
-    assert answers[30] == 100
+    outcomes = [reserve_challenge(database, "192.0.2.1", limit=3, window=100, now=1) for _ in range(31)]
+    assert outcomes[:30] == [0] * 30
+    assert outcomes[30] == 100
     assert reserve_challenge(database, "192.0.2.2", limit=3, window=100, now=1) == 0
     assert count_wrong_token(database, "192.0.2.1", limit=3, window=100, now=1) == 0
     forget_challenge(database, "192.0.2.1")
-    answers = [reserve_challenge(database, "192.0.2.1", limit=3, window=100, now=2) for _ in range(2)]
-    assert answers == [0, 99]
+    outcomes = [reserve_challenge(database, "192.0.2.1", limit=3, window=100, now=2) for _ in range(2)]
+    assert outcomes == [0, 99]
     assert reserve_challenge(database, "192.0.2.1", limit=3, window=100, now=102) == 0
 
 

@@ -20,14 +20,14 @@ from tests.examples import examples
 def person(database: Database, name: str) -> Account:
     """Make somebody who never logs in, without the time a password takes."""
     with database.write() as connection:
-        made = accounts.add_account(connection, name)
-    return accounts.find_account(database, made)
+        user_id = accounts.add_account(connection, name)
+    return accounts.find_account(database, user_id)
 
 
 def owners_of(database: Database, organization: Account) -> teams.Team:
     """Return the team of the owners."""
-    found, _ = teams.teams_of_organization(database, organization, skip=0, limit=1)
-    return found[0]
+    found_teams, _ = teams.teams_of_organization(database, organization, skip=0, limit=1)
+    return found_teams[0]
 
 
 STEPS = st.lists(
@@ -68,10 +68,10 @@ def test_members_are_the_people_in_teams(database: Database, steps: list[tuple[s
             in_teams = set(
                 connection.execute(select(team_members.c.user_id).where(team_members.c.team_id.in_(ids))).scalars()
             )
-            kept = set(
+            stored = set(
                 connection.execute(select(table.c.user_id).where(table.c.organization_id == guild.id)).scalars()
             )
-        assert kept == in_teams
+        assert stored == in_teams
         assert members.team_members_of(database, ids[0], skip=0, limit=9)[1] >= 1
 
 

@@ -40,15 +40,15 @@ def test_migrations_make_exactly_the_tables_the_code_describes(empty_database: D
         options = {"compare_type": True, "include_name": is_described}
         context = MigrationContext.configure(connection, opts=options)
         # SQLAlchemy does not read the options of a foreign key that SQLite has in the definition of a column.
-        found = [
-            one
-            for one in compare_metadata(context, metadata)
-            if not (empty_database.is_sqlite and any(is_foreign_key(one, name) for name in ADDED_KEYS))
+        results = [
+            item
+            for item in compare_metadata(context, metadata)
+            if not (empty_database.is_sqlite and any(is_foreign_key(item, name) for name in ADDED_KEYS))
         ]
-        assert found == []
+        assert results == []
         if empty_database.is_sqlite:
             keys = connection.execute(text("PRAGMA foreign_key_list(issues)")).mappings()
-            (head,) = [one for one in keys if one["from"] == "head_repository_id"]
+            (head,) = [key for key in keys if key["from"] == "head_repository_id"]
             assert (head["table"], head["to"], head["on_delete"]) == ("repositories", "id", "SET NULL")
 
 
@@ -140,10 +140,10 @@ def test_ref_updates_of_earlier_versions_are_cleared(empty_database: Database) -
     with empty_database.read() as connection:
         left = set(connection.execute(text("SELECT ref FROM ref_updates")).scalars())
     assert left == {"refs/heads/open"}
-    kept = repository_by_id(empty_database, ship)
-    assert kept.version == NOT_ADOPTED
-    found = commit_keys.find_key(empty_database, kept, commit_keys.IdempotencyKey(ada.id, "k", "f"))
-    assert found == commit_keys.UsedKey("f", "refs/heads/keyed", "1" * 40)
+    repository = repository_by_id(empty_database, ship)
+    assert repository.version == NOT_ADOPTED
+    used_key = commit_keys.find_key(empty_database, repository, commit_keys.IdempotencyKey(ada.id, "k", "f"))
+    assert used_key == commit_keys.UsedKey("f", "refs/heads/keyed", "1" * 40)
 
 
 def test_an_older_data_folder_is_brought_up_to_date_with_what_is_in_it(empty_database: Database) -> None:
@@ -171,10 +171,10 @@ def test_an_older_data_folder_is_brought_up_to_date_with_what_is_in_it(empty_dat
 
 def add_row(connection: Connection, table: str, **given: str | int) -> None:
     """Add a row to a table as it is in the database, with something empty where a value is needed."""
-    found = Table(table, MetaData(), autoload_with=connection, resolve_fks=False)
-    needed = [one for one in found.columns if not (one.nullable or one.server_default or one.primary_key)]
-    empty = {one.name: one.type.python_type() for one in needed}
-    connection.execute(insert(found).values({**empty, **given}))
+    found_metadata = Table(table, MetaData(), autoload_with=connection, resolve_fks=False)
+    needed = [one for one in found_metadata.columns if not (one.nullable or one.server_default or one.primary_key)]
+    empty = {item.name: item.type.python_type() for item in needed}
+    connection.execute(insert(found_metadata).values({**empty, **given}))
 
 
 def test_notifications_stay_when_those_about_repositories_are_added(empty_database: Database) -> None:
@@ -186,8 +186,8 @@ def test_notifications_stay_when_those_about_repositories_are_added(empty_databa
         add_row(connection, "issues", repository_id=1, number=1, author_id=1)
         add_row(connection, "notifications", user_id=1, repository_id=1, issue_id=1, status="pinned")
     migrate.upgrade(empty_database)
-    found = text("SELECT issue_id, status FROM notifications")
+    result = text("SELECT issue_id, status FROM notifications")
     with empty_database.write() as connection:
-        assert [tuple(row) for row in connection.execute(found)] == [(1, "pinned")]
+        assert [tuple(row) for row in connection.execute(result)] == [(1, "pinned")]
         connection.execute(text("DELETE FROM issues"))
-        assert connection.execute(found).all() == []
+        assert connection.execute(result).all() == []

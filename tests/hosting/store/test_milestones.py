@@ -11,26 +11,26 @@ from tests.hosting.repository_helpers import make_repository
 
 def test_a_milestone_belongs_to_its_repository(database: Database, ada: Account) -> None:
     """Another repository does not have it, by id or by title."""
-    one, two = make_repository(database, ada, "one"), make_repository(database, ada, "two")
-    made = milestones.add_milestone(database, one, ada, "1.0", due_at=5)
+    repository, two = make_repository(database, ada, "one"), make_repository(database, ada, "two")
+    milestone = milestones.add_milestone(database, repository, ada, "1.0", due_at=5)
     assert (
-        milestones.find_milestone(database, one, "1.0")
-        == milestones.find_milestone(database, one, made.id)
-        == made
+        milestones.find_milestone(database, repository, "1.0")
+        == milestones.find_milestone(database, repository, milestone.id)
+        == milestone
     )
-    for key in ("1.0", made.id, str(made.id)):
+    for key in ("1.0", milestone.id, str(milestone.id)):
         with pytest.raises(NoSuchMilestone):
             milestones.find_milestone(database, two, key)
-    milestones.check_milestone(database, one, made.id)
+    milestones.check_milestone(database, repository, milestone.id)
     milestones.check_milestone(database, two, 0)
     with pytest.raises(InvalidReference):
-        milestones.check_milestone(database, two, made.id)
+        milestones.check_milestone(database, two, milestone.id)
 
 
 def test_a_milestone_that_is_gone_cannot_be_changed(database: Database, ada: Account) -> None:
     """It was deleted between reading and writing."""
     repository = make_repository(database, ada)
-    made = milestones.add_milestone(database, repository, ada, "1.0")
-    milestones.delete_milestone(database, repository, ada, made)
+    milestone = milestones.add_milestone(database, repository, ada, "1.0")
+    milestones.delete_milestone(database, repository, ada, milestone)
     with pytest.raises(NoSuchMilestone):
-        milestones.change_milestone(database, repository, ada, made, title="2.0")
+        milestones.change_milestone(database, repository, ada, milestone, title="2.0")

@@ -24,17 +24,17 @@ def notify(database: Database, people: list[Account]) -> None:
     """Give everybody a thread about every issue, in turn unread, read and pinned."""
     columns = (issue_table.c.id, issue_table.c.repository_id)
     with database.write() as connection:
-        found = connection.execute(select(*columns).order_by(issue_table.c.id)).all()
+        result = connection.execute(select(*columns).order_by(issue_table.c.id)).all()
         rows = [
             {
                 "user_id": person.id,
-                "repository_id": place,
+                "repository_id": position,
                 "issue_id": issue,
                 "status": STATUSES[number % 3],
                 "updated_at": 1000 + number // 2,
             }
             for person in people
-            for number, (issue, place) in enumerate(found)
+            for number, (issue, position) in enumerate(result)
         ]
         connection.execute(insert(table), rows)
 
@@ -45,7 +45,7 @@ def test_threads_are_about_what_can_be_read(
 ) -> None:
     """For everybody, of every kind, however many repositories are hidden from them."""
     monkeypatch.setattr(notifications, "MOST_HIDDEN", most_hidden)
-    places = every_role(database)
+    repositories = every_role(database)
     people = list(all_users(database))
     notify(database, people)
     for person, public_only, kinds in product(people, (False, True), KINDS):
@@ -54,16 +54,16 @@ def test_threads_are_about_what_can_be_read(
             database, person, which, public_only=public_only, skip=0, limit=1000
         )
         expected = set()
-        for place in places:
-            may = decided(database, person, place, public_only=public_only)
-            expected |= {(place.id, is_pull) for is_pull in access.issue_kinds(may) if is_pull in kinds}
-        shown = {(one.issue.repository_id, one.issue.is_pull) for one in found if one.issue is not None}
+        for repository in repositories:
+            may = decided(database, person, repository, public_only=public_only)
+            expected |= {(repository.id, is_pull) for is_pull in access.issue_kinds(may) if is_pull in kinds}
+        shown = {(item.issue.repository_id, item.issue.is_pull) for item in found if item.issue is not None}
         assert shown == expected, person.name
         assert total == len(found)
-        order = [(one.notification.updated_at, one.notification.id) for one in found]
+        order = [(item.notification.updated_at, item.notification.id) for item in found]
         assert order == sorted(order, reverse=True)
         if len(kinds) == 2:
-            unread = [one for one in found if one.notification.status == "unread"]
+            unread = [item for item in found if item.notification.status == "unread"]
             assert notifications.count_unread(database, person, public_only=public_only) == len(unread)
             assert notifications.count_for_badge(database, person, public_only=public_only) == len(unread)
 
@@ -71,19 +71,19 @@ def test_threads_are_about_what_can_be_read(
 @pytest.mark.parametrize("statuses", [("unread", "pinned"), ("unread",), ("read",), STATUSES])
 def test_threads_are_listed_by_index(database: Database, ada: Account, statuses: tuple[str, ...]) -> None:
     """In any status, without reading the table or sorting it."""
-    place = make_repository(database, ada)
+    repository = make_repository(database, ada)
     for number in range(6):
-        issues.open_issue(database, place, ada, NewIssue(title=str(number)))
+        issues.open_issue(database, repository, ada, NewIssue(title=str(number)))
     notify(database, [ada])
     which = NotificationFilter(statuses=statuses)
-    with recorded(database, "notifications.user_id =") as found:
+    with recorded(database, "notifications.user_id =") as statements:
         listed, total = notifications.list_notifications(database, ada, which, public_only=False, skip=0, limit=2)
     assert (len(listed), total) == (2, 2 * len(statuses))
-    assert len(found) == 4
-    for statement, parameters in found:
+    assert len(statements) == 4
+    for statement, parameters in statements:
         plan = plan_of(database, statement, parameters)
         assert is_by_index(database, plan, "notifications"), (statement, plan)
-    assert any("ORDER BY" in statement for statement, _ in found)
+    assert any("ORDER BY" in statement for statement, _ in statements)
 
 
 def test_all_threads_that_can_be_seen_are_marked_at_once(database: Database) -> None:
@@ -91,7 +91,7 @@ def test_all_threads_that_can_be_seen_are_marked_at_once(database: Database) -> 
     every_role(database)
     people = list(all_users(database))
     notify(database, people)
-    person = next(one for one in people if not one.is_admin)
+    person = next(item for item in people if not item.is_admin)
     unread = NotificationFilter(statuses=("unread",))
     seen = notifications.count_unread(database, person, public_only=False)
     notifications.mark_all(database, person, unread, "read", public_only=False)
@@ -108,13 +108,13 @@ def test_the_badge_looks_at_the_latest_and_counts_to_a_limit(
     database: Database, ada: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By index, so that its cost does not grow with what is unread."""
-    place = make_repository(database, ada)
+    repository = make_repository(database, ada)
     for number in range(12):
-        issues.open_issue(database, place, ada, NewIssue(title=str(number)))
+        issues.open_issue(database, repository, ada, NewIssue(title=str(number)))
     notify(database, [ada])
-    with recorded(database, "notifications.user_id =") as found:
+    with recorded(database, "notifications.user_id =") as statements:
         assert notifications.count_for_badge(database, ada, public_only=False) == 4
-    ((statement, parameters),) = found
+    ((statement, parameters),) = statements
     plan = plan_of(database, statement, parameters)
     assert is_by_index(database, plan, "notifications"), (statement, plan)
     for name, most in (("MOST_COUNTED", 3), ("MOST_EXAMINED", 2)):
@@ -124,8 +124,8 @@ def test_the_badge_looks_at_the_latest_and_counts_to_a_limit(
 
 def test_the_threads_of_an_issue_are_read_by_their_user_alone(database: Database, ada: Account) -> None:
     """Only what is unread changes."""
-    place = make_repository(database, ada)
-    opened = [issues.open_issue(database, place, ada, NewIssue(title=str(number))) for number in range(4)]
+    repository = make_repository(database, ada)
+    opened = [issues.open_issue(database, repository, ada, NewIssue(title=str(number))) for number in range(4)]
     eve = accounts.create_user(database, "eve", Secret("a-password-for-tests"))
     notify(database, [ada, eve])
     for issue in opened[:3]:

@@ -158,11 +158,11 @@ def test_nobody_waits_for_a_lock_for_ever(
     with (
         open_database(installation.settings) as other,
         database.advisory_lock(3),
-        pytest.raises(Exception, match="lock timeout") as found,
+        pytest.raises(Exception, match="lock timeout") as error,
         other.advisory_lock(3),
     ):
         pass
-    assert isinstance(translate(found.value), DatabaseUnavailable)
+    assert isinstance(translate(error.value), DatabaseUnavailable)
 
 
 def test_connections_have_a_budget(installation: Installation, database: Database) -> None:
@@ -198,11 +198,11 @@ def test_many_writers_and_few_connections(server: Server, installation: Installa
 
         def write(number: int) -> int:
             with installation.client(urls[number % 4]) as client:
-                place = f"/repos/admin/r{number % 6}"
+                path = f"/repos/admin/r{number % 6}"
                 if number % 2:
-                    return client.post(f"{place}/issues", json={"title": f"{number}"}).status_code
+                    return client.post(f"{path}/issues", json={"title": f"{number}"}).status_code
                 body = {"content": "", "message": "m"}
-                return client.post(f"{place}/contents/f{number}", json=body).status_code
+                return client.post(f"{path}/contents/f{number}", json=body).status_code
 
         with ThreadPoolExecutor(WRITERS) as pool:
             counted = Counter(pool.map(write, range(WRITERS)))
@@ -267,7 +267,7 @@ def test_a_service_goes_on_after_its_server_was_away(
         wait_for(lambda: heard == ["before"])
         server.stop()
         try:
-            for answer in (
+            for response in (
                 client.get("/repos/admin/r"),
                 client.post("/repos/admin/r/issues", json={"title": "lost"}),
                 client.post("/repos/admin/r/contents/f", json={"content": "", "message": "m"}),
@@ -275,10 +275,10 @@ def test_a_service_goes_on_after_its_server_was_away(
                 httpx.get(f"{service.url}/admin/r.git/info/refs?service=git-upload-pack"),
                 httpx.get(f"{service.url}/login"),
             ):
-                if answer.url.path == "/login":
-                    assert answer.status_code == 200
+                if response.url.path == "/login":
+                    assert response.status_code == 200
                     continue
-                assert (answer.status_code, answer.headers.get("retry-after")) == (503, "5"), answer.text
+                assert (response.status_code, response.headers.get("retry-after")) == (503, "5"), response.text
             assert httpx.get(f"{service.url}/readyz").status_code == 503
             wait_for(lambda: "webhook deliveries suspended: database unavailable" in stream.getvalue())
         finally:

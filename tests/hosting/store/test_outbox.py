@@ -97,9 +97,9 @@ def test_a_delivery_waits_with_its_event_in_the_order_it_happened(database: Data
     hook, other = make_hook(database), make_hook(database)
     happened = [happen(database, hook, other) for _ in range(3)]
     waiting = outbox.waiting_deliveries(database, hook, after=0, most=10)
-    assert [one.event_id for one in waiting] == happened
+    assert [item.event_id for item in waiting] == happened
     later = outbox.waiting_deliveries(database, hook, after=waiting[0].id, most=1)
-    assert [one.event_id for one in later] == happened[1:2]
+    assert [item.event_id for item in later] == happened[1:2]
 
 
 def test_a_hook_is_told_whose_it_is(database: Database, ada: Account) -> None:
@@ -113,7 +113,7 @@ def test_a_hook_is_told_whose_it_is(database: Database, ada: Account) -> None:
     assert (held.target, held.hook.owner_id, held.hook.is_active) == ("user", ada.id, True)
     with database.write() as connection:
         connection.execute(text("UPDATE users SET is_organization = true"))
-    again, system = (outbox.leased_hook(database, "me", one, now=NOW) for one in (hook, everywhere))
+    again, system = (outbox.leased_hook(database, "me", item, now=NOW) for item in (hook, everywhere))
     assert again is not None
     assert system is not None
     assert (again.target, system.target) == ("organization", "system")
@@ -124,12 +124,14 @@ def test_results_pauses_and_releases_are_written_together(database: Database) ->
     hook, other = make_hook(database), make_hook(database)
     happen(database, hook, other)
     take(database)
-    one = outbox.waiting_deliveries(database, hook, after=0, most=1)[0]
+    waiting_delivery = outbox.waiting_deliveries(database, hook, after=0, most=1)[0]
     pauses = [Pause(hook, "because", 77), Pause(other, "because", 77)]
-    outbox.write_results(database, "me", [result(one.id)], pauses=pauses[:1], released=[hook], now=NOW)
+    outbox.write_results(
+        database, "me", [result(waiting_delivery.id)], pauses=pauses[:1], released=[hook], now=NOW
+    )
     outbox.write_results(database, "nobody", [], pauses=pauses[1:], released=[other], now=NOW)
     with database.read() as connection:
-        row = connection.execute(select(deliveries).where(deliveries.c.id == one.id)).one()
+        row = connection.execute(select(deliveries).where(deliveries.c.id == waiting_delivery.id)).one()
         rows = connection.execute(select(hooks).order_by(hooks.c.id)).all()
     assert (row.state, row.status, row.answer, row.milliseconds) == ("delivered", 200, b"ok", 3)
     assert [(row.paused_at, row.pause_reason, row.holder) for row in rows] == [(77, "because", ""), (0, "", "me")]
@@ -153,7 +155,7 @@ def test_whoever_describes_an_event_first_does_so_for_all(database: Database) ->
     """The second gets what the first has kept."""
     hook = make_hook(database)
     event = happen(database, hook)
-    assert [one.id for one in outbox.events_without_payload(database, [event])] == [event]
+    assert [item.id for item in outbox.events_without_payload(database, [event])] == [event]
     assert outbox.store_payloads(database, {event: "first"}) == {event: "first"}
     assert outbox.store_payloads(database, {event: "second"}) == {event: "first"}
     assert outbox.events_without_payload(database, [event]) == []

@@ -103,14 +103,14 @@ def test_a_passkey_is_found_by_its_credential(database: Database, ada: Account) 
     """With its user; it is renamed and removed by its user alone."""
     eve = accounts.create_user(database, "eve", Secret("a-password-for-tests"))
     add(database, ada, "one")
-    found = passkeys.find_credential(database, "one")
-    assert found is not None
-    user, passkey = found
+    found_passkey = passkeys.find_credential(database, "one")
+    assert found_passkey is not None
+    user, passkey = found_passkey
     assert user == ada
     assert not passkeys.rename(database, eve, passkey.id, "Mine")
     assert passkeys.remove(database, eve, passkey.id) is None
     assert passkeys.rename(database, ada, passkey.id, "Key")
-    assert [one.name for one in passkeys.list_passkeys(database, ada)] == ["Key"]
+    assert [passkey.name for passkey in passkeys.list_passkeys(database, ada)] == ["Key"]
     for unknown in ("two", "", "\0", "ONE"):
         assert passkeys.find_credential(database, unknown) is None
     assert "one" not in repr(passkey)
@@ -129,7 +129,7 @@ def test_the_counter_goes_up(database: Database, ada: Account) -> None:
     assert passkeys.use(database, counts, 9, now=3000)
     for _ in range(2):
         assert passkeys.use(database, still, 0, now=4000)
-    assert [one.last_used_at for one in passkeys.list_passkeys(database, ada)] == [3000, 4000]
+    assert [passkey.last_used_at for passkey in passkeys.list_passkeys(database, ada)] == [3000, 4000]
     assert passkeys.use(database, still, 1)
     assert not passkeys.use(database, still, 0)
     passkeys.remove(database, ada, still.id)
@@ -157,14 +157,14 @@ def test_a_challenge_is_taken_once(database: Database, ada: Account) -> None:
         taken = list(
             pool.map(lambda _: passkeys.take_challenge(database, "two", "login", None, now=NOW), range(8))
         )
-    assert [one for one in taken if one is not None] == [of_anybody]
+    assert [item for item in taken if item is not None] == [of_anybody]
 
 
 def test_an_expired_challenge_is_refused_and_deleted(database: Database, ada: Account) -> None:
     """When it is taken, when the next is stored, and with its user."""
     for number, expires_at in enumerate((NOW + 1, NOW + 2, NOW + 3)):
-        made = PasskeyChallenge(str(number), "confirmation", ada.id, "", expires_at)
-        passkeys.add_challenge(database, made, now=NOW)
+        passkey_challenge = PasskeyChallenge(str(number), "confirmation", ada.id, "", expires_at)
+        passkeys.add_challenge(database, passkey_challenge, now=NOW)
     assert passkeys.take_challenge(database, "0", "confirmation", ada.id, now=NOW + 1) is None
     assert passkeys.take_challenge(database, "0", "confirmation", ada.id, now=NOW) is None
     passkeys.add_challenge(database, PasskeyChallenge("3", "login", None, "", NOW + 9), now=NOW + 2)

@@ -52,7 +52,7 @@ def test_pending_updates_are_listed_by_repository_and_oldest_first(
     pending: list[PendingUpdate], repository: Repository, ada: Account
 ) -> None:
     """With the names of refs as git has them."""
-    assert [one.update.ref for one in pending] == [NOT_TEXT, "refs/heads/a", "refs/heads/b"]
+    assert [item.update.ref for item in pending] == [NOT_TEXT, "refs/heads/a", "refs/heads/b"]
     assert pending[0].update == RefUpdate(NOT_TEXT, ONE, TWO)
     assert (pending[0].repository_id, pending[0].actor_id, pending[0].created_at) == (repository.id, ada.id, 9)
     assert pending[2].actor_id is None
@@ -78,8 +78,8 @@ def test_updates_with_an_event_since_a_time_are_known(database: Database, reposi
     record("push", "refs/heads/a", now=100)
     record("delete", "refs/heads/b", now=101)
     record("create", "refs/heads/c", now=101)
-    found = recorded_since(database, repository.id, 100)
-    assert found == {RefUpdate("refs/heads/a", ONE, TWO), RefUpdate("refs/heads/b", ONE, TWO)}
+    found_ref_updates = recorded_since(database, repository.id, 100)
+    assert found_ref_updates == {RefUpdate("refs/heads/a", ONE, TWO), RefUpdate("refs/heads/b", ONE, TWO)}
     assert recorded_since(database, repository.id + 1, 0) == set()
 
 
@@ -87,14 +87,14 @@ def test_the_key_of_an_update_that_did_not_happen_is_free_again(
     database: Database, repository: Repository, ada: Account, pending: list[PendingUpdate]
 ) -> None:
     """Keys of other refs and other commits are not."""
-    lost, kept, other = (IdempotencyKey(ada.id, name, "f") for name in ("lost", "kept", "other"))
-    made = [
+    lost, stored, other = (IdempotencyKey(ada.id, name, "f") for name in ("lost", "kept", "other"))
+    created = [
         (lost, RefUpdate("refs/heads/a", ONE, TWO)),
-        (kept, RefUpdate("refs/heads/a", ONE, "3" * 40)),
+        (stored, RefUpdate("refs/heads/a", ONE, "3" * 40)),
         (other, RefUpdate("refs/heads/z", ONE, TWO)),
     ]
     with database.quick_write() as link:
-        add_keys(link, repository, made)
+        add_keys(link, repository, created)
     with database.write() as connection:
         delete_key_of(connection, pending[1])
-    assert [find_key(database, repository, key) is None for key in (lost, kept, other)] == [True, False, False]
+    assert [find_key(database, repository, key) is None for key in (lost, stored, other)] == [True, False, False]

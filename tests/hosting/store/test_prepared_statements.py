@@ -28,17 +28,17 @@ def test_rows_have_the_types_of_their_columns(database: Database) -> None:
 
 def test_every_thread_has_a_connection_of_its_own(database: Database) -> None:
     """Many at once see the same."""
-    found: list[object] = []
+    results: list[object] = []
 
     def ask() -> None:
-        found.extend(database.row(BY_NAME, name="admin") for _ in range(50))
+        results.extend(database.row(BY_NAME, name="admin") for _ in range(50))
 
     threads = [threading.Thread(target=ask) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert found == [("admin", True, False)] * 200
+    assert results == [("admin", True, False)] * 200
 
 
 def test_a_statement_sees_what_was_just_written(database: Database) -> None:

@@ -56,7 +56,7 @@ def test_many_updates_are_recorded_as_few_are(database: Database, repository: Re
     """Only faster."""
     updates = [RefUpdate(f"refs/tags/v{number}", NONE, ONE) for number in range(MANY)]
     assert kinds(database, repository, *updates) == ["push", "create"] * MANY
-    assert [details["ref"] for _, details in recorded_events(database)][::2] == [one.ref for one in updates]
+    assert [details["ref"] for _, details in recorded_events(database)][::2] == [update.ref for update in updates]
 
 
 def test_webhooks_are_told_of_each_of_many_updates(

@@ -25,7 +25,7 @@ ONE, TWO, THREE = "1" * 40, "2" * 40, "3" * 40
 def append(database: Database, repository: Repository, *updates: RefUpdate) -> tuple[int, list[RefUpdate]]:
     """Append updates in a transaction of their own."""
     with database.write() as connection:
-        return repository_log.append(connection, repository.id, [(None, one) for one in updates])
+        return repository_log.append(connection, repository.id, [(None, update) for update in updates])
 
 
 def refs_of(database: Database, repository: Repository) -> dict[str, str]:
@@ -134,13 +134,13 @@ def test_packs_are_listed_by_version(database: Database, repository: Repository)
         repository_log.append(connection, repository.id, [(None, update)], [small])
         repository_log.add_packs(connection, repository.id, 2, [NewPack("b" * 40, 9, 2, store_key="packs/bb/b")])
     with database.read() as connection:
-        found = repository_log.live_packs(connection, repository.id, 0)
-        assert [(pack.version, pack.name, pack.store_key) for pack in found] == [
+        pack_rows = repository_log.live_packs(connection, repository.id, 0)
+        assert [(pack.version, pack.name, pack.store_key) for pack in pack_rows] == [
             (1, "a" * 40, ""),
             (2, "b" * 40, "packs/bb/b"),
         ]
-        assert repository_log.live_packs(connection, repository.id, 1) == found[1:]
-        assert repository_log.pack_contents(connection, found) == [b"pack"]
+        assert repository_log.live_packs(connection, repository.id, 1) == pack_rows[1:]
+        assert repository_log.pack_contents(connection, pack_rows) == [b"pack"]
         assert repository_log.used_keys(connection, ["packs/bb/b", "packs/cc/c"]) == {"packs/bb/b"}
 
 

@@ -35,23 +35,23 @@ def pull(database: Database, ada: Account, home: Repository) -> Issue:
 
 def new(state: str, commit: str = HEAD, count: int = 0) -> NewReview:
     """Return a review with line comments."""
-    place = {"path": "a", "line": 1, "is_old_side": False, "line_commit_id": commit, "blob_id": OLD}
-    one = NewLineComment(body="b", commit_id=commit, diff_hunk="", **place)  # type: ignore[arg-type]  # by name
-    return NewReview(state=ReviewState(state), body="b", commit_id=commit, comments=[one] * count)
+    position = {"path": "a", "line": 1, "is_old_side": False, "line_commit_id": commit, "blob_id": OLD}
+    new_line_comment = NewLineComment(body="b", commit_id=commit, diff_hunk="", **position)  # type: ignore[arg-type]  # by name
+    return NewReview(state=ReviewState(state), body="b", commit_id=commit, comments=[new_line_comment] * count)
 
 
 def test_at_once_there_is_still_one_pending_review(database: Database, home: Repository, pull: Issue) -> None:
     """Each completes what the other began."""
     (bob,) = make_people(database, "bob")
     with ThreadPoolExecutor(4) as pool:
-        made = list(
+        results = list(
             pool.map(
                 lambda _: review_changes.save_review(database, home, pull, bob, new("PENDING", count=2)), range(8)
             )
         )
-    assert len({review.id for review in made}) == 1
+    assert len({review.id for review in results}) == 1
     with database.read() as connection:
-        assert review_changes.comment_count(connection, made[0]) == 16
+        assert review_changes.comment_count(connection, results[0]) == 16
     again = {"issue_id": pull.id, "reviewer_id": bob.id, "state": "PENDING"}
     with pytest.raises(IntegrityError), database.write() as connection:
         connection.execute(insert(reviews), again)
@@ -61,7 +61,7 @@ def test_stale_approvals_are_dismissed(database: Database, home: Repository, pul
     """Rejections, comments and approvals of the head are not; the timeline says which were."""
     people = make_people(database, "bob", "cid", "dan", "eve")
     states = (("APPROVED", OLD), ("APPROVED", HEAD), ("REQUEST_CHANGES", OLD), ("COMMENT", OLD))
-    made = [
+    created_reviews = [
         review_changes.save_review(database, home, pull, person, new(state, commit))
         for person, (state, commit) in zip(people, states, strict=True)
     ]
@@ -69,12 +69,12 @@ def test_stale_approvals_are_dismissed(database: Database, home: Repository, pul
         stale = review_changes.stale_approvals(link, pull, HEAD)
         review_changes.dismiss_approvals(link, pull, stale, actor_id=ada.id, now=5)
         assert review_changes.stale_approvals(link, pull, HEAD) == []
-    assert stale == [made[0].id]
-    found, _ = reviews_of(database, pull, None, skip=0, limit=10)
-    assert [review.is_dismissed for review in found] == [True, False, False, False]
+    assert stale == [created_reviews[0].id]
+    found_reviews, _ = reviews_of(database, pull, None, skip=0, limit=10)
+    assert [review.is_dismissed for review in found_reviews] == [True, False, False, False]
     with database.read() as connection:
         entries = connection.execute(select(comments.c.details).where(comments.c.kind == "dismiss_review"))
-        assert entries.scalars().all() == [f'{{"review_id":{made[0].id}}}']
+        assert entries.scalars().all() == [f'{{"review_id":{created_reviews[0].id}}}']
 
 
 def test_a_review_has_a_limit_of_line_comments(database: Database, home: Repository, pull: Issue) -> None:

@@ -88,9 +88,9 @@ def test_a_rule_may_ask_for_approvals_of_the_head(database: Database, pull: Issu
     add(database, pull, dan, "REQUEST_CHANGES", commit_id=OLD)
     assert official(database, pull, ProtectionRule()).approved == {bob.id, cid.id}
     for rule in (ProtectionRule(ignore_stale_approvals=True), ProtectionRule(dismiss_stale_approvals=True)):
-        found = official(database, pull, rule)
-        assert found.approved == {cid.id}
-        assert found.rejected == {dan.id}
+        official_reviews = official(database, pull, rule)
+        assert official_reviews.approved == {cid.id}
+        assert official_reviews.rejected == {dan.id}
 
 
 def test_an_allowlist_counts_those_who_are_on_it_now(database: Database, pull: Issue, ada: Account) -> None:
@@ -125,16 +125,16 @@ def test_a_pending_review_is_only_there_for_its_author(database: Database, pull:
     """Neither in the list nor by its id; pages count what is seen."""
     bob, cid = make_people(database, "bob", "cid")
     secret = add(database, pull, bob, "PENDING")
-    said = add(database, pull, cid, "COMMENT")
+    posted_review = add(database, pull, cid, "COMMENT")
     assert reviews.find_review(database, pull, secret, bob.id).state == "PENDING"
     for viewer in (None, cid.id):
         with pytest.raises(NoSuchReview):
             reviews.find_review(database, pull, secret, viewer)
-        found, total = reviews.reviews_of(database, pull, viewer, skip=0, limit=10)
-        assert ([review.id for review in found], total) == ([said], 1)
-    assert reviews.reviews_of(database, pull, bob.id, skip=1, limit=1)[0][0].id == said
+        found_reviews, total = reviews.reviews_of(database, pull, viewer, skip=0, limit=10)
+        assert ([review.id for review in found_reviews], total) == ([posted_review], 1)
+    assert reviews.reviews_of(database, pull, bob.id, skip=1, limit=1)[0][0].id == posted_review
     with pytest.raises(NoSuchReview):
-        reviews.find_review(database, replace(pull, id=pull.id + 1), said, cid.id)
+        reviews.find_review(database, replace(pull, id=pull.id + 1), posted_review, cid.id)
 
 
 def test_official_reviewers_are_those_on_the_list_or_writers(database: Database, ada: Account) -> None:
@@ -151,26 +151,26 @@ def test_official_reviewers_are_those_on_the_list_or_writers(database: Database,
         assert reviews.official_reviewers(connection, home, listed, ids) == {dan.id}
 
 
-def readers(database: Database, place: Repository) -> set[str]:
+def readers(database: Database, repository: Repository) -> set[str]:
     """Return who may be asked for a review."""
     with database.read() as connection:
-        return set(connection.execute(select(users.c.name).where(reviews.may_review(place))).scalars())
+        return set(connection.execute(select(users.c.name).where(reviews.may_review(repository))).scalars())
 
 
 @pytest.mark.usefixtures("ada")
 def test_those_who_may_read_pull_requests_may_be_asked(database: Database) -> None:
     """The condition in SQL decides as `access.py` does, where pull requests are enabled."""
-    places = [place for place in every_role(database) if place.has_pulls]
+    repositories = [repository for repository in every_role(database) if repository.has_pulls]
     with database.read() as connection:
         ids = connection.execute(select(users.c.id).where(~users.c.is_organization)).scalars().all()
     people = [find_account(database, number) for number in ids]
-    for place in places:
+    for target_repository in repositories:
         allowed = {
             person.name
             for person in people
-            if decided(database, person, place, public_only=False).may_read(Unit.PULLS)
+            if decided(database, person, target_repository, public_only=False).may_read(Unit.PULLS)
         }
-        assert readers(database, place) == allowed, place.full_name
+        assert readers(database, target_repository) == allowed, target_repository.full_name
 
 
 def test_a_transaction_sees_who_is_asked_as_everybody_does_afterwards(database: Database, ada: Account) -> None:
@@ -189,8 +189,8 @@ def test_a_transaction_sees_who_is_asked_as_everybody_does_afterwards(database: 
         number = connection.execute(
             insert(comments).values(issue_id=pull.id, kind="code").returning(comments.c.id)
         ).scalar_one()
-        place = {"path": "a", "commit_id": HEAD, "line_commit_id": HEAD, "blob_id": HEAD}
-        connection.execute(insert(review_comments).values(comment_id=number, review_id=review, **place))
+        position = {"path": "a", "commit_id": HEAD, "line_commit_id": HEAD, "blob_id": HEAD}
+        connection.execute(insert(review_comments).values(comment_id=number, review_id=review, **position))
     outside = reviews.pull_review_parts(database, [pull.id])
     assert (outside.requested, outside.comment_counts) == ({pull.id: [bob]}, {pull.id: 1})
     assert [team.name for team in outside.requested_teams[pull.id]] == ["crew"]

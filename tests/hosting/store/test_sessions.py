@@ -58,14 +58,14 @@ def test_people_recognise_their_browsers_and_log_them_out(database: Database) ->
     )
     desk = sessions.start_session(database, admin, days=1, now=2000)
     sessions.note_seen(database, {sessions.hashed(phone): 3000})
-    found = sessions.sessions_of(database, admin, now=4000)
-    assert [(one.last_seen_at, one.address) for one in found] == [(3000, "10.0.0.1"), (2000, "")]
-    assert "\0" not in found[0].user_agent
-    assert phone.reveal() not in str(found)
+    found_sessions = sessions.sessions_of(database, admin, now=4000)
+    assert [(item.last_seen_at, item.address) for item in found_sessions] == [(3000, "10.0.0.1"), (2000, "")]
+    assert "\0" not in found_sessions[0].user_agent
+    assert phone.reveal() not in str(found_sessions)
     assert sessions.seen_as(database, phone, now=4000) == (accounts.find_user(database, "admin"), 3000)
     assert sessions.sessions_of(database, ada) == []
-    assert sessions.end_session_of(database, ada, found[0].key) is False
-    assert sessions.end_session_of(database, admin, found[0].key) is True
+    assert sessions.end_session_of(database, ada, found_sessions[0].key) is False
+    assert sessions.end_session_of(database, admin, found_sessions[0].key) is True
     assert sessions.user_of(database, phone, now=4000) is None
     third = sessions.start_session(database, admin, days=1, now=4000)
     sessions.end_others(database, admin, third)

@@ -38,11 +38,11 @@ def in_list(database: Database, match: SubstringMatch, monkeypatch: pytest.Monke
     for most in (substring_search.MOST_CANDIDATES, 0):
         monkeypatch.setattr(substring_search, "MOST_CANDIDATES", most)
         for descending in (False, True):
-            found, total = repositories.list_repositories(
+            found_repositories, total = repositories.list_repositories(
                 database, [], matches=[match], sort="alpha", descending=descending, skip=0, limit=100
             )
-            assert total == len(found)
-            pages.append([one.id for one in (found[::-1] if descending else found)])
+            assert total == len(found_repositories)
+            pages.append([item.id for item in (found_repositories[::-1] if descending else found_repositories)])
     monkeypatch.undo()
     assert all(page == pages[0] for page in pages)
     return set(pages[0])
@@ -86,10 +86,12 @@ def test_what_like_finds_is_found(
     needle: str,
 ) -> None:
     """For names, descriptions, topics and owners, with texts of any length and any characters."""
-    made = [make_repository(database, ada, f"made-{number}") for number in range(3)]
+    created_repositories = [make_repository(database, ada, f"made-{number}") for number in range(3)]
     try:
         with database.write() as connection:
-            for number, (repository, (name, description)) in enumerate(zip(made, named, strict=True)):
+            for number, (repository, (name, description)) in enumerate(
+                zip(created_repositories, named, strict=True)
+            ):
                 set_texts(connection, repository, f"{name}{number}", description)
             connection.execute(update(users).where(users.c.id == ada.id).values(full_name=named[0][0]))
         for wanted in {needle, named[0][0][1:4] or needle, named[1][1][-2:] or needle}:
@@ -111,16 +113,18 @@ def check_accounts(database: Database, wanted: str) -> None:
     listed, total = accounts.search_accounts(
         database, wanted, organizations=False, visibilities=("public",), skip=0, limit=10
     )
-    assert ([one.name for one in listed], total) == (expected, len(expected))
+    assert ([item.name for item in listed], total) == (expected, len(expected))
 
 
 def by_name(database: Database, wanted: str) -> list[str]:
     """Return the repositories that a search by name finds, by the index alone too."""
     match = repositories.name_contains(wanted, sqlite=database.is_sqlite)
-    found, total = repositories.list_repositories(database, [], matches=[match], sort="alpha", skip=0, limit=50)
-    assert total == len(found)
-    assert candidates_of(database, match) == {one.id for one in found}
-    return [one.full_name for one in found]
+    found_repositories, total = repositories.list_repositories(
+        database, [], matches=[match], sort="alpha", skip=0, limit=50
+    )
+    assert total == len(found_repositories)
+    assert candidates_of(database, match) == {item.id for item in found_repositories}
+    return [item.full_name for item in found_repositories]
 
 
 def test_the_index_follows_a_repository(database: Database, ada: Account) -> None:
@@ -161,7 +165,7 @@ def test_the_index_follows_an_account(database: Database) -> None:
             database, wanted, organizations=False, visibilities=("public",), skip=0, limit=50
         )
         assert total == len(listed)
-        return [one.name for one in listed]
+        return [item.name for item in listed]
 
     ben = accounts.create_user(database, "ben", Secret("long enough"), full_name="Benedikt Öst")
     make_repository(database, ben, "harbour")
@@ -217,10 +221,10 @@ def test_a_text_that_few_rows_have_is_looked_up(
         ("e-", False, ["rare-2", "rare-3"]),
     ):
         match = repositories.name_contains(wanted, sqlite=sqlite)
-        with recorded(database, "ORDER BY repositories.folded_name") as found:
+        with recorded(database, "ORDER BY repositories.folded_name") as statements:
             page, _ = repositories.list_repositories(database, [], matches=[match], sort="alpha", skip=2, limit=2)
-        assert [one.name for one in page] == names, wanted
-        assert ["LIMIT" in statement for statement, _ in found] == [limited], wanted
+        assert [item.name for item in page] == names, wanted
+        assert ["LIMIT" in statement for statement, _ in statements] == [limited], wanted
 
 
 def test_several_texts_narrow_together(database: Database, ada: Account, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -232,8 +236,8 @@ def test_several_texts_narrow_together(database: Database, ada: Account, monkeyp
         repositories.name_contains(wanted, sqlite=database.is_sqlite) for wanted in ("boat", "t-3", "t-4")
     )
     for matches, names in (([every, one], ["boat-3"]), ([one, every], ["boat-3"]), ([one, other], [])):
-        found, total = repositories.list_repositories(database, [], matches=matches, skip=0, limit=9)
-        assert ([repository.name for repository in found], total) == (names, len(names))
+        found_repositories, total = repositories.list_repositories(database, [], matches=matches, skip=0, limit=9)
+        assert ([repository.name for repository in found_repositories], total) == (names, len(names))
 
 
 def test_a_long_text_costs_no_more(database: Database, ada: Account) -> None:

@@ -17,11 +17,11 @@ def guild(database: Database) -> Account:
 
 def test_a_team_is_kept_with_its_units(database: Database, guild: Account) -> None:
     """With modes in units, its own mode is the least of those that are more than none."""
-    made = teams.create_team(
+    team = teams.create_team(
         database, guild, NewTeam(name="One", mode=2, units={"repo.code": 2, "repo.wiki": 0, "repo.issues": 1})
     )
-    assert (made.mode, dict(made.units)) == (1, {"repo.code": 2, "repo.issues": 1, "repo.wiki": 0})
-    assert teams.find_team(database, made.id) == made
+    assert (team.mode, dict(team.units)) == (1, {"repo.code": 2, "repo.issues": 1, "repo.wiki": 0})
+    assert teams.find_team(database, team.id) == team
 
 
 def test_a_team_that_looks_after_repositories_has_no_modes_in_units(database: Database, guild: Account) -> None:
@@ -34,13 +34,13 @@ def test_a_team_that_looks_after_repositories_has_no_modes_in_units(database: Da
 
 def test_names_differ_by_more_than_case(database: Database, guild: Account) -> None:
     """Also when one is renamed; other organizations have names of their own."""
-    made = teams.create_team(database, guild, NewTeam(name="one", mode=1, units={}))
+    team = teams.create_team(database, guild, NewTeam(name="one", mode=1, units={}))
     with pytest.raises(TeamTaken, match="already exists"):
         teams.create_team(database, guild, NewTeam(name="ONE", mode=1, units={}))
     with pytest.raises(TeamTaken):
-        teams.change_team(database, made, NewTeam(name="owners", mode=1, units={}))
+        teams.change_team(database, team, NewTeam(name="owners", mode=1, units={}))
     with pytest.raises(NameRefused):
-        teams.change_team(database, made, NewTeam(name="", mode=1, units={}))
+        teams.change_team(database, team, NewTeam(name="", mode=1, units={}))
     other = organizations.create_organization(database, accounts.find_user(database, "admin"), "other")
     assert teams.create_team(database, other, NewTeam(name="one", mode=1, units={})).name == "one"
 
@@ -48,16 +48,16 @@ def test_names_differ_by_more_than_case(database: Database, guild: Account) -> N
 def test_what_is_gone_is_said_to_be_gone(database: Database, guild: Account) -> None:
     """Whatever was looked up a moment before."""
     admin = accounts.find_user(database, "admin")
-    made = teams.create_team(database, guild, NewTeam(name="one", mode=1, units={}))
-    teams.delete_team(database, made)
+    team = teams.create_team(database, guild, NewTeam(name="one", mode=1, units={}))
+    teams.delete_team(database, team)
     with pytest.raises(NoSuchTeam):
-        teams.find_team(database, made.id)
+        teams.find_team(database, team.id)
     with pytest.raises(NoSuchTeam):
-        teams.change_team(database, made, NewTeam(name="two", mode=1, units={"repo.code": 1}))
+        teams.change_team(database, team, NewTeam(name="two", mode=1, units={"repo.code": 1}))
     with pytest.raises(NoSuchTeam):
-        teams.give_repository(database, made, 1)
+        teams.give_repository(database, team, 1)
     with pytest.raises(NoSuchUser):
-        members.join_team(database, guild.id, made.id, admin)
+        members.join_team(database, guild.id, team.id, admin)
     organizations.delete_organization(database, guild)
     with pytest.raises(NoSuchUser):
         teams.create_team(database, guild, NewTeam(name="two", mode=1, units={}))

@@ -32,8 +32,8 @@ def test_a_secret_is_pending_until_it_is_confirmed(database: Database, ada: Acco
     assert two_factor.is_enabled(database, ada)
     assert not two_factor.confirm(database, ada, "second", 6, CODES)
     assert not two_factor.start(database, ada, "third")
-    found = two_factor.find(database, ada)
-    assert found == two_factor.TwoFactorSecret("second", 300, 5)
+    two_factor_secret = two_factor.find(database, ada)
+    assert two_factor_secret == two_factor.TwoFactorSecret("second", 300, 5)
     assert two_factor.count_codes(database, ada) == 2
 
 

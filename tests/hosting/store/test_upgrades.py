@@ -23,16 +23,16 @@ TRANSIENT = {"alembic_version", "ref_updates", "commit_keys", "leases"}
 
 def reflect(connection: Connection) -> MetaData:
     """Read the tables of a database as they are, without those that triggers fill."""
-    found = MetaData()
-    found.reflect(connection, only=lambda name, _: not name.startswith(SEARCH_TABLES))
-    return found
+    metadata = MetaData()
+    metadata.reflect(connection, only=lambda name, _: not name.startswith(SEARCH_TABLES))
+    return metadata
 
 
-def value_of(column: Any, made: dict[str, dict[str, Any]]) -> Any:
+def value_of(column: Any, rows: dict[str, dict[str, Any]]) -> Any:
     """Return a value for a column: of the parent row where it refers to one."""
     for key in column.foreign_keys:
         table, _, name = key.target_fullname.rpartition(".")
-        return made.get(table, {}).get(name)
+        return rows.get(table, {}).get(name)
     kind = column.type
     if isinstance(kind, Boolean):
         return False
@@ -48,21 +48,21 @@ def value_of(column: Any, made: dict[str, dict[str, Any]]) -> Any:
 
 def fill(connection: Connection, skip: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
     """Insert a row into every table that has none yet, parents first; return the rows by table."""
-    made = dict(skip)
+    rows = dict(skip)
     for table in reflect(connection).sorted_tables:
-        if table.name in made or table.name == "alembic_version":
+        if table.name in rows or table.name == "alembic_version":
             continue
         # A number that the database gives is not written.
         row = {
-            column.name: value_of(column, made)
+            column.name: value_of(column, rows)
             for column in table.columns
             if column.name != "id" or column.foreign_keys or not isinstance(column.type, Integer)
         }
         given = (
             connection.execute(insert(table).values(row).returning(*table.primary_key.columns)).mappings().one()
         )
-        made[table.name] = {**row, **given}
-    return made
+        rows[table.name] = {**row, **given}
+    return rows
 
 
 def rows_of(connection: Connection, table: Table) -> list[dict[str, Any]]:
@@ -76,16 +76,16 @@ def test_rows_of_every_schema_survive_the_upgrade(empty_database: Database, star
     """Rows are made at the first schema, at the start, and looked for in the newest by the columns both have."""
     migrate.upgrade(empty_database, to=FIRST)
     with empty_database.write() as connection:
-        made = fill(connection, {})
-    assert {"users", "repositories", "issues", "comments", "hooks", "deliveries"} <= made.keys()
+        rows = fill(connection, {})
+    assert {"users", "repositories", "issues", "comments", "hooks", "deliveries"} <= rows.keys()
     if start != FIRST:
         migrate.upgrade(empty_database, to=start)
         with empty_database.write() as connection:
-            made = fill(connection, made)
+            rows = fill(connection, rows)
     assert migrate.upgrade(empty_database) is True
     with empty_database.read() as connection:
         tables = reflect(connection).tables
-        for name, row in made.items():
+        for name, row in rows.items():
             if name in TRANSIENT or name not in tables:
                 continue
             (kept,) = rows_of(connection, tables[name])

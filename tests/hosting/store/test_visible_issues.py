@@ -12,19 +12,19 @@ from tests.hosting.repository_helpers import decided, every_role
 
 def test_everybody_may_read_what_access_lets_them(database: Database) -> None:
     """Every role, in every kind of repository, for issues and for pull requests, in one list of blockers."""
-    places = every_role(database)
-    found, total = list_issues(database, [], Filter(), skip=0, limit=1000)
-    first, *others = sorted(found, key=lambda issue: issue.id)
+    repositories = every_role(database)
+    issues, total = list_issues(database, [], Filter(), skip=0, limit=1000)
+    first, *others = sorted(issues, key=lambda issue: issue.id)
     relate(database, [(first.id, other.id) for other in others])
     for person in [None, *all_users(database)]:
         for public_only in (False, True) if person is not None else (False,):
             reader = Reader(person, public_only)
             seen, counted = visible_issues.blockers_of(database, first, reader, skip=0, limit=1000)
             assert counted == total - 1 == len(seen)
-            may = {place.id: decided(database, person, place, public_only=public_only) for place in places}
-            for one in seen:
-                unit = access.issue_unit(is_pull=one.issue.is_pull)
-                assert one.is_readable is may[one.repository.id].may_read(unit)
+            may = {place.id: decided(database, person, place, public_only=public_only) for place in repositories}
+            for other_item in seen:
+                unit = access.issue_unit(is_pull=other_item.issue.is_pull)
+                assert other_item.is_readable is may[other_item.repository.id].may_read(unit)
     page, counted = visible_issues.blocked_by(database, others[0], Reader(), skip=0, limit=5)
-    assert ([one.issue for one in page], counted) == ([first], 1)
+    assert ([item.issue for item in page], counted) == ([first], 1)
     assert visible_issues.blocked_by(database, others[0], Reader(), skip=5, limit=5) == ([], 1)

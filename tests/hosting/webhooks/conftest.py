@@ -26,7 +26,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "hooks.example.org")])
     now = datetime.now(UTC)
-    made = (
+    created_certificate = (
         x509.CertificateBuilder()
         .subject_name(name)
         .issuer_name(name)
@@ -42,7 +42,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     secret = key.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
-    path.write_bytes(secret + made.public_bytes(serialization.Encoding.PEM))
+    path.write_bytes(secret + created_certificate.public_bytes(serialization.Encoding.PEM))
     return path
 
 
@@ -69,5 +69,5 @@ def outbox(app: App) -> Outbox:
 @pytest.fixture
 def receiver() -> Iterator[Receiver]:
     """Run a receiver that says yes to everything."""
-    with receiving() as made:
-        yield made
+    with receiving() as receivers:
+        yield receivers

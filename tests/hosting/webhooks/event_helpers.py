@@ -29,8 +29,8 @@ def last(database: Database, kind: str) -> Event:
 
 def payload(app: App, kind: str) -> dict[str, Any]:
     """Return the payload of the newest event of a kind."""
-    made: dict[str, Any] = json.loads(payload_of(app, last(app.database, kind)))
-    return made
+    body: dict[str, Any] = json.loads(payload_of(app, last(app.database, kind)))
+    return body
 
 
 def add_hook(database: Database, owner: Account, **columns: object) -> Hook:

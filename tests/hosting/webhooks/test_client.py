@@ -27,8 +27,8 @@ def resolving(**names: str) -> Callable[[str, int], Awaitable[list[Address]]]:
     """Make names known, an underscore for each dot; several addresses are separated by spaces."""
 
     async def resolve(host: str, _port: int) -> list[Address]:
-        found = names.get(host.replace(".", "_").replace("-", "_"), host)
-        return [ipaddress.ip_address(part) for part in found.split()]
+        result = names.get(host.replace(".", "_").replace("-", "_"), host)
+        return [ipaddress.ip_address(part) for part in result.split()]
 
     return resolve
 

@@ -186,13 +186,13 @@ def test_each_hook_is_told_in_order_and_one_at_a_time(outbox: Outbox) -> None:
         return OK(seen, end)
 
     with receiving(watch) as receiver:
-        made = [outbox.hook(receiver.url(f"/{number}")) for number in range(8)]
-        outbox.happen(made, 25)
+        created_hooks = [outbox.hook(receiver.url(f"/{number}")) for number in range(8)]
+        outbox.happen(created_hooks, 25)
         with sending(outbox.host):
             outbox.drained()
         for number in range(8):
-            told = [json.loads(seen.body)["n"] for seen in receiver.seen if seen.path == f"/{number}"]
-            assert told == list(range(1, 26))
+            payloads = [json.loads(seen.body)["n"] for seen in receiver.seen if seen.path == f"/{number}"]
+            assert payloads == list(range(1, 26))
     assert set(worst.values()) == {1}
 
 
@@ -247,8 +247,8 @@ def test_an_event_is_described_once_for_all_who_are_told(outbox: Outbox, receive
         described.append(event.id)
         return json.dumps({"n": event.id, "when": time.time()})
 
-    made = [outbox.hook(receiver.url(f"/{number}")) for number in range(4)]
-    outbox.happen(made, 10)
+    created_hooks = [outbox.hook(receiver.url(f"/{number}")) for number in range(4)]
+    outbox.happen(created_hooks, 10)
     with sending(outbox.host, payload_of=payload_of):
         outbox.drained()
     assert len(described) == len(set(described)) == 10
@@ -320,16 +320,16 @@ def test_what_a_dead_process_held_is_sent_again(outbox: Outbox, receiver: Receiv
 
 def test_two_deliverers_send_nothing_twice(outbox: Outbox, receiver: Receiver) -> None:
     """Each hook is told by one of them at a time."""
-    made = [outbox.hook(receiver.url(f"/{number}")) for number in range(10)]
-    outbox.happen(made, 40)
+    created_hooks = [outbox.hook(receiver.url(f"/{number}")) for number in range(10)]
+    outbox.happen(created_hooks, 40)
     other = App.open(outbox.host.settings)
     try:
         with sending(outbox.host), sending(other):
             outbox.drained()
     finally:
         other.close()
-    told = [seen.headers["x-gitea-delivery"] for seen in receiver.seen]
-    assert len(told) == len(set(told)) == 400
+    received = [seen.headers["x-gitea-delivery"] for seen in receiver.seen]
+    assert len(received) == len(set(received)) == 400
 
 
 def test_a_database_that_does_not_answer_is_waited_for(outbox: Outbox, receiver: Receiver) -> None:

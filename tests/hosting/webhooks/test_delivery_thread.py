@@ -40,14 +40,14 @@ def test_what_happens_through_the_api_arrives_signed(
             "authorization_header": "Bearer t",
             "config": {"url": receiver.url(), "content_type": "json", "secret": "s3cret"},
         }
-        made = client.post("/orgs/band/hooks", json=hook).json()
+        created_hook = client.post("/orgs/band/hooks", json=hook).json()
         client.post("/repos/band/songs/issues", json={"title": "Out of tune"})
         client.post("/repos/band/songs/contents/a.txt", json={"content": "YQ=="})
         wait_for(lambda: len(receiver.seen) == 2)
         issue, push = receiver.seen
-        path = f"/orgs/band/hooks/{made['id']}/deliveries"
-        wait_for(lambda: [one["status"] for one in client.get(path).json()] == ["delivered"] * 2)
-        one = client.get(f"{path}/{issue.headers['x-gitea-delivery']}").json()
+        path = f"/orgs/band/hooks/{created_hook['id']}/deliveries"
+        wait_for(lambda: [item["status"] for item in client.get(path).json()] == ["delivered"] * 2)
+        result = client.get(f"{path}/{issue.headers['x-gitea-delivery']}").json()
     assert json.loads(issue.body)["issue"]["title"] == "Out of tune"
     assert issue.headers["x-gitea-event"] == "issues"
     assert issue.headers["x-gitea-hook-installation-target-type"] == "organization"
@@ -56,8 +56,8 @@ def test_what_happens_through_the_api_arrives_signed(
         mac = hmac.new(b"s3cret", seen.body, hashlib.sha256).hexdigest()
         assert seen.headers["x-hub-signature-256"] == f"sha256={mac}"
     assert json.loads(push.body)["ref"] == "refs/heads/main"
-    assert "Bearer t" not in json.dumps(one)
-    assert "s3cret" not in json.dumps(one)
+    assert "Bearer t" not in json.dumps(result)
+    assert "s3cret" not in json.dumps(result)
 
 
 def tell_a_story(client: httpx.Client, ask: Callable[..., Any], hook: str) -> None:
@@ -65,12 +65,12 @@ def tell_a_story(client: httpx.Client, ask: Callable[..., Any], hook: str) -> No
     client.headers["Sudo"] = "ada"
     ask("POST", "/user/repos", 201, name="ship", auto_init=True)
     ask("POST", "/repos/ada/ship/issues", 201, title="It leaks", body="badly")
-    said = ask("POST", "/repos/ada/ship/issues/1/comments", 201, body="Pump!")
-    ask("PATCH", f"/repos/ada/ship/issues/comments/{said['id']}", 200, body="Pump faster!")
+    comment = ask("POST", "/repos/ada/ship/issues/1/comments", 201, body="Pump!")
+    ask("PATCH", f"/repos/ada/ship/issues/comments/{comment['id']}", 200, body="Pump faster!")
     ask("PATCH", "/repos/ada/ship/issues/1", 201, title="It sinks")
     ask("PATCH", "/repos/ada/ship/issues/1", 201, state="closed")
     ask("POST", "/repos/ada/ship/contents/log.txt", 201, content="YQ==", message="The log")
-    ask("DELETE", f"/repos/ada/ship/issues/comments/{said['id']}", 204)
+    ask("DELETE", f"/repos/ada/ship/issues/comments/{comment['id']}", 204)
     ask("PATCH", "/repos/ada/ship", 200, name="wreck")
     del client.headers["Sudo"]
     ask("POST", "/admin/users/ada/rename", 204, new_username="countess")
@@ -90,9 +90,9 @@ def test_a_backlog_shows_each_event_as_it_was(settings: Settings, database: Data
     ):
 
         def ask(method: str, path: str, status: int, **body: object) -> Any:
-            answer = client.request(method, path, json=body)
-            assert answer.status_code == status, answer.text
-            return answer.json() if answer.content else None
+            response = client.request(method, path, json=body)
+            assert response.status_code == status, response.text
+            return response.json() if response.content else None
 
         new = {"username": "ada", "email": "ada@example.org", "password": "a-password-for-ada"}
         ask("POST", "/admin/users", 201, **new, must_change_password=False)
@@ -100,7 +100,7 @@ def test_a_backlog_shows_each_event_as_it_was(settings: Settings, database: Data
         hook = ask("POST", "/admin/hooks", 201, type="gitea", active=True, events=["*"], config=config)
         path = f"/admin/hooks/{hook['id']}"
         tell_a_story(client, ask, path)
-        waiting = [one["id"] for one in client.get(f"{path}/deliveries?limit=50").json()][::-1]
+        waiting = [delivery["id"] for delivery in client.get(f"{path}/deliveries?limit=50").json()][::-1]
         with closing(App.open(inwards)) as host, delivering(host):
             wait_for(lambda: client.get(f"{path}/deliveries?status=waiting").json() == [])
             ask("POST", f"{path}/deliveries/{waiting[-1]}/redeliver", 202)
@@ -108,13 +108,13 @@ def test_a_backlog_shows_each_event_as_it_was(settings: Settings, database: Data
             ask("POST", f"{path}/redeliver", 202, since="2020-01-01T00:00:00Z")
             wait_for(lambda: len(receiver.seen) == 2 * len(waiting) + 1)
     first, again = receiver.seen[: len(waiting)], receiver.seen[len(waiting) + 1 :]
-    assert [one.body for one in again] == [one.body for one in first]
+    assert [item.body for item in again] == [item.body for item in first]
     assert receiver.seen[len(waiting)].body == first[-1].body
-    told = [(one.headers["x-gitea-event-type"], json.loads(one.body)) for one in first]
+    payload = [(item.headers["x-gitea-event-type"], json.loads(item.body)) for item in first]
     created, opened, said_, edited, retitled, closed, push, unsaid, renamed, trial, deleted, gone = (
-        one for _, one in told
+        item for _, item in payload
     )
-    assert [one.get("action", kind) for kind, one in told] == [
+    assert [item.get("action", kind) for kind, item in payload] == [
         *("created", "opened", "created", "edited", "edited", "closed"),
         *("push", "deleted", "renamed", "push", "deleted", "deleted"),
     ]

@@ -71,17 +71,17 @@ def endless(piece: bytes, start: bytes = HEAD) -> Callable[[Seen, socket.socket]
 def test_answers_end_in_many_ways(said: bytes, body: bytes) -> None:
     """By a length, by a last chunk, with the connection; announcements are not the answer."""
     with receiving(saying(said)) as receiver:
-        answer = asked(receiver)
-    assert (answer.status // 100, answer.body, answer.cut) == (2, body, "")
-    assert "Link" not in dict(answer.headers)
+        response = asked(receiver)
+    assert (response.status // 100, response.body, response.cut) == (2, body, "")
+    assert "Link" not in dict(response.headers)
 
 
 def test_an_answer_that_breaks_off_is_kept_as_far_as_it_came() -> None:
     """Its status counts: the receiver has spoken."""
     with receiving(saying(HEAD + b"Content-Length: 50\r\n\r\nhello")) as receiver:
-        answer = asked(receiver)
-    assert (answer.status, answer.body) == (200, b"hello")
-    assert answer.cut == "the connection ended before the answer did"
+        response = asked(receiver)
+    assert (response.status, response.body) == (200, b"hello")
+    assert response.cut == "the connection ended before the answer did"
 
 
 @pytest.mark.parametrize(
@@ -134,9 +134,9 @@ def test_a_huge_answer_is_kept_in_part(start: bytes, piece: bytes) -> None:
     """The first 64 KB, and the rest is not waited for; nothing is decompressed."""
     with receiving(endless(piece, start)) as receiver:
         began = time.monotonic()
-        answer = asked(receiver, timeout=60)
-    assert (answer.status, answer.body) == (200, b"y" * KEPT_BYTES)
-    assert "larger than 64 KB" in answer.cut
+        response = asked(receiver, timeout=60)
+    assert (response.status, response.body) == (200, b"y" * KEPT_BYTES)
+    assert "larger than 64 KB" in response.cut
     assert time.monotonic() - began < 30
 
 
@@ -145,9 +145,9 @@ def test_chunks_that_carry_nothing_are_not_read_for_ever() -> None:
     chunked = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
     began = time.monotonic()
     with receiving(endless(b"1;" + b"e" * 9000 + b"\r\ny\r\n", chunked)) as receiver:
-        answer = asked(receiver, timeout=1)
-        assert answer.status == 200
-        assert answer.cut
+        response = asked(receiver, timeout=1)
+        assert response.status == 200
+        assert response.cut
     with receiving(endless(b"T: x\r\n" * 100, chunked + b"0\r\n")) as receiver:
         # The head counts where it was read before the trailers became too many.
         try:
@@ -164,7 +164,7 @@ def test_no_answer_is_too_strange(said: bytes) -> None:
     """There is an answer or a reason, for any bytes."""
     with receiving(saying(b"HTTP/1.1 200 OK\r\n" + said)) as receiver:
         try:
-            answer = asked(receiver)
+            response = asked(receiver)
         except DeliveryFailed:
             return
-    assert answer.status == 200
+    assert response.status == 200

@@ -90,7 +90,7 @@ def test_https_goes_through_a_tunnel_and_its_certificate_is_ours_to_check(certif
                 send("https://other.example.org/", chosen, tls=trusting)
     assert (seen[0].method, seen[0].path) == ("CONNECT", "hooks.example.org:443")
     assert seen[0].headers["proxy-authorization"] == "Basic dTpw"
-    assert [one.path for one in receiver.seen] == ["/secret"]
+    assert [request.path for request in receiver.seen] == ["/secret"]
 
 
 def test_a_proxy_that_does_not_let_us_through_is_named() -> None:

@@ -35,12 +35,12 @@ def composed(**columns: str) -> WebhookRequest | None:
 )
 def test_every_type_says_who_it_is_and_most_say_what_they_tell(kind: str, *, announced: bool) -> None:
     """Feishu's receivers are told nothing but their message."""
-    made, announced = composed(type=kind), kind != "feishu"
-    assert made is not None
-    assert made.headers["Authorization"] == "Bearer t"
-    assert ("X-Gitea-Delivery" in made.headers) is announced
-    assert ("X-Gitea-Signature" in made.headers) is announced
-    assert made.body == (b'{"n": 1}' if kind in {"gitea", "gogs"} else b'text {"n": 1}')
+    request, announced = composed(type=kind), kind != "feishu"
+    assert request is not None
+    assert request.headers["Authorization"] == "Bearer t"
+    assert ("X-Gitea-Delivery" in request.headers) is announced
+    assert ("X-Gitea-Signature" in request.headers) is announced
+    assert request.body == (b'{"n": 1}' if kind in {"gitea", "gogs"} else b'text {"n": 1}')
 
 
 def test_a_hook_without_secret_and_authorization_opens_neither() -> None:
@@ -50,15 +50,19 @@ def test_a_hook_without_secret_and_authorization_opens_neither() -> None:
         raise AssertionError(text)
 
     for kind in ("gitea", "slack"):
-        made = build_request(held(type=kind, secret="", authorization=""), ONE, ONE.payload, refuse, plain_message)
-        assert made is not None
-        assert "Authorization" not in made.headers
+        request = build_request(
+            held(type=kind, secret="", authorization=""), ONE, ONE.payload, refuse, plain_message
+        )
+        assert request is not None
+        assert "Authorization" not in request.headers
 
 
 def test_a_type_without_a_message_for_the_event_sends_nothing() -> None:
     """The delivery is not an error."""
-    made = build_request(held(type="slack", secret="", authorization=""), ONE, ONE.payload, str, lambda *_: None)
-    assert made is None
+    request = build_request(
+        held(type="slack", secret="", authorization=""), ONE, ONE.payload, str, lambda *_: None
+    )
+    assert request is None
 
 
 def test_a_chat_message_is_kept_and_a_payload_is_not_kept_twice() -> None:
@@ -70,9 +74,9 @@ def test_a_chat_message_is_kept_and_a_payload_is_not_kept_twice() -> None:
 
 def test_a_delivered_answer_that_was_cut_says_so() -> None:
     """It counts as delivered all the same; without an answer there is nothing to say."""
-    answer = WebhookResponse(200, (), b"ok", "the answer is larger than 64 KB; the rest was not read")
-    cut = DeliveryAttempt(held(), ONE, time.monotonic(), composed(), answer).succeeded(5000)
-    assert (cut.state, cut.error) == ("delivered", answer.cut)
+    response = WebhookResponse(200, (), b"ok", "the answer is larger than 64 KB; the rest was not read")
+    cut = DeliveryAttempt(held(), ONE, time.monotonic(), composed(), response).succeeded(5000)
+    assert (cut.state, cut.error) == ("delivered", response.cut)
     without = DeliveryAttempt(held(), ONE, time.monotonic(), composed()).succeeded(5000)
     assert (without.error, without.status, without.answer, without.answer_headers) == ("", 0, b"", "{}")
 
@@ -110,8 +114,10 @@ def test_the_next_try_is_later_than_the_last() -> None:
 
 def test_a_receiver_that_asks_for_a_later_try_gets_it() -> None:
     """By the header of its answer."""
-    answer = WebhookResponse(503, (("Retry-After", "600"),), b"")
-    result = DeliveryAttempt(held(), ONE, time.monotonic(), composed(), answer).again(1_000_000, "it answered 503")
+    response = WebhookResponse(503, (("Retry-After", "600"),), b"")
+    result = DeliveryAttempt(held(), ONE, time.monotonic(), composed(), response).again(
+        1_000_000, "it answered 503"
+    )
     assert result.due_at == 1_600_000
 
 

@@ -60,13 +60,13 @@ def test_every_header_receivers_look_for_is_there() -> None:
 @given(st.text(), st.text(min_size=1))
 def test_a_form_carries_the_text_that_is_signed(payload: str, secret: str) -> None:
     """The signature is over the JSON, not over the form."""
-    made = request(payload, content_type="form", secret=secret)
-    fields = parse_qs(made.body.decode(), keep_blank_values=True)
+    created_request = request(payload, content_type="form", secret=secret)
+    fields = parse_qs(created_request.body.decode(), keep_blank_values=True)
     assert fields == {"payload": [payload]}
     mac = hmac.new(secret.encode(), payload.encode(), hashlib.sha256).hexdigest()
-    assert made.headers["X-Hub-Signature-256"] == f"sha256={mac}"
-    assert made.headers["X-Gitea-Signature"] == made.headers["X-Gogs-Signature"] == mac
-    assert made.headers["Content-Type"] == "application/x-www-form-urlencoded"
+    assert created_request.headers["X-Hub-Signature-256"] == f"sha256={mac}"
+    assert created_request.headers["X-Gitea-Signature"] == created_request.headers["X-Gogs-Signature"] == mac
+    assert created_request.headers["Content-Type"] == "application/x-www-form-urlencoded"
 
 
 def test_a_known_signature() -> None:
@@ -144,10 +144,10 @@ def program(language: str, folder: Path) -> list[str]:
     if language == "go":
         (folder / "verify.go").write_text(shown)
         (folder / "main.go").write_text(GO)
-        made = folder / "verify"
-        command = ["go", "build", "-o", str(made), "verify.go", "main.go"]
+        path = folder / "verify"
+        command = ["go", "build", "-o", str(path), "verify.go", "main.go"]
         subprocess.run(command, cwd=folder, check=True, env={**os.environ, "GO111MODULE": "off"})
-        return [str(made)]
+        return [str(path)]
     runner, harness, name = {
         "python": ([sys.executable], PYTHON, "verify.py"),
         "js": (["node"], JAVASCRIPT, "verify.cjs"),
@@ -188,10 +188,10 @@ def test_what_the_guide_shows_verifies_a_real_delivery(
         (SECRET, real.body, signature),
         (SECRET, real.body + b" ", signature),
         (f"{SECRET}!", real.body, signature),
-        *((SECRET, real.body, one) for one in wrong),
+        *((SECRET, real.body, item) for item in wrong),
         ("", unsigned.body, unsigned.headers["x-hub-signature-256"]),
         ("", unsigned.body, of_nobody),
     ]
     given = json.dumps([(secret, base64.b64encode(body).decode(), said) for secret, body, said in cases])
-    answer = subprocess.run(program(language, tmp_path), input=given.encode(), check=True, capture_output=True)
-    assert json.loads(answer.stdout) == [True] + [False] * (len(cases) - 1)
+    completed = subprocess.run(program(language, tmp_path), input=given.encode(), check=True, capture_output=True)
+    assert json.loads(completed.stdout) == [True] + [False] * (len(cases) - 1)

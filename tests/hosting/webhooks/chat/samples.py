@@ -32,8 +32,8 @@ hostile = st.lists(st.one_of(st.sampled_from(TRICKS), st.text(max_size=20)), max
 
 def item(text: str, number: int = 1, **more: object) -> dict[str, object]:
     """Make an issue."""
-    made = {"number": number, "title": text, "body": text, "html_url": f"{ROOT}/ada/ship/issues/{number}"}
-    return {**made, "repository": {"full_name": "ada/ship"}, **more}
+    created = {"number": number, "title": text, "body": text, "html_url": f"{ROOT}/ada/ship/issues/{number}"}
+    return {**created, "repository": {"full_name": "ada/ship"}, **more}
 
 
 def sample(kind: str, action: str, text: str = "It leaks") -> str:
@@ -95,9 +95,9 @@ def wire(service: Hook, kind: str, payload: str) -> Any:
 
 def sent(service: str, kind: str = "issues", action: str = "opened", text: str = "It leaks") -> dict[str, Any]:
     """Return the content of a message."""
-    made = wire(hook(service), kind, sample(kind, action, text))
-    assert made is not None, (service, kind)
-    content: dict[str, Any] = json.loads(made.body)
+    request = wire(hook(service), kind, sample(kind, action, text))
+    assert request is not None, (service, kind)
+    content: dict[str, Any] = json.loads(request.body)
     return content
 
 

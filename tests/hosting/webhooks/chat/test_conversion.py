@@ -22,16 +22,16 @@ TALKING = sorted(set(SERVICES) - {"packagist"})
 def test_every_event_becomes_a_message(service: str) -> None:
     """It names the repository and who did it, is JSON indented by two spaces, and goes to the hook's address."""
     for kind, action in EVERY:
-        made = wire(hook(service), kind, sample(kind, action))
-        assert made is not None, kind
-        text = made.body.decode()
+        request = wire(hook(service), kind, sample(kind, action))
+        assert request is not None, kind
+        text = request.body.decode()
         assert text.startswith('{\n  "'), kind
         said = text.replace("\\\\", "")
         assert "ada/ship" in said, kind
         assert "ada" in said, kind
-        assert made.headers["Content-Type"] == "application/json"
-        assert made.url.startswith("https://chat.example/hook")
-        assert made.method == ("PUT" if service == "matrix" else "POST")
+        assert request.headers["Content-Type"] == "application/json"
+        assert request.url.startswith("https://chat.example/hook")
+        assert request.method == ("PUT" if service == "matrix" else "POST")
 
 
 @pytest.mark.parametrize("service", SERVICES)
@@ -46,8 +46,8 @@ def test_what_is_gone_is_told_as_far_as_it_is_known(service: str) -> None:
     """A payload may hold no more than who did something."""
     for kind, action in EVERY:
         for empty in ("{}", json.dumps({"action": action, "repository": None, "issue": None, "sender": None})):
-            made = wire(hook(service), kind, empty)
-            assert (made is None) == (kind == "push")
+            request = wire(hook(service), kind, empty)
+            assert (request is None) == (kind == "push")
 
 
 @pytest.mark.parametrize("meta", ["", "{}", "not json", '{"channel":1}'])
@@ -66,9 +66,9 @@ def test_a_secret_is_only_opened_where_there_is_one() -> None:
     for service in TALKING:
         payload = sample("issues", "opened")
         assert message_of(hook(service), "issues", payload, "u", refuse) is not None
-        made = wire(hook(service, secret="sealed:hunter2"), "issues", payload)
-        assert b"hunter2" not in made.body
-        assert "hunter2" not in made.url
+        request = wire(hook(service, secret="sealed:hunter2"), "issues", payload)
+        assert b"hunter2" not in request.body
+        assert "hunter2" not in request.url
 
 
 def test_a_hook_may_have_to_say_who_it_is() -> None:
@@ -84,5 +84,5 @@ def test_real_payloads_are_understood(app: App, ada: Account) -> None:
     for kind in ("repository", "issues"):
         payload = payload_of(app, last(app.database, kind))
         for service in TALKING:
-            made = wire(hook(service), kind, payload)
-            assert "Ada/ship" in made.body.decode()
+            request = wire(hook(service), kind, payload)
+            assert "Ada/ship" in request.body.decode()

@@ -25,10 +25,10 @@ def test_a_message_has_its_form() -> None:
 def test_a_secret_signs_the_address() -> None:
     """Beside the token that is there."""
     url = "https://oapi.example/robot/send?access_token=t"
-    made = wire(hook("dingtalk", url, secret="sealed:s"), "issues", sample("issues", "opened"))
-    query = parse_qs(urlsplit(made.url).query)
+    request = wire(hook("dingtalk", url, secret="sealed:s"), "issues", sample("issues", "opened"))
+    query = parse_qs(urlsplit(request.url).query)
     assert (query["access_token"], query["timestamp"]) == (["t"], ["1700000000000"])
-    assert made.url == signed(url, "s", 1_700_000_000_000)
+    assert request.url == signed(url, "s", 1_700_000_000_000)
     assert wire(hook("dingtalk", url), "issues", sample("issues", "opened")).url == url
     # Made with `printf '1700000000000\ns' | openssl dgst -sha256 -hmac s -binary | base64`.
     assert query["sign"] == ["izNUYw3bO0KxsDYzYMDR365t+vMgZSe8PyS8sv7esqs="]

@@ -10,9 +10,9 @@ from tests.hosting.webhooks.chat.samples import EVERY, ROOT, hostile, sent
 
 def test_a_message_has_its_form() -> None:
     """One embed in the event's colour, said by whoever did it."""
-    made = sent("discord")
-    assert made["allowed_mentions"] == {"parse": []}
-    (embed,) = made["embeds"]
+    request = sent("discord")
+    assert request["allowed_mentions"] == {"parse": []}
+    (embed,) = request["embeds"]
     assert embed["color"] == 0x2DA44E
     assert embed["author"] == {"name": "ada", "url": f"{ROOT}/ada", "icon_url": f"{ROOT}/avatars/2"}
     page = f"{ROOT}/ada/ship"

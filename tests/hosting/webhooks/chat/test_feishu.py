@@ -11,9 +11,9 @@ from tests.hosting.webhooks.chat.samples import EVERY, ROOT, addresses, hook, ho
 
 def test_a_message_has_its_form() -> None:
     """A post with a title and lines."""
-    made = sent("feishu")
-    assert list(made) == ["msg_type", "content"]
-    post = made["content"]["post"]["en_us"]
+    request = sent("feishu")
+    assert list(request) == ["msg_type", "content"]
+    post = request["content"]["post"]["en_us"]
     assert post["title"] == "[ada/ship] issue opened: #1 It leaks by ada"
     headline, body = post["content"]
     assert headline[1] == {"tag": "a", "text": "ada/ship", "href": f"{ROOT}/ada/ship"}
@@ -22,19 +22,19 @@ def test_a_message_has_its_form() -> None:
 
 def test_a_secret_signs_the_moment() -> None:
     """As the service checks it; the secret itself is not sent, and no header of ours."""
-    made = wire(hook("feishu", secret="sealed:demo"), "issues", sample("issues", "opened"))
-    told = json.loads(made.body)
-    assert (told["timestamp"], told["sign"]) == ("1700000000", signature("demo", "1700000000"))
+    request = wire(hook("feishu", secret="sealed:demo"), "issues", sample("issues", "opened"))
+    payload = json.loads(request.body)
+    assert (payload["timestamp"], payload["sign"]) == ("1700000000", signature("demo", "1700000000"))
     # As `openssl dgst -sha256 -mac hmac -macopt key:"$(printf '1599360473\ndemo')" -binary` has it of nothing.
     assert signature("demo", "1599360473") == "l1N0gAcBjdwBvGm1xMjOF0XSyaLRpR7tuO5dHfhAYc8="
-    assert dict(made.headers) == {"Content-Type": "application/json"}
+    assert dict(request.headers) == {"Content-Type": "application/json"}
 
 
 @given(text=hostile, which=st.sampled_from(EVERY))
 def test_words_stay_words(text: str, which: tuple[str, str]) -> None:
     """Only text and links, all links ours, and no more than the service takes."""
-    made = wire(hook("feishu"), which[0], sample(*which, text))
-    told = json.loads(made.body)
-    assert set(addresses(told, lambda key: key == "tag")) <= {"text", "a"}
-    assert all(url.startswith(ROOT) for url in addresses(told, lambda key: key == "href"))
-    assert len(made.body) < 20_000
+    request = wire(hook("feishu"), which[0], sample(*which, text))
+    payload = json.loads(request.body)
+    assert set(addresses(payload, lambda key: key == "tag")) <= {"text", "a"}
+    assert all(url.startswith(ROOT) for url in addresses(payload, lambda key: key == "href"))
+    assert len(request.body) < 20_000

@@ -15,17 +15,17 @@ ROOM = "https://matrix.example/_matrix/client/v3/rooms/!a%3Ab/send/m.room.messag
 def test_a_message_is_put_under_the_id_of_its_delivery() -> None:
     """However the address ends; sent twice, it is there once."""
     for url in (ROOM, f"{ROOM}/"):
-        made = wire(hook("matrix", url), "issues", sample("issues", "opened"))
-        assert (made.method, made.url) == ("PUT", f"{ROOM}/{UUID}")
+        request = wire(hook("matrix", url), "issues", sample("issues", "opened"))
+        assert (request.method, request.url) == ("PUT", f"{ROOM}/{UUID}")
     with_query = wire(hook("matrix", f"{ROOM}?x=1"), "issues", sample("issues", "opened"))
     assert with_query.url == f"{ROOM}/{UUID}?x=1"
 
 
 def test_a_message_has_its_form() -> None:
     """In plain text and in HTML, and meant for nobody in particular."""
-    made = sent("matrix")
+    request = sent("matrix")
     page = f"{ROOT}/ada/ship"
-    assert made == {
+    assert request == {
         "msgtype": "m.notice",
         "body": "[ada/ship] issue opened: #\u200b1 It leaks by ada\n> It leaks",
         "format": "org.matrix.custom.html",
@@ -41,14 +41,14 @@ def test_a_message_has_its_form() -> None:
 @given(text=hostile, which=st.sampled_from(EVERY))
 def test_words_stay_words(text: str, which: tuple[str, str]) -> None:
     """No tag but ours, and nothing a client would make a link or a name of."""
-    made = sent("matrix", *which, text)
+    request = sent("matrix", *which, text)
     reader = Reader()
-    reader.feed(made["formatted_body"].replace("<br>", "\n"))
+    reader.feed(request["formatted_body"].replace("<br>", "\n"))
     reader.close()
     assert reader.open == []
     assert all(link.startswith(ROOT) for link in reader.links)
-    outside = re.sub(r"<a [^>]*>.*?</a>", "", made["formatted_body"], flags=re.DOTALL)
-    for shown in (made["body"], outside):
+    outside = re.sub(r"<a [^>]*>.*?</a>", "", request["formatted_body"], flags=re.DOTALL)
+    for shown in (request["body"], outside):
         assert "@room" not in shown
         assert "://" not in shown.replace("\u200b://", "")
         assert "evil.example" not in shown

@@ -5,5 +5,5 @@ from holdfast.hosting.webhooks.chat.message import ChatMessage
 
 def test_a_message_is_posted_unless_it_says_otherwise() -> None:
     """With no headers of its own."""
-    made = ChatMessage("https://chat.example", {"text": "hello"})
-    assert (made.method, dict(made.headers)) == ("POST", {})
+    chat_message = ChatMessage("https://chat.example", {"text": "hello"})
+    assert (chat_message.method, dict(chat_message.headers)) == ("POST", {})

@@ -8,9 +8,9 @@ from tests.hosting.webhooks.chat.samples import EVERY, ROOT, addresses, hostile,
 
 def test_a_message_has_its_form() -> None:
     """An adaptive card that leads to the issue."""
-    made = sent("msteams")
-    assert made["type"] == "message"
-    (attachment,) = made["attachments"]
+    request = sent("msteams")
+    assert request["type"] == "message"
+    (attachment,) = request["attachments"]
     assert attachment["contentType"] == "application/vnd.microsoft.card.adaptive"
     card = attachment["content"]
     assert (card["type"], card["version"]) == ("AdaptiveCard", "1.4")
@@ -31,8 +31,8 @@ def test_a_message_has_its_form() -> None:
 @given(text=hostile, which=st.sampled_from(EVERY))
 def test_words_stay_words(text: str, which: tuple[str, str]) -> None:
     """They stand in runs of text, which know no markup; every address is ours, and a card is small enough."""
-    made = sent("msteams", *which, text)
-    assert all(url.startswith(ROOT) for url in addresses(made, lambda key: key == "url"))
-    kinds = set(addresses(made, lambda key: key == "type"))
+    request = sent("msteams", *which, text)
+    assert all(url.startswith(ROOT) for url in addresses(request, lambda key: key == "url"))
+    kinds = set(addresses(request, lambda key: key == "type"))
     assert kinds <= {"message", "AdaptiveCard", "RichTextBlock", "TextRun", "Container", "Action.OpenUrl"}
-    assert len(str(made).encode()) < 28_000
+    assert len(str(request).encode()) < 28_000

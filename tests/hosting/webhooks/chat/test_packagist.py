@@ -7,20 +7,20 @@ from tests.hosting.webhooks.chat.samples import EVERY, ROOT, hook, sample, wire
 
 def test_only_new_code_is_news() -> None:
     """Pushes with commits, and branches and tags that come and go."""
-    told = {kind for kind, action in EVERY if wire(hook("packagist"), kind, sample(kind, action)) is not None}
-    assert told == {"push", "create", "delete"}
+    received = {kind for kind, action in EVERY if wire(hook("packagist"), kind, sample(kind, action)) is not None}
+    assert received == {"push", "create", "delete"}
 
 
 def test_a_package_is_found_by_where_its_code_is() -> None:
     """Or by its page, when the hook knows it."""
-    made = wire(hook("packagist"), "push", sample("push", ""))
-    assert json.loads(made.body) == {"repository": {"url": f"{ROOT}/ada/ship.git"}}
-    assert "Authorization" not in made.headers
+    request = wire(hook("packagist"), "push", sample("push", ""))
+    assert json.loads(request.body) == {"repository": {"url": f"{ROOT}/ada/ship.git"}}
+    assert "Authorization" not in request.headers
     page = "https://packagist.org/packages/ada/ship"
     meta = json.dumps({"package_url": page, "username": "ada", "api_token": "t"})
-    made = wire(hook("packagist", meta=meta), "push", sample("push", ""))
-    assert json.loads(made.body) == {"repository": {"url": page}}
-    assert made.headers["Authorization"] == "Bearer ada:t"
+    request = wire(hook("packagist", meta=meta), "push", sample("push", ""))
+    assert json.loads(request.body) == {"repository": {"url": page}}
+    assert request.headers["Authorization"] == "Bearer ada:t"
 
 
 def test_a_repository_that_is_gone_has_no_package() -> None:

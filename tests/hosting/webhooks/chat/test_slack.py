@@ -11,17 +11,17 @@ from tests.hosting.webhooks.chat.samples import EVERY, ROOT, addresses, hook, ho
 
 def test_a_message_has_its_form() -> None:
     """A line in blocks and in text, and what somebody wrote beside a bar."""
-    made = sent("slack")
-    assert list(made) == ["text", "blocks", "unfurl_links", "unfurl_media", "link_names", "attachments"]
+    request = sent("slack")
+    assert list(request) == ["text", "blocks", "unfurl_links", "unfurl_media", "link_names", "attachments"]
     page = f"{ROOT}/ada/ship"
-    assert made["text"] == (
+    assert request["text"] == (
         f"[<{page}|ada/ship>] issue opened: <{page}/issues/1|#\u200b1 It leaks> by <{ROOT}/ada|ada>"
     )
-    (block,) = made["blocks"]
+    (block,) = request["blocks"]
     (line,) = block["elements"]
     assert line["elements"][1] == {"type": "link", "url": page, "text": "ada/ship"}
     assert line["elements"][3] == {"type": "text", "text": "issue opened: "}
-    (details,) = made["attachments"]
+    (details,) = request["attachments"]
     assert details["color"] == "#2da44e"
     quote = {"type": "rich_text_quote", "elements": [{"type": "text", "text": "It leaks"}]}
     assert details["blocks"][0]["elements"] == [quote]
@@ -30,10 +30,10 @@ def test_a_message_has_its_form() -> None:
 def test_the_hook_says_where_and_as_whom() -> None:
     """And in which colour."""
     meta = {"channel": "#ships", "username": "Harbour", "icon_url": f"{ROOT}/i.png", "color": "#123456"}
-    made = json.loads(wire(hook("slack", meta=json.dumps(meta)), "push", sample("push", "")).body)
-    assert (made["channel"], made["username"], made["icon_url"]) == ("#ships", "Harbour", f"{ROOT}/i.png")
-    assert made["attachments"][0]["color"] == "#123456"
-    (section,) = made["attachments"][0]["blocks"][0]["elements"]
+    payload = json.loads(wire(hook("slack", meta=json.dumps(meta)), "push", sample("push", "")).body)
+    assert (payload["channel"], payload["username"], payload["icon_url"]) == ("#ships", "Harbour", f"{ROOT}/i.png")
+    assert payload["attachments"][0]["color"] == "#123456"
+    (section,) = payload["attachments"][0]["blocks"][0]["elements"]
     text = "".join(element["text"] for element in section["elements"])
     assert text.split("\n")[::5] == ["00000000 It leaks - It leaks", "and 2 more"]
 
@@ -41,12 +41,12 @@ def test_the_hook_says_where_and_as_whom() -> None:
 @given(text=hostile, which=st.sampled_from(EVERY))
 def test_words_stay_words(text: str, which: tuple[str, str]) -> None:
     """No mark of Slack's but our own links is left in the text; in blocks nothing is one."""
-    made = sent("slack", *which, text)
-    assert all(url.startswith(ROOT) for url in addresses(made, lambda key: key == "url"))
-    rest = re.sub(rf"<{ROOT}[^|<>]*\|([^<>|]*)>", r"\1", made["text"])
+    request = sent("slack", *which, text)
+    assert all(url.startswith(ROOT) for url in addresses(request, lambda key: key == "url"))
+    rest = re.sub(rf"<{ROOT}[^|<>]*\|([^<>|]*)>", r"\1", request["text"])
     assert not set(rest) & set("<>*_~`|")
     assert not re.search(r"&(?!amp;|lt;|gt;)", rest)
     assert not re.search(r"[@#]\w|(?<!\u200b)://|\]\(", rest)
-    kinds = set(addresses(made, lambda key: key == "type"))
+    kinds = set(addresses(request, lambda key: key == "type"))
     assert kinds <= {"rich_text", "rich_text_section", "rich_text_quote", "text", "link"}
-    assert all(addresses(made["blocks"], lambda key: key == "text"))
+    assert all(addresses(request["blocks"], lambda key: key == "text"))

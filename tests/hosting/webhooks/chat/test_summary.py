@@ -39,43 +39,43 @@ SAID = {
 @pytest.mark.parametrize(("kind", "action"), SAID)
 def test_an_event_is_one_readable_line(kind: str, action: str) -> None:
     """What happened where, to what, and who did it."""
-    told = summarize(kind, read(sample(kind, action)))
-    assert told is not None
-    assert plain(told.headline) == SAID[kind, action]
+    summary = summarize(kind, read(sample(kind, action)))
+    assert summary is not None
+    assert plain(summary.headline) == SAID[kind, action]
 
 
 def test_every_event_can_be_told() -> None:
     """What is gone has no page of its own."""
     for kind, action in EVERY:
-        told = summarize(kind, read(sample(kind, action)))
-        assert told is not None
-        assert told.url.startswith(ROOT)
+        summary = summarize(kind, read(sample(kind, action)))
+        assert summary is not None
+        assert summary.url.startswith(ROOT)
         if action == "deleted" and kind in {"issues", "pull_request", "repository"}:
-            assert told.url == f"{ROOT}/ada/ship"
-            assert not any("/issues/" in piece.url for piece in told.headline)
+            assert summary.url == f"{ROOT}/ada/ship"
+            assert not any("/issues/" in piece.url for piece in summary.headline)
 
 
 def test_a_push_lists_its_commits() -> None:
     """First lines only, and how many are not shown."""
-    told = summarize("push", read(sample("push", "")))
-    assert told is not None
-    assert [plain(line) for line in told.lines] == [
+    summary = summarize("push", read(sample("push", "")))
+    assert summary is not None
+    assert [plain(line) for line in summary.lines] == [
         *(f"{str(number) * 8} It leaks - It leaks" for number in range(5)),
         "and 2 more",
     ]
     one = json.loads(sample("push", ""))
     one |= {"commits": one["commits"][:1], "total_commits": 1}
-    told = summarize("push", read(json.dumps(one)))
-    assert told is not None
-    assert "1 new commit pushed" in plain(told.headline)
-    assert len(told.lines) == 1
+    summary = summarize("push", read(json.dumps(one)))
+    assert summary is not None
+    assert "1 new commit pushed" in plain(summary.headline)
+    assert len(summary.lines) == 1
 
 
 def test_a_branch_of_any_name_has_an_address() -> None:
     """Its odd letters are written as digits."""
-    told = summarize("create", read(sample("create", "", "feature/ä#1")))
-    assert told is not None
-    assert told.url == f"{ROOT}/ada/ship/src/branch/feature/%C3%A4%231"
+    summary = summarize("create", read(sample("create", "", "feature/ä#1")))
+    assert summary is not None
+    assert summary.url == f"{ROOT}/ada/ship/src/branch/feature/%C3%A4%231"
 
 
 def test_what_somebody_wrote_is_quoted_where_it_is_new() -> None:

@@ -36,9 +36,9 @@ class Reader(HTMLParser):
 
 def test_a_message_has_its_form() -> None:
     """The repository, the issue and the person are links; what somebody wrote is shown as it is."""
-    made = sent("telegram")
+    request = sent("telegram")
     page = f"{ROOT}/ada/ship"
-    assert made == {
+    assert request == {
         "text": f'[<a href="{page}">ada/ship</a>] issue opened: <a href="{page}/issues/1">#1 It leaks</a>'
         f' by <a href="{ROOT}/ada">ada</a>\n<pre>It leaks</pre>',
         "parse_mode": "HTML",
@@ -48,16 +48,16 @@ def test_a_message_has_its_form() -> None:
 
 def test_the_hook_may_name_the_chat() -> None:
     """Where its address does not."""
-    made = wire(hook("telegram", meta='{"chat_id":"-100"}'), "issues", sample("issues", "opened"))
-    assert json.loads(made.body)["chat_id"] == "-100"
+    request = wire(hook("telegram", meta='{"chat_id":"-100"}'), "issues", sample("issues", "opened"))
+    assert json.loads(request.body)["chat_id"] == "-100"
 
 
 @given(text=hostile, which=st.sampled_from(EVERY))
 def test_words_stay_words(text: str, which: tuple[str, str]) -> None:
     """No tag but ours, nothing that people wrote outside of links and code, and no more than fits."""
-    made = sent("telegram", *which, text)
+    request = sent("telegram", *which, text)
     reader = Reader()
-    reader.feed(made["text"])
+    reader.feed(request["text"])
     reader.close()
     assert reader.open == []
     assert all(link.startswith(ROOT) for link in reader.links)

@@ -66,23 +66,23 @@ def test_an_issue_is_told_of_after_it_is_gone(app: App, ada: Account, home: Repo
     """And an issue elsewhere that waited for it; what is about other issues can wait."""
     database = app.database
     issue, other = (issues.open_issue(database, home, ada, NewIssue(title=title)) for title in ("a", "b"))
-    place = make_repository(database, ada, "boat")
-    waiting = issues.open_issue(database, place, ada, NewIssue(title="c"))
+    repository = make_repository(database, ada, "boat")
+    waiting = issues.open_issue(database, repository, ada, NewIssue(title="c"))
     with database.write() as connection:
         record(
             connection,
             "issue_dependency",
             owner_id=ada.id,
-            repository_id=place.id,
+            repository_id=repository.id,
             actor_id=ada.id,
             details={"action": "added", "issue_id": waiting.id, "blocker_id": issue.id},
         )
     queue_all_events(database, everywhere)
     first = before_deleting(app, DeletedEntity(issue_id=issue.id))
     issues.delete_issue(database, home, issue, ada, first=first)
-    made = [json.loads(text) for text in stored_payloads(database).values()]
-    assert [one["issue"]["title"] for one in made] == ["a", "c"]
-    assert made[1]["blocker"]["title"] == "a"
+    payloads = [json.loads(text) for text in stored_payloads(database).values()]
+    assert [item["issue"]["title"] for item in payloads] == ["a", "c"]
+    assert payloads[1]["blocker"]["title"] == "a"
     assert payload_of_next(app)["issues deleted"]["issue"]["title"] == "a"
     assert other.number == 2
 
@@ -91,14 +91,14 @@ def test_a_comment_is_told_of_after_it_is_gone(app: App, ada: Account, home: Rep
     """Only its own events are made."""
     database = app.database
     issue = issues.open_issue(database, home, ada, NewIssue(title="It leaks"))
-    said = comments.add_comment(database, home, issue, ada, "Pump!")
+    comment = comments.add_comment(database, home, issue, ada, "Pump!")
     for _ in range(12):
         comments.add_comment(database, home, issue, ada, "Yes!")
     queue_all_events(database, everywhere)
-    first = before_deleting(app, DeletedEntity(comment_id=said.id))
-    comments.delete_comment(database, home, issue, said, actor=ada, first=first)
-    (made,) = stored_payloads(database).values()
-    assert (json.loads(made)["action"], json.loads(made)["comment"]["body"]) == ("created", "Pump!")
+    first = before_deleting(app, DeletedEntity(comment_id=comment.id))
+    comments.delete_comment(database, home, issue, comment, actor=ada, first=first)
+    (payload,) = stored_payloads(database).values()
+    assert (json.loads(payload)["action"], json.loads(payload)["comment"]["body"]) == ("created", "Pump!")
 
 
 def test_what_comes_between_is_not_missed(app: App, ada: Account, home: Repository, everywhere: Hook) -> None:
@@ -125,10 +125,10 @@ def test_a_person_is_told_of_after_they_are_gone(app: App, ada: Account, everywh
     first = before_deleting(app, DeletedEntity(owner_id=bob.id))
     admin = find_user(database, "admin")
     assert account_administration.delete_user(database, bob, actor=admin, purge=True, first=first) == (mine.id,)
-    made = [json.loads(text) for text in stored_payloads(database).values()]
-    senders = [(one["issue"]["title"], one["sender"]["login"]) for one in made]
+    payloads = [json.loads(text) for text in stored_payloads(database).values()]
+    senders = [(item["issue"]["title"], item["sender"]["login"]) for item in payloads]
     assert senders == [("Ada's", "Ada"), ("Bob's", "bob")]
-    assert made[0]["repository"]["full_name"] == "bob/boat"
+    assert payloads[0]["repository"]["full_name"] == "bob/boat"
     gone = payload_of_next(app)["repository deleted"]
     assert (gone["repository"]["description"], gone["organization"]["login"]) == ("small", "bob")
     assert "bob@" not in last(database, "repository").details

@@ -27,10 +27,10 @@ def test_whoever_is_gone_is_a_ghost(app: App, ada: Account) -> None:
     issues.open_issue(app.database, make_repository(app.database, ada), bob, NewIssue(title="t"))
     assert load_event_context(Receiver(app), last(app.database, "issues")).sender.login == "bob"
     account_administration.delete_user(app.database, bob, actor=find_user(app.database, "admin"))
-    found = load_event_context(Receiver(app), last(app.database, "issues"))
-    assert (found.sender.login, found.sender.id) == ("Ghost", -1)
-    assert found.repository_schema is not None
-    assert found.repository_schema.full_name == "Ada/ship"
+    event_context = load_event_context(Receiver(app), last(app.database, "issues"))
+    assert (event_context.sender.login, event_context.sender.id) == ("Ghost", -1)
+    assert event_context.repository_schema is not None
+    assert event_context.repository_schema.full_name == "Ada/ship"
 
 
 def test_what_was_deleted_is_remembered(app: App, ada: Account) -> None:

@@ -76,7 +76,7 @@ def test_labels_are_told_also_when_they_are_gone(app: App, ada: Account, home: R
     events = payloads(app)[1:]
     assert [event["action"] for event in events] == ["label_updated", "label_updated", "label_cleared"]
     changes = [
-        {key: [label["name"] for label in found] for key, found in event["changes"].items()} for event in events
+        {key: [label["name"] for label in item] for key, item in event["changes"].items()} for event in events
     ]
     assert changes == [
         {"added_labels": ["bug"]},
@@ -117,16 +117,16 @@ def test_a_deleted_issue_is_told_as_it_was(app: App, ada: Account, home: Reposit
 
 def test_comments(app: App, ada: Account, home: Repository, issue: Issue) -> None:
     """Said, said differently, and taken back; what was said last is told when it is gone."""
-    said = comments.add_comment(app.database, home, issue, ada, "Pump!")
+    comment = comments.add_comment(app.database, home, issue, ada, "Pump!")
     made = payload(app, "issue_comment")
     assert list(made) == ["action", "issue", "comment", "repository", "sender", "is_pull"]
     assert (made["action"], made["comment"]["body"], made["is_pull"]) == ("created", "Pump!", False)
-    assert made["comment"]["html_url"] == f"{PAGE}/issues/1#issuecomment-{said.id}"
-    comments.edit_comment(app.database, home, issue, said, actor=ada, body="Pump faster!")
+    assert made["comment"]["html_url"] == f"{PAGE}/issues/1#issuecomment-{comment.id}"
+    comments.edit_comment(app.database, home, issue, comment, actor=ada, body="Pump faster!")
     edited = payload(app, "issue_comment")
     assert list(edited) == ["action", "issue", "comment", "changes", "repository", "sender", "is_pull"]
     assert (edited["action"], edited["changes"]) == ("edited", {"body": {"from": "Pump!"}})
-    comments.delete_comment(app.database, home, issue, said, actor=ada)
+    comments.delete_comment(app.database, home, issue, comment, actor=ada)
     gone = payload(app, "issue_comment")
     assert (gone["action"], gone["comment"]["body"]) == ("deleted", "Pump faster!")
     assert (gone["issue"]["number"], gone["issue"]["comments"]) == (1, 0)
@@ -144,9 +144,9 @@ def test_pull_requests(app: App, ada: Account, home: Repository, pull: Issue) ->
     issues.change_issue(app.database, home, pull, ada, IssueChanges(base_branch="stable"))
     assert payload(app, "pull_request")["changes"] == {"ref": {"from": "main"}}
     comments.add_comment(app.database, home, pull, ada, "Good.")
-    said = payload(app, "pull_request_comment")
-    assert list(said)[-2:] == ["is_pull", "pull_request"]
-    assert (said["is_pull"], said["pull_request"]["number"], said["issue"]["number"]) == (True, 1, 1)
+    comment = payload(app, "pull_request_comment")
+    assert list(comment)[-2:] == ["is_pull", "pull_request"]
+    assert (comment["is_pull"], comment["pull_request"]["number"], comment["issue"]["number"]) == (True, 1, 1)
     issues.delete_issue(app.database, home, pull, ada)
     gone = payload(app, "pull_request")
     assert (gone["action"], gone["pull_request"]["base"]["ref"]) == ("deleted", "stable")
@@ -160,11 +160,11 @@ def test_a_review_is_told_with_its_kind_and_text(app: App, ada: Account, home: R
         connection.execute(insert(hooks), {"repository_id": home.id, "is_active": True, "type": "gitea", **hooked})
     new = NewReview(state=ReviewState.APPROVED, body="Good.", commit_id="1" * 40)
     review_changes.request_reviews(app.database, home, pull, ada, users={ada.id: True}, teams={})
-    made = review_changes.save_review(app.database, home, pull, ada, new)
+    review = review_changes.save_review(app.database, home, pull, ada, new)
     with app.database.write() as connection:
-        connection.execute(delete(reviews).where(reviews.c.id == made.id))
+        connection.execute(delete(reviews).where(reviews.c.id == review.id))
     _, asked, told = payloads(app)
     assert (asked["action"], asked["requested_reviewer"]["login"]) == ("review_requested", "Ada")
-    assert [one["login"] for one in asked["pull_request"]["requested_reviewers"]] == ["Ada"]
+    assert [reviewer["login"] for reviewer in asked["pull_request"]["requested_reviewers"]] == ["Ada"]
     assert (told["action"], told["requested_reviewer"], told["number"]) == ("reviewed", None, 1)
     assert told["review"] == {"type": "pull_request_review_approved", "content": "Good."}

@@ -45,8 +45,8 @@ class PushedRepository:
 
     def payload_of_last(self, kind: str) -> dict[str, Any]:
         """Return the payload of the newest event of a kind."""
-        found: dict[str, Any] = json.loads(payload_of(self.host, last(self.host.database, kind)))
-        return found
+        result: dict[str, Any] = json.loads(payload_of(self.host, last(self.host.database, kind)))
+        return result
 
 
 @pytest.fixture
@@ -168,8 +168,8 @@ def test_tags(pushed: PushedRepository) -> None:
     payload = pushed.push("v1/é")
     assert (payload["ref"], payload["after"], payload["total_commits"]) == ("refs/tags/v1/é", tag, 0)
     assert (payload["head_commit"]["id"], payload["compare_url"]) == (head, f"{PAGE}/compare/{ZERO}...{tag}")
-    made = pushed.payload_of_last("create")
-    assert (made["sha"], made["ref"], made["ref_type"]) == (tag, "v1/é", "tag")
+    created_payload = pushed.payload_of_last("create")
+    assert (created_payload["sha"], created_payload["ref"], created_payload["ref_type"]) == (tag, "v1/é", "tag")
     payload = pushed.push("--delete", "v1/é")
     assert (payload["before"], payload["after"], payload["head_commit"], payload["commits"]) == (
         tag,
@@ -212,11 +212,11 @@ def test_of_very_many_refs_the_last_are_told_briefly(pushed: PushedRepository) -
     new = pushed.git.commit("b", "three\n")
     pushed.push(*(f"main:{name}" for name in names), f"main:{names[-1]}-too")
     pushes = [event for event in recorded(pushed.host.database) if event.kind == "push"]
-    payload = {one["ref"]: one for event in pushes for one in [json.loads(event.payload)]}
-    whole, brief, made = payload[names[0]], payload[names[-1]], payload[f"{names[-1]}-too"]
+    payload = {item["ref"]: item for event in pushes for item in [json.loads(event.payload)]}
+    whole, brief, created_payload = payload[names[0]], payload[names[-1]], payload[f"{names[-1]}-too"]
     assert (whole["before"], whole["total_commits"]) == (old, 2)
     assert whole["commits"][0]["modified"] == ["b"]
-    for one, page in ((brief, f"{PAGE}/compare/{old}...{new}"), (made, ROOT)):
+    for one, page in ((brief, f"{PAGE}/compare/{old}...{new}"), (created_payload, ROOT)):
         assert ([commit["id"] for commit in one["commits"]], one["total_commits"]) == ([new], 1)
         assert (one["head_commit"]["id"], one["head_commit"]["modified"]) == (new, [])
         assert one["compare_url"] == page

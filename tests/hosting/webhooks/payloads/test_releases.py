@@ -18,11 +18,11 @@ def test_a_release_is_told_as_it_was(app: App, ada: Account) -> None:
     add_hook(app.database, ada, events="release")
     actor = Actor(ada)
     target = accessed(app, actor, home)
-    made = releases.create(app, actor, target, ReleaseFields(tag_name="v1", name="One"))
-    releases.delete(app, actor, target, made)
-    told = [json.loads(event.payload) for event in recorded(app.database) if event.kind == "release"]
-    assert [one["action"] for one in told] == ["published", "deleted"]
-    for one, count in zip(told, (1, 0), strict=True):
+    release = releases.create(app, actor, target, ReleaseFields(tag_name="v1", name="One"))
+    releases.delete(app, actor, target, release)
+    payloads = [json.loads(event.payload) for event in recorded(app.database) if event.kind == "release"]
+    assert [item["action"] for item in payloads] == ["published", "deleted"]
+    for one, count in zip(payloads, (1, 0), strict=True):
         assert (one["release"]["tag_name"], one["release"]["name"], one["release"]["assets"]) == ("v1", "One", [])
         assert (one["release"]["author"]["login"], one["sender"]["login"]) == ("Ada", "Ada")
         assert one["repository"]["release_counter"] == count

@@ -34,15 +34,15 @@ def everything(app: App, ada: Account) -> list[Event]:
     opened = []
     for branches in (None, Branches("fix", "main")):
         one = issues.open_issue(database, home, ada, NewIssue(title="It leaks", branches=branches))
-        said = comments.add_comment(database, home, one, ada, "b")
-        said = comments.edit_comment(database, home, one, said, actor=ada, body="c")
+        comment = comments.add_comment(database, home, one, ada, "b")
+        comment = comments.edit_comment(database, home, one, comment, actor=ada, body="c")
         for changes in (
             IssueChanges(title="It sinks", labels=[label], assignees=[ada], milestone_id=goal.id),
             IssueChanges(labels=[], assignees=[], milestone_id=0, is_closed=True),
             IssueChanges(is_closed=False),
         ):
             issues.change_issue(database, home, one, ada, changes)
-        comments.delete_comment(database, home, one, said, actor=ada)
+        comments.delete_comment(database, home, one, comment, actor=ada)
         opened.append(one)
     for state in ("APPROVED", "REQUEST_CHANGES", "COMMENT"):
         new = NewReview(state=ReviewState(state), body="b", commit_id=ONE)
@@ -93,23 +93,23 @@ def everything(app: App, ada: Account) -> list[Event]:
 def assert_fits(kind: str, text: str) -> dict[str, Any]:
     """Hold a payload against what is documented: the types of its keys, and their order."""
     struct = KINDS[kind].payload
-    told: dict[str, Any] = json.loads(text)
-    assert msgspec.to_builtins(msgspec.json.decode(text, type=struct)) == told
-    assert list(told) == [name for name in struct.__struct_fields__ if name in told]
-    return told
+    payload: dict[str, Any] = json.loads(text)
+    assert msgspec.to_builtins(msgspec.json.decode(text, type=struct)) == payload
+    assert list(payload) == [name for name in struct.__struct_fields__ if name in payload]
+    return payload
 
 
 def test_every_kind_has_its_form(app: App, ada: Account) -> None:
     """Also when all it was about is gone by the time it is told: then what is known, and never an error."""
     seen = set()
     for event in everything(app, ada):
-        told = assert_fits(event.kind, payload_of(app, event))
+        payload = assert_fits(event.kind, payload_of(app, event))
         seen.add(event.kind)
         if KINDS[event.kind].actions:
-            assert told["action"] in KINDS[event.kind].actions
-        assert told["sender"]["login"] == "Ada"
-        if "repository" in told and event.kind != "repository":
-            assert told["repository"] is None
+            assert payload["action"] in KINDS[event.kind].actions
+        assert payload["sender"]["login"] == "Ada"
+        if "repository" in payload and event.kind != "repository":
+            assert payload["repository"] is None
     assert seen == set(KINDS)
 
 
@@ -132,5 +132,5 @@ def test_details_nobody_understands_are_no_obstacle(app: App) -> None:
     """Another version may have written them."""
     for kind in KINDS:
         for details in ("{}", "[]", "not json", '{"issue_id":"x"}', '{"was":{"id":1}}'):
-            told = assert_fits(kind, payload_of(app, Event(1, kind, None, None, None, details, 0, "")))
-            assert told["sender"]["login"] == "Ghost"
+            payload = assert_fits(kind, payload_of(app, Event(1, kind, None, None, None, details, 0, "")))
+            assert payload["sender"]["login"] == "Ghost"

@@ -20,8 +20,8 @@ SHIP = "/repos/ada/ship"
 def payloads(clients: ServiceClients, settings: Settings) -> list[dict[str, Any]]:
     """Return what is told of repositories, in order."""
     host = App.open(settings)
-    found = [event for event in recorded(clients.database) if event.kind == "repository"]
-    texts = [json.loads(payload_of(host, event)) for event in found]
+    events = [event for event in recorded(clients.database) if event.kind == "repository"]
+    texts = [json.loads(payload_of(host, event)) for event in events]
     host.close()
     return texts
 

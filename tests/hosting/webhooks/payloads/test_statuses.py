@@ -22,7 +22,7 @@ def test_a_status_is_told_without_its_commit_where_git_does_not_have_it(app: App
     for sha, commit in ((head.commit, head.commit), ("1" * 40, None)):
         status = CommitStatus(7, sha, "ci", "warning", "", "", ada.id, 1_700_000_000)
         details = msgspec.json.encode({"status": status}).decode()
-        told = json.loads(payload_of(app, Event(1, "status", ada.id, home.id, ada.id, details, 0, "")))
-        assert (told["commit"] and told["commit"]["id"]) == commit
-        assert (told["id"], told["sha"], told["state"], told["context"]) == (7, sha, "warning", "ci")
-        assert told["created_at"] == told["updated_at"] == "2023-11-14T22:13:20Z"
+        payload = json.loads(payload_of(app, Event(1, "status", ada.id, home.id, ada.id, details, 0, "")))
+        assert (payload["commit"] and payload["commit"]["id"]) == commit
+        assert (payload["id"], payload["sha"], payload["state"], payload["context"]) == (7, sha, "warning", "ci")
+        assert payload["created_at"] == payload["updated_at"] == "2023-11-14T22:13:20Z"
