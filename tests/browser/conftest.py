@@ -140,22 +140,22 @@ def accessible(axe: str) -> Callable[[Page], None]:
         # The page's policy lets no other script run, so the browser's debugger brings this one, once.
         if page.evaluate("typeof axe === 'undefined'"):
             page.evaluate(axe)
-        found: list[dict[str, Any]] = page.evaluate(RUN_AXE, LEVELS)
-        return found
+        results: list[dict[str, Any]] = page.evaluate(RUN_AXE, LEVELS)
+        return results
 
     def check(page: Page) -> None:
         try:
-            found = look(page)
+            results = look(page)
         except Error:
             # The browser was still on its way from one page to the next.
             page.wait_for_load_state()
-            found = look(page)
-        told = [
+            results = look(page)
+        received = [
             f"{violation['id']}: {violation['help']}\n    {node['html']}\n    {node['failureSummary']}"
-            for violation in found
+            for violation in results
             for node in violation["nodes"]
         ]
-        assert not told, f"{page.url}\n" + "\n".join(told)
+        assert not received, f"{page.url}\n" + "\n".join(received)
 
     return check
 

@@ -52,9 +52,9 @@ def fill_site(service: Service, folder: Path) -> dict[str, str]:
 
 def ask(api: httpx.Client, method: str, path: str, body: dict[str, Any] | None = None, sudo: str = "admin") -> Any:
     """Send a request to the API as a user; return what it answers."""
-    answer = api.request(method, path, json=body, headers={"Sudo": sudo})
-    assert answer.is_success, f"{method} {path}: {answer.text}"
-    return answer.json() if answer.content else None
+    response = api.request(method, path, json=body, headers={"Sudo": sudo})
+    assert response.is_success, f"{method} {path}: {response.text}"
+    return response.json() if response.content else None
 
 
 def add_work(api: httpx.Client) -> dict[str, str]:
@@ -74,8 +74,10 @@ def add_work(api: httpx.Client) -> dict[str, str]:
         status = {"state": state, "context": context, "description": "3 of 120 tests failed"}
         ask(api, "POST", f"{HARBOUR}/statuses/{pull['head']['sha']}", status, "maren")
     release = {"tag_name": "v1.1.1", "name": "Twelve rows again", "body": "What changed:\n\n- the **board**"}
-    made = ask(api, "POST", f"{HARBOUR}/releases", release, "maren")
-    api.post(f"{HARBOUR}/releases/{made['id']}/assets", files={"attachment": ("board.txt", io.BytesIO(b"tide"))})
+    created = ask(api, "POST", f"{HARBOUR}/releases", release, "maren")
+    api.post(
+        f"{HARBOUR}/releases/{created['id']}/assets", files={"attachment": ("board.txt", io.BytesIO(b"tide"))}
+    )
     rule = {"rule_name": "release/*", "required_approvals": 1}
     ask(api, "POST", f"{HARBOUR}/branch_protections", rule, "maren")
     ask(api, "PUT", f"{HARBOUR}/collaborators/jonah", {"permission": "read"}, "maren")
@@ -102,8 +104,8 @@ def add_hooks(api: httpx.Client) -> dict[str, str]:
     for kind, home in homes.items():
         config = {"url": "http://127.0.0.1:9/", "content_type": "json", "is_system_webhook": "true"}
         hook = {"type": "gitea", "config": config, "events": ["push", "issues"], "active": True}
-        made = ask(api, "POST", f"{home}/hooks", hook)
-        ids[f"{kind}_hook"] = str(made["id"])
+        created = ask(api, "POST", f"{home}/hooks", hook)
+        ids[f"{kind}_hook"] = str(created["id"])
     ask(api, "POST", f"{HARBOUR}/issues", {"title": "The lantern at berth 4 is out", "body": "Since Tuesday."})
     ask(api, "POST", "/repos/admin/notes/issues", {"title": "Copy the tables", "assignees": ["admin"]})
     for kind, home in homes.items():

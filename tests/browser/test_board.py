@@ -21,8 +21,8 @@ def ship(site: Service) -> str:
         for title in ("Spring", "Summer", "Autumn", "Winter"):
             api.post("/repos/admin/ship/milestones", json={"title": title})
         for title in ("The gauge is stuck", "Paint the hull", "unbroken" * 20):
-            made = api.post("/repos/admin/ship/issues", json={"title": title, "assignees": ["admin"]})
-            assert made.status_code == 201, made.text
+            response = api.post("/repos/admin/ship/issues", json={"title": title, "assignees": ["admin"]})
+            assert response.status_code == 201, response.text
         api.post("/repos/admin/ship/issues/1/dependencies", json={"index": 2})
     return f"{site.url}/admin/ship/issues/board"
 

@@ -97,7 +97,7 @@ def meet_somebody_faster(site: Service, page: Page, api: httpx.Client, keep: Kee
     page.keyboard.press("Control+End")
     page.keyboard.type("# mine\n")
     page.get_by_label("Commit message").fill("Mine")
-    with page.expect_response(lambda answer: answer.request.method == "POST") as answered:
+    with page.expect_response(lambda response: response.request.method == "POST") as answered:
         page.get_by_role("button", name="Commit").click()
     assert answered.value.status == 409
     expect(page.get_by_role("heading", name="This file was changed while you were editing")).to_be_visible()

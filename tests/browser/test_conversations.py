@@ -25,9 +25,9 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (home / "long.binproto").write_bytes(stream_of(sample(3000)))
     imported(home / "long.db", home / "long.binproto")
     write_sample(sample_records(300, 1), home / "phone", OutputFormat.FOLDER, seed=1, keys=KEYS)
-    with archives.open(home / "files.db", create=True) as opened, backup.open(home / "phone", KEYS) as found:
-        opened.add(found)
-        assert list(opened.copy_media(found))
+    with archives.open(home / "files.db", create=True) as opened, backup.open(home / "phone", KEYS) as result:
+        opened.add(result)
+        assert list(opened.copy_media(result))
     return home
 
 

@@ -234,9 +234,9 @@ def test_pages_without_them_load_nothing(site: Service, api: httpx.Client, page:
     sizes: dict[str, int] = {}
 
     def note(request: Request) -> None:
-        answer = request.response()
-        if answer is not None and "/bundles/" in request.url:
-            sizes[request.url] = int(answer.headers.get("content-length", 0))
+        response = request.response()
+        if response is not None and "/bundles/" in request.url:
+            sizes[request.url] = int(response.headers.get("content-length", 0))
 
     page.on("requestfinished", note)
     add(api, "README.md", "# Plain\n\nfor $5 and $6\n")

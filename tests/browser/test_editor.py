@@ -62,7 +62,7 @@ def test_what_is_typed_is_committed(site: Service, api: httpx.Client, page: Page
     expect(page.locator(".cm-lineNumbers .cm-gutterElement", has_text="5")).to_be_visible()
     keyword, comment = page.get_by_text("def", exact=True), page.get_by_text("# rising", exact=True)
     expect(keyword).to_be_visible()
-    colours = [one.evaluate("element => getComputedStyle(element).color") for one in (keyword, comment)]
+    colours = [item.evaluate("element => getComputedStyle(element).color") for item in (keyword, comment)]
     assert len({*colours, editor(page).evaluate("element => getComputedStyle(element).color")}) == 3
     editor(page).click()
     page.keyboard.press("Control+End")
@@ -140,8 +140,10 @@ def test_a_long_text_keeps_the_plain_form(site: Service, api: httpx.Client, page
     """More than a megabyte of text is faster in the text area."""
 
     def lengthen(route: Route) -> None:
-        answer = route.fetch()
-        route.fulfill(response=answer, body=answer.text().replace("</textarea>", "x" * 2**20 + "</textarea>", 1))
+        response = route.fetch()
+        route.fulfill(
+            response=response, body=response.text().replace("</textarea>", "x" * 2**20 + "</textarea>", 1)
+        )
 
     open_page(site, page, EDIT)
     page.route("**/_edit/**", lengthen)
@@ -167,8 +169,8 @@ def test_a_page_without_an_editor_loads_none(site: Service, api: httpx.Client, p
     """Bundles are loaded where they are used; the editor itself is less than 200 KB on the wire."""
     sizes: dict[str, int] = {}
 
-    def note(answer: Response) -> None:
-        sizes[answer.url] = int(answer.headers.get("content-length", 0))
+    def note(response: Response) -> None:
+        sizes[response.url] = int(response.headers.get("content-length", 0))
 
     page.on("response", note)
     open_page(site, page, "/admin/tides/src/branch/main/src/tides.py")

@@ -293,16 +293,16 @@ class Visitor:
 
     def visit(self, address: str) -> None:
         """Open a page and look at it at every width, in both colour schemes."""
-        answer = self.page.goto(f"{self._site.url}{address}")
-        if answer is None or answer.status != 200:
-            self.problems.append(f"{address}: status {answer and answer.status}")
+        response = self.page.goto(f"{self._site.url}{address}")
+        if response is None or response.status != 200:
+            self.problems.append(f"{address}: status {response and response.status}")
         if not self.page.title().endswith("Holdfast") or self.page.title().startswith("Holdfast ·"):
             self.problems.append(f"{address}: titled {self.page.title()!r}")
         for scheme, width in LOOKS:
             self.page.emulate_media(color_scheme=scheme)
             self.page.set_viewport_size(ViewportSize(width=width, height=HEIGHT))
-            self.problems += [f"{address} at {width}: {one}" for one in self.page.evaluate(FIND_OVERFLOW)]
-            self.problems += [f"{address} at {width}: {one}" for one in self.page.evaluate(FIND_HIDDEN)]
+            self.problems += [f"{address} at {width}: {item}" for item in self.page.evaluate(FIND_OVERFLOW)]
+            self.problems += [f"{address} at {width}: {item}" for item in self.page.evaluate(FIND_HIDDEN)]
             if width in WITH_AXE:
                 try:
                     self._accessible(self.page)

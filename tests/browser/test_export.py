@@ -64,9 +64,9 @@ def with_photos(tmp_path_factory: pytest.TempPathFactory) -> Path:
         digest = "ab" * 32
         for (name,) in run("SELECT DISTINCT media_name FROM attachment WHERE media_name IS NOT NULL").fetchall():
             run("INSERT INTO media VALUES (?, ?, ?, ?)", (name, digest, len(PIXEL), f"ab/{digest}.png"))
-        place = opened.media_folder / "ab" / f"{digest}.png"
-        place.parent.mkdir(parents=True)
-        place.write_bytes(PIXEL)
+        path = opened.media_folder / "ab" / f"{digest}.png"
+        path.parent.mkdir(parents=True)
+        path.write_bytes(PIXEL)
     with archives.open(home / "chats.db") as opened:
         write_html(opened, home / "out", ChatSelection(), media=True, search=False)
     return home / "out"
@@ -175,7 +175,7 @@ def test_a_person_searches(exported: Path, one_page: Page) -> None:
     outside = watch(page, exported)
     page.goto((exported / "search.html").as_uri())
     words, state = page.get_by_label("Words to find"), page.get_by_role("status")
-    for query, answer in (
+    for query, response in (
         ("HERONS", "found"),
         ('"by the lake"', "found"),
         ('"lake by the"', "Nothing"),
@@ -187,7 +187,7 @@ def test_a_person_searches(exported: Path, one_page: Page) -> None:
     ):
         words.fill(query)
         words.press("Enter")
-        expect(state).to_contain_text(answer)
+        expect(state).to_contain_text(response)
     hit = page.locator(".hits a").first
     expect(hit).to_contain_text("canary=1")
     hit.click()

@@ -71,12 +71,12 @@ PATHS = [
 @pytest.fixture
 def firefox() -> str:
     """Find the distribution's Firefox."""
-    found = shutil.which("firefox-esr") or shutil.which("firefox")
-    if found is None:
+    result = shutil.which("firefox-esr") or shutil.which("firefox")
+    if result is None:
         pytest.skip("no Firefox: install the distribution's package (Debian: apt-get install firefox-esr)")
     if not (SCRIPT.parent / "node_modules" / "puppeteer-core").is_dir():
         pytest.skip("puppeteer-core is missing: run `make clients`")
-    return found
+    return result
 
 
 @pytest.fixture

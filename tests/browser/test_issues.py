@@ -34,11 +34,11 @@ def test_the_address_of_a_comment_leads_to_its_page(site: Service, page: Page) -
     with httpx.Client(base_url=f"{site.url}/api/v1", auth=("admin", ADMIN_PASSWORD), timeout=30) as api:
         api.post("/user/repos", json={"name": "ship"})
         api.post("/repos/admin/ship/issues", json={"title": "A long talk"})
-        answers = [
+        responses = [
             api.post("/repos/admin/ship/issues/1/comments", json={"body": f"Word {number}"})
             for number in range(52)
         ]
-    last = answers[-1].json()
+    last = responses[-1].json()
     _, path, place = last["html_url"].partition("/admin/ship/issues/1")
     page.goto(f"{site.url}{path}{place}")
     expect(page.get_by_text("Word 51")).to_be_in_viewport()

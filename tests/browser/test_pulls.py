@@ -16,8 +16,8 @@ TEXT = "".join(f"line {number}\n" for number in range(1, 40))
 def commit(api: httpx.Client, path: str, text: str, **fields: str) -> None:
     """Commit a file."""
     body = {"content": base64.b64encode(text.encode()).decode(), "message": f"Write {path}", **fields}
-    answer = (api.put if "sha" in fields else api.post)(f"/repos/admin/tides/contents/{path}", json=body)
-    assert answer.status_code in {200, 201}
+    response = (api.put if "sha" in fields else api.post)(f"/repos/admin/tides/contents/{path}", json=body)
+    assert response.status_code in {200, 201}
 
 
 def prepare(site: Service) -> None:

@@ -15,8 +15,8 @@ Keep = Callable[[Page, str], None]
 def prepare(site: Service) -> None:
     """Make a repository with a description, topics and two languages."""
     with httpx.Client(base_url=f"{site.url}/api/v1", auth=("admin", ADMIN_PASSWORD), timeout=60) as api:
-        made = {"name": "tides", "description": "Tide tables for small harbours", "auto_init": True}
-        assert api.post("/user/repos", json=made).status_code == 201
+        created = {"name": "tides", "description": "Tide tables for small harbours", "auto_init": True}
+        assert api.post("/user/repos", json=created).status_code == 201
         api.put("/repos/admin/tides/topics", json={"topics": ["sea", "charts"]})
         for path, text in (("tide.py", "x = 1\n" * 9), ("wind.c", "int x;\n" * 4)):
             body = {"content": base64.b64encode(text.encode()).decode(), "message": f"Add {path}"}

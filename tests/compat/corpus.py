@@ -11,7 +11,7 @@ ABSENT = f"no corpus at {FOLDER}: set HOLDFAST_CORPUS to the folder that holds c
 
 def chat_backups(folder: str, pattern: str) -> list[Path]:
     """List files of the chat backup corpus; skip the module that asks when there are none."""
-    found = sorted((FOLDER / "chat-backups" / folder).glob(pattern))
-    if not found:
+    results = sorted((FOLDER / "chat-backups" / folder).glob(pattern))
+    if not results:
         pytest.skip(ABSENT, allow_module_level=True)
-    return found
+    return results

@@ -40,13 +40,13 @@ def furnish(service: Service) -> dict[str, str]:
                 (cast.callers["owner"], "/orgs", {"username": f"org-{name}"}),
                 (cast.callers["admin"], "/admin/users", {"username": name, "email": f"{name}@example.org"}),
             ):
-                answer = client.post(path, json={"password": "spare-spare-spare", **body})
-                assert answer.status_code == 201, answer.text
-    found = {}
+                response = client.post(path, json={"password": "spare-spare-spare", **body})
+                assert response.status_code == 201, response.text
+    results = {}
     for name in ("admin", "owner"):
         account = accounts.find_user(service.database, name)
-        found[name] = tokens.create_token(service.database, account, "made up", ("all",))[1].reveal()
-    return found
+        results[name] = tokens.create_token(service.database, account, "made up", ("all",))[1].reveal()
+    return results
 
 
 def play(url: str, token: str, *, seconds: int, seed: int) -> str:

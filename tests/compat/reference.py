@@ -65,15 +65,15 @@ def ask(folder: str, streams: Sequence[Records], purpose: str = "remote") -> lis
 def findings(records: Records, edition: str, purpose: str = "remote") -> list[Finding]:
     """Validate a stream."""
     validator = Validator(records[0], edition=edition, purpose=purpose)  # type: ignore[arg-type]
-    found = [finding for raw in records[1:] for finding in validator.check(raw)]
-    return found + validator.finish()
+    results = [finding for raw in records[1:] for finding in validator.check(raw)]
+    return results + validator.finish()
 
 
-def judge(found: Sequence[Finding]) -> list[tuple[int, str]]:
+def judge(found_findings: Sequence[Finding]) -> list[tuple[int, str]]:
     """List the errors as frame and rule, the way the reference finds them: what is about the whole at the end."""
     errors = [
         (-1 if finding.frame is None or finding.rule.id in AT_THE_END else finding.frame, finding.rule.id)
-        for finding in found
+        for finding in found_findings
         if finding.severity is Severity.ERROR and finding.rule.id not in OURS_ALONE
     ]
     return sorted(errors, key=lambda error: error[0] == -1)
@@ -89,13 +89,13 @@ def read(path: Path) -> Records:
 def mutations(rng: random.Random, originals: Sequence[Records], count: int) -> list[Records]:
     """Change streams, most of them in one place and some in more."""
     smith = Smith(rng, originals)
-    made = []
+    created = []
     for _ in range(count):
         records = smith.change(rng.choice(originals))
         while rng.random() < 0.15:
             records = smith.change(records)
-        made.append(records)
-    return made
+        created.append(records)
+    return created
 
 
 def differences(

@@ -101,9 +101,9 @@ class Smith:
         if at == 0 and self._rng.random() < 0.8:
             at = self._rng.randrange(1, len(records))
         message: Message = (Frame if at else BackupInfo).FromString(records[at])
-        places = list(fields_of(message))
-        there = [place for place in places if is_there(*place)]
-        pool = there if there and self._rng.random() < 0.75 else places
+        repositories = list(fields_of(message))
+        there = [repository for repository in repositories if is_there(*repository)]
+        pool = there if there and self._rng.random() < 0.75 else repositories
         ways: tuple[Callable[[list[tuple[Message, FieldDescriptor]], Records], None], ...] = (
             self._number, self._refer, self._exchange, self._transplant, self._list, self._bytes, self._text,
             self._clear, self._hollow, self._enum,
@@ -129,28 +129,28 @@ class Smith:
         ]
         return self._rng.choice(fit) if fit else None
 
-    def _reorder(self, made: list[bytes]) -> Records:
+    def _reorder(self, created: list[bytes]) -> Records:
         """Take out, double, move or exchange frames."""
         rng = self._rng
-        one, other = rng.randrange(1, len(made)), rng.randrange(1, len(made))
+        one, other = rng.randrange(1, len(created)), rng.randrange(1, len(created))
         match rng.randrange(7):
             case 0:
-                del made[one]
+                del created[one]
             case 1:
-                del made[min(one, other) : max(one, other)]
+                del created[min(one, other) : max(one, other)]
             case 2:
-                made.insert(other, made[one])
+                created.insert(other, created[one])
             case 3:
-                made.insert(other, made.pop(one))
+                created.insert(other, created.pop(one))
             case 4:
-                made[one], made[other] = made[other], made[one]
+                created[one], created[other] = created[other], created[one]
             case 5:
-                made[one:] = reversed(made[one:])
+                created[one:] = reversed(created[one:])
             case 6:
-                made.insert(
+                created.insert(
                     one, rng.choice((b"", b"\x22\0", b"\x12\0", b"\x1a\0", b"\x0a\0", b"\x4a\0", b"\x58\x01"))
                 )
-        return tuple(made)
+        return tuple(created)
 
     def _number(self, pool: list[tuple[Message, FieldDescriptor]], _records: Records) -> None:
         """Put a number at one of its limits."""
@@ -238,7 +238,7 @@ class Smith:
             case _:
                 new = items + items[:1] * self._rng.choice((1, 9, 10, 11))
         copies = [
-            type(one).FromString(one.SerializeToString()) if isinstance(one, Message) else one for one in new
+            type(item).FromString(item.SerializeToString()) if isinstance(item, Message) else item for item in new
         ]
         owner.ClearField(field.name)
         getattr(owner, field.name).extend(copies)
@@ -273,7 +273,7 @@ class Smith:
 
     def _clear(self, pool: list[tuple[Message, FieldDescriptor]], _records: Records) -> None:
         """Leave a field out."""
-        place = self._pick([one for one in pool if is_there(*one)], repeated=None)
+        place = self._pick([item for item in pool if is_there(*item)], repeated=None)
         if place is not None:
             place[0].ClearField(place[1].name)
 

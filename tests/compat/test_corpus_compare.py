@@ -22,21 +22,21 @@ def files(corpus: Path) -> list[bytes]:
 def test_merging_a_backup_with_itself_gives_itself(files: list[bytes]) -> None:
     """And what is valid stays so."""
     for raw in files:
-        made = merged(raw, raw)
-        assert difference(raw, made).same
-        assert errors(made) == errors(raw)
+        created = merged(raw, raw)
+        assert difference(raw, created).same
+        assert errors(created) == errors(raw)
 
 
 def test_two_backups_of_one_account_become_one_with_everything_of_both(files: list[bytes]) -> None:
     """They were all made at one time for one account, and have nothing else in common."""
     for one, other in pairwise(files[::3]):
-        made = merged(one, other)
-        assert made == merged(other, one)
-        assert errors(made) == []
+        created = merged(one, other)
+        assert created == merged(other, one)
+        assert errors(created) == []
         for raw in (one, other):
-            found = difference(raw, made)
-            assert not [record for record in found.records if record.what == "removed"]
-            assert sum(chat.removed for chat in found.chats) == 0
+            found_difference = difference(raw, created)
+            assert not [record for record in found_difference.records if record.what == "removed"]
+            assert sum(chat.removed for chat in found_difference.chats) == 0
 
 
 def test_a_crop_of_any_of_them_is_valid(files: list[bytes]) -> None:

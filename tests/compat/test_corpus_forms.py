@@ -24,8 +24,8 @@ def rewritten(data: bytes, to: OutputFormat, target: Path, keys: backup.KeyMater
     with backup.open(io.BytesIO(data), STRONG_KEYS) as source:
         if to is OutputFormat.FOLDER:
             convert(source, target, to=to, keys=keys)
-            with backup.open(target, keys) as found:
-                return streamed(found)
+            with backup.open(target, keys) as result:
+                return streamed(result)
         out = io.BytesIO()
         convert(source, out, to=to, keys=keys)
         return out.getvalue()
@@ -47,8 +47,8 @@ def test_every_valid_file_is_in_order(corpus: Path) -> None:
     """The rules of order are those the reference keeps."""
     for file in sorted((corpus / "valid").glob("*.binproto")):
         order = OrderChecker()
-        with backup.open(file) as found:
-            for frame in found:
+        with backup.open(file) as result:
+            for frame in result:
                 order.check(frame.raw)
 
 
@@ -57,9 +57,9 @@ def test_the_files_written_by_hand_are_read(corpus: Path) -> None:
     files = sorted((corpus / "invalid").glob("*.jsonproto"))
     assert files
     for file in files:
-        with backup.open(file) as found:
-            assert found.form is backup.Form.ARRAY
-            frames = [frame.raw for frame in found]
+        with backup.open(file) as result:
+            assert result.form is backup.Form.ARRAY
+            frames = [frame.raw for frame in result]
         assert frames
         for raw in frames:
             Frame.FromString(raw)
@@ -67,8 +67,8 @@ def test_the_files_written_by_hand_are_read(corpus: Path) -> None:
 
 def test_the_encrypted_file_opens_through_the_door(corpus: Path, tmp_path: Path) -> None:
     """And is the stream it was made of again after any other form."""
-    with backup.open(corpus / "encrypted" / "legacy-account.binproto.encrypted", MODERN_KEYS) as found:
-        data = streamed(found)
+    with backup.open(corpus / "encrypted" / "legacy-account.binproto.encrypted", MODERN_KEYS) as result:
+        data = streamed(result)
     assert len(data) == 117
     for to in OutputFormat:
         again = rewritten(data, to, tmp_path / to, backup.KeyMaterial(pool=STRONG_KEYS.pool, aci=STRONG_KEYS.aci))

@@ -26,9 +26,9 @@ def test_info_agrees_with_protobuf_on_every_valid_file(corpus: Path) -> None:
     assert files
     for file in files:
         header, counts = count_with_protobuf(file.read_bytes())
-        answer = backup.info(file)
-        assert answer.header == backup.Header(
+        info = backup.info(file)
+        assert info.header == backup.Header(
             header.version, header.backupTimeMs, header.currentAppVersion, header.firstAppVersion
         )
-        assert {name: count for name, count in answer.counts.items() if count} == dict(counts), file.name
-        assert answer.bytes == file.stat().st_size
+        assert {name: count for name, count in info.counts.items() if count} == dict(counts), file.name
+        assert info.bytes == file.stat().st_size

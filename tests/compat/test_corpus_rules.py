@@ -26,10 +26,10 @@ def test_every_valid_file_is_clean(path: Path) -> None:
     """Under every rule of today; only dates that can hardly be meant are remarked upon."""
     with backup.open(path) as source:
         validation = ValidationRun(source, threads=1)
-        found = list(validation)
+        results = list(validation)
     assert validation.edition is Edition.CURRENT
-    assert {finding.severity for finding in found} <= {Severity.WARNING}
-    assert all(finding.rule.id.startswith("date.") for finding in found)
+    assert {finding.severity for finding in results} <= {Severity.WARNING}
+    assert all(finding.rule.id.startswith("date.") for finding in results)
 
 
 @pytest.mark.parametrize("path", chat_backups("invalid", "*.jsonproto"), ids=lambda path: path.stem)
@@ -45,8 +45,8 @@ def test_compiled_and_interpreted_judge_the_corpus_alike() -> None:
     compiled, plain = installed(), interpreted()
     for number, path in enumerate(chat_backups("valid", "*.binproto")):
         data = path.read_bytes()
-        for one in (data, damaged(data, number, 3)) if number % 5 == 0 else (data,):
-            assert judged(compiled, one) == judged(plain, one), path.stem
+        for item in (data, damaged(data, number, 3)) if number % 5 == 0 else (data,):
+            assert judged(compiled, item) == judged(plain, item), path.stem
 
 
 def test_faults_planted_into_the_corpus_are_all_found() -> None:
@@ -55,10 +55,10 @@ def test_faults_planted_into_the_corpus_are_all_found() -> None:
     for number, path in enumerate(chat_backups("valid", "*.binproto")[::6]):
         records = list(read(path))
         injected = inject(random.Random(number), records, min(10, len(records) // 2), edition="current", tries=300)
-        for one in injected:
-            records[one.frame] = one.raw
+        for other_item in injected:
+            records[other_item.frame] = other_item.raw
         assert error_rows(findings(records, edition="current")) == [
-            line for one in injected for line in one.errors
+            line for item in injected for line in item.errors
         ]
         count += len(injected)
     assert count > 60

@@ -26,15 +26,15 @@ def fetch(client: Callable[[], HttpClient], *urls: str, **headers: str) -> list[
     async def run() -> list[tuple[HttpResponse, bytes]]:
         opened = client()
         try:
-            found = []
+            results = []
             for url in urls:
                 response = await opened.send(HttpRequest("GET", HttpUrl.parse(url), headers))
                 with closing(response):
                     body = b""
                     while piece := await response.read(4):
                         body += piece
-                    found.append((response, body))
-            return found
+                    results.append((response, body))
+            return results
         finally:
             await opened.close()
 
@@ -130,8 +130,8 @@ def test_only_the_hosts_of_a_proxy_are_requested_through_it() -> None:
         def client() -> HttpClient:
             return HttpClient(proxy=proxy)
 
-        found = fetch(client, receiver.url(), "http://far.example/x")
-        assert [body for _, body in found] == [b"direct", b"proxied"]
+        result = fetch(client, receiver.url(), "http://far.example/x")
+        assert [body for _, body in result] == [b"direct", b"proxied"]
         assert "proxy-authorization" not in receiver.seen[0].headers
         assert through.seen[0].path == "http://far.example/x"
         assert through.seen[0].headers["proxy-authorization"] == "Basic YWRhOnB3"

@@ -55,8 +55,8 @@ def test_only_an_allowed_address_is_connected_to() -> None:
     with receiving() as receiver:
         attempt, status = connect(receiver.port, ["127.0.0.2", "127.0.0.1"], policy)
     assert status == 200
-    assert [str(one) for one in attempt.refused] == ["127.0.0.2"]
-    assert [str(one) for one in attempt.tried] == ["127.0.0.1"]
+    assert [str(item) for item in attempt.refused] == ["127.0.0.2"]
+    assert [str(item) for item in attempt.tried] == ["127.0.0.1"]
     assert set(asked) == {"hooks.example.org"}
 
 
@@ -66,7 +66,7 @@ def test_a_host_without_an_allowed_address_is_not_connected_to() -> None:
         attempt, status = connect(receiver.port, ["127.0.0.1"], lambda _host, _address: False)
         assert receiver.connections == 0
     assert (status, attempt.tried) == (None, [])
-    assert {str(one) for one in attempt.refused} == {"127.0.0.1"}
+    assert {str(item) for item in attempt.refused} == {"127.0.0.1"}
 
 
 def test_a_host_with_many_addresses_is_tried_at_a_few() -> None:
@@ -74,7 +74,7 @@ def test_a_host_with_many_addresses_is_tried_at_a_few() -> None:
     many = [f"127.0.1.{number}" for number in range(1, 40)]
     attempt, status = connect(9, many, lambda _host, _address: False)
     assert status is None
-    assert {str(one) for one in attempt.refused} == set(many[:MOST_ADDRESSES])
+    assert {str(item) for item in attempt.refused} == set(many[:MOST_ADDRESSES])
 
 
 def test_the_system_resolves_names_to_addresses_once_each() -> None:
@@ -83,8 +83,8 @@ def test_the_system_resolves_names_to_addresses_once_each() -> None:
     async def run() -> None:
         resolver = ThreadResolver(None, threads=1)
         try:
-            found = await resolver.resolve("127.0.0.1", 80)
-            assert [(one["host"], one["port"], one["family"]) for one in found] == [
+            result = await resolver.resolve("127.0.0.1", 80)
+            assert [(item["host"], item["port"], item["family"]) for item in result] == [
                 ("127.0.0.1", 80, socket.AF_INET)
             ]
             (six,) = await resolver.resolve("::1", 80)

@@ -80,12 +80,12 @@ class Postgres:
 
 def processes_in(folder: Path) -> list[int]:
     """Return the processes that work in a folder of PostgreSQL."""
-    found = []
+    results = []
     for process in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
             if (process / "cwd").resolve() == folder.resolve():
-                found.append(int(process.name))
-    return found
+                results.append(int(process.name))
+    return results
 
 
 @dataclass
@@ -180,9 +180,9 @@ class Receiver:
     def pushes(self, repository: str) -> list[str]:
         """Return the commits that pushes to a repository led to, in the order of their arrival."""
         return [
-            one["after"]
-            for one in self.payloads
-            if "after" in one and one["repository"]["full_name"] == repository
+            payload["after"]
+            for payload in self.payloads
+            if "after" in payload and payload["repository"]["full_name"] == repository
         ]
 
     def stop(self) -> None:

@@ -34,9 +34,9 @@ def cluster() -> Iterator[Cluster]:
 def write(client: httpx.Client, repository: str, path: str, content: bytes = b"x") -> str:
     """Commit a file, and return the commit."""
     body = {"content": base64.b64encode(content).decode(), "branch": "main"}
-    answer = client.post(f"/repos/{repository}/contents/{path}", json=body)
-    assert answer.status_code == 201, answer.text
-    commit: str = answer.json()["commit"]["sha"]
+    response = client.post(f"/repos/{repository}/contents/{path}", json=body)
+    assert response.status_code == 201, response.text
+    commit: str = response.json()["commit"]["sha"]
     return commit
 
 
@@ -55,8 +55,10 @@ def test_a_write_on_one_node_is_read_on_the_other_at_once(cluster: Cluster) -> N
             commit = write(writer, repository, f"{number}.txt", b"%d" % number)
             assert reader.get(f"/repos/{repository}/branches/main").json()["commit"]["id"] == commit
             assert reader.get(f"/repos/{repository}/raw/{number}.txt").content == b"%d" % number
-        made = one.post(f"/repos/{repository}/branches", json={"new_branch_name": "b", "old_branch_name": "main"})
-        assert made.status_code == 201
+        created = one.post(
+            f"/repos/{repository}/branches", json={"new_branch_name": "b", "old_branch_name": "main"}
+        )
+        assert created.status_code == 201
         assert other.get(f"/repos/{repository}/branches/b").status_code == 200
         assert other.delete(f"/repos/{repository}/branches/b").status_code == 204
         assert one.get(f"/repos/{repository}/branches/b").status_code == 404
@@ -154,12 +156,12 @@ def test_a_log_in_and_an_lfs_object_are_shared(cluster: Cluster) -> None:
         httpx.Client(auth=AUTH, verify=PLAIN, timeout=60, headers=media) as client,
     ):
         batch = {"operation": "upload", "objects": [{"oid": oid, "size": len(content)}]}
-        answer = client.post(f"{first.url}/{repository}.git/info/lfs/objects/batch", json=batch)
-        upload = answer.json()["objects"][0]["actions"]["upload"]["href"]
+        response = client.post(f"{first.url}/{repository}.git/info/lfs/objects/batch", json=batch)
+        upload = response.json()["objects"][0]["actions"]["upload"]["href"]
         assert client.put(upload, content=content).status_code == 200
         batch["operation"] = "download"
-        answer = client.post(f"{second.url}/{repository}.git/info/lfs/objects/batch", json=batch)
-        download = answer.json()["objects"][0]["actions"]["download"]["href"]
+        response = client.post(f"{second.url}/{repository}.git/info/lfs/objects/batch", json=batch)
+        download = response.json()["objects"][0]["actions"]["download"]["href"]
     assert httpx.get(download, verify=PLAIN).content == content
 
 
@@ -243,14 +245,14 @@ class Writer(threading.Thread):
             try:
                 with node.client() as client:
                     url = f"/repos/{self.repository}/contents/{self.label}/{number}"
-                    answer = client.post(url, json=body, headers=key)
+                    response = client.post(url, json=body, headers=key)
             except httpx.TransportError:
                 time.sleep(0.05)
                 continue
-            if answer.status_code == 201:
-                self.acknowledged.append(answer.json()["commit"]["sha"])
-            elif answer.status_code not in {503, 507}:
-                self.unexpected.append(f"{answer.status_code} {answer.text[:200]}")
+            if response.status_code == 201:
+                self.acknowledged.append(response.json()["commit"]["sha"])
+            elif response.status_code not in {503, 507}:
+                self.unexpected.append(f"{response.status_code} {response.text[:200]}")
             else:
                 time.sleep(0.05)
 

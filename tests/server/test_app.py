@@ -14,9 +14,9 @@ from tests.conftest import Service
 def test_what_a_page_needs_is_served(service: Service, path: str, kind: str) -> None:
     """The stylesheet, the mark and the first page."""
     with service.client() as client:
-        answer = client.get(path)
-    assert answer.status_code == 200
-    assert answer.headers["content-type"].startswith(kind)
+        response = client.get(path)
+    assert response.status_code == 200
+    assert response.headers["content-type"].startswith(kind)
 
 
 @pytest.mark.parametrize(

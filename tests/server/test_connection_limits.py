@@ -91,13 +91,13 @@ def served() -> Iterator[tuple[App, Callable[[], socket.socket]]]:
 
 def heard(connection: socket.socket) -> bytes:
     """Return all that comes until the connection is closed, in whatever way."""
-    answer = b""
+    response = b""
     try:
         while piece := connection.recv(65536):
-            answer += piece
+            response += piece
     except ConnectionError:
         pass
-    return answer
+    return response
 
 
 def response_to(connect: Callable[[], socket.socket], *pieces: bytes) -> bytes:
@@ -152,15 +152,15 @@ def test_a_header_of_64_mib_is_not_kept(served: tuple[App, Callable[[], socket.s
 def test_many_requests_on_one_connection_have_a_size_each(served: tuple[App, Callable[[], socket.socket]]) -> None:
     """What was sent before does not count."""
     large = GET + b"X: " + b"a" * 40_000 + b"\r\n"
-    answer = response_to(served[1], *[large + b"\r\n"] * 4, large + LAST)
-    assert answer.count(b"HTTP/1.1 200") == 5
+    response = response_to(served[1], *[large + b"\r\n"] * 4, large + LAST)
+    assert response.count(b"HTTP/1.1 200") == 5
 
 
 def test_a_flood_of_requests_at_once_is_ended(served: tuple[App, Callable[[], socket.socket]]) -> None:
     """Each that waits takes memory."""
     before = len(served[0].headers)
-    answer = response_to(served[1], (GET + b"\r\n") * 10_000)
-    assert answer.count(b"HTTP/1.1 400") <= 1
+    response = response_to(served[1], (GET + b"\r\n") * 10_000)
+    assert response.count(b"HTTP/1.1 400") <= 1
     assert len(served[0].headers) - before <= MAX_PIPELINED + 2
 
 
@@ -201,9 +201,9 @@ def test_framing_that_can_be_read_in_two_ways_is_refused(
 ) -> None:
     """A proxy before this server may read it in the other, and take a part of a body for a request."""
     before = len(served[0].headers)
-    answer = response_to(served[1], request_ + GET + LAST)
-    assert answer.startswith(b"HTTP/1.1 400")
-    assert answer.count(b"HTTP/1.1 ") == 1
+    response = response_to(served[1], request_ + GET + LAST)
+    assert response.startswith(b"HTTP/1.1 400")
+    assert response.count(b"HTTP/1.1 ") == 1
     assert len(served[0].headers) == before
 
 
@@ -253,9 +253,11 @@ def test_chunks_that_can_be_read_in_two_ways_are_refused(
 ) -> None:
     """Nothing that follows is taken for a request."""
     chunked = b"Transfer-Encoding: chunked\r\n\r\n"
-    answer = response_to(served[1], POST.replace(b"/ ", b"/damaged ") + chunked + body + b"0\r\n\r\n" + GET + LAST)
-    assert answer.startswith(b"HTTP/1.1 400")
-    assert answer.count(b"HTTP/1.1 ") == 1
+    response = response_to(
+        served[1], POST.replace(b"/ ", b"/damaged ") + chunked + body + b"0\r\n\r\n" + GET + LAST
+    )
+    assert response.startswith(b"HTTP/1.1 400")
+    assert response.count(b"HTTP/1.1 ") == 1
 
 
 def test_headers_after_a_body_do_not_count(served: tuple[App, Callable[[], socket.socket]]) -> None:
@@ -290,7 +292,7 @@ def test_a_head_comes_in_time(start: bytes) -> None:
     with serving(SHORT) as (app, connect):
         connection = connect()
         connection.sendall(start)
-        answer = b""
+        response = b""
         connection.settimeout(0.02)
         while True:
             try:
@@ -301,10 +303,10 @@ def test_a_head_comes_in_time(start: bytes) -> None:
                 continue
             except ConnectionError:
                 break
-            answer += piece
+            response += piece
             if not piece:
                 break
-        assert answer.startswith(b"HTTP/1.1 408") if start.strip() else answer == b""
+        assert response.startswith(b"HTTP/1.1 408") if start.strip() else response == b""
         assert app.headers == []
 
 
@@ -323,13 +325,13 @@ def test_a_body_that_does_not_come_is_ended() -> None:
         connection = connect()
         connection.sendall(POST + b"Content-Length: 100000\r\n\r\n")
         connection.settimeout(0.02)
-        answer = b""
-        while not answer:
+        response = b""
+        while not response:
             try:
-                answer = connection.recv(65536)
+                response = connection.recv(65536)
             except TimeoutError:
                 connection.send(b"a")
-        assert answer.startswith(b"HTTP/1.1 408")
+        assert response.startswith(b"HTTP/1.1 408")
 
 
 def test_a_slow_body_survives() -> None:
@@ -375,14 +377,14 @@ def test_one_address_has_a_largest_number_of_connections() -> None:
     """Whoever opens more is told; one that is closed makes room. A trusted proxy may have all."""
     few = Limits(max_connections_per_address=3, trusted_proxies="192.0.2.1")
     with serving(few) as (_, connect):
-        kept = [connect() for _ in range(3)]
-        for connection in kept:
+        stored = [connect() for _ in range(3)]
+        for connection in stored:
             connection.sendall(GET + b"\r\n")
             assert connection.recv(65536).startswith(b"HTTP/1.1 200")
         refused = response_to(connect, GET + LAST)
         assert refused.startswith(b"HTTP/1.1 503")
         assert b"retry-after: " in refused
-        kept[0].close()
+        stored[0].close()
         wait_for(lambda: response_to(connect, GET + LAST).startswith(b"HTTP/1.1 200"))
     with serving(Limits(max_connections_per_address=3)) as (_, connect):
         assert all(connect().send(b"G") for _ in range(10))

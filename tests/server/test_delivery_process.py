@@ -55,9 +55,9 @@ class Service:
                 self._command, stdout=log, stderr=log, env=self._environment, start_new_session=True
             )
         wait_for(lambda: "log in" in self._log.read_text(), 30)
-        found = re.search(r"http://\S+", self._log.read_text())
-        assert found is not None
-        self.url = found[0]
+        hits = re.search(r"http://\S+", self._log.read_text())
+        assert hits is not None
+        self.url = hits[0]
 
     def kill(self) -> None:
         """End all its processes at once, in the middle of whatever they do."""
@@ -139,14 +139,14 @@ def waiting(database: Database) -> int:
 
 def uuids(database: Database) -> dict[int, list[str]]:
     """Return the deliveries of each hook, in their order."""
-    found: dict[int, list[str]] = defaultdict(list)
+    result: dict[int, list[str]] = defaultdict(list)
     with database.read() as connection:
         rows = connection.execute(
             select(delivery_rows.c.hook_id, delivery_rows.c.uuid).order_by(delivery_rows.c.id)
         )
         for hook, uuid in rows:
-            found[hook].append(uuid)
-    return found
+            result[hook].append(uuid)
+    return result
 
 
 def open_issues(url: Callable[[], str], stop: threading.Event, opened: list[int]) -> None:
@@ -154,12 +154,12 @@ def open_issues(url: Callable[[], str], stop: threading.Event, opened: list[int]
     with httpx.Client(auth=("admin", ADMIN_PASSWORD), timeout=30, verify=PLAIN) as client:
         while not stop.is_set():
             try:
-                answer = client.post(f"{url()}/api/v1/repos/admin/busy/issues", json={"title": "t"})
+                response = client.post(f"{url()}/api/v1/repos/admin/busy/issues", json={"title": "t"})
             except httpx.HTTPError:
                 time.sleep(0.02)  # it was killed a moment ago
                 continue
-            if answer.status_code == 201:
-                opened.append(answer.json()["number"])
+            if response.status_code == 201:
+                opened.append(response.json()["number"])
 
 
 def survive(settings: Settings, tmp_path: Path, *, services: int, hooks: int, happened: int, kills: int) -> None:

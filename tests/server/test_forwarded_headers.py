@@ -13,15 +13,15 @@ def seen(
     peer: str | None, *headers: tuple[bytes, bytes], trusted: str = "127.0.0.1, 10.0.0.0/8"
 ) -> tuple[str | None, str]:
     """Return the address and the scheme an application sees."""
-    found: list[Scope] = []
+    scopes: list[Scope] = []
 
     async def app(scope: Scope, _receive: Receive, _send: Send) -> None:
-        found.append(scope)
+        scopes.append(scope)
 
     client = None if peer is None else (peer, 1234)
     scope = {"type": "http", "client": client, "scheme": "http", "headers": list(headers)}
     asyncio.run(ForwardedHeaders(app, trusted)(scope, None, None))  # type: ignore[arg-type]
-    return found[0]["client"] and found[0]["client"][0], found[0]["scheme"]
+    return scopes[0]["client"] and scopes[0]["client"][0], scopes[0]["scheme"]
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_no_header_breaks_a_log_in(service: Service, given: bytes) -> None:
 def test_an_origin_that_is_no_address_is_foreign(service: Service) -> None:
     """And no mistake of ours."""
     with service.client() as client:
-        answer = client.post("/login", data={"name": "admin", "password": "x"}, headers={"Origin": "http://["})
-        assert answer.status_code == 403
+        response = client.post("/login", data={"name": "admin", "password": "x"}, headers={"Origin": "http://["})
+        assert response.status_code == 403
         cookie = {"Cookie": "holdfast_session=x", "Origin": "http://["}
         assert client.get("/api/v1/user", headers=cookie).status_code == 401

@@ -25,8 +25,8 @@ def test_a_service_that_runs_says_so(service: Service) -> None:
 def test_a_service_that_can_work_says_so(service: Service) -> None:
     """The database answers, has the right shape, and the folder can be written to."""
     with service.client() as client:
-        answer = client.get("/readyz")
-    assert (answer.status_code, answer.json()) == (200, {"ready": True, "problems": {}})
+        response = client.get("/readyz")
+    assert (response.status_code, response.json()) == (200, {"ready": True, "problems": {}})
 
 
 def test_a_database_of_another_shape_is_named(service: Service) -> None:
@@ -34,9 +34,9 @@ def test_a_database_of_another_shape_is_named(service: Service) -> None:
     with service.database.write() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '0001'"))
     with service.client() as client:
-        answer = client.get("/readyz")
-    assert answer.status_code == 503
-    assert list(answer.json()["problems"]) == ["migrations"]
+        response = client.get("/readyz")
+    assert response.status_code == 503
+    assert list(response.json()["problems"]) == ["migrations"]
 
 
 def test_clients_of_gitea_are_told_the_same(service: Service) -> None:
@@ -51,10 +51,10 @@ def test_clients_of_gitea_are_told_the_same(service: Service) -> None:
 
     def failed() -> bool:
         with service.client() as client:
-            answer = client.get("/api/healthz")
-        checks = {name: check[0]["status"] for name, check in answer.json()["checks"].items()}
+            response = client.get("/api/healthz")
+        checks = {name: check[0]["status"] for name, check in response.json()["checks"].items()}
         wrong = {"database": "pass", "migrations": "fail", "data": "pass"}
-        return (answer.status_code, answer.json()["status"], checks) == (503, "fail", wrong)
+        return (response.status_code, response.json()["status"], checks) == (503, "fail", wrong)
 
     wait_for(failed)
 
@@ -64,9 +64,9 @@ def test_a_folder_that_is_gone_is_named(service: Service) -> None:
     aside = service.settings.data.with_name("aside")
     service.settings.data.rename(aside)
     with service.client() as client:
-        answer = client.get("/readyz")
-        assert answer.status_code == 503
-        assert "data" in answer.json()["problems"]
+        response = client.get("/readyz")
+        assert response.status_code == 503
+        assert "data" in response.json()["problems"]
         aside.rename(service.settings.data)
         wait_for(lambda: client.get("/readyz").status_code == 200)
 
@@ -104,9 +104,9 @@ def test_the_metrics_are_told_without_a_database_too(service: Service) -> None:
     with service.database.engine.begin() as connection:
         connection.exec_driver_sql("ALTER TABLE deliveries RENAME TO elsewhere")
     with service.client() as client:
-        told = client.get("/metrics")
-    assert told.status_code == 200
-    assert "holdfast_deliveries_waiting" not in told.text
+        response = client.get("/metrics")
+    assert response.status_code == 200
+    assert "holdfast_deliveries_waiting" not in response.text
 
 
 @pytest.mark.parametrize(
@@ -122,10 +122,10 @@ def test_with_a_token_only_the_token_counts(settings: Settings, database: Databa
     """Also from elsewhere; this machine alone is no longer enough."""
     guarded = msgspec.structs.replace(settings, metrics_token=Secret("a-token"))
     for service in run_service(guarded, database):
-        answers = [
+        responses = [
             httpx.get(
                 f"{service.url}/metrics", headers=[(b"Authorization", given), (b"Via", b"proxy")]
             ).status_code
             for given in (b"", b"Bearer wrong", "Bearer wr\u00f6ng".encode(), b"Bearer a-token")
         ]
-        assert answers == [403, 403, 403, 200]
+        assert responses == [403, 403, 403, 200]

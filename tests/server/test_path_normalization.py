@@ -28,8 +28,8 @@ def clients(service: Service) -> Iterator[ServiceClients]:
 def written(client: httpx.Client, path: str, text: str, **body: str) -> None:
     """Write a file."""
     content = b64encode(text.encode()).decode()
-    answer = client.post(f"/repos/ada/ship/contents/{path}", json={"content": content, **body})
-    assert answer.status_code == 201, answer.text
+    response = client.post(f"/repos/ada/ship/contents/{path}", json={"content": content, **body})
+    assert response.status_code == 201, response.text
 
 
 def get(clients: ServiceClients, path: str, **headers: str) -> httpx.Response:
@@ -76,9 +76,9 @@ def test_the_address_an_answer_names_has_single_slashes(clients: ServiceClients)
 
 def test_a_query_is_left_alone(clients: ServiceClients) -> None:
     """Slashes in it are what is asked for."""
-    answer = get(clients, "/api/v1//repos/ada/ship/contents?ref=feature//x")
-    assert answer.status_code == 404
-    assert "feature//x" in answer.json()["message"]
+    response = get(clients, "/api/v1//repos/ada/ship/contents?ref=feature//x")
+    assert response.status_code == 404
+    assert "feature//x" in response.json()["message"]
 
 
 @pytest.mark.parametrize(
@@ -92,8 +92,8 @@ def test_a_doubled_slash_never_leads_to_another_file(clients: ServiceClients, be
     branch = {"new_branch_name": "feature/x", "old_ref_name": "main"}
     assert ada.post("/repos/ada/ship/branches", json=branch).status_code == 201
     written(ada, "docs/only.txt", "x", branch="feature/x")
-    answer = get(clients, f"{below}{path.replace('plan', 'only')}")
-    assert (answer.status_code, answer.text) == (200, "x")
+    response = get(clients, f"{below}{path.replace('plan', 'only')}")
+    assert (response.status_code, response.text) == (200, "x")
     assert get(clients, below + path).text == "on main"
 
 

@@ -21,8 +21,8 @@ def test_a_harmless_request_id_is_kept(service: Service, given: str) -> None:
 def test_any_other_request_id_is_replaced(service: Service, given: str) -> None:
     """What a stranger sends does not reach the log."""
     with service.client() as client:
-        answer = client.get("/", headers={"X-Request-Id": given})
-    assert answer.headers["x-request-id"] not in {given, ""}
+        response = client.get("/", headers={"X-Request-Id": given})
+    assert response.headers["x-request-id"] not in {given, ""}
 
 
 def test_a_request_is_one_line_without_its_query(service: Service) -> None:

@@ -58,10 +58,10 @@ def said(port: int, *requests: bytes) -> bytes:
     with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
         for request in requests:
             connection.sendall(request)
-        answer = b""
+        response = b""
         while piece := connection.recv(65536):
-            answer += piece
-    return answer
+            response += piece
+    return response
 
 
 def asked(method: str, path: str, *headers: str, last: bool = True) -> bytes:
@@ -131,17 +131,17 @@ def test_answers_are_whole(port: int, path: str, body: bytes) -> None:
 
 def test_a_head_alone_is_sent(port: int) -> None:
     """Also when more is asked on the same connection."""
-    answer = said(port, asked("HEAD", "/", last=False), asked("GET", "/"))
-    assert answer.count(b"HTTP/1.1 200 OK") == 2
-    assert answer.endswith(b"\r\n\r\nbody")
-    assert answer.count(b"body") == 1
+    response = said(port, asked("HEAD", "/", last=False), asked("GET", "/"))
+    assert response.count(b"HTTP/1.1 200 OK") == 2
+    assert response.endswith(b"\r\n\r\nbody")
+    assert response.count(b"body") == 1
 
 
 def test_many_at_once_on_one_connection(port: int) -> None:
     """Are answered in their order."""
-    answer = said(port, asked("GET", "/", last=False) * 20 + asked("GET", "/large"))
-    assert answer.count(b"HTTP/1.1 200 OK") == 21
-    assert answer.endswith(LARGE)
+    response = said(port, asked("GET", "/", last=False) * 20 + asked("GET", "/large"))
+    assert response.count(b"HTTP/1.1 200 OK") == 21
+    assert response.endswith(LARGE)
 
 
 def test_a_head_does_not_wait_for_its_body(port: int) -> None:
@@ -159,10 +159,10 @@ def test_a_client_that_asks_first_is_told_to_go_on(port: int) -> None:
         connection.sendall(asked("PUT", "/upload", "Content-Length: 5", "Expect: 100-continue"))
         assert connection.recv(65536) == b"HTTP/1.1 100 Continue\r\n\r\n"
         connection.sendall(b"hello")
-        answer = b""
+        response = b""
         while piece := connection.recv(65536):
-            answer += piece
-    assert answer.endswith(b"\r\n\r\nhello")
+            response += piece
+    assert response.endswith(b"\r\n\r\nhello")
 
 
 def test_who_sends_a_little_too_much_is_told_and_heard_again(port: int) -> None:

@@ -181,26 +181,26 @@ def test_a_pushed_repository_gets_its_history_index(clients: ServiceClients, tmp
     git.commit("a.txt", "x" * 100_000)
     git("push", "-q", address(clients.service.url, "ada", PASSWORD, "ada/notes"), "HEAD:main")
     host = App.open(clients.service.settings)
-    kept = repositories.find_repository(host.database, "ada", "notes")
-    host.pushed |= {kept.id, 999_999}
-    host.contributors[kept.id] = ContributorList("", 0, ())
+    repository = repositories.find_repository(host.database, "ada", "notes")
+    host.pushed |= {repository.id, 999_999}
+    host.contributors[repository.id] = ContributorList("", 0, ())
     follow_pushes(host)
-    assert host.contributors[kept.id].total == 1
+    assert host.contributors[repository.id].total == 1
     index = "objects/info/commit-graph*"
-    assert list(host.folders.path(kept.id).glob(index))
+    assert list(host.folders.path(repository.id).glob(index))
     assert host.pushed == set()
     # It rests now, for a time that depends on how long that took, and is not forgotten.
-    assert host.cooldowns.keys() == {kept.id}
-    host.pushed.add(kept.id)
-    host.cooldowns[kept.id] = math.inf
-    host.copies.discard(kept.id)
+    assert host.cooldowns.keys() == {repository.id}
+    host.pushed.add(repository.id)
+    host.cooldowns[repository.id] = math.inf
+    host.copies.discard(repository.id)
     follow_pushes(host)
-    assert host.pushed == {kept.id}
-    assert not host.folders.exists(kept.id)
-    host.cooldowns[kept.id] = -math.inf
+    assert host.pushed == {repository.id}
+    assert not host.folders.exists(repository.id)
+    host.cooldowns[repository.id] = -math.inf
     follow_pushes(host)
     assert host.pushed == set()
-    assert list(host.folders.path(kept.id).glob(index))
+    assert list(host.folders.path(repository.id).glob(index))
     host.close()
 
 
@@ -209,15 +209,15 @@ def test_a_repository_with_many_packs_is_compacted_by_whoever_is_there(
 ) -> None:
     """By the process that took the push; if that was killed, by the hourly task of another."""
     ada = clients.account("ada")
-    kept = with_branches(clients, make_repository(clients.database, ada))
-    add_commit(clients.database, kept, "more")
+    repository = with_branches(clients, make_repository(clients.database, ada))
+    add_commit(clients.database, repository, "more")
     host = App.open(clients.service.settings)
 
     def count() -> int:
         with host.database.read() as connection:
-            return len(repository_log.live_packs(connection, kept.id, 0))
+            return len(repository_log.live_packs(connection, repository.id, 0))
 
-    host.pushed.add(kept.id)
+    host.pushed.add(repository.id)
     follow_pushes(host)
     assert count() == 2
     monkeypatch.setattr(compaction, "MOST_PACKS", 1)
@@ -230,11 +230,11 @@ def test_a_repository_with_many_packs_is_compacted_by_whoever_is_there(
 def test_objects_of_a_deleted_branch_are_collected_when_its_retention_ends(clients: ServiceClients) -> None:
     """Not before: until then it can be restored."""
     ada = clients.account("ada")
-    kept = make_repository(clients.database, ada)
-    commit = add_commit(clients.database, kept, "gone")
+    repository = make_repository(clients.database, ada)
+    commit = add_commit(clients.database, repository, "gone")
     deleted = RefUpdate("refs/heads/gone", commit, "0" * 40)
     with clients.database.write() as connection:
-        repository_log.append(connection, kept.id, [(ada.id, deleted)])
+        repository_log.append(connection, repository.id, [(ada.id, deleted)])
     host = App.open(clients.service.settings)
     days = host.settings.ref_retention_days
     (collect,) = (task for task in scheduled_tasks(host) if task.name == "collect garbage")
@@ -243,5 +243,5 @@ def test_objects_of_a_deleted_branch_are_collected_when_its_retention_ends(clien
             connection.execute(update(ref_log).values(created_at=int(time.time()) - age))
         collect.run(host)
         with host.database.read() as connection:
-            assert len(repository_log.live_packs(connection, kept.id, 0)) == left
+            assert len(repository_log.live_packs(connection, repository.id, 0)) == left
     host.close()

@@ -33,8 +33,8 @@ class Installation:
         key = new_key()
         with httpx.Client(base_url=f"{url[0]}/api/v1", auth=("admin", ADMIN_PASSWORD), verify=PLAIN) as api:
             assert api.post("/user/keys", json={"title": "laptop", "key": public_text(key)}).status_code == 201
-            made = api.post("/user/repos", json={"name": "boats", "auto_init": True})
-            assert made.status_code == 201
+            response = api.post("/user/repos", json={"name": "boats", "auto_init": True})
+            assert response.status_code == 201
         file = folder / "id"
         file.touch(mode=0o600)
         file.write_bytes(key.export_private_key("openssh"))
@@ -52,8 +52,8 @@ class Installation:
 
     def children(self) -> list[int]:
         """Return the processes of the service, in the order they were started."""
-        found = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
-        return sorted(map(int, found))
+        result = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
+        return sorted(map(int, result))
 
 
 @contextmanager

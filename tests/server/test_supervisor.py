@@ -142,8 +142,8 @@ def test_a_clone_in_flight_is_finished_before_the_end(tmp_path: Path, three: Non
         kind = {"Content-Type": "application/x-git-upload-pack-request"}
         with httpx.stream(
             "POST", f"{url}/admin/large.git/git-upload-pack", content=wanted, headers=kind
-        ) as answer:
-            pieces = answer.iter_raw()
+        ) as response:
+            pieces = response.iter_raw()
             received = next(pieces)
             process.send_signal(signal.SIGTERM)
             wait_for(lambda: not answers(url))

@@ -40,7 +40,9 @@ def test_only_a_trusted_proxy_says_how_a_client_came(prepared_folder: Path, trus
         thread = threading.Thread(target=worker.run, kwargs={"sockets": [server]})
         thread.start()
         wait_for(lambda: worker.started)
-        answer = httpx.get(f"http://127.0.0.1:{port}/api/v1/users/nobody", headers={"X-Forwarded-Proto": "https"})
+        response = httpx.get(
+            f"http://127.0.0.1:{port}/api/v1/users/nobody", headers={"X-Forwarded-Proto": "https"}
+        )
         worker.should_exit = True
         thread.join(10)
-    assert answer.json()["url"].startswith(f"{seen}://")
+    assert response.json()["url"].startswith(f"{seen}://")

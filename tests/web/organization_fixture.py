@@ -50,6 +50,6 @@ def guild_in(clients: ServiceClients) -> OrganizationFixture:
     ship = {"name": "ship", "auto_init": True, "private": True}
     assert ada.post("/orgs/guild/repos", json=ship).status_code == 201
     for name, mode in (("ben", "read"), ("cleo", "write"), ("dora", "admin")):
-        answer = ada.put(f"/repos/guild/ship/collaborators/{name}", json={"permission": mode})
-        assert answer.status_code == 204
+        response = ada.put(f"/repos/guild/ship/collaborators/{name}", json={"permission": mode})
+        assert response.status_code == 204
     return OrganizationFixture(clients, ada)

@@ -24,22 +24,22 @@ def test_a_link_from_elsewhere_finds_people_logged_in(service: Service) -> None:
 def test_a_page_that_is_not_there_says_so_with_the_menu(service: Service) -> None:
     """Whoever is logged in still is; a method that a page has not got is refused."""
     with service.logged_in() as client:
-        answer = client.get("/nobody/nothing/at/all", headers=LOOKING)
-        assert answer.status_code == 404
-        assert "Log out" in answer.text
+        response = client.get("/nobody/nothing/at/all", headers=LOOKING)
+        assert response.status_code == 404
+        assert "Log out" in response.text
         assert client.post("/", headers=LOOKING).status_code == 405
 
 
 def test_pages_say_what_browsers_may_do_with_them(service: Service) -> None:
     """No script but ours, no frame, no cache between people, no other site."""
     with service.client() as client:
-        answer = client.get("/", headers=LOOKING | {"Origin": "https://elsewhere.example"})
-    policy = answer.headers["content-security-policy"]
+        response = client.get("/", headers=LOOKING | {"Origin": "https://elsewhere.example"})
+    policy = response.headers["content-security-policy"]
     assert "script-src 'self'" in policy
     assert "unsafe" not in policy
     assert "frame-ancestors 'none'" in policy
-    assert "private" in answer.headers["cache-control"]
-    assert "access-control-allow-origin" not in answer.headers
+    assert "private" in response.headers["cache-control"]
+    assert "access-control-allow-origin" not in response.headers
 
 
 def test_long_pages_are_packed(service: Service) -> None:
@@ -83,8 +83,8 @@ def test_a_notice_is_shown_once(service: Service) -> None:
     with pytest.raises(LookupError):
         redirect_to("/", "<b>")
     with service.client() as client:
-        answer = client.get("/", headers=LOOKING | {"Cookie": f"{NOTICE_COOKIE}=label-created:a%3Bb%3Ci%3E"})
-        assert "Label a;b&lt;i&gt; created." in answer.text
-        assert "Max-Age=0" in answer.headers["set-cookie"]
-        answer = client.get("/", headers=LOOKING | {"Cookie": f"{NOTICE_COOKIE}=<b>hello</b>"})
-        assert "hello" not in answer.text
+        response = client.get("/", headers=LOOKING | {"Cookie": f"{NOTICE_COOKIE}=label-created:a%3Bb%3Ci%3E"})
+        assert "Label a;b&lt;i&gt; created." in response.text
+        assert "Max-Age=0" in response.headers["set-cookie"]
+        response = client.get("/", headers=LOOKING | {"Cookie": f"{NOTICE_COOKIE}=<b>hello</b>"})
+        assert "hello" not in response.text

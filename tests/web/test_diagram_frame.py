@@ -15,9 +15,9 @@ def test_the_frame_has_a_policy_of_its_own(service: Service) -> None:
     if not BUNDLES.address("diagram_frame"):
         pytest.skip("diagrams are not built: run `make assets`")
     with service.client() as client:
-        answer = client.get("/-/diagram")
+        response = client.get("/-/diagram")
         policy = dict(
-            one.strip().partition(" ")[::2] for one in answer.headers["content-security-policy"].split(";")
+            item.strip().partition(" ")[::2] for item in response.headers["content-security-policy"].split(";")
         )
         assert policy == {
             "default-src": "'none'",
@@ -28,9 +28,9 @@ def test_the_frame_has_a_policy_of_its_own(service: Service) -> None:
             "base-uri": "'none'",
             "form-action": "'none'",
         }
-        assert answer.headers["content-type"] == "text/html; charset=utf-8"
-        assert answer.headers["x-content-type-options"] == "nosniff"
-        (script,) = re.findall(r'<script type="module" crossorigin src="([^"]+)"', answer.text)
+        assert response.headers["content-type"] == "text/html; charset=utf-8"
+        assert response.headers["x-content-type-options"] == "nosniff"
+        (script,) = re.findall(r'<script type="module" crossorigin src="([^"]+)"', response.text)
         assert client.get(script).headers["access-control-allow-origin"] == "*"
         assert "frame-src" not in client.get("/").headers["content-security-policy"]
 

@@ -58,10 +58,10 @@ def test_each_is_told_in_its_own_form(
 ) -> None:
     """Programs, people and command lines, with the time after which to try again."""
     with shared_server.serving(RequestLog(Failing(StorageFull("no space")), app)) as url:
-        answer = httpx.get(f"{url}{path}", headers={"Accept": accept})
-    assert (answer.status_code, answer.headers["retry-after"]) == (507, "60")
-    assert answer.headers["content-type"].startswith(content)
-    assert "o space" in answer.text
+        response = httpx.get(f"{url}{path}", headers={"Accept": accept})
+    assert (response.status_code, response.headers["retry-after"]) == (507, "60")
+    assert response.headers["content-type"].startswith(content)
+    assert "o space" in response.text
 
 
 def test_a_bug_is_logged_with_its_place(app: App, shared_server: SharedServer) -> None:
@@ -69,9 +69,9 @@ def test_a_bug_is_logged_with_its_place(app: App, shared_server: SharedServer) -
     stream = io.StringIO()
     logs.configure(stream=stream)
     with shared_server.serving(RequestLog(Failing(RuntimeError("mackerel")), app)) as url:
-        answer = httpx.get(url)
-    assert answer.status_code == 500
-    assert "mackerel" not in answer.text + stream.getvalue()
+        response = httpx.get(url)
+    assert response.status_code == 500
+    assert "mackerel" not in response.text + stream.getvalue()
     assert "at=" in stream.getvalue()
 
 

@@ -23,13 +23,13 @@ def test_everybody_sees_what_they_may_read(clients: ServiceClients, monkeypatch:
         assert [name in page for name in ("tides", "secret", "lanterns")] == seen
     assert "lanterns" not in her.get("/-/explore?mine=1").text
     assert "Water &lt;b&gt; 100%" in stranger.get("/-/explore").text
-    for words, found in (
+    for words, result in (
         *(("TIDE", True), ("ada", True), ("da/ide", True), ("water", True), ("%", True), ("100%", True)),
         *(("zzz", False), ("_", False), ("'; DROP", False), ("a/b/c", False)),
     ):
-        answer = stranger.get("/-/explore", params={"q": words})
-        assert answer.status_code == 200
-        assert ('href="/ada/tides"' in answer.text) == found, words
+        response = stranger.get("/-/explore", params={"q": words})
+        assert response.status_code == 200
+        assert ('href="/ada/tides"' in response.text) == result, words
     monkeypatch.setattr(explore, "PER_PAGE", 1)
     assert "Page 2 of 2" in stranger.get("/-/explore?page=2").text
     assert "This page is empty" in stranger.get("/-/explore?page=9").text

@@ -22,13 +22,13 @@ def site(clients: ServiceClients) -> httpx.Client:
 def test_every_path_of_a_repository_names_it(site: httpx.Client, clients: ServiceClients, path: str) -> None:
     """The package is the host and the name; the source is on the default branch."""
     url = clients.service.url
-    answer = site.get(f"{url}/{path}", params={"go-get": "1"})
+    response = site.get(f"{url}/{path}", params={"go-get": "1"})
     host = url.partition("//")[2]
-    assert answer.status_code == 200
-    assert answer.headers["content-type"] == "text/html; charset=utf-8"
-    assert f'<meta name="go-import" content="{host}/ada/ship git {url}/ada/ship.git">' in answer.text
+    assert response.status_code == 200
+    assert response.headers["content-type"] == "text/html; charset=utf-8"
+    assert f'<meta name="go-import" content="{host}/ada/ship git {url}/ada/ship.git">' in response.text
     tree = f"{url}/ada/ship/src/branch/trunk"
-    assert f'content="{host}/ada/ship _ {tree}{{/dir}} {tree}{{/dir}}/{{file}}#L{{line}}"' in answer.text
+    assert f'content="{host}/ada/ship _ {tree}{{/dir}} {tree}{{/dir}}/{{file}}#L{{line}}"' in response.text
 
 
 def test_nothing_tells_private_repositories_from_missing_ones(site: httpx.Client, clients: ServiceClients) -> None:

@@ -101,8 +101,8 @@ def offered(service: Service, recipient: str, *names: str) -> None:
     """Offer new private repositories of Eve to somebody."""
     with httpx.Client(base_url=f"{service.url}/api/v1", auth=("admin", ADMIN_PASSWORD)) as admin:
         for name in names:
-            made = admin.post("/admin/users/eve/repos", json={"name": name, "private": True})
-            assert made.status_code == 201, made.text
+            response = admin.post("/admin/users/eve/repos", json={"name": name, "private": True})
+            assert response.status_code == 201, response.text
     with httpx.Client(base_url=f"{service.url}/api/v1", auth=("eve", "long enough")) as eve:
         for name in names:
             assert eve.post(f"/repos/eve/{name}/transfer", json={"new_owner": recipient}).status_code == 202

@@ -26,16 +26,16 @@ FILES = st.lists(st.text(st.sampled_from("ab <"), max_size=4), max_size=12)
 )
 def test_the_part_that_changed_is_found(old: str, new: str, expected: tuple[str, str] | None) -> None:
     """Between whole words; lines that have little in common are not compared."""
-    found = changed_part(old, new)
-    assert (None if found is None else (old[found[0] : found[1]], new[found[0] : found[2]])) == expected
+    result = changed_part(old, new)
+    assert (None if result is None else (old[result[0] : result[1]], new[result[0] : result[2]])) == expected
 
 
 @given(TEXTS, TEXTS)
 def test_outside_the_part_lines_are_the_same(old: str, new: str) -> None:
     """Whatever they are."""
-    found = changed_part(old, new)
-    if found is not None:
-        start, old_end, new_end = found
+    result = changed_part(old, new)
+    if result is not None:
+        start, old_end, new_end = result
         assert 0 <= start <= old_end <= len(old)
         assert start <= new_end <= len(new)
         assert old[:start] == new[:start]
@@ -53,8 +53,8 @@ def test_no_line_is_lost_or_changed(old: list[str], new: list[str]) -> None:
             escape(line.text) for line in hunk.lines
         ]
         rows = side_by_side(hunk.lines)
-        assert [one[0] for one, _ in rows if one] == [line for line in hunk.lines if line.sign != "+"]
-        assert [one[0] for _, one in rows if one] == [line for line in hunk.lines if line.sign != "-"]
+        assert [item[0] for item, _ in rows if item] == [line for line in hunk.lines if line.sign != "+"]
+        assert [item[0] for _, item in rows if item] == [line for line in hunk.lines if line.sign != "-"]
 
 
 def test_a_change_is_marked_in_both_lines_and_escaped() -> None:

@@ -39,11 +39,11 @@ def fill(guild: OrganizationFixture) -> None:
         assert api.post(f"{home}/hooks", json=hook).status_code == 201
 
 
-def links_of(answer: httpx.Response) -> set[str]:
+def links_of(response: httpx.Response) -> set[str]:
     """Return the addresses on the same site that a page leads to."""
-    found = {urljoin(str(answer.url), unescape(link)) for link in LINK.findall(answer.text)}
-    parts = [urlsplit(one) for one in found]
-    here = answer.url.netloc.decode()
+    results = {urljoin(str(response.url), unescape(link)) for link in LINK.findall(response.text)}
+    parts = [urlsplit(item) for item in results]
+    here = response.url.netloc.decode()
     return {f"{one.path}{f'?{one.query}' if one.query else ''}" for one in parts if one.netloc == here}
 
 

@@ -14,9 +14,9 @@ from tests.conftest import ADMIN_PASSWORD, Service
 def test_the_right_password_logs_in_with_a_cookie_scripts_cannot_read(service: Service) -> None:
     """The cookie is HttpOnly and stays on this site."""
     with service.client() as client:
-        answer = client.post("/login", data={"name": "ADMIN", "password": ADMIN_PASSWORD})
-        assert (answer.status_code, answer.headers["location"]) == (303, "/")
-        cookie = answer.headers["set-cookie"]
+        response = client.post("/login", data={"name": "ADMIN", "password": ADMIN_PASSWORD})
+        assert (response.status_code, response.headers["location"]) == (303, "/")
+        cookie = response.headers["set-cookie"]
         assert "HttpOnly" in cookie
         assert "SameSite=lax" in cookie
         assert "Log out" in client.get("/").text
@@ -38,11 +38,11 @@ def test_the_right_password_logs_in_with_a_cookie_scripts_cannot_read(service: S
 def test_anything_else_is_refused_with_the_same_words(service: Service, form: dict[str, str]) -> None:
     """A wrong name and a wrong password cannot be told apart, and what was typed is only text."""
     with service.client() as client:
-        answer = client.post("/login", data=form)
-    assert answer.status_code == 401
-    assert "Incorrect username or password" in answer.text
-    assert "<b>" not in answer.text
-    assert "set-cookie" not in answer.headers
+        response = client.post("/login", data=form)
+    assert response.status_code == 401
+    assert "Incorrect username or password" in response.text
+    assert "<b>" not in response.text
+    assert "set-cookie" not in response.headers
 
 
 @pytest.mark.parametrize(
@@ -128,10 +128,10 @@ def test_guessing_is_slow_here_too(service: Service) -> None:
     with service.client() as client:
         for _ in range(10):
             assert client.post("/login", data={"name": "admin", "password": "wrong"}).status_code == 401
-        answer = client.post("/login", data={"name": "admin", "password": ADMIN_PASSWORD})
-        assert answer.status_code == 429
-        assert "Try again in 15 minutes" in answer.text
-        assert int(answer.headers["retry-after"]) > 800
+        response = client.post("/login", data={"name": "admin", "password": ADMIN_PASSWORD})
+        assert response.status_code == 429
+        assert "Try again in 15 minutes" in response.text
+        assert int(response.headers["retry-after"]) > 800
 
 
 def test_an_account_that_was_closed_cannot_log_in(service: Service) -> None:
@@ -139,6 +139,6 @@ def test_an_account_that_was_closed_cannot_log_in(service: Service) -> None:
     accounts.create_user(service.database, "eve", Secret("long enough"), may_not_log_in=True)
     with service.client() as client:
         assert client.post("/login", data={"name": "eve", "password": "wrong one"}).status_code == 401
-        answer = client.post("/login", data={"name": "eve", "password": "long enough"})
-    assert (answer.status_code, "This account is disabled" in answer.text) == (403, True)
-    assert "set-cookie" not in answer.headers
+        response = client.post("/login", data={"name": "eve", "password": "long enough"})
+    assert (response.status_code, "This account is disabled" in response.text) == (403, True)
+    assert "set-cookie" not in response.headers

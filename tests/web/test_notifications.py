@@ -16,17 +16,17 @@ from tests.web.browser import visitor
 NUMBER = re.compile(r'action="/notifications/(\d+)"')
 
 
-def titles(answer: httpx.Response) -> list[str]:
+def titles(response: httpx.Response) -> list[str]:
     """Read which threads a page lists, in order."""
-    assert answer.status_code == 200, answer.text
-    return re.findall(r'class="title" href="[^"]*"><bdi>(.*?)</bdi>', answer.text)
+    assert response.status_code == 200, response.text
+    return re.findall(r'class="title" href="[^"]*"><bdi>(.*?)</bdi>', response.text)
 
 
-def bell(answer: httpx.Response) -> str:
+def bell(response: httpx.Response) -> str:
     """Read what the bell says."""
-    found = re.search(r'class="bell" href="/notifications" aria-label="([^"]*)"', answer.text)
-    assert found is not None
-    return found[1]
+    hits = re.search(r'class="bell" href="/notifications" aria-label="([^"]*)"', response.text)
+    assert hits is not None
+    return hits[1]
 
 
 @pytest.fixture
@@ -44,8 +44,8 @@ def eve(clients: ServiceClients) -> httpx.Client:
 
 def open_issues(clients: ServiceClients, eve: httpx.Client, *names: str, repository: str = "ship") -> None:
     """Let Eve open issues in a new repository, which Ada watches."""
-    made = clients.admin.post("/admin/users/ada/repos", json={"name": repository, "auto_init": True})
-    assert made.status_code == 201
+    response = clients.admin.post("/admin/users/ada/repos", json={"name": repository, "auto_init": True})
+    assert response.status_code == 201
     visitor(clients, "ada").post(f"/ada/{repository}/watch", data={"add": "true"})
     for name in names:
         assert eve.post(f"/repos/ada/{repository}/issues", json={"title": name}).status_code == 201

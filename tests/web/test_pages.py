@@ -18,9 +18,9 @@ from tests.conftest import Service
 def test_an_unknown_address_is_a_page_with_a_way_back(service: Service) -> None:
     """People get a page, with status 404."""
     with service.client() as client:
-        answer = client.get("/nothing/here", headers={"Accept": "text/html"})
-    assert answer.status_code == 404
-    assert 'href="/"' in answer.text
+        response = client.get("/nothing/here", headers={"Accept": "text/html"})
+    assert response.status_code == 404
+    assert 'href="/"' in response.text
 
 
 def test_names_cannot_become_markup(database: Database) -> None:

@@ -57,12 +57,12 @@ def test_a_passkey_logs_in_without_a_password(service: Service, key: SoftwareAut
         shown = client.get("/login?next=/eve").text
         assert "Log in with a passkey" in shown
         assert "needs JavaScript" in shown
-        answer = key.get(options(client))
-        done = client.post(PAGE, data={"credential": answer, "next": "/eve"})
+        response = key.get(options(client))
+        done = client.post(PAGE, data={"credential": response, "next": "/eve"})
         assert (done.status_code, done.headers["location"]) == (303, "/eve")
         assert is_logged_in(client)
     with browser(service) as client:
-        again = client.post(PAGE, data={"credential": answer, "next": "/eve"})
+        again = client.post(PAGE, data={"credential": response, "next": "/eve"})
         assert again.status_code == 401
         assert "expired, or was answered before" in again.text
         assert 'name="next" value="/eve"' in again.text
@@ -182,8 +182,8 @@ def test_passkeys_are_not_offered_where_browsers_refuse_them(
 def test_forms_of_other_sites_are_refused(service: Service, key: SoftwareAuthenticator) -> None:
     """As everywhere."""
     with browser(service) as client:
-        answer = key.get(options(client))
+        response = key.get(options(client))
         there = {"Sec-Fetch-Site": "cross-site"}
-        assert client.post(PAGE, data={"credential": answer}, headers=there).status_code == 403
+        assert client.post(PAGE, data={"credential": response}, headers=there).status_code == 403
         assert client.post(f"{PAGE}/options", headers=there).status_code == 403
         assert not is_logged_in(client)

@@ -33,8 +33,8 @@ def test_a_release_is_drafted_published_edited_and_deleted(clients: ServiceClien
     ada, api = visitor(clients, "ada"), clients.open("/api/v1", "ada")
     assert 'value="v7"' in ada.get(f"{AT}/new?tag=v7").text
     form = {"tag_name": "v7", "target": "main", "name": "Seventh", "body": "kept <i>text</i>", "action": "draft"}
-    made = ada.post(AT, data=form)
-    assert made.headers["location"] == f"{AT}/tag/v7"
+    response = ada.post(AT, data=form)
+    assert response.headers["location"] == f"{AT}/tag/v7"
     assert "Draft of release Seventh saved." in ada.get(f"{AT}/tag/v7").text
     draft = release_of(clients, "v7")
     assert draft is not None
@@ -66,21 +66,21 @@ def test_what_is_refused_stays_in_the_form(clients: ServiceClients, git: Git) ->
         ("bad..name", "", 422, "not a valid branch or tag name"),
         ("v2", "nowhere", 404, "There is no branch, tag or commit named nowhere."),
     ):
-        answer = ada.post(AT, data={"tag_name": tag, "target": target, "body": "kept"})
-        assert (answer.status_code, said in answer.text) == (status, True), answer.text[-1500:]
-        assert "kept</textarea>" in answer.text
+        response = ada.post(AT, data={"tag_name": tag, "target": target, "body": "kept"})
+        assert (response.status_code, said in response.text) == (status, True), response.text[-1500:]
+        assert "kept</textarea>" in response.text
 
 
 def test_files_are_added_and_deleted(clients: ServiceClients, git: Git) -> None:
     """A name is used once; a form without a file says so."""
     ada = visitor(clients, "ada")
     ada.post(AT, data={"tag_name": "v1"})
-    found = release_of(clients, "v1")
-    assert found is not None
-    at = f"{AT}/{found.id}/assets"
+    release = release_of(clients, "v1")
+    assert release is not None
+    at = f"{AT}/{release.id}/assets"
     files = {"attachment": ("C:\\charts\\north.txt", b"deep")}
     assert ada.post(at, files=files).headers["location"] == f"{AT}/tag/v1#assets"
-    (file,) = attachments_of(clients.database, holder_of(found))
+    (file,) = attachments_of(clients.database, holder_of(release))
     assert (file.name, file.size) == ("north.txt", 4)
     again = ada.post(at, files={"attachment": ("north.txt", b"x")})
     assert (again.status_code, "There is already a file with this name." in again.text) == (409, True)
@@ -88,7 +88,7 @@ def test_files_are_added_and_deleted(clients: ServiceClients, git: Git) -> None:
     assert (none.status_code, "Choose a file." in none.text) == (422, True)
     assert ada.post(at, data={"other": "x"}).status_code == 400
     assert ada.post(f"{at}/{file.id}/delete").headers["location"] == f"{AT}/tag/v1#assets"
-    assert attachments_of(clients.database, holder_of(found)) == []
+    assert attachments_of(clients.database, holder_of(release)) == []
     assert ada.post(f"{at}/{file.id}/delete").status_code == 404
     assert ada.post(f"{AT}/99/delete").status_code == 404
 
@@ -100,9 +100,9 @@ def test_only_writers_change_releases_and_nobody_in_an_archive(clients: ServiceC
     let_in(clients.database, repository, bob, WRITE)
     ada = visitor(clients, "ada")
     ada.post(AT, data={"tag_name": "v1"})
-    found = release_of(clients, "v1")
-    assert found is not None
-    changing = (AT, f"{AT}/{found.id}", f"{AT}/{found.id}/delete", f"{AT}/{found.id}/assets")
+    release = release_of(clients, "v1")
+    assert release is not None
+    changing = (AT, f"{AT}/{release.id}", f"{AT}/{release.id}/delete", f"{AT}/{release.id}/assets")
     for path in changing:
         assert visitor(clients, eve.name).post(path, data={"tag_name": "x"}).status_code == 403
         assert visitor(clients).post(path, data={"tag_name": "x"}).headers["location"].startswith("/login")

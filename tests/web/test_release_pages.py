@@ -22,9 +22,9 @@ def git(clients: ServiceClients, tmp_path: Path) -> Git:
 def publish(clients: ServiceClients, tag: str, **fields: str | bool) -> int:
     """Create a release and return its id."""
     body = {"tag_name": tag, **fields}
-    answer = clients.open("/api/v1", "ada").post(f"{HOME}/releases", json=body)
-    assert answer.status_code == 201
-    return int(answer.json()["id"])
+    response = clients.open("/api/v1", "ada").post(f"{HOME}/releases", json=body)
+    assert response.status_code == 201
+    return int(response.json()["id"])
 
 
 def test_releases_are_listed_newest_first_and_drafts_only_for_writers(clients: ServiceClients, git: Git) -> None:

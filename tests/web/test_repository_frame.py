@@ -13,12 +13,12 @@ def test_people_see_the_tabs_they_may_open(settings: Settings, database: Databas
     """Settings are for those who may change them."""
     admin = accounts.find_user(database, "admin")
     host = App.open(settings)
-    made = create(host, admin, admin, NewRepository(name="tides"))
+    repository = create(host, admin, admin, NewRepository(name="tides"))
     host.close()
     for caller, expected in (
         (Actor(admin), ["Code", "Commits", "Issues", "Pull requests", "Settings"]),
         (ANONYMOUS, ["Code", "Commits", "Issues", "Pull requests"]),
     ):
-        target = RepositoryAccess(made, repository_access(caller, made, ()))
+        target = RepositoryAccess(repository, repository_access(caller, repository, ()))
         assert [tab.name for tab in tabs_of(target)] == expected
         assert root_path(target) == "/admin/tides"

@@ -15,10 +15,12 @@ from tests.hosting.repository_helpers import make_people, make_repository
 @pytest.fixture
 def ada(app: App) -> Account:
     """Make ada with repositories: the first is pushed to, the second edited, the third private."""
-    (made,) = make_people(app.database, "ada")
+    (accounts,) = make_people(app.database, "ada")
     times = {"pushed": (10, 40), "edited": (30, 20), "private": (25, 0)}
     for name, (updated, pushed) in times.items():
-        one = make_repository(app.database, made, name, is_private=name == "private", description=f"It is {name}.")
+        repository = make_repository(
+            app.database, accounts, name, is_private=name == "private", description=f"It is {name}."
+        )
         with app.database.write() as connection:
             columns = {
                 "updated_at": updated,
@@ -26,16 +28,16 @@ def ada(app: App) -> Account:
                 "open_issues": 3,
                 "has_issues": name != "edited",
             }
-            connection.execute(update(repositories).where(repositories.c.id == one.id).values(**columns))
-    return made
+            connection.execute(update(repositories).where(repositories.c.id == repository.id).values(**columns))
+    return accounts
 
 
 def request(app: App, user: Account | None = None) -> RequestContext:
     """Make a request of somebody, or of nobody."""
-    made = RequestContext(app, {"type": "http", "headers": []})
+    request_context = RequestContext(app, {"type": "http", "headers": []})
     if user is not None:
-        made.actor = Actor(user)
-    return made
+        request_context.actor = Actor(user)
+    return request_context
 
 
 def test_a_row_says_what_a_list_shows(app: App, ada: Account) -> None:

@@ -28,9 +28,9 @@ def test_all_kinds_are_found_with_their_counts(clients: ServiceClients, tmp_path
     assert 'href="/ada/Notes/src/branch/main/dir/100%25%20n%C3%A4me%3F.txt"' in site.get("/-/search?q=näme").text
     assert site.get("/-/search").status_code == 200
     for words in ("zzz", "<script>", "%", "' OR 1=1 --", "x" * 5000, "\u202e", "#1"):
-        answer = site.get("/-/search", params={"q": words, "tab": "files", "page": "3"})
-        assert answer.status_code == 200
-        assert "<script>" not in answer.text
+        response = site.get("/-/search", params={"q": words, "tab": "files", "page": "3"})
+        assert response.status_code == 200
+        assert "<script>" not in response.text
 
 
 def test_nothing_private_is_found(clients: ServiceClients, tmp_path: Path) -> None:
@@ -39,12 +39,12 @@ def test_nothing_private_is_found(clients: ServiceClients, tmp_path: Path) -> No
     clients.account("stranger")
     asked = {"title": "sinking"}
     clients.anonymous.post("/repos/ada/Notes/issues", json=asked, auth=("ada", PASSWORD))
-    for who, found in ((None, False), ("stranger", False), ("ada", True)):
+    for who, result in ((None, False), ("stranger", False), ("ada", True)):
         site = visitor(clients, who)
         for words in ("notes", "sinking", "large.bin"):
             page = site.get("/-/search", params={"q": words}).text
-            assert ("/ada/Notes" in page) == found, (who, words)
-            assert found or page.count('<span class="pill">0</span>') == 3
+            assert ("/ada/Notes" in page) == result, (who, words)
+            assert result or page.count('<span class="pill">0</span>') == 3
 
 
 def test_a_search_ends(clients: ServiceClients, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,15 +29,15 @@ def is_logged_in(client: httpx.Client) -> bool:
 def test_the_code_is_asked_for_after_the_password(service: Service, secret: str) -> None:
     """There is no session before it, and the browser goes where it was going."""
     with service.client() as client:
-        answer = client.post("/login", data={**FORM, "next": "/eve?show=people"})
-        assert answer.status_code == 303
-        assert answer.headers["location"] == f"{PAGE}?next=%2Feve%3Fshow%3Dpeople"
-        cookie = answer.headers["set-cookie"]
+        response = client.post("/login", data={**FORM, "next": "/eve?show=people"})
+        assert response.status_code == 303
+        assert response.headers["location"] == f"{PAGE}?next=%2Feve%3Fshow%3Dpeople"
+        cookie = response.headers["set-cookie"]
         assert "HttpOnly" in cookie
         assert "SameSite=strict" in cookie
         assert f"Path={PAGE}" in cookie
         assert not is_logged_in(client)
-        asked = client.get(answer.headers["location"])
+        asked = client.get(response.headers["location"])
         assert 'name="next" value="/eve?show=people"' in asked.text
         assert 'autocomplete="one-time-code"' in asked.text
         wrong = client.post(PAGE, data={"code": "wrong", "next": "/eve"})
@@ -64,8 +64,8 @@ def test_the_page_needs_the_password_first(service: Service, secret: str) -> Non
     with service.client() as client:
         assert client.get(f"{PAGE}?next=/eve").headers["location"] == "/login?next=%2Feve"
         assert client.post("/login", data={**FORM, "password": "wrong"}).status_code == 401
-        answer = client.post(PAGE, data={"code": pyotp.TOTP(secret).now()})
-        assert (answer.status_code, answer.headers["location"]) == (303, "/login")
+        response = client.post(PAGE, data={"code": pyotp.TOTP(secret).now()})
+        assert (response.status_code, response.headers["location"]) == (303, "/login")
         client.cookies.set("holdfast_second_step", "made up", path=PAGE)
         assert client.post(PAGE, data={"code": pyotp.TOTP(secret).now()}).headers["location"] == "/login"
         assert not is_logged_in(client)
@@ -99,8 +99,8 @@ def test_a_form_of_another_site_is_refused(service: Service, secret: str) -> Non
     """As everywhere."""
     with service.client() as client:
         client.post("/login", data=FORM)
-        answer = client.post(
+        response = client.post(
             PAGE, data={"code": pyotp.TOTP(secret).now()}, headers={"Sec-Fetch-Site": "cross-site"}
         )
-        assert answer.status_code == 403
+        assert response.status_code == 403
         assert not is_logged_in(client)

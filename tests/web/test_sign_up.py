@@ -41,11 +41,11 @@ def test_where_people_may_they_make_an_account_and_are_in(settings: Settings, da
                 {**NEW, "name": "<b>", "email": "b@example.org"},
                 {"name": "", "email": "", "password": ""},
             ):
-                answer = client.post("/sign-up", data=wrong)
-                assert answer.status_code == 422, wrong
-                assert "<b>" not in answer.text
-                assert 'role="alert"' in answer.text
-                assert "set-cookie" not in answer.headers
+                received_response = client.post("/sign-up", data=wrong)
+                assert received_response.status_code == 422, wrong
+                assert "<b>" not in received_response.text
+                assert 'role="alert"' in received_response.text
+                assert "set-cookie" not in received_response.headers
 
 
 @pytest.mark.parametrize("headers", [{"Sec-Fetch-Site": "cross-site"}, {"Origin": "https://elsewhere.example"}])

@@ -15,10 +15,10 @@ from tests.conftest import Service
 def test_a_script_is_served_with_what_browsers_need_to_keep_it(service: Service) -> None:
     """It is protected as pages are, and not sent twice."""
     with service.client() as client:
-        answer = client.get("/static/lines.js")
-        assert answer.headers["content-type"].startswith("text/javascript")
-        assert answer.headers["x-content-type-options"] == "nosniff"
-        again = client.get("/static/lines.js", headers={"If-None-Match": answer.headers["etag"]})
+        response = client.get("/static/lines.js")
+        assert response.headers["content-type"].startswith("text/javascript")
+        assert response.headers["x-content-type-options"] == "nosniff"
+        again = client.get("/static/lines.js", headers={"If-None-Match": response.headers["etag"]})
     assert again.status_code == 304
 
 
@@ -31,9 +31,9 @@ def test_a_missing_file_has_the_page_of_a_missing_address(
 ) -> None:
     """The status says whether it is the address or the method."""
     with service.client() as client:
-        answer = client.request(method, path)
-    assert answer.status_code == status
-    assert "<title>Not found" in answer.text
+        response = client.request(method, path)
+    assert response.status_code == status
+    assert "<title>Not found" in response.text
 
 
 SCRIPT = "editor-AB12CD34.js"
@@ -65,23 +65,23 @@ def bundles(tmp_path: Path) -> Get:
 @pytest.mark.parametrize(("encoding", "content"), [("gzip, br", "packed();"), ("identity", "plain();")])
 def test_a_bundled_script_is_compressed_for_who_accepts_it(bundles: Get, encoding: str, content: str) -> None:
     """Its name has the hash of its content, so it is kept for good; the frame of diagrams may load it too."""
-    answer = bundles(f"/bundles/{SCRIPT}", **{"Accept-Encoding": encoding})
-    assert answer.text == content
-    assert answer.headers.get("content-encoding") == ("gzip" if "gzip" in encoding else None)
-    assert answer.headers["content-type"] == "text/javascript; charset=utf-8"
-    assert answer.headers["cache-control"] == "public, max-age=31536000, immutable"
-    assert answer.headers["vary"] == "Accept-Encoding"
-    assert answer.headers["access-control-allow-origin"] == "*"
-    known = {"Accept-Encoding": encoding, "If-None-Match": answer.headers["etag"]}
+    get = bundles(f"/bundles/{SCRIPT}", **{"Accept-Encoding": encoding})
+    assert get.text == content
+    assert get.headers.get("content-encoding") == ("gzip" if "gzip" in encoding else None)
+    assert get.headers["content-type"] == "text/javascript; charset=utf-8"
+    assert get.headers["cache-control"] == "public, max-age=31536000, immutable"
+    assert get.headers["vary"] == "Accept-Encoding"
+    assert get.headers["access-control-allow-origin"] == "*"
+    known = {"Accept-Encoding": encoding, "If-None-Match": get.headers["etag"]}
     assert bundles(f"/bundles/{SCRIPT}", **known).status_code == 304
 
 
 def test_a_small_script_has_no_compressed_copy(bundles: Get) -> None:
     """It is sent as it is, and kept as long."""
-    answer = bundles("/bundles/chunk-SMALL123.js", **{"Accept-Encoding": "gzip"})
-    assert answer.text == "small();"
-    assert "content-encoding" not in answer.headers
-    assert "immutable" in answer.headers["cache-control"]
+    get = bundles("/bundles/chunk-SMALL123.js", **{"Accept-Encoding": "gzip"})
+    assert get.text == "small();"
+    assert "content-encoding" not in get.headers
+    assert "immutable" in get.headers["cache-control"]
 
 
 @pytest.mark.parametrize(
@@ -95,14 +95,14 @@ def test_a_small_script_has_no_compressed_copy(bundles: Get) -> None:
 )
 def test_a_missing_bundle_is_not_kept(bundles: Get, method: str, path: str, status: int) -> None:
     """A page that was open while a new version was installed asks for scripts that are gone."""
-    answer = bundles(path, method)
-    assert answer.status_code == status
-    assert "immutable" not in answer.headers.get("cache-control", "")
+    get = bundles(path, method)
+    assert get.status_code == status
+    assert "immutable" not in get.headers.get("cache-control", "")
 
 
 def test_other_files_are_not_kept_for_good(bundles: Get) -> None:
     """Their content may change under the same name."""
-    answer = bundles("/bundles/manifest.json")
-    assert answer.status_code == 200
-    assert "cache-control" not in answer.headers
-    assert "access-control-allow-origin" not in answer.headers
+    get = bundles("/bundles/manifest.json")
+    assert get.status_code == 200
+    assert "cache-control" not in get.headers
+    assert "access-control-allow-origin" not in get.headers

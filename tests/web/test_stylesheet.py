@@ -10,9 +10,9 @@ from tests.conftest import Service
 def test_the_parts_come_in_one_request_that_browsers_keep(service: Service) -> None:
     """The address tells the content, so it can be kept for good."""
     with service.client() as client:
-        answer = client.get(stylesheet.ADDRESS)
-    assert answer.content == stylesheet.CONTENT
-    assert "immutable" in answer.headers["cache-control"]
+        response = client.get(stylesheet.ADDRESS)
+    assert response.content == stylesheet.CONTENT
+    assert "immutable" in response.headers["cache-control"]
 
 
 def test_colours_are_named_before_they_are_used() -> None:
@@ -28,7 +28,7 @@ def test_no_class_is_styled_by_two_parts() -> None:
     styled_in: dict[str, set[str]] = {}
     for part in (resources.files("holdfast.web") / "style").iterdir():
         rules = re.sub(r"/\*.*?\*/", "", part.read_text(), flags=re.DOTALL)
-        selectors = [one.strip() for group in re.findall(r"([^{}]+)\{", rules) for one in group.split(",")]
+        selectors = [item.strip() for group in re.findall(r"([^{}]+)\{", rules) for item in group.split(",")]
         for selector in selectors:
             if part.name != stylesheet.FIRST and re.fullmatch(r"\.[\w-]+", selector):
                 styled_in.setdefault(selector, set()).add(part.name)

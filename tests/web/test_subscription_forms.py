@@ -18,24 +18,24 @@ def test_a_button_adds_and_removes(clients: ServiceClients, kind: str, word: str
 
     def button() -> tuple[str, str, int]:
         page = eve.get("/ada/ship/issues?state=closed").text
-        found = re.search(
+        hits = re.search(
             rf'action="/ada/ship/{kind}"><input type="hidden" name="next" value="([^"]*)">'
             r'<button[^>]*>(\w+) <span class="pill">(\d+)<',
             page,
         )
-        assert found is not None, page
-        return found[1], found[2], int(found[3])
+        assert hits is not None, page
+        return hits[1], hits[2], int(hits[3])
 
     here = "/ada/ship/issues?state=closed"
     assert button() == (here, kind.title(), before)
-    answer = eve.post(f"/ada/ship/{kind}", data={"add": "true", "next": here})
-    assert (answer.status_code, answer.headers["location"]) == (303, here)
+    response = eve.post(f"/ada/ship/{kind}", data={"add": "true", "next": here})
+    assert (response.status_code, response.headers["location"]) == (303, here)
     assert word in eve.get(here).text.partition('role="status">')[2].partition("</p>")[0]
     assert button() == (here, f"Un{kind}", before + 1)
     eve.post(f"/ada/ship/{kind}", data={"add": "true"})
     assert button()[2] == before + 1
-    answer = eve.post(f"/ada/ship/{kind}", data={"add": "", "next": "https://elsewhere.example/"})
-    assert answer.headers["location"] == "/ada/ship"
+    response = eve.post(f"/ada/ship/{kind}", data={"add": "", "next": "https://elsewhere.example/"})
+    assert response.headers["location"] == "/ada/ship"
     assert button() == (here, kind.title(), before)
 
 

@@ -42,8 +42,8 @@ def person(service: Service, tmp_path: Path) -> Iterator[Callable[[str], Person]
     with ExitStack() as stack:
 
         def make(name: str) -> Person:
-            made = Person(service, tmp_path, name)
-            stack.enter_context(made.api)
-            return made
+            created_person = Person(service, tmp_path, name)
+            stack.enter_context(created_person.api)
+            return created_person
 
         yield make

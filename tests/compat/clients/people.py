@@ -49,8 +49,8 @@ class Person:
     def make(self, name: str, **settings: object) -> None:
         """Make a repository with a first commit on `main`."""
         body = {"name": name, "auto_init": True, "default_branch": "main", **settings}
-        answer = self.api.post("/user/repos", json=body)
-        assert answer.status_code == 201, answer.text
+        response = self.api.post("/user/repos", json=body)
+        assert response.status_code == 201, response.text
 
     def share(self, repository: str, other: "Person", permission: str) -> None:
         """Let somebody else in."""

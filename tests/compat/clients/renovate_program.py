@@ -78,8 +78,8 @@ class Renovate:
 
     def pull(self) -> dict[str, object]:
         """Return its only pull request."""
-        (found,) = self.bot.api.get("/repos/bot/app/pulls", params={"state": "all"}).json()
-        return dict(found)
+        (pulls,) = self.bot.api.get("/repos/bot/app/pulls", params={"state": "all"}).json()
+        return dict(pulls)
 
     def succeed(self) -> None:
         """Report success for the head of its branch, as a CI server does."""

@@ -18,10 +18,10 @@ SECONDS = 100
 
 def program(name: str, package: str) -> str:
     """Find a program of the distribution."""
-    found = shutil.which(name)
-    if found is None:
+    result = shutil.which(name)
+    if result is None:
         pytest.skip(f"no {name}: install the distribution's package (Debian: apt-get install {package})")
-    return found
+    return result
 
 
 def installed(path: Path) -> str:
@@ -68,6 +68,6 @@ def run(command: list[str], *, folder: Path, fails: bool = False, **environment:
         check=False,
         timeout=SECONDS,
     )
-    said = result.stdout + result.stderr
-    assert (result.returncode != 0) == fails, f"{' '.join(command)}\n{said}"
-    return said
+    output = result.stdout + result.stderr
+    assert (result.returncode != 0) == fails, f"{' '.join(command)}\n{output}"
+    return output

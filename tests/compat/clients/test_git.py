@@ -38,8 +38,8 @@ def test_an_empty_repository_is_filled_by_the_first_push(person: Make) -> None:
     ada.git("init", "--quiet", "--initial-branch=trunk", "fresh")
     ada.commit("fresh", "a.txt", "one\n")
     ada.git("push", "--quiet", ada.url("ada/notes"), "trunk", inside="fresh")
-    shown = ada.api.get("/repos/ada/notes").json()
-    assert (shown["empty"], shown["default_branch"]) == (False, "trunk")
+    notes = ada.api.get("/repos/ada/notes").json()
+    assert (notes["empty"], notes["default_branch"]) == (False, "trunk")
     assert (ada.clone("ada/notes", "again") / "a.txt").read_text() == "one\n"
 
 
@@ -231,8 +231,8 @@ def test_of_two_who_push_to_one_branch_one_is_told_to_fetch_first(person: Make) 
     assert "fetch first" in ada.git("push", inside="two", fails=True)
     ada.git("pull", "--quiet", "--rebase", inside="two")
     ada.git("push", "--quiet", inside="two")
-    found = ada.api.get("/repos/ada/notes/git/trees/main").json()["tree"]
-    assert {entry["path"] for entry in found} >= {"one.txt", "two.txt"}
+    result = ada.api.get("/repos/ada/notes/git/trees/main").json()["tree"]
+    assert {entry["path"] for entry in result} >= {"one.txt", "two.txt"}
 
 
 def test_a_push_and_a_merge_at_once_lose_nothing(person: Make) -> None:

@@ -18,8 +18,8 @@ def test_renovate_finds_a_repository_and_proposes_a_change(person: Callable[[str
     api = bot.api
     assert api.get("/user").json()["login"] == "bot"
     assert api.get("/version").json()["version"]
-    found = api.get("/repos/search", params={"uid": bot.account.id, "archived": "false", "limit": 50}).json()
-    assert [repository["full_name"] for repository in found["data"]] == ["bot/app"]
+    result = api.get("/repos/search", params={"uid": bot.account.id, "archived": "false", "limit": 50}).json()
+    assert [repository["full_name"] for repository in result["data"]] == ["bot/app"]
     repository = api.get("/repos/bot/app").json()
     assert repository["permissions"] == {"admin": True, "push": True, "pull": True}
     assert (repository["archived"], repository["mirror"], repository["empty"]) == (False, False, False)

@@ -31,8 +31,8 @@ class Transports:
         """Make a key, add it over the API, and let the person's git use it."""
         key = new_key()
         body = {"title": "laptop", "key": public_text(key)}
-        answer = who.api.post("/user/keys", json=body)
-        assert answer.status_code == 201, answer.text
+        response = who.api.post("/user/keys", json=body)
+        assert response.status_code == 201, response.text
         self.use_key(who, key.export_private_key("openssh"))
 
     def use_key(self, who: Person, private: bytes) -> None:

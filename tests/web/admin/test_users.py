@@ -20,12 +20,12 @@ def test_accounts_are_found_and_made(guild: OrganizationFixture, monkeypatch: py
     response = admin.post(f"{PAGE}/new", data=NEW)
     assert response.status_code == 200
     assert response.headers["cache-control"] == "no-store"
-    found = re.search(r'class="once">([a-z0-9-]+)<', response.text)
-    assert found is not None
-    user = accounts.check_password(guild.clients.database, "fay", Secret(found[1]))
+    hits = re.search(r'class="once">([a-z0-9-]+)<', response.text)
+    assert hits is not None
+    user = accounts.check_password(guild.clients.database, "fay", Secret(hits[1]))
     assert user is not None
     assert user.must_change_password
-    assert found[1] not in admin.get(f"{PAGE}/fay").text
+    assert hits[1] not in admin.get(f"{PAGE}/fay").text
     with counting_queries(guild.clients.database, monkeypatch) as queries:
         listed = admin.get(PAGE).text
     assert len(queries) <= 5
@@ -40,9 +40,11 @@ def test_accounts_are_found_and_made(guild: OrganizationFixture, monkeypatch: py
     )
     assert given.headers["location"] == f"{PAGE}/gil"
     for wrong in ({"username": "ada"}, {"email": "ada@example.org"}, {"password": "short"}, {"username": "a/b"}):
-        answer = admin.post(f"{PAGE}/new", data={**NEW, "username": "hal", "email": "hal@example.org", **wrong})
-        assert answer.status_code in {400, 409, 422}
-        assert 'role="alert"' in answer.text
+        received_response = admin.post(
+            f"{PAGE}/new", data={**NEW, "username": "hal", "email": "hal@example.org", **wrong}
+        )
+        assert received_response.status_code in {400, 409, 422}
+        assert 'role="alert"' in received_response.text
 
 
 def test_accounts_are_changed_closed_and_given_passwords(guild: OrganizationFixture) -> None:

@@ -28,9 +28,9 @@ def archive_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Make an archive with files beside it, once."""
     home = tmp_path_factory.mktemp("conversation")
     write_sample(sample_records(400, 1), home / "phone", OutputFormat.FOLDER, seed=1, keys=KEYS)
-    with archives.open(home / "chats.db", create=True) as opened, backup.open(home / "phone", KEYS) as found:
-        opened.add(found)
-        assert list(opened.copy_media(found))
+    with archives.open(home / "chats.db", create=True) as opened, backup.open(home / "phone", KEYS) as result:
+        opened.add(result)
+        assert list(opened.copy_media(result))
     return home / "chats.db"
 
 
@@ -52,10 +52,10 @@ def hostile_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for number, item in enumerate(items(frames)):
         if item.HasField("standardMessage"):
             item.standardMessage.text.body = IMAGE if number % 2 else f"{EVIL} evil"
-            for one in item.standardMessage.attachments:
-                one.pointer.fileName = EVIL
-                one.pointer.contentType = "text/html"
-                one.pointer.caption = IMAGE
+            for attachment in item.standardMessage.attachments:
+                attachment.pointer.fileName = EVIL
+                attachment.pointer.contentType = "text/html"
+                attachment.pointer.caption = IMAGE
             for link in item.standardMessage.linkPreview:
                 link.url = "javascript:alert(3)"
                 link.title = EVIL
@@ -81,9 +81,9 @@ def hostile_archive(hostile_file: Path) -> OpenArchive:
 
 def shown_in(opened: OpenArchive, path: str, base: str = "", **query: str) -> TemplateResult:
     """Ask for a page, before it is drawn."""
-    found = respond(opened, base, path, query)
-    assert isinstance(found, TemplateResult)
-    return found
+    answer = respond(opened, base, path, query)
+    assert isinstance(answer, TemplateResult)
+    return answer
 
 
 def drawn_in(opened: OpenArchive, path: str, **query: str) -> str:

@@ -28,9 +28,9 @@ def test_one_component_is_one_colour() -> None:
 
 def test_more_components_draw_what_a_picture_has_where() -> None:
     """The example of the specification: a light sky above dark ground."""
-    found = pixels("LEHV6nWB2yk8pyo0adR*.7kCMdnj")
-    assert sum(found[0][2]) > sum(found[-1][2])
-    assert len({colour for row in found for colour in row}) > 10
+    result = pixels("LEHV6nWB2yk8pyo0adR*.7kCMdnj")
+    assert sum(result[0][2]) > sum(result[-1][2])
+    assert len({colour for row in result for colour in row}) > 10
 
 
 @pytest.mark.parametrize("text", ["", "L", "LEHV6n", "LEHV6nWB2yk8pyo0adR*.7kCMdn", "0" * 400, "00ä000", '00"000'])

@@ -203,9 +203,9 @@ def test_a_key_opens_it_for_one_browser_only(tmp_path: Path, sealed: Conversatio
         )
     assert cache.look(sealed, VIEWER, OTHER) == KeyRequired()
     assert cache.look(sealed, VIEWER, None) == KeyRequired()
-    kept = b"".join(path.read_bytes() for path in (tmp_path / "cache").rglob("*") if path.is_file())
+    stored = b"".join(path.read_bytes() for path in (tmp_path / "cache").rglob("*") if path.is_file())
     for secret in (text, str(SET_B.pool), SECRET.reveal(), "SQLite format"):
-        assert secret.encode() not in kept
+        assert secret.encode() not in stored
     again = ConversationCache(tmp_path / "cache", LIMITS)
     assert isinstance(again.look(sealed, VIEWER, SECRET), ImportReady)
     cache.forget(sealed, VIEWER, SECRET)

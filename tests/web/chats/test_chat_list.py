@@ -65,7 +65,7 @@ def test_unread_chats_have_a_badge_and_counts_of_messages_have_none(tmp_path: Pa
     received = [item for item in items(frames) if item.HasField("incoming")]
     for item in received:
         item.incoming.read = True
-    for item in [one for one in received if one.chatId == received[0].chatId][:3]:
+    for item in [item for item in received if item.chatId == received[0].chatId][:3]:
         item.incoming.read = False
     marked = next(chat for chat in chats if chat.id != received[0].chatId and not chat.archived)
     marked.markedUnread = True

@@ -20,9 +20,11 @@ def largest(opened: OpenArchive) -> Chat:
         return max(archive.chats(), key=lambda chat: chat.messages)
 
 
-def ids(shown: TemplateResult) -> list[int]:
+def ids(template_result: TemplateResult) -> list[int]:
     """Return the messages of a page."""
-    return [int(found) for found in re.findall(r'<li class="m [^"]*" id="m(\d+)"', str(shown.values["inside"]))]
+    return [
+        int(item) for item in re.findall(r'<li class="m [^"]*" id="m(\d+)"', str(template_result.values["inside"]))
+    ]
 
 
 def follow(opened: OpenArchive, address: object) -> TemplateResult:
@@ -92,10 +94,10 @@ def test_a_quote_jumps_to_its_message(opened: OpenArchive) -> None:
     assert quoting.quote is not None
     page = drawn_in(opened, f"chat/{quoting.chat_id}", at=format_position(quoting.position))
     assert f'href="/to/{quoting.quote.target_id}"' in page
-    found = respond(opened, "", f"to/{quoting.quote.target_id}", {})
-    assert isinstance(found, RedirectResult)
-    assert found.address.endswith(f"#m{quoting.quote.target_id}")
-    assert quoting.quote.target_id in ids(follow(opened, found.address))
+    answer = respond(opened, "", f"to/{quoting.quote.target_id}", {})
+    assert isinstance(answer, RedirectResult)
+    assert answer.address.endswith(f"#m{quoting.quote.target_id}")
+    assert quoting.quote.target_id in ids(follow(opened, answer.address))
 
 
 def test_pages_stay_small_whatever_is_said(tmp_path: Path) -> None:
@@ -138,8 +140,8 @@ def test_names_and_reactions_of_any_length_fill_no_page(tmp_path: Path) -> None:
         if item.HasField("standardMessage"):
             for reaction in item.standardMessage.reactions:
                 reaction.emoji = long
-            for one in item.standardMessage.attachments:
-                one.pointer.fileName = one.pointer.caption = long
+            for attachment in item.standardMessage.attachments:
+                attachment.pointer.fileName = attachment.pointer.caption = long
         elif item.HasField("poll"):
             item.poll.question = long
     imported(tmp_path / "a.db", write(tmp_path / "one", header, frames))

@@ -39,7 +39,7 @@ def test_a_page_asks_as_much_of_a_long_history_as_of_a_short_one(opened: OpenArc
         with opened.reading() as archive:
             archive.connection.set_trace_callback(None)
         # The full-text index asks its own tables for itself.
-        own = [one for one in asked if not one.startswith("--") and "'main'." not in one]
+        own = [item for item in asked if not item.startswith("--") and "'main'." not in item]
         assert 0 < len(own) <= 24, (path, len(own))
 
 
@@ -62,12 +62,12 @@ def test_whatever_is_asked_there_is_a_page_or_none(
     """Nothing else happens."""
     opened = open_archive_file(archive_file, "chats.db")
     try:
-        found = respond(opened, "", "/".join(path), query)
+        answer = respond(opened, "", "/".join(path), query)
     except PageNotFound:
         return
     finally:
         opened.close()
-    assert not isinstance(found, TemplateResult) or found.status in {200, 400}
+    assert not isinstance(answer, TemplateResult) or answer.status in {200, 400}
 
 
 def test_a_damaged_archive_is_said_to_be_one(archive_file: Path, tmp_path: Path) -> None:
@@ -102,8 +102,8 @@ def test_no_name_or_text_turns_what_stands_beside_it(tmp_path: Path) -> None:
     for item in items(frames):
         if item.HasField("standardMessage"):
             item.standardMessage.text.body = turned
-            for one in item.standardMessage.attachments:
-                one.pointer.fileName = turned
+            for attachment in item.standardMessage.attachments:
+                attachment.pointer.fileName = turned
     imported(tmp_path / "a.db", write(tmp_path / "one", header, frames))
     opened = open_archive_file(tmp_path / "a.db", turned)
     with opened.reading() as archive:
@@ -132,9 +132,9 @@ def test_a_search_is_ended_when_its_time_is_over(archive_file: Path, monkeypatch
         return archive.connection.execute(endless).fetchall()
 
     monkeypatch.setattr(Archive, "search", search)
-    found = respond(opened, "", "search", {"q": "the"})
-    assert isinstance(found, TemplateResult)
-    assert found.status == 503
-    assert "longer than" in str(found.values["problem"])
+    answer = respond(opened, "", "search", {"q": "the"})
+    assert isinstance(answer, TemplateResult)
+    assert answer.status == 503
+    assert "longer than" in str(answer.values["problem"])
     monkeypatch.undo()
     assert "<mark>" in drawn_in(opened, "search", q="the")

@@ -50,11 +50,11 @@ def test_an_encrypted_archive_is_said_to_be_one(admin: httpx.Client, shelf: Path
     pytest.importorskip("sqlcipher3", reason="the extra `encryption` is not installed")
     encrypt_archive(shelf / "chats.db", PASSPHRASE)
     assert "Archive" in admin.get("/-/archives").text
-    answer = admin.get("/-/archives/chats.db")
-    assert answer.status_code == 503
-    assert "chats.db is encrypted" in answer.text
-    assert "holdfast archive serve" in answer.text
-    assert str(shelf) not in answer.text
+    response = admin.get("/-/archives/chats.db")
+    assert response.status_code == 503
+    assert "chats.db is encrypted" in response.text
+    assert "holdfast archive serve" in response.text
+    assert str(shelf) not in response.text
 
 
 def test_only_administrators_know_of_it(service: Service, shelf: Path) -> None:
@@ -66,9 +66,9 @@ def test_only_administrators_know_of_it(service: Service, shelf: Path) -> None:
             assert client.get(path).headers["location"].startswith("/login?next=")
         client.post("/login", data={"name": "ada", "password": "long enough"})
         for path in ("/-/archives", "/-/archives/chats.db", "/-/archives/none"):
-            answer = client.get(path)
-            assert answer.status_code == 403
-            assert "chats.db" not in answer.text
+            response = client.get(path)
+            assert response.status_code == 403
+            assert "chats.db" not in response.text
         assert client.post("/-/archives/chats.db/-forget").status_code == 403
 
 
@@ -144,14 +144,14 @@ def test_the_key_is_asked_for_and_kept_by_the_browser_only(
         assert "This backup is encrypted" in other.get(address).text
     assert admin.post(f"{address}/-forget", headers=FORM).status_code == 303
     assert "This backup is encrypted" in admin.get(address).text
-    said = capfd.readouterr()
-    assert str(SET_B.pool) not in said.out + said.err
+    captured = capfd.readouterr()
+    assert str(SET_B.pool) not in captured.out + captured.err
 
 
 def check_picture(admin: httpx.Client, address: str) -> None:
     """See the first picture of an encrypted folder: whole, in parts, and as nothing that runs."""
-    found = admin.get(f"{address}/search?has=media").text
-    for message in re.findall(rf'{address}/to/(\d+)"', found):
+    result = admin.get(f"{address}/search?has=media").text
+    for message in re.findall(rf'{address}/to/(\d+)"', result):
         page = admin.get(f"{address}/message/{message}").text
         if picture := re.search(r'<img src="([^"]*/attachment/[0-9a-f]{64})"', page):
             break

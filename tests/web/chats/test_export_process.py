@@ -43,7 +43,7 @@ def is_free(folder: Path) -> bool:
 def children() -> set[int]:
     """Return the processes that this one has started."""
     tasks = Path("/proc/self/task").iterdir()
-    return {int(pid) for one in tasks for pid in (one / "children").read_text().split()}
+    return {int(pid) for task in tasks for pid in (task / "children").read_text().split()}
 
 
 def test_what_is_written_is_passed_on(task: ExportTask, slot: BinaryIO, tmp_path: Path) -> None:

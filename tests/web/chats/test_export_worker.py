@@ -50,9 +50,9 @@ def test_both_forms_have_all_messages(plain: Path, sealed: Path) -> None:
     with sqlite3.connect(plain) as connection:
         ((messages,),) = connection.execute("SELECT count(*) FROM message").fetchall()
     for source, key in ((plain, b""), (sealed, KEY)):
-        found = exported(source, "json", key)
-        names = [name for name in found.namelist() if name.startswith("messages/")]
-        lines = [line for name in names for line in found.read(name).splitlines()]
+        zip_file = exported(source, "json", key)
+        names = [name for name in zip_file.namelist() if name.startswith("messages/")]
+        lines = [line for name in names for line in zip_file.read(name).splitlines()]
         assert len(lines) == messages
         assert all(json.loads(line) for line in lines)
         pages = exported(source, "html", key)

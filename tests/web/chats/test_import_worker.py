@@ -47,7 +47,7 @@ def test_a_plain_backup_becomes_an_archive_with_its_findings(tmp_path: Path, tar
     source = write(tmp_path / "one", *copies())
     import_backup(ImportTask(str(source), str(target), "phone.binproto", LIMITS))
     with archives.open(target / READY) as opened:
-        assert [one.source for one in opened.snapshots()] == ["phone.binproto"]
+        assert [snapshot.source for snapshot in opened.snapshots()] == ["phone.binproto"]
         assert opened.connection.execute("SELECT valid FROM page_verdict").fetchone() == (1,)
     assert {path.name for path in target.iterdir()} <= {READY, "progress"}
 

@@ -27,12 +27,12 @@ def test_files_are_shown_as_what_no_browser_runs(opened: OpenArchive, archive_fi
     """Pictures, sound and films; everything else is to be kept."""
     shown = set()
     for digest, content_type in kept_files(archive_file):
-        found = respond(opened, "", f"media/{digest}", {})
-        assert isinstance(found, MediaResult)
-        assert found.file.path.stem == digest
-        shown.add((found.inline, found.media_type))
+        answer = respond(opened, "", f"media/{digest}", {})
+        assert isinstance(answer, MediaResult)
+        assert answer.file.path.stem == digest
+        shown.add((answer.inline, answer.media_type))
         if not content_type.startswith(("image/", "video/", "audio/", "text/")):
-            assert (found.inline, found.media_type) == (False, "application/octet-stream")
+            assert (answer.inline, answer.media_type) == (False, "application/octet-stream")
     assert any(inline and kind.startswith("image/") for inline, kind in shown)
 
 
@@ -47,9 +47,9 @@ def test_types_that_run_are_only_kept(archive_file: Path, tmp_path: Path, kind: 
     with sqlite3.connect(copy) as connection:
         connection.execute("UPDATE attachment SET content_type = ?, file_name = 'a<b>.html'", (kind,))
     digest = kept_files(copy)[0][0]
-    found = respond(open_archive_file(copy, ""), "", f"media/{digest}", {})
-    assert isinstance(found, MediaResult)
-    assert (found.inline, found.media_type) == (False, "application/octet-stream")
+    answer = respond(open_archive_file(copy, ""), "", f"media/{digest}", {})
+    assert isinstance(answer, MediaResult)
+    assert (answer.inline, answer.media_type) == (False, "application/octet-stream")
 
 
 @pytest.mark.parametrize("path", ["../../secret", "/etc/hostname", "", "link"])
@@ -92,10 +92,10 @@ def test_a_page_shows_small_copies_of_large_photos(archive_file: Path, tmp_path:
     assert isinstance(small, MediaResult)
     photo = large_photo()
     small.file.path.write_bytes(photo)
-    found = respond(opened, "", f"media/{digest}/thumbnail", {})
-    assert isinstance(found, ThumbnailResult)
-    assert found.media_type == "image/webp"
-    assert len(found.content) < len(photo)
+    answer = respond(opened, "", f"media/{digest}/thumbnail", {})
+    assert isinstance(answer, ThumbnailResult)
+    assert answer.media_type == "image/webp"
+    assert len(answer.content) < len(photo)
     assert isinstance(respond(opened, "", f"media/{digest}", {}), MediaResult)
     with sqlite3.connect(copy) as connection:
         connection.execute("UPDATE attachment SET size = ?", (len(photo),))

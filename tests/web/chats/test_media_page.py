@@ -15,14 +15,14 @@ from tests.web.chats.conftest import EVIL, drawn_in, shown_in
 
 def tiles_of(opened: OpenArchive, **query: str) -> list[MediaTile]:
     """List the files of all pages."""
-    found: list[MediaTile] = []
+    media_tiles: list[MediaTile] = []
     while True:
         values = shown_in(opened, "media", **query).values
         months = values["months"]
         assert isinstance(months, list)
-        found += [tile for _, tiles in months for tile in tiles]
+        media_tiles += [tile for _, tiles in months for tile in tiles]
         if not values["more"]:
-            return found
+            return media_tiles
         query = dict(parse_qsl(urlsplit(str(values["more"])).query))
 
 

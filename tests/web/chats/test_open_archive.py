@@ -17,9 +17,9 @@ from tests.web.chats.conftest import shown_in
 
 def test_connections_are_lent_and_given_back(opened: OpenArchive) -> None:
     """Whoever comes second while the first reads gets another one; later the same ones are used again."""
-    with opened.reading() as one, opened.reading() as other:
-        assert one is not other
-        both = {id(one), id(other)}
+    with opened.reading() as archives, opened.reading() as other:
+        assert archives is not other
+        both = {id(archives), id(other)}
     with opened.reading() as again:
         assert id(again) in both
 
@@ -46,16 +46,16 @@ def test_answers_are_kept_until_the_archive_changes(tmp_path: Path) -> None:
     place = tmp_path / "chats.db"
     imported(place, write(tmp_path / "one", *copies()))
     opened = open_archive_file(place, "chats.db")
-    made: list[int] = []
+    created: list[int] = []
 
     def count() -> int:
-        made.append(1)
+        created.append(1)
         with opened.reading() as archive:
             return len(archive.snapshots())
 
     with opened.reading():
         assert [opened.cached("n", count), opened.cached("n", count)] == [1, 1]
-    assert len(made) == 1
+    assert len(created) == 1
     imported(place, later(tmp_path / "two", random.Random(1), days=3))
     with opened.reading():
         assert opened.cached("n", count) == 2
@@ -90,9 +90,9 @@ def test_an_archive_with_values_of_wrong_types_is_a_page_that_says_so(
     connection.close()
     opened = open_archive_file(tmp_path / "a.db", "a.db")
     for path in ("", "search", "people", "statistics", "about", f"chat/{chat}"):
-        shown = shown_in(opened, path)
-        assert shown.status == 503
-        assert f"{table}.{column}" in str(shown.values["problem"])
+        template_result = shown_in(opened, path)
+        assert template_result.status == 503
+        assert f"{table}.{column}" in str(template_result.values["problem"])
     with open_archive_file(tmp_path / "a.db", "a.db", is_ours=True).reading():
         pass
 

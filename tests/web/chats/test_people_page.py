@@ -21,9 +21,9 @@ def test_people_are_found_by_name_and_number(opened: OpenArchive) -> None:
     assert isinstance(rows, list)
     somebody = next(row.person for row in rows if row.person.phone and row.person.name.isascii())
     for text in (somebody.name.upper(), somebody.phone or ""):
-        found = shown_in(opened, "people", q=text).values["rows"]
-        assert isinstance(found, list)
-        assert somebody.id in {row.person.id for row in found}
+        result = shown_in(opened, "people", q=text).values["rows"]
+        assert isinstance(result, list)
+        assert somebody.id in {row.person.id for row in result}
     assert "No contacts match" in drawn_in(opened, "people", q="no such person")
 
 

@@ -104,10 +104,10 @@ def test_a_backup_is_renamed_and_deleted_by_its_name(
         ("There is no user or organization named nobody.", {"user": "nobody"}),
         ("This backup is your own", {"user": "ada"}),
     ):
-        answer = ada.post(f"{address}/-share", data=form)
-        assert answer.status_code in {404, 422}
-        assert problem.casefold() in answer.text.casefold()
-        assert 'value="Holidays"' in answer.text
+        response = ada.post(f"{address}/-share", data=form)
+        assert response.status_code in {404, 422}
+        assert problem.casefold() in response.text.casefold()
+        assert 'value="Holidays"' in response.text
     wrong = ada.post(f"{address}/-delete", data={"confirm": "one"})
     assert wrong.status_code == 422
     assert "type Holidays to confirm" in wrong.text
@@ -130,8 +130,8 @@ def test_a_folder_stays_encrypted_and_its_pictures_are_read_from_the_store(
     ada.post(f"{address}/-share", data={"user": "bob"})
     for client in (ada, bob):
         assert "This backup is encrypted" in client.get(f"{address}/").text
-        answer = client.post(f"{address}/-key", data={"key": str(SET_B.pool), "account": str(SET_B.aci)})
-        assert answer.status_code == 303
+        response = client.post(f"{address}/-key", data={"key": str(SET_B.pool), "account": str(SET_B.aci)})
+        assert response.status_code == 303
         assert "Forget key" in imported(client, address)
         check_picture(client, address)
     assert not list((service.settings.data / "cache" / "chats").rglob("source"))
@@ -159,11 +159,11 @@ def test_a_zipped_folder_is_uploaded_with_a_form(
     assert sent.status_code == 303
     address = sent.headers["location"].rstrip("/")
     assert "This backup is encrypted" in ada.get(f"{address}/").text
-    answer = ada.post(f"{address}/-key", data={"key": str(SET_B.pool), "account": str(SET_B.aci)})
+    response = ada.post(f"{address}/-key", data={"key": str(SET_B.pool), "account": str(SET_B.aci)})
     if damaged:
         said = "This backup cannot be read: main in the ZIP archive is damaged."
         # It is said once, here or on the next page.
-        wait_for(lambda: said in answer.text or said in ada.get(f"{address}/").text, 60)
+        wait_for(lambda: said in response.text or said in ada.get(f"{address}/").text, 60)
     else:
         assert "Forget key" in imported(ada, address)
         check_picture(ada, address)
@@ -242,8 +242,10 @@ def test_tokens_and_administrators_who_act_as_somebody_read_nothing(
     assert admin.get(f"{address}/", params={"sudo": "ada"}).status_code in {403, 404}
     assert admin.get(LIST, params={"sudo": "ada"}).status_code in {200, 403}
     assert address not in admin.get(LIST, params={"sudo": "ada"}).text
-    made = ada.post("/api/v1/users/ada/tokens", json={"name": "t", "scopes": ["all"]}, auth=("ada", "long enough"))
-    token = {"Authorization": f"token {made.json()['sha1']}"}
+    response = ada.post(
+        "/api/v1/users/ada/tokens", json={"name": "t", "scopes": ["all"]}, auth=("ada", "long enough")
+    )
+    token = {"Authorization": f"token {response.json()['sha1']}"}
     with httpx.Client(base_url=ada.base_url, headers={"accept": "text/html", **token}) as client:
         assert client.get(f"{address}/").status_code == 403
         assert client.get(LIST).status_code == 403

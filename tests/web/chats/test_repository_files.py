@@ -74,8 +74,8 @@ def test_a_file_is_shown_as_a_conversation(ada: httpx.Client) -> None:
     assert page.count("<h1") == 1
     assert "my <b> backup" not in page
     assert f'href="{address}/search"' in page
-    found = ada.get(f"{address}/search?q=the").text
-    assert "<mark>" in found
+    result = ada.get(f"{address}/search?q=the").text
+    assert "<mark>" in result
     assert ada.get(f"{address}/nope").status_code == 404
     large = f"{AT}/large.binproto"
     wait_for(lambda: "Importing the backup" not in ada.get(large).text, 60)
@@ -238,10 +238,10 @@ def test_too_many_are_told_when_to_come_back(
 
 def test_no_browser_keeps_a_conversation(clients: ServiceClients, ada: httpx.Client) -> None:
     """Nor any page on the way to one."""
-    answers = [ada.get(PLAIN), ada.get(SEALED), ada.get(f"{AT}/a.db")]
+    responses = [ada.get(PLAIN), ada.get(SEALED), ada.get(f"{AT}/a.db")]
     wait_for(lambda: "Importing the backup" not in ada.get(PLAIN).text, 60)
-    answers += [ada.get(f"{PLAIN}/{path}") for path in ("", "people", "search?q=the", "about")]
-    assert {answer.headers["cache-control"] for answer in answers} == {"no-store"}
+    responses += [ada.get(f"{PLAIN}/{path}") for path in ("", "people", "search?q=the", "about")]
+    assert {response.headers["cache-control"] for response in responses} == {"no-store"}
 
 
 def test_a_backup_in_the_clear_is_warned_of_where_everybody_can_read_it(

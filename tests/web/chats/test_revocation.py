@@ -149,13 +149,13 @@ def test_logging_out_closes_what_a_key_opened(clients: ServiceClients, ada: http
         wait_for(lambda: "Importing the backup" not in browser.get(SEALED).text, 60)
         assert "Forget key" in browser.get(SEALED).text
         assert any(cache_of(clients.service.settings).folder.glob("s*/sealed"))
-        kept = dict(browser.cookies)
+        stored = dict(browser.cookies)
         left = browser.post("/logout")
         assert 'holdfast_chats=""' in left.headers["set-cookie"]
         assert left.headers["clear-site-data"] == '"cache"'
         assert not any(cache_of(clients.service.settings).folder.glob("s*/sealed"))
         assert "holdfast_chats" not in browser.cookies
-    with httpx.Client(base_url=clients.service.url, timeout=60, cookies=kept) as again:
+    with httpx.Client(base_url=clients.service.url, timeout=60, cookies=stored) as again:
         assert "Forget key" not in again.get(SEALED, headers={"accept": "text/html"}).text
 
 

@@ -17,26 +17,26 @@ pieces = st.text(st.sampled_from("ab <>&\"'" + OPEN + CLOSE), max_size=60)
 @given(pieces)
 def test_only_marks_are_added_to_what_was_said(snippet: str) -> None:
     """Whatever the text holds, also the signs that tell where something was found."""
-    made = str(highlight_snippet(snippet))
-    without = made.replace("<mark>", "").replace("</mark>", "")
-    assert made.count("<mark>") == made.count("</mark>")
+    created = str(highlight_snippet(snippet))
+    without = created.replace("<mark>", "").replace("</mark>", "")
+    assert created.count("<mark>") == created.count("</mark>")
     assert without == str(escape(re.sub(f"[{OPEN}{CLOSE}]", "", snippet)))
 
 
 def hits(opened: OpenArchive, **query: str) -> list[SearchHit]:
     """Search."""
-    found = shown_in(opened, "search", **query).values["hits"]
-    assert isinstance(found, list)
-    return found
+    result = shown_in(opened, "search", **query).values["hits"]
+    assert isinstance(result, list)
+    return result
 
 
 def test_words_are_found_and_marked(opened: OpenArchive) -> None:
     """In all chats, each hit with the way to its message."""
-    found = hits(opened, q="the")
-    assert found
+    search_hits = hits(opened, q="the")
+    assert search_hits
     # What was found may also stand in a poll's answers or a file's name.
-    assert sum("<mark>" in hit.text for hit in found) > len(found) // 2
-    assert all(re.fullmatch(r"/to/\d+", hit.address) for hit in found)
+    assert sum("<mark>" in hit.text for hit in search_hits) > len(search_hits) // 2
+    assert all(re.fullmatch(r"/to/\d+", hit.address) for hit in search_hits)
 
 
 def test_filters_narrow(opened: OpenArchive) -> None:
@@ -61,11 +61,11 @@ def test_more_hits_are_a_link_away(opened: OpenArchive) -> None:
     seen: list[str] = []
     query: dict[str, str] = {"is": "in"}
     while True:
-        found = shown_in(opened, "search", **query)
-        listed = found.values["hits"]
+        template_result = shown_in(opened, "search", **query)
+        listed = template_result.values["hits"]
         assert isinstance(listed, list)
         seen += [hit.address for hit in listed]
-        more = re.search(r"below=(\d+)", str(found.values["more"]))
+        more = re.search(r"below=(\d+)", str(template_result.values["more"]))
         if more is None:
             break
         query["below"] = more[1]
@@ -80,8 +80,8 @@ def test_what_cannot_be_looked_for_is_said(opened: OpenArchive) -> None:
         {"q": "x", "since": "soon"},
         {"q": "x", "from": EVIL},
     ):
-        shown = shown_in(opened, "search", **query)
-        assert shown.status == 400
+        template_result = shown_in(opened, "search", **query)
+        assert template_result.status == 400
         page = drawn_in(opened, "search", **query)
         assert 'role="alert"' in page
         assert EVIL not in page

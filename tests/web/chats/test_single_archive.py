@@ -30,16 +30,16 @@ def client(archive_file: Path, shared_server: SharedServer) -> Iterator[httpx.Cl
 
 def enter(client: httpx.Client) -> None:
     """Open the address that was printed."""
-    answer = client.get(f"/open/{TOKEN}")
-    assert (answer.status_code, answer.headers["location"]) == (303, "/")
+    response = client.get(f"/open/{TOKEN}")
+    assert (response.status_code, response.headers["location"]) == (303, "/")
 
 
 def test_the_address_works_once(client: httpx.Client) -> None:
     """For one browser, whose cookie no script reads; nobody else gets in with it."""
     assert client.get("/").status_code == 403
-    answer = client.get(f"/open/{TOKEN}")
-    assert answer.status_code == 303
-    cookie = answer.headers["set-cookie"].lower()
+    response = client.get(f"/open/{TOKEN}")
+    assert response.status_code == 303
+    cookie = response.headers["set-cookie"].lower()
     assert "httponly" in cookie
     assert "samesite=strict" in cookie
     assert "Chats" in client.get("/").text

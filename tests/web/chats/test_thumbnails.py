@@ -29,19 +29,19 @@ def photo(size: tuple[int, int], kind: str = "JPEG", mode: str = "RGB", **option
 def opened(data: bytes | None) -> Image.Image:
     """Open what was made."""
     assert data is not None
-    made = Image.open(io.BytesIO(data))
-    assert made.format == "WEBP"
-    return made
+    created = Image.open(io.BytesIO(data))
+    assert created.format == "WEBP"
+    return created
 
 
 @pytest.mark.parametrize(("size", "small"), [((4000, 3000), (840, 630)), ((1000, 3000), (280, 840))])
 def test_a_photo_is_made_smaller_and_keeps_its_shape(size: tuple[int, int], small: tuple[int, int]) -> None:
     """The longest side decides."""
     content = photo(size)
-    made = make_thumbnail(content)
-    assert opened(made).size == small
-    assert made is not None
-    assert len(made) < len(content)
+    created = make_thumbnail(content)
+    assert opened(created).size == small
+    assert created is not None
+    assert len(created) < len(content)
 
 
 def test_a_photo_is_turned_and_loses_its_metadata() -> None:
@@ -49,18 +49,18 @@ def test_a_photo_is_turned_and_loses_its_metadata() -> None:
     exif = Image.Exif()
     exif[ORIENTATION] = ROTATED
     exif[0x010F] = "a camera"
-    made = opened(make_thumbnail(photo((3000, 2000), exif=exif)))
-    assert made.size == (560, 840)
-    assert not made.getexif()
+    image = opened(make_thumbnail(photo((3000, 2000), exif=exif)))
+    assert image.size == (560, 840)
+    assert not image.getexif()
 
 
 @pytest.mark.parametrize("mode", ["RGBA", "LA", "P", "L", "CMYK"])
 def test_every_kind_of_pixel_is_understood(mode: str) -> None:
     """Transparency stays."""
     kind = "JPEG" if mode == "CMYK" else "PNG"
-    made = opened(make_thumbnail(photo((2000, 2000), kind, mode, compress_level=0)))
-    assert max(made.size) == LONGEST_SIDE
-    assert made.mode == ("RGBA" if mode in {"RGBA", "LA"} else "RGB")
+    image = opened(make_thumbnail(photo((2000, 2000), kind, mode, compress_level=0)))
+    assert max(image.size) == LONGEST_SIDE
+    assert image.mode == ("RGBA" if mode in {"RGBA", "LA"} else "RGB")
 
 
 def animation() -> bytes:

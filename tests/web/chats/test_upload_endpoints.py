@@ -207,5 +207,5 @@ def test_nothing_of_an_upload_is_logged(
     name = f"private-{os.urandom(4).hex()}.backup"
     sent = ada.post(LIST, files={"file": (name, path.read_bytes())})
     assert "This backup is encrypted" in ada.get(sent.headers["location"]).text
-    said = capfd.readouterr()
-    assert name not in said.out + said.err
+    captured = capfd.readouterr()
+    assert name not in captured.out + captured.err

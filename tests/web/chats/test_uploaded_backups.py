@@ -79,13 +79,13 @@ def upload(app: App, actor: Actor, files: dict[str, bytes], *, is_folder: bool =
 )
 def test_a_folder_is_known_by_its_names(app: App, admin: Actor, paths: list[str], kind: FileKind | None) -> None:
     """Whichever folder was chosen: that of all snapshots, the one around it, or one snapshot."""
-    made = upload(app, admin, dict.fromkeys(paths, b"x"))
+    chat_backup = upload(app, admin, dict.fromkeys(paths, b"x"))
     if kind is None:
         with pytest.raises(ApiError) as refused:
-            check_kind(app, admin, made)
+            check_kind(app, admin, chat_backup)
         assert refused.value.status == 422
     else:
-        assert check_kind(app, admin, made) is kind
+        assert check_kind(app, admin, chat_backup) is kind
     assert not list((app.settings.data / "repositories").rglob("main*"))
 
 
@@ -97,12 +97,12 @@ def test_a_file_is_known_by_its_content(app: App, admin: Actor, tmp_path: Path) 
         (write(tmp_path / "plain", *copies()).read_bytes(), FileKind.PLAIN),
         (sealed.read_bytes(), FileKind.SEALED),
     ):
-        made = upload(app, admin, {"x": content}, is_folder=False)
-        assert check_kind(app, admin, made) is kind
-        source = make_source(app, admin, chat_uploads.complete(app, admin, made.uuid, kind=kind.value))
+        chat_backup = upload(app, admin, {"x": content}, is_folder=False)
+        assert check_kind(app, admin, chat_backup) is kind
+        source = make_source(app, admin, chat_uploads.complete(app, admin, chat_backup.uuid, kind=kind.value))
         assert (source.name, source.kind, source.path) == ("backup", kind, None)
         assert source.media is None or source.media() is None
-        assert source.origin == UploadOrigin(made.id, made.owner_id)
+        assert source.origin == UploadOrigin(chat_backup.id, chat_backup.owner_id)
         assert source.write is not None
         source.write(tmp_path / f"copy of {kind}")
         copy = tmp_path / f"copy of {kind}"
@@ -115,8 +115,8 @@ def test_the_attachments_of_an_encrypted_folder_stay_in_the_store(app: App, admi
     write_sample(sample_records(60, 1), tmp_path / "SignalBackups", OutputFormat.FOLDER, seed=1, keys=KEYS)
     files = files_below(tmp_path / "SignalBackups")
     files[f"SignalBackups/files/{KEY.name[:2]}/{KEY.name}"] = b"encrypted"
-    made = upload(app, admin, files)
-    done = chat_uploads.complete(app, admin, made.uuid, kind="sealed")
+    chat_backup = upload(app, admin, files)
+    done = chat_uploads.complete(app, admin, chat_backup.uuid, kind="sealed")
     source = make_source(app, admin, done)
     assert source.write is not None
     source.write(tmp_path / "copy")
@@ -145,9 +145,9 @@ def test_a_zipped_folder_is_read_in_place(app: App, admin: Actor, tmp_path: Path
     """Only what the import reads is written to this machine; attachments are opened inside of the ZIP archive."""
     write_sample(sample_records(60, 1), tmp_path / "SignalBackups", OutputFormat.FOLDER, seed=1, keys=KEYS)
     files = files_below(tmp_path / "SignalBackups")
-    made = upload(app, admin, {"phone.zip": zip_of(files, method)}, is_folder=False)
-    assert check_kind(app, admin, made) is FileKind.SEALED
-    source = make_source(app, admin, chat_uploads.complete(app, admin, made.uuid, kind="sealed"))
+    chat_backup = upload(app, admin, {"phone.zip": zip_of(files, method)}, is_folder=False)
+    assert check_kind(app, admin, chat_backup) is FileKind.SEALED
+    source = make_source(app, admin, chat_uploads.complete(app, admin, chat_backup.uuid, kind="sealed"))
     assert source.write is not None
     source.write(tmp_path / "copy")
     attachments = {path for path in files if path.startswith("SignalBackups/files/")}
@@ -165,8 +165,8 @@ def test_a_zipped_folder_is_read_in_place(app: App, admin: Actor, tmp_path: Path
 def test_other_zip_archives_are_what_they_were(app: App, admin: Actor) -> None:
     """An export is read by the import; so is what is none, which says what it is. A bomb is refused at once."""
     for files in ({"export/main.jsonl": b"{}"}, {"photos/a.jpg": b"x"}):
-        made = upload(app, admin, {"x.zip": zip_of(files)}, is_folder=False)
-        assert check_kind(app, admin, made) is FileKind.PLAIN
+        chat_backup = upload(app, admin, {"x.zip": zip_of(files)}, is_folder=False)
+        assert check_kind(app, admin, chat_backup) is FileKind.PLAIN
     bomb = zip_of({"signal-backup-1/main": bytes(10_000_000)}, zipfile.ZIP_DEFLATED)
     with pytest.raises(ApiError, match="compressed more") as refused:
         check_kind(app, admin, upload(app, admin, {"x.zip": bomb}, is_folder=False))
@@ -176,8 +176,8 @@ def test_other_zip_archives_are_what_they_were(app: App, admin: Actor) -> None:
 def test_all_files_of_an_export_are_written_for_the_import(app: App, admin: Actor, tmp_path: Path) -> None:
     """Its attachments are imported."""
     files = {"export/main.jsonl": b"{}", f"export/{MEDIA}": b"media", "export/empty": b""}
-    made = upload(app, admin, files)
-    source = make_source(app, admin, chat_uploads.complete(app, admin, made.uuid, kind="plain"))
+    chat_backup = upload(app, admin, files)
+    source = make_source(app, admin, chat_uploads.complete(app, admin, chat_backup.uuid, kind="plain"))
     assert source.media is None
     assert source.write is not None
     source.write(tmp_path / "copy")
@@ -189,8 +189,8 @@ def test_an_import_that_begins_after_access_was_revoked_reads_nothing(
 ) -> None:
     """The permission is looked at when the bytes are read."""
     (bob,) = make_people(app.database, "bob")
-    made = upload(app, admin, {"x": b"secret"}, is_folder=False)
-    done = chat_uploads.complete(app, admin, made.uuid, kind="plain")
+    chat_backup = upload(app, admin, {"x": b"secret"}, is_folder=False)
+    done = chat_uploads.complete(app, admin, chat_backup.uuid, kind="plain")
     chat_backups.share(app, admin, done.uuid, "bob")
     source = make_source(app, Actor(bob), chat_backups.find(app, Actor(bob), done.uuid))
     chat_backups.unshare(app, admin, done.uuid, bob.id)

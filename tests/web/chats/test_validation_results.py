@@ -24,21 +24,21 @@ def faulty(tmp_path: Path) -> OpenArchive:
         if number % 10 == 0:
             item.authorId = 999_999
     source = write(tmp_path / "one", header, frames)
-    with archives.open(tmp_path / "a.db", create=True) as archive, backup.open(source) as found:
-        archive.add(found)
-        store_findings(archive.connection, found)
+    with archives.open(tmp_path / "a.db", create=True) as archive, backup.open(source) as result:
+        archive.add(result)
+        store_findings(archive.connection, result)
     return open_archive_file(tmp_path / "a.db", "a.db")
 
 
 def test_findings_lead_to_their_frames(faulty: OpenArchive) -> None:
     """Each frame is shown as JSON, in which what people wrote stays text."""
     with faulty.reading() as opened:
-        verdict, found = read_findings(opened.connection, 1000, 0)
+        verdict, finding_rows = read_findings(opened.connection, 1000, 0)
     assert not verdict.valid
-    assert verdict.errors == len([one for one in found if one.severity == "error"]) > 0
+    assert verdict.errors == len([item for item in finding_rows if item.severity == "error"]) > 0
     page = drawn_in(faulty, "findings")
     assert "not valid" in page
-    frames = {one.frame for one in found if one.frame is not None}
+    frames = {item.frame for item in finding_rows if item.frame is not None}
     shown = [drawn_in(faulty, f"frame/{number}") for number in frames]
     assert all(f'href="/frame/{number}"' in page for number in frames)
     assert any("999999" in frame for frame in shown)
@@ -52,9 +52,9 @@ def test_a_good_backup_has_none(tmp_path: Path) -> None:
     """And that is said."""
     with (
         archives.open(tmp_path / "a.db", create=True) as archive,
-        backup.open(write(tmp_path / "one", *copies())) as found,
+        backup.open(write(tmp_path / "one", *copies())) as result,
     ):
-        archive.add(found)
-        store_findings(archive.connection, found)
+        archive.add(result)
+        store_findings(archive.connection, result)
     page = drawn_in(open_archive_file(tmp_path / "a.db", "a.db"), "findings")
     assert "No problems found" in page

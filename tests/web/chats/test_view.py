@@ -24,8 +24,8 @@ whole = st.integers(0, 2**63 - 1)
 @given(whole, whole, whole)
 def test_places_come_back_from_addresses(ms: int, n: int, number: int) -> None:
     """Every place a message can have."""
-    place = Position(ms, n, number)
-    assert parse_position(format_position(place)) == place
+    position = Position(ms, n, number)
+    assert parse_position(format_position(position)) == position
 
 
 @given(st.text(max_size=30))

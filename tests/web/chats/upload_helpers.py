@@ -38,10 +38,10 @@ def log_in(client: httpx.Client, name: str, password: str = "long enough") -> No
 def begin(client: httpx.Client, name: str, files: dict[str, bytes], *, is_folder: bool = False) -> ScriptedUpload:
     """Begin an upload, or go on with it."""
     described = [{"path": path, "size": len(content), "modified": 7} for path, content in files.items()]
-    answer = client.post(UPLOADS, json={"name": name, "is_folder": is_folder, "files": described})
-    assert answer.status_code == 201, answer.text
-    found = answer.json()
-    return ScriptedUpload(client, found["address"], found["chunk_bytes"], found["received"])
+    response = client.post(UPLOADS, json={"name": name, "is_folder": is_folder, "files": described})
+    assert response.status_code == 201, response.text
+    result = response.json()
+    return ScriptedUpload(client, result["address"], result["chunk_bytes"], result["received"])
 
 
 def files_below(folder: Path) -> dict[str, bytes]:

@@ -36,9 +36,9 @@ def test_a_writer_restores_a_deleted_branch(clients: ServiceClients, git: Git, a
     before = clients.anonymous.get("/repos/ada/Notes/branches/feature/x").json()["commit"]["id"]
     ada.post(f"{AT}/branches/delete", data={"name": "feature/x"})
     page = ada.get(f"{AT}/activity").text
-    found = re.search(r'name="version" value="(\d+)"', page)
-    assert found is not None
-    restored = ada.post(f"{AT}/activity/restore", data={"version": found[1]})
+    hits = re.search(r'name="version" value="(\d+)"', page)
+    assert hits is not None
+    restored = ada.post(f"{AT}/activity/restore", data={"version": hits[1]})
     assert (restored.status_code, restored.headers["location"]) == (303, f"{AT}/activity")
     assert "Branch feature/x restored." in ada.get(f"{AT}/activity").text
     assert clients.anonymous.get("/repos/ada/Notes/branches/feature/x").json()["commit"]["id"] == before

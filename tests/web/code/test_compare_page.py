@@ -24,8 +24,8 @@ def test_the_form_leads_to_the_comparison(clients: ServiceClients, git: Git) -> 
     """And keeps what was typed when it names nothing."""
     site = visitor(clients)
     assert "Choose two" in site.get(f"{AT}/compare").text
-    answer = site.get(f"{AT}/compare", params={"base": "feature/x", "head": "main"})
-    assert (answer.status_code, answer.headers["location"]) == (303, f"{AT}/compare/feature/x...main")
+    response = site.get(f"{AT}/compare", params={"base": "feature/x", "head": "main"})
+    assert (response.status_code, response.headers["location"]) == (303, f"{AT}/compare/feature/x...main")
     lost = site.get(f"{AT}/compare/main...<b>nowhere")
     assert lost.status_code == 404
     assert "There is no branch, tag or commit named &lt;b&gt;nowhere" in lost.text

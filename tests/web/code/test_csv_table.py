@@ -15,9 +15,9 @@ words = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=
 
 def table_of(text: str, name: str = "a.csv", first: int = 1) -> CsvTable:
     """Read a table that is one."""
-    found = read_table(name, text, first)
-    assert found is not None
-    return found
+    csv_table = read_table(name, text, first)
+    assert csv_table is not None
+    return csv_table
 
 
 @given(st.lists(st.lists(words, min_size=2, max_size=5), min_size=1, max_size=8))
@@ -28,9 +28,9 @@ def test_what_a_program_wrote_is_read(rows: list[list[str]]) -> None:
     # Only the first line tells the delimiter: it must have more commas than anything else.
     if any(char in "".join(rows[0]) for char in ';\t|\n\r,"'):
         return
-    found = table_of(file.getvalue())
+    csv_table = table_of(file.getvalue())
     width = max(map(len, rows))
-    assert [found.header, *found.rows] == [[*row, *[""] * (width - len(row))] for row in rows]
+    assert [csv_table.header, *csv_table.rows] == [[*row, *[""] * (width - len(row))] for row in rows]
 
 
 @pytest.mark.parametrize(
@@ -57,10 +57,10 @@ def test_what_is_no_table_is_shown_as_text(text: str) -> None:
 def test_a_page_is_bounded() -> None:
     """In rows, columns and the length of a cell; pages follow one another."""
     wide = ",".join(f"c{number}" for number in range(MOST_COLUMNS + 5))
-    found = table_of("\n".join([wide, "x" * 1000 + ",y", *["1,2"] * (2 * ROWS)]))
-    assert (len(found.header), found.hidden_columns, len(found.rows)) == (MOST_COLUMNS, 5, ROWS)
-    assert found.rows[0][0] == "x" * LONGEST_CELL + "…"
-    assert (found.first, found.last, found.before, found.after) == (1, ROWS, None, ROWS + 1)
+    csv_table = table_of("\n".join([wide, "x" * 1000 + ",y", *["1,2"] * (2 * ROWS)]))
+    assert (len(csv_table.header), csv_table.hidden_columns, len(csv_table.rows)) == (MOST_COLUMNS, 5, ROWS)
+    assert csv_table.rows[0][0] == "x" * LONGEST_CELL + "…"
+    assert (csv_table.first, csv_table.last, csv_table.before, csv_table.after) == (1, ROWS, None, ROWS + 1)
     text = "a,b\n" + "".join(f"{number},x\n" for number in range(1, 2 * ROWS + 4))
     starts, numbers, page = [], [], table_of(text)
     for _ in range(3):

@@ -20,11 +20,11 @@ pytestmark = pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Make a repository with files, directories and a submodule, in two commits."""
-    made = new_repository(tmp_path / "7.git")
+    created = new_repository(tmp_path / "7.git")
     first: dict[bytes, bytes | None] = {b"B.txt": b"12345", b"a.txt": b"", b"z/c d.txt": b"c", b"Dir/e\xff": b"e"}
-    commit(made, first, message=b"Add files\n\nAll of them.\n", when=1000)
-    commit(made, {b"a.txt": b"a", b"lib": b"1" * 40}, message=b"Add a\n", when=2000, modes={b"lib": b"160000"})
-    return made
+    commit(created, first, message=b"Add files\n\nAll of them.\n", when=1000)
+    commit(created, {b"a.txt": b"a", b"lib": b"1" * 40}, message=b"Add a\n", when=2000, modes={b"lib": b"160000"})
+    return created
 
 
 def listed(app: App, folder: Path, path: str = "", number: int = 1) -> Directory:
@@ -42,18 +42,18 @@ def listed(app: App, folder: Path, path: str = "", number: int = 1) -> Directory
 
 def test_directories_come_first_and_case_is_ignored(app: App, folder: Path) -> None:
     """Each entry with the last commit that changed it."""
-    found = listed(app, folder)
-    assert [(row.name, row.type, row.summary, row.time) for row in found.rows] == [
+    found_directory = listed(app, folder)
+    assert [(row.name, row.type, row.summary, row.time) for row in found_directory.rows] == [
         ("Dir", "dir", "Add files", 1000),
         ("z", "dir", "Add files", 1000),
         ("a.txt", "file", "Add a", 2000),
         ("B.txt", "file", "Add files", 1000),
         ("lib", "submodule", "Add a", 2000),
     ]
-    assert found.last is not None
-    assert (found.last.summary, found.total, found.number) == ("Add a", 5, 1)
-    assert found.rows[3].size == 5
-    assert found.readme is None
+    assert found_directory.last is not None
+    assert (found_directory.last.summary, found_directory.total, found_directory.number) == ("Add a", 5, 1)
+    assert found_directory.rows[3].size == 5
+    assert found_directory.readme is None
 
 
 def test_an_entry_is_linked_unless_it_lies_elsewhere(app: App, folder: Path) -> None:
@@ -75,6 +75,6 @@ def test_a_large_directory_has_pages(
 ) -> None:
     """A page that does not exist is the nearest that does."""
     monkeypatch.setattr(directories, "PER_PAGE", 2)
-    found = listed(app, folder, number=number)
-    assert (found.number, len(found.rows)) == expected
-    assert (found.total, found.size) == (5, 2)
+    found_directory = listed(app, folder, number=number)
+    assert (found_directory.number, len(found_directory.rows)) == expected
+    assert (found_directory.total, found_directory.size) == (5, 2)

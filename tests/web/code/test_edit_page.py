@@ -18,16 +18,16 @@ AT = "/ada/Notes"
 
 def field(page: str, name: str) -> str:
     """Return what stands in a field of a form."""
-    found = re.search(rf'name="{name}" value="([^"]*)"', page)
-    assert found is not None, name
-    return unescape(found[1])
+    hits = re.search(rf'name="{name}" value="([^"]*)"', page)
+    assert hits is not None, name
+    return unescape(hits[1])
 
 
 def text_in(page: str) -> str:
     """Return what stands in the form's text, as a browser would read it."""
-    found = re.search(r'(?s)<textarea id="content"[^>]*>\n(.*?)</textarea>', page)
-    assert found is not None
-    return unescape(found[1])
+    hits = re.search(r'(?s)<textarea id="content"[^>]*>\n(.*?)</textarea>', page)
+    assert hits is not None
+    return unescape(hits[1])
 
 
 def read(clients: ServiceClients, path: str, ref: str = "main") -> bytes:
@@ -89,12 +89,12 @@ def test_whoever_was_slower_loses_nothing(clients: ServiceClients, git: Git, ada
     assert read(clients, "README.md") == b"# Theirs\n"
     assert field(conflict.text, "message") == "Mine"
 
-    kept = mine | {"sha": field(conflict.text, "sha"), "new_branch": field(conflict.text, "new_branch")}
-    aside = ada.post(f"{AT}/_edit/main/README.md", data=kept | {"target": "new"})
+    stored = mine | {"sha": field(conflict.text, "sha"), "new_branch": field(conflict.text, "new_branch")}
+    aside = ada.post(f"{AT}/_edit/main/README.md", data=stored | {"target": "new"})
     assert aside.headers["location"] == f"{AT}/src/branch/ada-patch-1/README.md"
     assert read(clients, "README.md", "ada-patch-1") == b"# Mine <b>\n"
     assert read(clients, "README.md") == b"# Theirs\n"
-    over = ada.post(f"{AT}/_edit/main/README.md", data=kept | {"target": "here"})
+    over = ada.post(f"{AT}/_edit/main/README.md", data=stored | {"target": "here"})
     assert over.status_code == 303
     assert read(clients, "README.md") == b"# Mine <b>\n"
 

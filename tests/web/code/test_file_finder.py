@@ -41,9 +41,9 @@ def test_files_are_found_on_every_branch_tag_and_commit(
     assert "dir/sub/file.txt" in page
     assert 'href="/ada/Notes/src/branch/main/dir/100%25%20n%C3%A4me%3F.txt"' in page
     assert '/src/branch/main/lib"' not in page
-    found = ada.get("/ada/Notes/find/tag/v1.0?q=FILE").text
-    assert "/ada/Notes/src/tag/v1.0/dir/sub/file.txt" in found
-    assert "README.md" not in found.partition("finder-results")[2]
+    result = ada.get("/ada/Notes/find/tag/v1.0?q=FILE").text
+    assert "/ada/Notes/src/tag/v1.0/dir/sub/file.txt" in result
+    assert "README.md" not in result.partition("finder-results")[2]
     assert "No files match." in ada.get("/ada/Notes/find/branch/feature/x?q=large").text
     assert ada.get(f"/ada/Notes/find/commit/{git('rev-parse', 'HEAD')}").status_code == 200
     assert ada.get("/ada/Notes/find/branch/none").status_code == 404

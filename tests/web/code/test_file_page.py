@@ -33,10 +33,10 @@ def test_pages_of_a_text_hold_every_line_once(lengths: list[int], first: int, mo
 
 def test_a_type_decides_how_bytes_are_shown() -> None:
     """Pictures, sound, films and PDF; nothing else is ever opened."""
-    shown = [
+    ways = [
         display_kind(kind) for kind in ("image/png", "audio/ogg", "video/mp4", "application/pdf", "text/html", "")
     ]
-    assert shown == ["image", "audio", "video", "pdf", "other", "other"]
+    assert ways == ["image", "audio", "video", "pdf", "other", "other"]
 
 
 def test_a_diagram_is_code_for_the_script_that_draws_it(clients: ServiceClients) -> None:
@@ -48,9 +48,9 @@ def test_a_diagram_is_code_for_the_script_that_draws_it(clients: ServiceClients)
         body = {"content": base64.b64encode(text.encode()).decode(), "message": "Write"}
         assert ada.post(f"/repos/ada/flow/contents/{name}", json=body).status_code == 201
     browser = visitor(clients)
-    answer = browser.get("/ada/flow/src/branch/main/a.mmd")
-    assert "frame-src 'self'" in answer.headers["content-security-policy"]
-    shown = answer.text
+    response = browser.get("/ada/flow/src/branch/main/a.mmd")
+    assert "frame-src 'self'" in response.headers["content-security-policy"]
+    shown = response.text
     assert '<code class="language-mermaid">flowchart LR\n a --&gt; &lt;b&gt;\n</code>' in shown
     assert "Mermaid</span>" in shown
     assert "?view=source" in shown

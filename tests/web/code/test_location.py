@@ -16,12 +16,12 @@ ADA = Signature("Ada", "ada@example.org", 1_700_000_000)
 @pytest.fixture
 def repo(tmp_path: Path) -> Repo:
     """Make a repository with branches whose names begin alike, and a tag."""
-    made = open_repository(new_repository(tmp_path / "1.git"))
-    tree = build_tree(made.write, {"a/b.txt": b"text"})
-    commit = made.write("commit", commit_content(tree, (), ADA, ADA, "first\n"))
+    created_repo = open_repository(new_repository(tmp_path / "1.git"))
+    tree = build_tree(created_repo.write, {"a/b.txt": b"text"})
+    commit = created_repo.write("commit", commit_content(tree, (), ADA, ADA, "first\n"))
     names = ("refs/heads/main", "refs/heads/feature/x", "refs/heads/100%", "refs/tags/main")
-    write_refs(made, dict.fromkeys(names, commit))
-    return made
+    write_refs(created_repo, dict.fromkeys(names, commit))
+    return created_repo
 
 
 @pytest.mark.parametrize(
@@ -38,9 +38,9 @@ def repo(tmp_path: Path) -> Repo:
 )
 def test_a_ref_and_a_path_are_told_apart(repo: Repo, kind: str, joined: str, ref: str, path: bytes) -> None:
     """At the shortest beginning that is a ref of that kind; paths are bytes, cleaned of steps."""
-    found = find_location(repo, "/o/r", kind, joined)
-    assert found is not None
-    assert (found.kind, found.ref, found.path) == (kind, ref, path)
+    code_location = find_location(repo, "/o/r", kind, joined)
+    assert code_location is not None
+    assert (code_location.kind, code_location.ref, code_location.path) == (kind, ref, path)
 
 
 @pytest.mark.parametrize(

@@ -35,9 +35,9 @@ def encoded(*cells: Json, **more: object) -> bytes:
 def read(*cells: Json, **more: object) -> Notebook:
     """Read a notebook that is one."""
     content = encoded(*cells, **more)
-    found = read_notebook(content, str(hash(content)), NOWHERE)
-    assert found is not None
-    return found
+    found_notebook = read_notebook(content, str(hash(content)), NOWHERE)
+    assert found_notebook is not None
+    return found_notebook
 
 
 def outputs(*saved: Json) -> list[CellOutput]:
@@ -53,13 +53,13 @@ def test_names_of_notebooks() -> None:
 
 def test_cells_are_rendered_by_their_kind() -> None:
     """Markdown, code with its colours and its count, and raw text; a text may be written in lines."""
-    found = read(
+    found_notebook = read(
         {"cell_type": "markdown", "source": ["# Tides\n", "*low* <script>x</script>"]},
         code(["def level():\n", "    pass"], count=7),
         {"cell_type": "raw", "source": "def <b>"},
         code("x", count=None),
     )
-    first, second, third, fourth = found.cells
+    first, second, third, fourth = found_notebook.cells
     assert first.html is not None
     assert "<em>low</em>" in first.html
     assert "script" not in first.html
@@ -72,7 +72,7 @@ def test_cells_are_rendered_by_their_kind() -> None:
     assert [str(line) for line in third.lines] == ["def &lt;b&gt;"]
     assert not third.is_code
     assert fourth.execution_count is None
-    assert found.hidden == 0
+    assert found_notebook.hidden == 0
 
 
 def test_the_language_is_that_of_the_kernel() -> None:
@@ -175,7 +175,7 @@ def test_a_page_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (len(several), several[-1]) == (notebook.MOST_OUTPUTS + 1, CellOutput(is_cut=True))
     monkeypatch.setattr(notebook, "MOST_IMAGE_BYTES", 2 * len(PNG))
     images = outputs(*[data(image_png=base64.b64encode(PNG).decode())] * 3)
-    assert [bool(one.image) for one in images] == [True, True, False]
+    assert [bool(image.image) for image in images] == [True, True, False]
     assert images[2].is_cut
     long_table = f"<table><tr><td>{'x' * notebook.LONGEST_HTML}</td></tr></table>"
     assert outputs(data(text_html=long_table, text_plain="rows")) == [CellOutput(text="rows")]
@@ -183,8 +183,8 @@ def test_a_page_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_one_large_cell_is_shown_alone() -> None:
     """The first cell is shown however long it is, up to its own bound."""
-    found = read(code("a = 1\n" * 20_000), code("b"))
-    assert (len(found.cells), found.hidden) == (1, 1)
+    found_notebook = read(code("a = 1\n" * 20_000), code("b"))
+    assert (len(found_notebook.cells), found_notebook.hidden) == (1, 1)
 
 
 def test_hostile_texts_take_little_time() -> None:

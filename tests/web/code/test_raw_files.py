@@ -27,13 +27,13 @@ def test_every_address_in_an_answer_works(clients: ServiceClients, git: Git) -> 
     site = clients.open("")
     for ref in ("main", "feature/x", "v1.0", git("rev-parse", "v1.0")):
         for path in ("README.md", "dir/100% näme?.txt", "dir/sub/file.txt"):
-            found = clients.anonymous.get(
+            result = clients.anonymous.get(
                 f"/repos/ada/Notes/contents/{path.replace('%', '%25').replace('?', '%3F')}", params={"ref": ref}
             ).json()
-            assert found["type"] == "file", found
-            got = site.get(found["download_url"])
-            assert (got.status_code, got.headers["etag"]) == (200, f'"{found["sha"]}"')
-            assert site.get(found["html_url"]).status_code == 200
+            assert result["type"] == "file", result
+            got = site.get(result["download_url"])
+            assert (got.status_code, got.headers["etag"]) == (200, f'"{result["sha"]}"')
+            assert site.get(result["html_url"]).status_code == 200
         for entry in clients.anonymous.get("/repos/ada/Notes/contents", params={"ref": ref}).json():
             if entry["html_url"]:
                 assert site.get(entry["html_url"]).status_code == 200
@@ -46,16 +46,16 @@ def test_every_address_in_an_answer_works(clients: ServiceClients, git: Git) -> 
 def test_bytes_are_those_of_the_api(clients: ServiceClients, git: Git) -> None:
     """With the same headers, in parts, and not again when they are known."""
     site = clients.open("")
-    one, other = site.get(f"{AT}/raw/branch/main/run"), clients.anonymous.get("/repos/ada/Notes/raw/run")
+    response, other = site.get(f"{AT}/raw/branch/main/run"), clients.anonymous.get("/repos/ada/Notes/raw/run")
     volatile = {"date", "x-request-id", "referrer-policy"}
-    assert {k: v for k, v in one.headers.items() if k not in volatile} == {
+    assert {k: v for k, v in response.headers.items() if k not in volatile} == {
         k: v for k, v in other.headers.items() if k not in volatile
     }
-    assert one.content == other.content
+    assert response.content == other.content
     assert site.get(f"{AT}/raw/tag/v1.0/README.md", headers={"Range": "bytes=2-6"}).content == b"Notes"
-    answer = site.get(f"{AT}/raw/branch/main/run", headers={"If-None-Match": one.headers["etag"]})
-    assert answer.status_code == 304
-    assert site.head(f"{AT}/raw/branch/main/run").headers["content-length"] == one.headers["content-length"]
+    received_response = site.get(f"{AT}/raw/branch/main/run", headers={"If-None-Match": response.headers["etag"]})
+    assert received_response.status_code == 304
+    assert site.head(f"{AT}/raw/branch/main/run").headers["content-length"] == response.headers["content-length"]
 
 
 def test_large_files_are_followed(clients: ServiceClients, git: Git) -> None:
@@ -74,11 +74,11 @@ def test_nothing_is_run_and_everything_is_escaped(clients: ServiceClients, git: 
     git("push", "-q", "origin", "main")
     site = clients.open("")
     for path in ("/src/branch/main/%3Cb%3E.html", "/src/branch/main/", f"/commit/{commit}"):
-        answer = site.get(AT + path)
-        assert answer.status_code == 200
-        assert evil not in answer.text
-        assert "<b>" not in answer.text
-        assert "default-src 'none'" in answer.headers["content-security-policy"]
+        response = site.get(AT + path)
+        assert response.status_code == 200
+        assert evil not in response.text
+        assert "<b>" not in response.text
+        assert "default-src 'none'" in response.headers["content-security-policy"]
     assert "&lt;script&gt;" in site.get(f"{AT}/src/branch/main/%3Cb%3E.html").text
 
 
@@ -118,9 +118,9 @@ def test_a_renamed_repository_is_found_by_its_old_name(clients: ServiceClients, 
     """The answer says where it is now."""
     renamed = clients.anonymous.patch("/repos/ada/Notes", json={"name": "Letters"}, auth=("ada", PASSWORD))
     assert renamed.status_code == 200
-    answer = clients.open("").get(f"{AT}/raw/branch/main/run")
-    assert answer.status_code == 301
-    assert answer.headers["location"] == f"{clients.service.url}/ada/Letters/raw/branch/main/run"
+    response = clients.open("").get(f"{AT}/raw/branch/main/run")
+    assert response.status_code == 301
+    assert response.headers["location"] == f"{clients.service.url}/ada/Letters/raw/branch/main/run"
 
 
 def test_the_older_address_of_a_file_is_redirected(clients: ServiceClients, git: Git) -> None:
@@ -128,10 +128,10 @@ def test_the_older_address_of_a_file_is_redirected(clients: ServiceClients, git:
     site = clients.open("")
     commit = git("rev-parse", "v1.0")
     for ref, kind in (("main", "branch"), ("feature/x", "branch"), ("v1.0", "tag"), (commit, "commit")):
-        answer = site.get(f"{AT}/raw/{ref}/dir/sub/file.txt")
-        assert answer.status_code == 303
-        assert answer.headers["location"] == f"{AT}/raw/{kind}/{ref}/dir/sub/file.txt"
-        assert site.get(answer.headers["location"]).status_code == 200
+        response = site.get(f"{AT}/raw/{ref}/dir/sub/file.txt")
+        assert response.status_code == 303
+        assert response.headers["location"] == f"{AT}/raw/{kind}/{ref}/dir/sub/file.txt"
+        assert site.get(response.headers["location"]).status_code == 200
     assert site.get(f"{AT}/raw/nowhere/dir/sub/file.txt").status_code == 404
 
 
@@ -139,12 +139,12 @@ def test_archives_have_addresses_on_the_website(clients: ServiceClients, git: Gi
     """The same bytes as those of the API; unknown refs and formats are refused."""
     site = clients.open("")
     for name in ("main.zip", "feature/x.tar.gz", "v1.0.tar.gz", f"{git('rev-parse', 'v1.0')}.zip"):
-        answer = site.get(f"{AT}/archive/{name}")
-        assert (answer.status_code, answer.content) == (
+        response = site.get(f"{AT}/archive/{name}")
+        assert (response.status_code, response.content) == (
             200,
             clients.anonymous.get(f"/repos/ada/Notes/archive/{name}").content,
         )
-        assert answer.headers["content-disposition"].startswith("attachment;")
+        assert response.headers["content-disposition"].startswith("attachment;")
     assert site.get(f"{AT}/archive/main.bundle").content.startswith(b"# v2 git bundle")
     assert site.get(f"{AT}/archive/nowhere.zip").status_code == 404
     assert site.get(f"{AT}/archive/main.rar").status_code == 400

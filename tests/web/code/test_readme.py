@@ -21,19 +21,19 @@ def shown(tmp_path: Path, files: dict[str, bytes]) -> Readme | None:
 
 def test_markdown_comes_before_other_texts(tmp_path: Path) -> None:
     """In any case of its name; a directory without one has none."""
-    found = shown(tmp_path, {"README.txt": b"plain", "readme.MD": b"# Hello", "readme": b"bare"})
-    assert found is not None
-    assert (found.name, found.address) == ("readme.MD", "/ada/notes/src/branch/feature/x/readme.MD")
-    assert "Hello</h2>" in str(found.html)
+    readme = shown(tmp_path, {"README.txt": b"plain", "readme.MD": b"# Hello", "readme": b"bare"})
+    assert readme is not None
+    assert (readme.name, readme.address) == ("readme.MD", "/ada/notes/src/branch/feature/x/readme.MD")
+    assert "Hello</h2>" in str(readme.html)
     assert shown(tmp_path / "other", {"read.me": b"no"}) is None
 
 
 def test_a_plain_text_is_not_taken_for_markup(tmp_path: Path) -> None:
     """It is shown as it was written."""
-    found = shown(tmp_path, {"README": b"# <b>not a heading</b>"})
-    assert found is not None
-    assert found.html is None
-    assert found.text == "# <b>not a heading</b>"
+    readme = shown(tmp_path, {"README": b"# <b>not a heading</b>"})
+    assert readme is not None
+    assert readme.html is None
+    assert readme.text == "# <b>not a heading</b>"
 
 
 def test_relative_addresses_lead_into_the_same_tree(tmp_path: Path) -> None:
@@ -41,9 +41,9 @@ def test_relative_addresses_lead_into_the_same_tree(tmp_path: Path) -> None:
     text = (
         b"[a](docs/guide.md#x) [b](/top.txt) [c](../../../etc) ![d](img/a%20b.png) ![e](https://example.org/x.png)"
     )
-    found = shown(tmp_path, {"README.md": text})
-    assert found is not None
-    html = str(found.html)
+    readme = shown(tmp_path, {"README.md": text})
+    assert readme is not None
+    html = str(readme.html)
     assert 'href="/ada/notes/src/branch/feature/x/docs/guide.md#x"' in html
     assert 'href="/ada/notes/src/branch/feature/x/top.txt"' in html
     assert 'href="/ada/notes/src/branch/feature/x/etc"' in html
@@ -69,9 +69,9 @@ def test_relative_addresses_lead_into_the_same_tree(tmp_path: Path) -> None:
 )
 def test_nothing_in_it_runs(tmp_path: Path, text: bytes) -> None:
     """No script, no handler, no form, no style, and no id of ours is taken."""
-    found = shown(tmp_path, {"README.md": text})
-    assert found is not None
-    html = str(found.html).lower()
+    readme = shown(tmp_path, {"README.md": text})
+    assert readme is not None
+    html = str(readme.html).lower()
     for word in (
         "<script",
         '="javascript:',
@@ -90,16 +90,16 @@ def test_nothing_in_it_runs(tmp_path: Path, text: bytes) -> None:
 @pytest.mark.parametrize("text", [b">" * 20_000, b"[" * 20_000, b"*a " * 20_000, b"<div>" * 20_000, b"- " * 9_000])
 def test_deep_nesting_ends(tmp_path: Path, text: bytes) -> None:
     """Whatever is nested how deep, a page comes of it."""
-    found = shown(tmp_path, {"README.md": text})
-    assert found is not None
-    assert len(str(found.html)) < 600_000
+    readme = shown(tmp_path, {"README.md": text})
+    assert readme is not None
+    assert len(str(readme.html)) < 600_000
 
 
 def test_footnotes_lead_there_and_back(tmp_path: Path) -> None:
     """Under names of their own, so that they cannot be taken for anything else on the page."""
-    found = shown(tmp_path, {"README.md": b"High[^a] and low[^a].\n\n[^a]: as the <b>gauge</b> says\n"})
-    assert found is not None
-    html = str(found.html)
+    readme = shown(tmp_path, {"README.md": b"High[^a] and low[^a].\n\n[^a]: as the <b>gauge</b> says\n"})
+    assert readme is not None
+    html = str(readme.html)
     assert 'href="#text-fn1"' in html
     assert 'id="text-fnref1"' in html
     assert '<li id="text-fn1"' in html

@@ -40,9 +40,9 @@ def push(app: App, ship: Repository, user: Account, *branches: str) -> None:
     """Push new branches, each in a push of its own."""
     for number, branch in enumerate(branches):
         commit, pack = initial_commit({branch: b"a"}, Signature("Ada", "ada@example.org", 1 + number))
-        made = [(user.id, RefUpdate(f"refs/heads/{branch}", "0" * 40, commit))]
+        created = [(user.id, RefUpdate(f"refs/heads/{branch}", "0" * 40, commit))]
         with app.database.write() as connection:
-            repository_log.append(connection, ship.id, made, [pack])
+            repository_log.append(connection, ship.id, created, [pack])
 
 
 def seen(app: App, ship: Repository, user: Account | None) -> list[str]:
@@ -51,7 +51,7 @@ def seen(app: App, ship: Repository, user: Account | None) -> list[str]:
     if user is not None:
         request.actor = Actor(user)
     target: RepositoryAccess = accessed(app, request.actor, repository_by_id(app.database, ship.id))
-    return [one.address for one in recent_pushes(request, target, open_latest(app, target))]
+    return [recent_push.address for recent_push in recent_pushes(request, target, open_latest(app, target))]
 
 
 def test_a_branch_is_offered_to_who_pushed_it(app: App, ship: Repository, people: list[Account]) -> None:

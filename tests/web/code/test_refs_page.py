@@ -28,9 +28,9 @@ def test_branches_and_tags_are_listed(clients: ServiceClients, git: Git, monkeyp
     assert tags.index(f'href="{AT}/src/tag/v2.0"') < tags.index(f'href="{AT}/src/tag/v1.0"')
     assert "the second" in tags
     assert f'href="{AT}/src/tag/v1.0"' in tags
-    found = site.get(f"{AT}/branches?q=FEAT").text
-    assert f'href="{AT}/src/branch/feature/x"' in found
-    assert f'href="{AT}/src/branch/main"' not in found
+    result = site.get(f"{AT}/branches?q=FEAT").text
+    assert f'href="{AT}/src/branch/feature/x"' in result
+    assert f'href="{AT}/src/branch/main"' not in result
     assert "match your search" in site.get(f"{AT}/tags?q=zzz").text
     monkeypatch.setattr(refs_page, "PER_PAGE", 1)
     assert "Page 2 of 2" in site.get(f"{AT}/branches?page=2").text
@@ -64,9 +64,9 @@ def test_a_branch_needs_a_commit_to_start_at(clients: ServiceClients, git: Git, 
 def test_others_do_not(clients: ServiceClients, git: Git) -> None:
     """A stranger is asked to log in, a reader is refused."""
     clients.account("reader")
-    answer = visitor(clients).post(f"{AT}/branches", data={"name": "x"})
-    assert answer.status_code == 303
-    assert answer.headers["location"].startswith("/login")
+    response = visitor(clients).post(f"{AT}/branches", data={"name": "x"})
+    assert response.status_code == 303
+    assert response.headers["location"].startswith("/login")
     assert visitor(clients, "reader").post(f"{AT}/branches", data={"name": "x"}).status_code == 403
     assert clients.anonymous.get("/repos/ada/Notes/branches/x").status_code == 404
 

@@ -22,7 +22,7 @@ PDF = b"%PDF-1.4\n"
 
 def links(page: str) -> list[str]:
     """Return where a page's links lead."""
-    return [unescape(found) for found in re.findall(r'<a [^>]*?href="?([^" >]+)', page)]
+    return [unescape(item) for item in re.findall(r'<a [^>]*?href="?([^" >]+)', page)]
 
 
 def test_the_first_page_shows_what_is_there(clients: ServiceClients, git: Git) -> None:
@@ -188,8 +188,8 @@ def test_whoever_may_not_see_the_code_is_led_to_the_issues(clients: ServiceClien
     data = clients.admin.post("/orgs/tidewater/teams", json=team).json()
     clients.admin.put(f"/teams/{data['id']}/members/clerk")
     clients.admin.put(f"/teams/{data['id']}/repos/tidewater/plans")
-    answer = visitor(clients, "clerk").get("/tidewater/plans")
-    assert (answer.status_code, answer.headers["location"]) == (303, "/tidewater/plans/issues")
+    response = visitor(clients, "clerk").get("/tidewater/plans")
+    assert (response.status_code, response.headers["location"]) == (303, "/tidewater/plans/issues")
     assert visitor(clients, "clerk").get("/tidewater/plans/branches").status_code == 403
     assert visitor(clients, "stranger").get("/tidewater/plans").status_code == 404
     assert visitor(clients).get("/tidewater/plans").status_code == 404
@@ -217,14 +217,14 @@ def test_names_and_texts_stay_what_they_are(clients: ServiceClients, tmp_path: P
     ]
     seen: set[str] = set()
     for address in pages:
-        answer = site.get(address)
-        assert answer.status_code == 200, address
-        assert EVIL not in answer.text
-        assert "<b>" not in answer.text
-        assert "<img>" not in answer.text
-        assert 'href="javascript' not in answer.text
-        assert len(answer.content) < 200_000
-        seen |= {link for link in links(answer.text) if link.startswith((f"{root}/src", f"{root}/raw"))}
+        response = site.get(address)
+        assert response.status_code == 200, address
+        assert EVIL not in response.text
+        assert "<b>" not in response.text
+        assert "<img>" not in response.text
+        assert 'href="javascript' not in response.text
+        assert len(response.content) < 200_000
+        seen |= {link for link in links(response.text) if link.startswith((f"{root}/src", f"{root}/raw"))}
     for link in sorted(seen):
         assert site.get(link).status_code == 200, link
 

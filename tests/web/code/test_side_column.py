@@ -12,7 +12,7 @@ def test_shares_add_up_and_small_languages_are_put_together() -> None:
     """The parts of the bar follow each other."""
     sizes = {"Python": 500, "C": 300, "Go": 100, "Rust": 50, "Lua": 20, "Perl": 15, "Awk": 10, "Tcl": 5}
     shares = shares_of(sizes)
-    assert [(one.name, one.percent, round(one.start)) for one in shares] == [
+    assert [(share.name, share.percent, round(share.start)) for share in shares] == [
         ("Python", 50.0, 0),
         ("C", 30.0, 50),
         ("Go", 10.0, 80),

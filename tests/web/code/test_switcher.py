@@ -37,35 +37,35 @@ def add_refs(app: App, repository: Repository, *names: str) -> None:
 def ship(app: App) -> Repository:
     """Make a repository with branches and tags, one of which has a name that is no text."""
     admin = accounts.find_user(app.database, "admin")
-    made = repositories.create(app, admin, admin, NewRepository(name="ship"), {"a b/c.txt": b"c"})
-    add_refs(app, made, "refs/heads/fix/1", "refs/heads/caf\udce9", "refs/tags/v1")
-    return made
+    repository = repositories.create(app, admin, admin, NewRepository(name="ship"), {"a b/c.txt": b"c"})
+    add_refs(app, repository, "refs/heads/fix/1", "refs/heads/caf\udce9", "refs/tags/v1")
+    return repository
 
 
 def spot_of(app: App, ship: Repository) -> CodeLocation:
     """Return where a page of the default branch looks."""
-    found = find_location(app.copies.open(ship), "/ada/ship", "branch", "main/a b/c.txt")
-    assert found is not None
-    return found
+    code_location = find_location(app.copies.open(ship), "/ada/ship", "branch", "main/a b/c.txt")
+    assert code_location is not None
+    return code_location
 
 
 def test_the_default_branch_comes_first_and_the_current_one_is_marked(app: App, ship: Repository) -> None:
     """Then all by name."""
-    found = switcher(app, ship, replace(spot_of(app, ship), ref="fix/1"))
-    assert [(one.name, one.is_current) for one in found.branches] == [
+    found_switcher = switcher(app, ship, replace(spot_of(app, ship), ref="fix/1"))
+    assert [(branch.name, branch.is_current) for branch in found_switcher.branches] == [
         ("main", False),
         ("caf\ufffd", False),
         ("fix/1", True),
     ]
-    assert [(one.name, one.is_current) for one in found.tags] == [("v1", False)]
-    assert (found.branch_count, found.tag_count) == (3, 1)
+    assert [(tag.name, tag.is_current) for tag in found_switcher.tags] == [("v1", False)]
+    assert (found_switcher.branch_count, found_switcher.tag_count) == (3, 1)
 
 
 def test_a_choice_leads_to_the_same_path_and_page(app: App, ship: Repository) -> None:
     """A branch whose name is no text is reached by its commit."""
     spot = spot_of(app, ship)
-    found = switcher(app, ship, spot, "blame")
-    addresses = {one.name: one.address for one in (*found.branches, *found.tags)}
+    found_switcher = switcher(app, ship, spot, "blame")
+    addresses = {item.name: item.address for item in (*found_switcher.branches, *found_switcher.tags)}
     assert addresses == {
         "main": "/ada/ship/blame/branch/main/a%20b/c.txt",
         "fix/1": "/ada/ship/blame/branch/fix/1/a%20b/c.txt",
@@ -77,21 +77,21 @@ def test_a_choice_leads_to_the_same_path_and_page(app: App, ship: Repository) ->
 def test_a_tag_with_the_name_of_the_current_branch_is_not_current(app: App, ship: Repository) -> None:
     """They are two choices."""
     add_refs(app, ship, "refs/tags/main")
-    found = switcher(app, ship, spot_of(app, ship))
-    assert [one.is_current for one in found.branches] == [True, False, False]
-    assert not any(one.is_current for one in found.tags)
+    found_switcher = switcher(app, ship, spot_of(app, ship))
+    assert [branch.is_current for branch in found_switcher.branches] == [True, False, False]
+    assert not any(tag.is_current for tag in found_switcher.tags)
 
 
 def test_of_very_many_branches_some_are_shown_and_all_are_counted(app: App, ship: Repository) -> None:
     """The default branch is among them wherever its name comes."""
     add_refs(app, ship, *(f"refs/heads/b{number:03}" for number in range(SHOWN + 10)))
-    found = switcher(app, ship, spot_of(app, ship))
-    assert found.branch_count == SHOWN + 13
-    assert found.branches[0].name == "main"
-    assert len(found.branches) == SHOWN + 1
+    found_switcher = switcher(app, ship, spot_of(app, ship))
+    assert found_switcher.branch_count == SHOWN + 13
+    assert found_switcher.branches[0].name == "main"
+    assert len(found_switcher.branches) == SHOWN + 1
 
 
 def test_without_its_default_branch_a_repository_has_a_menu(app: App, ship: Repository) -> None:
     """The others are listed."""
-    found = switcher(app, msgspec.structs.replace(ship, default_branch="gone"), spot_of(app, ship))
-    assert [one.name for one in found.branches] == ["caf\ufffd", "fix/1", "main"]
+    found_switcher = switcher(app, msgspec.structs.replace(ship, default_branch="gone"), spot_of(app, ship))
+    assert [branch.name for branch in found_switcher.branches] == ["caf\ufffd", "fix/1", "main"]

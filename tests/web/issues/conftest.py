@@ -30,11 +30,11 @@ class Harbour:
 
     def browser(self, name: str | None = None) -> httpx.Client:
         """Open a browser that somebody is logged in with."""
-        made = self.clients.open("", Accept="text/html")
+        created = self.clients.open("", Accept="text/html")
         if name is not None:
             session = sessions.start_session(self.clients.database, self.people[name], days=1)
-            made.cookies.set(sessions.COOKIE, session.reveal())
-        return made
+            created.cookies.set(sessions.COOKIE, session.reveal())
+        return created
 
     def issue(self, title: str, body: str = "", *, secret: bool = False, author: str = "ada") -> Issue:
         """Open an issue."""

@@ -16,40 +16,40 @@ from tests.web.organization_fixture import EVIL
 BOARD = f"{AT}/issues/board"
 
 
-def board(answer: httpx.Response) -> dict[str, tuple[int, list[str]]]:
+def board(response: httpx.Response) -> dict[str, tuple[int, list[str]]]:
     """Return the columns of a board: the count, and the titles of the cards."""
-    assert answer.status_code in {200, 409}, answer.text
-    found = {}
-    for part in answer.text.split('<section class="board-column"')[1:]:
+    assert response.status_code in {200, 409}, response.text
+    results = {}
+    for part in response.text.split('<section class="board-column"')[1:]:
         heading = re.search(r"<h3.*?<bdi>(.*?)</bdi>.*?class=\"count\">([\d,]+)", part, re.DOTALL)
         assert heading is not None, part
         titles = re.findall(r'<a class="title"[^>]*><bdi>(.*?)</bdi>', part)
-        found[heading[1]] = (int(heading[2].replace(",", "")), titles)
-    return found
+        results[heading[1]] = (int(heading[2].replace(",", "")), titles)
+    return results
 
 
-def cards(answer: httpx.Response) -> dict[str, list[str]]:
+def cards(response: httpx.Response) -> dict[str, list[str]]:
     """Return the titles of the cards in each column."""
-    return {name: titles for name, (_, titles) in board(answer).items()}
+    return {name: titles for name, (_, titles) in board(response).items()}
 
 
 def label(harbour: Harbour, name: str, *numbers: int, exclusive: bool = True) -> Label:
     """Make a label, on some issues."""
     database, ship, ada = harbour.clients.database, harbour.ship, harbour.people["ada"]
-    made = labels.add_label(database, ship, name, "d73a4a", is_exclusive=exclusive)
+    created_label = labels.add_label(database, ship, name, "d73a4a", is_exclusive=exclusive)
     for number in numbers:
-        issue_labels.add_labels(database, ship, issues.find_issue(database, ship, number), ada, (made,))
-    return made
+        issue_labels.add_labels(database, ship, issues.find_issue(database, ship, number), ada, (created_label,))
+    return created_label
 
 
 def milestone(harbour: Harbour, title: str, *numbers: int) -> int:
     """Make a milestone with some issues; return its id."""
     database, ship, ada = harbour.clients.database, harbour.ship, harbour.people["ada"]
-    made = milestones.add_milestone(database, ship, ada, title)
+    created_milestone = milestones.add_milestone(database, ship, ada, title)
     for number in numbers:
         issue = issues.find_issue(database, ship, number)
-        issues.change_issue(database, ship, issue, ada, IssueChanges(milestone_id=made.id))
-    return made.id
+        issues.change_issue(database, ship, issue, ada, IssueChanges(milestone_id=created_milestone.id))
+    return created_milestone.id
 
 
 def move(browser: httpx.Client, query: dict[str, str], index: int, source: object, to: object) -> httpx.Response:
@@ -80,15 +80,15 @@ def test_a_board_has_a_column_for_each_open_milestone(harbour: Harbour) -> None:
     assignees.add_assignees(database, ship, now(harbour, 2), people["ada"], (people["bob"],))
     relate(database, [(now(harbour, 2).id, now(harbour, 3).id)])
     browser = harbour.browser()
-    answer = browser.get(BOARD)
-    assert EVIL not in answer.text
-    found = board(answer)
-    assert list(found) == ["No milestone", "Season", str(season)]
-    assert found["Season"] == (2, ["Rope", "Lantern"])
-    assert found[str(season)] == (0, [])
-    assert found["No milestone"][0] == 1
-    assert "Blocked by 1" in answer.text
-    assert "Assigned to bob" in answer.text
+    response = browser.get(BOARD)
+    assert EVIL not in response.text
+    result = board(response)
+    assert list(result) == ["No milestone", "Season", str(season)]
+    assert result["Season"] == (2, ["Rope", "Lantern"])
+    assert result[str(season)] == (0, [])
+    assert result["No milestone"][0] == 1
+    assert "Blocked by 1" in response.text
+    assert "Assigned to bob" in response.text
     assert cards(browser.get(f"{BOARD}?type=all"))["No milestone"][0] == "Pull"
     assert cards(browser.get(f"{BOARD}?q=is:closed"))["Season"] == ["Done"]
     assert cards(browser.get(f"{BOARD}?assignee=bob"))["Season"] == ["Lantern"]
@@ -154,13 +154,13 @@ def test_a_column_is_bounded_and_the_queries_do_not_grow_with_the_cards(
     open_many(database, ship, ada, 57)
     fill(30)
     assert queries() == few <= 30
-    answer = browser.get(BOARD)
-    assert len(answer.content) < 200_000
-    found = board(answer)
-    assert (found["Season"][0], len(found["Season"][1])) == (30, 20)
-    assert (found["No milestone"][0], len(found["No milestone"][1])) == (31, 20)
-    assert f'href="{AT}/issues?milestone={season}"' in answer.text
-    assert f'href="{AT}/issues?milestone=none"' in answer.text
+    response = browser.get(BOARD)
+    assert len(response.content) < 200_000
+    result = board(response)
+    assert (result["Season"][0], len(result["Season"][1])) == (30, 20)
+    assert (result["No milestone"][0], len(result["No milestone"][1])) == (31, 20)
+    assert f'href="{AT}/issues?milestone={season}"' in response.text
+    assert f'href="{AT}/issues?milestone=none"' in response.text
     for number in range(12):
         milestone(harbour, f"Season {number}")
     text = browser.get(BOARD).text
@@ -178,8 +178,8 @@ def test_a_card_is_moved_to_a_milestone(harbour: Harbour) -> None:
     assert moved.status_code == 303
     assert moved.headers["location"] == f"{BOARD}?by=milestone&sort=oldest#issue-1"
     assert now(harbour, 1).milestone_id == season
-    shown = bob.get(BOARD)
-    assert "Issue #1 moved." in shown.text
+    response = bob.get(BOARD)
+    assert "Issue #1 moved." in response.text
     stale = move(bob, query, 1, 0, winter)
     assert stale.status_code == 409
     assert "moved by somebody else" in stale.text
@@ -201,7 +201,7 @@ def test_a_card_is_moved_to_a_label(harbour: Harbour) -> None:
 
     def names() -> list[str]:
         with harbour.clients.database.read() as connection:
-            return [one.name for one in issue_labels.labels_on(connection, now(harbour, 1))]
+            return [label.name for label in issue_labels.labels_on(connection, now(harbour, 1))]
 
     assert move(bob, query, 1, 0, later.id).status_code == 303
     assert names() == ["bug", "status/later"]

@@ -11,8 +11,8 @@ def test_a_reader_comments_and_the_author_closes(harbour: Harbour) -> None:
     """What is said shows at its own place; with a comment or without, an author may close and reopen."""
     harbour.issue("Gauge", author="eve")
     eve = harbour.browser("eve")
-    answer = eve.post(f"{ONE}/comments", data={"body": "**Still** stuck"})
-    place = answer.headers["location"]
+    response = eve.post(f"{ONE}/comments", data={"body": "**Still** stuck"})
+    place = response.headers["location"]
     assert place.startswith(f"{ONE}#issuecomment-")
     text = eve.get(ONE).text
     assert "<strong>Still</strong> stuck" in text

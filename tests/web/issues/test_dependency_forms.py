@@ -39,19 +39,19 @@ def test_a_writer_adds_and_removes_on_both_sides(harbour: Harbour) -> None:
     bob = harbour.browser("bob")
 
     def sent(path: str, wanted: str, side: str = "blocked-by") -> str:
-        answer = bob.post(path, data={"wanted": wanted, "side": side})
-        assert answer.status_code == 303, answer.text
-        return answer.headers["location"]
+        response = bob.post(path, data={"wanted": wanted, "side": side})
+        assert response.status_code == 303, response.text
+        return response.headers["location"]
 
     assert sent(ADD, "2") == f"{ONE}#dependencies"
     assert sent(ADD, "ada/ship#3", "blocks") == f"{ONE}#dependencies"
     assert edges(harbour.clients.database) == {(1, 2), (3, 1)}
     choice = sent(ADD, "lantern")
     assert choice == f"{ONE}/dependencies/add?side=blocked-by&q=lantern"
-    found = bob.get(choice)
+    found_response = bob.get(choice)
     # The first one is related already.
-    assert titles(found) == ["Lantern of the mole"]
-    assert 'value="ada/ship#4"' in found.text
+    assert titles(found_response) == ["Lantern of the mole"]
+    assert 'value="ada/ship#4"' in found_response.text
     assert sent(ADD, "ada/ship#4") == f"{ONE}#dependencies"
     text = bob.get(ONE).text
     for other in (2, 3, 4):

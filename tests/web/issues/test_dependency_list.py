@@ -13,16 +13,16 @@ def test_every_dependency_can_be_reached_page_by_page(harbour: Harbour) -> None:
     database = harbour.clients.database
     gauge = harbour.issue("Gauge")
     others = [harbour.issue(f"Other {number}") for number in range(70)]
-    relate(database, [(gauge.id, one.id) for one in others[:60]] + [(one.id, gauge.id) for one in others[60:]])
+    relate(database, [(gauge.id, item.id) for item in others[:60]] + [(item.id, gauge.id) for item in others[60:]])
     relate(database, [(others[number].id, others[69].id) for number in range(60)])
     eve = harbour.browser("eve")
     page = eve.get(f"{AT}/issues/1").text
     assert f'href="{AT}/issues/1/dependencies/list?side=blocked-by">Show all 60</a>' in page
-    found = set()
+    results = set()
     for number in (1, 2, 3):
         text = eve.get(f"{AT}/issues/1/dependencies/list?side=blocked-by&page={number}").text
-        found |= set(re.findall(r"<bdi>(Other \d+)</bdi>", text))
-    assert found == {f"Other {number}" for number in range(60)}
+        results |= set(re.findall(r"<bdi>(Other \d+)</bdi>", text))
+    assert results == {f"Other {number}" for number in range(60)}
     last = eve.get(f"{AT}/issues/71").text
     assert f'href="{AT}/issues/71/dependencies/list?side=blocks">Show all</a>' in last
     text = eve.get(f"{AT}/issues/71/dependencies/list?side=blocks&page=2").text

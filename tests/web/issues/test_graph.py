@@ -15,9 +15,9 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 def drawing(text: str) -> ET.Element:
     """Return the drawing of a page, which has to be well-formed."""
-    found = re.search(r"<svg width.*?</svg>", text.partition('class="graph')[2], re.DOTALL)
-    assert found is not None
-    return ET.fromstring(found[0].replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1))
+    hits = re.search(r"<svg width.*?</svg>", text.partition('class="graph')[2], re.DOTALL)
+    assert hits is not None
+    return ET.fromstring(hits[0].replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1))
 
 
 def test_the_graph_is_drawn_and_told(harbour: Harbour) -> None:
@@ -28,13 +28,15 @@ def test_the_graph_is_drawn_and_told(harbour: Harbour) -> None:
     relate(harbour.clients.database, [(gauge.id, lantern.id), (gauge.id, secret.id), (hostile.id, gauge.id)])
     text = harbour.browser("eve").get(ONE).text
     assert "Private matter" not in text
-    made = drawing(text)
-    assert made.find(f"{SVG}title") is not None
-    assert made.find(f"{SVG}desc") is not None
-    assert [link.get("href") for link in made.iter(f"{SVG}a")] == [f"{AT}/issues/{number}" for number in (1, 2, 3)]
-    kinds = sorted(str(node.get("class")) for node in made.iter(f"{SVG}g") if "node" in str(node.get("class")))
+    element = drawing(text)
+    assert element.find(f"{SVG}title") is not None
+    assert element.find(f"{SVG}desc") is not None
+    assert [link.get("href") for link in element.iter(f"{SVG}a")] == [
+        f"{AT}/issues/{number}" for number in (1, 2, 3)
+    ]
+    kinds = sorted(str(node.get("class")) for node in element.iter(f"{SVG}g") if "node" in str(node.get("class")))
     assert kinds == ["node done", "node open", "node open here", "node unseen"]
-    words = [written.text for written in made.iter(f"{SVG}text")]
+    words = [written.text for written in element.iter(f"{SVG}text")]
     assert {"#1 · Open", "#2 · Closed", "Hidden", "An issue you cannot see"} <= set(words)
     assert "<script>alert" not in text
     table = text.partition("Show as table")[2]
@@ -50,18 +52,18 @@ def test_a_hundred_issues_fit_on_a_page(harbour: Harbour, monkeypatch: pytest.Mo
     relate(database, [(issues[number].id, issues[(number - 1) // 2].id) for number in range(1, 100)])
     browser = harbour.browser("ada")
     with counting_queries(database, monkeypatch) as queries:
-        answer = browser.get(ONE)
+        response = browser.get(ONE)
     assert len(queries) <= 15
-    assert len(answer.content) < 200_000
-    places = [
+    assert len(response.content) < 200_000
+    repositories = [
         tuple(map(int, re.findall(r"\d+", str(node.get("transform")))))
-        for node in drawing(answer.text).iter(f"{SVG}g")
+        for node in drawing(response.text).iter(f"{SVG}g")
         if "node" in str(node.get("class"))
     ]
-    assert len(places) == 100
-    for one, place in enumerate(places):
-        for x, y in places[:one]:
-            assert abs(place[0] - x) >= 230 or abs(place[1] - y) >= 52
+    assert len(repositories) == 100
+    for one, repository in enumerate(repositories):
+        for x, y in repositories[:one]:
+            assert abs(repository[0] - x) >= 230 or abs(repository[1] - y) >= 52
     near = browser.get(f"{ONE}?depth=2")
     assert len(list(drawing(near.text).iter(f"{SVG}a"))) == 7
     assert browser.get(f"{ONE}?depth=x").status_code == 200
@@ -71,12 +73,12 @@ def test_of_a_very_large_graph_a_part_is_drawn(harbour: Harbour) -> None:
     """And the page says so, and stays small."""
     database = harbour.clients.database
     issues = open_many(database, harbour.ship, harbour.people["ada"], 150)
-    relate(database, [(issues[0].id, one.id) for one in issues[1:]])
-    relate(database, [(one.id, other.id) for one in issues[1:40] for other in issues[60:100]])
-    answer = harbour.browser().get(ONE)
-    assert "Showing the nearest 120 issues; 30 are not shown." in answer.text
-    assert len(answer.content) < 200_000
-    drawing(answer.text)
+    relate(database, [(issues[0].id, item.id) for item in issues[1:]])
+    relate(database, [(item.id, other.id) for item in issues[1:40] for other in issues[60:100]])
+    response = harbour.browser().get(ONE)
+    assert "Showing the nearest 120 issues; 30 are not shown." in response.text
+    assert len(response.content) < 200_000
+    drawing(response.text)
 
 
 def test_an_issue_alone_has_no_drawing(harbour: Harbour) -> None:

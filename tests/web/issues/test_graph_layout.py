@@ -58,8 +58,8 @@ def test_what_blocks_late_stands_close_to_what_it_blocks() -> None:
 def test_a_graph_too_dense_for_helpers_is_laid_out_all_the_same(step: int) -> None:
     """Its long lines run straight."""
     count = 130
-    edges = [(one, other) for one in range(count) for other in range(one + 1, count, step)]
-    assert sum(other - one for one, other in edges) > MOST_HELPERS
+    edges = [(item, other) for item in range(count) for other in range(item + 1, count, step)]
+    assert sum(other - item for item, other in edges) > MOST_HELPERS
     layout = compute_layout(count, edges, size=SIZE, helper_size=HELPER)
     assert layout.columns == list(range(count))
     assert all(len(way) == 2 for way in layout.lines.values())
@@ -73,7 +73,7 @@ def test_an_empty_graph_has_no_height() -> None:
 @given(st.lists(st.tuples(st.floats(-1e4, 1e4), st.floats(1, 100)), max_size=20))
 def test_spreading_keeps_order_and_distance(items: list[tuple[float, float]]) -> None:
     """And leaves what fits where it wants to be."""
-    wanted, sizes = [one for one, _ in items], [size for _, size in items]
+    wanted, sizes = [item for item, _ in items], [size for _, size in items]
     heights = remove_overlaps(wanted, sizes)
     for (before, one), (after, other) in pairwise(zip(heights, sizes, strict=True)):
         assert after - before >= (one + other) / 2 - 1e-6

@@ -70,7 +70,7 @@ def test_of_a_large_graph_the_nearest_part_is_drawn() -> None:
         graph([node(key, min(key, 1)) for key in range(count)], *[(0, key) for key in range(1, count)]), ""
     )
     assert (len(star.boxes), star.left_out, star.lines_left_out) == (MOST_NODES, 30, 0)
-    dense = [(one, other) for one in range(60) for other in range(one + 1, 60)]
+    dense = [(item, other) for item in range(60) for other in range(item + 1, 60)]
     drawing = draw_graph(graph([node(key, key) for key in range(60)], *dense), "ada/ship")
     assert drawing.lines_left_out == len(dense) - MOST_LINES
     assert drawing.own_lines.count("M") == 59

@@ -25,8 +25,8 @@ def test_a_writer_changes_everything(harbour: Harbour) -> None:
     def sent(part: str, **data: str | list[str]) -> None:
         # As browsers do, also for a form with nothing in it.
         kind = {"Content-Type": "application/x-www-form-urlencoded"}
-        answer = bob.post(f"{ONE}/{part}", content=urlencode(data, doseq=True), headers=kind)
-        assert (answer.status_code, answer.headers.get("location")) == (303, ONE), answer.text
+        response = bob.post(f"{ONE}/{part}", content=urlencode(data, doseq=True), headers=kind)
+        assert (response.status_code, response.headers.get("location")) == (303, ONE), response.text
 
     sent("labels", label=[str(bug.id)])
     sent("assignees", assignee=["bob"], more="ada")
@@ -77,19 +77,19 @@ def test_closing_what_is_blocked_is_refused_and_explained(harbour: Harbour) -> N
     """With links to what has to be closed first; a comment that came along is kept."""
     gauge, lantern, rope = (harbour.issue(title) for title in ("Gauge", "Lantern", "Rope"))
     hidden = harbour.issue("Private matter", secret=True)
-    relate(harbour.clients.database, [(gauge.id, one.id) for one in (lantern, rope, hidden)])
+    relate(harbour.clients.database, [(gauge.id, item.id) for item in (lantern, rope, hidden)])
     harbour.browser("ada").post(f"{AT}/issues/3/state", data={"state": "closed"})
     bob = harbour.browser("bob")
-    for answer in (
+    for response in (
         bob.post(f"{ONE}/state", data={"state": "closed"}),
         bob.post(f"{ONE}/comments", data={"body": "Done, I think", "then": "close"}),
     ):
-        assert answer.status_code == 412
-        alert = answer.text.partition('role="alert"')[2].partition("</div>")[0]
+        assert response.status_code == 412
+        alert = response.text.partition('role="alert"')[2].partition("</div>")[0]
         assert "cannot be closed while" in alert
         assert f'href="{AT}/issues/2"' in alert
         assert "Rope" not in alert
-    assert "Done, I think</textarea>" in answer.text
+    assert "Done, I think</textarea>" in response.text
     now = issues.find_issue(harbour.clients.database, harbour.ship, 1)
     assert (now.is_closed, now.comment_count) == (False, 0)
 
@@ -104,8 +104,8 @@ def test_the_author_edits_the_words(harbour: Harbour) -> None:
     refused = eve.post(f"{ONE}/edit", data={"title": "", "body": "*new*"})
     assert refused.status_code == 422
     assert "*new*</textarea>" in refused.text
-    answer = eve.post(f"{ONE}/edit", data={"title": "Gauge, stuck", "body": "*new*"})
-    assert answer.headers["location"] == ONE
+    response = eve.post(f"{ONE}/edit", data={"title": "Gauge, stuck", "body": "*new*"})
+    assert response.headers["location"] == ONE
     text = eve.get(ONE).text
     assert "Gauge, stuck" in text
     assert "<em>new</em>" in text
@@ -134,8 +134,8 @@ def test_who_administers_deletes(harbour: Harbour) -> None:
     """For good."""
     harbour.issue("Gauge")
     assert harbour.browser("bob").post(f"{ONE}/delete").status_code == 403
-    answer = harbour.browser("ada").post(f"{ONE}/delete")
-    assert answer.headers["location"] == f"{AT}/issues"
+    response = harbour.browser("ada").post(f"{ONE}/delete")
+    assert response.headers["location"] == f"{AT}/issues"
     assert harbour.browser("ada").get(ONE).status_code == 404
 
 
@@ -145,8 +145,8 @@ def test_users_subscribe_to_an_issue_and_unsubscribe(harbour: Harbour) -> None:
     eve = harbour.browser("eve")
     page = eve.get(f"{AT}/issues/1").text
     assert ">Subscribe</button>" in page
-    answer = eve.post(f"{AT}/issues/1/subscription", data={"subscribe": "true"})
-    assert (answer.status_code, answer.headers["location"]) == (303, f"{AT}/issues/1")
+    response = eve.post(f"{AT}/issues/1/subscription", data={"subscribe": "true"})
+    assert (response.status_code, response.headers["location"]) == (303, f"{AT}/issues/1")
     assert ">Unsubscribe</button>" in eve.get(f"{AT}/issues/1").text
     ada = harbour.browser("ada")
     assert ">Unsubscribe</button>" in ada.get(f"{AT}/issues/1").text

@@ -14,10 +14,10 @@ from tests.web.issues.conftest import AT, Harbour
 HOSTILE = '<script>alert("1")</script> \u202e ' + "unbroken" * 24
 
 
-def titles(answer: httpx.Response) -> list[str]:
+def titles(response: httpx.Response) -> list[str]:
     """Return the titles in a list."""
-    assert answer.status_code == 200, answer.text
-    return re.findall(r'<a class="title"[^>]*><bdi>(.*?)</bdi>', answer.text)
+    assert response.status_code == 200, response.text
+    return re.findall(r'<a class="title"[^>]*><bdi>(.*?)</bdi>', response.text)
 
 
 def test_filters_narrow_the_list_and_links_widen_it(harbour: Harbour) -> None:
@@ -126,11 +126,11 @@ def test_a_long_list_is_one_small_page_and_few_queries(harbour: Harbour, monkeyp
     few = queries()
     open_many(database, harbour.ship, harbour.people["ada"], 58)
     assert queries() == few <= 15
-    answer = browser.get(f"{AT}/issues")
-    assert len(titles(answer)) == 25
-    assert "Page 1 of 3" in answer.text
-    assert len(answer.content) < 200_000
-    assert 'href="?page=2"' in answer.text
+    response = browser.get(f"{AT}/issues")
+    assert len(titles(response)) == 25
+    assert "Page 1 of 3" in response.text
+    assert len(response.content) < 200_000
+    assert 'href="?page=2"' in response.text
 
 
 def test_an_empty_list_says_what_to_do(harbour: Harbour) -> None:

@@ -49,9 +49,9 @@ def test_what_is_not_there_or_not_to_be_seen_is_not_found(harbour: Harbour) -> N
     harbour.issue("Private matter", secret=True)
     stranger = harbour.browser("eve")
     for path in ("/ada/secret/issues/1", f"{AT}/issues/1", f"{AT}/issues/x", f"{AT}/issues/-1", f"{AT}/pulls/1"):
-        answer = stranger.get(path)
-        assert answer.status_code == 404
-        assert "Page not found" in answer.text
+        response = stranger.get(path)
+        assert response.status_code == 404
+        assert "Page not found" in response.text
 
 
 def test_the_side_says_everything_about_it(harbour: Harbour) -> None:
@@ -101,15 +101,15 @@ def test_a_pull_request_is_marked(harbour: Harbour) -> None:
 def test_a_merged_pull_request_says_so_and_how_it_was_reviewed(harbour: Harbour) -> None:
     """Line comments are shown as comments."""
     database, ship, ada = harbour.clients.database, harbour.ship, harbour.people["ada"]
-    made = issues.open_issue(database, ship, ada, NewIssue(title="Pull", branches=Branches("fix", "main")))
+    issue = issues.open_issue(database, ship, ada, NewIssue(title="Pull", branches=Branches("fix", "main")))
     with issue_transaction(database, ship, ada) as change:
-        change.add_entries(made, "review_request", [("", {"assignee_id": harbour.people["bob"].id})])
-        change.add_entries(made, "code", [("A word on this line", {})])
-        change.add_entries(made, "review", [("Fine", {})])
-        change.add_entries(made, "pull_push")
-        change.add_entries(made, "dismiss_review", [("Old", {})])
-        pulls.set_merged(change.connection, made, ada, sha="1" * 40, style="merge", now=change.now)
-        issues.close(change, made, issues.Reason("1" * 40, ship.id), kind="merge_pull")
+        change.add_entries(issue, "review_request", [("", {"assignee_id": harbour.people["bob"].id})])
+        change.add_entries(issue, "code", [("A word on this line", {})])
+        change.add_entries(issue, "review", [("Fine", {})])
+        change.add_entries(issue, "pull_push")
+        change.add_entries(issue, "dismiss_review", [("Old", {})])
+        pulls.set_merged(change.connection, issue, ada, sha="1" * 40, style="merge", now=change.now)
+        issues.close(change, issue, issues.Reason("1" * 40, ship.id), kind="merge_pull")
     text = harbour.browser().get(f"{AT}/pulls/1").text
     for words in (
         "Merged</span>",
@@ -131,7 +131,7 @@ def test_a_long_timeline_has_pages_and_few_queries(harbour: Harbour, monkeypatch
     database, ship, people = harbour.clients.database, harbour.ship, harbour.people
     opened = open_many(database, ship, people["ada"], 40)
     gauge = issues.find_issue(database, ship, 1)
-    relate(database, [(gauge.id, one.id) for one in opened[1:]])
+    relate(database, [(gauge.id, item.id) for item in opened[1:]])
     browser = harbour.browser("ada")
 
     def queries() -> int:
@@ -148,11 +148,11 @@ def test_a_long_timeline_has_pages_and_few_queries(harbour: Harbour, monkeypatch
     for _ in range(60):
         comments.add_comment(database, ship, gauge, people["eve"], "@x " * 3000)
     assert queries() == few <= 19
-    answer = browser.get(f"{AT}/issues/1")
-    assert len(answer.content) < 200_000
-    assert "Page 1 of 2" in answer.text
-    assert "This comment was truncated." in answer.text
-    assert answer.text.count('class="box comment"') == 51
+    response = browser.get(f"{AT}/issues/1")
+    assert len(response.content) < 200_000
+    assert "Page 1 of 2" in response.text
+    assert "This comment was truncated." in response.text
+    assert response.text.count('class="box comment"') == 51
     last = browser.get(f"{AT}/issues/1?page=last").text
     assert "Page 2 of 2" in last
     assert last.count('class="box comment"') == 12
@@ -163,17 +163,19 @@ def test_a_comment_is_found_on_its_page_of_the_timeline(harbour: Harbour) -> Non
     """By its id alone, as links of notifications and mentions name it; anything else shows the first page."""
     database, ship, people = harbour.clients.database, harbour.ship, harbour.people
     gauge, other = harbour.issue("Gauge"), harbour.issue("Chart")
-    said = [comments.add_comment(database, ship, gauge, people["eve"], "Aye") for _ in range(ENTRIES + 1)]
+    posted_comments = [
+        comments.add_comment(database, ship, gauge, people["eve"], "Aye") for _ in range(ENTRIES + 1)
+    ]
     elsewhere = comments.add_comment(database, ship, other, people["eve"], "Aye")
     browser = harbour.browser()
-    for comment, place in ((said[0], ""), (said[-2], ""), (said[-1], "?page=2")):
-        answer = browser.get(f"{AT}/issues/{gauge.number}", params={"comment": comment.id})
+    for comment, place in ((posted_comments[0], ""), (posted_comments[-2], ""), (posted_comments[-1], "?page=2")):
+        response = browser.get(f"{AT}/issues/{gauge.number}", params={"comment": comment.id})
         expected = f"{AT}/issues/{gauge.number}{place}#issuecomment-{comment.id}"
-        assert (answer.status_code, answer.headers["Location"]) == (303, expected)
+        assert (response.status_code, response.headers["Location"]) == (303, expected)
         assert f'id="issuecomment-{comment.id}"' in browser.get(expected).text
     for wrong in (elsewhere.id, 2**62, "9" * 30, "-1", "x", "²"):
-        answer = browser.get(f"{AT}/issues/{gauge.number}", params={"comment": wrong})
-        assert (answer.status_code, "Page 1 of 2" in answer.text) == (200, True), wrong
+        response = browser.get(f"{AT}/issues/{gauge.number}", params={"comment": wrong})
+        assert (response.status_code, "Page 1 of 2" in response.text) == (200, True), wrong
 
 
 def test_an_archived_repository_is_only_read(harbour: Harbour) -> None:

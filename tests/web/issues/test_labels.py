@@ -42,10 +42,10 @@ def test_many_labels_have_pages_and_few_queries(harbour: Harbour, monkeypatch: p
         labels.add_label(harbour.clients.database, harbour.ship, f"label {number:02}", "ffffff")
     browser = harbour.browser("bob")
     with counting_queries(harbour.clients.database, monkeypatch) as queries:
-        answer = browser.get(LABELS)
+        response = browser.get(LABELS)
     assert len(queries) <= 10
-    assert len(answer.content) < 200_000
-    assert ("label 29" in answer.text, "label 30" in answer.text) == (True, False)
+    assert len(response.content) < 200_000
+    assert ("label 29" in response.text, "label 30" in response.text) == (True, False)
     assert "label 30" in browser.get(f"{LABELS}?page=2").text
 
 
@@ -54,10 +54,10 @@ def test_what_is_refused_stays_in_its_form(harbour: Harbour) -> None:
     bob = harbour.browser("bob")
     label = labels.add_label(harbour.clients.database, harbour.ship, "bug", "ff0000")
     for path in (LABELS, f"{LABELS}/{label.id}"):
-        answer = bob.post(path, data={"name": "typed", "color": "reddish", "description": "kept"})
-        assert answer.status_code == 422
-        assert "hexadecimal" in answer.text
-        assert 'value="kept"' in answer.text
+        response = bob.post(path, data={"name": "typed", "color": "reddish", "description": "kept"})
+        assert response.status_code == 422
+        assert "hexadecimal" in response.text
+        assert 'value="kept"' in response.text
         assert bob.post(path, data={"name": "", "color": "#ff0000"}).status_code == 422
 
 

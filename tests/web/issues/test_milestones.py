@@ -46,9 +46,9 @@ def test_what_is_refused_stays_in_its_form(harbour: Harbour) -> None:
     bob = harbour.browser("bob")
     milestone = milestones.add_milestone(harbour.clients.database, harbour.ship, harbour.people["ada"], "Season")
     for path in (STEPS, f"{STEPS}/{milestone.id}"):
-        answer = bob.post(path, data={"title": " ", "description": "kept"})
-        assert answer.status_code == 422
-        assert "Title is required." in answer.text
-        assert "kept</textarea>" in answer.text
+        response = bob.post(path, data={"title": " ", "description": "kept"})
+        assert response.status_code == 422
+        assert "Title is required." in response.text
+        assert "kept</textarea>" in response.text
         assert bob.post(path, data={"title": "x", "due_on": "soon"}).status_code == 422
     assert bob.get(f"{STEPS}?state=lost&page=99").status_code == 200

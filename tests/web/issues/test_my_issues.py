@@ -24,8 +24,8 @@ def test_everybody_sees_their_own(harbour: Harbour) -> None:
     }
     for name, lists in expected.items():
         browser = harbour.browser(name)
-        found = {about: titles(browser.get(f"/-/issues?about={about}")) for about in lists}
-        assert found == lists
+        results = {about: titles(browser.get(f"/-/issues?about={about}")) for about in lists}
+        assert results == lists
     bob = harbour.browser("bob")
     assert titles(bob.get("/-/issues")) == ["Gauge"]
     assert titles(bob.get("/-/issues?state=closed")) == []
@@ -67,9 +67,9 @@ def test_pull_requests_to_review_have_a_tab(harbour: Harbour) -> None:
         ("review-requested:ada", []),
         ("reviewed-by:bob", []),
     ):
-        shown = browser.get("/ada/ship/pulls", params={"q": query})
-        assert titles(shown) == expected
-        assert query.replace("@me", "bob") in shown.text
+        response = browser.get("/ada/ship/pulls", params={"q": query})
+        assert titles(response) == expected
+        assert query.replace("@me", "bob") in response.text
 
 
 def test_few_queries_are_asked(harbour: Harbour, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,6 +91,6 @@ def test_few_queries_are_asked(harbour: Harbour, monkeypatch: pytest.MonkeyPatch
 
 def test_who_is_not_logged_in_is_asked_to(harbour: Harbour) -> None:
     """And comes back here."""
-    answer = harbour.browser().get("/-/issues?about=created")
-    assert answer.status_code == 303
-    assert answer.headers["location"] == "/login?next=%2F-%2Fissues%3Fabout%3Dcreated"
+    response = harbour.browser().get("/-/issues?about=created")
+    assert response.status_code == 303
+    assert response.headers["location"] == "/login?next=%2F-%2Fissues%3Fabout%3Dcreated"

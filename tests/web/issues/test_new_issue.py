@@ -26,9 +26,9 @@ def test_a_reader_opens_an_issue_and_a_writer_says_more(harbour: Harbour) -> Non
         browser = harbour.browser(name)
         form = browser.get(NEW).text
         assert ("Assignees" in form) == (name == "bob")
-        answer = browser.post(NEW, data=sent)
-        assert answer.headers["location"] == f"{AT}/issues/{number}"
-        assert f"Issue #{number} created." in browser.get(answer.headers["location"]).text
+        response = browser.post(NEW, data=sent)
+        assert response.headers["location"] == f"{AT}/issues/{number}"
+        assert f"Issue #{number} created." in browser.get(response.headers["location"]).text
         issue = issues.find_issue(database, ship, number)
         parts = issue_parts(database, [issue], ship)
         writes = name == "bob"
@@ -44,9 +44,9 @@ def test_what_was_typed_is_not_lost(harbour: Harbour) -> None:
     assert "Title is required." in refused.text
     assert "Long &lt;text&gt;</textarea>" in refused.text
     for wrong in ({"due_date": "soon"}, {"milestone": "77"}, {"label": "77"}, {"assignee": "eve"}):
-        answer = browser.post(NEW, data={"title": "Kept", **wrong})
-        assert answer.status_code in {404, 422}
-        assert 'value="Kept"' in answer.text
+        received_response = browser.post(NEW, data={"title": "Kept", **wrong})
+        assert received_response.status_code in {404, 422}
+        assert 'value="Kept"' in received_response.text
     response = browser.post(NEW, data={"title": "Kept", "body": "**bold** <script>x</script>", "then": "preview"})
     assert "<strong>bold</strong>" in response.text
     assert "<script>x" not in response.text

@@ -61,14 +61,14 @@ def test_everything_that_happens_is_a_sentence(harbour: Harbour) -> None:
     api.request("DELETE", f"{one}/dependencies", json={"index": 2})
     delete_label(database, ship, gone.id)
 
-    found = sentences(harbour.browser().get(f"{AT}/issues/1").text)
-    assert found[:2] == [
+    result = sentences(harbour.browser().get(f"{AT}/issues/1").text)
+    assert result[:2] == [
         "ada changed the title from Gauge to The &lt;i&gt;gauge&lt;/i&gt;",
         "ada added bug wish and changed a deleted label",
     ]
     # Who was assigned by one change may be told in either order.
-    assert sorted(found[2:4]) == ["ada assigned bob", "ada was assigned"]
-    assert found[4:] == [
+    assert sorted(result[2:4]) == ["ada assigned bob", "ada was assigned"]
+    assert result[4:] == [
         "ada removed their assignment",
         "ada unassigned bob",
         "ada added this to the milestone Season",
@@ -129,7 +129,7 @@ def test_what_mentions_an_issue_is_led_to(harbour: Harbour) -> None:
         ("ship/pulls", {"title": "Fixes #1 elsewhere", "head": "fix", "base": "side"}),
     ):
         assert api.post(f"/repos/ada/{name}", json=body).status_code == 201
-    said = api.post("/repos/ada/secret/issues/1/comments", json={"body": "ada/ship#3"}).json()["id"]
+    comment = api.post("/repos/ada/secret/issues/1/comments", json={"body": "ada/ship#3"}).json()["id"]
     text = harbour.browser("eve").get(f"{AT}/issues/1").text
     assert sentences(text) == [
         "ada mentioned this issue just now &lt;i&gt;Lantern&lt;/i&gt; #2",
@@ -144,7 +144,7 @@ def test_what_mentions_an_issue_is_led_to(harbour: Harbour) -> None:
     assert harbour.browser("eve").get(f"{AT}/pulls/3").text.count("mentioned this") == 0
     text = harbour.browser("ada").get(f"{AT}/pulls/3").text
     assert sentences(text) == ["ada mentioned this pull request just now Private matter ada/secret#1"]
-    assert f'href="/ada/secret/issues/1?comment={said}"' in text
+    assert f'href="/ada/secret/issues/1?comment={comment}"' in text
     assert api.patch("/repos/ada/ship/pulls/3", json={"state": "closed"}).status_code == 201
     text = harbour.browser("eve").get(f"{AT}/issues/1").text
     assert sentences(text)[1] == "ada mentioned this issue just now Fixes #1 #3"

@@ -28,20 +28,20 @@ def test_what_is_wrong_is_said_above_what_was_typed(guild: OrganizationFixture) 
         ({"name": "x", "default_branch": "a..b"}, 422),
         ({"owner": "eve", "name": "x"}, 404),
     ):
-        answer = ada.post("/-/new", data={"description": "typed", **form})
-        assert answer.status_code == status
-        assert 'value="typed"' in answer.text
-        assert 'role="alert"' in answer.text
+        response = ada.post("/-/new", data={"description": "typed", **form})
+        assert response.status_code == status
+        assert 'value="typed"' in response.text
+        assert 'role="alert"' in response.text
     assert guild.visit("eve").post("/-/new", data={"owner": "guild", "name": "x"}).status_code == 403
     assert guild.visit(None).get("/-/new").headers["location"].startswith("/login")
 
 
 def test_a_refused_organization_name_is_not_called_a_user_name(guild: OrganizationFixture) -> None:
     """The message of the form is about the organization."""
-    answer = guild.visit("ada").post("/-/new-organization", data={"username": "not a name"})
-    assert answer.status_code == 422
-    assert "The name must be 1 to 40 letters" in answer.text
-    assert "user name" not in answer.text
+    response = guild.visit("ada").post("/-/new-organization", data={"username": "not a name"})
+    assert response.status_code == 422
+    assert "The name must be 1 to 40 letters" in response.text
+    assert "user name" not in response.text
 
 
 def test_an_organization_is_made_by_those_who_may(guild: OrganizationFixture) -> None:

@@ -15,9 +15,9 @@ def test_people_see_the_repositories_they_may(guild: OrganizationFixture) -> Non
         assert ("/guild/ship" in text) is sees
         assert "/guild/charts" in text
         assert "<script>" not in text
-    found = guild.visit("ada").get("/guild", params={"q": "CHAR", "sort": "name"}).text
-    assert "/guild/ship" not in found
-    assert "/guild/charts" in found
+    result = guild.visit("ada").get("/guild", params={"q": "CHAR", "sort": "name"}).text
+    assert "/guild/ship" not in result
+    assert "/guild/charts" in result
     assert "No repositories match" in guild.visit("ada").get("/guild?q=%25").text
 
 

@@ -37,19 +37,21 @@ class PullSite:
         }
         if new_branch:
             body["new_branch"] = new_branch
-        found = api.get(f"/repos/{repo}/contents/{path}", params={"ref": branch})
-        if found.status_code == 200:
-            answer = api.put(f"/repos/{repo}/contents/{path}", json={**body, "sha": found.json()["sha"]})
+        found_response = api.get(f"/repos/{repo}/contents/{path}", params={"ref": branch})
+        if found_response.status_code == 200:
+            response = api.put(
+                f"/repos/{repo}/contents/{path}", json={**body, "sha": found_response.json()["sha"]}
+            )
         else:
-            answer = api.post(f"/repos/{repo}/contents/{path}", json=body)
-        assert answer.status_code in {200, 201}, answer.text
+            response = api.post(f"/repos/{repo}/contents/{path}", json=body)
+        assert response.status_code in {200, 201}, response.text
 
     def open_pull(self, **fields: object) -> dict[str, Any]:
         """Open a pull request from `fix` into `main` as ada."""
         body = {"title": "Fix the tide", "head": "fix", "base": "main", "body": "It was *low*.", **fields}
-        answer = self.api["ada"].post("/repos/ada/tides/pulls", json=body)
-        assert answer.status_code == 201, answer.text
-        return dict(answer.json())
+        response = self.api["ada"].post("/repos/ada/tides/pulls", json=body)
+        assert response.status_code == 201, response.text
+        return dict(response.json())
 
 
 @pytest.fixture
@@ -59,7 +61,7 @@ def site(clients: ServiceClients) -> PullSite:
     assert api["ada"].post("/user/repos", json={"name": "tides"}).status_code == 201
     permission = {"permission": "write"}
     assert api["ada"].put("/repos/ada/tides/collaborators/bob", json=permission).status_code == 204
-    made = PullSite(clients, api)
-    made.put("a.txt", TEXT, "main")
-    made.put("a.txt", TEXT.replace("line 10\n", "line ten\n"), "main", new_branch="fix")
-    return made
+    pull_site = PullSite(clients, api)
+    pull_site.put("a.txt", TEXT, "main")
+    pull_site.put("a.txt", TEXT.replace("line 10\n", "line ten\n"), "main", new_branch="fix")
+    return pull_site

@@ -11,8 +11,8 @@ def test_a_line_is_commented_on_and_the_conversation_resolved(site: PullSite) ->
     assert 'id="comment-form"' in bob.get(f"{AT}/pulls/1/files", params={"path": "a.txt", "at": "n10"}).text
     assert 'id="comment-form"' not in bob.get(f"{AT}/pulls/1/files", params={"path": "a.txt", "at": "n99"}).text
     form = {"path": "a.txt", "side": "new", "line": "10", "body": "Say **10**", "spot": "l1-n10"}
-    answer = bob.post(f"{AT}/pulls/1/comments", data=form)
-    assert answer.headers["location"] == f"{AT}/pulls/1/files#l1-n10"
+    response = bob.post(f"{AT}/pulls/1/comments", data=form)
+    assert response.headers["location"] == f"{AT}/pulls/1/files#l1-n10"
     for place in ("/files", ""):
         text = ada.get(f"{AT}/pulls/1{place}").text
         assert "Say <strong>10</strong>" in text, place
@@ -49,8 +49,8 @@ def test_comments_stand_between_both_sides(site: PullSite) -> None:
     site.open_pull()
     bob = site.browser("bob")
     form = {"path": "a.txt", "side": "new", "line": "10", "body": "Say **10**", "view": "split", "spot": "l1-n10"}
-    answer = bob.post(f"{AT}/pulls/1/comments", data=form)
-    assert answer.headers["location"] == f"{AT}/pulls/1/files?view=split#l1-n10"
+    response = bob.post(f"{AT}/pulls/1/comments", data=form)
+    assert response.headers["location"] == f"{AT}/pulls/1/files?view=split#l1-n10"
     text = bob.get(f"{AT}/pulls/1/files?view=split").text
     assert '<td colspan="4">' in text
     assert "Say <strong>10</strong>" in text

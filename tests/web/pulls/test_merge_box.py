@@ -5,7 +5,7 @@ from tests.web.pulls.conftest import AT, TEXT, PullSite
 
 def test_the_merge_box_says_what_is_missing_and_by_whom(site: PullSite) -> None:
     """Reviews and statuses of a protected branch; an administrator may merge without waiting, or schedule it."""
-    made = site.open_pull()
+    created = site.open_pull()
     rule = {
         "rule_name": "main",
         "required_approvals": 1,
@@ -17,7 +17,7 @@ def test_the_merge_box_says_what_is_missing_and_by_whom(site: PullSite) -> None:
     ada, bob = site.browser("ada"), site.browser("bob")
     assert ada.post(f"{AT}/pulls/1/reviewers", data={"reviewer": "bob"}).status_code == 303
     status = {"state": "failure", "context": "ci/build", "target_url": "https://ci.example.org/1"}
-    api, sha = site.api["ada"], made["head"]["sha"]
+    api, sha = site.api["ada"], created["head"]["sha"]
     assert api.post(f"/repos/ada/tides/statuses/{sha}", json=status).status_code == 201
     text = ada.get(f"{AT}/pulls/1").text
     assert "has 0 of 1 required approvals" in text

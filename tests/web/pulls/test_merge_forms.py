@@ -5,14 +5,14 @@ from tests.web.pulls.conftest import AT, PullSite
 
 def test_a_pull_request_is_merged_and_its_branch_deleted(site: PullSite) -> None:
     """What was pushed after the page was shown is not merged."""
-    made = site.open_pull()
+    created = site.open_pull()
     bob = site.browser("bob")
     form = {"style": "squash", "title": "Tide fixed", "head": "0" * 40, "offered": "true"}
     outdated = bob.post(f"{AT}/pulls/1/merge", data=form)
     assert outdated.status_code == 409
     assert "The head of the pull request is" in outdated.text
-    answer = bob.post(f"{AT}/pulls/1/merge", data={**form, "head": made["head"]["sha"]})
-    assert answer.headers["location"] == f"{AT}/pulls/1"
+    response = bob.post(f"{AT}/pulls/1/merge", data={**form, "head": created["head"]["sha"]})
+    assert response.headers["location"] == f"{AT}/pulls/1"
     text = bob.get(f"{AT}/pulls/1").text
     assert "Pull request #1 merged." in text
     assert "Pull request merged." in text
@@ -27,9 +27,9 @@ def test_a_pull_request_is_merged_and_its_branch_deleted(site: PullSite) -> None
 
 def test_who_may_not_write_cannot_merge_or_delete(site: PullSite) -> None:
     """Nor update the branch, nor change the draft state."""
-    made = site.open_pull()
+    created = site.open_pull()
     eve = site.browser("eve")
-    form = {"style": "merge", "head": made["head"]["sha"]}
+    form = {"style": "merge", "head": created["head"]["sha"]}
     assert eve.post(f"{AT}/pulls/1/merge", data=form).status_code == 409
     assert eve.post(f"{AT}/pulls/1/update", data={"style": "merge"}).status_code == 403
     assert eve.post(f"{AT}/pulls/1/draft", data={"draft": "true"}).status_code == 403

@@ -15,11 +15,11 @@ def test_a_pull_request_is_opened_from_a_comparison(site: PullSite) -> None:
     assert refused.status_code == 422
     assert "kept words" in refused.text
     form = {"title": "Tide", "body": "Low", "draft": "true", "reviewers": "bob, "}
-    made = ada.post(f"{AT}/compare/main...fix", data=form)
-    assert made.headers["location"] == f"{AT}/pulls/1"
+    response = ada.post(f"{AT}/compare/main...fix", data=form)
+    assert response.headers["location"] == f"{AT}/pulls/1"
     pull = site.api["ada"].get("/repos/ada/tides/pulls/1").json()
     assert (pull["title"], pull["draft"]) == ("Draft: Tide", True)
-    assert [one["login"] for one in pull["requested_reviewers"]] == ["bob"]
+    assert [reviewer["login"] for reviewer in pull["requested_reviewers"]] == ["bob"]
     again = ada.get(f"{AT}/compare/main...fix").text
     assert "There is already a pull request" in again
     assert "Create pull request" not in again
@@ -40,8 +40,8 @@ def test_a_pull_request_is_opened_from_a_fork(site: PullSite) -> None:
     assert 'value="eve:topic"' in text
     assert eve.get(f"{AT}/compare/main...eve:nothing").status_code == 404
     assert eve.get(f"{AT}/compare/main...bob:topic").status_code == 404
-    made = eve.post(f"{AT}/compare/main...eve:topic", data={"title": "From a fork"})
-    assert made.headers["location"] == f"{AT}/pulls/1"
+    response = eve.post(f"{AT}/compare/main...eve:topic", data={"title": "From a fork"})
+    assert response.headers["location"] == f"{AT}/pulls/1"
     page = eve.get(f"{AT}/pulls/1").text
     assert "eve:topic" in page
     assert "/eve/tides/src/branch/topic" in page

@@ -82,9 +82,9 @@ def test_a_suggestion_is_offered_where_it_can_be_applied(
     pull: Issue, remark: dict[str, Any], issue: dict[str, Any], body: str, *, expected: bool
 ) -> None:
     """Not where its line or the pull request is done with."""
-    made = replace(remark_of(PLACE, CurrentPosition("a.txt", 7, "c" * 40), None), **remark)
+    created = replace(remark_of(PLACE, CurrentPosition("a.txt", 7, "c" * 40), None), **remark)
     comment = Comment(1, pull.id, "code", None, body, "{}", 0, 0)
-    assert with_suggestion(made, comment, replace(pull, **issue)).has_suggestion is expected
+    assert with_suggestion(created, comment, replace(pull, **issue)).has_suggestion is expected
 
 
 def test_reviews_and_line_comments_are_loaded_by_what_the_entries_name(scenario: Scenario, pull: Issue) -> None:
@@ -106,9 +106,9 @@ def test_reviews_and_line_comments_are_loaded_by_what_the_entries_name(scenario:
     request = RequestContext(app, {"type": "http", "headers": []})
     request.actor = actor
     entries = entries_of(app.database, pull, plain=False, skip=0, limit=50)[0]
-    found = pull_timeline(request, target, pull, entries)
-    assert set(found.reviews) == {review.id}
-    (remark,) = found.remarks.values()
+    found_pull_timeline = pull_timeline(request, target, pull, entries)
+    assert set(found_pull_timeline.reviews) == {review.id}
+    (remark,) = found_pull_timeline.remarks.values()
     assert (remark.path, remark.line, remark.hunk) == ("a", 1, [HunkLine("add", "a")])
     assert pull_timeline(request, target, pull, []).remarks == {}
 
@@ -117,13 +117,15 @@ def test_a_push_lists_its_last_commits_with_their_summaries(scenario: Scenario, 
     """A commit that is gone has none, and an entry that cannot be read is left out."""
     app, _, target = scenario.seen_by(scenario.owner)
     ids = [*(f"{number:040x}" for number in range(1, 12)), pull.head_sha]
-    listed = ", ".join(f'"{one}"' for one in ids)
+    listed = ", ".join(f'"{item}"' for item in ids)
     body = f'{{"is_force_push": false, "commit_ids": [{listed}]}}'
     entries = [
         Comment(number, pull.id, "pull_push", None, text, "{}", 0, 0) for number, text in ((1, body), (2, "?"))
     ]
-    found = pull_timeline(RequestContext(app, {"type": "http", "headers": []}), target, pull, entries)
-    assert list(found.pushes) == [1]
-    assert (found.pushes[1].total, len(found.pushes[1].commits)) == (12, 10)
-    assert found.pushes[1].commits[0] == (ids[2], "")
-    assert found.pushes[1].commits[-1] == (pull.head_sha, "Initial commit")
+    found_pull_timeline = pull_timeline(
+        RequestContext(app, {"type": "http", "headers": []}), target, pull, entries
+    )
+    assert list(found_pull_timeline.pushes) == [1]
+    assert (found_pull_timeline.pushes[1].total, len(found_pull_timeline.pushes[1].commits)) == (12, 10)
+    assert found_pull_timeline.pushes[1].commits[0] == (ids[2], "")
+    assert found_pull_timeline.pushes[1].commits[-1] == (pull.head_sha, "Initial commit")

@@ -31,10 +31,10 @@ def test_a_profile_is_changed(guild: OrganizationFixture) -> None:
         ({"visibility": "secret"}, "Visibility"),
         ({"full_name": "x" * 500}, "Full name is too long"),
     ):
-        answer = eve.post(PAGE, data={**typed, "location": "typed", **wrong})
-        assert answer.status_code in {409, 422}
-        assert said in answer.text
-        assert "typed" in answer.text
+        response = eve.post(PAGE, data={**typed, "location": "typed", **wrong})
+        assert response.status_code in {409, 422}
+        assert said in response.text
+        assert "typed" in response.text
     assert accounts.find_user(guild.clients.database, "eve").email == "eve@elsewhere.example"
     assert guild.visit(None).get(PAGE).headers["location"] == "/login?next=%2F-%2Faccount"
 
@@ -49,10 +49,10 @@ def test_a_new_password_needs_the_old_one_and_ends_other_sessions(guild: Organiz
         ({"new": "short", "again": "short"}, "at least 8 characters"),
         ({"new": "x" * 2000, "again": "x" * 2000}, "too long"),
     ):
-        answer = here.post(f"{PAGE}/password", data=form(**wrong))
-        assert answer.status_code in {403, 422}
-        assert said in answer.text
-        assert PASSWORD not in answer.text
+        response = here.post(f"{PAGE}/password", data=form(**wrong))
+        assert response.status_code in {403, 422}
+        assert said in response.text
+        assert PASSWORD not in response.text
     assert there.get(PAGE).status_code == 200
     assert here.post(f"{PAGE}/password", data=form()).status_code == 303
     assert here.get(PAGE).status_code == 200
@@ -66,8 +66,8 @@ def test_whoever_must_change_their_password_does_that_first(guild: OrganizationF
     accounts.change_account(database, accounts.find_user(database, "eve"), must_change_password=True)
     eve = guild.visit("eve")
     for path in ("/", PAGE, "/guild", "/-/account/tokens"):
-        answer = eve.get(path)
-        assert (answer.status_code, answer.headers["location"]) == (303, "/-/account/password")
+        response = eve.get(path)
+        assert (response.status_code, response.headers["location"]) == (303, "/-/account/password")
     assert "You must change your password" in eve.get("/-/account/password").text
     assert eve.post(PAGE, data={"full_name": "x"}).headers["location"] == "/-/account/password"
     assert eve.post(f"{PAGE}/password", data=form()).headers["location"] == "/"

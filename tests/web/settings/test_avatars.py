@@ -40,8 +40,8 @@ def test_a_picture_is_uploaded_and_removed(guild: OrganizationFixture, page: str
     text = browser.get(page).text
     assert "Avatar saved." in text
     assert f'src="{address}?v=' in text
-    shown = browser.get(address)
-    assert (shown.content, shown.headers["content-type"]) == (PNG, "image/png")
+    response = browser.get(address)
+    assert (response.content, response.headers["content-type"]) == (PNG, "image/png")
     for wrong, status, words in (
         (b"<svg onload=alert(1)>", 422, "must be a PNG, JPEG, GIF or WebP image"),
         (b"", 422, "must be a PNG"),

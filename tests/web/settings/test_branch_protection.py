@@ -39,8 +39,8 @@ def test_a_rule_is_made_changed_and_removed(guild: OrganizationFixture) -> None:
     assert (rule["priority"], rule["enable_force_push"]) == (3, False)
     assert "Push restricted to 3" in ada.get(PAGE).text
 
-    shown = ada.get(f"{PAGE}/rule", params={"name": "release/**"})
-    assert "cleo, dora" in shown.text
+    shown_response = ada.get(f"{PAGE}/rule", params={"name": "release/**"})
+    assert "cleo, dora" in shown_response.text
     response = ada.post(f"{PAGE}/rule", data={**asdict(ProtectionForm(**form)), "require_signed_commits": "on"})
     assert response.status_code == 303
     (again,) = guild.api.get(API).json()
@@ -127,10 +127,12 @@ def test_odd_names_and_wrong_fields(guild: OrganizationFixture) -> None:
         ({"protected_file_patterns": "[a"}, "Protected file patterns"),
         ({"rule_name": ".."}, "There is already a rule with this name."),
     ):
-        answer = ada.post(f"{PAGE}/new", data={"rule_name": "main", "unprotected_file_patterns": "typed", **wrong})
-        assert 400 <= answer.status_code < 500, wrong
-        assert said in answer.text, (wrong, said)
-        assert "typed" in answer.text
+        response = ada.post(
+            f"{PAGE}/new", data={"rule_name": "main", "unprotected_file_patterns": "typed", **wrong}
+        )
+        assert 400 <= response.status_code < 500, wrong
+        assert said in response.text, (wrong, said)
+        assert "typed" in response.text
 
 
 def test_only_whoever_looks_after_it(guild: OrganizationFixture) -> None:

@@ -28,10 +28,10 @@ def test_what_is_wrong_is_said(guild: OrganizationFixture) -> None:
         ({"name": "eve", "mode": "owner"}, 422, "must be read, write or admin"),
         ({"name": "guild", "mode": "read"}, 404, "There is no user or organization named guild."),
     ):
-        answer = dora.post(PAGE, data=form)
-        assert answer.status_code == status
-        assert said in answer.text
-        assert "<script>" not in answer.text
+        response = dora.post(PAGE, data=form)
+        assert response.status_code == status
+        assert said in response.text
+        assert "<script>" not in response.text
     assert dora.post(f"{PAGE}/remove", data={"name": "nobody-here"}).status_code == 404
 
 

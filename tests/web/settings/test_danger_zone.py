@@ -14,9 +14,9 @@ def test_nothing_happens_without_the_name(guild: OrganizationFixture) -> None:
     """The page says which."""
     ada = guild.visit("ada")
     for deed in ("rename", "transfer", "delete"):
-        answer = ada.post(f"{PAGE}/{deed}", data={"confirm": "ship", "name": "boat", "new_owner": "ada"})
-        assert answer.status_code == 422
-        assert "type guild/ship to confirm" in answer.text
+        response = ada.post(f"{PAGE}/{deed}", data={"confirm": "ship", "name": "boat", "new_owner": "ada"})
+        assert response.status_code == 422
+        assert "type guild/ship to confirm" in response.text
     assert guild.api.get("/repos/guild/ship").status_code == 200
 
 

@@ -45,9 +45,9 @@ def test_the_history_is_filtered(guild: OrganizationFixture, delivered: list[int
     assert "No deliveries match" in who.get(HOOK, params={"since": "2100-01-01T00:00"}).text
     assert who.get(HOOK, params={"before": "2100-01-01T00:00", "event": "push"}).text.count(f'href="{HOOK}/') == 3
     for wrong in ({"status": "lost"}, {"event": "nonsense"}, {"since": "yesterday"}):
-        answer = who.get(HOOK, params=wrong)
-        assert answer.status_code == 422
-        assert 'role="alert"' in answer.text
+        response = who.get(HOOK, params=wrong)
+        assert response.status_code == 422
+        assert 'role="alert"' in response.text
 
 
 def test_the_history_shows_errors_that_are_not_the_status(
@@ -109,9 +109,9 @@ def test_nobody_else_does_so(guild: OrganizationFixture, delivered: list[int]) -
 
 def test_a_large_exchange_stays_a_small_page(guild: OrganizationFixture, delivered: list[int]) -> None:
     """However much of it has to be escaped; and questions stay few."""
-    answer = ('"' * 65_536).encode()
+    response = ('"' * 65_536).encode()
     headers = json.dumps({f"X-{number}": "<" * 3000 for number in range(10)})
-    with_answer(guild.clients.database, delivered[0], answer=answer, body='"' * 300_000, answer_headers=headers)
+    with_answer(guild.clients.database, delivered[0], answer=response, body='"' * 300_000, answer_headers=headers)
     who = guild.visit("ada")
     page = who.get(f"{HOOK}/{delivered[0]}")
     assert len(page.content) < 200_000
@@ -134,9 +134,9 @@ def test_questions_are_bounded(
 @given(st.text(max_size=200) | st.builds(str.__mul__, st.sampled_from('"&<>\U0001f600'), st.integers(1, 60_000)))
 def test_what_is_shown_fits_whatever_it_is(text: str) -> None:
     """It is the beginning of what was there, or the same written over several lines."""
-    shown = shown_body(text)
-    assert len(str(escape(shown.text)).encode("utf-8", "replace")) <= LARGEST_SHOWN
-    assert shown.size == len(text.encode("utf-8", "replace"))
+    body_excerpt = shown_body(text)
+    assert len(str(escape(body_excerpt.text)).encode("utf-8", "replace")) <= LARGEST_SHOWN
+    assert body_excerpt.size == len(text.encode("utf-8", "replace"))
 
 
 @pytest.mark.parametrize(

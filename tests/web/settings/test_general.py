@@ -50,9 +50,9 @@ def test_what_is_wrong_is_said_above_what_was_typed(guild: OrganizationFixture) 
         ({"default_branch": "nowhere"}, "Branch does not exist"),
         ({"description": "x" * 3000}, "Description is too long"),
     ):
-        answer = ada.post(PAGE, data={**FORM, "description": "typed", **wrong})
-        assert answer.status_code == 422
-        assert said.lower() in answer.text.lower()
+        response = ada.post(PAGE, data={**FORM, "description": "typed", **wrong})
+        assert response.status_code == 422
+        assert said.lower() in response.text.lower()
     assert shown(guild)["description"] == ""
 
 

@@ -10,7 +10,9 @@ from holdfast.web.settings.hook_owners import OWNERS, WebhookPagesOwner
 @pytest.mark.parametrize("owner", OWNERS, ids=lambda owner: owner.word)
 def test_the_pages_have_the_guards_and_the_scope_of_the_api(owner: WebhookPagesOwner) -> None:
     """Nobody sees on a page what the API does not show."""
-    (api,) = [one for one in api_endpoints() if (one.method, one.path) == ("GET", owner.api_path)]
-    pages = [one for one in page_endpoints() if one.path.startswith(owner.pattern)]
+    (api,) = [
+        endpoint for endpoint in api_endpoints() if (endpoint.method, endpoint.path) == ("GET", owner.api_path)
+    ]
+    pages = [endpoint for endpoint in page_endpoints() if endpoint.path.startswith(owner.pattern)]
     assert len(pages) == 13
-    assert {(one.guards, one.scope) for one in pages} == {(api.guards, api.scope)}
+    assert {(page.guards, page.scope) for page in pages} == {(api.guards, api.scope)}

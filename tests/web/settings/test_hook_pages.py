@@ -72,8 +72,8 @@ def test_only_those_who_look_after_the_home_see_them(guild: OrganizationFixture)
     }
     assert guild.statuses("/-/orgs/guild/settings/hooks")["dora"] == low
     for path in ("/-/account/hooks", "/-/admin/hooks", "/-/orgs/guild/settings/hooks"):
-        answer = guild.visit(None).get(path)
-        assert answer.headers["location"].startswith("/login?next=")
+        response = guild.visit(None).get(path)
+        assert response.headers["location"].startswith("/login?next=")
     assert guild.statuses("/-/admin/hooks")["ada"] == low
     assert guild.visit("cleo").post("/guild/ship/settings/hooks/new", data=FORM).status_code == low
 
@@ -95,11 +95,11 @@ def test_what_is_wrong_is_said_above_what_was_typed(guild: OrganizationFixture) 
     who = guild.visit("ada")
     for wrong, said in WRONG:
         form = {**FORM, "name": "kept", "secret": "hunter2", **wrong}
-        answer = who.post("/guild/ship/settings/hooks/new", data=form)
-        assert 400 <= answer.status_code < 500
-        assert said in answer.text
-        assert 'value="kept"' in answer.text
-        assert "hunter2" not in answer.text
+        response = who.post("/guild/ship/settings/hooks/new", data=form)
+        assert 400 <= response.status_code < 500
+        assert said in response.text
+        assert 'value="kept"' in response.text
+        assert "hunter2" not in response.text
     assert guild.api.get("/repos/guild/ship/hooks").json() == []
 
 

@@ -17,9 +17,9 @@ def test_owners_change_the_profile(guild: OrganizationFixture) -> None:
     assert (after["full_name"], after["visibility"]) == (EVIL, "limited")
     assert "<script>" not in ada.get(PAGE).text
     for wrong in ({"website": "javascript:alert(1)"}, {"email": "nobody"}, {"visibility": "secret"}):
-        answer = ada.post(PAGE, data={**form, "full_name": "typed", **wrong})
-        assert answer.status_code == 422
-        assert "typed" in answer.text
+        response = ada.post(PAGE, data={**form, "full_name": "typed", **wrong})
+        assert response.status_code == 422
+        assert "typed" in response.text
 
 
 def test_members_come_and_go(guild: OrganizationFixture, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -37,9 +37,9 @@ def test_members_come_and_go(guild: OrganizationFixture, monkeypatch: pytest.Mon
         ({"name": "nobody-here", "team": str(team)}, 404),
         ({"name": "eve", "team": "999"}, 404),
     ):
-        answer = ada.post(f"{PAGE}/members", data=form)
-        assert answer.status_code == status
-        assert 'role="alert"' in answer.text
+        response = ada.post(f"{PAGE}/members", data=form)
+        assert response.status_code == status
+        assert 'role="alert"' in response.text
     stays = ada.post(f"{PAGE}/members/remove", data={"name": "ada"})
     assert stays.status_code == 403
     assert "last owner" in stays.text

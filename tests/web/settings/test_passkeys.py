@@ -25,17 +25,17 @@ def at_localhost(guild: OrganizationFixture, name: str | None = "eve") -> httpx.
 
 def options(client: httpx.Client, **data: str) -> bytes:
     """Ask for options as the script does: with a password for a new passkey, else to confirm a change."""
-    answer = client.post(f"{PASSKEYS}/{'options' if data else 'confirm'}", data=data, headers=JSON)
-    assert answer.status_code == 200, answer.text
-    assert answer.headers["cache-control"] == "no-store"
-    return answer.content
+    response = client.post(f"{PASSKEYS}/{'options' if data else 'confirm'}", data=data, headers=JSON)
+    assert response.status_code == 200, response.text
+    assert response.headers["cache-control"] == "no-store"
+    return response.content
 
 
 def add(client: httpx.Client, name: str) -> tuple[SoftwareAuthenticator, httpx.Response]:
     """Add a passkey."""
     key = SoftwareAuthenticator()
-    answer = key.create(options(client, password=PASSWORD))
-    return key, client.post(PASSKEYS, data={"name": name, "credential": answer})
+    response = key.create(options(client, password=PASSWORD))
+    return key, client.post(PASSKEYS, data={"name": name, "credential": response})
 
 
 def ids(client: httpx.Client) -> list[str]:
@@ -77,8 +77,8 @@ def test_a_user_adds_renames_and_removes_passkeys(guild: OrganizationFixture) ->
         assert eve.post(f"{PASSKEYS}/rename", data=data).status_code == status
     for wrong in ({"password": "wrong", "code": codes[0]}, {"password": PASSWORD, "code": "wrong"}, {}):
         assert eve.post(f"{PASSKEYS}/remove", data={"id": second, **wrong}).status_code == 403
-    answer = key.get(options(eve))
-    removal = {"id": second, "password": PASSWORD, "credential": answer}
+    response = key.get(options(eve))
+    removal = {"id": second, "password": PASSWORD, "credential": response}
     assert eve.post(f"{PASSKEYS}/remove", data=removal).headers["location"] == PAGE
     page = eve.get(PAGE).text
     assert "Passkey Key removed." in page
@@ -113,8 +113,8 @@ def test_a_damaged_response_adds_nothing(guild: OrganizationFixture) -> None:
         refused = eve.post(PASSKEYS, data={"name": "Phone", "credential": credential})
         assert refused.status_code == 403
         assert "passkey was not accepted" in refused.text
-    answer = SoftwareAuthenticator().create(options(ben, password=PASSWORD))
-    assert eve.post(PASSKEYS, data={"name": "Phone", "credential": answer}).status_code == 403
+    response = SoftwareAuthenticator().create(options(ben, password=PASSWORD))
+    assert eve.post(PASSKEYS, data={"name": "Phone", "credential": response}).status_code == 403
     assert ids(eve) == ids(ben) == []
     assert eve.post(f"{PASSKEYS}/confirm", headers=JSON).status_code == 403
 

@@ -26,7 +26,7 @@ def test_browsers_are_told_apart_and_logged_out(guild: OrganizationFixture) -> N
     assert "<script>" not in text
     with guild.clients.database.read() as connection:
         hashes = connection.execute(sessions.select()).scalars().all()
-    assert not any(one in text for one in hashes)
+    assert not any(item in text for item in hashes)
 
     keys = re.findall(r'name="key" value="([0-9a-f]+)"', text)
     assert len(keys) == 2

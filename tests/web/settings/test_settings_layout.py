@@ -21,8 +21,8 @@ def test_what_is_refused_says_when_to_try_again(guild: OrganizationFixture) -> N
     """Also on a page."""
     ada = guild.visit("ada")
     form = {"old": "wrong", "new": "a-new-password", "again": "a-new-password"}
-    answers = [ada.post("/-/account/password", data=form) for _ in range(11)]
-    assert answers[0].status_code == 403
-    assert answers[-1].status_code == 429
-    assert int(answers[-1].headers["retry-after"]) > 0
-    assert "Too many wrong passwords" in answers[-1].text
+    responses = [ada.post("/-/account/password", data=form) for _ in range(11)]
+    assert responses[0].status_code == 403
+    assert responses[-1].status_code == 429
+    assert int(responses[-1].headers["retry-after"]) > 0
+    assert "Too many wrong passwords" in responses[-1].text

@@ -54,9 +54,9 @@ def test_parts_that_do_not_exist_are_not_offered_and_kept(guild: OrganizationFix
     for name in ("wiki", "releases", "projects", "packages", "actions"):
         assert f'name="{name}"' not in text
     assert ada.post(page, data={"name": "crew", **PARTS}).status_code == 303
-    kept = guild.api.get(f"/teams/{team.json()['id']}").json()["units_map"]
-    assert {name: kept[name] for name in units} == units
-    assert kept["repo.issues"] == "write"
+    stored = guild.api.get(f"/teams/{team.json()['id']}").json()["units_map"]
+    assert {name: stored[name] for name in units} == units
+    assert stored["repo.issues"] == "write"
 
 
 def test_what_is_wrong_is_said(guild: OrganizationFixture) -> None:
@@ -68,10 +68,10 @@ def test_what_is_wrong_is_said(guild: OrganizationFixture) -> None:
         ({"name": "crew", "permission": "units"}, "at least one feature"),
         ({"name": "crew", "permission": "emperor"}, "choose a permission"),
     ):
-        answer = ada.post(f"{PAGE}/new", data={**form, "description": "typed"})
-        assert answer.status_code == 422
-        assert said in answer.text
-        assert "typed" in answer.text
+        response = ada.post(f"{PAGE}/new", data={**form, "description": "typed"})
+        assert response.status_code == 422
+        assert said in response.text
+        assert "typed" in response.text
     owners = guild.api.get("/orgs/guild/teams").json()[0]["id"]
     page = f"{PAGE}/{owners}"
     assert ada.post(f"{page}/members", data={"name": "nobody-here"}).status_code == 404

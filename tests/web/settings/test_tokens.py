@@ -17,13 +17,13 @@ def test_a_token_is_shown_once_works_and_is_taken_back(guild: OrganizationFixtur
     response = eve.post(PAGE, data=form)
     assert response.status_code == 200
     assert response.headers["cache-control"] == "no-store"
-    found = re.search(r'class="once">([0-9a-f]{40})<', response.text)
-    assert found is not None
+    hits = re.search(r'class="once">([0-9a-f]{40})<', response.text)
+    assert hits is not None
     assert "<script>" not in response.text
     later = eve.get(PAGE).text
-    assert found[1] not in later
+    assert hits[1] not in later
     assert "public-only, read:user, write:repository" in later
-    headers = {"Authorization": f"token {found[1]}"}
+    headers = {"Authorization": f"token {hits[1]}"}
     assert guild.clients.anonymous.get("/user", headers=headers).json()["login"] == "eve"
     number = re.search(r'name="id" value="(\d+)"', later)
     assert number is not None
@@ -42,11 +42,11 @@ def test_making_one_asks_for_the_password(guild: OrganizationFixture) -> None:
         ({"everything": ""}, "Select at least one scope."),
         ({"name": ""}, "Name is required."),
     ):
-        answer = eve.post(PAGE, data={**whole, **wrong})
-        assert 400 <= answer.status_code < 500
-        assert said in answer.text
-        assert 'class="once"' not in answer.text
-        assert PASSWORD not in answer.text
+        response = eve.post(PAGE, data={**whole, **wrong})
+        assert 400 <= response.status_code < 500
+        assert said in response.text
+        assert 'class="once"' not in response.text
+        assert PASSWORD not in response.text
     assert eve.post(PAGE, data=whole).status_code == 200
     again = eve.post(PAGE, data=whole)
     assert again.status_code == 400
@@ -80,12 +80,12 @@ def test_a_token_may_be_given_a_last_day(guild: OrganizationFixture) -> None:
 def test_who_changes_their_own_password_keeps_the_tokens(guild: OrganizationFixture) -> None:
     """Only an administrator's reset revokes them."""
     eve = guild.visit("eve")
-    found = re.search(
+    hits = re.search(
         r'class="once">([0-9a-f]{40})<',
         eve.post(PAGE, data={"name": "ci", "password": PASSWORD, "user": "read"}).text,
     )
-    assert found is not None
-    headers = {"Authorization": f"token {found[1]}"}
+    assert hits is not None
+    headers = {"Authorization": f"token {hits[1]}"}
     form = {"old": PASSWORD, "new": "another-password", "again": "another-password"}
     assert eve.post("/-/account/password", data=form).status_code == 303
     assert guild.clients.anonymous.get("/user", headers=headers).status_code == 200

@@ -13,16 +13,16 @@ from tests.web.organization_fixture import OrganizationFixture
 PAGE = "/-/account/two-factor"
 
 
-def secret_of(answer: httpx.Response) -> str:
+def secret_of(response: httpx.Response) -> str:
     """Read the secret from the page that shows it."""
-    found = re.search(r'class="secret-text">([A-Z2-7 ]+)<', answer.text)
-    assert found is not None, answer.text
-    return found[1].replace(" ", "")
+    hits = re.search(r'class="secret-text">([A-Z2-7 ]+)<', response.text)
+    assert hits is not None, response.text
+    return hits[1].replace(" ", "")
 
 
-def codes_of(answer: httpx.Response) -> list[str]:
+def codes_of(response: httpx.Response) -> list[str]:
     """Read the recovery codes from the page that shows them."""
-    return re.findall(r"<li><code>([a-z0-9-]+)</code></li>", answer.text)
+    return re.findall(r"<li><code>([a-z0-9-]+)</code></li>", response.text)
 
 
 def test_a_user_enables_and_disables_it(guild: OrganizationFixture) -> None:
@@ -32,11 +32,11 @@ def test_a_user_enables_and_disables_it(guild: OrganizationFixture) -> None:
     refused = eve.post(PAGE, data={"password": "wrong"})
     assert refused.status_code == 403
     assert "That is not your password" in refused.text
-    shown = eve.post(PAGE, data={"password": PASSWORD})
-    assert (shown.status_code, shown.headers["cache-control"]) == (200, "no-store")
-    assert "<svg" in shown.text
-    assert "style=" not in shown.text
-    secret = secret_of(shown)
+    response = eve.post(PAGE, data={"password": PASSWORD})
+    assert (response.status_code, response.headers["cache-control"]) == (200, "no-store")
+    assert "<svg" in response.text
+    assert "style=" not in response.text
+    secret = secret_of(response)
     assert secret not in eve.get(PAGE).text.replace(" ", "")
     wrong = eve.post(f"{PAGE}/confirm", data={"code": "wrong"})
     assert wrong.status_code == 403
@@ -70,8 +70,8 @@ def test_new_recovery_codes_replace_the_old_ones(guild: OrganizationFixture) -> 
     assert '<p class="remark">2 codes are left' in eve.get(PAGE).text
     assert eve.post(f"{PAGE}/codes", data={"password": PASSWORD, "code": "wrong"}).status_code == 403
     assert eve.post(f"{PAGE}/codes", data={"password": "wrong", "code": "x"}).status_code == 403
-    made = eve.post(f"{PAGE}/codes", data={"password": PASSWORD, "code": pyotp.TOTP(secret).now()})
-    assert len(codes_of(made)) == 10
+    response = eve.post(f"{PAGE}/codes", data={"password": PASSWORD, "code": pyotp.TOTP(secret).now()})
+    assert len(codes_of(response)) == 10
     assert "10 codes are left" in eve.get(PAGE).text
     refused = eve.post(f"{PAGE}/disable", data={"password": PASSWORD, "code": old[9].reveal()})
     assert refused.status_code == 403

@@ -44,8 +44,8 @@ def main(url: str, name: str, _password: str, token: str) -> None:
         data = None if body is None else json.dumps(body).encode()
         headers = {"Authorization": f"token {token}", "Content-Type": "application/json"}
         request = urllib.request.Request(f"{url}/api/v1{path}", data, headers, method=method)
-        with urllib.request.urlopen(request, timeout=20) as answer:
-            return json.loads(answer.read() or b"null")
+        with urllib.request.urlopen(request, timeout=20) as response:
+            return json.loads(response.read() or b"null")
 
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Receiver)
     threading.Thread(target=server.serve_forever, daemon=True).start()

@@ -26,70 +26,70 @@ def people(client: Gitea, name: str) -> tuple[User, User]:
     assert client.get_version()
     me = client.get_user()
     assert (me.username, me.is_admin) == (name, True)
-    made = [
+    created = [
         client.create_user(user, f"{user}@example.org", "under-the-sea-4", change_pw=False, send_notify=False)
         for user in ("squid", "whale")
     ]
     expect(Unprocessable, client.create_user, "squid", "squid2@example.org", "under-the-sea-4")
-    assert client.get_user_by_name("squid") == made[0]
-    assert client.get_user_by_email("whale@example.org") == made[1]
-    made[0].full_name = "A Squid"
-    made[0].commit(login_name="squid")
+    assert client.get_user_by_name("squid") == created[0]
+    assert client.get_user_by_email("whale@example.org") == created[1]
+    created[0].full_name = "A Squid"
+    created[0].commit(login_name="squid")
     assert User.request(client, "squid").full_name == "A Squid"
     expect(NotFoundException, User.request, client, "nobody-at-all")
-    return made[0], made[1]
+    return created[0], created[1]
 
 
 def repository(client: Gitea, owner: User) -> Repository:
     """Make repositories for somebody else, change one, and page through them."""
-    made = client.create_repo(owner, "reef", "What lives there", private=True, default_branch="main")
-    assert made.get_full_name() == "squid/reef"
-    assert isinstance(made.owner, User)
+    created = client.create_repo(owner, "reef", "What lives there", private=True, default_branch="main")
+    assert created.get_full_name() == "squid/reef"
+    assert isinstance(created.owner, User)
     expect(ConflictException, client.create_repo, owner, "REEF")
     expect(Unprocessable, client.create_repo, owner, "no/name")
-    made.description = "Everything that lives there"
-    made.commit()
+    created.description = "Everything that lives there"
+    created.commit()
     assert Repository.request(client, "squid", "reef").description == "Everything that lives there"
-    made.add_topic("sea")
-    assert made.get_topics() == ["sea"]
+    created.add_topic("sea")
+    assert created.get_topics() == ["sea"]
     for number in range(35):
         client.create_repo(owner, f"shell-{number}", autoInit=False)
     assert len(owner.get_repositories()) == 36
     expect(NotFoundException, Repository.request, client, "squid", "desert")
-    return made
+    return created
 
 
 def organization(client: Gitea, owner: User, member: User) -> None:
     """Make an organization with a repository and a team."""
-    made = client.create_org(owner, "ocean", "Deep")
-    assert made in client.get_orgs()
-    assert made in owner.get_orgs()
-    made.description = "Deeper"
-    made.commit()
-    repo = made.create_repo("currents", "Where it flows", default_branch="main")
-    assert [found.name for found in made.get_repositories()] == ["currents"]
-    team = client.create_team(made, "divers", "Those who go down", permission="write")
+    created = client.create_org(owner, "ocean", "Deep")
+    assert created in client.get_orgs()
+    assert created in owner.get_orgs()
+    created.description = "Deeper"
+    created.commit()
+    repo = created.create_repo("currents", "Where it flows", default_branch="main")
+    assert [repository.name for repository in created.get_repositories()] == ["currents"]
+    team = client.create_team(created, "divers", "Those who go down", permission="write")
     team.add_user(member)
-    team.add_repo(made.username, repo)
+    team.add_repo(created.username, repo)
     assert [user.username for user in team.get_members()] == [member.username]
-    assert [found.name for found in team.get_repos()] == ["currents"]
-    assert made.get_team("DIVERS", ignore_case=True).id == team.id
-    assert {user.username for user in made.get_members()} == {owner.username, member.username}
+    assert [repo.name for repo in team.get_repos()] == ["currents"]
+    assert created.get_team("DIVERS", ignore_case=True).id == team.id
+    assert {user.username for user in created.get_members()} == {owner.username, member.username}
     team.remove_team_member(member.username)
     team.delete()
     fresh = Repository.request(client, "ocean", "currents")
     assert not isinstance(fresh.owner, User)
     fresh.transfer_ownership(member)
     assert Repository.request(client, member.username, "currents").name == "currents"
-    made.delete()
-    assert "ocean" not in [found.username for found in client.get_orgs()]
+    created.delete()
+    assert "ocean" not in [org.username for org in client.get_orgs()]
 
 
 def code(repo: Repository) -> None:
     """Look at branches and commits."""
     [main] = repo.get_branches()
-    made = repo.add_branch(main, "tide/low")
-    assert made.commit["id"] == main.commit["id"]
+    created = repo.add_branch(main, "tide/low")
+    assert created.commit["id"] == main.commit["id"]
     assert {branch.name for branch in repo.get_branches()} == {"main", "tide/low"}
     expect(ConflictException, repo.add_branch, main, "tide/low")
     [commit] = repo.get_commits()
@@ -99,40 +99,40 @@ def code(repo: Repository) -> None:
 
 def hooks(repo: Repository) -> None:
     """Make, list and remove webhooks."""
-    made = repo.create_gitea_hook("https://ci.example.org/h", ["push", "create"])
-    assert (made["type"], made["active"], made["events"]) == ("gitea", True, ["create", "push"])
-    assert [hook["id"] for hook in repo.list_hooks()] == [made["id"]]
+    created = repo.create_gitea_hook("https://ci.example.org/h", ["push", "create"])
+    assert (created["type"], created["active"], created["events"]) == ("gitea", True, ["create", "push"])
+    assert [hook["id"] for hook in repo.list_hooks()] == [created["id"]]
     expect(Unprocessable, repo.create_gitea_hook, "ci.example.org", ["push"])
     expect(Unprocessable, repo.create_gitea_hook, "https://ci.example.org", ["tide"])
-    repo.delete_hook(made["id"])
-    expect(NotFoundException, repo.delete_hook, made["id"])
+    repo.delete_hook(created["id"])
+    expect(NotFoundException, repo.delete_hook, created["id"])
 
 
 def issues(client: Gitea, repo: Repository, member: User) -> None:
     """Make issues, change them and page through them."""
     milestone = repo.create_milestone("High tide", "When the water is up")
-    made = Issue.create_issue(client, repo, "A leak", "In the hull")
+    created = Issue.create_issue(client, repo, "A leak", "In the hull")
     for number in range(31):
         repo.create_issue(f"Drop {number}", assignees=[member.username])
-    made.milestone = milestone
-    made.title = "A big leak"
-    made.commit()
-    shown = Issue.request(client, "squid", "reef", made.number)
-    assert (shown.title, shown.milestone.title) == ("A big leak", "High tide")
-    made.state = Issue.CLOSED
-    made.commit()
+    created.milestone = milestone
+    created.title = "A big leak"
+    created.commit()
+    http_request = Issue.request(client, "squid", "reef", created.number)
+    assert (http_request.title, http_request.milestone.title) == ("A big leak", "High tide")
+    created.state = Issue.CLOSED
+    created.commit()
     assert len(repo.get_issues_state(Issue.OPENED)) == 31
     [closed] = repo.get_issues_state(Issue.CLOSED)
-    assert closed.number == made.number
-    client.requests_post(f"/repos/squid/reef/issues/{made.number}/comments", {"body": "Plug it"})
+    assert closed.number == created.number
+    client.requests_post(f"/repos/squid/reef/issues/{created.number}/comments", {"body": "Plug it"})
     assert [comment.body for comment in closed.get_comments()] == ["Plug it"]
     assert len(repo.get_issues()) == 32
     expect(NotFoundException, Issue.request, client, "squid", "reef", "999")
     # The client has no methods of its own for what blocks an issue.
     path = "/repos/squid/reef/issues"
     client.requests_post(f"{path}/2/dependencies", {"index": 3, "owner": "squid", "repo": "reef"})
-    assert [found["number"] for found in client.requests_get(f"{path}/2/dependencies")] == [3]
-    assert [found["number"] for found in client.requests_get(f"{path}/3/blocks")] == [2]
+    assert [item["number"] for item in client.requests_get(f"{path}/2/dependencies")] == [3]
+    assert [item["number"] for item in client.requests_get(f"{path}/3/blocks")] == [2]
     expect(ConflictException, client.requests_post, f"{path}/3/blocks", {"index": 2})
     assert Issue.request(client, "squid", "reef", "2").blocked_by_count == 1
 
@@ -150,7 +150,7 @@ def working_day(client: Gitea, url: str, repo: Repository) -> None:
     opened = {"head": "coral", "base": "main", "title": "Plant corals", "body": f"Fixes #{issue.number}"}
     pull = client.requests_post(f"{path}/pulls", opened)
     at = f"{path}/pulls/{pull['number']}"
-    assert [found["filename"] for found in client.requests_get(f"{at}/files")] == [
+    assert [item["filename"] for item in client.requests_get(f"{at}/files")] == [
         f"coral/{number}.txt" for number in range(3)
     ]
     expect(ConflictException, client.requests_post, f"{path}/pulls", opened)
@@ -161,8 +161,8 @@ def working_day(client: Gitea, url: str, repo: Repository) -> None:
     assert client.requests_get(f"{path}/commits/{sha}/status")["state"] == "success"
     expect(NotFoundException, client.requests_get, f"{at}/merge")
     # The client reads JSON of every answer to a POST, and the one to a merge is empty.
-    answer = client.requests.post(f"{url}/api/v1{at}/merge", json={"Do": "merge"}, headers=client.headers)
-    assert (answer.status_code, answer.content) == (200, b"")
+    response = client.requests.post(f"{url}/api/v1{at}/merge", json={"Do": "merge"}, headers=client.headers)
+    assert (response.status_code, response.content) == (200, b"")
     assert client.requests_get(at)["merged"] is True
     assert Issue.request(client, "squid", "reef", issue.number).state == "closed"
     release = client.requests_post(
@@ -199,8 +199,8 @@ def main() -> None:
     expect(Unauthorized, Gitea(url, auth=("whale", "under-the-sea-4")).get_users)
     assert Gitea(url, auth=(name, password)).get_user().username == name
     for user in (squid, whale):
-        for found in user.get_repositories():
-            found.delete()
+        for owned in user.get_repositories():
+            owned.delete()
         user.delete()
 
 

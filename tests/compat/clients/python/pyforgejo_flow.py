@@ -27,12 +27,12 @@ def refused(status: int) -> Iterator[None]:
 
 def every_page(listed: Callable[[int], list[object]]) -> list[object]:
     """Page through a list until a page is empty."""
-    found: list[object] = []
+    results: list[object] = []
     page = 1
     while some := listed(page):
-        found += some
+        results += some
         page += 1
-    return found
+    return results
 
 
 def account(api: PyforgejoApi, name: str) -> None:
@@ -43,7 +43,7 @@ def account(api: PyforgejoApi, name: str) -> None:
     me = api.user.get_current()
     assert (me.login, me.is_admin) == (name, True)
     assert api.user.get(username=name).id == me.id
-    assert [found.login for found in api.user.search(q=name).data] == [name]
+    assert [item.login for item in api.user.search(q=name).data] == [name]
     with refused(404):
         api.user.get(username="nobody-at-all")
 
@@ -51,11 +51,11 @@ def account(api: PyforgejoApi, name: str) -> None:
 def people(api: PyforgejoApi) -> None:
     """Make users as the administrator."""
     for name in ("fern", "moss"):
-        made = api.admin.create_user(
+        created = api.admin.create_user(
             username=name, email=f"{name}@example.org", password="a-green-password-7", must_change_password=False
         )
-        assert made.login == name
-        assert made.created.year >= 2020
+        assert created.login == name
+        assert created.created.year >= 2020
     with refused(422):
         api.admin.create_user(username="Fern", email="f@example.org", password="a-green-password-7")
     assert len(every_page(lambda page: api.admin.search_users(page=page, limit=2))) >= 3
@@ -63,18 +63,18 @@ def people(api: PyforgejoApi) -> None:
 
 def repository(api: PyforgejoApi, name: str) -> None:
     """Make, find, change and share a repository."""
-    made = api.repository.create_current_user_repo(
+    created = api.repository.create_current_user_repo(
         name="garden", description="What grows", auto_init=True, default_branch="main", private=True
     )
-    assert (made.full_name, made.empty, made.private) == (f"{name}/garden", False, True)
-    assert made.permissions.admin
+    assert (created.full_name, created.empty, created.private) == (f"{name}/garden", False, True)
+    assert created.permissions.admin
     with refused(409):
         api.repository.create_current_user_repo(name="GARDEN")
     with refused(422):
         api.repository.create_current_user_repo(name="..")
     shown = api.repository.repo_get(owner=name, repo="garden")
-    assert shown.id == made.id
-    assert api.repository.repo_get_by_id(id=made.id).full_name == made.full_name
+    assert shown.id == created.id
+    assert api.repository.repo_get_by_id(id=created.id).full_name == created.full_name
     api.repository.repo_add_collaborator(owner=name, repo="garden", collaborator="fern", permission="write")
     permission = api.repository.repo_get_repo_permissions(owner=name, repo="garden", collaborator="fern")
     assert permission.permission == "write"
@@ -91,8 +91,8 @@ def repository(api: PyforgejoApi, name: str) -> None:
 
 def organization(api: PyforgejoApi) -> None:
     """Make an organization with a team, which gets a repository and a member."""
-    made = api.organization.org_create(username="forest", full_name="The Forest", visibility="public")
-    assert made.name == "forest"
+    created = api.organization.org_create(username="forest", full_name="The Forest", visibility="public")
+    assert created.name == "forest"
     with refused(422):
         api.organization.org_create(username="Forest")
     assert api.organization.create_org_repo(org="forest", name="trees", auto_init=True).full_name == "forest/trees"
@@ -158,27 +158,27 @@ def hooks(api: PyforgejoApi, name: str) -> None:
         ),
     ]
     for place, create, listed, show, edit, delete in homes:
-        made = create(**place, type="gitea", config=config, events=["push", "issues"], branch_filter="main")
-        assert (made.type, made.active, made.branch_filter) == ("gitea", False, "main")
-        assert "issue_comment" in made.events
-        assert (made.config["url"], "secret" in made.config) == (config["url"], False)
-        assert made.created_at.year >= 2020
+        created = create(**place, type="gitea", config=config, events=["push", "issues"], branch_filter="main")
+        assert (created.type, created.active, created.branch_filter) == ("gitea", False, "main")
+        assert "issue_comment" in created.events
+        assert (created.config["url"], "secret" in created.config) == (config["url"], False)
+        assert created.created_at.year >= 2020
         create(**place, type="slack", config={**config, "channel": "#grass"})
         assert [len(listed(**place, page=page, limit=1)) for page in (1, 2, 3)] == [1, 1, 0]
-        assert show(**place, id=made.id) == made
-        changed = edit(**place, id=made.id, active=True)
-        assert (changed.active, changed.branch_filter, changed.events) == (True, "main", made.events)
+        assert show(**place, id=created.id) == created
+        changed = edit(**place, id=created.id, active=True)
+        assert (changed.active, changed.branch_filter, changed.events) == (True, "main", created.events)
         for wrong in ({"type": "pigeon"}, {"config": {"url": "x"}}, {"events": ["rain"]}):
             with refused(422):
                 create(**place, **{"type": "gitea", "config": config, **wrong})
         if place == here:
-            api.repository.repo_test_hook(**here, id=made.id, ref="main")
-        for found in listed(**place):
-            delete(**place, id=found.id)
+            api.repository.repo_test_hook(**here, id=created.id, ref="main")
+        for item in listed(**place):
+            delete(**place, id=item.id)
         with refused(404):
-            delete(**place, id=made.id)
+            delete(**place, id=created.id)
         with refused(404):
-            show(**place, id=made.id)
+            show(**place, id=created.id)
     api.organization.org_delete(org="meadow")
 
 
@@ -186,8 +186,8 @@ def code(api: PyforgejoApi, name: str) -> None:
     """Look at branches, commits, trees, blobs and tags."""
     place = {"owner": name, "repo": "garden"}
     [main] = api.repository.repo_list_branches(**place)
-    made = api.repository.repo_create_branch(**place, new_branch_name="beds/roses", old_ref_name="main")
-    assert made.commit.id == main.commit.id
+    created = api.repository.repo_create_branch(**place, new_branch_name="beds/roses", old_ref_name="main")
+    assert created.commit.id == main.commit.id
     with refused(409):
         api.repository.repo_create_branch(**place, new_branch_name="beds/roses")
     assert api.repository.repo_get_branch(**place, branch="beds/roses").name == "beds/roses"
@@ -216,7 +216,7 @@ def issues(api: PyforgejoApi, name: str) -> None:
     made = api.issue.create_issue(
         **place, title="Thistles", body="Everywhere", assignees=["fern"], labels=[label.id], milestone=milestone.id
     )
-    assert (made.number, made.milestone.title, [found.name for found in made.labels]) == (1, "Spring", ["weed"])
+    assert (made.number, made.milestone.title, [label.name for label in made.labels]) == (1, "Spring", ["weed"])
     assert [user.login for user in made.assignees] == ["fern"]
     with refused(422):
         api.issue.create_issue(**place, title="")
@@ -227,7 +227,7 @@ def issues(api: PyforgejoApi, name: str) -> None:
         assert [issue.number for issue in api.issue.list_issues(**place, **chosen)] == [1], chosen
     comment = api.issue.create_comment(**place, index=1, body="Pull them")
     assert api.issue.edit_comment(**place, id=comment.id, body="Pull them all").body == "Pull them all"
-    assert [found.id for found in api.issue.get_comments(**place, index=1)] == [comment.id]
+    assert [comment.id for comment in api.issue.get_comments(**place, index=1)] == [comment.id]
     closed = api.issue.edit_issue(**place, index=1, state="closed")
     assert closed.closed_at is not None
     assert {entry.type for entry in api.issue.get_comments_and_timeline(**place, index=1)} >= {"comment", "close"}
@@ -239,7 +239,7 @@ def issues(api: PyforgejoApi, name: str) -> None:
     with refused(404):
         api.issue.get_issue(**place, index=5)
     assert api.issue.edit_milestone(**place, id=milestone.id, state="closed").closed_at is not None
-    assert [found.title for found in api.issue.get_milestones_list(**place, state="all")] == ["Spring"]
+    assert [item.title for item in api.issue.get_milestones_list(**place, state="all")] == ["Spring"]
     api.issue.delete_label(**place, id=label.id)
 
 
@@ -250,14 +250,14 @@ def dependencies(api: PyforgejoApi, name: str) -> None:
     elsewhere = {"owner": name, "repo": "pot-0"}
     [first, second] = [api.issue.create_issue(**where, title=title) for title in ("Sow", "Dig")]
     third = api.issue.create_issue(**elsewhere, title="Buy seeds")
-    made = api.issue.create_issue_dependencies(**place, index_=first.number, index=second.number, **where)
-    assert (made.number, made.blocked_by_count, made.blocking_count) == (first.number, 1, 0)
+    created = api.issue.create_issue_dependencies(**place, index_=first.number, index=second.number, **where)
+    assert (created.number, created.blocked_by_count, created.blocking_count) == (first.number, 1, 0)
     api.issue.create_issue_blocking(owner_=name, repo_="pot-0", index_=third.number, index=first.number, **where)
     blockers = api.issue.list_issue_dependencies(owner=name, repo="garden", index=first.number)
-    assert [found.title for found in blockers] == ["Dig", "Buy seeds"]
-    assert [found.repository.name for found in blockers] == ["garden", "pot-0"]
+    assert [blocker.title for blocker in blockers] == ["Dig", "Buy seeds"]
+    assert [blocker.repository.name for blocker in blockers] == ["garden", "pot-0"]
     blocked = api.issue.list_blocks(owner=name, repo="garden", index=second.number)
-    assert [found.id for found in blocked] == [first.id]
+    assert [item.id for item in blocked] == [first.id]
     with refused(409):
         api.issue.create_issue_dependencies(**place, index_=second.number, index=first.number, **where)
     with refused(409):
@@ -281,14 +281,14 @@ def working_day(api: PyforgejoApi, name: str) -> None:
     issue = api.issue.create_issue(**place, title="The beds are dry")
     api.repository.repo_create_branch(**place, new_branch_name="water", old_ref_name="main")
     for number in range(3):
-        made = api.repository.repo_create_file(
+        created = api.repository.repo_create_file(
             **place,
             filepath=f"beds/{number}.txt",
             content=b64encode(b"one\ntwo\n").decode(),
             branch="water",
             message="Water it",
         )
-        assert made.content.path == f"beds/{number}.txt"
+        assert created.content.path == f"beds/{number}.txt"
     pull = api.repository.repo_create_pull_request(
         **place, head="water", base="main", title="Water the beds", body=f"Closes #{issue.number}"
     )
@@ -308,7 +308,7 @@ def working_day(api: PyforgejoApi, name: str) -> None:
     )
     assert (review.state, review.comments_count, review.user.login) == ("APPROVED", 1, "moss")
     comments = api.repository.repo_get_pull_review_comments(**at, id=review.id)
-    assert [found.body for found in comments] == ["More"]
+    assert [comment.body for comment in comments] == ["More"]
     status = api.repository.repo_create_status(**place, sha=pull.head.sha, state="success", context="ci/soil")
     assert (status.status, status.context) == ("success", "ci/soil")
     assert api.repository.repo_get_combined_status_by_ref(**place, ref=pull.head.sha).state == "success"
@@ -323,7 +323,7 @@ def working_day(api: PyforgejoApi, name: str) -> None:
     asset = api.repository.repo_create_release_attachment(**place, id=release.id, request=b"seeds", name="s.bin")
     assert (asset.name, asset.size) == ("s.bin", 5)
     shown = api.repository.repo_get_release_by_tag(**place, tag="v2")
-    assert [found.name for found in shown.assets] == ["s.bin"]
+    assert [asset.name for asset in shown.assets] == ["s.bin"]
     api.repository.repo_delete_branch(**place, branch="water")
 
 

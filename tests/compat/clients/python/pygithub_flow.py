@@ -39,21 +39,21 @@ def issues(repo: Repository) -> None:
     """Make issues with labels, a milestone and comments, and page through them."""
     label = repo.create_label("bug", "ee0701", "Something is wrong")
     milestone = repo.create_milestone("Winter", description="When it is cold")
-    made = repo.create_issue("It rattles", body="At speed", assignees=[repo.owner.login])
-    assert (made.number, made.state, made.user.login) == (1, "open", repo.owner.login)
+    created = repo.create_issue("It rattles", body="At speed", assignees=[repo.owner.login])
+    assert (created.number, created.state, created.user.login) == (1, "open", repo.owner.login)
     for number in range(4):
         repo.create_issue(f"Squeak {number}")
     assert repo.get_issues(state="open").totalCount == 5
     assert [issue.number for issue in repo.get_issues()] == [5, 4, 3, 2, 1]
-    made.add_to_labels("bug")
-    assert [found.name for found in made.get_labels()] == [label.name]
-    made.create_comment("Where?")
-    assert [found.body for found in made.get_comments()] == ["Where?"]
-    made.edit(title="It hums", state="closed", milestone=milestone)
+    created.add_to_labels("bug")
+    assert [label.name for label in created.get_labels()] == [label.name]
+    created.create_comment("Where?")
+    assert [comment.body for comment in created.get_comments()] == ["Where?"]
+    created.edit(title="It hums", state="closed", milestone=milestone)
     assert repo.get_issue(1).title == "It hums"
     assert [issue.number for issue in repo.get_issues(state="closed")] == [1]
-    assert [found.title for found in repo.get_milestones()] == [milestone.title]
-    made.remove_from_labels("bug")
+    assert [milestone.title for milestone in repo.get_milestones()] == [milestone.title]
+    created.remove_from_labels("bug")
     assert repo.get_assignees().totalCount >= 1
 
 
@@ -81,9 +81,9 @@ def hooks(client: Github, repo: Repository) -> None:
         client.requester.requestJsonAndCheck(
             "POST", path, input={"type": "gitea", "config": config, "active": True}
         )
-    found = list(repo.get_hooks())
-    assert [hook.active for hook in found] == [True] * 3
-    hook = repo.get_hook(found[0].id)
+    results = list(repo.get_hooks())
+    assert [hook.active for hook in results] == [True] * 3
+    hook = repo.get_hook(results[0].id)
     assert (hook.events, hook.config["url"]) == (["push"], config["url"])
     client.requester.requestJsonAndCheck("POST", f"{path}/{hook.id}/tests")
     [told] = list(repo.get_hook_deliveries(hook.id))
