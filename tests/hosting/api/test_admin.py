@@ -8,7 +8,7 @@ from tests.hosting.api_clients import PASSWORD, ServiceClients
 NEW = {"username": "ada", "email": "ada@example.org", "password": PASSWORD}
 
 
-def test_only_administrators_come_in(clients: ServiceClients) -> None:
+def test_only_administrators_are_allowed(clients: ServiceClients) -> None:
     """Everybody else is refused before anything is looked up."""
     bob = clients.user("bob")
     for method, path in (
@@ -87,7 +87,7 @@ def test_everybody_is_listed_in_pages(clients: ServiceClients) -> None:
     assert {page.headers["x-total-count"] for page in pages} == {"2"}
 
 
-def test_an_account_changes_only_where_it_is_told(clients: ServiceClients) -> None:
+def test_an_edit_changes_only_the_given_fields_of_an_account(clients: ServiceClients) -> None:
     """All of it or nothing."""
     clients.account("bob")
     ada = clients.account("ada", full_name="Ada")
@@ -142,7 +142,7 @@ def test_a_renamed_user_is_found_by_both_names(clients: ServiceClients) -> None:
     )
 
 
-def test_a_user_goes_with_their_tokens_and_not_with_what_they_own(clients: ServiceClients) -> None:
+def test_deleting_a_user_deletes_tokens_and_requires_purge_for_what_they_own(clients: ServiceClients) -> None:
     """Repositories and memberships keep an account until purge is said."""
     ada = clients.user("ada")
     number = ada.post("/user/repos", json={"name": "notes"}).json()["id"]

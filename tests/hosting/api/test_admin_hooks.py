@@ -19,13 +19,13 @@ def system(flag: str = "true") -> dict[str, str]:
 @pytest.mark.parametrize(
     ("flag", "expected"), [("true", "true"), ("1", "true"), ("false", "false"), ("", "false"), ("0", "false")]
 )
-def test_a_hook_says_which_it_is(clients: ServiceClients, flag: str, expected: str) -> None:
+def test_a_hook_shows_whether_it_is_a_system_hook(clients: ServiceClients, flag: str, expected: str) -> None:
     """Without a word it is a pattern."""
     hook = made(clients.admin, PATH, config=system(flag))
     assert hook["config"] == {"content_type": "json", "is_system_webhook": expected, "url": CONFIG["url"]}
 
 
-def test_both_are_listed_or_one_of_them(clients: ServiceClients) -> None:
+def test_system_and_default_hooks_are_listed_together_or_apart(clients: ServiceClients) -> None:
     """By their numbers."""
     first, second = made(clients.admin, PATH)["id"], made(clients.admin, PATH, config=system())["id"]
 
@@ -39,7 +39,7 @@ def test_both_are_listed_or_one_of_them(clients: ServiceClients) -> None:
     assert clients.admin.get(PATH, params={"type": "other"}).status_code == 422
 
 
-def test_which_it_is_stays(clients: ServiceClients) -> None:
+def test_the_kind_of_a_hook_cannot_be_changed(clients: ServiceClients) -> None:
     """Saying it again is fine."""
     hook = made(clients.admin, PATH, config=system())
     same = clients.admin.patch(f"{PATH}/{hook['id']}", json={"config": system()})
@@ -48,7 +48,7 @@ def test_which_it_is_stays(clients: ServiceClients) -> None:
     assert (response.status_code, response.json()["message"][:17]) == (422, "is_system_webhook")
 
 
-def test_elsewhere_the_word_means_nothing(clients: ServiceClients) -> None:
+def test_the_kind_is_ignored_in_other_hook_endpoints(clients: ServiceClients) -> None:
     """A user cannot listen to everybody."""
     ada = clients.user("ada")
     hook = made(ada, "/user/hooks", config=system(), active=True, events=["repository"])
@@ -58,7 +58,7 @@ def test_elsewhere_the_word_means_nothing(clients: ServiceClients) -> None:
     assert ada.get(PATH).status_code == 403
 
 
-def test_a_system_hook_is_told_of_everything(clients: ServiceClients) -> None:
+def test_a_system_hook_receives_events_of_every_repository(clients: ServiceClients) -> None:
     """Whoever's it is; a pattern is told nothing itself."""
     hook_id = made(clients.admin, PATH, config=system(), active=True, events=["repository"])["id"]
     pattern = made(clients.admin, PATH, active=True, events=["repository"])["id"]
@@ -67,7 +67,7 @@ def test_a_system_hook_is_told_of_everything(clients: ServiceClients) -> None:
     assert clients.admin.get(f"{PATH}/{pattern}/deliveries").json() == []
 
 
-def test_a_new_repository_gets_copies_of_the_patterns(clients: ServiceClients) -> None:
+def test_a_new_repository_gets_copies_of_the_default_hooks(clients: ServiceClients) -> None:
     """With their secrets; from then on they are its own, and they are told that it was made."""
     config = {**CONFIG, "secret": "hunter2", "channel": "#a"}
     names = ["repository", "push"]

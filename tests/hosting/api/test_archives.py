@@ -35,7 +35,7 @@ def tarred(content: bytes) -> dict[str, bytes]:
         return {item.name: archive.extractfile(item).read() for item in archive if item.isfile()}  # type: ignore[union-attr]
 
 
-def test_every_name_of_a_commit_leads_to_it(clients: ServiceClients, git: Git) -> None:
+def test_an_archive_is_found_by_every_name_of_its_commit(clients: ServiceClients, git: Git) -> None:
     """A branch with slashes, a tag, a whole and a shortened id."""
     old, new = git("rev-parse", "v1.0"), git("rev-parse", "main")
     for ref, commit in (
@@ -71,7 +71,7 @@ def test_both_formats_hold_the_same_files(clients: ServiceClients, git: Git) -> 
     assert files["notes/large.bin"].startswith(b"version https://git-lfs")
 
 
-def test_a_part_can_be_taken(clients: ServiceClients, git: Git) -> None:
+def test_an_archive_can_be_limited_to_paths(clients: ServiceClients, git: Git) -> None:
     """By paths, as often as one likes; they are no patterns."""
     response = clients.anonymous.get(f"{AT}/main.tar.gz", params={"path": ["dir/sub", "./run/"]})
     assert set(tarred(response.content)) == {"notes/dir/sub/file.txt", "notes/run"}
@@ -121,7 +121,7 @@ def test_an_empty_repository_has_no_archive(clients: ServiceClients) -> None:
     assert (response.status_code, response.json()["message"]) == (404, "unrecognized repository reference: main")
 
 
-def test_head_says_whether_there_is_one(clients: ServiceClients, git: Git) -> None:
+def test_head_tells_whether_an_archive_exists(clients: ServiceClients, git: Git) -> None:
     """Without making it."""
     head = clients.anonymous.head(f"{AT}/main.zip")
     assert (head.status_code, head.content) == (200, b"")
@@ -208,7 +208,7 @@ def test_an_archive_that_names_branches_is_not_kept(clients: ServiceClients, git
     assert "etag" not in after.headers
 
 
-def test_an_archive_is_made_where_nothing_can_be_kept(
+def test_an_archive_is_served_when_the_cache_cannot_be_written(
     clients: ServiceClients, git: Git, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A file where its folder should be stands for a disk that cannot be written."""
@@ -219,7 +219,7 @@ def test_an_archive_is_made_where_nothing_can_be_kept(
     assert "notes/README.md" in zipped(clients.anonymous.get(f"{AT}/main.zip").content)
 
 
-def test_archives_go_with_their_repository(
+def test_archives_are_deleted_with_their_repository(
     clients: ServiceClients, git: Git, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also when it goes with its owner."""

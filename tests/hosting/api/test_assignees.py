@@ -30,7 +30,7 @@ def test_who_may_write_can_be_assigned(clients: ServiceClients) -> None:
     assert client.request("DELETE", there, json={"assignees": ["bob"]}).json()["assignees"] is None
 
 
-def test_a_private_repository_tells_nobody_who_works_on_it(clients: ServiceClients) -> None:
+def test_assignees_of_a_private_repository_are_hidden_from_others(clients: ServiceClients) -> None:
     """It is not there."""
     clients.account("ada")
     make_repository(clients.database, find_user(clients.database, "ada"), is_private=True)

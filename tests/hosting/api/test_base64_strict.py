@@ -20,7 +20,7 @@ def test_what_was_encoded_is_decoded(content: bytes, ends: list[tuple[int, str]]
 
 
 @given(st.text(alphabet="AQ=/-\n é\ud800", max_size=12))
-def test_anything_else_is_refused_with_a_place(text: str) -> None:
+def test_invalid_base64_is_refused_with_its_position(text: str) -> None:
     """The place is in the text or right after it, and nothing but a refusal is raised."""
     position = base64_strict.first_wrong(text.encode(errors="surrogatepass"))
     if position is None:
@@ -34,6 +34,6 @@ def test_anything_else_is_refused_with_a_place(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "place"), [("YQ=\n", 4), ("YQ\n==Y", 5), ("\nY", 1), ("YWJjZ", 4), ("-", 0), ("=", 0), ("Y=", 1)]
 )
-def test_the_place_is_the_one_clients_know(text: str, place: int) -> None:
+def test_the_position_is_the_one_go_reports(text: str, place: int) -> None:
     """Counted in bytes of what was sent, line ends included."""
     assert base64_strict.first_wrong(text.encode()) == place

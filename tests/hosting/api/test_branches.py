@@ -40,7 +40,7 @@ def test_a_branch_is_made_shown_listed_and_deleted(ada: httpx.Client) -> None:
         ({"new_branch_name": "-x"}, 422),
     ],
 )
-def test_a_branch_that_cannot_be_is_refused(ada: httpx.Client, body: dict[str, str], status: int) -> None:
+def test_an_invalid_branch_is_refused(ada: httpx.Client, body: dict[str, str], status: int) -> None:
     """Names that exist, that git does not take, and beginnings that are not there."""
     assert ada.post("/repos/ada/notes/branches", json=body).status_code == status
 

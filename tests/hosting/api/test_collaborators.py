@@ -5,7 +5,7 @@ import pytest
 from tests.hosting.api_clients import ServiceClients
 
 
-def test_a_collaborator_is_let_in_and_sent_out(clients: ServiceClients) -> None:
+def test_a_collaborator_is_added_and_removed(clients: ServiceClients) -> None:
     """A private repository is there for them as long as they are."""
     ada, bob = clients.user("ada"), clients.user("bob")
     ada.post("/user/repos", json={"name": "diary", "private": True})
@@ -31,7 +31,9 @@ def test_a_collaborator_is_let_in_and_sent_out(clients: ServiceClients) -> None:
         ("bob", {}, 204),
     ],
 )
-def test_who_can_be_let_in(clients: ServiceClients, who: str, body: dict[str, str], status: int) -> None:
+def test_who_can_become_a_collaborator(
+    clients: ServiceClients, who: str, body: dict[str, str], status: int
+) -> None:
     """People who exist and do not own it, to read, write or administer; write when nothing is said."""
     ada, bob = clients.user("ada"), clients.user("bob")
     ada.post("/user/repos", json={"name": "notes"})

@@ -74,7 +74,7 @@ def test_authors_and_writers_change_a_comment_and_nobody_else(clients: ServiceCl
     assert ada.get(f"{ISSUES}/1").json()["comments"] == 0
 
 
-def test_comments_of_other_repositories_and_other_entries_are_not_there(
+def test_comments_of_other_repositories_and_other_entries_are_not_found(
     clients: ServiceClients, ada: httpx.Client
 ) -> None:
     """An id alone opens nothing."""

@@ -27,7 +27,7 @@ def work(clients: ServiceClients, tmp_path: Path) -> Git:
     return git
 
 
-def test_the_history_is_gits(clients: ServiceClients, work: Git) -> None:
+def test_the_history_equals_that_of_git_log(clients: ServiceClients, work: Git) -> None:
     """Newest first, with who and what and how much."""
     response = clients.anonymous.get("/repos/ada/notes/commits")
     assert [commit["sha"] for commit in response.json()] == work("rev-list", "main").split()
@@ -58,7 +58,7 @@ def test_the_history_is_gits(clients: ServiceClients, work: Git) -> None:
         ({"stat": "false", "files": "false"}, 3),
     ],
 )
-def test_the_history_can_be_narrowed(
+def test_the_history_can_be_filtered(
     clients: ServiceClients, work: Git, query: dict[str, str], count: int
 ) -> None:
     """By start, file, time and page."""
@@ -71,7 +71,7 @@ def test_the_history_can_be_narrowed(
     ("query", "status"),
     [({"sha": "nowhere"}, 404), ({"path": "no/such"}, 404), ({"since": "yesterday"}, 422), ({"sha": "-x"}, 404)],
 )
-def test_what_is_not_there_is_not_found(
+def test_unknown_commits_are_not_found(
     clients: ServiceClients, work: Git, query: dict[str, str], status: int
 ) -> None:
     """Names that are none, files that never were."""
@@ -105,7 +105,7 @@ def test_two_commits_are_compared(clients: ServiceClients, work: Git) -> None:
     assert clients.anonymous.get("/repos/ada/notes/compare/main...nowhere").status_code == 404
 
 
-def test_the_commits_of_a_comparison_tell_what_they_changed(clients: ServiceClients, work: Git) -> None:
+def test_the_commits_of_a_comparison_list_their_files(clients: ServiceClients, work: Git) -> None:
     """As each does by itself."""
     result = clients.anonymous.get("/repos/ada/notes/compare/main~2...main").json()
     assert len(result["commits"]) == 2
@@ -116,7 +116,7 @@ def test_the_commits_of_a_comparison_tell_what_they_changed(clients: ServiceClie
 
 
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
-def test_a_commit_of_very_many_files_names_the_first(
+def test_a_commit_of_very_many_files_lists_the_first(
     clients: ServiceClients, work: Git, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All are counted; what there is no room for in a list is left out instead of told to be nothing."""

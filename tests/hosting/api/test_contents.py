@@ -86,7 +86,7 @@ def test_a_link_has_a_target_and_no_content(clients: ServiceClients, git: Git) -
     assert clients.anonymous.get(f"{AT}/link/file.txt").status_code == 404
 
 
-def test_a_submodule_says_where_it_comes_from(clients: ServiceClients, git: Git) -> None:
+def test_a_submodule_shows_its_url(clients: ServiceClients, git: Git) -> None:
     """It has no page and no blob here."""
     result = clients.anonymous.get(f"{AT}/lib").json()
     assert (result["type"], result["mode"], result["size"], result["sha"]) == ("submodule", "160000", 0, "1" * 40)
@@ -193,7 +193,7 @@ def test_a_malformed_path_is_refused(clients: ServiceClients, git: Git) -> None:
         assert response.json()["message"] == f"path contains a malformed path component [path: {shown}]"
 
 
-def test_steps_in_a_path_are_taken(clients: ServiceClients, git: Git) -> None:
+def test_dot_segments_in_a_path_are_resolved(clients: ServiceClients, git: Git) -> None:
     """But never above the root."""
     for path in (
         "dir/%2E%2E/README.md",
@@ -211,7 +211,7 @@ def test_a_nul_and_a_very_long_path_are_not_found(clients: ServiceClients, git: 
         assert clients.anonymous.get(f"{AT}/{path}").status_code == 404
 
 
-def test_an_empty_repository_has_nothing(clients: ServiceClients) -> None:
+def test_an_empty_repository_has_no_contents(clients: ServiceClients) -> None:
     """Not even a root."""
     clients.account("ada")
     clients.anonymous.post("/user/repos", json={"name": "Notes"}, auth=("ada", PASSWORD))
@@ -232,7 +232,7 @@ def test_a_file_too_large_has_no_content(clients: ServiceClients, git: Git) -> N
     assert (large["encoding"], large["content"], large["size"]) == (None, None, 10 * 2**20 + 1)
 
 
-def test_extended_contents_tell_only_what_is_asked_for(clients: ServiceClients, git: Git) -> None:
+def test_extended_contents_include_only_the_requested_fields(clients: ServiceClients, git: Git) -> None:
     """Without includes, what lies there and nothing else."""
     plain = shape_of(clients, git, "large.bin")
     assert clients.anonymous.get(f"{EXTENDED}/large.bin").json() == {"file_contents": plain}
@@ -295,7 +295,7 @@ def test_an_empty_directory_is_an_empty_list(clients: ServiceClients, git: Git) 
     assert clients.anonymous.get(EXTENDED, params={"ref": "bare"}).json() == {"dir_contents": []}
 
 
-def test_who_may_read(clients: ServiceClients, tmp_path: Path) -> None:
+def test_reading_contents_requires_read_access(clients: ServiceClients, tmp_path: Path) -> None:
     """A private repository is not there for strangers; whoever cannot read the code is told so."""
     make_files(clients, tmp_path, private=True)
     guest = clients.account("guest")

@@ -104,7 +104,7 @@ def refused(response: httpx.Response, status: int, message: str) -> None:
     assert (response.status_code, response.json()["message"]) == (status, message)
 
 
-def test_a_file_is_created_and_everything_is_told(
+def test_a_file_is_created_and_the_response_describes_it(
     clients: ServiceClients, ada: httpx.Client, ship: Repository
 ) -> None:
     """The answer shows the file and its commit, the branch has moved, and a push is recorded."""
@@ -263,7 +263,7 @@ def test_modes_are_kept_and_can_be_given(clients: ServiceClients, ada: httpx.Cli
         ),
     ],
 )
-def test_content_that_harms_others_is_refused(
+def test_content_that_harms_other_clients_is_refused(
     clients: ServiceClients, ada: httpx.Client, ship: Repository, case: tuple[str, str, str, str]
 ) -> None:
     """Links that lead nowhere, and files that git reads and would refuse."""
@@ -273,7 +273,9 @@ def test_content_that_harms_others_is_refused(
     refused(response, 422, f"[Content]: {problem}")
 
 
-def test_people_dates_and_signoff(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
+def test_author_committer_dates_and_signoff_are_recorded(
+    clients: ServiceClients, ada: httpx.Client, ship: Repository
+) -> None:
     """One identity stands for both, dates keep their offsets, and the sign-off is the committer's."""
     body = {
         "content": "",
@@ -330,7 +332,7 @@ def test_an_empty_repository_gets_its_first_commit(clients: ServiceClients, ada:
     assert ada.post(f"{address}/y", json={"content": ""}).status_code == 201
 
 
-def test_what_is_not_there_or_not_the_same_is_refused(
+def test_a_missing_file_or_a_wrong_sha_is_refused(
     clients: ServiceClients, ada: httpx.Client, ship: Repository
 ) -> None:
     """A missing path is 404; another sha, none at all, or another commit is 422, with both sides told."""
@@ -355,7 +357,7 @@ def test_what_is_not_there_or_not_the_same_is_refused(
     refused(response, 422, f"sha does not match [given: {ZERO}, expected: ]")
 
 
-def test_last_commit_id_stands_for_a_sha(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
+def test_last_commit_id_replaces_the_sha(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
     """The path must be unchanged since that commit."""
     repository_folder = folder(clients, ship)
     first = git(repository_folder, "rev-parse", "main").strip()
@@ -369,7 +371,7 @@ def test_last_commit_id_stands_for_a_sha(clients: ServiceClients, ada: httpx.Cli
     refused(ada.put(f"{SHIP}/README.md", json={**body, "last_commit_id": "-x"}), 422, text)
 
 
-def test_what_is_in_the_way_is_told(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
+def test_conflicting_paths_are_reported(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
     """A file, a link, a directory or a submodule where something else should be."""
     place = folder(clients, ship)
     link = {"operation": "create", "path": "link", "content": encoded("run.sh"), "mode": "120000"}
@@ -401,7 +403,9 @@ def test_what_is_in_the_way_is_told(clients: ServiceClients, ada: httpx.Client, 
     assert git(place, "fsck", "--strict") == ""
 
 
-def test_changes_of_one_request_do_not_fight(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
+def test_changes_of_one_request_may_not_conflict(
+    clients: ServiceClients, ada: httpx.Client, ship: Repository
+) -> None:
     """The same path twice, and a file where the same request needs a directory, are refused; nothing happens."""
     repository_folder = folder(clients, ship)
     before = git(repository_folder, "rev-parse", "main")
@@ -468,7 +472,7 @@ def test_paths_git_refuses_are_refused(
         assert response.json()["message"].startswith("path contains a malformed path component [path: ")
 
 
-def test_a_name_that_is_no_text_can_be_changed_and_deleted(
+def test_a_name_that_is_not_utf8_can_be_changed_and_deleted(
     clients: ServiceClients, ada: httpx.Client, ship: Repository
 ) -> None:
     """A repository can have such names, and whoever finds one here can be rid of it; nobody makes another."""
@@ -543,7 +547,9 @@ def test_base64_may_come_in_lines(clients: ServiceClients, ada: httpx.Client, sh
     assert git(folder(clients, ship), "show", "main:b") == "abcd"
 
 
-def test_who_may_write(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
+def test_writing_contents_requires_write_access(
+    clients: ServiceClients, ada: httpx.Client, ship: Repository
+) -> None:
     """Strangers are asked who they are, readers refused, writers and administrators let; archives are closed."""
     bob, eve = clients.account("bob"), clients.account("eve")
     let_in(clients.database, ship, bob, WRITE)
@@ -562,7 +568,9 @@ def test_who_may_write(clients: ServiceClients, ada: httpx.Client, ship: Reposit
     refused(ada.post("/repos/ada/nothing/contents/x", json=body), 404, "not found")
 
 
-def test_protected_branches(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
+def test_a_protected_branch_accepts_only_permitted_writers(
+    clients: ServiceClients, ada: httpx.Client, ship: Repository
+) -> None:
     """Whoever may not push may not commit; protected files stay, unprotected ones may be changed by anybody."""
     bob = clients.account("bob")
     let_in(clients.database, ship, bob, WRITE)
@@ -605,7 +613,7 @@ def test_protected_branches(clients: ServiceClients, ada: httpx.Client, ship: Re
         ({"expected_head": "0" * 40}, None),
     ],
 )
-def test_bad_options_are_named(
+def test_invalid_options_are_named(
     clients: ServiceClients, ada: httpx.Client, ship: Repository, body: dict[str, Any], message: str | None
 ) -> None:
     """Each is an error of the caller's, never of ours."""
@@ -662,7 +670,7 @@ def test_a_dry_run_changes_nothing(clients: ServiceClients, ada: httpx.Client, s
     assert git(folder(clients, empty), "for-each-ref") == ""
 
 
-def test_a_dry_run_asks_the_rules_and_stores_no_large_file(
+def test_a_dry_run_checks_the_rules_and_stores_no_large_file(
     clients: ServiceClients, ada: httpx.Client, ship: Repository
 ) -> None:
     """What a push would be refused for, a dry run is; a large file is shown as its pointer."""
@@ -686,7 +694,7 @@ def test_a_dry_run_asks_the_rules_and_stores_no_large_file(
     assert not list((clients.service.settings.data / "lfs").rglob("*"))
 
 
-def test_expected_head(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
+def test_a_commit_requires_the_expected_head(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
     """Only on top of the commit the caller knows."""
     head = git(folder(clients, ship), "rev-parse", "main").strip()
     body = {"content": "", "expected_head": head}

@@ -28,7 +28,7 @@ def response_headers(origins: str, origin: str | None, method: str = "GET") -> d
     return {name.decode(): value.decode() for name, value in messages[0]["headers"] if name != b"content-length"}
 
 
-def test_scripts_of_other_sites_may_ask_without_cookies(clients: ServiceClients) -> None:
+def test_scripts_of_other_sites_may_send_requests_without_cookies(clients: ServiceClients) -> None:
     """A preflight says what is allowed."""
     preflight = clients.anonymous.options("/user", headers={"Origin": "https://app.example"})
     assert preflight.status_code == 204
@@ -54,7 +54,7 @@ def test_any_origin_may_be_allowed(origin: str) -> None:
     assert response_headers("*", origin) == {"access-control-allow-origin": "*"}
 
 
-def test_a_preflight_is_told_the_methods_and_headers() -> None:
+def test_a_preflight_response_lists_methods_and_headers() -> None:
     """Unless its origin is unknown."""
     headers = response_headers("https://a.example", "https://a.example", "OPTIONS")
     assert "PATCH" in headers["access-control-allow-methods"]

@@ -20,7 +20,7 @@ def timeline(client: httpx.Client, number: int = 1, **query: str) -> list[dict[s
     return entries
 
 
-def test_each_text_that_mentions_an_issue_is_told_of(clients: ServiceClients, ada: httpx.Client) -> None:
+def test_each_text_that_mentions_an_issue_is_on_its_timeline(clients: ServiceClients, ada: httpx.Client) -> None:
     """With what mentions it where clients look for it; the issue itself stays as it was."""
     issue = opened(ada)
     opened(ada, title="Pump", body="Because of #1")
@@ -86,7 +86,9 @@ def test_a_review_mentions_issues_on_its_lines(ada: httpx.Client, clients: Servi
 
 
 @pytest.mark.parametrize("as_comment", [False, True])
-def test_what_is_private_is_not_told_of(clients: ServiceClients, ada: httpx.Client, *, as_comment: bool) -> None:
+def test_mentions_in_private_repositories_are_hidden(
+    clients: ServiceClients, ada: httpx.Client, *, as_comment: bool
+) -> None:
     """Neither that there is something, nor how much; who may read it sees it like everything else."""
     bob, eve = make_people(clients.database, "bob", "eve")
     owner = clients.account("ida")

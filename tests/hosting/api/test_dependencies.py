@@ -91,7 +91,7 @@ def test_the_six_endpoints_agree_about_one_relation(ada: httpx.Client) -> None:
     assert (gone.status_code, gone.json()["number"], gone.json()["blocked_by_count"]) == (201, 1, 0)
 
 
-def test_a_circle_is_refused_with_the_way_around_it(clients: ServiceClients, ada: httpx.Client) -> None:
+def test_a_cycle_is_refused_and_its_path_is_shown(clients: ServiceClients, ada: httpx.Client) -> None:
     """Whatever its length; nothing is changed."""
     for length in range(1, 6):
         if length > 1:
@@ -107,7 +107,7 @@ def test_a_circle_is_refused_with_the_way_around_it(clients: ServiceClients, ada
         assert edges(clients.database) == before
 
 
-def test_a_long_circle_is_shown_in_part(clients: ServiceClients, ada: httpx.Client) -> None:
+def test_a_long_cycle_is_shown_in_part(clients: ServiceClients, ada: httpx.Client) -> None:
     """Its beginning and its end: the answer does not grow with the circle."""
     repository = find_repository(clients.database, "ada", "ship")
     issues = open_many(clients.database, repository, find_user(clients.database, "ada"), 400)
@@ -122,9 +122,7 @@ def test_a_long_circle_is_shown_in_part(clients: ServiceClients, ada: httpx.Clie
     assert "..." not in shorter
 
 
-def test_what_waits_and_cannot_be_read_is_neither_listed_nor_counted(
-    clients: ServiceClients, ada: httpx.Client
-) -> None:
+def test_unreadable_dependents_are_neither_listed_nor_counted(clients: ServiceClients, ada: httpx.Client) -> None:
     """Nor does it leave a gap in a page, or a page at the end."""
     bob = clients.account("bob")
     secret = make_repository(clients.database, bob, "secret", is_private=True)
@@ -146,7 +144,7 @@ def test_what_waits_and_cannot_be_read_is_neither_listed_nor_counted(
     assert clients.admin.get(f"{SHIP}/1").json()["blocking_count"] == 43
 
 
-def test_doing_it_twice_is_refused(clients: ServiceClients, ada: httpx.Client) -> None:
+def test_adding_a_dependency_twice_is_refused(clients: ServiceClients, ada: httpx.Client) -> None:
     """A relation that is there (409), and one that is not (404), with the ids of both."""
     ids = [ada.get(f"{SHIP}/{number}").json()["id"] for number in (1, 2)]
     named = f"[issue id: {ids[0]}, dependency id: {ids[1]}]"
@@ -161,7 +159,7 @@ def test_doing_it_twice_is_refused(clients: ServiceClients, ada: httpx.Client) -
     ] == ["added"]
 
 
-def test_an_issue_that_is_not_there_blocks_nothing(ada: httpx.Client) -> None:
+def test_an_unknown_issue_cannot_be_a_blocker(ada: httpx.Client) -> None:
     """Also when its number is none."""
     for index, said in (("99", "issue does not exist"), ("x", "not found"), ("9" * 30, "not found")):
         for side in ("dependencies", "blocks"):
@@ -234,7 +232,7 @@ ROLES = ("nothing", "read", "write")
 
 
 @pytest.mark.parametrize("kind", ["issue", "pull"])
-def test_everybody_sees_exactly_what_they_may(clients: ServiceClients, kind: str) -> None:
+def test_each_role_sees_exactly_the_issues_it_may_read(clients: ServiceClients, kind: str) -> None:
     """Nine people, each with nothing, read or write on the target's and on the blocker's repository."""
     owner = clients.account("owner")
     repositories = [
@@ -297,7 +295,7 @@ def test_everybody_sees_exactly_what_they_may(clients: ServiceClients, kind: str
             assert client.request("DELETE", path, json=body).status_code == (201 if may else 404), (roles, path)
 
 
-def test_pull_requests_go_by_their_own_unit(clients: ServiceClients) -> None:
+def test_dependencies_of_pull_requests_require_their_own_unit(clients: ServiceClients) -> None:
     """Who may read issues only finds no pull request, as a blocker, as a target or in a path."""
     owner, eve = clients.account("owner"), clients.account("eve")
     guild = make_organization(clients.database, "guild", owner)
@@ -320,7 +318,7 @@ def test_pull_requests_go_by_their_own_unit(clients: ServiceClients) -> None:
     assert client.post(f"{issues}/2/dependencies", json={"index": 1}).status_code == 404
 
 
-def test_archived_and_switched_off_targets_are_not_there(clients: ServiceClients, ada: httpx.Client) -> None:
+def test_archived_and_disabled_targets_are_not_found(clients: ServiceClients, ada: httpx.Client) -> None:
     """A blocker's repository may be archived; lists of what is blocked do not ask for the switch."""
     make_repository(clients.database, find_user(clients.database, "ada"), "boat")
     ada.post("/repos/ada/boat/issues", json={"title": "Elsewhere"})
@@ -355,7 +353,7 @@ def test_archived_and_switched_off_targets_are_not_there(clients: ServiceClients
     assert ada.get(f"{SHIP}/1").json()["blocked_by_count"] == 1
 
 
-def test_nobody_known_may_look_and_not_touch(clients: ServiceClients, ada: httpx.Client) -> None:
+def test_anonymous_clients_may_read_and_not_write(clients: ServiceClients, ada: httpx.Client) -> None:
     """Asked for a name before the body is looked at."""
     linked(ada, f"{SHIP}/1", 2)
     assert numbers(clients.anonymous.get(f"{SHIP}/1/dependencies")) == [2]
@@ -437,7 +435,9 @@ def test_a_list_takes_at_most_seven_queries(clients: ServiceClients, monkeypatch
     assert all(request["labels"][0]["name"] == "bug" for request in seen if request["title"] == "t")
 
 
-def test_what_cannot_be_read_is_not_named_on_the_way_around(clients: ServiceClients, ada: httpx.Client) -> None:
+def test_unreadable_issues_are_not_named_in_the_path_of_a_cycle(
+    clients: ServiceClients, ada: httpx.Client
+) -> None:
     """Neither where it is nor how many of them there are."""
     bob = clients.account("bob")
     secret = make_repository(clients.database, bob, "secret", is_private=True)
@@ -474,7 +474,7 @@ def test_an_issue_closes_when_nothing_blocks_it(clients: ServiceClients, ada: ht
     assert ada.patch(f"{SHIP}/1", json={"state": "closed"}).status_code == 201
 
 
-def test_both_timelines_tell_of_a_relation(clients: ServiceClients, ada: httpx.Client) -> None:
+def test_both_timelines_show_a_dependency(clients: ServiceClients, ada: httpx.Client) -> None:
     """With the other issue, as far as whoever looks may read it, and nothing once that is gone."""
     bob = clients.account("bob")
     secret = make_repository(clients.database, bob, "secret", is_private=True)
@@ -565,7 +565,7 @@ def test_ready_issues_are_open_and_wait_for_nothing_open(clients: ServiceClients
     assert listed(ready="true") == ([1, 2, 3, 5], "4")
 
 
-def test_two_at_once_cannot_make_a_circle(clients: ServiceClients, ada: httpx.Client) -> None:
+def test_concurrent_requests_cannot_create_a_cycle(clients: ServiceClients, ada: httpx.Client) -> None:
     """Whoever comes second is told of the circle; on either database, again and again."""
     boat = make_repository(clients.database, find_user(clients.database, "ada"), "boat")
     open_many(clients.database, boat, find_user(clients.database, "ada"), 1)

@@ -41,7 +41,7 @@ def issues(clients: ServiceClients) -> list[Issue]:
 
 
 @pytest.mark.usefixtures("issues")
-def test_everything_in_either_direction_is_in_it(clients: ServiceClients) -> None:
+def test_the_graph_contains_dependencies_in_both_directions(clients: ServiceClients) -> None:
     """Each issue once with its distance, the asked one first; what only shares a blocker is not."""
     graph = around(clients.anonymous, f"{SHIP}/1")
     assert [(one["number"], one["depth"]) for one in graph["nodes"]] == [(1, 0), (2, 1), (3, 1), (5, -1), (4, 2)]
@@ -67,7 +67,7 @@ def test_everything_in_either_direction_is_in_it(clients: ServiceClients) -> Non
 
 
 @pytest.mark.usefixtures("issues")
-def test_a_depth_ends_it(clients: ServiceClients) -> None:
+def test_the_depth_limits_the_graph(clients: ServiceClients) -> None:
     """And says that there is more; nonsense is refused."""
     near = around(clients.anonymous, f"{SHIP}/1", depth=1)
     assert [node["number"] for node in near["nodes"]] == [1, 2, 3, 5]
@@ -79,7 +79,7 @@ def test_a_depth_ends_it(clients: ServiceClients) -> None:
         assert response.json()["message"].startswith("[Depth]:")
 
 
-def test_hidden_issues_are_ends(clients: ServiceClients, issues: list[Issue]) -> None:
+def test_the_graph_ends_at_hidden_issues(clients: ServiceClients, issues: list[Issue]) -> None:
     """They have no name, and what lies behind them is not shown unless another way leads there."""
     bob = clients.account("bob")
     secret = make_repository(clients.database, bob, "secret", is_private=True)

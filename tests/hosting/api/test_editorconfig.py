@@ -22,7 +22,7 @@ max_line_length = 80
 """
 
 
-def test_what_is_said_about_a_file(clients: ServiceClients, tmp_path: Path) -> None:
+def test_the_properties_of_a_file_are_returned(clients: ServiceClients, tmp_path: Path) -> None:
     """As texts, and only what the definition has; a file nothing is said about is not found."""
     git = make_files(clients, tmp_path)
     response = clients.anonymous.get(f"{AT}/a.py")
@@ -45,7 +45,7 @@ def test_what_is_said_about_a_file(clients: ServiceClients, tmp_path: Path) -> N
     assert clients.anonymous.get(f"{AT}/a.py", params={"ref": git("rev-parse", "main")}).json() == properties
 
 
-def test_a_file_that_cannot_be_read_is_none(clients: ServiceClients, tmp_path: Path) -> None:
+def test_an_invalid_editorconfig_is_ignored(clients: ServiceClients, tmp_path: Path) -> None:
     """One that is too large, no file at all, or takes too long to match."""
     git = make_files(clients, tmp_path)
     (git.folder / ".editorconfig").write_bytes(b"[*]\ncharset=x\n" + b"#" * (8 * 2**20))
@@ -64,7 +64,7 @@ def test_a_file_that_cannot_be_read_is_none(clients: ServiceClients, tmp_path: P
     assert clients.anonymous.get(f"{AT}/{'a' * 900}", params={"ref": "slow"}).status_code == 422
 
 
-def test_an_empty_repository_has_none(clients: ServiceClients) -> None:
+def test_an_empty_repository_has_no_editorconfig(clients: ServiceClients) -> None:
     """Nor has one that cannot be seen."""
     clients.account("ada")
     clients.anonymous.post("/user/repos", json={"name": "Notes"}, auth=("ada", PASSWORD))

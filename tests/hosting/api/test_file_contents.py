@@ -61,7 +61,7 @@ def test_directories_have_no_content(clients: ServiceClients, git: Git) -> None:
     assert root["last_commit_sha"] == git("rev-parse", "main")
 
 
-def test_a_ref_is_looked_at(clients: ServiceClients, git: Git) -> None:
+def test_files_are_read_at_a_ref(clients: ServiceClients, git: Git) -> None:
     """As everywhere."""
     (result,) = shown(clients, ["dir/sub/file.txt"], ref="feature/x")
     assert base64.b64decode(result["content"]) == b"deep\n"
@@ -74,9 +74,7 @@ def test_at_most_thirty_come_at_once(clients: ServiceClients, git: Git) -> None:
     assert len(shown(clients, ["run", "no"] * 20)) == 30
 
 
-def test_what_is_too_large_together_is_cut(
-    clients: ServiceClients, git: Git, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_total_size_is_limited(clients: ServiceClients, git: Git, monkeypatch: pytest.MonkeyPatch) -> None:
     """Up to the limit, not beyond."""
     monkeypatch.setattr(file_contents, "MOST_BYTES", 28)
     assert [item["path"] for item in shown(clients, ["README.md", "run", "README.md"])] == ["README.md", "run"]
@@ -84,7 +82,7 @@ def test_what_is_too_large_together_is_cut(
     assert [item["path"] for item in shown(clients, ["README.md", "run", "README.md"])] == ["README.md"]
 
 
-def test_a_body_that_is_none_is_refused(clients: ServiceClients, git: Git) -> None:
+def test_an_invalid_body_is_refused(clients: ServiceClients, git: Git) -> None:
     """In the query it must be JSON, with a list of texts."""
     bodies = [None, "", "nonsense", "[]", '{"files": 1}', '{"files": [1]}', '{"files": ["a"]']
     for body in bodies:
@@ -93,7 +91,7 @@ def test_a_body_that_is_none_is_refused(clients: ServiceClients, git: Git) -> No
         assert response.json()["message"] == "invalid body parameter"
 
 
-def test_no_files_are_no_files(clients: ServiceClients, git: Git) -> None:
+def test_an_empty_request_returns_an_empty_list(clients: ServiceClients, git: Git) -> None:
     """In a query; a body must have some."""
     for body in ("{}", "null", '{"files": null}', '{"files": []}', '{"other": 1}'):
         response = clients.anonymous.get(AT, params={"body": body})
@@ -103,13 +101,13 @@ def test_no_files_are_no_files(clients: ServiceClients, git: Git) -> None:
         assert (response.status_code, response.json()["message"]) == (422, "[Files]: Required")
 
 
-def test_a_nul_is_in_no_path(clients: ServiceClients, git: Git) -> None:
+def test_a_path_with_a_nul_is_not_found(clients: ServiceClients, git: Git) -> None:
     """Nothing is found in a query, and a body is refused."""
     assert clients.anonymous.get(AT, params={"body": '{"files": ["a\\u0000b"]}'}).json() == [None]
     assert clients.admin.post(AT, json={"files": ["a\0b"]}).status_code == 422
 
 
-def test_posting_takes_permission_to_write(clients: ServiceClients, git: Git) -> None:
+def test_posting_requires_write_access(clients: ServiceClients, git: Git) -> None:
     """Though it only reads; the other way does not."""
     guest, helper = clients.account("guest"), clients.account("helper")
     repository = repositories.find_repository(clients.database, "ada", "Notes")

@@ -90,7 +90,7 @@ def test_a_fork_can_belong_to_an_organization(clients: ServiceClients) -> None:
     assert client.post("/repos/ada/ship/forks", json={"organization": "nobody"}).status_code == 422
 
 
-def test_who_may_fork(clients: ServiceClients) -> None:
+def test_forking_requires_read_access(clients: ServiceClients) -> None:
     """Nobody without a login, and nobody what they cannot see."""
     ada = clients.user("ada")
     made_parent(ada, private=True)
@@ -208,7 +208,7 @@ def test_the_forks_of_a_deleted_user_are_not_counted(clients: ServiceClients, ap
     assert ada.get("/repos/ada/ship").json()["forks_count"] == 0
 
 
-def test_compaction_of_either_leaves_the_other_whole(clients: ServiceClients, app: App) -> None:
+def test_compaction_of_a_parent_or_a_fork_keeps_the_objects_of_both(clients: ServiceClients, app: App) -> None:
     """A superseded pack stays as long as another repository has it."""
     ada, bob, key = forked(clients, app)
     ids = [repositories.find_repository(app.database, owner, "ship").id for owner in ("ada", "bob")]
@@ -223,7 +223,7 @@ def test_compaction_of_either_leaves_the_other_whole(clients: ServiceClients, ap
     reads_everything(app, ada, "ada/ship")
 
 
-def test_a_fork_has_the_large_files(clients: ServiceClients, app: App) -> None:
+def test_a_fork_has_the_lfs_objects(clients: ServiceClients, app: App) -> None:
     """They are linked."""
     ada, bob = clients.user("ada"), clients.user("bob")
     made_parent(ada)
@@ -290,7 +290,7 @@ def test_conflicting_changes_are_not_merged(clients: ServiceClients) -> None:
     assert bob.get("/repos/bob/ship/branches/main").json()["commit"]["id"] == before
 
 
-def test_who_may_update_a_fork(clients: ServiceClients) -> None:
+def test_updating_a_fork_requires_write_access(clients: ServiceClients) -> None:
     """Writers, of a fork that is not archived, if there is such a branch."""
     ada, bob = clients.user("ada"), clients.user("bob")
     made_parent(ada)

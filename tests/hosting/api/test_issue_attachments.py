@@ -117,7 +117,7 @@ def test_files_are_renamed_and_deleted(ada: httpx.Client, comment: str, kind: st
     assert ada.post(f"{target_path}/assets", content=b"x").status_code == 400
 
 
-def test_files_go_with_the_comment_and_the_issue(ada: httpx.Client, comment: str) -> None:
+def test_files_are_deleted_with_the_comment_and_the_issue(ada: httpx.Client, comment: str) -> None:
     """What was attached to something deleted cannot be downloaded."""
     of_comment, of_issue = upload(ada, comment), upload(ada, f"{HOME}/issues/1")
     assert ada.delete(comment).status_code == 204
@@ -151,7 +151,7 @@ def test_the_author_and_writers_may_attach(ada: httpx.Client, comment: str, clie
     assert ada.post(path, params={"name": "x"}, content=b"x").status_code == 423
 
 
-def test_files_of_a_switched_off_unit_are_not_served(ada: httpx.Client, clients: ServiceClients) -> None:
+def test_files_of_a_disabled_unit_are_not_served(ada: httpx.Client, clients: ServiceClients) -> None:
     """Files of issues are gone with the issues, those of pull requests are not."""
     ada.patch(HOME, json={"private": False})
     content = {"content": "", "branch": "main", "new_branch": "side"}

@@ -14,7 +14,7 @@ def ada(ada: httpx.Client) -> httpx.Client:
     return ada
 
 
-def test_labels_go_on_an_issue_and_come_off(clients: ServiceClients, ada: httpx.Client) -> None:
+def test_labels_are_added_to_an_issue_and_removed(clients: ServiceClients, ada: httpx.Client) -> None:
     """By id or name, in an object or as a list alone."""
     bug, hull, deck = (made(ada, name) for name in ("bug", "hull", "deck"))
     assert names(ada.post(ON_ISSUE, json={"labels": [bug]})) == ["bug"]

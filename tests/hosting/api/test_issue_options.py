@@ -8,16 +8,14 @@ from tests.hosting.repository_helpers import opened
 ISSUES = "/repos/ada/ship/issues"
 
 
-def test_what_only_writers_may_say_is_left_out_when_others_say_it(
-    clients: ServiceClients, ada: httpx.Client
-) -> None:
+def test_fields_for_writers_are_ignored_when_others_send_them(clients: ServiceClients, ada: httpx.Client) -> None:
     """The issue is opened all the same, as on the services clients were made for."""
     ada.post("/repos/ada/ship/labels", json={"name": "bug", "color": "f00"})
     made = opened(clients.user("bob"), labels=["bug"], assignees=["ada"], closed=True, milestone=77)
     assert (made["labels"], made["assignees"], made["state"], made["user"]["login"]) == ([], None, "open", "bob")
 
 
-def test_absent_null_and_empty_keep_a_thing_as_it_is(ada: httpx.Client) -> None:
+def test_absent_null_and_empty_fields_change_nothing(ada: httpx.Client) -> None:
     """Clients that always send a title send an empty one when they mean none."""
     opened(ada, body="words", due_date="2030-01-01T00:00:00Z")
     body = {"title": "", "body": None, "assignees": None, "state": "", "due_date": None, "milestone": None}
@@ -51,7 +49,7 @@ BAD: list[tuple[dict[str, object], str]] = [
 ]
 
 
-def test_bad_input_is_refused_by_the_name_of_its_field(clients: ServiceClients, ada: httpx.Client) -> None:
+def test_invalid_input_is_refused_and_its_field_is_named(clients: ServiceClients, ada: httpx.Client) -> None:
     """Nothing is opened, and no number is used up."""
     clients.account("eve")
     for body, message in BAD:
@@ -61,7 +59,7 @@ def test_bad_input_is_refused_by_the_name_of_its_field(clients: ServiceClients, 
     assert opened(ada)["number"] == 1
 
 
-def test_bodies_that_are_no_json_object_are_refused(ada: httpx.Client) -> None:
+def test_bodies_that_are_not_json_objects_are_refused(ada: httpx.Client) -> None:
     """Among them half a surrogate pair, which no text can hold."""
     header = {"Content-Type": "application/json"}
     for content in (b"[]", b"{", b'"x"', b'{"title": "\\ud800"}', b'{"title": "\xff"}'):

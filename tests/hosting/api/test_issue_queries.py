@@ -24,7 +24,7 @@ BAD_QUERIES = [
 ]
 
 
-def test_queries_nobody_understands_are_refused(clients: ServiceClients, ada: httpx.Client) -> None:
+def test_invalid_queries_are_refused(clients: ServiceClients, ada: httpx.Client) -> None:
     """By the name of the field, on the list and on the search alike."""
     for query, path in itertools.product(BAD_QUERIES, (ISSUES, "/repos/issues/search")):
         response = clients.anonymous.get(path, params=query)
@@ -32,7 +32,7 @@ def test_queries_nobody_understands_are_refused(clients: ServiceClients, ada: ht
         assert response.json()["message"].lower().startswith(f"[{next(iter(query))}]")
 
 
-def test_every_word_for_an_order_has_one() -> None:
+def test_every_name_of_a_sort_order_is_accepted() -> None:
     """Those that leave the direction to a second parameter have two."""
     for sort in ListQuery.__annotations__["sort"].__args__:
         for direction in ("asc", "desc"):
@@ -40,7 +40,7 @@ def test_every_word_for_an_order_has_one() -> None:
     assert order_of(ListQuery(sort="updated", direction="asc")) == "leastupdate"
 
 
-def test_words_between_commas_are_told_apart() -> None:
+def test_comma_separated_values_are_split() -> None:
     """Each once, without the space around them, and not too many."""
     assert words(" a, b c,,a ", "Labels") == ("a", "b c")
     with pytest.raises(ApiError, match=r"\[Labels\]: names more than 100"):

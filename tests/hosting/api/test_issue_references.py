@@ -72,7 +72,7 @@ BAD_BODIES = (
 )
 
 
-def test_a_body_that_names_nothing_is_refused(ada: httpx.Client) -> None:
+def test_a_body_that_names_no_issue_is_refused(ada: httpx.Client) -> None:
     """With the field that is wrong, on all four endpoints."""
     json = {"Content-Type": "application/json"}
     for body, status, said in BAD_BODIES:
@@ -81,7 +81,7 @@ def test_a_body_that_names_nothing_is_refused(ada: httpx.Client) -> None:
             assert message(response, status).startswith(said)
 
 
-def test_a_hidden_repository_is_as_good_as_none(
+def test_a_hidden_repository_cannot_be_told_from_a_missing_one(
     clients: ServiceClients, ada: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The answer is the same to the letter, and so are the questions put to the database."""

@@ -40,7 +40,7 @@ def people(clients: ServiceClients) -> dict[str, httpx.Client]:
     return {"ada": owner, "bob": clients.with_token(bob), "eve": clients.with_token(eve), "": clients.anonymous}
 
 
-def test_everybody_finds_what_they_can_read(clients: ServiceClients, people: dict[str, httpx.Client]) -> None:
+def test_a_search_finds_only_readable_issues(clients: ServiceClients, people: dict[str, httpx.Client]) -> None:
     """Unit by unit: a team that reads issues alone finds no pull requests."""
     public = ["open issue", "open pull"]
     everything = [*public, "secret issue", "secret pull", "shared issue", "shared pull"]
@@ -51,7 +51,7 @@ def test_everybody_finds_what_they_can_read(clients: ServiceClients, people: dic
     assert found(public_only) == public
 
 
-def test_searches_are_narrowed(clients: ServiceClients, people: dict[str, httpx.Client]) -> None:
+def test_searches_have_filters(clients: ServiceClients, people: dict[str, httpx.Client]) -> None:
     """By kind, owner, team and what the caller has to do with it."""
     ada, bob = people["ada"], people["bob"]
     assert found(ada, type="pulls", owner="ADA") == ["open pull", "secret pull"]

@@ -32,7 +32,7 @@ def names(client: httpx.Client) -> list[str]:
     return [item["login"] for item in client.get(PLACE).json()]
 
 
-def test_a_choice_is_kept(ada: httpx.Client, clients: ServiceClients) -> None:
+def test_a_subscription_is_stored(ada: httpx.Client, clients: ServiceClients) -> None:
     """201 for a change, 200 where it was so already; only those who chose it are listed."""
     eve = clients.user("eve")
     assert not subscribed(eve)
@@ -59,7 +59,7 @@ def test_who_takes_part_or_watches_is_subscribed(ada: httpx.Client, clients: Ser
         assert not subscribed(client)
 
 
-def test_one_chooses_for_oneself(ada: httpx.Client, clients: ServiceClients) -> None:
+def test_users_change_only_their_own_subscription(ada: httpx.Client, clients: ServiceClients) -> None:
     """Except administrators; unknown users and issues are not found, and anonymous readers see the list."""
     eve = clients.user("eve")
     assert eve.put(f"{PLACE}/ada").status_code == 403

@@ -11,7 +11,7 @@ from tests.hosting.repository_helpers import (
 )
 
 
-def test_a_team_reaches_what_its_units_say(clients: ServiceClients) -> None:
+def test_a_team_has_access_to_its_units(clients: ServiceClients) -> None:
     """Who reads issues and writes pull requests does just that."""
     ada, bob = clients.account("ada"), clients.account("bob")
     acme = make_organization(clients.database, "acme", ada)

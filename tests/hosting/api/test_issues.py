@@ -12,7 +12,7 @@ from tests.hosting.repository_helpers import READ, WRITE, let_in, make_repositor
 ISSUES = "/repos/ada/ship/issues"
 
 
-def test_everything_can_be_said_at_once_by_a_writer(clients: ServiceClients, ada: httpx.Client) -> None:
+def test_a_writer_sets_every_field_of_a_new_issue(clients: ServiceClients, ada: httpx.Client) -> None:
     """Labels go by id or name, assignees by name, and the issue may be born closed."""
     label = ada.post("/repos/ada/ship/labels", json={"name": "bug", "color": "#f00"}).json()
     other = ada.post("/repos/ada/ship/labels", json={"name": "hull", "color": "0000FF"}).json()
@@ -33,7 +33,7 @@ def test_everything_can_be_said_at_once_by_a_writer(clients: ServiceClients, ada
     assert (made["due_date"], made["state"], made["ref"]) == ("2030-01-02T02:04:05Z", "closed", "refs/heads/main")
 
 
-def test_an_author_edits_their_words_and_closes_their_issue(clients: ServiceClients, ada: httpx.Client) -> None:
+def test_an_author_edits_and_closes_their_issue(clients: ServiceClients, ada: httpx.Client) -> None:
     """Everything else is for writers, and nothing for strangers."""
     bob, eve = clients.user("bob"), clients.user("eve")
     opened(bob)
@@ -67,7 +67,7 @@ def test_a_milestone_is_set_and_cleared(ada: httpx.Client) -> None:
     assert ada.patch(f"{ISSUES}/1", json={"milestone": 0}).json()["milestone"] is None
 
 
-def test_an_unknown_state_and_an_unknown_issue_have_their_own_answers(
+def test_an_unknown_state_and_an_unknown_issue_have_different_errors(
     clients: ServiceClients, ada: httpx.Client
 ) -> None:
     """The error names the repository and the number."""
@@ -82,7 +82,7 @@ def test_an_unknown_state_and_an_unknown_issue_have_their_own_answers(
     assert ada.get("/repos/ada/ship%00/issues").status_code == 404
 
 
-def test_what_cannot_be_read_is_not_there(clients: ServiceClients, ada: httpx.Client) -> None:
+def test_an_unreadable_issue_is_not_found(clients: ServiceClients, ada: httpx.Client) -> None:
     """A private repository, and one whose issues are switched off even for its owner."""
     account = find_user(clients.database, "ada")
     make_repository(clients.database, account, "secret", is_private=True)
@@ -96,7 +96,7 @@ def test_what_cannot_be_read_is_not_there(clients: ServiceClients, ada: httpx.Cl
     assert ada.post("/repos/ada/secret/issues", json={"title": "t"}).status_code == 201
 
 
-def test_an_archived_repository_is_only_read(clients: ServiceClients, ada: httpx.Client) -> None:
+def test_issues_of_an_archived_repository_are_read_only(clients: ServiceClients, ada: httpx.Client) -> None:
     """Everything that writes is refused, and a stranger is asked who they are first."""
     make_repository(clients.database, find_user(clients.database, "ada"), "wreck", archived_at=1)
     there = "/repos/ada/wreck/issues"
@@ -140,7 +140,7 @@ def test_only_administrators_delete_and_the_number_stays_used(clients: ServiceCl
     assert repositories.find_repository(clients.database, "ada", "ship").open_issues == 1
 
 
-def test_a_locked_issue_is_for_writers(clients: ServiceClients, ada: httpx.Client) -> None:
+def test_only_writers_comment_on_a_locked_issue(clients: ServiceClients, ada: httpx.Client) -> None:
     """Its author is locked out too."""
     bob = clients.user("bob")
     opened(bob)

@@ -39,7 +39,7 @@ def test_a_label_is_made_shown_changed_and_removed(clients: ServiceClients, ada:
         assert response.status_code == 404
 
 
-def test_labels_are_for_writers_to_make(clients: ServiceClients, ada: httpx.Client) -> None:
+def test_only_writers_create_labels(clients: ServiceClients, ada: httpx.Client) -> None:
     """Everybody who can read may look."""
     bob = clients.account("bob")
     client = clients.with_token(bob)

@@ -5,7 +5,7 @@ from base64 import b64encode
 from tests.hosting.api_clients import ServiceClients
 
 
-def test_the_address_a_repository_names_lists_its_languages(clients: ServiceClients) -> None:
+def test_the_languages_url_of_a_repository_lists_its_languages(clients: ServiceClients) -> None:
     """In bytes, the most first, as the default branch is now."""
     ada = clients.user("ada")
     shown = ada.post("/user/repos", json={"name": "ship"}).json()
@@ -23,7 +23,7 @@ def test_the_address_a_repository_names_lists_its_languages(clients: ServiceClie
     assert list(response.json().items()) == [("Python", 9), ("C", 6)]
 
 
-def test_the_languages_of_what_is_not_there_are_not_there(clients: ServiceClients) -> None:
+def test_the_languages_of_an_unknown_repository_are_not_found(clients: ServiceClients) -> None:
     """Nor of what is hidden."""
     ada = clients.user("ada")
     ada.post("/user/repos", json={"name": "diary", "private": True, "auto_init": True})

@@ -162,6 +162,6 @@ def test_no_list_reads_or_sorts_a_whole_table(clients: ServiceClients) -> None:
     assert list(check_lists(clients, create_matrix(clients))) == []
 
 
-def test_the_reasons_are_about_lists() -> None:
+def test_every_exemption_names_a_list() -> None:
     """A list that is gone, or that is named wrongly, has no reason to be here."""
     assert {*SORTED, *COUNTED, *UNANSWERED, *VARIANTS} <= set(paged_lists())

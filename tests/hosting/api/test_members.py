@@ -21,7 +21,7 @@ def names(client: httpx.Client, path: str) -> list[str]:
     return [user["login"] for user in client.get(path).json()]
 
 
-def test_strangers_see_public_members_only(clients: ServiceClients, people: dict[str, httpx.Client]) -> None:
+def test_other_users_see_public_members_only(clients: ServiceClients, people: dict[str, httpx.Client]) -> None:
     """Members see each other."""
     ada, bob, eve = people.values()
     for client in (ada, bob, clients.admin):
@@ -43,7 +43,7 @@ def test_strangers_see_public_members_only(clients: ServiceClients, people: dict
     assert names(eve, "/orgs/guild/public_members") == []
 
 
-def test_nobody_decides_for_others_who_may_know(clients: ServiceClients, people: dict[str, httpx.Client]) -> None:
+def test_users_publish_only_their_own_membership(clients: ServiceClients, people: dict[str, httpx.Client]) -> None:
     """Not even owners and administrators."""
     ada, _, eve = people.values()
     for client in (ada, clients.admin):
@@ -54,7 +54,7 @@ def test_nobody_decides_for_others_who_may_know(clients: ServiceClients, people:
     assert clients.anonymous.put("/orgs/guild/public_members/bob").status_code == 401
 
 
-def test_owners_send_members_away(clients: ServiceClients, people: dict[str, httpx.Client]) -> None:
+def test_owners_remove_members(clients: ServiceClients, people: dict[str, httpx.Client]) -> None:
     """Out of every team; strangers cannot be sent away, and members cannot send anybody."""
     ada, bob, eve = people.values()
     for client in (bob, eve):

@@ -153,7 +153,7 @@ WRONG: tuple[dict[str, Any], ...] = (
 )
 
 
-def test_what_cannot_be_migrated_is_refused(ada: httpx.Client, clients: ServiceClients) -> None:
+def test_an_invalid_source_is_refused(ada: httpx.Client, clients: ServiceClients) -> None:
     """With words, and without a repository."""
     for wrong in WRONG:
         response = migrated(ada, clients, **wrong)
@@ -187,7 +187,7 @@ def test_names_and_permissions_are_checked_as_for_a_new_repository(
     assert migrated(clients.anonymous, clients).status_code == 401
 
 
-def test_only_a_few_run_at_once(clients: ServiceClients) -> None:
+def test_concurrent_migrations_are_limited(clients: ServiceClients) -> None:
     """For one user and for all; one that has ended makes room."""
     ada, bob, eve = (clients.account(name) for name in ("ada", "bob", "eve"))
     slots = migrations.MigrationSlots()

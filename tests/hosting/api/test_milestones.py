@@ -60,7 +60,7 @@ def test_a_milestone_is_changed_and_removed(clients: ServiceClients, ada: httpx.
     assert ada.get("/repos/ada/ship/issues/1").json()["milestone"] is None
 
 
-def test_milestones_are_listed_by_what_is_due_first(ada: httpx.Client) -> None:
+def test_milestones_are_sorted_by_due_date(ada: httpx.Client) -> None:
     """Those without a date come last; closed ones only when asked for."""
     ada.post(MILESTONES, json={"title": "someday"})
     ada.post(MILESTONES, json={"title": "later", "due_on": "2031-01-01T00:00:00Z"})

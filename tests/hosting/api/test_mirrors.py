@@ -111,9 +111,7 @@ def test_a_mirror_is_read_only_for_people(work: Git, clients: ServiceClients) ->
     assert response.status_code == 423
 
 
-def test_the_default_branch_follows_when_it_is_renamed_elsewhere(
-    work: Git, clients: ServiceClients, app: App
-) -> None:
+def test_the_default_branch_follows_a_rename_in_the_source(work: Git, clients: ServiceClients, app: App) -> None:
     """The branch HEAD points to becomes the default branch once the old one is gone."""
     ada = owner(clients)
     ada.patch("/repos/ada/ship", json={"default_branch": "café"})
@@ -163,7 +161,7 @@ def test_a_mirror_is_updated_at_its_interval(work: Git, clients: ServiceClients,
     assert due(100_000) == 0
 
 
-def test_who_may_ask_for_an_update(work: Git, clients: ServiceClients) -> None:
+def test_requesting_an_update_requires_write_access(work: Git, clients: ServiceClients) -> None:
     """Those who may write, and of a mirror."""
     del work
     ada = owner(clients)

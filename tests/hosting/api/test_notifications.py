@@ -67,7 +67,9 @@ def test_a_thread_shows_the_issue_and_the_latest_comment(ada: httpx.Client, eve:
     assert threads(eve) == []
 
 
-def test_who_takes_part_hears_of_comments(ada: httpx.Client, eve: httpx.Client, clients: ServiceClients) -> None:
+def test_participants_are_notified_of_comments(
+    ada: httpx.Client, eve: httpx.Client, clients: ServiceClients
+) -> None:
     """Authors, commenters and assignees do, others not; nobody hears of what they did themselves."""
     max_, wim = clients.user("max"), clients.user("wim")
     ada.put(f"{HOME}/collaborators/max", json={"permission": "write"})
@@ -81,7 +83,7 @@ def test_who_takes_part_hears_of_comments(ada: httpx.Client, eve: httpx.Client, 
     assert (count(eve), count(wim), count(max_), count(ada)) == (1, 1, 1, 0)
 
 
-def test_mentions_are_heard_of_by_those_who_may_read(
+def test_mentioned_users_who_may_read_are_notified(
     ada: httpx.Client, eve: httpx.Client, clients: ServiceClients
 ) -> None:
     """In any case of letters; in a private repository only once one may read it."""
@@ -99,7 +101,7 @@ def test_mentions_are_heard_of_by_those_who_may_read(
     assert sorted(titles(eve)) == ["Hidden", "Leak"]
 
 
-def test_a_mention_that_an_edit_adds_is_heard_of_once(ada: httpx.Client, eve: httpx.Client) -> None:
+def test_a_mention_added_by_an_edit_notifies_once(ada: httpx.Client, eve: httpx.Client) -> None:
     """In an issue and in a comment; an edit that leaves it there is no news."""
     ada.post(f"{HOME}/issues", json={"title": "Leak", "body": "Who knows?"})
     comment = ada.post(f"{HOME}/issues/1/comments", json={"body": "Anybody?"}).json()["id"]
@@ -115,7 +117,7 @@ def test_a_mention_that_an_edit_adds_is_heard_of_once(ada: httpx.Client, eve: ht
     assert thread["subject"]["latest_comment_url"].endswith(f"/comments/{comment}")
 
 
-def test_who_creates_a_repository_watches_it(ada: httpx.Client, eve: httpx.Client) -> None:
+def test_the_creator_of_a_repository_watches_it(ada: httpx.Client, eve: httpx.Client) -> None:
     """Until they choose not to."""
     ada.post("/user/repos", json={"name": "boat"})
     assert ada.get("/repos/ada/boat").json()["watchers_count"] == 1
@@ -126,7 +128,7 @@ def test_who_creates_a_repository_watches_it(ada: httpx.Client, eve: httpx.Clien
     assert titles(ada) == ["Leak"]
 
 
-def test_one_can_choose_not_to_hear(ada: httpx.Client, eve: httpx.Client) -> None:
+def test_users_can_unsubscribe(ada: httpx.Client, eve: httpx.Client) -> None:
     """Unsubscribed people hear of mentions only; subscribed ones of everything."""
     for title in ("Leak", "Sail"):
         eve.post(f"{HOME}/issues", json={"title": title})
@@ -140,7 +142,7 @@ def test_one_can_choose_not_to_hear(ada: httpx.Client, eve: httpx.Client) -> Non
     assert titles(ada) == ["Leak"]
 
 
-def test_pull_requests_tell_reviewers(ada: httpx.Client, eve: httpx.Client) -> None:
+def test_pull_requests_notify_reviewers(ada: httpx.Client, eve: httpx.Client) -> None:
     """Who is asked for a review hears of it, and the author of the review."""
     ada.put(f"{HOME}/collaborators/eve", json={"permission": "write"})
     ada.post(f"{HOME}/contents/new.txt", json={"content": "", "branch": "main", "new_branch": "side"})
@@ -196,7 +198,7 @@ def test_all_are_marked_at_once(ada: httpx.Client, eve: httpx.Client) -> None:
     assert (len(again.json()), count(eve)) == (2, 2)
 
 
-def test_threads_go_with_the_issue(ada: httpx.Client, eve: httpx.Client, clients: ServiceClients) -> None:
+def test_threads_are_deleted_with_the_issue(ada: httpx.Client, eve: httpx.Client, clients: ServiceClients) -> None:
     """A deleted comment leaves the thread, a deleted issue does not; nothing is told without a login."""
     ada.post(f"{HOME}/issues", json={"title": "Leak"})
     comment = ada.post(f"{HOME}/issues/1/comments", json={"body": "@eve"}).json()

@@ -35,7 +35,7 @@ def listed(git: Git, *how: str) -> list[tuple[str, str, str, str]]:
 
 
 @pytest.mark.parametrize("recursive", ["", "true"])
-def test_a_tree_is_gits(clients: ServiceClients, work: Git, recursive: str) -> None:
+def test_a_tree_equals_that_of_git_ls_tree(clients: ServiceClients, work: Git, recursive: str) -> None:
     """One directory, or everything below it with the directories."""
     for name in (work("rev-parse", "main^{tree}"), work("rev-parse", "main"), "main", "feature/x"):
         response = clients.anonymous.get(f"/repos/ada/notes/git/trees/{name}", params={"recursive": recursive})
@@ -70,7 +70,7 @@ def test_a_blob_is_its_bytes(clients: ServiceClients, work: Git) -> None:
     assert clients.anonymous.get(f"/repos/ada/notes/git/blobs/{tree}").status_code == 404
 
 
-def test_refs_are_listed_by_their_beginnings(clients: ServiceClients, work: Git) -> None:
+def test_refs_are_listed_by_prefix(clients: ServiceClients, work: Git) -> None:
     """Full names; a beginning nobody has is not found."""
     refs = clients.anonymous.get("/repos/ada/notes/git/refs").json()
     assert [ref["ref"] for ref in refs] == ["refs/heads/feature/x", "refs/heads/main"]

@@ -76,7 +76,7 @@ def test_hooks_are_listed_by_their_number_in_pages(ada: httpx.Client) -> None:
     ("page", "expected"),
     [("-1", 1), ("0", 1), ("abc", 1), ("99999999999999999999999", 0), ("9223372036854775807", 0), ("2", 0)],
 )
-def test_a_page_that_is_none_does_no_harm(ada: httpx.Client, page: str, expected: int) -> None:
+def test_an_invalid_page_number_is_the_first_page(ada: httpx.Client, page: str, expected: int) -> None:
     """Below the first is the first; beyond the last there is nothing, but still the total."""
     made(ada, PATH)
     response = ada.get(PATH, params={"page": page, "limit": "99999999999999999999"})
@@ -87,13 +87,13 @@ def test_a_page_that_is_none_does_no_harm(ada: httpx.Client, page: str, expected
     "number", ["999999", "0", "-1", "x", "9223372036854775807", "9223372036854775808", "9" * 40]
 )
 @pytest.mark.parametrize("method", ["GET", "PATCH", "DELETE"])
-def test_what_is_not_there_is_not_found(ada: httpx.Client, method: str, number: str) -> None:
+def test_unknown_hooks_are_not_found(ada: httpx.Client, method: str, number: str) -> None:
     """A number nobody has, one that is too large, and what is no number."""
     response = ada.request(method, f"{PATH}/{number}", json={} if method == "PATCH" else None)
     assert (response.status_code, response.json()["message"]) == (404, "not found")
 
 
-def test_hooks_of_others_are_not_there(clients: ServiceClients, ada: httpx.Client) -> None:
+def test_hooks_of_other_organizations_are_not_found(clients: ServiceClients, ada: httpx.Client) -> None:
     """Neither below another organization, nor below a repository, nor as one's own."""
     number = made(ada, PATH)["id"]
     ada.post("/orgs", json={"username": "other"})
@@ -105,7 +105,7 @@ def test_hooks_of_others_are_not_there(clients: ServiceClients, ada: httpx.Clien
     assert ada.get(f"{PATH}/{number}").status_code == 200
 
 
-def test_the_order_of_what_is_asked(clients: ServiceClients, ada: httpx.Client) -> None:
+def test_errors_are_reported_in_a_fixed_order(clients: ServiceClients, ada: httpx.Client) -> None:
     """Whether the organization is there, who is asking, whether they own it; only then what they sent."""
     eve = clients.user("eve")
     bad = {"type": "nonsense"}
@@ -157,7 +157,7 @@ def test_a_hook_can_be_removed_once(ada: httpx.Client) -> None:
     assert ada.get(PATH).json() == []
 
 
-def test_an_organization_takes_its_hooks_along(ada: httpx.Client) -> None:
+def test_hooks_are_deleted_with_their_organization(ada: httpx.Client) -> None:
     """Renamed it keeps them, removed it does not leave them behind."""
     number = made(ada, PATH)["id"]
     assert ada.post("/orgs/guild/rename", json={"new_name": "union"}).status_code == 204
@@ -179,7 +179,7 @@ class TestSwitchedOff:
             webhooks=False,
         )
 
-    def test_hooks_are_refused(self, clients: ServiceClients) -> None:
+    def test_invalid_hooks_are_refused(self, clients: ServiceClients) -> None:
         """In words, to those who could otherwise have them."""
         clients.admin.post("/orgs", json={"username": "guild"})
         response = clients.admin.post(PATH, json={"type": "nonsense"})

@@ -11,7 +11,7 @@ KEYS = [
 ]
 
 
-def test_whoever_makes_an_organization_owns_it(clients: ServiceClients) -> None:
+def test_the_creator_of_an_organization_owns_it(clients: ServiceClients) -> None:
     """All keys are there in the order clients know, and the maker is in the team of the owners."""
     ada = clients.user("ada")
     body = {"username": "Analytics", "full_name": "Analytical Society", "website": "https://example.org"}
@@ -51,14 +51,14 @@ def test_a_bad_organization_is_refused_by_the_name_of_the_field(
     assert clients.admin.get("/admin/orgs").json() == []
 
 
-def test_a_website_is_no_script(clients: ServiceClients) -> None:
+def test_a_website_cannot_be_a_script_url(clients: ServiceClients) -> None:
     """It becomes a link on a page."""
     response = clients.user("ada").post("/orgs", json={"username": "a", "website": "javascript:alert(1)"})
     assert response.status_code == 422
     assert response.json()["message"].startswith("[Website]: ")
 
 
-def test_some_people_may_not_make_organizations(clients: ServiceClients) -> None:
+def test_users_without_the_permission_create_no_organizations(clients: ServiceClients) -> None:
     """The administrator decides, and can make one for them."""
     bob = clients.user("bob", may_create_organizations=False)
     assert clients.anonymous.post("/orgs", json={"username": "a"}).status_code == 401
@@ -93,7 +93,7 @@ def test_only_owners_change_an_organization(clients: ServiceClients) -> None:
     assert ada.patch("/orgs/guild", json={"visibility": "open"}).status_code == 422
 
 
-def test_an_old_name_leads_to_the_new_one(clients: ServiceClients) -> None:
+def test_a_former_name_redirects_to_the_current_one(clients: ServiceClients) -> None:
     """Even when it spells like a part of every address; and only for those who may know of the organization."""
     ada = clients.user("ada")
     ada.post("/orgs", json={"username": "a", "visibility": "private"})
@@ -109,7 +109,7 @@ def test_an_old_name_leads_to_the_new_one(clients: ServiceClients) -> None:
     assert ada.get("/users/a").status_code == 307
 
 
-def test_an_organization_goes_when_it_owns_nothing_any_more(clients: ServiceClients) -> None:
+def test_an_organization_without_repositories_can_be_deleted(clients: ServiceClients) -> None:
     """Its repositories are not lost by the way: 409 says how many there are."""
     ada = clients.user("ada")
     ada.post("/orgs", json={"username": "guild"})
@@ -126,7 +126,7 @@ def test_an_organization_goes_when_it_owns_nothing_any_more(clients: ServiceClie
     assert ada.post("/orgs", json={"username": "guild"}).status_code == 201
 
 
-def test_lists_show_what_the_caller_may_know_of(clients: ServiceClients) -> None:
+def test_lists_show_visible_organizations_only(clients: ServiceClients) -> None:
     """Public to all, limited to those who are signed in, private to members; pages have their headers."""
     ada, bob, eve = clients.user("ada"), clients.user("bob"), clients.user("eve", is_restricted=True)
     for visibility in ("public", "limited", "private"):
@@ -156,7 +156,7 @@ def test_lists_show_what_the_caller_may_know_of(clients: ServiceClients) -> None
     assert 'rel="prev"' in page.headers["link"]
 
 
-def test_memberships_are_shown_to_those_who_may_know(clients: ServiceClients) -> None:
+def test_memberships_are_shown_to_permitted_users_only(clients: ServiceClients) -> None:
     """One's own, to administrators, to fellow members, and to everybody once they are public."""
     ada, bob, eve = clients.user("ada"), clients.user("bob"), clients.user("eve")
     ada.post("/orgs", json={"username": "guild"})
@@ -207,7 +207,7 @@ def test_permissions_in_an_organization(clients: ServiceClients) -> None:
     assert clients.anonymous.get(path.format("ada")).status_code == 401
 
 
-def test_a_private_account_is_there_for_its_own_people_only(clients: ServiceClients) -> None:
+def test_a_private_organization_is_visible_to_its_members_only(clients: ServiceClients) -> None:
     """An organization for its members, a person for those they share an organization with."""
     ada, bob, eve = clients.user("ada", visibility="private"), clients.user("bob"), clients.user("eve")
     ada.post("/orgs", json={"username": "guild", "visibility": "private"})
@@ -223,7 +223,7 @@ def test_a_private_account_is_there_for_its_own_people_only(clients: ServiceClie
     assert eve.put(f"/teams/{team}/members/ada").status_code == 404
 
 
-def test_scopes_of_a_token_count(clients: ServiceClients) -> None:
+def test_organizations_require_the_scope_of_a_token(clients: ServiceClients) -> None:
     """Reading organizations is not writing them."""
     ada = clients.account("ada")
     reading = clients.with_token(ada, "read:organization")

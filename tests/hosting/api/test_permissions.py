@@ -22,7 +22,7 @@ OWN_NAMES = {"stranger", "restricted", "reader", "writer", "manager", "coder", "
 SPOILED = "neither an object nor a list"
 
 
-def test_every_endpoint_has_a_deed_and_every_deed_an_endpoint() -> None:
+def test_every_endpoint_has_a_permission_and_every_permission_an_endpoint() -> None:
     """Whoever adds an endpoint says here who may use it."""
     declared = [f"{endpoint.method} {endpoint.path}" for endpoint in endpoints()]
     assert sorted(declared) == sorted([*ABOUT_REPOSITORIES, *ABOUT_ORGANIZATIONS, *ELSEWHERE])
@@ -117,7 +117,7 @@ def scenes(cast: PermissionMatrix) -> Iterator[Scene]:
 
 @pytest.mark.long
 @pytest.mark.timeout(1500)
-def test_everybody_gets_exactly_what_they_may(clients: ServiceClients) -> None:
+def test_every_role_has_exactly_the_permitted_access(clients: ServiceClients) -> None:
     """Nothing is shown or done that should not be, and nothing refused that should be done."""
     cast = create_matrix(clients)
     wrong = []

@@ -59,7 +59,7 @@ def test_a_pin_is_moved(ada: httpx.Client, position: int, order: list[int]) -> N
     assert pinned(ada) == [(number, position) for position, number in enumerate(order, start=1)]
 
 
-def test_what_is_refused(ada: httpx.Client, clients: ServiceClients) -> None:
+def test_invalid_pins_are_refused(ada: httpx.Client, clients: ServiceClients) -> None:
     """Writers do not pin, positions begin at one, and an unpinned issue has none."""
     max_ = clients.user("max")
     ada.put(f"{HOME}/collaborators/max", json={"permission": "write"})

@@ -29,7 +29,7 @@ def test_a_protected_branch_cannot_be_deleted_or_moved(ada: httpx.Client) -> Non
     assert ada.delete("/repos/ada/notes/branches/release/1").status_code == 204
 
 
-def test_rules_name_people_who_exist(clients: ServiceClients, ada: httpx.Client) -> None:
+def test_rules_name_only_existing_users(clients: ServiceClients, ada: httpx.Client) -> None:
     """Names come back as they are now; a rule of the same name is refused."""
     clients.user("bob")
     body = {"rule_name": "main", "enable_push": True, "enable_push_whitelist": True}

@@ -103,7 +103,7 @@ def test_the_commits_are_listed(pull: httpx.Client) -> None:
     assert len(pull.get(f"{SHIP}/pulls/1/commits").json()) == 2
 
 
-def test_the_text_applies(pull: httpx.Client, clients: ServiceClients, tmp_path: Path) -> None:
+def test_the_patch_can_be_applied(pull: httpx.Client, clients: ServiceClients, tmp_path: Path) -> None:
     """As a diff and as patches, from the API and at the address of the website."""
     diff = pull.get(f"{SHIP}/pulls/1.diff")
     assert diff.headers["content-type"].startswith("text/plain")
@@ -143,7 +143,7 @@ def test_a_commit_that_no_merge_made_has_no_pull_request(pull: httpx.Client) -> 
         assert pull.get(f"{SHIP}/commits/{name}/pull").status_code == 404
 
 
-def test_reviewers_are_asked_at_once(pull: httpx.Client, clients: ServiceClients) -> None:
+def test_reviews_can_be_requested_when_opening(pull: httpx.Client, clients: ServiceClients) -> None:
     """Somebody unknown is refused before anything is opened."""
     clients.user("bob")
     pull.patch(f"{SHIP}/pulls/1", json={"state": "closed"})
@@ -154,7 +154,7 @@ def test_reviewers_are_asked_at_once(pull: httpx.Client, clients: ServiceClients
     assert [reviewer["login"] for reviewer in created_pull["requested_reviewers"]] == ["bob"]
 
 
-def test_a_conflict_is_told(pull: httpx.Client, app: App) -> None:
+def test_a_conflict_is_reported(pull: httpx.Client, app: App) -> None:
     """After the base has moved, by the task that compares."""
     sha = pull.get(f"{SHIP}/contents/hull.txt").json()["sha"]
     change(pull, "main", {"operation": "update", "path": "hull.txt", "content": "other\n", "sha": sha})

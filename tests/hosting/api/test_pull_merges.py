@@ -163,7 +163,7 @@ def test_conflicts_are_named_by_file(ada: httpx.Client) -> None:
     assert tip(ada, "main") == before
 
 
-def test_the_head_must_be_the_one_that_was_seen(ada: httpx.Client, pull: str) -> None:
+def test_the_head_must_be_the_expected_one(ada: httpx.Client, pull: str) -> None:
     """409 for another one."""
     assert ada.post(MERGE, json={"do": "merge", "head_commit_id": "0" * 40}).status_code == 409
     assert ada.post(MERGE, json={"do": "merge", "head_commit_id": pull}).status_code == 200
@@ -179,7 +179,7 @@ def test_the_head_must_be_the_one_that_was_seen(ada: httpx.Client, pull: str) ->
         ("fast-forward-only", "allow_fast_forward_only_merge"),
     ],
 )
-def test_settings_allow_styles(ada: httpx.Client, pull: str, style: str, setting: str) -> None:
+def test_the_settings_allow_merge_styles(ada: httpx.Client, pull: str, style: str, setting: str) -> None:
     """One that is not allowed is refused."""
     assert pull
     ada.patch(REPOSITORY, json={setting: False})
@@ -236,7 +236,7 @@ def test_an_open_blocker_forbids_a_merge(clients: ServiceClients, ada: httpx.Cli
     assert ada.post(MERGE, json={"do": "merge"}).status_code == 200
 
 
-def test_closing_keywords_act_and_the_branch_goes(clients: ServiceClients, ada: httpx.Client) -> None:
+def test_closing_keywords_apply_and_the_branch_is_deleted(clients: ServiceClients, ada: httpx.Client) -> None:
     """Those of the title and body of the pull request, and of its commits; one transaction, with its events."""
     for title in ("by body", "by commit", "not named"):
         ada.post(f"{REPOSITORY}/issues", json={"title": title})
@@ -282,7 +282,9 @@ def protect(ada: httpx.Client, **rule: object) -> None:
         ({"protected_file_patterns": "f"}, "protected"),
     ],
 )
-def test_branch_protection_decides(ada: httpx.Client, pull: str, rule: dict[str, object], word: str) -> None:
+def test_branch_protection_applies_to_merges(
+    ada: httpx.Client, pull: str, rule: dict[str, object], word: str
+) -> None:
     """Administrators may force a merge, unless the rule forbids that too."""
     assert pull
     protect(ada, **rule, block_admin_merge_override=True)
@@ -428,7 +430,7 @@ def test_commits_and_merges_at_once_lose_nothing(ada: httpx.Client, pull: str) -
     assert len(set(commits)) == 6
 
 
-def test_a_new_blocker_and_a_merge_at_once_never_both_win(ada: httpx.Client) -> None:
+def test_a_new_blocker_and_a_concurrent_merge_never_both_succeed(ada: httpx.Client) -> None:
     """A merged pull request has no open blocker that was accepted before."""
     ada.post(f"{REPOSITORY}/issues", json={"title": "blocker"})
     for number, branch in enumerate(("fix", "other"), 2):

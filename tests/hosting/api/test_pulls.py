@@ -32,7 +32,7 @@ def test_a_pull_request_is_changed_and_closed(clients: ServiceClients, ada: http
     assert types == ["change_title", "close", "change_target_branch", "reopen"]
 
 
-def test_two_open_ones_for_the_same_branches_are_one_too_many(ada: httpx.Client) -> None:
+def test_a_second_open_pull_request_for_the_same_branches_is_refused(ada: httpx.Client) -> None:
     """A closed one does not count."""
     assert ada.post(PULLS, json=NEW).status_code == 201
     assert ada.post(PULLS, json={**NEW, "head": "ada:fix"}).status_code == 409
@@ -96,7 +96,7 @@ def test_pull_requests_can_be_switched_off(clients: ServiceClients, ada: httpx.C
     assert ada.get("/repos/ada/quiet/issues").json() == []
 
 
-def test_the_branches_of_a_pull_request_must_be_there(ada: httpx.Client) -> None:
+def test_the_branches_of_a_pull_request_must_exist(ada: httpx.Client) -> None:
     """Their commits are told."""
     made = ada.post(PULLS, json=NEW).json()
     assert (
@@ -107,7 +107,7 @@ def test_the_branches_of_a_pull_request_must_be_there(ada: httpx.Client) -> None
     assert ada.patch(f"{PULLS}/1", json={"base": "nowhere"}).status_code == 404
 
 
-def test_a_pull_request_tells_what_its_branches_come_to(clients: ServiceClients, app: App) -> None:
+def test_a_pull_request_shows_its_merge_base_and_counts(clients: ServiceClients, app: App) -> None:
     """As comparing them does, and as they are now; whether they can be merged follows both."""
     ada = clients.user("ada")
     ada.post("/user/repos", json={"name": "ship", "auto_init": True, "default_branch": "main"})
@@ -164,7 +164,7 @@ def make_fork(clients: ServiceClients, owner: str, *branches: str) -> httpx.Clie
     return client
 
 
-def test_commits_to_the_head_are_told(clients: ServiceClients, ada: httpx.Client) -> None:
+def test_commits_to_the_head_are_recorded(clients: ServiceClients, ada: httpx.Client) -> None:
     """The ref follows in the same moment; the timeline has the commits, and webhooks hear of it."""
     ada.post(PULLS, json=NEW)
     sha = write_file(ada, "ada/ship", "fix", "hull.txt")
@@ -209,7 +209,7 @@ def test_a_fork_opens_a_pull_request(clients: ServiceClients, ada: httpx.Client,
     assert left["head"]["ref"] == "refs/pull/1/head"
 
 
-def test_a_private_fork_is_none_to_others(clients: ServiceClients, ada: httpx.Client) -> None:
+def test_a_private_fork_is_hidden_from_others(clients: ServiceClients, ada: httpx.Client) -> None:
     """As if there were no such fork, and it is not shown."""
     bob = make_fork(clients, "bob", "fix")
     bob.patch("/repos/bob/ship", json={"private": True})
@@ -220,7 +220,7 @@ def test_a_private_fork_is_none_to_others(clients: ServiceClients, ada: httpx.Cl
     assert ada.get(f"{PULLS}/1").json()["head"]["repo"] is None
 
 
-def test_a_title_makes_a_draft(ada: httpx.Client) -> None:
+def test_a_title_prefix_makes_a_draft(ada: httpx.Client) -> None:
     """By its prefix, in any case."""
     ada.post(PULLS, json=NEW)
     for title, is_draft in (("wip: x", True), ("[WIP] x", True), ("Draft: x", True), ("Drafty x", False)):

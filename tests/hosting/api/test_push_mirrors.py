@@ -138,7 +138,7 @@ def test_what_cannot_be_a_push_mirror_is_refused(ada: httpx.Client, clients: Ser
     assert mirrored(ada, clients).status_code == 422
 
 
-def test_credentials_of_the_address_are_not_shown(ada: httpx.Client, clients: ServiceClients) -> None:
+def test_credentials_of_the_url_are_not_shown(ada: httpx.Client, clients: ServiceClients) -> None:
     """They are used like those of the body."""
     inside = address(clients.service.url, "ada", PASSWORD, "ada/copy")
     response = ada.post(MIRRORS, json={"remote_address": inside})

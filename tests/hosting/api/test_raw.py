@@ -33,7 +33,7 @@ def upload(clients: ServiceClients, content: bytes = LARGE, oid: str = OID) -> N
 
 
 @BOTH
-def test_a_file_comes_as_it_is(clients: ServiceClients, git: Git, at: str) -> None:
+def test_a_file_is_served_unchanged(clients: ServiceClients, git: Git, at: str) -> None:
     """With everything a browser and a cache need to know."""
     response = clients.anonymous.get(f"{at}/README.md")
     assert (response.status_code, response.content) == (200, b"# Notes\n")
@@ -51,7 +51,7 @@ def test_a_file_comes_as_it_is(clients: ServiceClients, git: Git, at: str) -> No
 
 
 @BOTH
-def test_head_tells_without_sending(clients: ServiceClients, git: Git, at: str) -> None:
+def test_head_returns_headers_without_a_body(clients: ServiceClients, git: Git, at: str) -> None:
     """The same headers, no bytes."""
     head, got = clients.anonymous.head(f"{at}/README.md"), clients.anonymous.get(f"{at}/README.md")
     volatile = {"date", "x-request-id"}
@@ -90,7 +90,7 @@ def test_a_path_may_begin_with_a_ref(clients: ServiceClients, git: Git, at: str)
 
 @BOTH
 @pytest.mark.parametrize("ref", ["nowhere", "feature/y", "refs/heads/nowhere", "refs/pull/1/head", "0" * 12])
-def test_an_unknown_ref_is_not_found_wherever_it_stands(
+def test_an_unknown_ref_in_the_path_or_the_query_is_not_found(
     clients: ServiceClients, git: Git, at: str, ref: str
 ) -> None:
     """Before the path or beside it, the answer is the same; never the file of another branch."""
@@ -114,14 +114,14 @@ def test_a_path_may_begin_with_a_commit(clients: ServiceClients, git: Git) -> No
 @pytest.mark.parametrize(
     "path", ["nothing", "dir", "main", "lib", "lib/x", "link/file.txt", "main/", ".git/config"]
 )
-def test_what_is_no_file_is_not_found(clients: ServiceClients, git: Git, at: str, path: str) -> None:
+def test_a_path_that_is_not_a_file_is_not_found(clients: ServiceClients, git: Git, at: str, path: str) -> None:
     """Directories and submodules have no bytes."""
     response = clients.anonymous.get(f"{at}/{path}")
     assert (response.status_code, response.json()["message"]) == (404, "not found")
 
 
 @BOTH
-def test_an_empty_repository_says_so(clients: ServiceClients, at: str) -> None:
+def test_files_of_an_empty_repository_are_not_found(clients: ServiceClients, at: str) -> None:
     """Nothing else can be wrong with it."""
     clients.account("ada")
     clients.anonymous.post("/user/repos", json={"name": "Notes"}, auth=("ada", PASSWORD))
@@ -138,7 +138,7 @@ def test_a_link_is_its_target(clients: ServiceClients, git: Git, at: str) -> Non
 
 
 @BOTH
-def test_a_client_that_has_the_file_is_told_so(clients: ServiceClients, git: Git, at: str) -> None:
+def test_a_cached_file_is_answered_with_304(clients: ServiceClients, git: Git, at: str) -> None:
     """By its tag, or by the time when it sends no tag."""
     path = f"{at}/README.md"
     tag = f'"{git("rev-parse", "main:README.md")}"'
@@ -164,7 +164,7 @@ def test_a_client_that_has_the_file_is_told_so(clients: ServiceClients, git: Git
 
 
 @BOTH
-def test_a_part_can_be_asked_for(clients: ServiceClients, git: Git, at: str) -> None:
+def test_a_range_can_be_requested(clients: ServiceClients, git: Git, at: str) -> None:
     """From a place, up to a place, or the end of it."""
     for wanted, content, content_range in (
         ("bytes=0-0", b"#", "bytes 0-0/8"),
@@ -181,7 +181,7 @@ def test_a_part_can_be_asked_for(clients: ServiceClients, git: Git, at: str) -> 
         assert response.headers["content-length"] == str(len(content))
 
 
-def test_a_part_outside_is_refused(clients: ServiceClients, git: Git) -> None:
+def test_a_range_outside_the_file_is_refused(clients: ServiceClients, git: Git) -> None:
     """The answer says how much there is."""
     for wanted in ("bytes=8-", "bytes=99-100", "bytes=-0", "bytes=8-9,10-"):
         response = clients.anonymous.get(f"{RAW}/README.md", headers={"Range": wanted})
@@ -190,13 +190,13 @@ def test_a_part_outside_is_refused(clients: ServiceClients, git: Git) -> None:
     assert clients.anonymous.get(f"{RAW}/empty", headers={"Range": "bytes=0-"}).status_code == 416
 
 
-def test_a_part_of_what_has_no_body_is_not_counted(clients: ServiceClients, git: Git) -> None:
+def test_a_range_of_a_response_without_a_body_is_ignored(clients: ServiceClients, git: Git) -> None:
     """A range is for GET alone; the headers of HEAD are those of the whole file."""
     response = clients.anonymous.head(f"{RAW}/README.md", headers={"Range": "bytes=2-4"})
     assert (response.status_code, response.headers["content-length"]) == (200, "8")
 
 
-def test_a_part_nobody_understands_is_the_whole(clients: ServiceClients, git: Git) -> None:
+def test_an_invalid_range_is_ignored(clients: ServiceClients, git: Git) -> None:
     """As the standard has it."""
     for wanted in (
         "lines=1-2",
@@ -223,7 +223,7 @@ def parts_of(response: httpx.Response) -> list[tuple[str | None, str | None, byt
     ]
 
 
-def test_several_parts_can_be_asked_for(
+def test_several_ranges_can_be_requested(
     clients: ServiceClients, git: Git, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each comes with its place, whether the file is read at once or piece by piece."""
@@ -240,7 +240,7 @@ def test_several_parts_can_be_asked_for(
         ]
 
 
-def test_a_part_of_another_file_is_not_wanted(clients: ServiceClients, git: Git) -> None:
+def test_if_range_with_another_tag_ignores_the_range(clients: ServiceClients, git: Git) -> None:
     """If the file has changed since the client began, it gets the whole."""
     tag = f'"{git("rev-parse", "main:README.md")}"'
     for given, status in (
@@ -254,7 +254,7 @@ def test_a_part_of_another_file_is_not_wanted(clients: ServiceClients, git: Git)
         assert response.status_code == status
 
 
-def test_large_files_come_piece_by_piece(clients: ServiceClients, git: Git) -> None:
+def test_large_files_are_streamed(clients: ServiceClients, git: Git) -> None:
     """With their size, and in parts."""
     content = bytes(range(256)) * 4096 * 9
     (git.folder / "big").write_bytes(content)
@@ -269,7 +269,7 @@ def test_large_files_come_piece_by_piece(clients: ServiceClients, git: Git) -> N
     assert clients.anonymous.head(f"{RAW}/big").headers["content-length"] == str(len(content))
 
 
-def test_a_private_file_is_kept_by_nobody_else(clients: ServiceClients, tmp_path: Path) -> None:
+def test_a_private_file_is_not_cached_by_others(clients: ServiceClients, tmp_path: Path) -> None:
     """Nor shown to strangers, in any way."""
     git = make_files(clients, tmp_path, private=True)
     guest = clients.account("guest")
@@ -285,7 +285,7 @@ def test_a_private_file_is_kept_by_nobody_else(clients: ServiceClients, tmp_path
         assert (response.status_code, response.headers["cache-control"]) == (200, "private, max-age=21600")
 
 
-def test_a_pointer_leads_to_the_large_file(clients: ServiceClients, git: Git) -> None:
+def test_an_lfs_pointer_is_replaced_by_its_object(clients: ServiceClients, git: Git) -> None:
     """Once the repository has it; before, and on the other route, it is the pointer itself."""
     path = f"{MEDIA}/large.bin"
     assert clients.anonymous.get(path).text == POINTER
@@ -310,7 +310,7 @@ def test_a_pointer_leads_to_the_large_file(clients: ServiceClients, git: Git) ->
     assert clients.anonymous.head(path).headers["content-length"] == str(len(LARGE))
 
 
-def test_an_object_that_is_lost_is_its_pointer(clients: ServiceClients, git: Git) -> None:
+def test_a_pointer_is_served_when_its_object_is_missing(clients: ServiceClients, git: Git) -> None:
     """The store has nothing, though the repository should."""
     upload(clients)
     for file in (clients.service.settings.data / "lfs").rglob(OID):
@@ -320,7 +320,7 @@ def test_an_object_that_is_lost_is_its_pointer(clients: ServiceClients, git: Git
     assert response.headers["etag"] == f'"{git("rev-parse", "main:large.bin")}"'
 
 
-def test_an_object_of_another_repository_is_not_given_away(clients: ServiceClients, git: Git) -> None:
+def test_an_lfs_object_of_another_repository_is_not_served(clients: ServiceClients, git: Git) -> None:
     """Whoever knows only its name must not get its bytes."""
     upload(clients)
     clients.anonymous.post("/user/repos", json={"name": "Thief"}, auth=("ada", PASSWORD))
@@ -332,7 +332,7 @@ def test_an_object_of_another_repository_is_not_given_away(clients: ServiceClien
     assert clients.anonymous.get("/repos/ada/Thief/media/large.bin").text == POINTER
 
 
-def test_no_file_is_run_as_a_page(clients: ServiceClients, git: Git) -> None:
+def test_no_file_is_served_as_a_page(clients: ServiceClients, git: Git) -> None:
     """Whatever its name and its bytes say."""
     files: list[tuple[str, bytes, str, str | None]] = [
         ("page.html", b"<!doctype html><script>alert(1)</script>", "text/plain; charset=utf-8", "sandbox"),

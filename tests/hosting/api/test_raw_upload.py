@@ -38,7 +38,9 @@ def test_a_file_is_put_and_replaced(clients: ServiceClients, ada: httpx.Client, 
     assert git(folder(clients, ship), "fsck", "--strict") == ""
 
 
-def test_conditions(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
+def test_conditional_uploads_compare_entity_tags(
+    clients: ServiceClients, ada: httpx.Client, ship: Repository
+) -> None:
     """If-Match asks for the blob the caller knows, If-None-Match for none at all; otherwise 412."""
     repository_folder = folder(clients, ship)
     known = sha(ada, repository_folder, "a.txt")
@@ -55,7 +57,9 @@ def test_conditions(clients: ServiceClients, ada: httpx.Client, ship: Repository
     assert ada.put(f"{RAW}/.git/x", content=b"x").status_code == 422
 
 
-def test_a_list_of_tags_and_any_file(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
+def test_conditions_may_list_tags_or_name_any_file(
+    clients: ServiceClients, ada: httpx.Client, ship: Repository
+) -> None:
     """One tag of several is enough, weak ones never are, and `*` is any file, but no directory and nothing."""
     repository_folder = folder(clients, ship)
     other = "1" * 40
@@ -95,7 +99,7 @@ def test_no_condition_holds_by_chance_in_an_empty_repository(clients: ServiceCli
     assert first.status_code == 201
 
 
-def test_conditions_nobody_can_read(ada: httpx.Client, ship: Repository) -> None:
+def test_invalid_conditions_are_refused(ada: httpx.Client, ship: Repository) -> None:
     """Are refused, before the file is read: a condition that is passed over would be a file that is lost."""
     del ship
     unreadable = ["", ",", "x", "1" * 40, '"a" "b"', '"a', '"a", *', "**", 'w/"a"', 'W/ "a"', '"a b"']
@@ -105,7 +109,7 @@ def test_conditions_nobody_can_read(ada: httpx.Client, ship: Repository) -> None
             refused(put, 400, f'[{header}]: must be * or a list of tags in quotes, such as "<ETag of the file>"')
 
 
-def test_who_may_upload(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
+def test_uploading_requires_write_access(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
     """Strangers and readers may not."""
     del ship, ada
     refused(clients.anonymous.put(f"{RAW}/x", content=b""), 401, "token is required")
@@ -113,7 +117,7 @@ def test_who_may_upload(clients: ServiceClients, ada: httpx.Client, ship: Reposi
     refused(eve, 403, "user should have a permission to write to the target branch")
 
 
-def test_a_key_makes_one_commit(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
+def test_an_idempotency_key_makes_one_commit(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
     """The same bytes under one key are one commit, other bytes are refused."""
     key = {"Idempotency-Key": "k"}
     first = ada.put(f"{RAW}/x", content=b"x", headers=key)
@@ -140,7 +144,7 @@ def test_a_large_file_is_not_held_in_memory(clients: ServiceClients, ada: httpx.
     assert git(folder(clients, ship), "cat-file", "-s", "main:large").strip() == str(200 * 2**20)
 
 
-def test_a_store_of_large_files_that_cannot_be_used_is_said(
+def test_an_unavailable_lfs_store_is_reported(
     clients: ServiceClients, ada: httpx.Client, ship: Repository
 ) -> None:
     """Nothing is committed, and the client may try again; other files can be written meanwhile."""
@@ -154,7 +158,7 @@ def test_a_store_of_large_files_that_cannot_be_used_is_said(
     assert ada.put(f"{RAW}/x.txt", content=b"small").status_code == 201
 
 
-def test_patterns_that_would_match_for_ever_hold_nobody_up(ada: httpx.Client, ship: Repository) -> None:
+def test_expensive_attribute_patterns_do_not_delay_uploads(ada: httpx.Client, ship: Repository) -> None:
     """A file on such a path is refused at once; others, and the patterns themselves, can be written."""
     del ship
     hostile = b"*a*a*a**/*a*a*a**/*a*a*a**/*a*a*a**/b filter=lfs\n"
@@ -181,7 +185,7 @@ def test_patterns_that_would_match_for_ever_hold_nobody_up(ada: httpx.Client, sh
         ('"{other}"', '"{other}"', 412),
     ],
 )
-def test_both_conditions_count_beside_each_other(
+def test_both_conditions_must_hold(
     ada: httpx.Client, ship: Repository, match: str, none: str, status: int
 ) -> None:
     """A write happens only when If-Match and If-None-Match both hold; otherwise the file stays as it was."""

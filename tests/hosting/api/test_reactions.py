@@ -59,7 +59,7 @@ def test_reactions_are_paged(ada: httpx.Client, place: str) -> None:
     assert page.headers["x-total-count"] == "8"
 
 
-def test_what_is_refused(ada: httpx.Client, place: str, clients: ServiceClients) -> None:
+def test_invalid_reactions_are_refused(ada: httpx.Client, place: str, clients: ServiceClients) -> None:
     """Unknown contents, locked issues for readers, archived and unknown places."""
     eve = clients.user("eve")
     for content in ("", "thumbsup", "❤️"):

@@ -19,7 +19,7 @@ def ada(clients: ServiceClients) -> httpx.Client:
     return ada
 
 
-def test_it_lists_updates_in_pages(ada: httpx.Client) -> None:
+def test_the_ref_log_lists_updates_in_pages(ada: httpx.Client) -> None:
     """The newest first, with the total, and of one ref."""
     response = ada.get(AT)
     assert response.status_code == 200
@@ -46,12 +46,12 @@ def test_a_deleted_branch_is_restored(ada: httpx.Client) -> None:
 
 
 @pytest.mark.parametrize("version", ["1", "99999", "0", "x", "-1", "9" * 30])
-def test_what_cannot_be_restored_is_not_found(ada: httpx.Client, version: str) -> None:
+def test_an_unknown_branch_cannot_be_restored(ada: httpx.Client, version: str) -> None:
     """An entry that created its ref, none at all, and no number."""
     assert ada.post(f"{AT}/{version}/restore").status_code in {404, 422}
 
 
-def test_readers_see_it_and_do_not_restore(clients: ServiceClients, ada: httpx.Client) -> None:
+def test_readers_may_list_and_not_restore(clients: ServiceClients, ada: httpx.Client) -> None:
     """A private repository's is not found by others."""
     version = ada.get(AT).json()[0]["version"]
     assert clients.anonymous.get(AT).status_code == 200

@@ -23,7 +23,7 @@ def test_names_that_git_accepts_are_taken(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["a..b", "a b", "@", "/a", "a.lock", "a~1"])
-def test_others_are_refused_by_the_name_of_the_rule(name: str) -> None:
+def test_other_names_are_refused_and_the_rule_is_named(name: str) -> None:
     """Clients know it."""
     with pytest.raises(ApiError, match=r"\[Branch\]: GitRefName"):
         decode_body(Named, msgspec.json.encode({"branch": name}), "application/json", "POST", {})

@@ -50,7 +50,7 @@ def test_a_file_is_uploaded_as_a_form_or_as_the_body(ada: httpx.Client, assets: 
         assert ada.get(one["browser_download_url"]).content == content
 
 
-def test_what_is_refused(ada: httpx.Client, assets: str) -> None:
+def test_invalid_uploads_are_refused(ada: httpx.Client, assets: str) -> None:
     """The same name twice, no name, bad names, damaged forms, and unknown files."""
     asset = upload(ada, assets)
     other = upload(ada, assets, "other.bin")
@@ -81,7 +81,7 @@ def test_a_file_is_renamed_and_deleted(ada: httpx.Client, assets: str) -> None:
     assert ada.get(renamed.json()["browser_download_url"]).status_code == 404
 
 
-def test_downloads(ada: httpx.Client, assets: str, clients: ServiceClients) -> None:
+def test_assets_are_downloaded_and_counted(ada: httpx.Client, assets: str, clients: ServiceClients) -> None:
     """In part, only when changed, and never shown by a browser."""
     asset = upload(ada, assets, "page.html", b"<script>alert(1)</script>" + CONTENT)
     url = asset["browser_download_url"]

@@ -73,7 +73,7 @@ def test_a_release_of_an_existing_tag_leaves_it_where_it_is(ada: httpx.Client) -
     assert ada.post(f"{HOME}/releases", json={"tag_name": "release/1"}).status_code == 409
 
 
-def test_drafts_have_no_tag_and_are_there_for_writers_only(ada: httpx.Client, clients: ServiceClients) -> None:
+def test_drafts_have_no_tag_and_are_visible_to_writers_only(ada: httpx.Client, clients: ServiceClients) -> None:
     """Publishing creates the tag, and is told once."""
     reader = clients.user("eve")
     draft = make(ada, "v2", draft=True)
@@ -114,7 +114,7 @@ def test_lists_have_filters_and_pages(ada: httpx.Client) -> None:
     assert ada.get(f"{HOME}/releases").headers["x-total-count"] == "3"
 
 
-def test_an_edit_keeps_what_it_does_not_name(ada: httpx.Client) -> None:
+def test_an_edit_changes_only_the_given_fields(ada: httpx.Client) -> None:
     """A new tag is created; that of another release is a conflict."""
     release = make(ada, name="One", body="First.")
     make(ada, "v2")
@@ -149,7 +149,7 @@ def test_the_release_of_a_deleted_tag_becomes_a_draft(ada: httpx.Client) -> None
     assert ada.get(HOME).json()["release_counter"] == 0
 
 
-def test_what_is_refused(ada: httpx.Client, clients: ServiceClients) -> None:
+def test_invalid_releases_are_refused(ada: httpx.Client, clients: ServiceClients) -> None:
     """Bad names, unknown targets, empty repositories, and releases of other repositories."""
     for body in ({}, {"tag_name": "a..b"}, {"tag_name": "x" * 101}, {"tag_name": "v1", "name": "x" * 256}):
         assert ada.post(f"{HOME}/releases", json=body).status_code == 422, body

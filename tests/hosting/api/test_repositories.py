@@ -36,14 +36,14 @@ def test_auto_init_makes_a_first_commit_with_a_readme(clients: ServiceClients) -
         *(("nötes", 422), ("a\x00b", 422), ("notes.wiki", 422), ("-", 422), ("NOTES", 409), ("notes", 409)),
     ],
 )
-def test_names_that_cannot_be_are_refused(clients: ServiceClients, name: str, status: int) -> None:
+def test_invalid_names_are_refused(clients: ServiceClients, name: str, status: int) -> None:
     """Those that could not stand in an address, and those that exist already in whatever case."""
     ada = clients.user("ada")
     assert ada.post("/user/repos", json={"name": "notes"}).status_code == 201
     assert ada.post("/user/repos", json={"name": name}).status_code == status
 
 
-def test_a_private_repository_is_not_there_for_others(clients: ServiceClients) -> None:
+def test_a_private_repository_is_not_found_by_others(clients: ServiceClients) -> None:
     """404 for everybody who may not see it, whatever they try."""
     ada, eve = clients.user("ada"), clients.user("eve")
     ada.post("/user/repos", json={"name": "diary", "private": True})
@@ -117,7 +117,7 @@ def test_deleting_removes_the_row_and_the_folder(clients: ServiceClients) -> Non
     assert ada.post("/user/repos", json={"name": "notes"}).json()["id"] > first["id"]
 
 
-def test_a_repository_is_given_only_to_those_one_may_act_for(clients: ServiceClients) -> None:
+def test_a_repository_is_created_only_for_owners_one_may_act_for(clients: ServiceClients) -> None:
     """An administrator may give it to anybody; others are refused."""
     ada = clients.user("ada")
     clients.user("bob")
@@ -144,7 +144,7 @@ def test_lists_are_paged_with_their_headers(clients: ServiceClients) -> None:
     assert (result["ok"], [entry["name"] for entry in result["data"]]) == (True, ["r3"])
 
 
-def test_a_repository_given_away_leaves_its_old_owners_labels(clients: ServiceClients) -> None:
+def test_a_transferred_repository_loses_the_labels_of_its_former_owner(clients: ServiceClients) -> None:
     """They are labels of an organization it does not belong to any more."""
     ada = clients.user("ada")
     ada.post("/orgs", json={"username": "acme"})
@@ -165,7 +165,7 @@ def test_a_repository_given_away_leaves_its_old_owners_labels(clients: ServiceCl
         ("repo.pulls", {"branch_count": 0, "open_issues_count": 0, "open_pr_counter": 1}),
     ],
 )
-def test_what_cannot_be_read_is_not_counted(clients: ServiceClients, unit: str, seen: dict[str, int]) -> None:
+def test_unreadable_repositories_are_not_counted(clients: ServiceClients, unit: str, seen: dict[str, int]) -> None:
     """Somebody with one unit of a private repository is told nothing of the others."""
     ada, bob = clients.user("ada"), clients.account("bob")
     ada.post("/orgs", json={"username": "guild"})

@@ -22,7 +22,7 @@ def kinds(client: httpx.Client, hook: str) -> list[str]:
     return [answer["event"] for answer in reversed(client.get(f"{hook}/deliveries").json())]
 
 
-def test_a_hook_is_told_of_what_it_asked_for(ada: httpx.Client) -> None:
+def test_a_hook_receives_the_events_it_subscribes_to(ada: httpx.Client) -> None:
     """In order: a new branch is made before it is pushed to; deleting it is no push."""
     hook = f"{PATH}/{made(ada, PATH, active=True, events=['push', 'create', 'delete', 'issues'])['id']}"
     ada.post("/repos/ada/ship/contents/a.txt", json={"content": "", "new_branch": "side"})
@@ -32,7 +32,7 @@ def test_a_hook_is_told_of_what_it_asked_for(ada: httpx.Client) -> None:
     assert kinds(ada, hook) == ["create", "push", "issues", "issue_comment", "delete"]
 
 
-def test_a_filter_lets_only_some_branches_through(ada: httpx.Client) -> None:
+def test_a_branch_filter_selects_events(ada: httpx.Client) -> None:
     """Issues belong to no branch."""
     hook = f"{PATH}/{made(ada, PATH, active=True, events=['push', 'issues'], branch_filter='rel*')['id']}"
     ada.post("/repos/ada/ship/contents/a.txt", json={"content": "", "new_branch": "other"})
@@ -41,7 +41,7 @@ def test_a_filter_lets_only_some_branches_through(ada: httpx.Client) -> None:
     assert kinds(ada, hook) == ["push", "issues"]
 
 
-def test_what_is_inactive_is_told_nothing(ada: httpx.Client) -> None:
+def test_an_inactive_hook_receives_nothing(ada: httpx.Client) -> None:
     """Neither from the start, nor once it is switched off."""
     hook = f"{PATH}/{made(ada, PATH, events=['issues'])['id']}"
     ada.post("/repos/ada/ship/issues", json={"title": "One"})
@@ -53,7 +53,7 @@ def test_what_is_inactive_is_told_nothing(ada: httpx.Client) -> None:
     assert [delivery["status"] for delivery in ada.get(f"{hook}/deliveries").json()] == ["cancelled"]
 
 
-def test_a_repository_takes_its_hooks_along(clients: ServiceClients, ada: httpx.Client) -> None:
+def test_hooks_are_deleted_with_their_repository(clients: ServiceClients, ada: httpx.Client) -> None:
     """Renamed or given away it keeps them, and the new owner's hooks are told from then on."""
     own = made(ada, PATH, active=True, events=["issues"])["id"]
     before = f"/user/hooks/{made(ada, '/user/hooks', active=True, events=['issues'])['id']}"
@@ -68,7 +68,7 @@ def test_a_repository_takes_its_hooks_along(clients: ServiceClients, ada: httpx.
     assert (kinds(ada, before), kinds(ada, after)) == ([], ["issues"])
 
 
-def test_the_owner_is_told_that_a_repository_is_gone(ada: httpx.Client) -> None:
+def test_hooks_of_the_owner_receive_the_deletion_of_a_repository(ada: httpx.Client) -> None:
     """Its own hooks went with it."""
     made(ada, PATH, active=True, events=["repository"])
     hook = f"/user/hooks/{made(ada, '/user/hooks', active=True, events=['repository'])['id']}"
@@ -77,7 +77,7 @@ def test_the_owner_is_told_that_a_repository_is_gone(ada: httpx.Client) -> None:
     assert ada.get(PATH).status_code == 404
 
 
-def test_who_only_writes_may_not_look(clients: ServiceClients, ada: httpx.Client) -> None:
+def test_writers_may_not_list_hooks(clients: ServiceClients, ada: httpx.Client) -> None:
     """A secret address is not for everybody who works on it."""
     bob = clients.user("bob")
     ada.put("/repos/ada/ship/collaborators/bob", json={"permission": "write"})

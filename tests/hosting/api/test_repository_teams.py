@@ -49,7 +49,9 @@ def test_teams_are_added_and_removed(ada: httpx.Client, eve: httpx.Client) -> No
     assert ada.put(f"{HOME}/teams/nobody").status_code == 404
 
 
-def test_who_may(ada: httpx.Client, eve: httpx.Client, clients: ServiceClients) -> None:
+def test_managing_teams_requires_administrators(
+    ada: httpx.Client, eve: httpx.Client, clients: ServiceClients
+) -> None:
     """Members do not change teams, others do not know of them, and a user's repository has none."""
     max_ = clients.user("max")
     ada.put(f"{HOME}/teams/Crew")

@@ -51,7 +51,7 @@ def test_variables_of_a_template_are_expanded(clients: ServiceClients) -> None:
     assert ada.get("/repos/ada/boat/contents/.gitea/template").status_code == 404
 
 
-def test_only_what_is_asked_for_is_taken(clients: ServiceClients) -> None:
+def test_only_the_requested_parts_are_copied(clients: ServiceClients) -> None:
     """Without the files, the repository is empty."""
     ada = clients.user("ada")
     made_template(ada)
@@ -61,7 +61,7 @@ def test_only_what_is_asked_for_is_taken(clients: ServiceClients) -> None:
     assert ada.get("/repos/ada/boat/hooks").json() == []
 
 
-def test_what_cannot_be_generated(clients: ServiceClients) -> None:
+def test_invalid_requests_generate_nothing(clients: ServiceClients) -> None:
     """No template, nothing asked for, a taken name, somebody else's name, or secrets of others."""
     ada, bob = clients.user("ada"), clients.user("bob")
     made_template(ada)

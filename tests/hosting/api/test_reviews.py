@@ -87,7 +87,9 @@ def kinds(client: httpx.Client) -> list[str]:
     return [entry["type"] for entry in client.get("/repos/ada/ship/issues/1/timeline").json()]
 
 
-def test_an_approval_says_who_what_and_when(clients: ServiceClients, ada: httpx.Client, bob: httpx.Client) -> None:
+def test_an_approval_has_its_author_commit_and_time(
+    clients: ServiceClients, ada: httpx.Client, bob: httpx.Client
+) -> None:
     """With the fields of Gitea; readers see it, and the list has it."""
     review = post(bob, "APPROVED", body="Good.")
     head = ada.get(PULL).json()["head"]["sha"]
@@ -132,7 +134,7 @@ def test_a_pending_review_is_one_per_person_and_secret(
     assert (found_response.status_code, found_response.json()["body"]) == (200, "Why?")
 
 
-def test_a_review_without_words_is_only_an_approval(ada: httpx.Client, bob: httpx.Client) -> None:
+def test_only_an_approval_may_have_no_text(ada: httpx.Client, bob: httpx.Client) -> None:
     """A comment or a rejection needs a body or a line comment; nothing is left of a refused one."""
     for event in ("COMMENT", "REQUEST_CHANGES"):
         post(bob, event, 422)
@@ -142,7 +144,7 @@ def test_a_review_without_words_is_only_an_approval(ada: httpx.Client, bob: http
     assert post(ada, "COMMENT", body="Mine")["official"] is False
 
 
-def test_nobody_decides_about_their_own_or_a_closed_pull_request(ada: httpx.Client, bob: httpx.Client) -> None:
+def test_own_and_closed_pull_requests_cannot_be_approved_or_rejected(ada: httpx.Client, bob: httpx.Client) -> None:
     """Comments are allowed."""
     for event in ("APPROVED", "REQUEST_CHANGES"):
         post(ada, event, 422, body="x")
@@ -153,7 +155,7 @@ def test_nobody_decides_about_their_own_or_a_closed_pull_request(ada: httpx.Clie
     assert post(bob, "COMMENT", body="Too late")["state"] == "COMMENT"
 
 
-def test_a_line_comment_has_its_hunk_and_its_place(ada: httpx.Client, bob: httpx.Client) -> None:
+def test_a_line_comment_has_its_hunk_and_position(ada: httpx.Client, bob: httpx.Client) -> None:
     """On either side; the line must exist."""
     review = post(
         bob,
@@ -237,7 +239,7 @@ def test_a_review_of_another_head_is_stale(ada: httpx.Client, bob: httpx.Client)
     assert post(bob, "APPROVED", commit_id=review["commit_id"])["stale"] is True
 
 
-def test_official_is_who_writes_or_who_is_listed(
+def test_reviews_by_writers_or_listed_users_are_official(
     clients: ServiceClients, ada: httpx.Client, bob: httpx.Client
 ) -> None:
     """Only the last decision of a reviewer is; a comment never."""
@@ -330,7 +332,7 @@ def withdraw(client: httpx.Client, **body: list[str]) -> int:
     return client.request("DELETE", ASKED, json=body).status_code
 
 
-def test_who_may_ask_and_whom(clients: ServiceClients, ada: httpx.Client, bob: httpx.Client) -> None:
+def test_who_may_request_reviews_of_whom(clients: ServiceClients, ada: httpx.Client, bob: httpx.Client) -> None:
     """The author and writers; somebody who was asked may decline."""
     eve = clients.user("eve")
     for body, status in (
@@ -354,7 +356,7 @@ def test_who_may_ask_and_whom(clients: ServiceClients, ada: httpx.Client, bob: h
     assert eve.get("/repos/ada/ship/reviewers").status_code == 404
 
 
-def test_a_team_is_asked_and_a_member_answers(clients: ServiceClients) -> None:
+def test_a_review_requested_of_a_team_is_given_by_a_member(clients: ServiceClients) -> None:
     """Teams that may not read the repository cannot be asked."""
     database = clients.database
     owner, bob = clients.account("olga"), clients.account("bob")
@@ -383,7 +385,7 @@ def test_a_team_is_asked_and_a_member_answers(clients: ServiceClients) -> None:
         assert connection.execute(select(teams.c.id).where(teams.c.name == "hands")).scalar_one()
 
 
-def test_locked_archived_and_private_are_respected(
+def test_reviews_respect_locked_archived_and_private(
     clients: ServiceClients, ada: httpx.Client, bob: httpx.Client
 ) -> None:
     """As for comments."""
@@ -454,7 +456,7 @@ def test_a_push_dismisses_approvals_where_the_rule_says_so(ada: httpx.Client, bo
     assert (entry["review_id"], entry["user"]["login"]) == (review["id"], "ada")
 
 
-def test_reviewers_are_asked_at_opening(ada: httpx.Client, bob: httpx.Client) -> None:
+def test_reviews_are_requested_at_opening(ada: httpx.Client, bob: httpx.Client) -> None:
     """Names that cannot be asked open nothing."""
     del bob
     write(ada, "keel.txt", "k\n", "main", new_branch="other")

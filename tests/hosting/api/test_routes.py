@@ -93,7 +93,7 @@ def addresses(refs: dict[str, str]) -> Iterator[str]:
         yield f"{page}{rest}"
 
 
-def test_nothing_that_git_can_clone_breaks_an_answer(clients: ServiceClients, odd: dict[str, str]) -> None:
+def test_every_endpoint_answers_for_an_unusual_repository(clients: ServiceClients, odd: dict[str, str]) -> None:
     """Old modes, names of any bytes, tags of anything, dates and encodings of no sense: all of it is read."""
     client = clients.open("", "ada")
     results = {address: client.get(address).status_code for address in addresses(odd)}

@@ -57,7 +57,7 @@ def test_the_same_key_twice_is_refused_everywhere(clients: ServiceClients, ada: 
         {"title": "a", "key": 7},
     ],
 )
-def test_what_is_no_key_is_refused(clients: ServiceClients, body: dict[str, object]) -> None:
+def test_an_invalid_key_is_refused(clients: ServiceClients, body: dict[str, object]) -> None:
     """With a message."""
     refused = clients.admin.post("/user/keys", json=body)
     assert refused.status_code == 422

@@ -57,7 +57,7 @@ def test_an_unknown_state_or_order_is_refused(ada: httpx.Client) -> None:
         assert ada.get("/repos/ada/ship/commits/main/statuses", params=query).status_code == 400
 
 
-def test_an_empty_repository_has_no_commit_to_ask_about(clients: ServiceClients) -> None:
+def test_statuses_of_an_empty_repository_are_not_found(clients: ServiceClients) -> None:
     """Its default branch is not there yet."""
     ada = clients.user("ada")
     ada.post("/user/repos", json={"name": "ship"})

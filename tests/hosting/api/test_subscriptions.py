@@ -59,7 +59,7 @@ def test_a_repository_is_watched(clients: ServiceClients, ada: httpx.Client) -> 
     assert (bob.get("/repos/ada/ship/subscription").status_code, counts(ada)) == (404, (0, 0))
 
 
-def test_a_repository_that_became_private_is_listed_to_nobody_else(
+def test_a_repository_that_became_private_is_not_listed_to_others(
     clients: ServiceClients, ada: httpx.Client
 ) -> None:
     """The star stays, for the case that it becomes public again."""
@@ -98,7 +98,7 @@ def test_a_deleted_user_no_longer_counts(clients: ServiceClients, ada: httpx.Cli
     assert names(ada.get("/repos/ada/ship/stargazers")) == ["eve"]
 
 
-def test_lists_page(clients: ServiceClients) -> None:
+def test_lists_are_paged(clients: ServiceClients) -> None:
     """Like all lists; a repository without a star is on none."""
     account = clients.account("ada")
     client = clients.with_token(account)

@@ -45,7 +45,7 @@ def test_rules_are_made_shown_changed_and_deleted(ada: httpx.Client) -> None:
     assert ada.delete(rule_url).status_code == 404
 
 
-def test_a_rule_that_cannot_be_is_refused(ada: httpx.Client) -> None:
+def test_an_invalid_rule_is_refused(ada: httpx.Client) -> None:
     """Without a pattern, with an invalid one, twice, with strangers, and of another repository."""
     for body in (
         {},
@@ -66,7 +66,7 @@ def test_a_rule_that_cannot_be_is_refused(ada: httpx.Client) -> None:
     assert ada.get(f"{RULES}/{first}").status_code == 200
 
 
-def test_a_repository_has_so_many_rules(ada: httpx.Client) -> None:
+def test_the_number_of_rules_is_limited(ada: httpx.Client) -> None:
     """Each is matched against every pushed tag."""
     for number in range(MOST_RULES):
         assert ada.post(RULES, json={"name_pattern": f"r{number}"}).status_code == 201

@@ -14,7 +14,7 @@ def ada(clients: ServiceClients) -> httpx.Client:
     return ada
 
 
-def test_a_tag_with_a_message_says_who_made_it(ada: httpx.Client) -> None:
+def test_an_annotated_tag_names_its_tagger(ada: httpx.Client) -> None:
     """A light one is only a name."""
     light = ada.post("/repos/ada/notes/tags", json={"tag_name": "v1"}).json()
     response = ada.post("/repos/ada/notes/tags", json={"tag_name": "v2", "message": "out", "target": "main"})
@@ -37,7 +37,7 @@ def test_a_tag_with_a_message_says_who_made_it(ada: httpx.Client) -> None:
         ({"tag_name": "v2", "target": "nowhere"}, 404),
     ],
 )
-def test_a_tag_that_cannot_be_is_refused(ada: httpx.Client, body: dict[str, str], status: int) -> None:
+def test_an_invalid_tag_is_refused(ada: httpx.Client, body: dict[str, str], status: int) -> None:
     """Without a name, with a bad one, twice, or at nothing."""
     ada.post("/repos/ada/notes/tags", json={"tag_name": "v1"})
     assert ada.post("/repos/ada/notes/tags", json=body).status_code == status

@@ -21,7 +21,7 @@ def ada(clients: ServiceClients) -> httpx.Client:
     return client
 
 
-def test_a_team_answers_with_every_key(ada: httpx.Client) -> None:
+def test_a_team_has_every_key(ada: httpx.Client) -> None:
     """And reads back as it was made."""
     response = ada.post(
         "/orgs/guild/teams",
@@ -47,7 +47,7 @@ def test_a_team_answers_with_every_key(ada: httpx.Client) -> None:
         ({"units_map": None, "units": None, "permission": ""}, "read", None),
     ],
 )
-def test_permissions_come_for_all_units_or_for_each(
+def test_permissions_are_set_for_all_units_or_for_each(
     ada: httpx.Client, body: dict[str, object], permission: str, units_map: object
 ) -> None:
     """Without modes in units a team has its own in all of them; with some, the least of them is told."""
@@ -88,7 +88,7 @@ def test_a_bad_team_is_refused_by_the_name_of_the_field(
     assert len(ada.get("/orgs/guild/teams").json()) == 1
 
 
-def test_a_team_changes_only_where_it_is_told(ada: httpx.Client) -> None:
+def test_an_edit_changes_only_the_given_fields_of_a_team(ada: httpx.Client) -> None:
     """Absent keys keep their values; a new permission is for the units it has."""
     team = ada.post("/orgs/guild/teams", json={"name": "team", "units": ["repo.code", "repo.wiki"]}).json()
     path = f"/teams/{team['id']}"
@@ -106,7 +106,7 @@ def test_a_team_changes_only_where_it_is_told(ada: httpx.Client) -> None:
     assert ada.patch(path, json={"includes_all_repositories": True}).json()["includes_all_repositories"] is True
 
 
-def test_the_owners_stay_as_they_are(ada: httpx.Client) -> None:
+def test_the_owners_team_cannot_be_changed(ada: httpx.Client) -> None:
     """Their team has all units, all repositories and its name, and cannot be deleted; clients may say so."""
     owners = ada.get("/orgs/guild/teams").json()[0]
     path = f"/teams/{owners['id']}"
@@ -117,7 +117,7 @@ def test_the_owners_stay_as_they_are(ada: httpx.Client) -> None:
     assert ada.delete(f"{path}/repos/guild/engine").status_code == 422
 
 
-def test_a_team_is_seen_from_inside(clients: ServiceClients, ada: httpx.Client) -> None:
+def test_a_team_is_visible_to_members_of_its_organization(clients: ServiceClients, ada: httpx.Client) -> None:
     """Its own people and the owners see into it, other members know it is there, strangers do not."""
     inside, member, stranger = clients.user("ida"), clients.user("max"), clients.user("sam")
     created = {name: ada.post("/orgs/guild/teams", json={"name": name}).json()["id"] for name in ("one", "two")}
@@ -155,7 +155,7 @@ def test_teams_are_searched_by_name_and_description(ada: httpx.Client) -> None:
     assert ada.get("/orgs/guild/teams/search", params={"include_desc": "perhaps"}).status_code == 422
 
 
-def test_a_team_opens_repositories_to_its_people(clients: ServiceClients, ada: httpx.Client) -> None:
+def test_a_team_gives_its_members_access_to_repositories(clients: ServiceClients, ada: httpx.Client) -> None:
     """Given and taken one by one, or all at once."""
     bob = clients.user("bob")
     team = ada.post("/orgs/guild/teams", json={"name": "writers", "permission": "write"}).json()["id"]
@@ -177,7 +177,7 @@ def test_a_team_opens_repositories_to_its_people(clients: ServiceClients, ada: h
     assert bob.get(f"/teams/{team}/repos").headers["x-total-count"] == "1"
 
 
-def test_only_repositories_of_the_organization_can_be_given(clients: ServiceClients, ada: httpx.Client) -> None:
+def test_a_team_gets_only_repositories_of_its_organization(clients: ServiceClients, ada: httpx.Client) -> None:
     """By an owner, or by whoever looks after the repository where the organization lets them."""
     bob, eve = clients.user("bob"), clients.user("eve")
     bob.post("/user/repos", json={"name": "engine"})
@@ -195,7 +195,7 @@ def test_only_repositories_of_the_organization_can_be_given(clients: ServiceClie
     assert bob.delete(path).status_code == 204
 
 
-def test_whoever_looks_after_one_unit_does_not_look_after_the_repository(
+def test_administering_one_unit_is_not_administering_the_repository(
     clients: ServiceClients, ada: httpx.Client
 ) -> None:
     """The mode admin in one unit gives no settings and no other unit."""
@@ -207,7 +207,7 @@ def test_whoever_looks_after_one_unit_does_not_look_after_the_repository(
     assert bob.patch("/repos/guild/engine", json={"private": False}).status_code == 403
 
 
-def test_people_are_put_into_teams_by_owners(clients: ServiceClients, ada: httpx.Client) -> None:
+def test_owners_add_members_to_teams(clients: ServiceClients, ada: httpx.Client) -> None:
     """Out of their last team they leave the organization; organizations cannot be in teams."""
     bob = clients.user("bob")
     ids = [ada.post("/orgs/guild/teams", json={"name": name}).json()["id"] for name in ("one", "two")]
@@ -228,7 +228,7 @@ def test_people_are_put_into_teams_by_owners(clients: ServiceClients, ada: httpx
 
 
 @pytest.mark.parametrize("number", ["0", "-1", "999", "9223372036854775808", "x", "1.0", "%00", "٣"])
-def test_no_team_has_an_impossible_number(clients: ServiceClients, number: str) -> None:
+def test_an_invalid_team_id_is_not_found(clients: ServiceClients, number: str) -> None:
     """404, whatever stands there."""
     assert clients.admin.get(f"/teams/{number}").status_code == 404
     assert clients.admin.put(f"/teams/{number}/members/admin").status_code == 404

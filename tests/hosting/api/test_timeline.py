@@ -60,7 +60,7 @@ def timeline_of(client: httpx.Client) -> list[dict[str, Any]]:
     return entries
 
 
-def test_every_change_is_told_once(clients: ServiceClients, ada: httpx.Client) -> None:
+def test_every_change_is_on_the_timeline_once(clients: ServiceClients, ada: httpx.Client) -> None:
     """In the order it happened, and nothing is told of a change that changes nothing."""
     milestone = ada.get("/repos/ada/ship/milestones").json()[0]["id"]
     for body in (
@@ -116,7 +116,7 @@ def test_every_change_is_told_once(clients: ServiceClients, ada: httpx.Client) -
     assert (by_type["lock"][0]["body"], by_type["comment"][0]["body"]) == ("Spam", "Done.")
 
 
-def test_what_is_gone_is_told_without_it(ada: httpx.Client) -> None:
+def test_an_entry_outlives_the_thing_it_names(ada: httpx.Client) -> None:
     """A label and a milestone that were deleted leave their entries behind."""
     milestone = ada.get("/repos/ada/ship/milestones").json()[0]["id"]
     ada.patch(f"{ISSUES}/1", json={"labels": ["bug"], "milestone": milestone})

@@ -9,7 +9,7 @@ from tests.conftest import ADMIN_PASSWORD
 from tests.hosting.api_clients import PASSWORD, ServiceClients
 
 
-def test_a_token_is_shown_once_and_lets_its_holder_in(clients: ServiceClients) -> None:
+def test_a_token_is_shown_once_and_authenticates(clients: ServiceClients) -> None:
     """The list shows the last eight characters only."""
     clients.account("ada")
     response = clients.anonymous.post(
@@ -25,7 +25,7 @@ def test_a_token_is_shown_once_and_lets_its_holder_in(clients: ServiceClients) -
 
 
 @pytest.mark.parametrize("pair", ["{token}:", "{token}:x-oauth-basic", "ada:{token}"])
-def test_a_token_can_stand_in_basic_credentials(clients: ServiceClients, pair: str) -> None:
+def test_a_token_can_be_the_password_of_basic_authentication(clients: ServiceClients, pair: str) -> None:
     """Clients that know only names and passwords can use tokens too."""
     account = clients.account("ada")
     value = clients.with_token(account).headers["authorization"].removeprefix("token ")
@@ -33,7 +33,7 @@ def test_a_token_can_stand_in_basic_credentials(clients: ServiceClients, pair: s
     assert clients.anonymous.get("/user", auth=(name, password)).json()["login"] == "ada"
 
 
-def test_a_token_in_the_address_works_and_warns(clients: ServiceClients) -> None:
+def test_a_token_in_the_query_works_with_a_warning(clients: ServiceClients) -> None:
     """Old clients send it there."""
     value = clients.admin.headers["authorization"].removeprefix("token ")
     response = clients.anonymous.get("/user", params={"token": value})
@@ -41,7 +41,7 @@ def test_a_token_in_the_address_works_and_warns(clients: ServiceClients) -> None
     assert "X-Gitea-Warning" in response.headers
 
 
-def test_a_token_reaches_no_further_than_its_scopes(clients: ServiceClients) -> None:
+def test_a_token_is_limited_to_its_scopes(clients: ServiceClients) -> None:
     """What is missing is named; writing includes reading."""
     ada = clients.account("ada")
     assert clients.with_token(ada, "write:user").get("/user").status_code == 200
@@ -137,7 +137,7 @@ def test_a_token_expires_in_the_future(clients: ServiceClients, when: str) -> No
 
 
 @pytest.mark.parametrize("when", ["0001-01-01T00:00:00Z", None])
-def test_no_time_is_never(clients: ServiceClients, when: str | None) -> None:
+def test_a_token_without_a_time_does_not_expire(clients: ServiceClients, when: str | None) -> None:
     """As clients of other languages write it."""
     clients.account("ada")
     body = {"name": "laptop", "scopes": ["all"], "expires_at": when}

@@ -28,7 +28,7 @@ def test_topics_are_counted_and_come_in_pages(clients: ServiceClients) -> None:
     assert 'rel="prev"' in response.headers["link"]
 
 
-def test_topics_that_cannot_be_are_refused(clients: ServiceClients) -> None:
+def test_invalid_topics_are_refused(clients: ServiceClients) -> None:
     """Odd characters, and too many."""
     ada = clients.user("ada")
     ada.post("/user/repos", json={"name": "notes"})

@@ -69,7 +69,7 @@ def test_a_transfer_can_be_rejected_and_taken_back(clients: ServiceClients, ada:
     assert caller(clients, "eve").post(f"{SHIP}/transfer/accept").status_code == 404
 
 
-def test_who_sees_a_repository_and_is_not_meant_is_forbidden(clients: ServiceClients, ada: httpx.Client) -> None:
+def test_readers_other_than_the_new_owner_are_forbidden(clients: ServiceClients, ada: httpx.Client) -> None:
     """They learn nothing they do not see already."""
     ada.patch(SHIP, json={"private": False})
     offer(ada, "bob")
@@ -113,7 +113,7 @@ def test_teams_of_the_new_owner_get_access(clients: ServiceClients, ada: httpx.C
     assert clients.with_token(bob).get("/repos/other/ship/teams").json()[-1]["name"] == "Others"
 
 
-def test_a_name_that_is_taken_keeps_the_transfer_waiting(clients: ServiceClients, ada: httpx.Client) -> None:
+def test_a_taken_name_keeps_the_transfer_pending(clients: ServiceClients, ada: httpx.Client) -> None:
     """And another transfer at once ends it."""
     bob = caller(clients, "bob")
     bob.post("/user/repos", json={"name": "ship"})
@@ -166,7 +166,7 @@ def test_the_new_owner_is_notified_while_a_transfer_waits(clients: ServiceClient
     assert heard(bob, all=True) == [leak]
 
 
-def test_a_transfer_that_ends_takes_its_notifications_along(clients: ServiceClients, ada: httpx.Client) -> None:
+def test_notifications_are_deleted_when_a_transfer_ends(clients: ServiceClients, ada: httpx.Client) -> None:
     """Whether it is rejected, taken back, or the repository is deleted."""
     bob = caller(clients, "bob")
     for who, method, path in (

@@ -4,7 +4,7 @@ from tests.hosting.api.hook_helpers import made
 from tests.hosting.api_clients import ServiceClients
 
 
-def test_everybody_has_their_own(clients: ServiceClients) -> None:
+def test_each_user_has_hooks_of_their_own(clients: ServiceClients) -> None:
     """Nobody sees those of others, not even an administrator as their own."""
     ada, bob = clients.user("ada"), clients.user("bob")
     hook = made(ada, "/user/hooks")
@@ -15,7 +15,7 @@ def test_everybody_has_their_own(clients: ServiceClients) -> None:
     assert clients.anonymous.get("/user/hooks").status_code == 401
 
 
-def test_it_is_told_of_what_the_user_owns(clients: ServiceClients) -> None:
+def test_a_hook_of_a_user_receives_events_of_their_repositories(clients: ServiceClients) -> None:
     """Also when somebody else did it; not of what they do elsewhere."""
     ada, bob = clients.user("ada"), clients.user("bob")
     hook = f"/user/hooks/{made(ada, '/user/hooks', active=True, events=['issues_only'])['id']}"

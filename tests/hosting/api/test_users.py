@@ -3,7 +3,7 @@
 from tests.hosting.api_clients import ServiceClients
 
 
-def test_what_only_the_user_and_administrators_see(clients: ServiceClients) -> None:
+def test_private_fields_are_shown_to_the_user_and_administrators(clients: ServiceClients) -> None:
     """Others see no language, no log-in, no flags; strangers no address."""
     ada, eve = clients.user("ada", language="de-DE"), clients.user("eve")
     mine, hers = ada.get("/user").json(), eve.get("/users/ada").json()
@@ -37,7 +37,7 @@ def test_settings_have_the_limits_of_a_profile(clients: ServiceClients) -> None:
     assert ada.get("/user/settings").json()["location"] == ""
 
 
-def test_limited_and_private_people(clients: ServiceClients) -> None:
+def test_limited_and_private_users_are_hidden(clients: ServiceClients) -> None:
     """Limited ones are there for who is logged in, private ones for nobody else."""
     ada = clients.user("ada", visibility="limited")
     clients.account("bob", visibility="private")

@@ -5,7 +5,7 @@ import re
 from tests.conftest import Service
 
 
-def test_anybody_may_ask_for_the_version(service: Service) -> None:
+def test_the_version_is_public(service: Service) -> None:
     """The answer is a version clients can parse, ours behind the plus sign."""
     with service.client() as client:
         response = client.get("/api/v1/version")

@@ -96,7 +96,7 @@ def test_a_hook_that_breaks_a_rule_is_refused(
     ],
 )
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
-def test_an_address_nothing_can_be_sent_to_is_refused(clients: ServiceClients, url: str, said: str) -> None:
+def test_a_url_nothing_can_be_sent_to_is_refused(clients: ServiceClients, url: str, said: str) -> None:
     """When a hook is made, and when it is changed."""
     response = clients.admin.post(PATH, json=gitea(url=url))
     assert (response.status_code, response.json()["message"]) == (422, said)
@@ -114,7 +114,7 @@ def test_an_address_nothing_can_be_sent_to_is_refused(clients: ServiceClients, u
     ],
 )
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
-def test_an_address_is_kept_as_it_was_given(clients: ServiceClients, url: str) -> None:
+def test_a_url_is_stored_as_it_was_given(clients: ServiceClients, url: str) -> None:
     """Also one that deliveries will be refused to: whether they may go there is asked when they do."""
     hook = made(clients.admin, PATH, config={**CONFIG, "url": url})
     assert hook["config"]["url"] == url  # type: ignore[index]
@@ -122,7 +122,7 @@ def test_an_address_is_kept_as_it_was_given(clients: ServiceClients, url: str) -
 
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 @pytest.mark.parametrize("kind", ["gogs", "discord", "dingtalk", "telegram", "msteams", "feishu", "matrix"])
-def test_every_kind_of_service_can_be_told(clients: ServiceClients, kind: str) -> None:
+def test_every_type_of_hook_can_be_created(clients: ServiceClients, kind: str) -> None:
     """With nothing but an address."""
     assert made(clients.admin, PATH, type=kind)["type"] == kind
 
@@ -246,7 +246,7 @@ class TestSecrets:
         kept.make(config={**CONFIG, "secret": "hünter2"}, authorization_header="Bearer x")
         assert kept.opened() == ("hünter2", "Bearer x")
 
-    def test_a_patch_keeps_replaces_and_removes_them(self, kept: "Kept") -> None:
+    def test_a_patch_keeps_replaces_and_removes_secret_and_header(self, kept: "Kept") -> None:
         """Absent is to keep, and empty is to remove."""
         kept.make(config={**CONFIG, "secret": "one"}, authorization_header="Bearer x")
         kept.patch({"name": "new", "config": {"url": "https://other.example/"}})
@@ -256,7 +256,7 @@ class TestSecrets:
         kept.patch({"config": {"secret": ""}, "authorization_header": ""})
         assert kept.opened() == ("", "")
 
-    def test_credentials_in_an_address_are_sealed_too(self, kept: "Kept") -> None:
+    def test_credentials_in_a_url_are_encrypted(self, kept: "Kept") -> None:
         """They are sent as a header, like any client does; a header that was given wins."""
         kept.make(config={**CONFIG, "url": "https://joe:p%40ss@ci.example/h"})
         assert kept.opened() == ("", "Basic am9lOnBAc3M=")
@@ -292,7 +292,7 @@ class Kept:
         return self.cipher.decrypt(row.secret), self.cipher.decrypt(row.authorization)
 
 
-def test_a_key_that_cannot_be_used_is_no_secret(clients: ServiceClients) -> None:
+def test_no_secret_is_stored_without_a_usable_key(clients: ServiceClients) -> None:
     """Nothing is kept unsealed; the log says what is wrong, not the answer."""
     path = App.open(clients.service.settings).settings.data / KEY_FILE
     path.write_text("short")

@@ -29,7 +29,7 @@ def queued_tests(clients: ServiceClients) -> list[tuple[int, str, dict[str, str]
     return [(row.hook_id, row.repository_id, msgspec.json.decode(row.details)) for row in rows]
 
 
-def test_only_the_hook_is_told_and_whatever_it_asked_for(clients: ServiceClients, ada: httpx.Client) -> None:
+def test_a_test_delivery_goes_to_that_hook_whatever_its_events(clients: ServiceClients, ada: httpx.Client) -> None:
     """Neither its events nor its filter matter, and no other hook hears of it."""
     made(ada, "/orgs/guild/hooks", active=True)
     hook = made(ada, "/repos/guild/ship/hooks", events=["issues"], branch_filter="other")["id"]
@@ -59,7 +59,7 @@ def test_a_ref_can_be_chosen(clients: ServiceClients, ada: httpx.Client) -> None
     assert (response.status_code, response.json()["message"]) == (404, "ref does not exist: nowhere")
 
 
-def test_an_empty_repository_has_nothing_to_tell(ada: httpx.Client) -> None:
+def test_an_empty_repository_has_no_test_event(ada: httpx.Client) -> None:
     """Which is said."""
     hook = made(ada, "/repos/guild/raft/hooks")["id"]
     response = ada.post(f"/repos/guild/raft/hooks/{hook}/tests")

@@ -82,7 +82,7 @@ def test_a_delivery_shows_what_was_sent_and_what_came_back(clients: ServiceClien
     assert (result["next_try_at"], result["ended_at"]) == (None, "2023-11-14T22:13:20Z")
 
 
-def test_the_body_is_the_event_as_all_are_told_it(clients: ServiceClients, ada: httpx.Client) -> None:
+def test_the_body_of_a_delivery_is_the_payload_of_the_event(clients: ServiceClients, ada: httpx.Client) -> None:
     """Where a service gets no words of its own, what is sent is kept once."""
     hook = made(ada, ORG, active=True)["id"]
     (number,) = tried(ada, ORG, hook)
@@ -104,7 +104,7 @@ def test_deliveries_are_listed_newest_first_in_pages(ada: httpx.Client) -> None:
     assert 'rel="next"' in response.headers["link"]
 
 
-def test_deliveries_can_be_sifted(clients: ServiceClients, ada: httpx.Client) -> None:
+def test_deliveries_can_be_filtered(clients: ServiceClients, ada: httpx.Client) -> None:
     """By what became of them, by the event, and by the time."""
     hook = made(ada, ORG, active=True, events=["push", "issues_only"])["id"]
     first, second = tried(ada, ORG, hook, 2)
@@ -139,9 +139,7 @@ def test_deliveries_can_be_sifted(clients: ServiceClients, ada: httpx.Client) ->
     ],
 )
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
-def test_a_sieve_that_cannot_be_understood_is_refused(
-    ada: httpx.Client, asked: dict[str, str], message: str
-) -> None:
+def test_an_invalid_filter_is_refused(ada: httpx.Client, asked: dict[str, str], message: str) -> None:
     """In a list, and when deliveries are to be made again."""
     hook = made(ada, ORG, active=True)["id"]
     response = ada.get(f"{ORG}/{hook}/deliveries", params=asked)
@@ -153,7 +151,7 @@ def test_a_sieve_that_cannot_be_understood_is_refused(
 @pytest.mark.parametrize(
     "key", ["0", "999999", "x", "-1", "9" * 30, "00000000-0000-4000-8000-000000000000", "%00"]
 )
-def test_what_is_no_delivery_of_this_hook_is_not_found(ada: httpx.Client, key: str) -> None:
+def test_an_unknown_delivery_is_not_found(ada: httpx.Client, key: str) -> None:
     """Whatever is asked of it."""
     hook = made(ada, ORG, active=True)["id"]
     path = f"{ORG}/{hook}/deliveries/{key}"
@@ -161,7 +159,7 @@ def test_what_is_no_delivery_of_this_hook_is_not_found(ada: httpx.Client, key: s
         assert (response.status_code, response.json()["message"]) == (404, "not found")
 
 
-def test_deliveries_of_another_hook_are_not_there(ada: httpx.Client) -> None:
+def test_deliveries_of_another_hook_are_not_found(ada: httpx.Client) -> None:
     """Not even of the same owner."""
     first, second = made(ada, ORG, active=True)["id"], made(ada, ORG, active=True)["id"]
     (number,) = tried(ada, ORG, first)
@@ -171,7 +169,7 @@ def test_deliveries_of_another_hook_are_not_there(ada: httpx.Client) -> None:
     assert ada.get(f"{ORG}/{second}/deliveries").json() == []
 
 
-def test_a_delivery_is_made_again_at_the_end(clients: ServiceClients, ada: httpx.Client) -> None:
+def test_a_redelivery_is_queued_last(clients: ServiceClients, ada: httpx.Client) -> None:
     """As a new one with a name of its own, which says what it repeats."""
     hook = made(ada, ORG, active=True)["id"]
     first, second = tried(ada, ORG, hook, 2)
@@ -184,7 +182,9 @@ def test_a_delivery_is_made_again_at_the_end(clients: ServiceClients, ada: httpx
     assert old["status"] == "delivered"
 
 
-def test_a_time_is_made_again_in_order_each_event_once(clients: ServiceClients, ada: httpx.Client) -> None:
+def test_deliveries_of_a_period_are_redelivered_in_order_each_event_once(
+    clients: ServiceClients, ada: httpx.Client
+) -> None:
     """What waits anyway is not told twice, so asking twice does no harm."""
     hook = made(ada, ORG, active=True)["id"]
     numbers = tried(ada, ORG, hook, 4)
@@ -220,14 +220,14 @@ def test_nothing_is_queued_for_an_inactive_hook(ada: httpx.Client) -> None:
     assert ada.post(f"{ORG}/{hook}/redeliver", json={"since": "2020-01-01"}).json() == {"count": 1}
 
 
-def test_a_time_must_be_said(ada: httpx.Client) -> None:
+def test_a_redelivery_of_a_period_requires_its_start(ada: httpx.Client) -> None:
     """Everything ever is nothing anybody asks for by accident."""
     hook = made(ada, ORG, active=True)["id"]
     response = ada.post(f"{ORG}/{hook}/redeliver", json={})
     assert (response.status_code, response.json()["message"]) == (422, "[Since]: Required")
 
 
-def test_only_what_waits_can_be_cancelled(clients: ServiceClients, ada: httpx.Client) -> None:
+def test_only_pending_deliveries_can_be_cancelled(clients: ServiceClients, ada: httpx.Client) -> None:
     """It says by whom; what has ended stays as it ended."""
     hook = made(ada, ORG, active=True)["id"]
     first, second = tried(ada, ORG, hook, 2)
@@ -252,7 +252,7 @@ def paused(clients: ServiceClients, hook: object, delivery: int) -> None:
 
 
 @pytest.mark.parametrize("how", ["resume", "url", "inactive"])
-def test_a_pause_is_seen_and_ended(clients: ServiceClients, ada: httpx.Client, how: str) -> None:
+def test_a_pause_is_shown_and_ended(clients: ServiceClients, ada: httpx.Client, how: str) -> None:
     """By saying so, by another address, and by switching the hook off and on, which cancels what waits."""
     hook = made(ada, ORG, active=True)["id"]
     (number,) = tried(ada, ORG, hook)

@@ -164,7 +164,7 @@ WOUNDS = [
 ]
 
 
-def test_nothing_is_found_where_all_is_well(app: App) -> None:
+def test_an_intact_installation_has_no_findings(app: App) -> None:
     """Also when every object is read."""
     seen: list[int] = []
     assert list(examine(app, deep=True, passed=seen.append)) == []
@@ -172,7 +172,7 @@ def test_nothing_is_found_where_all_is_well(app: App) -> None:
 
 
 @pytest.mark.parametrize(("hurt", "found", "heals"), WOUNDS)
-def test_what_is_hurt_is_found_and_healed_where_that_is_safe(
+def test_damage_is_found_and_repaired_where_that_is_safe(
     app: App,
     hurt: Hurt,
     found: list[str],
@@ -192,7 +192,7 @@ def test_what_is_hurt_is_found_and_healed_where_that_is_safe(
     assert [again.kind.value for again in examine(app, deep=True)] == ([] if heals else found)
 
 
-def test_a_copy_nobody_claims_is_set_aside_and_not_deleted(app: App) -> None:
+def test_an_orphaned_copy_is_moved_aside_and_not_deleted(app: App) -> None:
     """A person can look at it: with the wrong database, it may be all there is."""
     orphan_copy(app)
     (finding,) = examine(app)
@@ -202,7 +202,7 @@ def test_a_copy_nobody_claims_is_set_aside_and_not_deleted(app: App) -> None:
     assert not app.folders.exists(77)
 
 
-def test_healing_makes_the_first_branch_the_default(app: App) -> None:
+def test_a_repair_makes_the_first_branch_the_default(app: App) -> None:
     """Copies follow."""
     sql("UPDATE repositories SET default_branch = 'gone' WHERE id = 1")(app)
     assert refs.head(app.copies.update(1)) == "gone"
@@ -212,7 +212,7 @@ def test_healing_makes_the_first_branch_the_default(app: App) -> None:
 
 
 @pytest.mark.parametrize("hurt", [shutil.rmtree, lambda folder: (folder / "HEAD").write_text("nonsense\n")])
-def test_a_copy_is_no_part_of_the_examination(app: App, hurt: Callable[[Path], object]) -> None:
+def test_local_copies_are_not_checked(app: App, hurt: Callable[[Path], object]) -> None:
     """It proves nothing: what counts is what can be made from the database and the object store alone."""
     hurt(app.copies.update(1).folder)
     assert list(examine(app, deep=True)) == []
@@ -230,14 +230,14 @@ def stored(app: App, monkeypatch: pytest.MonkeyPatch) -> Path:
     return app.store.folder / pack.store_key
 
 
-def test_packs_of_the_object_store_are_examined_too(app: App, stored: Path) -> None:
+def test_packs_of_the_object_store_are_checked(app: App, stored: Path) -> None:
     """Where they are whole, nothing is found."""
     assert stored.exists()
     assert list(examine(app, deep=True)) == []
 
 
 @pytest.mark.parametrize("suffix", [".pack", ".idx"])
-def test_a_pack_that_is_gone_from_the_object_store_is_found_without_reading_any(
+def test_a_pack_missing_from_the_object_store_is_found_without_reading_any(
     app: App, stored: Path, suffix: str
 ) -> None:
     """Its index is part of it."""

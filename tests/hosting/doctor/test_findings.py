@@ -5,7 +5,7 @@ import re
 from holdfast.hosting.doctor.findings import DoctorFinding, FindingKind
 
 
-def test_every_kind_has_an_id_for_programs_and_an_advice_for_people() -> None:
+def test_every_kind_has_an_id_and_an_advice() -> None:
     """No two share an id."""
     for kind in FindingKind:
         assert re.fullmatch(r"[a-z-]+", kind.value)

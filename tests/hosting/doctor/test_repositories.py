@@ -5,7 +5,7 @@ from holdfast.hosting.doctor.repositories import list_records, move_to_lost_and_
 from holdfast.hosting.storage.local_copies import create_repository
 
 
-def test_every_repository_is_looked_at(app: App) -> None:
+def test_every_repository_is_checked(app: App) -> None:
     """By the names people know."""
     assert [item.full_name for item in list_records(app)] == ["admin/full", "admin/empty"]
 

@@ -25,7 +25,7 @@ def test_a_row_without_its_parent_is_found(app: App) -> None:
     assert finding.repair is None
 
 
-def test_a_sound_database_is_sound(app: App) -> None:
+def test_an_intact_database_has_no_findings(app: App) -> None:
     """In both kinds."""
     assert list(rows.check_integrity(app, deep=False)) == []
     assert list(rows.check_schema(app)) == []
@@ -66,7 +66,7 @@ def test_a_second_factor_of_another_key_is_found(app: App) -> None:
     assert (finding.kind, finding.where) == (FindingKind.SEAL, "second factor of admin")
 
 
-def test_a_key_that_is_gone_is_said_once(app: App) -> None:
+def test_a_missing_key_is_reported_once(app: App) -> None:
     """However many secrets there are; and no new one is made, which would open none of them."""
     for _ in range(2):
         add_hook(app, secret=app.cipher.encrypt("x"))
@@ -79,7 +79,7 @@ def test_a_key_that_is_gone_is_said_once(app: App) -> None:
     assert not path.exists()
 
 
-def test_a_key_others_can_read_is_closed(app: App) -> None:
+def test_the_permissions_of_a_readable_key_are_repaired(app: App) -> None:
     """It is worth as much as all secrets together."""
     app.cipher.encrypt("makes the key")
     path = app.settings.data / KEY_FILE

@@ -59,7 +59,7 @@ def test_data_of_this_version_has_nothing_to_migrate(app: App) -> None:
     assert kinds(app) == []
 
 
-def test_a_database_of_a_newer_version_is_named(app: App) -> None:
+def test_a_database_of_a_newer_version_is_reported(app: App) -> None:
     """By both revisions, and nothing else is looked at."""
     with app.database.write() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
@@ -87,7 +87,7 @@ class Disk(NamedTuple):
     free: int
 
 
-def test_a_disk_without_room_is_named(old_app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_reported(old_app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     """The copy and the journal need several times the size of the database."""
     size = (old_app.settings.data / "holdfast.sqlite3").stat().st_size if old_app.database.is_sqlite else 0
     monkeypatch.setattr(shutil, "disk_usage", lambda _: Disk(10**9, 10**9 - 2 * size, 2 * size))
@@ -96,7 +96,7 @@ def test_a_disk_without_room_is_named(old_app: App, monkeypatch: pytest.MonkeyPa
     assert kinds(old_app) == []
 
 
-def test_a_folder_that_is_open_to_others_is_named(old_app: App) -> None:
+def test_a_folder_that_others_can_read_is_reported(old_app: App) -> None:
     """The same check as otherwise."""
     old_app.settings.data.chmod(0o755)
     assert kinds(old_app) == ["permissions"]

@@ -62,12 +62,12 @@ def test_a_file_is_downloaded_and_not_shown(file: tuple[Caller, Attachment]) -> 
     assert counted(file) == 1
 
 
-def test_a_private_file_is_kept_by_nobody_else(app: App, tmp_path: Path) -> None:
+def test_a_private_file_is_not_cached_by_others(app: App, tmp_path: Path) -> None:
     """Proxies on the way do not cache it."""
     assert respond(attached(app, tmp_path, is_private=True)).headers["Cache-Control"].startswith("private")
 
 
-def test_a_client_that_has_the_file_is_told_so(file: tuple[Caller, Attachment]) -> None:
+def test_a_cached_file_is_answered_with_304(file: tuple[Caller, Attachment]) -> None:
     """It is no download."""
     assert respond(file, if_none_match=f'"{file[1].digest}"').status_code == 304
     assert respond(file, if_none_match='"other"').status_code == 200
@@ -84,7 +84,7 @@ def test_a_download_in_parts_is_counted_once(file: tuple[Caller, Attachment]) ->
     assert counted(file) == 0
 
 
-def test_the_bytes_are_those_of_the_object_store(file: tuple[Caller, Attachment]) -> None:
+def test_the_content_is_read_from_the_object_store(file: tuple[Caller, Attachment]) -> None:
     """The whole file, or a part of it."""
 
     async def body(response: RawResponse) -> bytes:

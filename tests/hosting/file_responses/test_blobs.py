@@ -35,7 +35,7 @@ def found(app: App, path: str, *, is_private: bool = False, **headers: str) -> C
     return find_file(request, target, repo, resolve_commit(repo, target, "main"), path)
 
 
-def test_a_file_is_served_with_what_it_is(app: App) -> None:
+def test_a_file_is_served_with_its_media_type(app: App) -> None:
     """A page of HTML is text, which no browser runs."""
     file = found(app, "page.html")
     response = blob_response(file)
@@ -48,21 +48,21 @@ def test_a_file_is_served_with_what_it_is(app: App) -> None:
 
 
 @pytest.mark.parametrize("path", ["dir", "gone.txt", "dir/gone.txt", "page.html/x", "", "../a"])
-def test_what_has_no_content_is_not_found(app: App, path: str) -> None:
+def test_an_entry_without_content_is_not_found(app: App, path: str) -> None:
     """Directories, missing files, and paths that nothing can have."""
     with pytest.raises(ApiError) as caught:
         found(app, path)
     assert caught.value.status == 404
 
 
-def test_a_part_of_a_file_is_served(app: App) -> None:
+def test_a_range_of_a_file_is_served(app: App) -> None:
     """With its place in the whole."""
     response = blob_response(found(app, "dir/b.txt", range="bytes=1-2"))
     assert (response.status_code, response.body) == (206, b"ex")
     assert response.headers["Content-Range"] == "bytes 1-2/5"
 
 
-def test_a_large_file_is_read_piece_by_piece(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_file_is_streamed(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not on the event loop, where everybody else would wait."""
     monkeypatch.setattr(blobs, "QUICK_BYTES", 3)
     response = blob_response(found(app, "dir/b.txt"))
@@ -70,7 +70,7 @@ def test_a_large_file_is_read_piece_by_piece(app: App, monkeypatch: pytest.Monke
     assert b"".join(response.pieces) == b"text\n"
 
 
-def test_private_files_are_kept_by_nobody_else(app: App) -> None:
+def test_private_files_are_not_cached_by_others(app: App) -> None:
     """Proxies on the way do not cache them."""
     assert blob_response(found(app, "dir/b.txt", is_private=True)).headers["Cache-Control"].startswith("private")
 
@@ -84,7 +84,7 @@ def test_a_pointer_without_an_object_is_served_as_it_is(app: App) -> None:
     assert media_response(pointer).then is not None
 
 
-def test_a_client_that_has_the_file_is_told_so(app: App) -> None:
+def test_a_cached_file_is_answered_with_304(app: App) -> None:
     """Without its content."""
     tag = hashlib.sha1(b"blob 5\0text\n", usedforsecurity=False).hexdigest()
     response = blob_response(found(app, "dir/b.txt", if_none_match=f'"{tag}"'))

@@ -3,7 +3,7 @@
 from holdfast.hosting.file_responses.byte_cache import LARGEST, KeptBytes
 
 
-def test_what_was_asked_for_last_is_kept() -> None:
+def test_recently_used_entries_are_kept() -> None:
     """Within its bytes, whatever comes twice."""
     content = KeptBytes(10)
     for key in "abc":
@@ -15,7 +15,7 @@ def test_what_was_asked_for_last_is_kept() -> None:
     assert [content.get(key) for key in "abc"] == [b"xxxx", None, b"yyyyy"]
 
 
-def test_what_is_too_large_is_not_kept() -> None:
+def test_large_entries_are_not_cached() -> None:
     """It would drive out everything else."""
     content = KeptBytes(10 * LARGEST)
     content.put("a", b"x" * (LARGEST + 1))

@@ -11,7 +11,7 @@ OPAQUE = st.lists(st.text(INSIDE, max_size=8), max_size=4)
 
 
 @given(strong=OPAQUE, weak=OPAQUE, gap=st.sampled_from([",", " , ", ",\t,"]))
-def test_every_list_is_read(strong: list[str], weak: list[str], gap: str) -> None:
+def test_every_list_of_tags_is_parsed(strong: list[str], weak: list[str], gap: str) -> None:
     """Commas inside of tags and empty places between them are no trouble; a list of nothing is none."""
     listed = [f'"{tag}"' for tag in strong] + [f'W/"{tag}"' for tag in weak]
     expected = Tags(strong=frozenset(strong), weak=frozenset(weak)) if listed else None
@@ -20,13 +20,13 @@ def test_every_list_is_read(strong: list[str], weak: list[str], gap: str) -> Non
 
 
 @pytest.mark.parametrize("value", [" * ", "*"])
-def test_any(value: str) -> None:
+def test_an_asterisk_matches_any_tag(value: str) -> None:
     """A star is any."""
     assert tags_in(value) == Tags(any=True)
 
 
 @given(st.text(st.characters(max_codepoint=0xFF), max_size=40))
-def test_nothing_breaks_it(value: str) -> None:
+def test_any_header_is_parsed_without_an_error(value: str) -> None:
     """Whatever stands in a header is tags or none."""
     tags = tags_in(value)
     assert tags is None or tags.any or tags.strong or tags.weak

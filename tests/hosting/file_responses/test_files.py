@@ -18,13 +18,13 @@ from holdfast.hosting.file_responses.files import disposition
         ("", 'inline; filename=""'),
     ],
 )
-def test_a_name_is_told_as_it_is(name: str, told: str) -> None:
+def test_a_file_name_is_sent_unchanged(name: str, told: str) -> None:
     """Quoted when it has to be, and spelled out when it is not ASCII."""
     assert disposition(name) == told
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))
-def test_a_name_says_nothing_but_itself(name: str) -> None:
+def test_a_file_name_adds_no_parameters(name: str) -> None:
     """No name ends the header, or the quotes."""
     header = disposition(name, "attachment")
     assert header.isascii()

@@ -43,13 +43,13 @@ RUN_BY_BROWSERS = ("html", "xml", "javascript", "ecmascript", "flash", "java")
         (b"\x1a\x45\xdf\xa3", "video/webm"),
     ],
 )
-def test_the_beginning_tells(beginning: bytes, kind: str) -> None:
+def test_the_first_bytes_decide_the_media_type(beginning: bytes, kind: str) -> None:
     """Pictures, sound, films and PDF are told from text and from everything else."""
     assert media_type(beginning) == kind
 
 
 @given(st.binary(max_size=1100) | st.text(max_size=300).map(str.encode))
-def test_nothing_is_a_page(beginning: bytes) -> None:
+def test_no_file_is_served_as_html(beginning: bytes) -> None:
     """Whatever somebody commits."""
     kind = media_type(beginning)
     assert kind.startswith(

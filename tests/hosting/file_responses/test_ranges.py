@@ -33,12 +33,12 @@ from holdfast.hosting.file_responses.ranges import ByteRange, Unsatisfiable, par
         ("bytes=\u0661-\u0662", []),
     ],
 )
-def test_parts_are_read_as_the_standard_says(header: str, parts: list[ByteRange]) -> None:
+def test_ranges_are_parsed_as_the_standard_says(header: str, parts: list[ByteRange]) -> None:
     """What nobody understands, and what asks for the same over and over, is the whole file."""
     assert parse_range_header(header, 10) == parts
 
 
-def test_what_lies_outside_is_refused() -> None:
+def test_ranges_outside_are_refused() -> None:
     """However far outside."""
     for header in ("bytes=10-", "bytes=-0", f"bytes={'9' * 5000}-"):
         with pytest.raises(Unsatisfiable):
@@ -46,7 +46,7 @@ def test_what_lies_outside_is_refused() -> None:
 
 
 @given(st.text("bytes=0123456789-, ", max_size=30), st.integers(0, 200))
-def test_parts_lie_inside(header: str, size: int) -> None:
+def test_ranges_lie_inside_the_content(header: str, size: int) -> None:
     """Whatever is asked for."""
     try:
         parts = parse_range_header(f"bytes={header}", size)

@@ -31,14 +31,14 @@ def test_lines_lead_to_their_commits(folder: Path) -> None:
     ]
 
 
-def test_lines_that_follow_each_other_are_one_stretch(folder: Path) -> None:
+def test_adjacent_lines_of_a_commit_are_one_hunk(folder: Path) -> None:
     """Also where git tells them apart."""
     first = commit(folder, {b"a": b"1\n2\n3\n4\n5\n6\n"})
     second = commit(folder, {b"a": b"1\n2\n3\n4\n5\nsix\n"})
     assert blame(open_repository(folder), second, b"a", 1, 6) == (BlameHunk(first, 1, 5), BlameHunk(second, 6, 1))
 
 
-def test_only_the_lines_of_a_page_are_looked_at(folder: Path) -> None:
+def test_only_the_lines_of_a_page_are_blamed(folder: Path) -> None:
     """Their numbers are those in the file; the last page may end before it was expected to."""
     first = commit(folder, {b"a": b"1\n2\n3\n4\n5\n6\n"})
     second = commit(folder, {b"a": b"1\n2\nthree\n4\n5\n6\n"})
@@ -47,7 +47,7 @@ def test_only_the_lines_of_a_page_are_looked_at(folder: Path) -> None:
     assert blame(repo, second, b"a", 5, 50) == (BlameHunk(first, 5, 2),)
 
 
-def test_what_is_not_there_has_no_lines(folder: Path) -> None:
+def test_an_unknown_path_has_no_lines(folder: Path) -> None:
     """Neither a path nobody has, nor an empty file."""
     at = commit(folder, {b"empty": b""})
     repo = open_repository(folder)
@@ -55,7 +55,7 @@ def test_what_is_not_there_has_no_lines(folder: Path) -> None:
     assert blame(repo, at, b"empty", 1, 1) == ()
 
 
-def test_what_takes_too_long_is_given_up(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slow_blame_is_ended(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is another process, so it can be ended."""
     at = commit(folder, {b"a": b"1\n"})
 

@@ -44,7 +44,9 @@ def counted(folder: Path, old: str, new: str) -> tuple[int, int]:
     max_examples=examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 @given(steps=histories())
-def test_any_commit_changed_what_git_says(tmp_path_factory: pytest.TempPathFactory, steps: list[Step]) -> None:
+def test_changed_files_equal_those_of_git_diff(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[Step]
+) -> None:
     """Roots, merges and all: against the first parent, file by file and line by line."""
     folder = tmp_path_factory.mktemp("drawn") / "1.git"
     ids = write(folder, steps)
@@ -65,7 +67,7 @@ def test_any_commit_changed_what_git_says(tmp_path_factory: pytest.TempPathFacto
     }
 
 
-def test_a_file_in_the_place_of_a_directory_is_all_that_came_and_went(folder: Path) -> None:
+def test_a_file_that_replaces_a_directory_adds_one_and_deletes_all(folder: Path) -> None:
     """And the other way round; a changed mode is a change."""
     one = commit(folder, {b"x/a": b"1", b"x/b/c": b"1", b"y": b"1", b"z": b"1", b"l": b"1"})
     modes = {b"z": b"100755", b"l": b"120000"}
@@ -99,7 +101,7 @@ def test_trees_that_hold_themselves_many_times_over_are_cut(folder: Path, monkey
     assert (tree_changes.files, tree_changes.truncated) == ((), True)
 
 
-def test_the_text_can_be_applied(folder: Path, tmp_path: Path) -> None:
+def test_the_patch_can_be_applied(folder: Path, tmp_path: Path) -> None:
     """`git apply` takes the one and `git am` the other, and both end in the same tree."""
     one = commit(folder, {b"a": b"1\n2\n", b"sp ace": b"x\n"})
     two = commit(folder, {b"a": b"1\n3\n", b"new": b"n\n", b"sp ace": None}, message=b"change it\n\nwhy\n")
@@ -117,7 +119,7 @@ def test_the_text_can_be_applied(folder: Path, tmp_path: Path) -> None:
         assert line(clone / ".git", "-C", str(clone), "write-tree") == found_commit.tree
 
 
-def test_roots_and_merges_have_text_too(folder: Path) -> None:
+def test_root_and_merge_commits_have_patches(folder: Path) -> None:
     """A root shows everything, a merge what it brought."""
     one = commit(folder, {b"a": b"1\n"})
     two = commit(folder, {b"b": b"2\n"}, branch="other", parents=[])
@@ -130,7 +132,7 @@ def test_roots_and_merges_have_text_too(folder: Path) -> None:
     assert b"+1\n" in b"".join(diff_text(repo, None, read_commit(repo, one).tree))
 
 
-def test_damage_is_damage(tmp_path: Path) -> None:
+def test_a_damaged_object_raises_an_error(tmp_path: Path) -> None:
     """Whoever meets it first."""
     folder = new_repository(tmp_path / "1.git")
     one = commit(folder, {b"a": b"1\n", b"d/x": b"1"})
@@ -147,7 +149,7 @@ def test_damage_is_damage(tmp_path: Path) -> None:
         changes_between(repo, old, new)
 
 
-def test_what_was_counted_is_not_counted_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_line_counts_are_cached(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever else is asked for along with it; only so many counts are kept."""
     ids = [commit(folder, {b"a": b"%d\n" % number}) for number in range(4)]
     repo = open_repository(folder)
@@ -176,7 +178,7 @@ def test_what_was_counted_is_not_counted_again(folder: Path, monkeypatch: pytest
     assert asked == [2, 1, 1, 1]
 
 
-def test_of_those_who_ask_for_a_count_at_once_one_counts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_concurrent_requests_count_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The others wait for it: a large commit takes seconds."""
     made = commit(folder, {b"a": b"1\n"})
     asked: list[int] = []

@@ -9,7 +9,7 @@ from holdfast.hosting.git.command_output import git_output, stream_output
 from tests.hosting.git.oracle import commit, git
 
 
-def test_pieces_make_the_whole(folder: Path) -> None:
+def test_chunks_join_to_the_whole_output(folder: Path) -> None:
     """However it is read."""
     commit(folder, {b"a": b"x" * 1_000_000})
     assert b"".join(stream_output(folder, "show", "main:a")) == git(folder, "show", "main:a")
@@ -24,7 +24,7 @@ def test_a_reader_that_has_enough_ends_the_command(folder: Path) -> None:
     pieces.close()  # type: ignore[attr-defined]  # it is a generator
 
 
-def test_a_command_that_fails_says_so(folder: Path) -> None:
+def test_a_failed_command_raises_an_error(folder: Path) -> None:
     """At the end of what it printed."""
     with pytest.raises(GitFailed):
         list(stream_output(folder, "show", "none"))

@@ -46,7 +46,7 @@ def test_a_commit_is_read_whole(folder: Path) -> None:
     assert read_commit(repo, commit_id) == find_commit(repo, commit_id) == expected
 
 
-def test_what_is_no_commit_is_not_found(folder: Path) -> None:
+def test_an_object_that_is_not_a_commit_is_not_found(folder: Path) -> None:
     """Neither another kind of object, nor half an id."""
     commit_id = commit(folder, {b"a": b"1"})
     repo = open_repository(folder)
@@ -71,7 +71,7 @@ def test_what_is_no_commit_is_not_found(folder: Path) -> None:
         (b"encoding \xff\n", b"x", "x"),
     ],
 )
-def test_a_message_is_text_whatever_it_was_written_in(encoding: bytes, written: bytes, read: str) -> None:
+def test_a_message_in_any_encoding_is_text(encoding: bytes, written: bytes, read: str) -> None:
     """What cannot be decoded is replaced, and the rest is there; names as well."""
     content = b"tree %s\nauthor %s <a@b> 1 +0000\ncommitter %s\n%s\n%s\n"
     created_commit = parse_commit("1" * 40, content % (TREE.encode(), written, WHO, encoding, written))
@@ -96,13 +96,13 @@ def test_a_message_is_text_whatever_it_was_written_in(encoding: bytes, written: 
         (b"A <a> 5 nonsense", Signature("A", "a", 5)),
     ],
 )
-def test_a_signature_is_read_as_far_as_it_makes_sense(written: bytes | None, read: Signature) -> None:
+def test_an_invalid_author_line_is_parsed_as_far_as_possible(written: bytes | None, read: Signature) -> None:
     """Old tools wrote all kinds of them."""
     assert parse_signature(written, None) == read
 
 
 @given(st.binary(max_size=200))
-def test_no_bytes_break_the_reader(content: bytes) -> None:
+def test_any_bytes_are_parsed_or_refused(content: bytes) -> None:
     """Either it is a commit, or it is damage."""
     for start in (b"", b"tree %s\n" % TREE.encode(), b"object %s\ntype commit\n" % TREE.encode()):
         for parse in (parse_commit, parse_tag):
@@ -158,7 +158,7 @@ def test_a_commit_with_odd_headers_is_read(folder: Path) -> None:
         parse_commit("1" * 40, b"tree %s\nparent nonsense\n\nmessage" % TREE.encode())
 
 
-def test_a_commit_of_files_is_as_git_would_have_it(folder: Path) -> None:
+def test_a_written_commit_equals_that_of_git(folder: Path) -> None:
     """Nothing is wrong with it, says git."""
     repo = open_repository(folder)
     files = {
@@ -181,7 +181,7 @@ def test_a_commit_of_files_is_as_git_would_have_it(folder: Path) -> None:
     assert read_commit(repo, commit_id).author == ADA
 
 
-def test_a_tag_is_as_git_would_have_it(folder: Path) -> None:
+def test_a_written_tag_equals_that_of_git(folder: Path) -> None:
     """With one end of line after its message, whatever came with it; a name git refuses is refused."""
     commit_id = commit(folder, {b"a": b"1"})
     repo = open_repository(folder)
@@ -197,7 +197,7 @@ def test_a_tag_is_as_git_would_have_it(folder: Path) -> None:
 @pytest.mark.parametrize(
     "path", ["", "/a", "a/", "a//b", "../a", "a/./b", ".git/config", "a/.GIT/x", "a\0b", "b/c"]
 )
-def test_files_cannot_lie_anywhere(folder: Path, path: str) -> None:
+def test_files_at_conflicting_paths_are_refused(folder: Path, path: str) -> None:
     """No tree is made then."""
     with pytest.raises(PathRefused):
         build_tree(open_repository(folder).write, {"b": b"", path: b""})

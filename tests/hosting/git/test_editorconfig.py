@@ -42,7 +42,7 @@ KEYS = ("charset", "indent_style", "indent_size", "end_of_line")
         ("", [""], ["a"]),
     ],
 )
-def test_a_selector_is_about_some_files(selector: str, fitting: list[str], others: list[str]) -> None:
+def test_a_selector_matches_files(selector: str, fitting: list[str], others: list[str]) -> None:
     """And not about others."""
     assert [path for path in fitting if not matches(selector, path)] == []
     assert [path for path in others if matches(selector, path)] == []
@@ -62,7 +62,7 @@ def test_matching_agrees_with_regular_expressions(selector: str, path: str) -> N
         assert matches(selector, path) == compile_glob(anywhere + pattern, "/").matches(path)
 
 
-def test_no_selector_takes_forever() -> None:
+def test_matching_takes_bounded_time() -> None:
     """However many stars there are, and however often they are nested."""
     began = time.monotonic()
     path = "a" * 900
@@ -73,7 +73,7 @@ def test_no_selector_takes_forever() -> None:
     assert time.monotonic() - began < 20
 
 
-def test_the_last_section_that_says_something_decides() -> None:
+def test_the_last_matching_section_wins() -> None:
     """Under each key; an empty value says nothing, and unset is not told."""
     text = """
         root = true
@@ -104,7 +104,7 @@ def test_the_last_section_that_says_something_decides() -> None:
 
 
 @given(st.text(), st.text())
-def test_nothing_breaks_it(text: str, path: str) -> None:
+def test_any_file_is_parsed_without_an_error(text: str, path: str) -> None:
     """Whatever somebody commits."""
     definition_for(text, path, KEYS)
     definition_for(f"[{text}]\ncharset=x", path, KEYS)

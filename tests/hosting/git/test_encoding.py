@@ -14,7 +14,7 @@ def test_any_bytes_can_be_shown_and_passed_on(name: bytes) -> None:
 
 
 @given(st.binary(), st.text())
-def test_any_text_can_be_made_fit_for_people(name: bytes, text: str) -> None:
+def test_any_text_can_be_made_printable(name: bytes, text: str) -> None:
     """What stands for bytes is shown, and real text stays as it is."""
     assert well_formed(argument(name)) == display_name(name)
     assert well_formed(text) == text

@@ -21,7 +21,7 @@ def test_files_are_found_by_words_in_their_paths(folder: Path) -> None:
     assert not names.is_cut
 
 
-def test_a_tree_without_end_is_looked_at_for_a_while(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_search_of_a_very_large_tree_is_bounded(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """And it is told that there is more."""
     monkeypatch.setattr(module, "MOST", 3)
     at = commit(folder, {b"%d" % number: b"x" for number in range(5)})

@@ -20,14 +20,14 @@ def folders(tmp_path: Path) -> Folders:
     return Folders(tmp_path / "data" / "repositories")
 
 
-def test_a_repository_lies_where_its_id_says(folders: Folders) -> None:
+def test_the_path_of_a_repository_is_derived_from_its_id(folders: Folders) -> None:
     """The low byte spreads them over 256 folders; the id names them."""
     assert folders.path(815) == folders.root / "2f" / "815.git"
     assert folders.path(1) == folders.root / "01" / "1.git"
 
 
 @pytest.mark.parametrize("repository_id", [0, -1, 2**63, 10**30])
-def test_what_is_no_id_has_no_place(folders: Folders, repository_id: int) -> None:
+def test_an_invalid_id_has_no_path(folders: Folders, repository_id: int) -> None:
     """Numbers no repository can have are refused, whatever they would name."""
     with pytest.raises(NoSuchFolder):
         folders.path(repository_id)
@@ -54,7 +54,7 @@ def test_all_ids_are_those_of_repositories(folders: Folders) -> None:
     assert set(Folders(folders.root / "nothing").all_ids()) == set()
 
 
-def test_its_size_counts_every_file(folders: Folders) -> None:
+def test_the_size_of_a_repository_counts_every_file(folders: Folders) -> None:
     """Objects that are added make it larger by at least their bytes."""
     path = new_repository(folders.path(7))
     before = folders.size(7)
@@ -64,7 +64,7 @@ def test_its_size_counts_every_file(folders: Folders) -> None:
         folders.size(8)
 
 
-def test_a_sweep_clears_what_a_crash_left(folders: Folders) -> None:
+def test_a_sweep_deletes_files_left_by_a_crash(folders: Folders) -> None:
     """Old half-made and half-deleted ones go; young ones may be someone's work; whole ones stay."""
     new_repository(folders.path(7))
     for name in (".making", ".leaving"):
@@ -77,14 +77,14 @@ def test_a_sweep_clears_what_a_crash_left(folders: Folders) -> None:
     assert folders.exists(7)
 
 
-def test_what_is_on_its_way_is_gone_afterwards(folders: Folders) -> None:
+def test_an_incoming_folder_is_deleted_afterwards(folders: Folders) -> None:
     """Whatever was put there."""
     with folders.incoming() as path:
         (path / "body").write_bytes(b"x")
     assert not path.exists()
 
 
-def test_a_data_folder_that_is_gone_is_not_made_again(folders: Folders) -> None:
+def test_a_missing_data_folder_is_not_created_again(folders: Folders) -> None:
     """What was kept elsewhere meanwhile would be missed once it is back."""
     folders.root.parent.rmdir()
     with pytest.raises(StorageUnavailable), folders.incoming():
@@ -92,7 +92,7 @@ def test_a_data_folder_that_is_gone_is_not_made_again(folders: Folders) -> None:
     assert not folders.root.parent.exists()
 
 
-def test_nobody_else_can_look_into_what_is_made(folders: Folders) -> None:
+def test_created_folders_are_private(folders: Folders) -> None:
     """Whatever the umask."""
     before = os.umask(0)
     try:

@@ -8,19 +8,19 @@ from holdfast.hosting.git.fsck import FsckResult, fsck
 from tests.hosting.git.oracle import commit, line, loose, unpack
 
 
-def test_nothing_is_wrong_with_a_sound_repository(folder: Path) -> None:
+def test_an_intact_repository_has_no_errors(folder: Path) -> None:
     """Nor with an empty one."""
     assert fsck(folder).whole
     commit(folder, {b"a": b"x"})
     assert fsck(folder) == FsckResult((), 0)
 
 
-def test_what_is_no_repository_is_not_whole(tmp_path: Path) -> None:
+def test_a_folder_that_is_not_a_repository_is_reported(tmp_path: Path) -> None:
     """Its check says so."""
     assert not fsck(tmp_path / "none").whole
 
 
-def test_a_check_finds_what_is_wrong(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_damage_is_reported(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Missing objects, damaged ones, refs that lead nowhere; and it does not drown in them."""
     commit(folder, {b"%d" % number: b"%d" % number for number in range(9)})
     unpack(folder)

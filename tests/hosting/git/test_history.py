@@ -40,7 +40,7 @@ def git_lines(folder: Path, *arguments: str | bytes) -> list[str]:
     cut=st.integers(0, 100),
     graph=st.booleans(),
 )
-def test_any_history_is_gits(
+def test_any_history_equals_that_of_git_log(
     tmp_path_factory: pytest.TempPathFactory, steps: list[Step], path: bytes, cut: int, *, graph: bool
 ) -> None:
     """All of it, below a path, between two times, without another one, since another one; listed and counted."""
@@ -74,7 +74,7 @@ def test_any_history_is_gits(
     assert ahead_behind(repo, start, other) == (int(left), int(right))
 
 
-def test_commits_come_with_all_they_say(folder: Path) -> None:
+def test_commits_are_returned_with_all_fields(folder: Path) -> None:
     """Newest first, in stretches."""
     created_commit_ids = [commit(folder, {b"a": b"%d" % number}, when=START + number) for number in range(5)]
     repo = open_repository(folder)
@@ -87,7 +87,7 @@ def test_commits_come_with_all_they_say(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("wrong", ["main", "--all", "0" * 40, "", "HEAD~1", "-1"])
-def test_only_commits_that_are_there_have_a_history(folder: Path, wrong: str) -> None:
+def test_an_unknown_commit_has_no_history(folder: Path, wrong: str) -> None:
     """Nothing else ever reaches the git program."""
     commit_id = commit(folder, {b"a": b"1"})
     repo = open_repository(folder)
@@ -118,7 +118,7 @@ def test_only_commits_that_are_there_have_a_history(folder: Path, wrong: str) ->
         "\ud800",
     ],
 )
-def test_a_path_is_a_path_and_nothing_else(folder: Path, path: bytes | str) -> None:
+def test_a_path_is_not_parsed_as_a_pattern_or_an_option(folder: Path, path: bytes | str) -> None:
     """Neither a pattern nor an option."""
     commit_id = commit(folder, {b"a": b"1"})
     repo = open_repository(folder)
@@ -146,7 +146,7 @@ def test_histories_may_have_nothing_in_common(folder: Path) -> None:
     assert ahead_behind(repo, two, alone) == (2, 1)
 
 
-def test_a_missing_commit_in_between_is_damage(folder: Path) -> None:
+def test_a_missing_parent_raises_an_error(folder: Path) -> None:
     """Not the end of the history."""
     one = commit(folder, {b"a": b"1"})
     commit(folder, {b"a": b"2"})
@@ -191,7 +191,7 @@ def test_a_commit_whose_clock_is_wrong_is_listed(folder: Path) -> None:
     assert commit_ids(repo, commit_range(repo, commit_id)) == tuple(git_lines(folder, commit_id))
 
 
-def test_what_is_only_on_one_branch(folder: Path) -> None:
+def test_commits_of_one_branch_only_are_listed(folder: Path) -> None:
     """Newest first; a branch whose name begins like another's is another one."""
     first = commit(folder, {b"a": b"1"}, when=START)
     second = commit(folder, {b"a": b"2"}, when=START + 2)

@@ -5,7 +5,7 @@ from pathlib import Path
 from holdfast.hosting.git import history_cache
 
 
-def test_the_last_few_answers_about_a_path_are_kept(tmp_path: Path) -> None:
+def test_recent_results_for_a_path_are_cached(tmp_path: Path) -> None:
     """Older ones go; other paths are not touched."""
     assert history_cache.load(tmp_path, b"a") == {}
     history_cache.save(tmp_path, b"b", "start", b"other")
@@ -17,7 +17,7 @@ def test_the_last_few_answers_about_a_path_are_kept(tmp_path: Path) -> None:
     assert history_cache.load(tmp_path, b"b") == {"start": b"again"}
 
 
-def test_a_damaged_file_is_made_anew(tmp_path: Path) -> None:
+def test_a_damaged_cache_file_is_rebuilt(tmp_path: Path) -> None:
     """Nobody has to look after it."""
     history_cache.save(tmp_path, b"a", "start", b"x")
     (tmp_path / history_cache.PLACE).write_bytes(b"nonsense" * 100)
@@ -26,7 +26,7 @@ def test_a_damaged_file_is_made_anew(tmp_path: Path) -> None:
     assert history_cache.load(tmp_path, b"a") == {"start": b"x"}
 
 
-def test_a_place_that_cannot_be_written_is_no_trouble(tmp_path: Path) -> None:
+def test_a_cache_that_cannot_be_written_is_ignored(tmp_path: Path) -> None:
     """The answer is simply not kept."""
     (tmp_path / "holdfast").write_bytes(b"")
     history_cache.save(tmp_path, b"a", "start", b"x")

@@ -7,7 +7,7 @@ from holdfast.hosting.store import accounts
 from holdfast.hosting.store.database import Database
 
 
-def test_people_appear_as_they_want_to(database: Database) -> None:
+def test_authors_have_the_name_and_address_of_their_settings(database: Database) -> None:
     """By full name without what git cannot keep, and with an address that stands for a hidden one."""
     admin = accounts.find_user(database, "admin")
     assert (commit_name(admin), commit_email(admin)) == ("admin", f"{admin.id}+admin@noreply.localhost")

@@ -33,7 +33,7 @@ from tests.hosting.git.oracle import commit
         (b"two\nlines.c", "C"),
     ],
 )
-def test_a_file_is_known_by_its_name(path: bytes, language: str | None) -> None:
+def test_a_language_is_recognized_by_the_file_name(path: bytes, language: str | None) -> None:
     """Data, prose and what others wrote do not count."""
     assert language_of(path) == language
 

@@ -40,7 +40,7 @@ def expected_commits(repo: Repo, commit: str, directory: bytes) -> dict[bytes, s
 
 @settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(histories(), st.booleans(), st.sampled_from([0, 2, 48]), st.booleans())
-def test_answers_are_gits(tmp_path: Path, steps: list[Step], filtered: bool, near: int, backwards: bool) -> None:  # noqa: FBT001
+def test_results_equal_those_of_git(tmp_path: Path, steps: list[Step], filtered: bool, near: int, backwards: bool) -> None:  # noqa: FBT001
     """For every directory and path of every commit, whatever was asked before."""
     folder = tmp_path / "drawn.git"
     shutil.rmtree(folder, ignore_errors=True)
@@ -102,7 +102,7 @@ def test_a_commit_on_top_costs_only_what_it_changed(
     assert expected_commits(repo, ids[9], b"dir") == expected(repo.folder, ids[9], b"dir")
 
 
-def test_what_is_kept_can_be_deleted_or_damaged(linear: tuple[Repo, list[str]]) -> None:
+def test_a_deleted_or_damaged_cache_is_rebuilt(linear: tuple[Repo, list[str]]) -> None:
     """Then it is found out again."""
     repo, ids = linear
     file = repo.folder / history_cache.PLACE

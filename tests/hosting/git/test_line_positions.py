@@ -14,7 +14,7 @@ def joined(lines: list[bytes]) -> bytes:
 
 
 @given(st.sets(st.integers(0, 29), max_size=12), st.lists(st.integers(0, 29), max_size=6))
-def test_a_line_is_where_its_content_is(deleted: set[int], inserted: list[int]) -> None:
+def test_a_line_is_mapped_to_its_content(deleted: set[int], inserted: list[int]) -> None:
     """Every line of the old file is unique, so that the answer is known; a deleted one is gone."""
     new: list[bytes] = []
     for index, line in enumerate(OLD):
@@ -50,7 +50,7 @@ def test_long_lines_are_cut() -> None:
     assert len(hunk_around(b"", b"x" * 5000 + b"\n", 1, is_old_side=False)) < 1100
 
 
-def test_a_file_knows_its_lines() -> None:
+def test_the_lines_of_a_file_are_counted() -> None:
     """With and without a line break at its end; an empty one has one to comment on."""
     assert FileAt("a", "", b"a\nb\n").has_line(2)
     assert FileAt("a", "", b"a\nb").has_line(2)

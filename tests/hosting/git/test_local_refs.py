@@ -47,7 +47,7 @@ def test_a_name_that_becomes_free_can_be_a_folder_at_once(repo: Repo) -> None:
     assert b"refs/heads/a/b" in written(repo)
 
 
-def test_a_name_that_is_no_text_is_written_too(repo: Repo) -> None:
+def test_a_name_that_is_not_utf8_is_written(repo: Repo) -> None:
     """Its bytes are those that were pushed."""
     head = oracle.line(repo.folder, "rev-parse", "main")
     write_refs(repo, {"refs/heads/caf\udce9": head, "refs/heads/x": head})

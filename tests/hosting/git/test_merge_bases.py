@@ -16,7 +16,7 @@ from tests.hosting.git.oracle import git
 
 @settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
 @given(steps=histories())
-def test_the_bases_are_those_of_git(steps: list[Step]) -> None:
+def test_merge_bases_equal_those_of_git(steps: list[Step]) -> None:
     """For every pair of commits, also across roots, criss-cross merges and wrong clocks."""
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch, "1.git")
@@ -37,7 +37,7 @@ def straight(length: int) -> list[Step]:
     return [*trunk, Step((0,), length * 10, {})]
 
 
-def test_git_is_asked_when_the_base_is_far(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_git_computes_a_distant_merge_base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """After so many commits it is faster; both give the same answer."""
     folder = tmp_path / "1.git"
     ids = write(folder, straight(20))

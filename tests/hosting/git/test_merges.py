@@ -134,7 +134,7 @@ def is_ancestor_of(draft: Draft, commit: str, other: str) -> bool:
 
 @settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
 @given(drawn=branches())
-def test_every_style_makes_what_git_makes(drawn: Drawn) -> None:
+def test_every_merge_style_equals_that_of_git(drawn: Drawn) -> None:
     """Tree for tree, with the same authors and messages, and the same files in conflict."""
     with tempfile.TemporaryDirectory() as scratch:
         bare = Path(scratch, "bare.git")
@@ -170,7 +170,7 @@ ROOT = Step((), 0, {b"a": WHOLE, b"b": b"b\n", b"dir/c": b"c\n"})
         ],
     ],
 )
-def test_histories_that_chance_rarely_draws(tmp_path: Path, steps: list[Step]) -> None:
+def test_rare_histories_merge_like_git(tmp_path: Path, steps: list[Step]) -> None:
     """The last two commits are merged, either into the other."""
     ids = write(tmp_path / "bare.git", steps)
     compare_styles(tmp_path / "bare.git", tmp_path / "work", ids[-2], ids[-1])
@@ -237,7 +237,7 @@ def work(tmp_path: Path) -> Git:
         ("main", "alone", False),
     ],
 )
-def test_two_commits_merge_or_they_do_not(work: Git, base: str, head: str, *, clean: bool) -> None:
+def test_a_merge_check_tells_whether_two_commits_merge(work: Git, base: str, head: str, *, clean: bool) -> None:
     """Ahead, behind, apart and with nothing in common; nothing is written for finding out."""
     folder = work.folder / ".git"
     before = sorted(path for path in (folder / "objects").rglob("*"))
@@ -247,7 +247,7 @@ def test_two_commits_merge_or_they_do_not(work: Git, base: str, head: str, *, cl
     assert sorted(path for path in (folder / "objects").rglob("*")) == before
 
 
-def test_what_takes_too_long_is_not_waited_for(work: Git, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slow_merge_is_ended(work: Git, monkeypatch: pytest.MonkeyPatch) -> None:
     """It counts as not mergeable, and is tried again the next time."""
     repo = open_repository(work.folder / ".git")
     ids = [work("rev-parse", name) for name in ("main", "same")]
@@ -328,7 +328,7 @@ def test_a_rebase_merge_joins_the_replayed_commits(work: Git) -> None:
     assert replayed.id != head
 
 
-def test_what_base_has_already_or_shares_nothing_with_is_refused(work: Git) -> None:
+def test_merged_and_unrelated_heads_are_refused(work: Git) -> None:
     """Each with an error of its own, in all styles."""
     repo = open_repository(work.folder / ".git")
     main, older, alone = (work("rev-parse", name) for name in ("main", "main~1", "alone"))
