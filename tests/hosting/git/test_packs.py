@@ -32,7 +32,7 @@ def repository(tmp_path: Path) -> Path:
 
 
 @given(blobs)
-def test_objects_come_back_as_they_were(objects: list[PackedObject]) -> None:
+def test_packed_objects_are_read_unchanged(objects: list[PackedObject]) -> None:
     """In their order, whatever they hold."""
     pack = encode_pack(objects)
     assert decode_pack(pack) == objects
@@ -69,7 +69,7 @@ def test_git_reads_a_pack(repository: Path) -> None:
         assert run(repository, "cat-file", "blob", object_id("blob", entry.content)) == entry.content
 
 
-def test_a_pack_of_git_with_deltas_is_left_to_git(repository: Path) -> None:
+def test_a_pack_with_deltas_is_decoded_by_git(repository: Path) -> None:
     """One without is read here."""
     ids = [
         run(repository, "hash-object", "-w", "--stdin", input=b"line\n" * 2000 + b"%d" % number).decode()

@@ -101,14 +101,14 @@ def hunk(old: str, new: str, path: str = "a") -> bytes:
         (SUBMODULE, "submodules"),
     ],
 )
-def test_what_does_not_apply_says_why(folder: Path, patch: bytes, message: str) -> None:
+def test_a_patch_that_does_not_apply_is_refused_with_a_reason(folder: Path, patch: bytes, message: str) -> None:
     """In git's words."""
     repo, tree = repository(folder)
     with pytest.raises(FileRefused, match=message):
         apply_patch(repo, tree, patch, most_bytes=MOST)
 
 
-def test_what_is_too_much_is_refused(folder: Path) -> None:
+def test_a_patch_that_is_too_large_is_refused(folder: Path) -> None:
     """By the number of files, by what is there, by what a binary change declares, and by what comes of it."""
     repo, tree = repository(folder)
     new = "diff --git a/{0} b/{0}\nnew file mode 100644\n--- /dev/null\n+++ b/{0}\n@@ -0,0 +1 @@\n+x\n"

@@ -22,7 +22,7 @@ def written(hunks: list[Hunk]) -> list[str]:
 
 @settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(old=texts, new=texts)
-def test_lines_are_those_git_tells(tmp_path: Path, old: list[bytes], new: list[bytes]) -> None:
+def test_lines_equal_those_of_git_diff(tmp_path: Path, old: list[bytes], new: list[bytes]) -> None:
     """In the same order, with the same signs, whatever the text is."""
     (tmp_path / "old").write_bytes(b"".join(old))
     (tmp_path / "new").write_bytes(b"".join(new))
@@ -121,7 +121,7 @@ def test_large_files_are_not_compared(folder: Path) -> None:
     assert hunks_of(repo, file, most=10) is None
 
 
-def test_two_repositories_are_told_apart(tmp_path: Path) -> None:
+def test_patches_of_two_repositories_are_cached_apart(tmp_path: Path) -> None:
     """Answers are kept for each by itself."""
     for name in ("one", "two"):
         folder = new_repository(tmp_path / f"{name}.git")

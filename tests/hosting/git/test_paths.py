@@ -44,7 +44,7 @@ PATHS = st.lists(NAMES, min_size=1, max_size=4).map("/".join)
     ("given", "wanted"),
     [("a", "a"), ("/a/", "a"), ("a//b", "a/b"), ("./a/./b", "a/b"), ("a/../b", "b"), ("../../a", "a"), ("..", "")],
 )
-def test_cleaning(given: str, wanted: str) -> None:
+def test_a_path_is_normalized(given: str, wanted: str) -> None:
     """Dots and slashes lead where they would on a disk, never above the root."""
     assert paths.clean(given) == wanted
 
@@ -52,20 +52,20 @@ def test_cleaning(given: str, wanted: str) -> None:
 @pytest.mark.parametrize(
     "path", [".git", ".GIT/x", "a/.gIt", "git~1", ".git . .", ".git:x", ".git:\nx", "a\\.git", ".\u200cgit"]
 )
-def test_disguises_of_git_are_known(path: str) -> None:
+def test_disguised_names_of_dot_git_are_refused(path: str) -> None:
     """In any case, with ignored code points, shortened, with dots and spaces at the end, and as a stream."""
     assert not paths.may_hold_file(path)
 
 
 @pytest.mark.parametrize("path", ["a\nb", "a\n", "\t", "a/\x01/b", "\x7f", "a\r", "\x1b[31m"])
-def test_control_characters_are_fine_but_for_one(path: str) -> None:
+def test_control_characters_except_nul_are_accepted(path: str) -> None:
     """Git takes them all, and NUL ends a name."""
     assert paths.may_hold_file(path)
     assert not paths.may_hold_file(f"{path}\0")
 
 
 @pytest.mark.parametrize("path", [".gitignore", ".github/x", "git", "agit~1", "git~2", ".gitx", "a.git", "x\\y"])
-def test_names_that_only_look_like_it_are_fine(path: str) -> None:
+def test_names_similar_to_dot_git_are_accepted(path: str) -> None:
     """They are files like any other."""
     assert paths.may_hold_file(path)
 
@@ -77,7 +77,7 @@ def test_names_that_only_look_like_it_are_fine(path: str) -> None:
         *("gitmod~1", "GITATT~4", "gi7eba~1", "gi7d29~2", "gi~12345", "~1234567"),
     ],
 )
-def test_what_git_reads_is_a_plain_file(name: str) -> None:
+def test_files_that_git_reads_must_be_plain_files(name: str) -> None:
     """No link and no directory may stand in its place, also under the names NTFS gives it."""
     assert paths.may_hold_file(f"a/{name}")
     assert not paths.may_hold_file(f"a/{name}/b")
@@ -85,7 +85,7 @@ def test_what_git_reads_is_a_plain_file(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["modules", "gitmod~5", "gift~2", "~1", ".gitignore", ".gitmodules2"])
-def test_other_names_are_anyones(name: str) -> None:
+def test_other_names_are_not_special(name: str) -> None:
     """They only resemble what git reads."""
     assert paths.may_hold_file(f"a/{name}/b")
     assert paths.may_hold_link(f"a/{name}")
@@ -155,7 +155,7 @@ def test_a_path_is_cleaned_as_if_the_repository_were_the_root(path: str) -> None
 
 
 @pytest.mark.parametrize("path", [".git", "a/.GIT", ".Git/config", "./.git", "/", ".", "a/.."])
-def test_a_path_nothing_lies_at_is_refused(path: str) -> None:
+def test_an_impossible_path_is_refused(path: str) -> None:
     """Git's own folder in any spelling, and what says something but leads nowhere."""
     with pytest.raises(PathRefused) as refused:
         requested_path(path)

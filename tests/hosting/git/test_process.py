@@ -42,7 +42,7 @@ def opened() -> int:
 
 
 @LOOPS
-def test_output_arrives_as_it_is_printed(bare: Path, loop: type[asyncio.AbstractEventLoop]) -> None:
+def test_output_is_streamed(bare: Path, loop: type[asyncio.AbstractEventLoop]) -> None:
     """The first line is there while the command still runs; ending early ends all of it, and no zombie stays."""
 
     async def play() -> None:
@@ -79,7 +79,7 @@ def test_a_failure_comes_after_the_output(bare: Path, loop: type[asyncio.Abstrac
         runner.run(play())
 
 
-def test_a_command_that_stands_still_is_ended(bare: Path) -> None:
+def test_a_command_without_progress_is_ended(bare: Path) -> None:
     """Patience is counted from the last output."""
 
     async def play() -> None:
@@ -131,7 +131,7 @@ def test_a_command_gets_its_descriptors_and_no_others(bare: Path, loop: type[asy
         runner.run(play())
 
 
-def test_a_limit_is_set_before_the_command_is_fed(bare: Path) -> None:
+def test_a_limit_is_set_before_input_is_written(bare: Path) -> None:
     """What it starts once it has read something is bound by it too."""
 
     async def play() -> None:
@@ -146,7 +146,7 @@ def test_a_limit_is_set_before_the_command_is_fed(bare: Path) -> None:
     asyncio.run(play())
 
 
-def test_no_descriptor_is_lost(bare: Path) -> None:
+def test_no_file_descriptor_leaks(bare: Path) -> None:
     """After many commands the service has as many descriptors open as before."""
 
     async def play() -> None:
@@ -163,7 +163,7 @@ def test_no_descriptor_is_lost(bare: Path) -> None:
 
 
 @LOOPS
-def test_a_descriptor_is_closed_once_and_by_one(loop: type[asyncio.AbstractEventLoop]) -> None:
+def test_a_file_descriptor_is_closed_once(loop: type[asyncio.AbstractEventLoop]) -> None:
     """Closed twice, its number may belong to another thread the second time."""
 
     async def play() -> None:

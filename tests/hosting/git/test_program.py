@@ -27,14 +27,14 @@ def forget() -> Iterator[None]:
     program.find_git.cache_clear()
 
 
-def test_it_returns_what_git_printed(bare: Path) -> None:
+def test_the_output_of_git_is_returned(bare: Path) -> None:
     """Standard input goes in, standard output comes back."""
     oid = program.run(bare, "hash-object", "-w", "--stdin", input=b"hello\n").decode().strip()
     assert oid == "ce013625030ba8dba906f756967f9e9ca394464a"
     assert program.run(bare, "cat-file", "blob", oid) == b"hello\n"
 
 
-def test_nothing_is_inherited(bare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_environment_variable_is_inherited(bare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither variables nor a home folder of whoever started the service reach git."""
     (tmp_path / ".gitconfig").write_text("[user]\n\tname = Mallory\n")
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -47,7 +47,7 @@ def test_nothing_is_inherited(bare: Path, tmp_path: Path, monkeypatch: pytest.Mo
     assert names.isdisjoint({"USER", "LOGNAME", "PYTHONPATH", "VIRTUAL_ENV", "PYTEST_CURRENT_TEST"})
 
 
-def test_a_failure_says_which_command_and_keeps_the_complaint_apart(bare: Path) -> None:
+def test_an_error_has_the_command_and_its_stderr(bare: Path) -> None:
     """The message can be logged; what git printed, which may quote a client, is kept beside it."""
     with pytest.raises(GitFailed) as caught:
         program.run(bare, "cat-file", "blob", "0" * 40)
@@ -62,7 +62,7 @@ def test_a_command_that_takes_too_long_is_ended_with_all_it_started(bare: Path, 
         program.run(bare, "-c", "alias.nap=!sleep 60; true", "nap", timeout=0.2)
 
 
-def test_a_missing_git_is_said_clearly(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, forget: None) -> None:
+def test_a_missing_git_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, forget: None) -> None:
     """Without git there is an error that says so."""
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(GitMissing, match="not installed"):
@@ -73,7 +73,7 @@ def test_a_missing_git_is_said_clearly(monkeypatch: pytest.MonkeyPatch, tmp_path
     ("said", "problem"),
     [("git version 2.35.9", "is git 2.35; version 2.36 or newer"), ("hello", "is not the git program")],
 )
-def test_a_git_we_cannot_use_is_refused(
+def test_an_unsupported_version_of_git_is_refused(
     said: str, problem: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, forget: None
 ) -> None:
     """One that is too old, or something else of the same name, is named with what is needed."""
@@ -85,7 +85,7 @@ def test_a_git_we_cannot_use_is_refused(
         program.find_git()
 
 
-def test_a_newer_git_is_welcome(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, forget: None) -> None:
+def test_a_newer_version_of_git_is_accepted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, forget: None) -> None:
     """Versions are compared as numbers: 3.1 and 2.100 are newer than 2.36."""
     fake = tmp_path / "git"
     fake.write_text("#!/bin/sh\necho git version 2.100.0.rc1\n")

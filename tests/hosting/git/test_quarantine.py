@@ -30,7 +30,7 @@ def push(work: Client) -> Push:
     return Push(work.folder / ".git", (), {})
 
 
-def test_history_that_is_kept_is_a_fast_forward(work: Client) -> None:
+def test_an_update_that_keeps_history_is_a_fast_forward(work: Client) -> None:
     """Forward keeps it, backward and sideways do not; new keeps, deleted does not."""
     old, new, side = work.head("main~1"), work.head("main"), work.head("side")
     changes = [(old, new), (new, new), (ZERO, new), (new, old), (new, side), (new, ZERO)]
@@ -38,7 +38,7 @@ def test_history_that_is_kept_is_a_fast_forward(work: Client) -> None:
     assert stored == [True, True, True, False, False, False]
 
 
-def test_replacing_a_tag_of_a_file_loses_it(work: Client) -> None:
+def test_replacing_a_tag_of_a_blob_is_not_a_fast_forward(work: Client) -> None:
     """What is no commit has no history to go forward in."""
     blob = work.head("main:first.txt")
     assert not push(work).is_fast_forward(RefUpdate("refs/tags/x", blob, work.head("main")))
@@ -71,7 +71,7 @@ def test_a_moved_file_changes_both_paths(work: Client) -> None:
     assert moved == {"first.txt", "renamed.txt"}
 
 
-def test_commits_are_those_that_are_new(work: Client) -> None:
+def test_new_commits_are_listed(work: Client) -> None:
     """Between old and new, or, for a new reference, those no reference had; an option-like name is no option."""
     here = push(work)
     main, side = work.head("main"), work.head("side")
@@ -85,7 +85,7 @@ def test_commits_are_those_that_are_new(work: Client) -> None:
     assert here.commits(RefUpdate("refs/heads/x", new, ZERO)) == []
 
 
-def test_an_annotated_tag_stands_for_its_commit(work: Client) -> None:
+def test_an_annotated_tag_is_peeled_to_its_commit(work: Client) -> None:
     """Through the tag, the paths and commits are those of what it names."""
     work.git("tag", "--annotate", "--message", "x", "v1")
     assert push(work).commit(work.head("v1")) == work.head()
@@ -150,7 +150,7 @@ def test_every_other_name_can_be_pushed_to(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["refs/heads/HEAD", "refs/tags/@", "refs/heads/refs/heads/main"])
-def test_a_name_that_is_there_already_can_be_deleted(name: str) -> None:
+def test_an_existing_ref_of_any_name_can_be_deleted(name: str) -> None:
     """Earlier versions let some in."""
     assert refused_names([RefUpdate(name, "1" * 40, ZERO)]) == []
 

@@ -11,7 +11,7 @@ from holdfast.hosting.git.quarantine import PushRejection
 from holdfast.hosting.store.ref_updates import RefUpdate
 
 
-def test_hooks_are_put_back_when_they_differ(tmp_path: Path) -> None:
+def test_changed_hooks_are_written_again(tmp_path: Path) -> None:
     """Missing, changed or not runnable, they are written anew; nothing else lies beside them."""
     folder = tmp_path / "hooks"
     receive_hooks.install(folder)
@@ -26,7 +26,7 @@ def test_hooks_are_put_back_when_they_differ(tmp_path: Path) -> None:
     assert sorted(path.name for path in folder.iterdir()) == ["pre-receive", "proc-receive"]
 
 
-def test_a_refusal_cannot_end_itself_early() -> None:
+def test_a_rejection_message_cannot_end_the_report() -> None:
     """Whatever a reference or a reason holds, it stays on its line."""
     verdict = receive_hooks.verdict([PushRejection("refs/heads/a\n.\n0", "no\r\x1b[31m")])
     assert verdict.startswith(b"1\n")
@@ -44,7 +44,7 @@ def heard(content: bytes) -> asyncio.StreamReader:
     return reader
 
 
-def test_what_the_hook_says_is_read() -> None:
+def test_the_request_of_the_hook_is_parsed() -> None:
     """Lines up to the full stop; folders that are empty are none."""
 
     async def play() -> None:
@@ -61,7 +61,7 @@ def test_what_the_hook_says_is_read() -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"a b refs/heads/x\n", b"a b refs/he"])
-def test_half_a_report_is_an_error(content: bytes) -> None:
+def test_a_truncated_report_is_an_error(content: bytes) -> None:
     """Without its full stop, a list of changes may lack some."""
 
     async def play() -> None:
@@ -85,7 +85,7 @@ def test_commands_and_options_are_read_from_packets() -> None:
     asyncio.run(play())
 
 
-def test_a_report_answers_for_each_ref() -> None:
+def test_a_report_has_the_status_of_each_ref() -> None:
     """The first reason counts; none holds a line's end or goes on without end."""
     changes = [RefUpdate("refs/heads/a", "1", "2"), RefUpdate("refs/heads/\udce9", "1", "2")]
     refusals = [PushRejection("refs/heads/a", "no\nok refs/heads/a"), PushRejection("refs/heads/a", "later")]

@@ -46,7 +46,7 @@ def test_other_names_are_accepted(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["-a", "--all", "HEAD", "a..b"])
-def test_no_branch_is_made_that_git_makes_none_of(name: str) -> None:
+def test_names_that_git_refuses_for_branches_are_refused(name: str) -> None:
     """A ref may have such a name, but a branch of it would be taken for something else."""
     with pytest.raises(RefRefused):
         check_new_branch(name)
@@ -118,7 +118,7 @@ def test_a_name_that_is_not_utf8_is_shown_and_found(repo: Repo) -> None:
     assert branch(repo, "caf\udce9") == ref
 
 
-def test_tags_lead_to_commits_or_nowhere(repo: Repo) -> None:
+def test_tags_are_peeled_to_commits(repo: Repo) -> None:
     """Through as many tags as there are."""
     main, nested, blob = ids(repo.folder, "main", "nested", "refs/tags/blob")
     assert commit_of(repo, nested) == main == commit_of(repo, main)
@@ -161,7 +161,7 @@ def test_a_name_in_a_query_is_a_full_ref_a_tag_a_branch_or_a_commit(repo: Repo) 
         assert resolve(repo, wrong, "main") is None
 
 
-def test_an_expression_stands_for_what_git_says(repo: Repo) -> None:
+def test_an_expression_resolves_as_in_git(repo: Repo) -> None:
     """Archives can be had of anything `git rev-parse` knows."""
     main = line(repo.folder, "rev-parse", "main")
     said = (
@@ -212,14 +212,14 @@ def test_a_ref_and_a_path_are_told_apart(repo: Repo) -> None:
     assert split_ref_path(repo, "", "a/" * 20000, "main") == RefPath("branch", "main", main, "a/" * 20000)
 
 
-def test_a_damaged_ref_is_damage(repo: Repo) -> None:
+def test_a_damaged_ref_raises_an_error(repo: Repo) -> None:
     """And not a branch that is not there."""
     (repo.folder / "refs" / "heads" / "gone").write_text("garbage\n")
     with pytest.raises(GitDamaged):
         branch(repo, "gone")
 
 
-def test_a_detached_head_is_no_branch(repo: Repo) -> None:
+def test_a_detached_head_is_not_a_branch(repo: Repo) -> None:
     """A repository that came from elsewhere may have one."""
     (repo.folder / "HEAD").write_text(line(repo.folder, "rev-parse", "main") + "\n")
     assert head(repo) is None
@@ -228,7 +228,7 @@ def test_a_detached_head_is_no_branch(repo: Repo) -> None:
         head(repo)
 
 
-def test_a_path_finds_refs_wherever_they_lie(tmp_path: Path) -> None:
+def test_refs_are_found_loose_and_packed(tmp_path: Path) -> None:
     """In files, in folders, among the packed ones, and in both places at once."""
     folder = new_repository(tmp_path / "a.git")
     commit_id = commit(folder, {b"a": b"1"}, branch="main")

@@ -55,13 +55,13 @@ def test_git_follows_no_redirect(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("address", ["file:///etc", "/etc", "ssh://127.0.0.1/a", "ext::true", "git://127.0.0.1/a"])
-def test_git_speaks_no_other_protocol(folder: Path, address: str) -> None:
+def test_git_uses_no_other_protocol(folder: Path, address: str) -> None:
     """Even if such an address came this far."""
     with pytest.raises(RemoteFailed):
         fetch(folder, GitRemote(address, "127.0.0.1", 80, ("127.0.0.1",)), LIMITS)
 
 
-def test_a_server_that_takes_too_long_is_given_up(folder: Path) -> None:
+def test_a_slow_server_times_out(folder: Path) -> None:
     """After the seconds of the setting."""
     with http_stub({"/a.git/info/refs": (200, advertised())}, delay=30) as stub:
         started = time.monotonic()

@@ -29,7 +29,7 @@ def test_a_repository_is_opened_once_per_thread(folder: Path) -> None:
     assert others[0] is not first
 
 
-def test_a_repository_in_the_place_of_another_is_not_taken_for_it(folder: Path) -> None:
+def test_a_repository_that_replaces_another_is_opened_again(folder: Path) -> None:
     """What was kept belongs to the folder that was there, not to its name."""
     commit_id = commit(folder, {b"a": b"1"})
     assert open_repository(folder).header(commit_id) is not None
@@ -40,7 +40,7 @@ def test_a_repository_in_the_place_of_another_is_not_taken_for_it(folder: Path) 
     assert open_repository(folder).header(commit_id) is None
 
 
-def test_only_so_many_are_kept_open(tmp_path: Path) -> None:
+def test_the_number_of_open_repositories_is_limited(tmp_path: Path) -> None:
     """The one used longest ago goes first."""
     first = open_repository(new_repository(tmp_path / "first"))
     for number in range(repository.KEPT_PER_THREAD):
@@ -48,7 +48,7 @@ def test_only_so_many_are_kept_open(tmp_path: Path) -> None:
     assert open_repository(tmp_path / "first") is not first
 
 
-def test_a_folder_that_is_no_repository_says_so(tmp_path: Path) -> None:
+def test_a_folder_that_is_not_a_repository_raises_an_error(tmp_path: Path) -> None:
     """Neither git's nor Python's own words reach the caller."""
     with pytest.raises(NoSuchFolder):
         open_repository(tmp_path)
@@ -57,7 +57,7 @@ def test_a_folder_that_is_no_repository_says_so(tmp_path: Path) -> None:
         open_repository(tmp_path)
 
 
-def test_longer_ids_are_refused_in_so_many_words(tmp_path: Path) -> None:
+def test_sha256_ids_are_refused_with_a_message(tmp_path: Path) -> None:
     """The library cannot read such a repository; whoever asks is told that."""
     run(None, "init", "--quiet", "--bare", "--object-format=sha256", str(tmp_path / "long"))
     with pytest.raises(GitUnsupported, match="SHA-256"):
@@ -89,7 +89,7 @@ def test_objects_are_read_from_packs_and_from_files(folder: Path, *, packed: boo
 
 
 @pytest.mark.parametrize("wrong", [ABSENT, ABSENT * 2, "", "HEAD", "A" * 40, "1" * 39, "1" * 64, "\udcff" * 40])
-def test_what_is_not_there_is_nothing(folder: Path, wrong: str) -> None:
+def test_a_missing_object_is_none(folder: Path, wrong: str) -> None:
     """An id nobody has, or no id at all, is nothing; where one must be, that is damage."""
     repo = open_repository(folder)
     assert repo.find(wrong) is None
@@ -113,7 +113,7 @@ def test_an_object_of_another_kind_is_not_returned(folder: Path) -> None:
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
 @given(cut=st.floats(0, 0.99))
-def test_a_truncated_file_is_damage_and_nothing_hangs(folder: Path, cut: float) -> None:
+def test_a_truncated_file_raises_an_error(folder: Path, cut: float) -> None:
     """The library alone would never come back from most of these."""
     blob = git(folder, "hash-object", "-w", "--stdin", input=b"hello world" * 100).decode().strip()
     path = loose(folder, blob)
@@ -130,7 +130,7 @@ def test_a_truncated_file_is_damage_and_nothing_hangs(folder: Path, cut: float) 
     "content",
     [b"garbage", deflated(b"blob", b"other"), deflated(b"what", b"hello"), deflated(b"blob", b"x")[:-6]],
 )
-def test_a_file_that_holds_something_else_is_damage(folder: Path, content: bytes) -> None:
+def test_a_file_of_another_object_raises_an_error(folder: Path, content: bytes) -> None:
     """The id is held against what is in the file."""
     blob = git(folder, "hash-object", "-w", "--stdin", input=b"hello").decode().strip()
     loose(folder, blob).write_bytes(content)
@@ -138,7 +138,7 @@ def test_a_file_that_holds_something_else_is_damage(folder: Path, content: bytes
         open_repository(folder).find(blob)
 
 
-def test_a_truncated_pack_is_damage_and_kills_nothing(folder: Path) -> None:
+def test_a_truncated_pack_raises_an_error(folder: Path) -> None:
     """Reading it through the library would end the whole process."""
     commit(folder, {b"%d" % number: os.urandom(3000) for number in range(30)})
     git(folder, "repack", "-adq")
@@ -149,7 +149,7 @@ def test_a_truncated_pack_is_damage_and_kills_nothing(folder: Path) -> None:
         open_repository(folder)
 
 
-def test_what_is_written_is_what_git_would_write(folder: Path) -> None:
+def test_written_objects_equal_those_of_git(folder: Path) -> None:
     """Ids are the same, and writing twice is writing once."""
     repo = open_repository(folder)
     commit_id = repo.write("blob", b"hello")
@@ -158,7 +158,7 @@ def test_what_is_written_is_what_git_would_write(folder: Path) -> None:
     assert git(folder, "cat-file", "blob", commit_id) == b"hello"
 
 
-def test_a_pack_that_came_later_is_found(folder: Path) -> None:
+def test_a_pack_added_later_is_found(folder: Path) -> None:
     """A repository kept open sees what a push or a collection has written since."""
     repo = open_repository(folder)
     commit_id = commit(folder, {b"a": b"1"})

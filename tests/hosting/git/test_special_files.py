@@ -27,7 +27,7 @@ MODULES = b'[submodule "%s"]\n\tpath = %s\n\turl = %s\n\tupdate = %s\n'
         (".gitattributes", b"x" * 2047),
     ],
 )
-def test_we_and_git_agree(folder: Path, path: str, content: bytes) -> None:
+def test_checks_agree_with_git_fsck(folder: Path, path: str, content: bytes) -> None:
     """What we let through, git lets through; what git refuses, we refuse."""
     repo = open_repository(folder)
     draft = Draft(repo)
@@ -37,7 +37,7 @@ def test_we_and_git_agree(folder: Path, path: str, content: bytes) -> None:
     assert (special_files.problem_with(path, content) is None) == (checked.returncode == 0), checked.stderr
 
 
-def test_other_files_are_nobodys_business() -> None:
+def test_other_files_are_not_checked() -> None:
     """Only the names git reads count, in every disguise."""
     assert special_files.is_special("a/.GITMODULES")
     assert special_files.is_special(".gitattributes ")
@@ -51,7 +51,7 @@ HOSTILE = b"*a*a*a**/*a*a*a**/*a*a*a**/b filter=lfs\n"
 
 
 @pytest.mark.parametrize("pattern", [b"*.psd", b"assets/**/*.psd", b"**/textures/**/*.psd", b"a*b*c*d.psd", b"x"])
-def test_what_people_write_is_cheap(pattern: bytes) -> None:
+def test_common_patterns_are_cheap(pattern: bytes) -> None:
     """Hundreds of lines of it, and in deep directories."""
     assert matching_cost((pattern + b" filter=lfs diff=lfs merge=lfs -text\n") * 300, PATH) < MAX_MATCHING_COST
     assert matching_cost(pattern + b" filter=lfs\n", PATH * 5) < MAX_MATCHING_COST
@@ -66,11 +66,11 @@ def test_what_people_write_is_cheap(pattern: bytes) -> None:
         (b"*a" * 900 + b" filter=lfs\n", b"a" * 200),
     ],
 )
-def test_what_would_take_for_ever_is_known(content: bytes, path: bytes) -> None:
+def test_expensive_patterns_are_recognized(content: bytes, path: bytes) -> None:
     """Before anybody tries."""
     assert matching_cost(content, path) > MAX_MATCHING_COST
 
 
-def test_a_file_without_stars_is_no_matching_cost() -> None:
+def test_a_file_without_wildcards_costs_nothing_to_match() -> None:
     """However long it is."""
     assert matching_cost(b"a.psd filter=lfs\n" * 10_000, PATH) == 0

@@ -49,14 +49,14 @@ def test_a_folder_is_a_dictionary_in_gits_order(steps: list[tuple[bytes, str, in
     assert (again.keys, again.rows) == (folder.keys, folder.rows)
 
 
-def test_an_id_that_looks_like_an_entry_is_none() -> None:
+def test_an_id_that_looks_like_an_entry_is_not_parsed_as_one() -> None:
     """Ids are any twenty bytes, also those of a name between two others."""
     folder = parse(TREE, row(b"100644", b"a", b"100644 b\0" + b"x" * 11) + row(b"100644", b"c"))
     assert b"b" not in folder
     assert folder.get(b"c") == (0o100644, b"x" * 20)
 
 
-def test_what_no_git_wrote_is_put_in_order() -> None:
+def test_unsorted_entries_are_sorted() -> None:
     """Entries out of order are found, the last of a name counts, and old ways of writing a mode are known."""
     folder = parse(TREE, row(b"100664", b"b") + row(b"040000", b"a") + row(b"100644", b"b", b"y" * 20))
     assert folder.get(b"a") == (0o40000, b"x" * 20)
@@ -67,7 +67,7 @@ def test_what_no_git_wrote_is_put_in_order() -> None:
 
 
 @pytest.mark.parametrize("content", [b"100644 a\0short", row(b"100644", b"a") + b"!", row(b"10x644", b"a")])
-def test_a_tree_that_is_none_is_damaged(content: bytes) -> None:
+def test_an_invalid_tree_raises_an_error(content: bytes) -> None:
     """Whatever cannot be read as entries from beginning to end is refused."""
     with pytest.raises(GitDamaged, match=TREE):
         parse(TREE, content)
@@ -79,7 +79,7 @@ def repo(folder: Path) -> Repo:
     return open_repository(folder)
 
 
-def test_only_what_was_used_lately_is_kept(repo: Repo) -> None:
+def test_recently_used_trees_are_cached(repo: Repo) -> None:
     """Rows are counted, and the directory that nobody asked for longest goes first."""
     recent = TreeCache(most_rows=10, most_commits=2)
     folders = [
@@ -96,7 +96,7 @@ def test_only_what_was_used_lately_is_kept(repo: Repo) -> None:
     assert [recent.tree(repo, commit) for commit in "abc"] == [None, TREE, TREE]
 
 
-def test_one_repository_does_not_know_what_another_has(repo: Repo, tmp_path: Path) -> None:
+def test_repositories_are_cached_apart(repo: Repo, tmp_path: Path) -> None:
     """What is in one may be missing in another."""
     recent = TreeCache()
     recent.keep_folder(repo, Folder([], [], tree=TREE))

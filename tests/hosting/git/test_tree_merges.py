@@ -77,7 +77,7 @@ def test_contents_and_renames_are_merged_by_git(folder: Path) -> None:
     assert result == {"moved": "1\n2\n3\n4", "dir/b": "b", "dir/c": "c", "z": "z"}
 
 
-def test_a_file_added_to_a_directory_that_was_renamed_is_left_to_git(folder: Path) -> None:
+def test_a_file_added_to_a_renamed_directory_is_merged_by_git(folder: Path) -> None:
     """No entry was changed by both sides, yet git finds a conflict: where the file belongs."""
     renamed = {b"dir/b": None, b"dir/c": None, b"new/b": BASE[b"dir/b"], b"new/c": BASE[b"dir/c"]}
     with pytest.raises(MergeConflict) as caught:

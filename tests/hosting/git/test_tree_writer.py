@@ -28,7 +28,7 @@ def git(folder: Path, *arguments: str, given: bytes = b"") -> str:
 
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(st.lists(st.tuples(PATHS, st.booleans(), st.sampled_from([0o100644, 0o100755, 0o120000])), max_size=12))
-def test_the_tree_is_the_one_git_writes(folder: Path, steps: list[tuple[str, bool, int]]) -> None:
+def test_trees_equal_those_of_git(folder: Path, steps: list[tuple[str, bool, int]]) -> None:
     """Files put and removed in any order give the tree `write-tree` gives for the same files."""
     repo = open_repository(folder)
     blob = repo.write("blob", b"x")
@@ -83,7 +83,7 @@ def test_a_failed_change_changes_nothing(folder: Path) -> None:
         draft.put(root, "d/a/x", 0o100644, "0" * 40)
 
 
-def test_where_a_path_leads_nowhere(folder: Path) -> None:
+def test_conflicting_and_missing_paths_are_reported(folder: Path) -> None:
     """The part that is missing is told, or the whole path when it is only the last."""
     repo = open_repository(folder)
     draft = Draft(repo)
@@ -111,7 +111,7 @@ def test_a_copy_that_is_older_is_updated_when_an_object_is_missing(folder: Path,
     assert updates == ["updated"]
 
 
-def test_trees_that_were_kept_need_no_copy(folder: Path, tmp_path: Path) -> None:
+def test_cached_trees_need_no_local_copy(folder: Path, tmp_path: Path) -> None:
     """The next commit on top of one begins with them, though the copy does not have it yet."""
     repo = open_repository(folder)
     draft = Draft(repo)

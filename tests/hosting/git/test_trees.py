@@ -140,14 +140,14 @@ def test_there_are_four_kinds_of_entries(repo: Repo, tree: str) -> None:
         ("\ud800", "\ufffd\ufffd\ufffd", True),
     ],
 )
-def test_a_path_that_leads_nowhere_says_where_it_ends(
+def test_a_missing_path_is_reported_with_its_first_missing_part(
     repo: Repo, tree: str, path: str, component: str, *, is_last: bool
 ) -> None:
     """The first part that is not there, or that nothing can be in."""
     assert find(repo, tree, path) == MissingPath(component, is_last)
 
 
-def test_a_path_without_end_is_nothing(repo: Repo, tree: str) -> None:
+def test_a_very_long_path_is_not_found(repo: Repo, tree: str) -> None:
     """It is not even taken apart."""
     assert isinstance(find(repo, tree, "docs/" * 100_000), MissingPath)
 
@@ -205,14 +205,14 @@ def test_modes_of_old_repositories_are_what_git_takes_them_for(folder: Path) -> 
 @pytest.mark.parametrize(
     "content", [b"garbage", b"100644 a\0short", b"100644 \0" + b"x" * 20, b"9 a\0" + b"x" * 20]
 )
-def test_a_tree_that_makes_no_sense_is_damage(folder: Path, content: bytes) -> None:
+def test_an_invalid_tree_raises_an_error(folder: Path, content: bytes) -> None:
     """Not half a listing."""
     tree = write_object(folder, "tree", content)
     with pytest.raises(GitDamaged):
         children(open_repository(folder), tree)
 
 
-def test_a_missing_file_is_damage_only_where_it_matters(repo: Repo, tree: str) -> None:
+def test_a_missing_blob_raises_an_error_only_when_it_is_read(repo: Repo, tree: str) -> None:
     """Other directories can still be read."""
     unpack(repo.folder)
     loose(repo.folder, line(repo.folder, "rev-parse", "main:docs/a.md")).unlink()
@@ -223,7 +223,7 @@ def test_a_missing_file_is_damage_only_where_it_matters(repo: Repo, tree: str) -
 
 @pytest.mark.parametrize("packed", [True, False])
 @pytest.mark.parametrize("size", [0, 1000, 9_000_000])
-def test_a_blob_comes_in_pieces(folder: Path, size: int, *, packed: bool) -> None:
+def test_a_blob_is_streamed(folder: Path, size: int, *, packed: bool) -> None:
     """Whole or in part, small or large, from a pack or from a file."""
     content = (os.urandom(4096) * (size // 4096 + 1))[:size]
     blob = git(folder, "hash-object", "-w", "--stdin", input=content).decode().strip()
@@ -238,7 +238,7 @@ def test_a_blob_comes_in_pieces(folder: Path, size: int, *, packed: bool) -> Non
     assert content.startswith(b"".join(islice(stream_blob(repo, blob), 1)))
 
 
-def test_a_truncated_large_blob_is_damage(folder: Path) -> None:
+def test_a_truncated_large_blob_raises_an_error(folder: Path) -> None:
     """It does not end as if it were whole."""
     content = os.urandom(9_000_000)
     blob = git(folder, "hash-object", "-w", "--stdin", input=content).decode().strip()
@@ -254,13 +254,13 @@ def test_only_blobs_can_be_streamed(repo: Repo, tree: str) -> None:
         next(stream_blob(repo, tree))
 
 
-def test_submodules_come_from_where_the_file_says(repo: Repo, tree: str) -> None:
+def test_urls_of_submodules_are_read_from_gitmodules(repo: Repo, tree: str) -> None:
     """By their path."""
     assert submodule_urls(repo, tree) == {b"ext/lib": "https://example.org/lib.git"}
 
 
 @pytest.mark.parametrize("content", [b"[submodule", b"", b'[submodule "a"]\n\tpath = a\n', b"\0\xff"])
-def test_a_broken_list_of_submodules_says_nothing(folder: Path, content: bytes) -> None:
+def test_an_invalid_gitmodules_is_ignored(folder: Path, content: bytes) -> None:
     """It breaks nothing either."""
     commit(folder, {b".gitmodules": content})
     repo = open_repository(folder)

@@ -81,7 +81,7 @@ def test_the_second_clone_runs_no_git(
 
 
 @pytest.mark.parametrize("options", [["--depth=1"], ["--filter=blob:none"], ["-c", "protocol.version=0"]])
-def test_every_kind_of_clone_is_kept_by_itself(
+def test_each_kind_of_clone_is_cached_apart(
     clients: ServiceClients, work: Git, tmp_path: Path, runs: list[str], options: list[str]
 ) -> None:
     """A shallow one, one without files, and the old protocol; none is mistaken for another."""
@@ -95,7 +95,7 @@ def test_every_kind_of_clone_is_kept_by_itself(
     assert len(runs) == created
 
 
-def test_a_clone_after_a_change_has_it(clients: ServiceClients, work: Git, tmp_path: Path) -> None:
+def test_a_clone_after_a_change_is_current(clients: ServiceClients, work: Git, tmp_path: Path) -> None:
     """A push, a commit through the API, a deleted branch and another default branch each make a new version."""
     clone(clients, tmp_path / "before")
     work.commit("b.txt", "two\n")
@@ -111,7 +111,7 @@ def test_a_clone_after_a_change_has_it(clients: ServiceClients, work: Git, tmp_p
     assert clone(clients, tmp_path / "deleted")("branch", "--remotes", "--list", "origin/trunk") == ""
 
 
-def test_a_fetch_is_not_kept(clients: ServiceClients, work: Git, tmp_path: Path, cache_folder: Path) -> None:
+def test_a_fetch_is_not_cached(clients: ServiceClients, work: Git, tmp_path: Path, cache_folder: Path) -> None:
     """It names what the client has, and nobody else has just that."""
     copy = clone(clients, tmp_path / "copy")
     before = kept_files(cache_folder)
@@ -123,7 +123,7 @@ def test_a_fetch_is_not_kept(clients: ServiceClients, work: Git, tmp_path: Path,
 
 
 @pytest.mark.usefixtures("work")
-def test_others_get_nothing_that_is_kept(clients: ServiceClients, tmp_path: Path) -> None:
+def test_cached_clones_require_read_access(clients: ServiceClients, tmp_path: Path) -> None:
     """Who may read is decided before anything is looked for."""
     mine = clone(clients, tmp_path / "mine")
     stranger = mine.try_to("clone", "-q", address(clients.service.url, "eve", PASSWORD, "ada/notes"), "theirs")
@@ -144,7 +144,7 @@ def test_many_clones_at_once_share_one_pack(clients: ServiceClients, tmp_path: P
 
 
 @pytest.mark.usefixtures("work")
-def test_a_request_that_git_refuses_is_not_kept(clients: ServiceClients, tmp_path: Path, runs: list[str]) -> None:
+def test_an_error_of_git_is_not_cached(clients: ServiceClients, tmp_path: Path, runs: list[str]) -> None:
     """A commit that is not there now may be there later."""
     git = Git(tmp_path / "other")
     git("init", "-q")
@@ -156,7 +156,7 @@ def test_a_request_that_git_refuses_is_not_kept(clients: ServiceClients, tmp_pat
 
 
 @pytest.mark.usefixtures("work")
-def test_nothing_is_kept_on_a_full_disk(
+def test_nothing_is_cached_on_a_full_disk(
     clients: ServiceClients, tmp_path: Path, cache_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Clones go on without the cache: also where it has no folder, or the repository is too large for it."""
@@ -173,7 +173,7 @@ def test_nothing_is_kept_on_a_full_disk(
 
 
 @pytest.mark.usefixtures("work")
-def test_it_can_be_switched_off_and_waits_for_adoption(clients: ServiceClients) -> None:
+def test_the_cache_can_be_disabled_and_requires_adoption(clients: ServiceClients) -> None:
     """A cache of no size keeps nothing, and nothing is kept whose changes nobody counts."""
     settings = clients.service.settings
     repository = find_repository(clients.database, "ada", "notes")
@@ -196,7 +196,9 @@ def test_without_the_cache_git_makes_every_response(
 
 
 @pytest.mark.usefixtures("work")
-def test_responses_go_with_the_repository(clients: ServiceClients, tmp_path: Path, cache_folder: Path) -> None:
+def test_cached_responses_are_deleted_with_the_repository(
+    clients: ServiceClients, tmp_path: Path, cache_folder: Path
+) -> None:
     """When it is deleted."""
     clone(clients, tmp_path / "copy")
     assert kept_files(cache_folder)

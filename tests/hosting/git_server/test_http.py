@@ -48,7 +48,7 @@ def test_the_first_push_fills_a_repository(clients: ServiceClients, work: Git, t
     assert clone("rev-parse", "HEAD") == work("rev-parse", "HEAD")
 
 
-def test_strangers_are_asked_who_they_are_and_others_find_nothing(clients: ServiceClients, work: Git) -> None:
+def test_a_private_repository_requires_credentials_and_read_access(clients: ServiceClients, work: Git) -> None:
     """A private repository and one that does not exist look the same."""
     work("push", "-q", "origin", "trunk")
     for name in ("ada/notes", "ada/nothing"):
@@ -60,7 +60,7 @@ def test_strangers_are_asked_who_they_are_and_others_find_nothing(clients: Servi
     assert "Authentication failed" in wrong.stderr
 
 
-def test_anybody_clones_a_public_repository_and_nobody_pushes_to_it(
+def test_a_public_repository_is_cloned_and_not_pushed_anonymously(
     clients: ServiceClients, work: Git, tmp_path: Path
 ) -> None:
     """With and without `.git`, shallow, without blobs, and in the old protocol."""
@@ -76,7 +76,7 @@ def test_anybody_clones_a_public_repository_and_nobody_pushes_to_it(
     assert "403" in refused.stderr
 
 
-def test_a_token_pushes_as_far_as_its_scopes_reach(clients: ServiceClients, work: Git) -> None:
+def test_a_push_requires_the_scope_of_a_token(clients: ServiceClients, work: Git) -> None:
     """Reading is not writing."""
     ada = repositories.find_repository(clients.database, "ada", "notes").owner
     for scope, succeeds in (("read:repository", False), ("write:issue", False), ("write:repository", True)):
@@ -85,7 +85,7 @@ def test_a_token_pushes_as_far_as_its_scopes_reach(clients: ServiceClients, work
         assert (pushed.returncode == 0) is succeeds, pushed.stderr
 
 
-def test_an_archived_repository_is_read_and_not_written(clients: ServiceClients, work: Git) -> None:
+def test_an_archived_repository_is_read_only(clients: ServiceClients, work: Git) -> None:
     """The refusal says why."""
     work("push", "-q", "origin", "trunk")
     clients.anonymous.patch("/repos/ada/notes", json={"archived": True}, auth=("ada", PASSWORD))
@@ -94,7 +94,7 @@ def test_an_archived_repository_is_read_and_not_written(clients: ServiceClients,
     assert "403" in work.try_to("push", "origin", "trunk").stderr
 
 
-def test_rules_are_asked_before_a_branch_moves(clients: ServiceClients, work: Git) -> None:
+def test_branch_protection_is_checked_before_a_branch_moves(clients: ServiceClients, work: Git) -> None:
     """Force, deletion, protected files and people who are not listed are refused; nothing is half-done."""
     first = work("rev-parse", "HEAD")
     work("push", "-q", "origin", "trunk")
@@ -184,7 +184,7 @@ def test_a_repository_is_found_by_the_old_names_of_its_owner(
         ("POST", "/info/refs", 405),
     ],
 )
-def test_what_is_no_request_of_git_is_refused(
+def test_other_requests_are_refused(
     clients: ServiceClients, work: Git, method: str, path: str, status: int
 ) -> None:
     """In plain text, without starting git."""
@@ -211,7 +211,7 @@ def push_raw(clients: ServiceClients, *commands: str, pack: bytes = b"") -> byte
     return response.content
 
 
-def test_what_does_not_move_is_no_event(clients: ServiceClients, work: Git) -> None:
+def test_an_update_without_a_change_records_no_event(clients: ServiceClients, work: Git) -> None:
     """Deleting what is not there, alone or beside what is; nor is it an entry of the log."""
     work("push", "-q", "origin", "trunk", "trunk:other")
     repository = repositories.find_repository(clients.database, "ada", "notes")
@@ -229,7 +229,7 @@ def test_what_does_not_move_is_no_event(clients: ServiceClients, work: Git) -> N
 
 
 @pytest.mark.parametrize("atomic", [True, False])
-def test_a_branch_that_cannot_be_beside_another_is_refused(
+def test_a_branch_that_conflicts_with_another_is_refused(
     clients: ServiceClients, work: Git, *, atomic: bool
 ) -> None:
     """With the reason; others of the same push land unless it is atomic, and nothing is lost."""
@@ -245,7 +245,7 @@ def test_a_branch_that_cannot_be_beside_another_is_refused(
 
 
 @pytest.mark.parametrize("name", ["HEAD:a.txt", "HEAD^{tree}", "v1"])
-def test_a_branch_is_a_commit(clients: ServiceClients, work: Git, name: str) -> None:
+def test_a_branch_must_point_to_a_commit(clients: ServiceClients, work: Git, name: str) -> None:
     """Anything else is refused, alone unless the push is atomic, and the repository goes on."""
     work("tag", "--annotate", "--message", "one", "v1")
     work("push", "-q", "origin", "trunk")
@@ -259,7 +259,7 @@ def test_a_branch_is_a_commit(clients: ServiceClients, work: Git, name: str) -> 
     assert work("ls-remote", "origin", "refs/heads/trunk").split()[0] == work("rev-parse", "HEAD")
 
 
-def test_a_damaged_pack_is_refused_and_leaves_nothing(clients: ServiceClients, work: Git) -> None:
+def test_a_damaged_pack_is_refused_and_leaves_no_files(clients: ServiceClients, work: Git) -> None:
     """The refs stay, and the next push works."""
     command = b"0" * 40 + b" " + b"1" * 40 + b" refs/heads/x\0report-status\n"
     body = b"%04x" % (len(command) + 4) + command + b"0000" + b"PACK\0\0\0\2\0\0\0\1garbage"
@@ -279,7 +279,7 @@ def pointer(oid: str, size: int = 12) -> str:
     return f"version https://git-lfs.github.com/spec/v1\noid sha256:{oid}\nsize {size}\n"
 
 
-def test_a_push_whose_large_files_are_not_here_is_refused(clients: ServiceClients, work: Git) -> None:
+def test_a_push_without_its_lfs_objects_is_refused(clients: ServiceClients, work: Git) -> None:
     """It names the files and the command that helps, few or many; with the objects it goes through."""
     work("push", "-q", "origin", "trunk")
     work.commit("film.bin", pointer("a" * 64))
@@ -299,7 +299,7 @@ def test_a_push_whose_large_files_are_not_here_is_refused(clients: ServiceClient
     work("push", "-q", "origin", "trunk")
 
 
-def test_what_only_looks_like_a_large_file_is_pushed(clients: ServiceClients, work: Git) -> None:
+def test_a_file_similar_to_an_lfs_pointer_is_pushed(clients: ServiceClients, work: Git) -> None:
     """A text about pointers, an empty large file, and what the repository has already."""
     work.commit("docs.txt", "about:\n" + pointer("b" * 64))
     work.commit("empty.bin", pointer("c" * 64, 0))
@@ -308,7 +308,7 @@ def test_what_only_looks_like_a_large_file_is_pushed(clients: ServiceClients, wo
     work("push", "-q", "origin", "trunk:again")
 
 
-def test_missing_large_files_can_be_allowed(app: App, tmp_path: Path) -> None:
+def test_missing_lfs_objects_can_be_allowed(app: App, tmp_path: Path) -> None:
     """By a setting; then nothing is looked for."""
     admin = accounts.find_user(app.database, "admin")
     repository = making.create(app, admin, admin, making.NewRepository(name="notes"))

@@ -51,14 +51,14 @@ def test_archived_repositories_and_mirrors_are_read_only(app: App, ada: Account,
     assert opened(app, key, repository, writing=True) == 403
 
 
-def test_a_repository_without_code_gives_none(app: App, ada: Account) -> None:
+def test_a_repository_with_disabled_code_is_not_served(app: App, ada: Account) -> None:
     """Neither to its owner nor to a deploy key."""
     repository = make_repository(app.database, ada, has_code=False)
     for key in (key_of(app, ada), add_deploy_key(app, repository)[1]):
         assert opened(app, key, repository, writing=False) == 403
 
 
-def test_a_maintainer_of_the_base_gets_the_head_branch_in_a_fork(app: App, ada: Account) -> None:
+def test_a_maintainer_of_the_base_pushes_to_the_head_branch_of_a_fork(app: App, ada: Account) -> None:
     """And no other one; a stranger gets nothing, and a writer everything."""
     bob, eve = make_people(app.database, "bob", "eve")
     base = repositories.create(app, ada, ada, NewRepository(name="ship"), {"a": b"a"})

@@ -53,7 +53,7 @@ def upload(client: httpx.Client) -> None:
     assert verified.status_code == 200
 
 
-def test_an_object_goes_up_once_and_comes_down(lfs: httpx.Client) -> None:
+def test_an_object_is_uploaded_once_and_downloaded(lfs: httpx.Client) -> None:
     """The second time there is nothing to do; a download can go on where it stopped."""
     upload(lfs)
     assert "actions" not in batch(lfs, "upload", (OID, len(CONTENT))).json()["objects"][0]
@@ -65,7 +65,7 @@ def test_an_object_goes_up_once_and_comes_down(lfs: httpx.Client) -> None:
     assert beyond.status_code == 416
 
 
-def test_bytes_that_are_not_what_they_say_are_refused(lfs: httpx.Client) -> None:
+def test_content_with_another_hash_or_size_is_refused(lfs: httpx.Client) -> None:
     """A wrong hash, and a wrong size; nothing is kept."""
     assert lfs.put(f"/objects/{OID}/{len(CONTENT)}", content=b"x" * len(CONTENT)).status_code == 422
     assert lfs.put(f"/objects/{OID}/3", content=CONTENT).status_code == 422
@@ -74,7 +74,7 @@ def test_bytes_that_are_not_what_they_say_are_refused(lfs: httpx.Client) -> None
     assert response["error"]["code"] == 404
 
 
-def test_who_knows_only_a_name_does_not_get_the_bytes(clients: ServiceClients, lfs: httpx.Client) -> None:
+def test_knowing_an_id_is_not_enough_to_download(clients: ServiceClients, lfs: httpx.Client) -> None:
     """An object of one repository is not there for another, and a private one for nobody else."""
     upload(lfs)
     clients.anonymous.post("/user/repos", json={"name": "mine"}, auth=("eve", PASSWORD))
@@ -90,7 +90,7 @@ def test_who_knows_only_a_name_does_not_get_the_bytes(clients: ServiceClients, l
 
 
 @pytest.mark.parametrize("operation", ["upload", "\\u0075pload"])
-def test_readers_cannot_ask_to_write(clients: ServiceClients, lfs: httpx.Client, operation: str) -> None:
+def test_readers_cannot_upload(clients: ServiceClients, lfs: httpx.Client, operation: str) -> None:
     """However they spell it."""
     clients.anonymous.patch("/repos/ada/media", json={"private": False}, auth=("ada", PASSWORD))
     eve = clients.open("/ada/media.git/info/lfs", "eve", **ACCEPT)
@@ -109,7 +109,7 @@ def test_readers_cannot_ask_to_write(clients: ServiceClients, lfs: httpx.Client,
         (b"{}", {"Accept": "text/html"}, 415),
     ],
 )
-def test_a_batch_that_makes_no_sense_is_refused(
+def test_an_invalid_batch_is_refused(
     lfs: httpx.Client, content: bytes, headers: dict[str, str], status: int
 ) -> None:
     """With a message for people, as JSON."""
@@ -118,7 +118,7 @@ def test_a_batch_that_makes_no_sense_is_refused(
     assert response.json()["message"]
 
 
-def test_objects_that_cannot_be_are_told_one_by_one(lfs: httpx.Client) -> None:
+def test_invalid_objects_have_errors_of_their_own(lfs: httpx.Client) -> None:
     """The others go on."""
     upload(lfs)
     items = [("../../etc/passwd", 1), (OID, -1), (OID, 5), (OID, len(CONTENT))]
@@ -160,7 +160,7 @@ def test_locks_are_verified_by_who_may_push(clients: ServiceClients, lfs: httpx.
     )
 
 
-def test_a_bucket_that_cannot_be_used_is_said(settings: Settings, database: Database) -> None:
+def test_an_unavailable_bucket_is_reported(settings: Settings, database: Database) -> None:
     """Whatever is asked for, as git-lfs reads errors, and without a word of the keys."""
     accounts.create_user(database, "ada", Secret(PASSWORD), email="ada@example.org")
     with serve_bucket() as bucket, contextmanager(run_service)(strange(settings, bucket), database) as service:
@@ -197,7 +197,7 @@ def strange(settings: Settings, bucket: Bucket) -> Settings:
     )
 
 
-def test_a_repository_that_goes_while_an_object_comes_is_said(app: App) -> None:
+def test_a_repository_deleted_during_an_upload_is_reported(app: App) -> None:
     """The object stays unlinked, and is cleared away later."""
     admin = accounts.find_user(app.database, "admin")
     repository = making.create(app, admin, admin, making.NewRepository(name="ship"), {})

@@ -169,7 +169,7 @@ def test_a_deploy_key_gets_tokens_too(app: App, clients: ServiceClients, media: 
     assert (refused.status_code, refused.json()["message"]) == (403, "this deploy key may only read")
 
 
-def test_a_token_cannot_be_made_up(app: App, clients: ServiceClients, ada: Account, media: Repository) -> None:
+def test_a_forged_token_is_refused(app: App, clients: ServiceClients, ada: Account, media: Repository) -> None:
     """Neither changed, nor cut, nor signed for another purpose."""
     token = lfs_tokens.create(app, session_of(app, user_key(app, ada), media), uploads=False)
     content, _, signature = token.removeprefix("lfs-").partition(".")

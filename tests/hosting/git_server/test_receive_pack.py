@@ -64,7 +64,7 @@ def refs(served: Served) -> dict[str, str]:
     return dict(line.split() for line in lines)
 
 
-def test_what_lands_is_told_exactly(work: Client, served: Served) -> None:
+def test_the_applied_updates_are_reported_exactly(work: Client, served: Served) -> None:
     """Branches and tags, made, moved and deleted in one push: each with where it was and where it is."""
     first = work.head()
     work.git("push", "--quiet", "origin", "main:old")
@@ -112,7 +112,7 @@ def test_notes_can_be_pushed_and_force_works(work: Client, served: Served) -> No
     assert refs(served)["refs/heads/main"] == work.head()
 
 
-def test_a_push_of_nothing_is_nothing(work: Client, served: Served) -> None:
+def test_an_empty_push_changes_nothing(work: Client, served: Served) -> None:
     """Neither an up-to-date branch nor the probe a client sends before a large push lands anything."""
     work.git("push", "--quiet", "origin", "main")
     response = httpx.post(f"{served.address(1)}/git-receive-pack", content=b"0000")
@@ -120,7 +120,7 @@ def test_a_push_of_nothing_is_nothing(work: Client, served: Served) -> None:
     assert served.history == []
 
 
-def test_the_judge_sees_everything_and_nothing_has_moved(work: Client, served: Served) -> None:
+def test_updates_are_checked_before_any_ref_moves(work: Client, served: Served) -> None:
     """In quarantine, new objects can be read and compared; no reference is there yet."""
     seen: list[object] = []
     first = work.head()
@@ -221,7 +221,7 @@ def test_a_ref_that_is_named_twice_does_not_move(work: Client, served: Served) -
     assert "refs/heads/twice" not in refs(served)
 
 
-def test_many_refusals_are_cut_short(work: Client, served: Served) -> None:
+def test_many_rejections_are_truncated(work: Client, served: Served) -> None:
     """However much the judge has to say, the pusher reads the beginning of it."""
     served.judge = lambda _push: [PushRejection(f"refs/heads/{number}", "no" * 50) for number in range(5000)]
     work.commit(content="second\n")
@@ -230,7 +230,9 @@ def test_many_refusals_are_cut_short(work: Client, served: Served) -> None:
     assert "remote: ..." in output
 
 
-def test_a_judge_that_fails_refuses(work: Client, served: Served, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_failing_check_rejects_the_push(
+    work: Client, served: Served, capsys: pytest.CaptureFixture[str]
+) -> None:
     """An error of ours never lets a push through, and tells the pusher nothing of its inside."""
 
     def fail(push: Push) -> Sequence[PushRejection]:
@@ -321,7 +323,7 @@ def test_a_large_push_is_streamed(work: Client, served: Served) -> None:
     assert refs(served)["refs/heads/main"] == work.head()
 
 
-def test_a_push_above_the_limit_is_refused_with_gits_own_words(work: Client, served: Served) -> None:
+def test_a_push_above_the_limit_is_refused_with_the_message_of_git(work: Client, served: Served) -> None:
     """The client is told although it is still sending."""
     served.max_bytes = 1_000_000
     (work.folder / "large").write_bytes(os.urandom(10_000_000))
@@ -409,7 +411,7 @@ def test_a_bad_pack_is_a_clean_refusal(work: Client, served: Served, body: bytes
     work.git("push", "--quiet", "origin", "main")
 
 
-def test_commands_without_end_are_refused(work: Client, served: Served) -> None:
+def test_the_number_of_commands_is_limited(work: Client, served: Served) -> None:
     """Git would keep them in memory; the service stops listening before."""
     line = pkt(f"{ZERO} {'1' * 40} refs/heads/{'x' * 900}".encode())
     response = httpx.post(f"{served.address(1)}/git-receive-pack", content=line * 9000)
@@ -418,7 +420,7 @@ def test_commands_without_end_are_refused(work: Client, served: Served) -> None:
 
 
 @pytest.mark.parametrize("size", [1, 3, 4, 7, 100, 10_000])
-def test_commands_are_counted_in_pieces_of_any_size(size: int) -> None:
+def test_commands_are_counted_across_chunks(size: int) -> None:
     """The pack after the commands does not count, however the body is cut."""
     body = b"".join(pkt(b"x" * number) for number in range(50)) + b"0000" + bytes(9 * 1024 * 1024)
     commands = receive_pack.Commands()
@@ -443,7 +445,7 @@ def push_process(client: Client) -> subprocess.Popen[bytes]:
     )
 
 
-def test_a_push_whose_client_dies_while_it_is_judged_lands_and_is_told(work: Client, served: Served) -> None:
+def test_a_push_is_applied_and_recorded_if_its_client_dies_during_the_check(work: Client, served: Served) -> None:
     """All has arrived: what happens next does not need the client."""
     judging, gone = threading.Event(), threading.Event()
 
@@ -463,7 +465,7 @@ def test_a_push_whose_client_dies_while_it_is_judged_lands_and_is_told(work: Cli
     assert refs(served)["refs/heads/main"] == commit_id
 
 
-def test_a_push_whose_client_dies_while_sending_leaves_nothing(work: Client, served: Served) -> None:
+def test_a_push_whose_client_dies_while_sending_leaves_no_files(work: Client, served: Served) -> None:
     """Half a pack is thrown away, and the process with it."""
     before = refs(served)
     host, _, port = served.url.removeprefix("http://").partition(":")
@@ -477,7 +479,7 @@ def test_a_push_whose_client_dies_while_sending_leaves_nothing(work: Client, ser
     assert served.history == []
 
 
-def test_a_client_that_stops_sending_is_not_waited_for_for_ever(work: Client, served: Served) -> None:
+def test_a_client_that_stops_sending_times_out(work: Client, served: Served) -> None:
     """Patience ends while the connection stays open."""
     served.idle_timeout = 0.5
     host, _, port = served.url.removeprefix("http://").partition(":")
@@ -506,7 +508,7 @@ with serve(Path(sys.argv[1])) as served:
 """
 
 
-def test_a_service_that_is_killed_while_judging_lets_nothing_through(work: Client, served: Served) -> None:
+def test_a_push_is_rejected_if_the_service_is_killed_during_the_check(work: Client, served: Served) -> None:
     """No reference moves and git ends by itself; a quarantine it had no time to clear goes with the next prune."""
     before = refs(served)
     work.commit(content="second\n")
@@ -528,7 +530,7 @@ def test_a_service_that_is_killed_while_judging_lets_nothing_through(work: Clien
     assert served.left_over() == []
 
 
-def test_a_hook_whose_service_is_gone_refuses(work: Client, served: Served, tmp_path: Path) -> None:
+def test_a_hook_without_its_service_rejects(work: Client, served: Served, tmp_path: Path) -> None:
     """The hook reads the end of its pipe instead of a word, and refuses."""
     hook = str(served.folders.hooks / "pre-receive")
     said = tmp_path / "said"
@@ -543,7 +545,7 @@ def test_a_hook_whose_service_is_gone_refuses(work: Client, served: Served, tmp_
     assert (code, said.read_text()) == (1, "the service is gone\n")
 
 
-def test_git_that_is_ended_while_the_references_move_has_its_push_told(work: Client, served: Served) -> None:
+def test_a_push_is_recorded_if_git_is_killed_while_refs_move(work: Client, served: Served) -> None:
     """The service moves them: it does not matter that git is there no more to say so."""
     commit_id = work.commit(content="second\n")
 
@@ -561,7 +563,7 @@ def test_git_that_is_ended_while_the_references_move_has_its_push_told(work: Cli
     assert refs(served)["refs/heads/main"] == commit_id
 
 
-def test_missing_hooks_are_put_back(work: Client, served: Served) -> None:
+def test_missing_hooks_are_written_again(work: Client, served: Served) -> None:
     """Git would go on without them, so they are looked for before every push."""
     for path in served.folders.hooks.iterdir():
         path.unlink()
@@ -570,7 +572,7 @@ def test_missing_hooks_are_put_back(work: Client, served: Served) -> None:
     assert "refs/heads/main: no" in work.git("push", "origin", "main", fails=True)
 
 
-def test_a_push_with_sha256_ids_is_refused_in_words(work: Client, served: Served) -> None:
+def test_a_push_with_sha256_ids_is_refused_with_a_message(work: Client, served: Served) -> None:
     """By git's client itself when the repository holds something, and by the service when a client tries."""
     work.git("init", "--quiet", "--initial-branch=main", "--object-format=sha256", "long")
     long = work.within("long")
@@ -584,7 +586,7 @@ def test_a_push_with_sha256_ids_is_refused_in_words(work: Client, served: Served
     assert served.history == []
 
 
-def test_a_failure_of_git_has_its_command(served: Served) -> None:
+def test_an_error_of_git_names_its_command(served: Served) -> None:
     """An error the service can log says which command it was, and nothing of what was sent."""
     httpx.post(f"{served.address(1)}/git-receive-pack", content=b"hunter2")
     assert isinstance(served.failures[0], GitFailed)

@@ -28,19 +28,19 @@ def inflated(content: bytes, size: int = 1000, most: int | None = None) -> bytes
 
 
 @given(content=st.binary(max_size=5000), repeat=st.integers(1, 60), size=st.integers(1, 3000))
-def test_it_is_the_reverse_of_compressing(content: bytes, repeat: int, size: int) -> None:
+def test_decompression_is_the_inverse_of_compression(content: bytes, repeat: int, size: int) -> None:
     """However the body is cut, what was compressed comes out."""
     assert inflated(gzip.compress(content * repeat), size) == content * repeat
 
 
 @given(st.binary(max_size=200))
-def test_other_bytes_are_damage(content: bytes) -> None:
+def test_invalid_bytes_are_an_error(content: bytes) -> None:
     """Anything else is refused with an error of its own."""
     with pytest.raises(BodyDamaged):
         inflated(content)
 
 
-def test_what_follows_or_lacks_is_damage() -> None:
+def test_trailing_and_missing_bytes_are_an_error() -> None:
     """A body ends where its compressed part ends."""
     whole = gzip.compress(b"hello" * 1000)
     for body in (whole[:-1], whole + b"x", whole + whole):
@@ -49,7 +49,7 @@ def test_what_follows_or_lacks_is_damage() -> None:
                 inflated(body, size)
 
 
-def test_a_bomb_is_refused_before_it_goes_off() -> None:
+def test_a_decompression_bomb_is_refused() -> None:
     """Out of proportion, or larger than is allowed."""
     with pytest.raises(BodyTooLarge, match="decompression bomb"):
         inflated(gzip.compress(bytes(10_000_000)))
@@ -57,7 +57,7 @@ def test_a_bomb_is_refused_before_it_goes_off() -> None:
         inflated(gzip.compress(bytes(1001)), most=1000)
 
 
-def test_a_whole_body_is_taken_in() -> None:
+def test_a_whole_body_is_read() -> None:
     """The file stands at its start; too much is refused."""
 
     async def play() -> None:

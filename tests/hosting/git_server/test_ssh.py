@@ -121,7 +121,7 @@ def test_protocol_version_2_is_spoken(service: SshService, ada: Account, boats: 
         assert ("< version 2" in done.stderr) is expected
 
 
-def test_an_unknown_key_is_told_so(service: SshService, ada: Account, boats: Repository) -> None:
+def test_an_unknown_key_is_refused_with_a_message(service: SshService, ada: Account, boats: Repository) -> None:
     """Not only that permission was denied."""
     del boats, ada
     done = service.client(new_key()).ssh("git-upload-pack", "ada/boats.git")
@@ -129,7 +129,7 @@ def test_an_unknown_key_is_told_so(service: SshService, ada: Account, boats: Rep
     assert "None of your keys is known here" in done.stderr
 
 
-def test_another_user_name_is_told_so(service: SshService, ada: Account) -> None:
+def test_another_user_name_is_refused_with_a_message(service: SshService, ada: Account) -> None:
     """Also with a known key."""
     done = service.client(add_user_key(service.app, ada), user="ada").ssh("git-upload-pack", "ada/boats.git")
     assert done.returncode == 255
@@ -222,7 +222,9 @@ def test_a_key_that_was_deleted_opens_no_session(service: SshService, ada: Accou
     assert "this key was removed" in asyncio.run(attempt())
 
 
-def test_a_deploy_key_reaches_its_repository_only(service: SshService, ada: Account, boats: Repository) -> None:
+def test_a_deploy_key_has_access_to_its_repository_only(
+    service: SshService, ada: Account, boats: Repository
+) -> None:
     """One that may write pushes, one that may only read does not, and neither sees another repository."""
     app = service.app
     other = make_repository(app.database, ada, "other")
@@ -241,7 +243,7 @@ def test_a_deploy_key_reaches_its_repository_only(service: SshService, ada: Acco
 
 
 @pytest.mark.parametrize("allowed", [True, False])
-def test_branch_protection_decides_about_deploy_keys(
+def test_branch_protection_applies_to_deploy_keys(
     service: SshService, ada: Account, boats: Repository, *, allowed: bool
 ) -> None:
     """A list of users does not speak of them, even if it has the owner, for whom they push."""
@@ -260,7 +262,7 @@ def test_branch_protection_decides_about_deploy_keys(
     assert ("Not allowed to push to protected branch main" in done.stderr) is not allowed
 
 
-def test_a_refused_pack_tells_why(service: SshService, ada: Account, boats: Repository) -> None:
+def test_a_refused_pack_is_reported_with_its_reason(service: SshService, ada: Account, boats: Repository) -> None:
     """A push over the limit is refused while its client still sends, and the client reads the reason."""
     app = service.app
     work = service.client(add_user_key(app, ada)).clone("ada/boats")
@@ -330,7 +332,7 @@ def test_a_client_that_tries_many_keys_is_disconnected(
         asyncio.run(attempt())
 
 
-def test_the_use_of_a_key_is_noted(service: SshService, ada: Account) -> None:
+def test_the_last_use_of_a_key_is_recorded(service: SshService, ada: Account) -> None:
     """It is written later, with others."""
     client = service.client(add_user_key(service.app, ada))
     client.ssh()
@@ -381,7 +383,7 @@ def test_channels_without_a_command_are_limited_too(
         ({"NAME": "x" * 20_000, "OTHER": "x" * 20_000, "THIRD": "x" * 30_000}, True),
     ],
 )
-def test_an_environment_is_limited(
+def test_the_size_of_an_environment_is_limited(
     service: SshService,
     ada: Account,
     boats: Repository,
@@ -470,7 +472,7 @@ def test_a_client_that_goes_away_leaves_no_command_behind(
     assert refs_of(service.app, boats) == before
 
 
-def test_an_unexpected_error_is_logged_and_not_told(
+def test_an_unexpected_error_is_logged_and_not_shown(
     service: SshService, ada: Account, boats: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The client gets the id of the request, to ask about it."""

@@ -56,7 +56,7 @@ def test_a_clone_has_everything(work: Client, served: Served, ada: Client, versi
 
 
 @pytest.mark.parametrize("version", [0, 2])
-def test_a_fetch_brings_what_is_new(work: Client, served: Served, ada: Client, version: int) -> None:
+def test_a_fetch_transfers_new_objects(work: Client, served: Served, ada: Client, version: int) -> None:
     """Someone who has a part gets the rest."""
     ada.git("clone", "--quiet", served.address(1), "copy")
     newest = [work.commit(content=f"{number}\n") for number in range(5)][-1]
@@ -93,7 +93,7 @@ def test_a_partial_clone_fetches_files_when_they_are_read(work: Client, served: 
     assert copy.git("show", "HEAD~1:file.txt") == "hello\n"
 
 
-def test_an_archive_can_be_asked_for(work: Client, served: Served) -> None:
+def test_an_archive_can_be_requested(work: Client, served: Served) -> None:
     """The request of `git archive --remote` is answered with a tar file on the first band."""
     body = pkt(b"argument --format=tar\n") + pkt(b"argument main\n") + b"0000"
     response = httpx.post(f"{served.address(1)}/git-upload-archive", content=body)
@@ -102,7 +102,7 @@ def test_an_archive_can_be_asked_for(work: Client, served: Served) -> None:
     assert b"hello\n" in response.content
 
 
-def test_hidden_references_are_not_told(work: Client, served: Served, ada: Client) -> None:
+def test_hidden_refs_are_not_advertised(work: Client, served: Served, ada: Client) -> None:
     """What the service keeps for itself is not listed."""
     run(served.folders.path(1), "update-ref", "refs/holdfast/kept", work.head())
     assert "refs/holdfast" not in ada.git("ls-remote", served.address(1))
@@ -128,7 +128,7 @@ def test_a_request_that_is_too_large_is_refused(work: Client, served: Served) ->
 
 
 @pytest.mark.parametrize("body", [b"", b"nonsense", b"0032want " + b"0" * 40 + b"\n00000009done\n", b"ffff"])
-def test_nonsense_is_answered_or_refused(work: Client, served: Served, body: bytes) -> None:
+def test_any_request_is_answered_or_refused(work: Client, served: Served, body: bytes) -> None:
     """Whatever is sent, the answer is git's or an error of the client; the service goes on."""
     response = httpx.post(f"{served.address(1)}/git-upload-pack", content=body)
     assert response.status_code in {200, 400}
@@ -147,12 +147,12 @@ def test_nonsense_is_answered_or_refused(work: Client, served: Served, body: byt
         ("x=y:version=0", {"GIT_PROTOCOL": "version=0"}),
     ],
 )
-def test_only_versions_get_through(header: str | None, passed: dict[str, str]) -> None:
+def test_only_valid_protocol_versions_are_passed_on(header: str | None, passed: dict[str, str]) -> None:
     """Nothing else of the header reaches git's environment."""
     assert upload_pack.protocol_variables(header) == passed
 
 
-def test_a_client_that_leaves_takes_its_process_along(work: Client, served: Served) -> None:
+def test_the_process_of_a_disconnected_client_is_ended(work: Client, served: Served) -> None:
     """When the connection breaks in the middle of a large answer, git ends."""
     fill(served, 30_000_000)
     with slow_fetch(served) as responses:
@@ -163,7 +163,7 @@ def test_a_client_that_leaves_takes_its_process_along(work: Client, served: Serv
 
 
 @pytest.mark.long
-def test_a_client_that_does_not_read_is_not_waited_for_for_ever(work: Client, served: Served) -> None:
+def test_a_client_that_does_not_read_times_out(work: Client, served: Served) -> None:
     """When nobody reads what git prints, it times out; memory holds only a few pieces of it."""
     served.idle_timeout = 0.5
     fill(served, 30_000_000)

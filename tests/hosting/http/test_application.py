@@ -12,7 +12,7 @@ from tests.conftest import Service
 from tests.hosting.api_clients import ServiceClients
 
 
-def test_a_body_may_be_compressed_and_an_answer_is_when_liked(clients: ServiceClients) -> None:
+def test_bodies_and_responses_may_be_compressed(clients: ServiceClients) -> None:
     """Both ways."""
     body = gzip.compress(json.dumps({"name": "zipped"}).encode())
     headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
@@ -56,7 +56,7 @@ def test_a_hundred_megabytes_are_refused_before_they_are_sent(clients: ServiceCl
 
 
 @pytest.mark.parametrize("number", ["x", "-1", "0", "99999999999999999999", "1.5", "1e3", "%00", "%D9%A1"])
-def test_a_number_that_is_none_is_not_found(clients: ServiceClients, number: str) -> None:
+def test_an_invalid_number_in_a_path_is_not_found(clients: ServiceClients, number: str) -> None:
     """Whatever it is instead."""
     assert clients.admin.get(f"/repositories/{number}").status_code == 404
 
@@ -64,7 +64,7 @@ def test_a_number_that_is_none_is_not_found(clients: ServiceClients, number: str
 @pytest.mark.parametrize(
     "path", ["/api/v1/no/such/thing", "/api/v1", "/api/v1/", "/api/v2/version", "/api", "/api/"]
 )
-def test_a_route_that_is_not_there_is_named_in_json(clients: ServiceClients, path: str) -> None:
+def test_an_unknown_route_is_named_in_json(clients: ServiceClients, path: str) -> None:
     """A program that looks for something newer learns what it asked for."""
     response = clients.open("").get(path, headers={"Accept": "text/html"})
     assert (response.status_code, response.headers["content-type"]) == (404, "application/json;charset=utf-8")
@@ -72,14 +72,14 @@ def test_a_route_that_is_not_there_is_named_in_json(clients: ServiceClients, pat
     assert response.json() == {"message": f"no such route: GET {path}", "url": swagger}
 
 
-def test_a_method_that_is_not_there_is_named_in_json(clients: ServiceClients) -> None:
+def test_an_unknown_method_is_named_in_json(clients: ServiceClients) -> None:
     """With those that are."""
     response = clients.anonymous.delete("/version")
     assert (response.status_code, response.headers["allow"]) == (405, "GET, HEAD")
     assert response.json()["message"] == "method not allowed: DELETE /api/v1/version; allowed are GET, HEAD"
 
 
-def test_a_route_of_any_length_and_any_bytes_is_told_in_short(clients: ServiceClients) -> None:
+def test_an_unknown_route_is_named_in_a_short_form(clients: ServiceClients) -> None:
     """The answer does not grow with the question, and is always JSON."""
     for path in ("/a" * 5000, "/%FF%00", "/%22%7B", "/%ED%A0%80"):
         response = clients.anonymous.get(path)
@@ -111,7 +111,7 @@ def test_forms_are_read_too(clients: ServiceClients) -> None:
     assert (response.status_code, response.json()["private"]) == (201, True)
 
 
-def test_an_error_of_ours_is_told_without_its_text(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_internal_error_is_reported_without_its_text(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     """It carries the id of the request, by which the log can be searched."""
     from holdfast.hosting.store import tokens  # noqa: PLC0415
 
@@ -128,7 +128,7 @@ def test_an_error_of_ours_is_told_without_its_text(service: Service, monkeypatch
 
 
 @pytest.mark.parametrize(("ratio", "status"), [(150, 422), (250, 413)])
-def test_a_body_may_not_grow_more_than_so_many_times(clients: ServiceClients, ratio: int, status: int) -> None:
+def test_the_compression_ratio_of_a_body_is_limited(clients: ServiceClients, ratio: int, status: int) -> None:
     """Far below the largest body, what unpacks to more than 200 times its size and 64 KiB is refused."""
     packed = packed_to(ratio)
     plain = gzip.decompress(packed)

@@ -42,7 +42,7 @@ def test_a_handler_on_the_event_loop_can_ask_for_a_thread() -> None:
         call.require_thread()
 
 
-def test_what_a_guard_found_is_given_by_its_type() -> None:
+def test_results_of_guards_are_passed_by_type() -> None:
     """And only what was found."""
     call = made()
     call.resolved_values[str] = "text"

@@ -26,14 +26,16 @@ CASES = [*((headers, True) for headers in FOREIGN), *((headers, False) for heade
 
 
 @pytest.mark.parametrize(("given", "foreign"), CASES)
-def test_the_rule(given: dict[str, str], *, foreign: bool) -> None:
+def test_cross_site_requests_are_refused(given: dict[str, str], *, foreign: bool) -> None:
     """What the browser says counts; the origin only where it says nothing."""
     raw = [(name.lower().encode(), value.format(url="http://here:80").encode()) for name, value in given.items()]
     assert is_cross_site(Headers(scope={"headers": [(b"host", b"here:80"), *raw]})) is foreign
 
 
 @pytest.mark.parametrize(("given", "foreign"), CASES)
-def test_the_api_and_pages_go_by_it(service: Service, given: dict[str, str], *, foreign: bool) -> None:
+def test_the_api_and_pages_check_cross_site_requests(
+    service: Service, given: dict[str, str], *, foreign: bool
+) -> None:
     """A session's cookie does not count in the API, and a form is refused."""
     headers = {name: value.format(url=service.url) for name, value in given.items()}
     with service.logged_in() as client:

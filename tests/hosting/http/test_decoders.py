@@ -77,7 +77,7 @@ def test_a_form_with_many_fields_is_read() -> None:
     assert len(decode_body(WithFiles, parts, "multipart/form-data; boundary=x", "POST", {}).sent) == 999
 
 
-def test_null_and_absence_are_the_same_and_unknown_keys_do_not_matter() -> None:
+def test_null_is_absent_and_unknown_keys_are_ignored() -> None:
     """Clients send every key they know."""
     body = b'{"name": "a", "note": null, "unknown": {"deep": [1]}, "count": null}'
     assert decode_body(Option, body, "application/json; charset=utf-8", "POST", {}) == Option("a")
@@ -129,7 +129,7 @@ def test_keys_are_matched_without_regard_to_case() -> None:
     assert decode_body(Option, twice, "application/json", "POST", {}).name == "b"
 
 
-def test_what_is_no_json_is_said_so() -> None:
+def test_invalid_json_is_refused_with_a_message() -> None:
     """Cut off, garbage, and nested without end."""
     assert refused(b'{"name": ').startswith("[]: ")
     assert refused(b"\xff\xfe").startswith("[]: ")
@@ -182,7 +182,7 @@ JSON = st.recursive(
 
 
 @given(st.binary() | JSON.map(lambda value: json.dumps(value).encode()))
-def test_nothing_a_client_sends_is_more_than_a_refusal(content: bytes) -> None:
+def test_any_input_is_decoded_or_refused(content: bytes) -> None:
     """No other exception gets out."""
     try:
         created = decode_body(Option, content, "application/json", "POST", {})
@@ -208,7 +208,7 @@ def test_times_are_read(text: str, seconds: int) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "yesterday", "2026-13-01T00:00:00Z", "1787392800x"])
-def test_what_is_no_time_is_refused(text: str) -> None:
+def test_invalid_times_are_refused(text: str) -> None:
     """With the field's name."""
     with pytest.raises(ApiError, match="Since"):
         decode_time(text, "Since")

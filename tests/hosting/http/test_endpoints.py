@@ -41,7 +41,7 @@ def test_a_signature_is_the_declaration() -> None:
     assert act.writes
 
 
-def test_nothing_to_say_is_204() -> None:
+def test_no_result_is_a_204() -> None:
     """Unless something else is declared."""
 
     @endpoint("DELETE /x")
@@ -51,7 +51,7 @@ def test_nothing_to_say_is_204() -> None:
     assert act.status == 204
 
 
-def test_a_parameter_nobody_provides_is_a_mistake() -> None:
+def test_a_parameter_without_a_provider_is_an_error() -> None:
     """It is found when the module is imported."""
     with pytest.raises(TypeError, match="nothing provides target"):
 
@@ -62,13 +62,13 @@ def test_a_parameter_nobody_provides_is_a_mistake() -> None:
 
 
 @pytest.mark.parametrize(("text", "value"), [("0", 0), ("-5", -5), ("9223372036854775807", 2**63 - 1)])
-def test_a_number_in_a_path(text: str, value: int) -> None:
+def test_numbers_in_paths_are_parsed(text: str, value: int) -> None:
     """Within 64 bits."""
     assert number(text) == value
 
 
 @pytest.mark.parametrize("text", ["", "x", "1.0", "--1", "9223372036854775808", "9" * 5000, "²", " 1"])
-def test_what_is_no_number_is_not_found(text: str) -> None:
+def test_an_invalid_number_is_not_found(text: str) -> None:
     """Never an error of ours."""
     with pytest.raises(ApiError) as caught:
         number(text)

@@ -5,7 +5,7 @@ import pytest
 from holdfast.hosting.http.errors import ApiError, no_route, replace_surrogates
 
 
-def test_not_found_has_a_text_of_its_own() -> None:
+def test_not_found_has_its_own_message() -> None:
     """Where nothing else is said."""
     assert ApiError(404).message == "not found"
     assert ApiError(404, "gone").message == "gone"

@@ -48,7 +48,7 @@ def test_a_file_larger_than_what_is_read_at_once_is_whole(tmp_path: Path) -> Non
         (part("attachment", "1", "; x=" + "y" * 10_000) + "--xyz--\r\n", FORM),
     ],
 )
-def test_what_is_no_form_with_the_file_is_refused(tmp_path: Path, form: str, content_type: str) -> None:
+def test_a_form_without_the_file_is_refused(tmp_path: Path, form: str, content_type: str) -> None:
     """With 400."""
     with pytest.raises(ApiError) as caught:
         extract(tmp_path, form, content_type)

@@ -26,12 +26,12 @@ def asked(query: str) -> EndpointRequest:
         ("page=99999999999999999999&limit=99999999999999999999", 2**40, 50),
     ],
 )
-def test_nonsense_means_the_first_page_of_the_usual_size(query: str, number: int, size: int) -> None:
+def test_invalid_parameters_give_the_first_page_of_the_default_size(query: str, number: int, size: int) -> None:
     """And too much means the most there is."""
     assert page_of(asked(query)) == PageParams(number, size)
 
 
-def test_links_keep_the_query_sorted_and_point_where_there_is_something() -> None:
+def test_links_keep_the_sorted_query_and_point_to_existing_pages() -> None:
     """Next and last, first and previous."""
     call = asked("state=open&page=2&limit=10&labels=b&labels=a")
     address = "https://git.example.org/api/v1/x?labels=a&labels=b&limit=10&page={}&state=open"
@@ -47,7 +47,7 @@ def test_a_client_that_splits_at_a_space_gets_one() -> None:
     assert '>; rel="next", <https://' in link_header(call, PageParams(1, 30), 100)
 
 
-def test_one_page_needs_no_links() -> None:
+def test_a_single_page_has_no_links() -> None:
     """The total is told all the same."""
     assert "Link" not in paging_headers(asked(""), PageParams(1, 30), 30)
     assert paging_headers(asked(""), PageParams(1, 30), 30)["X-Total-Count"] == "30"

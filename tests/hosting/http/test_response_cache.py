@@ -60,7 +60,7 @@ def titles(client: httpx.Client) -> list[str]:
     return [item["title"] for item in response.json()]
 
 
-def test_an_unchanged_list_is_not_read_again(clients: ServiceClients, ada: httpx.Client) -> None:
+def test_an_unchanged_list_is_served_from_the_cache(clients: ServiceClients, ada: httpx.Client) -> None:
     """On SQLite, which tells that nothing was changed; on PostgreSQL it is."""
     first = ada.get(ISSUES)
     with queries() as statements:
@@ -88,7 +88,7 @@ def test_every_change_is_seen_at_once(clients: ServiceClients, ada: httpx.Client
     assert ada.get(ISSUES).json()[0]["user"]["full_name"] == "Ada L."
 
 
-def test_what_a_writer_was_told_of_is_in_the_next_answer(ada: httpx.Client) -> None:
+def test_a_confirmed_write_is_in_the_next_response(ada: httpx.Client) -> None:
     """While somebody else asks for the list all the time."""
     stopped = threading.Event()
 
@@ -109,7 +109,7 @@ def test_what_a_writer_was_told_of_is_in_the_next_answer(ada: httpx.Client) -> N
             thread.join()
 
 
-def test_nobody_gets_the_answer_to_somebody_else(clients: ServiceClients, ada: httpx.Client) -> None:
+def test_responses_are_cached_for_each_user(clients: ServiceClients, ada: httpx.Client) -> None:
     """Nor does one whose token is revoked, or whose repository became private."""
     eve = clients.user("eve")
     assert ada.get(ISSUES).status_code == eve.get(ISSUES).status_code == 200
@@ -123,7 +123,7 @@ def test_nobody_gets_the_answer_to_somebody_else(clients: ServiceClients, ada: h
     assert ada.get(ISSUES).status_code == 401
 
 
-def test_the_same_credentials_may_be_somebody_else(
+def test_the_same_credentials_may_belong_to_another_user_later(
     clients: ServiceClients, ada: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A cookie that another site makes a browser send is nobody's, nor is a token from when it has expired."""
@@ -143,7 +143,7 @@ def test_the_same_credentials_may_be_somebody_else(
     assert holder.get(ISSUES).status_code == 401
 
 
-def test_the_addresses_in_an_answer_are_those_of_its_request(ada: httpx.Client) -> None:
+def test_urls_in_a_response_are_those_of_its_request(ada: httpx.Client) -> None:
     """And it is compressed only for those who accept that."""
     assert ada.get(ISSUES).json()[0]["url"].startswith(str(ada.base_url).rstrip("/"))
     for _ in range(3):
@@ -155,7 +155,7 @@ def test_the_addresses_in_an_answer_are_those_of_its_request(ada: httpx.Client) 
     assert packed.headers["etag"] != plain.headers["etag"]
 
 
-def test_who_has_the_answer_is_told_so(ada: httpx.Client) -> None:
+def test_a_cached_response_is_answered_with_304(ada: httpx.Client) -> None:
     """304 with the same tag and no body, until something changes."""
     tag = ada.get(ISSUES).headers["etag"]
     for wanted in (tag, f"W/{tag}", f'"other", {tag}', "*"):
@@ -210,7 +210,7 @@ def test_a_file_is_read_again_only_after_a_change(
     assert ada.get(RAW, headers={"If-None-Match": f'"{blob}"'}).content == b"second\n"
 
 
-def test_a_file_that_is_streamed_is_not_kept(ada: httpx.Client) -> None:
+def test_a_streamed_file_is_not_cached(ada: httpx.Client) -> None:
     """It is the same each time, with the tag of its blob."""
     blob = write_file(ada, "x" * 300_000)
     for _ in range(2):
@@ -245,7 +245,7 @@ def response_of(body: bytes, status: int = 200) -> Response:
     return created
 
 
-def test_a_cache_has_a_largest_size() -> None:
+def test_the_size_of_the_cache_is_limited() -> None:
     """When it is full it begins again; what is too large alone is never kept."""
     cache = ResponseCache(max_bytes=250)
     requests = [request_for(f"/{number}") for number in range(3)]

@@ -35,7 +35,7 @@ def sent(
     return messages
 
 
-def test_json_is_what_clients_compare_with_and_no_cache_may_keep_it() -> None:
+def test_json_has_its_media_type_and_is_not_cached() -> None:
     """The media type has no space in it."""
     start, body = sent("GET")
     headers = dict(start["headers"])
@@ -47,7 +47,7 @@ def test_json_is_what_clients_compare_with_and_no_cache_may_keep_it() -> None:
     assert len(body["body"]) == int(headers[b"content-length"])
 
 
-def test_compression_is_for_those_who_ask() -> None:
+def test_responses_are_compressed_on_request() -> None:
     """The length is that of what is sent."""
     start, body = sent("GET", headers=[(b"accept-encoding", b"br, gzip;q=0.5")])
     headers = dict(start["headers"])
@@ -56,7 +56,7 @@ def test_compression_is_for_those_who_ask() -> None:
 
 
 @pytest.mark.parametrize("content", [b"abc", iter([b"a", b"bc"])])
-def test_bytes_are_sent_as_they_come(content: bytes) -> None:
+def test_bytes_are_sent_whole_or_in_chunks(content: bytes) -> None:
     """At once or piece by piece; what the endpoint says about itself wins."""
     start, *body = sent("GET", RawResponse(content, "text/plain", 200, {"Cache-Control": "public"}))
     assert b"".join(message["body"] for message in body) == b"abc"
@@ -78,7 +78,7 @@ def test_head_has_no_body() -> None:
     assert int(dict(start["headers"])[b"content-length"]) > 2000
 
 
-def test_a_client_that_leaves_ends_what_is_being_made_for_it() -> None:
+def test_a_disconnected_client_cancels_its_response() -> None:
     """Its pieces stop, and what made them is closed."""
     closed: list[bool] = []
     messages: list[Message] = []

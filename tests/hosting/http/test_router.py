@@ -60,7 +60,9 @@ def router() -> Router[str]:
         ),
     ],
 )
-def test_a_path_leads_to_its_route(router: Router[str], path: str, route: str, parameters: dict[str, str]) -> None:
+def test_a_path_is_matched_to_its_route(
+    router: Router[str], path: str, route: str, parameters: dict[str, str]
+) -> None:
     """Literal parts win, an escaped slash stays in its part, and one slash at the end does not count.
 
     Bytes that are no text are kept where a file is named, and shown as such everywhere else.
@@ -75,23 +77,23 @@ def test_head_is_answered_by_get(router: Router[str]) -> None:
 
 
 @pytest.mark.parametrize("path", ["/", "", "/repos", "/repos//b", "/repos/a/b/c", "/version/x", "/repos/a/b//"])
-def test_a_path_that_leads_nowhere_allows_nothing(router: Router[str], path: str) -> None:
+def test_an_unknown_path_allows_no_method(router: Router[str], path: str) -> None:
     """An empty part is nobody's name."""
     match = router.find("GET", path)
     assert (match.endpoint, match.allowed) == (None, ())
 
 
-def test_a_wrong_method_tells_the_right_ones(router: Router[str]) -> None:
+def test_a_wrong_method_is_answered_with_the_allowed_ones(router: Router[str]) -> None:
     """Those of every route the path could have meant."""
     assert router.find("DELETE", "/repos/a/b").allowed == ("GET", "PATCH")
 
 
-def test_the_same_route_twice_is_a_mistake(router: Router[str]) -> None:
+def test_a_duplicate_route_is_an_error(router: Router[str]) -> None:
     """Whatever its parameters are called."""
     with pytest.raises(ValueError, match="declared twice"):
         router.add("GET", "/repos/{a}/{b}", "again")
 
 
-def test_parts_are_decoded_after_the_split() -> None:
+def test_segments_are_decoded_after_splitting() -> None:
     """So that an escaped slash is no slash."""
     assert parts_of("/a%2Fb/c%C3%A9/") == ["a/b", "cé"]

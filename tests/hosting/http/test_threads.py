@@ -12,7 +12,7 @@ from holdfast.hosting.http.threads import ThreadLimiter
 WORD: contextvars.ContextVar[str] = contextvars.ContextVar("WORD")
 
 
-def test_what_comes_of_it_is_returned_or_raised() -> None:
+def test_the_result_is_returned_or_raised() -> None:
     """In a thread that is not the event loop's."""
 
     async def try_it() -> None:
@@ -41,7 +41,7 @@ def test_the_thread_that_was_used_last_is_used_again() -> None:
     asyncio.run(try_it())
 
 
-def test_only_so_many_run_at_once() -> None:
+def test_the_number_of_threads_is_limited() -> None:
     """More tasks than that are all done."""
 
     async def try_it() -> None:
@@ -74,7 +74,7 @@ def test_the_thread_sees_the_task_s_context() -> None:
     asyncio.run(try_it())
 
 
-def test_a_cancelled_scope_ends_when_the_thread_has() -> None:
+def test_a_cancelled_scope_waits_for_its_thread() -> None:
     """The thread is not left alone with what others take away."""
 
     async def try_it() -> None:
@@ -95,7 +95,7 @@ def test_a_cancelled_scope_ends_when_the_thread_has() -> None:
     asyncio.run(try_it())
 
 
-def test_shutdown_waits_for_what_a_cancelled_task_has_begun() -> None:
+def test_shutdown_waits_for_threads_of_cancelled_tasks() -> None:
     """A server that stops cancels its tasks, and a write in progress goes on in its thread."""
 
     async def try_it() -> None:

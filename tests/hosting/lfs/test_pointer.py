@@ -17,20 +17,20 @@ def test_a_pointer_is_written_as_git_lfs_does() -> None:
 
 
 @given(oid=st.text("0123456789abcdef", min_size=64, max_size=64), size=st.integers(0, 2**63 - 1))
-def test_every_pointer_survives(oid: str, size: int) -> None:
+def test_every_pointer_round_trips(oid: str, size: int) -> None:
     """Whatever the object, its pointer reads back."""
     assert LfsPointer.parse(LfsPointer(oid, size).format()) == LfsPointer(oid, size)
 
 
 @given(st.binary(max_size=2000))
-def test_other_files_are_no_pointers(content: bytes) -> None:
+def test_other_files_are_not_pointers(content: bytes) -> None:
     """Bytes of any kind are read without an error, even after the right beginning."""
     assert LfsPointer.parse(content) is None
     LfsPointer.parse(TEXT[:43] + content)
 
 
 @pytest.mark.parametrize("content", [TEXT[:-1], TEXT + b"more\n", TEXT + b"x" * (MOST_BYTES - len(TEXT))])
-def test_the_end_does_not_matter(content: bytes) -> None:
+def test_a_missing_last_line_break_and_further_lines_are_allowed(content: bytes) -> None:
     """A last line without its end, and lines after the third, are allowed."""
     assert LfsPointer.parse(content) == LfsPointer(OID, 12345)
 
@@ -53,6 +53,6 @@ def test_the_end_does_not_matter(content: bytes) -> None:
         b"\n" + TEXT,
     ],
 )
-def test_what_is_almost_a_pointer_is_none(content: bytes) -> None:
+def test_a_malformed_pointer_is_not_a_pointer(content: bytes) -> None:
     """Too long, of another version, with another hash or a size that is none."""
     assert LfsPointer.parse(content) is None

@@ -46,7 +46,7 @@ def count(objects: ObjectStore) -> int:
 
 
 @pytest.mark.parametrize("length", [0, 1, 70_000, 3_000_001, 20_000_000])
-def test_what_is_written_is_read(store: LfsStore, objects: ObjectStore, length: int) -> None:
+def test_a_written_object_can_be_read(store: LfsStore, objects: ObjectStore, length: int) -> None:
     """Objects of any size, an empty one too, come back as they were."""
     content = os.urandom(length)
 
@@ -75,7 +75,7 @@ def test_a_range_is_read(store: LfsStore, objects: ObjectStore, start: int, end:
 
 
 @pytest.mark.parametrize(("sent", "size"), [(b"hello", 4), (b"hello", 6), (b"hellp", 5), (b"", 5)])
-def test_what_is_not_as_announced_is_not_kept(
+def test_an_object_of_another_hash_or_size_is_not_stored(
     store: LfsStore, objects: ObjectStore, sent: bytes, size: int
 ) -> None:
     """More, less or other bytes are an error that says which object, and nothing is left."""
@@ -89,7 +89,7 @@ def test_what_is_not_as_announced_is_not_kept(
     asyncio.run(play())
 
 
-def test_an_upload_that_breaks_off_leaves_nothing(store: LfsStore, objects: ObjectStore) -> None:
+def test_an_interrupted_upload_leaves_no_file(store: LfsStore, objects: ObjectStore) -> None:
     """When the client goes away in the middle, its error passes and no bytes stay."""
 
     async def broken() -> AsyncIterator[bytes]:
@@ -104,7 +104,7 @@ def test_an_upload_that_breaks_off_leaves_nothing(store: LfsStore, objects: Obje
     asyncio.run(play())
 
 
-def test_writing_it_twice_at_once_is_fine(store: LfsStore, objects: ObjectStore) -> None:
+def test_an_object_can_be_written_twice_concurrently(store: LfsStore, objects: ObjectStore) -> None:
     """Two who send the same object leave one."""
     content = os.urandom(500_000)
 
@@ -116,7 +116,7 @@ def test_writing_it_twice_at_once_is_fine(store: LfsStore, objects: ObjectStore)
     asyncio.run(play())
 
 
-def test_a_deleted_object_is_gone(store: LfsStore, objects: ObjectStore) -> None:
+def test_a_deleted_object_is_not_found(store: LfsStore, objects: ObjectStore) -> None:
     """It can be deleted twice; reading it is an error."""
 
     async def play() -> None:
@@ -131,7 +131,7 @@ def test_a_deleted_object_is_gone(store: LfsStore, objects: ObjectStore) -> None
 
 
 @pytest.mark.parametrize("oid", ["", "../../etc/passwd", "A" * 64, "a" * 63, "a" * 65, "a" * 64 + "\n"])
-def test_what_is_no_name_reaches_no_file(store: LfsStore, objects: ObjectStore, oid: str) -> None:
+def test_an_invalid_id_opens_no_file(store: LfsStore, objects: ObjectStore, oid: str) -> None:
     """Only 64 lowercase hexadecimal digits have a place."""
 
     async def play() -> None:
