@@ -237,12 +237,12 @@ def test_an_open_blocker_forbids_a_merge(clients: ServiceClients, ada: httpx.Cli
 
 
 def test_closing_keywords_apply_and_the_branch_is_deleted(clients: ServiceClients, ada: httpx.Client) -> None:
-    """Those of the title and body of the pull request, and of its commits; one transaction, with its events."""
-    for title in ("by body", "by commit", "not named"):
+    """Those of the title and body of the pull request, unless in code, and of its commits, with their events."""
+    for title in ("by body", "by commit", "only in code"):
         ada.post(f"{REPOSITORY}/issues", json={"title": title})
     commit(ada, "main", "m", "on main")
     commit(ada, "fix", "f", "fixed", "Fixes #2")
-    ada.post(PULLS, json={"title": "Fix it", "head": "fix", "base": "main", "body": "closes #1"})
+    ada.post(PULLS, json={"title": "Fix it", "head": "fix", "base": "main", "body": "closes #1, not `closes #3`"})
     body = {"do": "merge", "delete_branch_after_merge": True}
     assert ada.post(f"{PULLS}/4/merge", json=body).status_code == 200
     states = [ada.get(f"{REPOSITORY}/issues/{number}").json()["state"] for number in (1, 2, 3)]

@@ -7,10 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.hosting.services.closing_keywords import (
+    LONGEST_READ,
     MOST_REFERENCES,
     MessageReference,
     parse_keywords,
     parse_message,
+    parse_pull_keywords,
     parse_references,
 )
 
@@ -186,3 +188,15 @@ def test_keywords_come_before_references() -> None:
         MessageReference(1, None),
     ]
     assert list(parse_message("fixes it")) == []
+
+
+def test_keywords_in_code_of_a_pull_request_do_not_count() -> None:
+    """Its body is Markdown; its title, like a commit message, is not."""
+    body = "`fixes #2`, fixes #3\n\n```\nfixes #4\n```\n<!-- fixes #5 -->\n\nReopens #6\n\nfixes `x` #7"
+    assert parse_pull_keywords("`Fixes #1`", body) == [close(1), close(3), reopen(6)]
+    assert parse_keywords("`fixes #2`") == [close(2)]
+
+
+def test_a_pull_request_is_parsed_as_far_as_a_commit_message() -> None:
+    """A longer body costs no more."""
+    assert parse_pull_keywords("Title", "fixes #1 " + "x" * LONGEST_READ + " fixes #2") == [close(1)]

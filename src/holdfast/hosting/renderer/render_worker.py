@@ -8,7 +8,7 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from holdfast.hosting.renderer import highlight, issue_links, markdown
+from holdfast.hosting.renderer import highlight, issue_links, markdown, outside_code
 
 __all__ = ["main"]
 
@@ -44,6 +44,8 @@ def render(kind: str, arguments: list[Any]) -> Any:
         return markdown.render(text, msgspec.convert(around, markdown.MarkdownContext))
     if kind == "issue_links":
         return issue_links.links_in(*arguments)
+    if kind == "text_blocks":
+        return outside_code.text_blocks(*arguments)
     name, text = arguments
     return highlight.colour(name, text)
 

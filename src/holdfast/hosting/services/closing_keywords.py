@@ -1,11 +1,16 @@
-"""Closing keywords and issue references in commit messages: `fixes #12`, `Resolves: a/b#3, #4`, `reopens #5`."""
+"""Closing keywords and issue references: `fixes #12`, `Resolves: a/b#3, #4`, `reopens #5`.
+
+Commit messages are plain text. The body of a pull request is Markdown, where keywords in code do not count.
+"""
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["MessageReference", "parse_keywords", "parse_message", "parse_references"]
+from holdfast.hosting.renderer.outside_code import outside_code
+
+__all__ = ["MessageReference", "parse_keywords", "parse_message", "parse_pull_keywords", "parse_references"]
 
 # Maximum characters of a message that are parsed, and maximum references returned.
 LONGEST_READ: Final = 64 * 1024
@@ -52,6 +57,11 @@ def parse_keywords(message: str) -> list[MessageReference]:
         if len(references) >= MOST_REFERENCES:
             break
     return list(references)[:MOST_REFERENCES]
+
+
+def parse_pull_keywords(title: str, body: str) -> list[MessageReference]:
+    """Return the issues that a pull request closes or reopens when it is merged."""
+    return parse_keywords(f"{title}\n{outside_code(body[:LONGEST_READ])}")
 
 
 def parse_references(message: str) -> list[MessageReference]:

@@ -12,7 +12,7 @@ from holdfast.hosting import access
 from holdfast.hosting.access import Actor, RepositoryAccess
 from holdfast.hosting.app import App
 from holdfast.hosting.renderer.issue_links import LinkedIssue, issue_links, title_links
-from holdfast.hosting.services.closing_keywords import parse_keywords
+from holdfast.hosting.services.closing_keywords import parse_pull_keywords
 from holdfast.hosting.services.commit_references import may_note
 from holdfast.hosting.store import repositories
 from holdfast.hosting.store.cross_references import NO_REFERENCES, CrossReferences
@@ -43,7 +43,7 @@ def references_of_issue(
     """
     place = place_of(target)
     links = [*title_links(title, place, app.root), *issue_links(body, place, app.root)][:MOST_REFERENCES]
-    actions = keyword_actions(f"{title}\n{body}", place) if links and is_pull else {}
+    actions = keyword_actions(title, body, place) if links and is_pull else {}
     return references_to(links, find_linked(app, actor, target, links), target.repository, actions)
 
 
@@ -76,13 +76,13 @@ def folded(link: LinkedIssue) -> LinkedIssue:
     return owner.casefold(), name.casefold(), number
 
 
-def keyword_actions(text: str, place: tuple[str, str]) -> dict[LinkedIssue, str]:
+def keyword_actions(title: str, body: str, place: tuple[str, str]) -> dict[LinkedIssue, str]:
     """Return what the closing keywords of a pull request do, by issue; the last word on an issue counts."""
     return {
         folded((reference.owner or place[0], reference.name or place[1], reference.number)): (
             "closes" if reference.closes else "reopens"
         )
-        for reference in parse_keywords(text)
+        for reference in parse_pull_keywords(title, body)
     }
 
 

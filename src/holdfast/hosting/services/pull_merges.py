@@ -54,7 +54,7 @@ from holdfast.hosting.services import (
     pull_heads,
     ref_updates,
 )
-from holdfast.hosting.services.closing_keywords import parse_keywords
+from holdfast.hosting.services.closing_keywords import parse_pull_keywords
 from holdfast.hosting.services.commit_references import CommitReference
 from holdfast.hosting.services.contention import contention_lock, note_contention
 from holdfast.hosting.services.fields import check_length
@@ -427,7 +427,7 @@ def land(attempt: MergeAttempt, tip: str, *, forced: bool) -> None:
     removed = deleted_branch(attempt)
     sizes = fork_objects(attempt) if updates else {}
     mentioned = [
-        CommitReference(user.id, tip, reference) for reference in parse_keywords(f"{issue.title}\n{issue.body}")
+        CommitReference(user.id, tip, reference) for reference in parse_pull_keywords(issue.title, issue.body)
     ]
 
     def close(connection: Connection) -> None:

@@ -1,0 +1,61 @@
+"""Code and HTML comments are removed from Markdown, and everything else stays as it is written."""
+
+import pytest
+
+from holdfast.hosting.renderer import outside_code as subject
+from holdfast.hosting.renderer.markdown import SMALL
+from holdfast.hosting.renderer.outside_code import outside_code
+from holdfast.hosting.renderer.render_process import RENDERER, RenderBusy, RenderFailed
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("`a` b", "` b"),
+        ("a `` b ` c `` d", "a ` d"),
+        ("a\n`b\nc` d", "a\n` d"),
+        (r"\`a\` `b`", r"\`a\` `"),
+        ("`a and ``b", "`a and ``b"),
+        ("```\na\n```\nb", "b"),
+        ("~~~text\na\n~~~\n\nb\n\n```\nunclosed", "b"),
+        ("    a\n\nb\n    c", "b\n    c"),
+        ("\ta\n\nb", "b"),
+        ("  \ta\n\nb", "b"),
+        ("> - a\n>\n>       b", "a"),
+        ("| a | `b` |\n|---|---|\n| c | d |", "a\n\n`\n\nc\n\nd"),
+        ("<!-- a\nb -->\nc", "`\n\n\nc"),
+        ("a <!-- b --> c <!-- d", "a ` c `"),
+        ("<details>\n`a` b <!-- c -->\n</details>", "<details>\n` b `\n</details>"),
+    ],
+)
+def test_code_and_comments_are_removed(text: str, expected: str) -> None:
+    """What is left of them is one character, so that the words around them do not become neighbours."""
+    assert outside_code(text) == expected
+
+
+def test_a_long_text_is_parsed_in_the_render_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the same result."""
+    monkeypatch.setattr(subject, "text_blocks", None)
+    assert outside_code("`a` b \udc80 " + "c " * SMALL) == "` b ? " + "c " * (SMALL - 1) + "c"
+
+
+@pytest.mark.parametrize("problem", [RenderBusy, RenderFailed])
+def test_a_long_text_is_left_whole_if_the_render_process_gives_up(
+    monkeypatch: pytest.MonkeyPatch, problem: type[Exception]
+) -> None:
+    """A keyword in code is better than a keyword lost."""
+
+    def fail(*_arguments: object) -> None:
+        raise problem
+
+    monkeypatch.setattr(RENDERER, "run", fail)
+    text = "`a` " * SMALL
+    assert outside_code(text) == text
+
+
+def test_a_text_without_code_is_not_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Most texts have none, and cost next to nothing."""
+    monkeypatch.setattr(subject, "BLOCKS", None)
+    monkeypatch.setattr(RENDERER, "run", None)
+    text = "# Heading\n\nfixes #1 & ~~not~~ <b>this</b>\n   three spaces\n" * 500
+    assert outside_code(text) is text
