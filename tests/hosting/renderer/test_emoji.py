@@ -39,7 +39,7 @@ def test_a_short_name_becomes_its_emoji(text: str, shown: str) -> None:
         "std::x::y",
     ],
 )
-def test_anything_else_stays_as_it_was_written(text: str) -> None:
+def test_other_text_is_not_changed(text: str) -> None:
     """Unknown names, times and names of code."""
     assert with_emoji(text) == text
 
@@ -64,7 +64,7 @@ def test_texts_have_emoji_outside_of_code(text: str, html: str) -> None:
     assert str(markdown(text, NOWHERE)) == html
 
 
-def test_addresses_stay_as_they_are() -> None:
+def test_urls_are_not_changed() -> None:
     """An address may contain what looks like a short name; the words of a link may have one."""
     html = str(markdown("https://e.example/:tada: [:tada:](https://e.example/:bug:)", NOWHERE))
     assert 'href="https://e.example/:tada"' in html

@@ -28,7 +28,7 @@ def shown(text: str) -> str:
         ("$<b>x</b>$", "$&lt;b&gt;x&lt;/b&gt;$"),
     ],
 )
-def test_a_formula_in_a_paragraph_stays_as_it_was_written(text: str, formula: str) -> None:
+def test_a_formula_in_a_paragraph_keeps_its_source(text: str, formula: str) -> None:
     """With its dollar signs, so that it can be read without scripts; nothing in it is Markdown."""
     html = shown(text)
     assert f'<span class="math">{formula}</span>' in html
@@ -85,7 +85,7 @@ def test_formulas_stand_in_headings_lists_tables_and_links() -> None:
 
 
 @pytest.mark.parametrize("text", ["$a ", "$$a ", "$`", "$\\", "x$", "$$$$x"])
-def test_signs_without_an_end_take_no_time(text: str) -> None:
+def test_unclosed_dollar_signs_take_linear_time(text: str) -> None:
     """Each is looked at once."""
     before = time.process_time()
     assert 'class="math"' not in render(text * (40_000 // len(text)), NOWHERE)

@@ -21,14 +21,14 @@ def text_in(lines: list[Markup]) -> list[str]:
 
 @settings(max_examples=60)
 @given(st.text(alphabet=st.sampled_from("ab\"'<>&#/*\n\r\t {}()=:;\\`é\u202e\x0b\x00"), max_size=80))
-def test_colours_change_no_letter(text: str) -> None:
+def test_highlighting_keeps_the_text(text: str) -> None:
     """Whatever a file holds, its lines are those of the plain text, and no markup but ours is in them."""
     for name in ("a.py", "a.js", "a.html", "a.c"):
         lines = coloured(f"{name}{text}", name, text)
         assert text_in(lines) == [line.unescape() for line in plain(text)]
 
 
-def test_languages_are_known_by_the_name_of_the_file() -> None:
+def test_languages_are_recognized_by_the_file_name() -> None:
     """And what is none we know is plain."""
     assert (language("x.py"), language("Makefile"), language("notes")) == ("Python", "Makefile", "")
     assert coloured("1", "x.py", "def go(): pass\n") == [
@@ -42,7 +42,7 @@ def test_a_comment_over_several_lines_is_coloured_on_each() -> None:
     assert coloured("2", "x.c", "/* a\n b */\n") == ['<span class="c">/* a</span>', '<span class="c"> b */</span>']
 
 
-def test_what_would_take_long_is_plain(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_slow_code_is_not_highlighted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Large files, endless lines, and words that take too long to find."""
     assert coloured("3", "x.py", "def go(): pass\n" * 20_000)[0] == "def go(): pass"
     assert coloured("4", "x.py", f"x = '{'a' * 5000}'")[0].startswith("x = ")
@@ -52,7 +52,7 @@ def test_what_would_take_long_is_plain(monkeypatch: pytest.MonkeyPatch) -> None:
     slow.close()
 
 
-def test_a_text_is_coloured_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_highlighted_code_is_cached(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also one that took too long; it is not tried at every view."""
     tries: list[str] = []
 
@@ -68,7 +68,7 @@ def test_a_text_is_coloured_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(tries) == 1
 
 
-def test_an_endless_line_is_cut() -> None:
+def test_a_very_long_line_is_cut() -> None:
     """Nobody reads it, and a page would be full of it."""
     (line,) = plain("a" * 20_000)
     assert len(line) < 10_100

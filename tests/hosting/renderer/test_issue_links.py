@@ -52,7 +52,7 @@ def test_links_are_those_of_the_page() -> None:
     assert numbers == [part.split('"')[0] for part in html.split("/issues/")[1:]]
 
 
-def test_a_title_is_no_markdown() -> None:
+def test_a_title_is_not_parsed_as_markdown() -> None:
     """It has no code and no links with a text."""
     titles = {"Like #1 and `b/c#2`": [("ada", "ship", 1), ("b", "c", 2)], "Nothing": [], f"{ROOT}/a/b/pulls/3": 3}
     for title, expected in titles.items():
@@ -69,7 +69,7 @@ def test_a_long_text_is_parsed_in_the_process_for_that() -> None:
     assert found("#2 " + "x" * LONGEST + " #1") == ["ada/ship#2"]
 
 
-def test_a_text_that_takes_too_long_mentions_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_text_that_times_out_has_no_mentions(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is shown as it was written, so it has no links."""
 
     def fail(*_arguments: object) -> None:

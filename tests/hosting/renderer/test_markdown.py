@@ -77,7 +77,7 @@ def test_commonmark_with_tables_tasks_and_strikethrough() -> None:
         ("at https://example.org/a_(b)).", "https://example.org/a_(b)"),
     ],
 )
-def test_what_is_named_is_linked(text: str, target: str) -> None:
+def test_users_issues_and_commits_are_linked(text: str, target: str) -> None:
     """Issues, people, commits and plain addresses, without the punctuation around them."""
     assert addresses(markdown(text, ISSUE)) == [target]
 
@@ -85,12 +85,12 @@ def test_what_is_named_is_linked(text: str, target: str) -> None:
 @pytest.mark.parametrize(
     "text", ["`#12`", "a@example.org", "x#12", "#12a", "&#12;", "#0", "    @bob", "<a>@bob</a>", "http://"]
 )
-def test_what_only_looks_like_a_name_is_not_linked(text: str) -> None:
+def test_text_similar_to_a_reference_is_not_linked(text: str) -> None:
     """Code, mail addresses and parts of words stay as they are."""
     assert addresses(markdown(text, ISSUE)) == []
 
 
-def test_numbers_mean_nothing_outside_a_repository() -> None:
+def test_numbers_are_not_linked_without_a_repository() -> None:
     """There is nothing they could count."""
     assert addresses(markdown("#12 and " + "0a" * 20)) == []
 
@@ -157,7 +157,7 @@ def test_headings_are_lowered_and_have_names() -> None:
         "</div></main><h1>x</h1>",
     ],
 )
-def test_nothing_in_a_text_runs_or_leaves_its_place(text: str) -> None:
+def test_markup_is_sanitized(text: str) -> None:
     """No script, no style, no form, no name that the page uses itself."""
     assert_harmless(markdown(text, README))
     assert_harmless(markdown(f"- {text}", ISSUE))
@@ -186,13 +186,13 @@ def assert_harmless(created: str) -> None:
         max_size=40,
     ).map("".join)
 )
-def test_whatever_is_written_is_harmless(text: str) -> None:
+def test_any_text_is_sanitized(text: str) -> None:
     """In any mixture."""
     assert_harmless(markdown(text, README))
 
 
 @pytest.mark.parametrize("text", ["https://" + ")" * 60_000, "[" * 20_000, "<div>" * 2_000, "> " * 20_000])
-def test_hostile_texts_come_out(text: str) -> None:
+def test_hostile_texts_are_rendered(text: str) -> None:
     """Whatever they nest or repeat."""
     assert markdown(text, README)
 
@@ -204,7 +204,7 @@ def test_of_a_very_long_text_the_beginning_is_shown() -> None:
     assert "too long to be shown" in markup
 
 
-def test_a_text_is_rendered_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rendered_text_is_cached(monkeypatch: pytest.MonkeyPatch) -> None:
     """For each place it stands at."""
     created: list[str] = []
     render = module.render
@@ -230,7 +230,7 @@ def test_a_long_text_is_rendered_in_another_process(monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize(("problem", "times"), [(RenderFailed, 1), (RenderBusy, 2)])
-def test_a_text_that_takes_too_long_is_shown_as_it_was_written(
+def test_a_text_that_times_out_is_shown_as_its_source(
     monkeypatch: pytest.MonkeyPatch, problem: type[Exception], times: int
 ) -> None:
     """With a word about it, and escaped; it is not tried again at every view, unless the process was only busy."""
@@ -260,7 +260,7 @@ class Counted(list[Token]):
         return super().__getitem__(at)
 
 
-def test_a_task_list_takes_as_long_as_it_is() -> None:
+def test_a_task_list_takes_linear_time() -> None:
     """The plugin for these looks at all items for each of them: fifteen thousand took 8 seconds at every view."""
     state = StateCore("- [ ] a\n" * 500, module.PARSER, {"around": NOWHERE})
     state.tokens = tokens = Counted()

@@ -45,7 +45,7 @@ def test_a_process_that_was_killed_is_started_again(process: RenderProcess) -> N
     assert process.run("markdown", "b", NOWHERE) == "<p>b</p>\n"
 
 
-def test_what_cannot_be_rendered_is_told(process: RenderProcess) -> None:
+def test_a_rendering_error_is_reported(process: RenderProcess) -> None:
     """And the process goes on."""
     with pytest.raises(RenderFailed):
         process.run("markdown", 17, None)
@@ -59,7 +59,7 @@ def test_many_texts_at_once_get_their_own_answers(process: RenderProcess) -> Non
     assert created == [f"<p>{number}</p>\n" for number in range(30)]
 
 
-def test_nobody_waits_behind_too_many() -> None:
+def test_the_queue_is_bounded() -> None:
     """A thread that waits answers nobody."""
     process = RenderProcess(most_waiting=0)
     with pytest.raises(RenderBusy):
@@ -89,7 +89,7 @@ def test_a_key_tells_texts_and_places_apart() -> None:
     assert len({*keys, content_key("a", "\ud800", 1)}) == 5
 
 
-def test_it_is_ended_with_its_parent() -> None:
+def test_the_process_ends_with_its_parent() -> None:
     """It reads until its input is closed."""
     process = RenderProcess()
     process.run("markdown", "a", NOWHERE)

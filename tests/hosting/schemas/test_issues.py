@@ -60,7 +60,7 @@ def test_an_issue_has_every_key_in_order(clients: ServiceClients, ada: httpx.Cli
 ANYBODY = {"email": "2+ada@noreply.localhost", "active": False, "last_login": "0001-01-01T00:00:00Z"}
 
 
-def test_the_words_of_somebody_who_is_gone_stay(clients: ServiceClients, ada: httpx.Client) -> None:
+def test_an_issue_outlives_its_author(clients: ServiceClients, ada: httpx.Client) -> None:
     """A ghost has written them."""
     bob = clients.account("bob")
     opened(clients.with_token(bob))

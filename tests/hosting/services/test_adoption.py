@@ -61,7 +61,7 @@ def pushes(app: App) -> list[tuple[str, str]]:
     return [(kind, details["after"]) for kind, details in recorded_events(app.database)]
 
 
-def test_what_happened_is_recorded_once_and_the_rest_is_forgotten(app: App, old: OldDataFolder) -> None:
+def test_applied_updates_are_recorded_once_and_others_are_deleted(app: App, old: OldDataFolder) -> None:
     """Keys stay with commits that were made; a request whose commit was not made can be made again."""
     first, second, head = oracle.git(old.loose, "rev-list", "--reverse", "main").decode().split()
     note(old, RefUpdate("refs/heads/main", first, second), key="settled", is_done=True)
@@ -85,7 +85,7 @@ def test_what_happened_is_recorded_once_and_the_rest_is_forgotten(app: App, old:
     assert list(examine(app, deep=True)) == []
 
 
-def test_what_was_made_again_and_recorded_is_not_recorded_twice(app: App, old: OldDataFolder) -> None:
+def test_an_update_that_was_repeated_and_recorded_is_not_recorded_twice(app: App, old: OldDataFolder) -> None:
     """Its event is there, later than the note."""
     first, second, _ = oracle.git(old.loose, "rev-list", "--reverse", "main").decode().split()
     note(old, RefUpdate("refs/heads/main", first, second))
@@ -103,7 +103,7 @@ def test_what_was_made_again_and_recorded_is_not_recorded_twice(app: App, old: O
     assert pushes(app) == [("push", second)]
 
 
-def test_an_interruption_between_both_steps_loses_nothing(
+def test_an_interruption_between_the_steps_loses_no_update(
     app: App, old: OldDataFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The repositories are adopted; the next start records what was pending."""

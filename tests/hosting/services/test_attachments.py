@@ -76,7 +76,9 @@ def test_downloads_are_counted_in_batches(app: App, ada: Caller, release: Releas
     assert store.attachments_of(app.database, holder_of(release))[0].download_count == 2
 
 
-def test_downloads_that_cannot_be_written_are_kept(app: App, ada: Caller, release: Release, path: Path) -> None:
+def test_download_counts_that_cannot_be_written_are_kept(
+    app: App, ada: Caller, release: Release, path: Path
+) -> None:
     """Those counted before and after, for the next time."""
     attachment = release_assets.add(*ada, release, name="a", path=path)
     app.downloads += [attachment.id, attachment.id]
@@ -114,7 +116,7 @@ def test_a_release_has_a_limited_number_of_files(
 
 
 @pytest.mark.parametrize("name", ["a/b", "a\\b", ".", "..", "a\x00b", "a\nb", "a\ufffdb"])
-def test_names_that_are_no_file_names(name: str) -> None:
+def test_invalid_file_names_are_refused(name: str) -> None:
     """Are refused."""
     with pytest.raises(InvalidValue):
         attachments.check_file_name(name)

@@ -79,7 +79,7 @@ def test_pictures_are_known_by_their_first_bytes(scenario: Scenario, content: by
 
 
 @pytest.mark.parametrize("content", [b"", b"RIFF\x04\0\0\0WAVEfmt ", b"AAAA\x04\0\0\0WEBPVP8 ", b"<svg/>"])
-def test_what_is_no_picture_is_refused(scenario: Scenario, content: bytes) -> None:
+def test_a_file_that_is_not_an_image_is_refused(scenario: Scenario, content: bytes) -> None:
     """Sounds, too, begin as WebP does."""
     with pytest.raises(InvalidValue, match="PNG, JPEG, GIF or WebP"):
         avatars.set_own_avatar(scenario.app, Actor(scenario.owner), content)

@@ -38,7 +38,7 @@ def names(scenario: Scenario, issue: Issue) -> list[str]:
         return [label.name for label in issue_labels.labels_on(connection, issue)]
 
 
-def test_a_milestone_is_replaced_by_who_saw_it(scenario: Scenario, issue: Issue) -> None:
+def test_a_milestone_is_replaced_only_if_it_is_unchanged(scenario: Scenario, issue: Issue) -> None:
     """Of several who move an issue at once, one does; the others are told."""
     writer = scenario.seen_by(scenario.writer)
     created = [
@@ -63,7 +63,7 @@ def test_a_milestone_is_replaced_by_who_saw_it(scenario: Scenario, issue: Issue)
     assert issues.find(scenario.app, writer[2], issue.number).milestone_id is None
 
 
-def test_a_label_is_replaced_by_who_saw_it(scenario: Scenario, issue: Issue) -> None:
+def test_a_label_is_replaced_only_if_it_is_unchanged(scenario: Scenario, issue: Issue) -> None:
     """Another one of an exclusive scope is not overwritten, and labels of other columns stay."""
     writer = scenario.seen_by(scenario.writer)
     bug, later, done = (make_label(scenario, name) for name in ("bug", "status/later", "status/done"))

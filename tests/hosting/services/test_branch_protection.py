@@ -98,7 +98,7 @@ def test_the_first_rule_that_matches_counts() -> None:
         ),
     ],
 )
-def test_what_a_rule_says_about_a_push(
+def test_rules_accept_or_reject_pushes(
     ada: Account, said: dict[str, Any], what: BranchChange, expected: str | None
 ) -> None:
     """In the words clients know; administrators are not exempt."""
@@ -113,7 +113,7 @@ def test_a_person_on_the_list_may_push(ada: Account) -> None:
     assert not branch_protection.may_force_push(listed.rule, ada, frozenset())
 
 
-def test_what_a_rule_says_about_one_file(ada: Account) -> None:
+def test_rules_protect_files(ada: Account) -> None:
     """As a write through the API asks."""
     open_rule = rule("main", enable_push=True, protected_file_patterns="*.lock")
     assert may_commit(open_rule, ada, frozenset(), "a.txt") is None

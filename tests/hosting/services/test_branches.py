@@ -93,7 +93,7 @@ def test_only_those_who_may_write_change_refs(app: App, owner: Actor, notes: Rep
     assert [ref.name for ref in ref_lists.list_branches(app, repository, limit=9)[0]] == ["main"]
 
 
-def test_who_cannot_read_the_code_is_not_asked_to_log_in(app: App, owner: Actor, notes: Repository) -> None:
+def test_users_without_access_to_code_are_not_asked_to_log_in(app: App, owner: Actor, notes: Repository) -> None:
     """Nor told that the repository is archived."""
     edit = RepositoryEdit(is_private=True, is_archived=True)
     repositories.edit(app, owner, target_of(app, owner, notes), edit)
@@ -226,7 +226,7 @@ def unrecorded_commit(app: App, notes: Repository) -> str:
 
 
 @pytest.mark.parametrize("kind", ["branch", "update", "tag", "annotated tag"])
-def test_a_ref_gets_the_objects_it_leads_to_into_the_log(
+def test_objects_reachable_from_a_new_ref_are_recorded(
     app: App, owner: Actor, notes: Repository, kind: str
 ) -> None:
     """Also those that only the local copy had: a new copy has them too."""
@@ -247,7 +247,7 @@ def test_a_ref_gets_the_objects_it_leads_to_into_the_log(
     assert refs.commit_of(repo, refs.rev_parse(repo, "main" if kind == "update" else "new") or "") == commit
 
 
-def test_what_a_ref_leads_to_is_not_packed_again(app: App, owner: Actor, notes: Repository) -> None:
+def test_objects_reachable_from_other_refs_are_not_packed_again(app: App, owner: Actor, notes: Repository) -> None:
     """A branch in the middle of a history costs a row."""
     target = target_of(app, owner, notes)
     first = branches.find(open_latest(app, target), target, "main").id

@@ -53,7 +53,7 @@ def received(app: App, actor: Actor, upload: ChatBackup) -> list[int]:
     return [file.received for file in chat_uploads.list_files(app, actor, upload.uuid)]
 
 
-def test_what_was_interrupted_goes_on_where_it_ended(app: App, ada: Actor) -> None:
+def test_an_interrupted_upload_is_resumed(app: App, ada: Actor) -> None:
     """The same files find their upload again; others, and those of others, begin a new one."""
     content = os.urandom(3 * MB + 5)
     sizes = {"d/main": len(content), "d/empty": 0, "d/small": 3}
@@ -89,7 +89,7 @@ def test_what_was_interrupted_goes_on_where_it_ended(app: App, ada: Actor) -> No
             attempt()
 
 
-def test_a_chunk_at_another_offset_is_refused_and_leaves_nothing(app: App, ada: Actor) -> None:
+def test_a_chunk_at_another_offset_is_refused_and_not_stored(app: App, ada: Actor) -> None:
     """The error says where the next one begins; too much, too little and unknown files are refused."""
     upload = begun(app, ada, "x", {"x": 2 * MB})
     send(app, ada, upload, 0, 0, b"a" * MB)
@@ -154,7 +154,7 @@ def test_the_bytes_of_a_chunk_whose_upload_was_cancelled_are_deleted(
     assert list(chat_uploads.stored(app)) == []
 
 
-def test_what_does_not_fit_is_refused_before_a_byte_is_sent(app: App, ada: Actor) -> None:
+def test_an_upload_beyond_the_limit_is_refused_before_it_begins(app: App, ada: Actor) -> None:
     """Uploads in progress count, and so does what is complete; deleting makes room."""
     app.settings = msgspec.structs.replace(app.settings, chat_storage_mb=3)
     uploaded(app, ada, "one", b"x" * MB)
@@ -203,14 +203,14 @@ def test_uploads_side_by_side_do_not_exceed_the_limit(app: App, ada: Actor) -> N
         *("a/" * 20 + "a", "x" * 256, "é" * 128, "x/" * 5 + "y" * 1000),
     ],
 )
-def test_paths_that_lead_elsewhere_are_refused(app: App, ada: Actor, path: str) -> None:
+def test_paths_outside_the_backup_are_refused(app: App, ada: Actor, path: str) -> None:
     """Whether a file or a folder was chosen."""
     for is_folder in (True, False):
         with pytest.raises(InvalidValue):
             begun(app, ada, "x", {path: 1}, is_folder=is_folder)
 
 
-def test_what_no_folder_has_is_refused(app: App, ada: Actor, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_invalid_lists_of_files_are_refused(app: App, ada: Actor, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing at all, a path twice, a file that is a folder, sizes that are none, too many files and backups."""
     for files, is_folder in (
         ([], True),
@@ -268,7 +268,7 @@ def test_uploads_expire_a_week_after_their_last_chunk(app: App, ada: Actor) -> N
     assert read(app, ada, chat_backup, "kept") == b"x"
 
 
-def test_a_store_that_fails_loses_nothing(app: App, ada: Actor, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failing_store_loses_no_chunk(app: App, ada: Actor, monkeypatch: pytest.MonkeyPatch) -> None:
     """The chunk is refused and can be sent again; the rows know nothing of it."""
     upload = begun(app, ada, "x", {"x": 3})
 

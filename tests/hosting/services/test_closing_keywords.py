@@ -89,7 +89,7 @@ def test_keywords_reopen(word: str) -> None:
         ("#", []),
     ],
 )
-def test_what_is_meant_and_what_is_not(message: str, asks: list[MessageReference]) -> None:
+def test_references_are_told_from_other_text(message: str, asks: list[MessageReference]) -> None:
     """A word is a whole word, a number is a whole number, and lists go on as people write them."""
     assert parse_keywords(message) == asks
 
@@ -108,7 +108,7 @@ def test_what_is_meant_and_what_is_not(message: str, asks: list[MessageReference
         ("x" * 70_000 + " fixes #1", 0),
     ],
 )
-def test_what_is_read_of_a_long_message_is_limited(message: str, count: int) -> None:
+def test_the_parsed_part_of_a_long_message_is_limited(message: str, count: int) -> None:
     """So is how many issues it refers to."""
     assert len(parse_keywords(message)) == count
 

@@ -74,7 +74,7 @@ def write(client: httpx.Client, path: str, text: str, branch: str, new: str = ""
     assert client.post(f"/repos/ada/ship/contents/{path}", json=body).status_code == 201
 
 
-def test_owners_are_asked_and_one_of_them_has_to_approve(clients: ServiceClients, app: App) -> None:
+def test_code_owners_are_requested_and_one_has_to_approve(clients: ServiceClients, app: App) -> None:
     """Neither the author, nor those who reviewed already, are asked."""
     ada = clients.user("ada")
     ada.post("/user/repos", json={"name": "ship", "auto_init": True, "default_branch": "main"})

@@ -54,7 +54,7 @@ def test_a_commit_is_on_the_timelines_of_the_issues_it_names(app: App, ship: Rep
     assert [issues.find_issue(app.database, ship, number).comment_count for number in (1, 3)] == [0, 0]
 
 
-def test_what_closes_an_issue_names_it_once(app: App, ship: Repository, ada: Account) -> None:
+def test_a_closing_commit_has_one_entry(app: App, ship: Repository, ada: Account) -> None:
     """Also when it was closed already, which the commit only names then."""
     open_issues(app, ship)
     first = say(app, ship, ada, "fixes #1")
@@ -73,7 +73,7 @@ def test_only_the_default_branch_counts_and_each_commit_once(app: App, ship: Rep
     assert entries(app) == [("ship", 1, "commit_ref", side)]
 
 
-def test_elsewhere_only_who_may_write_leaves_an_entry(app: App, ship: Repository, ada: Account) -> None:
+def test_references_to_other_repositories_require_write_access(app: App, ship: Repository, ada: Account) -> None:
     """Nobody fills the timelines of strangers; what is archived or has no issues stays as it is."""
     bob, eve = make_people(app.database, "bob", "eve")
     boat = repositories.create(app, bob, bob, NewRepository(name="boat"), {"a.txt": b"one\n"})
@@ -91,7 +91,7 @@ def test_elsewhere_only_who_may_write_leaves_an_entry(app: App, ship: Repository
     assert len(entries(app)) == 2
 
 
-def test_of_many_commits_the_newest_are_told(app: App, ship: Repository, ada: Account) -> None:
+def test_of_many_commits_the_newest_have_entries(app: App, ship: Repository, ada: Account) -> None:
     """However many name one issue, and none of them is told twice when the branch gets there again."""
     open_issues(app, ship)
     commits = [say(app, ship, ada, "0 of #1", new_branch="side")]
@@ -104,9 +104,7 @@ def test_of_many_commits_the_newest_are_told(app: App, ship: Repository, ada: Ac
     assert [commit for _, _, _, commit in entries(app)] == commits[-MOST_COMMITS_ON_ISSUE:]
 
 
-def test_a_message_without_a_number_sign_asks_the_database_nothing_more(
-    app: App, ship: Repository, ada: Account
-) -> None:
+def test_a_message_without_a_number_sign_runs_no_further_queries(app: App, ship: Repository, ada: Account) -> None:
     """It is recorded on the bare driver, as ever; a transaction that could change issues is not opened."""
     open_issues(app, ship)
     seen: list[str] = []
@@ -127,7 +125,7 @@ def test_a_message_without_a_number_sign_asks_the_database_nothing_more(
         event.remove(app.database.engine, "before_cursor_execute", note)
 
 
-def test_many_at_once_name_one_issue(app: App, ship: Repository, ada: Account) -> None:
+def test_concurrent_commits_reference_one_issue(app: App, ship: Repository, ada: Account) -> None:
     """Each commit has its entry, and none is lost."""
     boat = repositories.create(app, ada, ada, NewRepository(name="boat"), {"a.txt": b"one\n"})
     for target_repository in (ship, boat):

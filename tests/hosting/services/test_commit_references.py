@@ -93,7 +93,7 @@ def test_a_commit_closes_and_another_opens_again(app: App, ship: Repository, ada
     assert store.repository_by_id(app.database, ship.id).open_issues == 2
 
 
-def test_what_others_see(app: App, ship: Repository, ada: Account) -> None:
+def test_the_payload_and_the_timeline_name_the_commit(app: App, ship: Repository, ada: Account) -> None:
     """The payload of a webhook names the commit and whoever brought it, and so does the timeline."""
     open_issues(app, ship)
     created = say(app, ship, ada, "fixes #1")
@@ -134,7 +134,7 @@ def test_the_first_commit_closes_nothing(app: App, ada: Account) -> None:
     assert is_closed(app, empty)
 
 
-def test_an_issue_that_waits_stays_open(app: App, ship: Repository, ada: Account) -> None:
+def test_a_blocked_issue_stays_open(app: App, ship: Repository, ada: Account) -> None:
     """That is in the log without a word of the message; with what it waits for it is closed, in any order."""
     first, second, third = open_issues(app, ship, 3)
     dependencies.add_dependency(app.database, ship, first, second, actor=ada)
@@ -151,7 +151,7 @@ def test_an_issue_that_waits_stays_open(app: App, ship: Repository, ada: Account
     assert unblocked == [second.id, first.id]
 
 
-def test_whoever_may_not_change_issues_closes_none(app: App, ship: Repository, ada: Account) -> None:
+def test_commits_of_users_without_write_access_close_no_issues(app: App, ship: Repository, ada: Account) -> None:
     """Writers do, readers do not, archived repositories and those without issues stay as they are."""
     bob, eve = make_people(app.database, "bob", "eve")
     let_in(app.database, ship, bob, WRITE)
@@ -173,7 +173,7 @@ def test_whoever_may_not_change_issues_closes_none(app: App, ship: Repository, a
     assert not is_closed(app, ship, 2)
 
 
-def test_pull_requests_are_left_alone(app: App, ship: Repository, ada: Account) -> None:
+def test_pull_requests_are_not_closed(app: App, ship: Repository, ada: Account) -> None:
     """Only issues are closed."""
     pull = NewIssue(title="It floats", branches=Branches("other", "main"))
     issues.open_issue(app.database, ship, ada, pull)
@@ -181,7 +181,7 @@ def test_pull_requests_are_left_alone(app: App, ship: Repository, ada: Account) 
     assert not is_closed(app, ship)
 
 
-def test_many_at_once_are_each_heard(app: App, ship: Repository, ada: Account) -> None:
+def test_concurrent_commits_each_close_their_issues(app: App, ship: Repository, ada: Account) -> None:
     """What several people's commits of one batch ask for is done as each of them may."""
     (bob,) = make_people(app.database, "bob")
     open_issues(app, ship, 3)
@@ -217,7 +217,7 @@ def test_a_branch_that_another_request_updated_closes_nothing(app: App, ship: Re
     assert states(app) == []
 
 
-def test_repositories_that_close_each_others_issues_do_not_wait_in_a_circle(
+def test_repositories_that_close_issues_of_each_other_do_not_deadlock(
     app: App, ship: Repository, ada: Account
 ) -> None:
     """While people close by hand as well; each issue is closed once, and nobody fails."""
@@ -272,7 +272,7 @@ def test_commits_that_cannot_be_read_keep_no_push_from_being_recorded(
     assert [line["event"] for line in lines] == ["commit message parsing failed"]
 
 
-def test_a_push_that_fails_while_it_closes_issues_does_nothing(
+def test_a_push_that_fails_while_closing_issues_changes_nothing(
     app: App, ship: Repository, ada: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The branch, its events and the issues are one transaction."""
@@ -344,7 +344,7 @@ def test_a_push_closes_what_its_commits_say(clients: ServiceClients, work: Git) 
     assert closing(clients)[2:] == [(3, amended)]
 
 
-def test_a_long_push_is_heard_and_the_last_word_counts(clients: ServiceClients, work: Git) -> None:
+def test_in_a_long_push_the_last_keyword_wins(clients: ServiceClients, work: Git) -> None:
     """Commit for commit, oldest first."""
     tree = work("rev-parse", "HEAD^{tree}")
     at = work("rev-parse", "HEAD")
@@ -361,7 +361,7 @@ def test_a_long_push_is_heard_and_the_last_word_counts(clients: ServiceClients, 
     assert [number for number, _ in closing(clients)] == [1, 3]
 
 
-def test_everything_that_commits_through_the_api_closes(clients: ServiceClients, work: Git) -> None:
+def test_every_commit_through_the_api_closes_issues(clients: ServiceClients, work: Git) -> None:
     """A file that is written, a branch that is moved; the timeline names the commit."""
     del work
     client = clients.open("/api/v1", "ada")

@@ -41,7 +41,7 @@ def ship(app: App, ada: Account) -> Repository:
     return repositories.create(app, ada, ada, NewRepository(name="ship"), {"a.txt": b"one\n"})
 
 
-def test_a_status_is_told_with_its_commit(app: App, ada: Account, ship: Repository) -> None:
+def test_an_event_has_the_status_and_its_commit(app: App, ada: Account, ship: Repository) -> None:
     """The payload is that of the moment; an empty context is `default`."""
     add_hook(app.database, ada, events="status")
     actor = Actor(ada)
@@ -70,7 +70,9 @@ def test_only_those_who_may_write_code_add_statuses(app: App, ada: Account, ship
         service.create(app, Actor(ada), accessed(app, Actor(ada), archived), "main", PASSED)
 
 
-def test_what_is_refused(app: App, ada: Account, ship: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_invalid_statuses_are_refused(
+    app: App, ada: Account, ship: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """An unknown commit and state, fields that are too long, and more statuses than a commit may have."""
     actor = Actor(ada)
     target = accessed(app, actor, ship)

@@ -31,7 +31,7 @@ def test_after_contention_the_lock_is_taken_for_a_while(app: App, monkeypatch: p
         assert not app.database.is_locked(7)
 
 
-def test_who_sees_the_lock_of_another_machine_takes_it_too(settings: Settings, app: App) -> None:
+def test_a_machine_that_sees_the_lock_of_another_takes_it_too(settings: Settings, app: App) -> None:
     """And goes on taking it for a while, or the slower machine would have to win each time."""
     waits = not app.database.is_sqlite
     entered = threading.Event()

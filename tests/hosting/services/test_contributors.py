@@ -76,7 +76,7 @@ def test_a_long_history_is_counted_in_the_background(app: App, monkeypatch: pyte
     contributors.count(app, ship.id)
 
 
-def test_what_cannot_be_counted_is_left_out(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_repositories_that_cannot_be_counted_are_skipped(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     """Until the next push; a repository that was deleted is no failure."""
     monkeypatch.setattr(contributors, "SHORT_HISTORY", 0)
     ship = make(app)
@@ -98,7 +98,7 @@ def repository_access(app: App, repository: Repository) -> RepositoryAccess:
     return RepositoryAccess(repository, repositories.permissions_in(app, Actor(repository.owner), repository))
 
 
-def test_few_are_kept(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_size_of_the_cache_is_limited(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     """The one asked for first is forgotten."""
     monkeypatch.setattr(contributors, "MOST_REPOSITORIES", 2)
     created_repositories = [make(app, name) for name in ("one", "two", "three")]
@@ -107,7 +107,7 @@ def test_few_are_kept(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     assert list(app.contributors) == [created_repositories[1].id, created_repositories[2].id]
 
 
-def test_they_are_for_who_reads_the_code(app: App) -> None:
+def test_contributors_require_read_access_to_code(app: App) -> None:
     """Nobody else."""
     ship = make(app)
     with pytest.raises(Forbidden):

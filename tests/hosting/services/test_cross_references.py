@@ -85,7 +85,7 @@ def test_an_edit_of_something_else_leaves_the_entries(scenario: Scenario) -> Non
         assert connection.exec_driver_sql("SELECT * FROM comments").all()[: len(before)] == before
 
 
-def test_who_edits_the_text_of_another_author_removes_no_entry(scenario: Scenario) -> None:
+def test_an_edit_by_another_user_removes_no_entry(scenario: Scenario) -> None:
     """Of an issue that the text still mentions, and that the editor could not mention."""
     app, ada, bob = scenario.app, scenario.seen_by(scenario.owner), scenario.seen_by(scenario.writer)
     boat = make_repository(app.database, scenario.owner, "boat", is_private=True)
@@ -99,7 +99,7 @@ def test_who_edits_the_text_of_another_author_removes_no_entry(scenario: Scenari
     assert entries(app) == []
 
 
-def test_full_addresses_count(scenario: Scenario) -> None:
+def test_full_urls_are_references(scenario: Scenario) -> None:
     """Of this site alone."""
     app, ada = scenario.app, scenario.seen_by(scenario.owner)
     open_in(app, scenario.repository, count=2)
@@ -156,7 +156,7 @@ def test_a_token_for_public_repositories_mentions_no_private_issue(scenario: Sce
     assert references.repository_ids == {scenario.repository.id}
 
 
-def test_closing_keywords_of_a_pull_request_are_kept(scenario: Scenario) -> None:
+def test_closing_keywords_of_a_pull_request_are_stored(scenario: Scenario) -> None:
     """For issues, where its page links to them; those of an issue do nothing."""
     app, ada = scenario.app, scenario.seen_by(scenario.owner)
     open_in(app, scenario.repository, count=5)
@@ -224,7 +224,7 @@ def count_queries(app: App, caller: tuple[App, Actor, object], body: str) -> int
     return len(statements)
 
 
-def test_nobody_is_notified_of_a_mention(scenario: Scenario) -> None:
+def test_a_mention_of_an_issue_notifies_no_one(scenario: Scenario) -> None:
     """Neither who takes part in the mentioned issue, nor webhooks."""
     app, eve = scenario.app, scenario.reader
     (ivy,) = make_people(app.database, "ivy")

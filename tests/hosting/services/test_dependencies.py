@@ -80,7 +80,7 @@ def test_blockers_are_added_removed_and_replaced(scenario: Scenario) -> None:
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_it_takes_write_access_to_the_dependent(
+def test_adding_a_blocker_requires_write_access_to_the_dependent(
     scenario: Scenario, change: Callable[[Caller, Issue], object]
 ) -> None:
     """Without it, and in an archived repository, the issue counts as missing."""
@@ -107,7 +107,7 @@ def test_a_cycle_is_named_as_far_as_the_actor_may_read_it(scenario: Scenario) ->
     assert refused.value.names == ("ada/ship#1", "ada/ship#2", "HIDDEN", "ada/ship#1")
 
 
-def test_a_reference_to_what_the_actor_may_not_read_names_nothing(scenario: Scenario) -> None:
+def test_a_reference_to_an_unreadable_issue_is_not_found(scenario: Scenario) -> None:
     """As one to what does not exist."""
     [first] = open_issues(scenario, 1)
     make_repository(scenario.app.database, scenario.owner, "secret", is_private=True)
@@ -136,7 +136,7 @@ def test_dependencies_across_repositories_can_be_disabled(
         dependencies.add_blocker(*scenario.seen_by(scenario.writer), first, IssueReference(1, "ada", "boat"))
 
 
-def test_a_graph_is_for_repositories_with_dependencies(scenario: Scenario) -> None:
+def test_a_graph_requires_enabled_dependencies(scenario: Scenario) -> None:
     """Its first node is the issue."""
     first, _ = open_issues(scenario, 2)
     app, actor, target = scenario.seen_by(scenario.writer)

@@ -9,7 +9,7 @@ from holdfast.hosting.services.durations import checked_interval, format_duratio
 
 
 @given(st.integers(0, 10 * 365 * 86_400))
-def test_what_is_written_is_read_again(seconds: int) -> None:
+def test_formatted_durations_round_trip(seconds: int) -> None:
     """Every whole number of seconds."""
     assert parse_duration(format_duration(seconds), "Interval") == seconds
 

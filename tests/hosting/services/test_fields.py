@@ -15,7 +15,7 @@ YEARS = {"min_value": datetime(1970, 1, 2), "max_value": datetime(9999, 12, 30)}
 
 
 @given(st.datetimes(timezones=st.sampled_from(ZONES), **YEARS))
-def test_a_date_is_kept_to_the_second(given_time: datetime) -> None:
+def test_a_date_has_a_precision_of_seconds(given_time: datetime) -> None:
     """It can be written again."""
     stored = due(given_time, "DueDate")
     assert stored is not None
@@ -23,7 +23,7 @@ def test_a_date_is_kept_to_the_second(given_time: datetime) -> None:
 
 
 @pytest.mark.parametrize("zone", ZONES)
-def test_the_zero_of_clients_languages_is_no_date(zone: timezone) -> None:
+def test_zero_values_of_other_languages_are_no_date(zone: timezone) -> None:
     """In whatever zone; 0 takes a date away."""
     assert due(datetime(1, 1, 1, tzinfo=zone), "DueDate") == 0
 

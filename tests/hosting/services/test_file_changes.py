@@ -22,7 +22,7 @@ A, B = "a" * 40, "b" * 40
         (Condition(none_of=frozenset({A, B})), False, True),
     ],
 )
-def test_what_holds(condition: Condition, *, on_a: bool, on_nothing: bool) -> None:
+def test_each_condition_accepts_or_refuses_a_file(condition: Condition, *, on_a: bool, on_nothing: bool) -> None:
     """Each says of a file and of no file whether it may be written."""
     for blob, expected in ((A, on_a), (None, on_nothing)):
         if expected:

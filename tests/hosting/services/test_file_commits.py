@@ -130,7 +130,7 @@ def test_writers_of_different_files_all_succeed(app: App, repository: Repository
     check_told(app, repository)
 
 
-def test_more_writers_than_one_turn_takes_all_succeed(app: App, repository: Repository) -> None:
+def test_more_writers_than_one_batch_all_succeed(app: App, repository: Repository) -> None:
     """While the repository is held by somebody else, more than one turn's worth of commits pile up."""
     count = MAX_BATCH + 8
 
@@ -155,7 +155,7 @@ def test_more_writers_than_one_turn_takes_all_succeed(app: App, repository: Repo
     check_told(app, repository)
 
 
-def test_a_head_is_expected_where_there_is_no_branch(app: App, repository: Repository) -> None:
+def test_an_expected_head_requires_the_branch(app: App, repository: Repository) -> None:
     """Whoever has seen a commit on a branch that is not there has seen something else: nothing is committed."""
     admin = accounts.find_user(app.database, "admin")
     empty = repositories.create(app, admin, admin, NewRepository(name="empty"))
@@ -176,7 +176,7 @@ def test_a_head_is_expected_where_there_is_no_branch(app: App, repository: Repos
     assert len(pushes(app)) == 2
 
 
-def test_writers_of_one_file_overwrite_nobody(app: App, repository: Repository) -> None:
+def test_concurrent_writers_of_one_file_do_not_overwrite_each_other(app: App, repository: Repository) -> None:
     """Of many who update the same version of a file, one succeeds; the others are told what is there now."""
     before = git(copy(app, repository), "rev-parse", "main:a.txt").strip()
     results: list[CommitResult | HostingError] = []
@@ -219,7 +219,7 @@ def place_of(settings: Settings) -> tuple[Path, str | None]:
 
 
 @pytest.mark.long
-def test_processes_take_turns(settings: Settings, app: App, repository: Repository) -> None:
+def test_processes_commit_one_after_the_other(settings: Settings, app: App, repository: Repository) -> None:
     """Four processes write to one branch, and nothing is lost."""
     context = multiprocessing.get_context("spawn")
     told_by = context.Queue()
@@ -236,9 +236,7 @@ def test_processes_take_turns(settings: Settings, app: App, repository: Reposito
 
 
 @pytest.mark.long
-def test_a_process_that_is_killed_loses_nothing_it_told_of(
-    settings: Settings, app: App, repository: Repository
-) -> None:
+def test_a_killed_process_loses_no_confirmed_commit(settings: Settings, app: App, repository: Repository) -> None:
     """Whatever a process was doing when it was killed, what it had told is there, and the next one goes on."""
     context = multiprocessing.get_context("spawn")
     dice = random.Random(5)
@@ -262,7 +260,7 @@ def test_a_process_that_is_killed_loses_nothing_it_told_of(
     check_told(app, repository)
 
 
-def test_a_crash_before_the_transaction_ends_leaves_nothing(
+def test_a_crash_before_the_end_of_the_transaction_leaves_no_commit(
     app: App, repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Neither the ref nor its event nor a pack; the next commit does not notice."""
@@ -410,7 +408,7 @@ def test_the_same_key_at_once_makes_one_commit(app: App, repository: Repository)
     assert len(log(app, repository)) == 1
 
 
-def test_a_key_is_kept_for_its_retention(app: App, repository: Repository) -> None:
+def test_an_idempotency_key_expires_after_its_retention(app: App, repository: Repository) -> None:
     """What was done under it is told to whoever asks under it again, and then it is a new key."""
     admin = accounts.find_user(app.database, "admin")
     key = IdempotencyKey(admin.id, "once", "print")
@@ -462,7 +460,7 @@ def never_lands(*_arguments: object, **_named: object) -> None:
     raise RefMoved("moved")
 
 
-def test_a_branch_that_never_holds_still_is_given_up(
+def test_a_branch_that_keeps_moving_is_an_error(
     app: App, repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After many tries the caller is told to try again, and nothing is recorded."""
@@ -484,7 +482,7 @@ def stored(app: App, repository: Repository, path: str) -> bytes:
     ).stdout
 
 
-def test_large_files_go_where_the_attributes_send_them(app: App, repository: Repository) -> None:
+def test_large_files_are_stored_as_the_attributes_say(app: App, repository: Repository) -> None:
     """The pointer is committed, the object kept and linked; a rename across the boundary converts both ways."""
     commit_files(app, wanted(app, repository, put(".gitattributes", ATTRIBUTES)))
     commit_files(app, wanted(app, repository, put("d/x.bin", b"\0" * 5000), put("d/x.txt", b"text")))
@@ -503,7 +501,7 @@ def test_large_files_go_where_the_attributes_send_them(app: App, repository: Rep
     check_told(app, repository)
 
 
-def test_large_files_of_a_failed_commit_are_not_kept(
+def test_lfs_objects_of_a_failed_commit_are_not_kept(
     app: App, repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """When the branch cannot be moved, the repository does not have the object, and cleaning up removes it."""
@@ -623,7 +621,7 @@ def model_apply(
     return True
 
 
-def test_a_commit_asks_who_makes_it(app: App, repository: Repository) -> None:
+def test_a_commit_requires_write_access(app: App, repository: Repository) -> None:
     """Callers that forget their guards are refused, and nothing is committed."""
     owner = Actor(repository.owner)
     reader = Actor(accounts.create_user(app.database, "rea", Secret("a long password")))

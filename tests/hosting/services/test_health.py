@@ -14,7 +14,7 @@ from holdfast.hosting.store.tables import events, hooks
 from holdfast.settings import Settings
 
 
-def test_nothing_is_wrong_with_a_new_service(settings: Settings, database: Database) -> None:
+def test_a_new_service_is_healthy(settings: Settings, database: Database) -> None:
     """And looking leaves nothing behind."""
     settings.data.mkdir(exist_ok=True)
     host = App.open(settings)
@@ -33,7 +33,7 @@ def test_a_database_without_tables_is_not_ready(settings: Settings, empty_databa
     host.close()
 
 
-def test_a_database_that_cannot_be_read_does_not_answer(settings: Settings, database: Database) -> None:
+def test_an_unreadable_database_is_reported(settings: Settings, database: Database) -> None:
     """Whatever the driver says, which may name a server and a user, stays here."""
     settings.data.mkdir(exist_ok=True)
     host = App.open(settings)
@@ -46,13 +46,13 @@ def test_a_database_that_cannot_be_read_does_not_answer(settings: Settings, data
     host.close()
 
 
-def test_a_folder_that_cannot_be_written_to_says_why(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
     """In the words of the system."""
     assert folder_problem(tmp_path) == ""
     assert folder_problem(tmp_path / "none") == "cannot be written to: No such file or directory"
 
 
-def test_what_waits_for_receivers_is_told(settings: Settings, database: Database) -> None:
+def test_pending_deliveries_are_reported(settings: Settings, database: Database) -> None:
     """How much, and for how long already."""
     host = App.open(settings)
     assert [gauge.value for gauge in health.gauges(host)] == [0, 0]

@@ -55,7 +55,7 @@ def test_a_large_tree_is_counted_in_the_background_only(app: App, monkeypatch: p
     assert (shown(app, ship), app.pushed) == ([("Python", 10), ("C", 5)], {ship.id})
 
 
-def test_a_small_tree_is_counted_at_once_and_kept_later(app: App) -> None:
+def test_a_small_tree_is_counted_at_once_and_stored_later(app: App) -> None:
     """So that a push is seen."""
     ship = make(app)
     assert shown(app, ship) == [("Python", 10), ("C", 5)]
@@ -63,7 +63,7 @@ def test_a_small_tree_is_counted_at_once_and_kept_later(app: App) -> None:
     assert ship.id in app.pushed
 
 
-def test_what_is_kept_is_not_counted_again(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stored_languages_are_not_counted_again(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither for a request nor after a push that left the tree as it was."""
     ship = make(app)
     languages.count(app, ship.id)
@@ -91,7 +91,7 @@ def test_repositories_that_no_process_counted_are_found(app: App, monkeypatch: p
     assert rows.find_statistics(app.database, ship.id) == rows.LanguageStatistics("", {})
 
 
-def test_an_empty_or_deleted_repository_has_none(app: App) -> None:
+def test_an_empty_or_deleted_repository_has_no_languages(app: App) -> None:
     """And is no error."""
     (ada,) = make_people(app.database, "ada")
     repository = repositories.create(app, ada, ada, NewRepository(name="empty"))

@@ -77,7 +77,7 @@ def bring(app: App, content: bytes) -> None:
     asyncio.run(add_object(app, name(content), len(content), pieces(content)))
 
 
-def test_only_what_nobody_has_had_for_a_while_leaves_the_bucket(
+def test_only_objects_unused_for_the_retention_are_deleted(
     far: App, bucket: Bucket, repository: Repository
 ) -> None:
     """Not what a repository has, not what came just now, not what is no object of ours; none during a backup."""
@@ -102,7 +102,7 @@ def test_only_what_nobody_has_had_for_a_while_leaves_the_bucket(
     assert list(check_lfs_objects(far)) == []
 
 
-def test_what_a_failed_commit_left_in_the_bucket_goes(
+def test_objects_left_by_a_failed_commit_are_deleted(
     far: App, bucket: Bucket, repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A week later, however often the same bytes failed; what succeeded stays."""
@@ -124,7 +124,7 @@ def test_what_a_failed_commit_left_in_the_bucket_goes(
     assert (key(b"large") in bucket.objects, key(b"kept") in bucket.objects) == (False, True)
 
 
-def test_a_bucket_is_cleared_only_by_the_installation_it_belongs_to(far: App, bucket: Bucket) -> None:
+def test_objects_are_deleted_only_by_the_installation_that_owns_the_bucket(far: App, bucket: Bucket) -> None:
     """One that shares it by mistake, such as a copy of this one, would remove what it does not know."""
     bucket.objects[key(b"left")] = b"left"
     bucket.written[key(b"left")] = time.time() - LATER
@@ -136,7 +136,7 @@ def test_a_bucket_is_cleared_only_by_the_installation_it_belongs_to(far: App, bu
     assert collect_garbage(far, now=time.time()) == 1
 
 
-def test_a_bucket_that_cannot_be_used_fails_nothing(far: App, bucket: Bucket) -> None:
+def test_an_unavailable_bucket_does_not_fail_maintenance(far: App, bucket: Bucket) -> None:
     """The log says why, and so does the doctor; nothing of a secret is in it."""
     stranger = msgspec.structs.replace(far.settings, s3_access_key=Secret("STRANGER"))
     refused = App.open(stranger)
@@ -149,7 +149,7 @@ def test_a_bucket_that_cannot_be_used_fails_nothing(far: App, bucket: Bucket) ->
     assert "instance" in bucket.objects
 
 
-def test_what_somebody_brings_is_not_removed_however_old_the_last_copy_is(app: App) -> None:
+def test_an_object_being_uploaded_is_not_deleted(app: App) -> None:
     """The store knows of it only when all bytes are there; the lease is held from before the first."""
     bring(app, b"again")
     path = app.settings.data / object_key(name(b"again"))
@@ -159,7 +159,7 @@ def test_what_somebody_brings_is_not_removed_however_old_the_last_copy_is(app: A
     assert not path.exists()
 
 
-def test_whoever_brings_waits_for_a_removal(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_upload_waits_for_a_deletion(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     """Until it is over; when it does not end, they are told to come again."""
     oid = name(b"again")
     assert lfs.claim_unlinked(app.database, [oid], seconds=60, now=time.time()) == [oid]
@@ -175,7 +175,7 @@ def test_whoever_brings_waits_for_a_removal(app: App, monkeypatch: pytest.Monkey
     assert list(lfs_objects.stored_objects(app)) == [oid]
 
 
-def test_clearing_and_bringing_at_once_loses_nothing(app: App, repository: Repository) -> None:
+def test_concurrent_deletion_and_upload_lose_no_object(app: App, repository: Repository) -> None:
     """Whoever was told that an object is kept, and has linked it, has it."""
     content = b"the same bytes again and again"
     oid, path = name(content), app.settings.data / object_key(name(content))

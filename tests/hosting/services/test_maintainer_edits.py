@@ -67,7 +67,7 @@ def test_a_maintainer_of_the_base_commits_to_the_head_branch(
     assert write(ada, "bob/ship", "fix", "bell.txt").status_code == 403
 
 
-def test_nobody_opens_somebody_elses_fork_with_a_pull_request(
+def test_only_writers_of_a_fork_allow_maintainer_edits(
     clients: ServiceClients, ada: httpx.Client, bob: httpx.Client
 ) -> None:
     """The author must be allowed to write to the fork."""

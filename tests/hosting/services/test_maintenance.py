@@ -33,7 +33,7 @@ def repository(app: App) -> Repository:
     return repositories.create(app, admin, admin, repositories.NewRepository(name="one"), {"a": b"a"})
 
 
-def test_what_has_run_out_is_cleared_away(app: App) -> None:
+def test_expired_rows_are_deleted(app: App) -> None:
     """And what has not stays."""
     admin = accounts.find_user(app.database, "admin")
     old = sessions.start_session(app.database, admin, days=1, now=1_000_000_000)
@@ -46,7 +46,7 @@ def test_what_has_run_out_is_cleared_away(app: App) -> None:
     assert maintenance.clean(app) == maintenance.CleanupResult(0, 0, 0, 0)
 
 
-def test_what_webhooks_were_told_is_forgotten_after_the_days_of_the_setting(app: App) -> None:
+def test_deliveries_are_deleted_after_their_retention(app: App) -> None:
     """And what happened that nobody still has to hear of."""
     now = 2_000_000_000
     with app.database.write() as connection:
@@ -68,7 +68,7 @@ def large_file(app: App, oid: str, *, old: bool) -> Path:
     return path
 
 
-def test_only_large_files_nobody_has_had_for_a_while_are_removed(app: App, repository: Repository) -> None:
+def test_only_unused_lfs_objects_are_deleted(app: App, repository: Repository) -> None:
     """Not those of a repository, not those just sent, and none while a backup is made."""
     linked = large_file(app, "aa" * 32, old=True)
     lfs.link(app.database, repository, "aa" * 32, 5)
@@ -129,9 +129,7 @@ def test_repositories_with_many_packs_are_compacted(app: App, repository: Reposi
 
 @pytest.mark.usefixtures("few_packs")
 @pytest.mark.parametrize("work", ["compact", "collect"])
-def test_a_repository_that_cannot_be_compacted_does_not_keep_the_others_from_it(
-    app: App, repository: Repository, work: str
-) -> None:
+def test_a_failed_compaction_does_not_stop_the_others(app: App, repository: Repository, work: str) -> None:
     """It is named."""
     owner = repository.owner
     damaged = repositories.create(app, owner, owner, repositories.NewRepository(name="two"), {"a": b"b"})
@@ -146,7 +144,7 @@ def test_a_repository_that_cannot_be_compacted_does_not_keep_the_others_from_it(
     )
 
 
-def test_garbage_goes_after_the_days_of_the_setting(app: App, repository: Repository) -> None:
+def test_garbage_is_deleted_after_its_retention(app: App, repository: Repository) -> None:
     """What a ref led to meanwhile stays: somebody may want it back."""
     first = repository_log.find_ref(app.database, repository.id, "refs/heads/main") or ""
     commits(app, repository, 1)

@@ -33,7 +33,7 @@ def guild(app: App, people: dict[str, Account]) -> Account:
     return created
 
 
-def test_others_see_public_members_only(app: App, people: dict[str, Account], guild: Account) -> None:
+def test_other_users_see_public_members_only(app: App, people: dict[str, Account], guild: Account) -> None:
     """A member decides who sees the membership; where nothing may be seen, there is no organization."""
     ada, ben = Actor(people["ada"]), people["ben"]
     member, stranger = OrganizationAccess(guild, Mode.WRITE), OrganizationAccess(guild, Mode.READ)

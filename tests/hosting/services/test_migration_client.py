@@ -31,7 +31,7 @@ def opened(app: App, url: str) -> MigrationClient:
     return MigrationClient.open(app, HttpUrl.parse(url), "token t0ken")
 
 
-def test_credentials_stay_where_they_belong(inside: App) -> None:
+def test_credentials_are_sent_to_their_host_only(inside: App) -> None:
     """Another port is another origin, also after a redirect; credentials of a header are kept."""
     with http_stub({"/a": (200, b"a")}) as other, http_stub({"/a": (200, b"b")}) as home:
         client = opened(inside, home.url)
@@ -76,7 +76,7 @@ def test_answers_time_and_redirects_are_limited(inside: App, monkeypatch: pytest
             client.read(client.request("GET", HttpUrl.parse(f"{stub.url}/a"), {}))
 
 
-def test_no_other_address_is_reached(app: App, inside: App, tmp_path: Path) -> None:
+def test_no_other_host_is_contacted(app: App, inside: App, tmp_path: Path) -> None:
     """Neither at first nor by a redirect."""
     with http_stub({}) as stub:
         stub.redirects["/away"] = "http://127.0.0.2/x"

@@ -138,7 +138,7 @@ def test_release_files_and_lfs_objects_are_the_same_afterwards(clients: ServiceC
     assert progress["status"] == "done"
 
 
-def test_without_being_asked_for_no_file_is_taken(clients: ServiceClients, tmp_path: Path) -> None:
+def test_files_are_imported_only_on_request(clients: ServiceClients, tmp_path: Path) -> None:
     """Neither of releases nor of LFS."""
     with second_service(tmp_path / "second") as source:
         fill(source, tmp_path / "work")
@@ -219,7 +219,7 @@ def test_an_object_elsewhere_is_fetched_without_the_credentials(inside: App, cop
         (LARGE, {"actions": 5}, "something else than expected"),
     ],
 )
-def test_an_object_that_cannot_be_had_ends_the_migration(
+def test_an_object_that_cannot_be_downloaded_ends_the_migration(
     inside: App, copy: Repository, content: bytes, answer: dict[str, Any], reason: str
 ) -> None:
     """In words of ours, and nothing is linked."""
@@ -266,9 +266,7 @@ def test_files_of_github_come_from_its_api(inside: App, ada: Account, copy: Repo
 
 
 @pytest.mark.parametrize("name", ["", "../x", "a/b", "a\nb"])
-def test_a_file_with_a_name_that_is_no_name_ends_the_import(
-    inside: App, ada: Account, copy: Repository, name: str
-) -> None:
+def test_an_invalid_file_name_ends_the_import(inside: App, ada: Account, copy: Repository, name: str) -> None:
     """It is not stored."""
     start = "/api/v1/repos/octo/ship/releases"
     with http_stub({"/file": (200, b"boat")}) as stub:

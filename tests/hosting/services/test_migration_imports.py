@@ -206,7 +206,7 @@ def rows_of(app: App, table: Table, *names: str) -> list[tuple[Any, ...]]:
         return [tuple(row) for row in connection.execute(select(*(table.c[name] for name in names)))]
 
 
-def test_the_shapes_of_github_are_understood(inside: App) -> None:
+def test_responses_of_github_are_parsed(inside: App) -> None:
     """A pull request becomes a closed issue; what belongs to other repositories is left out."""
     with http_stub(answers(GITHUB)) as stub:
         repository = imported(inside, stub)
@@ -242,7 +242,7 @@ def test_the_shapes_of_github_are_understood(inside: App) -> None:
     "damaged",
     [(200, b"{}"), (200, b"<html>"), (200, b'[{"name": 5}]'), (403, b"[]"), (500, b"[]"), (200, b'["\xff"]')],
 )
-def test_an_answer_that_is_no_list_ends_the_import(inside: App, damaged: tuple[int, bytes]) -> None:
+def test_a_response_that_is_not_a_list_ends_the_import(inside: App, damaged: tuple[int, bytes]) -> None:
     """In words that do not repeat it."""
     given = {**answers(GITHUB), "/api/v3/repos/octo/ship/labels?page=1&per_page=100": damaged}
     with http_stub(given) as stub, pytest.raises(RemoteFailed, match="the API of the other service"):

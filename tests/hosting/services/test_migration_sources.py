@@ -126,7 +126,7 @@ def test_a_comment_knows_its_issue_by_the_end_of_an_address() -> None:
     assert SourceComment(pull_request_url="https://x/pulls/3").number == 3
 
 
-def test_times_and_states_that_stand_for_nothing_are_nothing() -> None:
+def test_empty_times_and_states_are_none() -> None:
     """The year 1 is how Go writes no time."""
     assert seconds_of(None) == seconds_of(datetime(1, 1, 1, tzinfo=UTC)) == 0
     assert seconds_of(datetime(1970, 1, 2, tzinfo=UTC)) == seconds_of(datetime(1970, 1, 2)) == 86_400  # noqa: DTZ001

@@ -54,7 +54,7 @@ def verify(
     return passkey_authentication.verify(app, PARTY, purpose, user, output, address=ADDRESS, now=now)
 
 
-def test_a_passkey_tells_who_logs_in(app: App, ada: Account) -> None:
+def test_a_passkey_identifies_its_user(app: App, ada: Account) -> None:
     """A response is accepted once."""
     key, _ = add_passkey(app, ada)
     response = key.get(ask(app))
@@ -65,7 +65,7 @@ def test_a_passkey_tells_who_logs_in(app: App, ada: Account) -> None:
 
 
 @pytest.mark.parametrize("purpose", [ChallengePurpose.SECOND_FACTOR, ChallengePurpose.CONFIRMATION])
-def test_a_user_is_asked_for_their_own_passkeys(app: App, ada: Account, purpose: ChallengePurpose) -> None:
+def test_a_user_is_offered_their_own_passkeys(app: App, ada: Account, purpose: ChallengePurpose) -> None:
     """Presence suffices; a passkey of another user is refused, and so is a user without any."""
     eve = accounts.create_user(app.database, "eve", Secret("correct horse"))
     with pytest.raises(PasskeyRefused):

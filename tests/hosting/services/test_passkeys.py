@@ -77,7 +77,7 @@ def test_the_first_passkey_enables_two_factor_authentication(app: App, ada: Acco
         assert two_factor.status_of(app, ada).enabled_at < 2**40
 
 
-def test_the_app_comes_first(app: App, ada: Account) -> None:
+def test_a_passkey_beside_an_app_brings_no_recovery_codes(app: App, ada: Account) -> None:
     """Then a passkey brings no codes, and the app can be removed with the passkey."""
     secret = two_factor.begin(app, Actor(ada, by_password=True), "").secret
     assert two_factor.confirm(app, Actor(ada), Secret(pyotp.TOTP(secret).at(int(NOW))), now=NOW)

@@ -16,7 +16,7 @@ from holdfast.settings import Settings
 from tests.conftest import ADMIN_PASSWORD
 
 
-def test_whoever_guesses_waits(database: Database, settings: Settings) -> None:
+def test_wrong_passwords_are_rate_limited(database: Database, settings: Settings) -> None:
     """From one address; the right password clears the count."""
     right, wrong = Secret(ADMIN_PASSWORD), Secret("wrong")
     for _ in range(9):
@@ -57,13 +57,13 @@ def test_guesses_at_once_are_counted_before_they_are_hashed(
     assert len(hashed) == 10
 
 
-def test_a_right_password_uses_nothing_up(database: Database, settings: Settings) -> None:
+def test_a_correct_password_is_not_counted(database: Database, settings: Settings) -> None:
     """However often it comes."""
     for _ in range(3 * settings.login_failures):
         assert passwords.check(database, settings, "admin", Secret(ADMIN_PASSWORD), "192.0.2.1") is not None
 
 
-def test_who_finds_the_hashing_busy_has_not_guessed(
+def test_a_busy_password_pool_is_not_counted_as_a_guess(
     database: Database, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Their attempt is given back."""
@@ -76,7 +76,7 @@ def test_who_finds_the_hashing_busy_has_not_guessed(
     assert passwords.check(database, settings, "admin", Secret(ADMIN_PASSWORD), "192.0.2.1") is not None
 
 
-def test_what_is_too_long_is_nobodys(database: Database, settings: Settings) -> None:
+def test_a_very_long_name_matches_no_user(database: Database, settings: Settings) -> None:
     """And is not worth counting."""
     assert passwords.check(database, settings, "a" * 2000, Secret("x"), "192.0.2.1") is None
 
@@ -91,7 +91,7 @@ def test_a_user_confirms_their_password(app: App) -> None:
         passwords.confirm(app, ANONYMOUS, Secret(ADMIN_PASSWORD), "192.0.2.1")
 
 
-def test_an_address_stands_for_the_only_user_who_has_it(database: Database) -> None:
+def test_an_email_address_identifies_its_only_user(database: Database) -> None:
     """As the main address or beside it, in any case; one of two users, or of nobody, stands for none."""
     ada = accounts.create_user(database, "ada", Secret("a-password-for-tests"), email="Ada@example.org")
     for name in ("bob", "eve"):

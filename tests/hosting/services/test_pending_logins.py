@@ -26,7 +26,7 @@ def test_a_token_names_its_user_until_it_expires(app: App, ada: Account) -> None
     assert pending_logins.user_of(app, token, now=1001 + pending_logins.LIFETIME) is None
 
 
-def test_a_new_password_makes_it_useless(app: App, ada: Account) -> None:
+def test_a_new_password_invalidates_a_token(app: App, ada: Account) -> None:
     """And so do a new name and the deletion of the user."""
     tokens = [pending_logins.create(app, ada)]
     accounts.set_password(app.database, "ada", Secret("another password"))
@@ -37,7 +37,7 @@ def test_a_new_password_makes_it_useless(app: App, ada: Account) -> None:
     assert pending_logins.user_of(app, tokens[1]) is None
 
 
-def test_what_was_not_signed_here_is_nobody(app: App, ada: Account) -> None:
+def test_a_forged_token_is_refused(app: App, ada: Account) -> None:
     """Whatever it is."""
     token = pending_logins.create(app, ada).reveal()
     content, _, signature = token.partition(".")

@@ -45,7 +45,7 @@ def test_readers_open_pull_requests_and_writers_change_their_base(scenario: Scen
         pulls.find(scenario.app, reader[2], issue.number)
 
 
-def test_nobody_opens_one_without_read_access(scenario: Scenario) -> None:
+def test_opening_a_pull_request_requires_read_access(scenario: Scenario) -> None:
     """Nor in an archived repository."""
     with pytest.raises(LoginRequired):
         pulls.create(*scenario.seen_by(None), FIX, head="fix", base="main")

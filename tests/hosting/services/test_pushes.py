@@ -119,7 +119,9 @@ def refs(app: App, repository: Repository) -> set[str]:
 
 
 @pytest.mark.parametrize("atomic", [True, False])
-def test_a_branch_that_is_no_commit_is_rejected(app: App, repository: Repository, *, atomic: bool) -> None:
+def test_a_branch_that_does_not_point_to_a_commit_is_rejected(
+    app: App, repository: Repository, *, atomic: bool
+) -> None:
     """Alone unless the push is atomic; a tag may point at anything."""
     head, tree = objects_of(app, repository)
     odd, nothing = RefUpdate("refs/heads/odd", ZERO, tree), RefUpdate("refs/heads/none", ZERO, "1" * 40)
@@ -148,7 +150,7 @@ def test_a_rejected_ref_has_the_reason(app: App, repository: Repository) -> None
     assert rejected(app, repository, late) == {late.ref: "it was updated by another request"}
 
 
-def test_deletions_of_what_is_not_there_succeed(app: App, repository: Repository) -> None:
+def test_deleting_a_missing_ref_succeeds(app: App, repository: Repository) -> None:
     """As git expects; the others of the push are done."""
     head, _tree = objects_of(app, repository)
     topic = RefUpdate("refs/heads/topic", ZERO, head)

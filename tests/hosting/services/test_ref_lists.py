@@ -152,7 +152,7 @@ def test_a_repository_has_refs_if_it_has_a_branch_or_a_tag(app: App, owner: Acto
     assert ref_lists.has_refs(app, empty)
 
 
-def test_a_name_that_is_no_text_is_listed(app: App, notes: Repository) -> None:
+def test_a_name_that_is_not_utf8_is_listed(app: App, notes: Repository) -> None:
     """By its bytes."""
     head = ref_lists.list_branches(app, notes, limit=1)[0][0].id
     with app.database.write() as connection:
@@ -161,7 +161,7 @@ def test_a_name_that_is_no_text_is_listed(app: App, notes: Repository) -> None:
     assert b"caf\xe9" in names
 
 
-def test_what_is_listed_can_be_read(app: App, owner: Actor, notes: Repository, tmp_path: Path) -> None:
+def test_listed_refs_can_be_read(app: App, owner: Actor, notes: Repository, tmp_path: Path) -> None:
     """Also when another machine updated a branch after the repository was read."""
     assert owner.user is not None
     folder, old = app.copies.path(notes), tmp_path / "old.git"

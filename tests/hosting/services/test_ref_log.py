@@ -40,7 +40,7 @@ def commit(app: App, target: RepositoryAccess) -> str:
     return commit_files(app, wanted(app, target.repository, put("b", b"b"))).commit.id
 
 
-def test_it_has_every_update_the_newest_first(app: App, actor: Actor, target: RepositoryAccess) -> None:
+def test_the_ref_log_lists_every_update_newest_first(app: App, actor: Actor, target: RepositoryAccess) -> None:
     """With what happened, who did it and where the ref pointed; of one ref if one is named."""
     first = ref_log.list_entries(app, target)[0][0].update.new
     second = commit(app, target)
@@ -105,7 +105,7 @@ def test_a_branch_is_set_back_after_garbage_collection(app: App, actor: Actor, t
     assert not ref_log.list_entries(app, target)[0][0].is_restorable
 
 
-def test_what_cannot_be_restored_is_refused(app: App, actor: Actor, target: RepositoryAccess) -> None:
+def test_an_invalid_restore_is_refused(app: App, actor: Actor, target: RepositoryAccess) -> None:
     """An entry that does not exist, one that created its ref, a protected branch, and a user who may not write."""
     with pytest.raises(NoSuchLogEntry):
         ref_log.restore(app, actor, target, 1000)

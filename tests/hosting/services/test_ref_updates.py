@@ -73,7 +73,7 @@ def test_a_ref_that_stays_where_it_is_was_not_updated(app: App, repository: Repo
 
 
 @pytest.mark.parametrize("atomic", [True, False])
-def test_of_a_push_that_is_late_nothing_is_recorded(app: App, repository: Repository, *, atomic: bool) -> None:
+def test_a_late_push_is_not_recorded(app: App, repository: Repository, *, atomic: bool) -> None:
     """Somebody else was quicker; what else it brings is recorded unless it is atomic."""
     head = head_of(app, repository)
     stale = RefUpdate("refs/tags/x", head[::-1], head)
@@ -222,7 +222,7 @@ def next_commit(app: App, repository: Repository, path: str) -> tuple[str, str]:
     return before, commit_files(app, request).commit.id
 
 
-def test_branch_rules_reject_what_they_are_about(app: App, repository: Repository) -> None:
+def test_branch_rules_reject_matching_updates(app: App, repository: Repository) -> None:
     """Deletions, rewritten history, unsigned commits and files by name; other branches are free."""
     first, second = next_commit(app, repository, "docs/b.txt")
     forward, back = RefUpdate(MAIN, first, second), RefUpdate(MAIN, second, first)
@@ -255,7 +255,7 @@ def test_branch_rules_reject_what_they_are_about(app: App, repository: Repositor
     assert told.endswith("changing file docs/x")
 
 
-def test_tag_rules_reject_whom_they_do_not_name(app: App, repository: Repository) -> None:
+def test_tag_rules_reject_other_users(app: App, repository: Repository) -> None:
     """For every tag that the pattern fits, and for none else."""
     head, owner = head_of(app, repository), repository.owner
     bea = accounts.create_user(app.database, "bea", Secret("a-password-for-tests"))
@@ -267,7 +267,7 @@ def test_tag_rules_reject_whom_they_do_not_name(app: App, repository: Repository
     assert rules(app, repository, RefUpdate("refs/heads/v1", ZERO, head), actor=bea) == []
 
 
-def test_deleted_branches_are_told_from_other_updates() -> None:
+def test_deleted_branches_are_distinguished_from_other_updates() -> None:
     """Names that are no text belong to no pull request."""
     odd = os.fsdecode(b"refs/heads/caf\xe9")
     head = "1" * 40

@@ -89,7 +89,7 @@ def test_a_release_that_fails_creates_no_tag(app: App, ship: Repository) -> None
     assert refs.tag(repo, "v2") is None
 
 
-def test_of_many_who_create_the_same_release_one_does(app: App, ship: Repository) -> None:
+def test_of_concurrent_requests_for_one_release_one_succeeds(app: App, ship: Repository) -> None:
     """The others are told of the conflict."""
     ada = caller(app, Actor(ship.owner), ship)
 

@@ -43,7 +43,7 @@ def test_a_redirect_to_an_address_that_is_not_allowed_is_refused(inside: App) ->
                 remotes.open_remote(inside, remotes.parse_address(f"{stub.url}/a", "CloneAddr"), NOBODY)
 
 
-def test_redirects_end(inside: App) -> None:
+def test_the_number_of_redirects_is_limited(inside: App) -> None:
     """A server cannot keep us busy."""
     with http_stub({}) as stub:
         stub.redirects["/a/info/refs"] = f"{stub.url}/a/info/refs?service=git-upload-pack"
@@ -62,7 +62,7 @@ def test_redirects_end(inside: App) -> None:
         (500, "status 500"),
     ],
 )
-def test_what_the_server_answers_is_said(inside: App, status: int, reason: str) -> None:
+def test_errors_of_the_server_are_reported(inside: App, status: int, reason: str) -> None:
     """Without what is in the body."""
     with (
         http_stub({"/a/info/refs": (status, b"inner")}) as stub,
@@ -72,7 +72,7 @@ def test_what_the_server_answers_is_said(inside: App, status: int, reason: str) 
     assert "inner" not in str(caught.value)
 
 
-def test_a_page_is_no_repository(inside: App) -> None:
+def test_a_web_page_is_not_a_repository(inside: App) -> None:
     """What is not git's smart protocol is refused, since its size could not be told."""
     with http_stub({"/page": (200, b"")}) as stub:
         stub.redirects["/a/info/refs"] = f"{stub.url}/page"

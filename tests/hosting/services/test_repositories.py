@@ -56,7 +56,7 @@ def test_a_first_commit_that_cannot_be_recorded_leaves_no_row(
     assert repositories.create(app, admin, admin, NewRepository(name="notes")).name == "notes"
 
 
-def test_a_folder_that_is_left_is_no_obstacle(app: App, admin: Account) -> None:
+def test_a_leftover_folder_is_replaced(app: App, admin: Account) -> None:
     """A copy without a state is made anew, whatever it holds."""
     first = repositories.create(app, admin, admin, NewRepository(name="a"))
     commit(new_repository(app.folders.path(first.id + 1)), {b"stray": b"x"})
@@ -73,7 +73,7 @@ def test_a_taken_name_leaves_no_row(app: App, admin: Account) -> None:
     assert repository_log.repositories_with_packs(app.database, at_least=1) == []
 
 
-def test_an_object_format_nobody_can_read_is_refused(app: App, admin: Account) -> None:
+def test_an_unsupported_object_format_is_refused(app: App, admin: Account) -> None:
     """Before anything is made."""
     with pytest.raises(Refused, match="sha256"):
         repositories.create(app, admin, admin, NewRepository(name="notes", object_format="sha256"))
@@ -92,7 +92,7 @@ def access_of(app: App, actor: Actor, repository: store.Repository) -> Repositor
     return RepositoryAccess(repository, repositories.permissions_in(app, actor, repository))
 
 
-def test_every_change_asks_who_acts(app: App, admin: Account, reader: Actor) -> None:
+def test_every_change_requires_permission(app: App, admin: Account, reader: Actor) -> None:
     """Callers that forget their guards are refused: anonymous requests, and people who may only read."""
     repository = repositories.create(app, admin, admin, NewRepository(name="notes"))
 

@@ -63,7 +63,7 @@ def test_private_repositories_are_found_by_those_who_may_see_them(app: App, owne
         ({"descending": True}, ["tides", "tide-keys"]),
     ],
 )
-def test_a_search_is_narrowed(app: App, owner: Actor, wanted: dict[str, Any], found: list[str]) -> None:
+def test_a_search_has_filters(app: App, owner: Actor, wanted: dict[str, Any], found: list[str]) -> None:
     """By text, visibility, state and kind."""
     assert names(app, owner, **wanted) == found
 
@@ -90,7 +90,7 @@ def test_repositories_of_an_account_are_its_own_and_those_it_collaborates_on(app
         ({"fork_of": 1}, {"mode": "fork"}),
     ],
 )
-def test_templates_archives_mirrors_and_forks_are_told_apart(
+def test_templates_archives_mirrors_and_forks_are_filtered(
     app: App, owner: Actor, columns: dict[str, Any], filters: dict[str, Any]
 ) -> None:
     """Each is found alone, and left out."""
@@ -112,7 +112,7 @@ def test_topics_are_matched_as_a_whole(app: App, owner: Actor) -> None:
         assert [repository.name for repository in page.items] == result
 
 
-def test_a_page_begins_and_ends_where_it_is_told(app: App, owner: Actor) -> None:
+def test_a_page_has_the_requested_offset_and_limit(app: App, owner: Actor) -> None:
     """The total counts all."""
     for skip, limit, result in ((0, 1, ["tide-keys"]), (1, 1, ["tides"]), (2, 5, [])):
         page = repository_search.list_visible(app, owner, [], skip=skip, limit=limit)

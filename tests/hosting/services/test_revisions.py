@@ -52,7 +52,7 @@ def test_a_tag_comes_before_a_branch_of_its_name(app: App, target: RepositoryAcc
 
 
 @pytest.mark.parametrize("name", ["gone", "refs/heads/gone", "1" * 40, "1" * 8, "--all", "main^{tree}", "a b"])
-def test_what_names_no_commit_is_an_error(app: App, target: RepositoryAccess, name: str) -> None:
+def test_an_unknown_revision_is_an_error(app: App, target: RepositoryAccess, name: str) -> None:
     """Nothing of it is taken for an option of git or for a tree."""
     with pytest.raises(NoSuchRevision):
         resolve_commit(open_git(app, target), target, name)

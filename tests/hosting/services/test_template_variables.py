@@ -116,7 +116,7 @@ def test_patterns_are_read_up_to_a_number(folder: Path, monkeypatch: pytest.Monk
     assert expanded_files(folder, files) == {b"a": b"go-sdk", b"b": b"go-sdk", b"c": b"$REPO_NAME"}
 
 
-def test_a_repository_without_the_list_is_taken_as_it_is(folder: Path) -> None:
+def test_a_template_without_the_list_is_copied_unchanged(folder: Path) -> None:
     """Nothing is expanded."""
     files = {b"README.md": b"$REPO_NAME"}
     assert expanded_files(folder, files) == files

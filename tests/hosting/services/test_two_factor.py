@@ -53,7 +53,7 @@ def enable(app: App, user: Account, now: float = NOW) -> tuple[str, list[Secret]
     return secret, two_factor.confirm(app, Actor(user), code(secret, now), now=now)
 
 
-def test_a_secret_is_asked_for_when_a_code_has_confirmed_it(app: App, ada: Account) -> None:
+def test_two_factor_authentication_is_enabled_by_a_code(app: App, ada: Account) -> None:
     """It is stored encrypted; the URI names the user and the host."""
     pending = two_factor.begin(app, Actor(ada, by_password=True), "git.example.org")
     assert pending.uri.startswith("otpauth://totp/Holdfast:ada%40git.example.org?secret=")
@@ -158,7 +158,7 @@ def test_the_confirmation_is_limited_too(app: App, ada: Account) -> None:
         two_factor.confirm(app, Actor(ada), Secret("wrong"), now=NOW)
 
 
-def test_users_change_it_in_person_and_with_their_password(app: App, ada: Account) -> None:
+def test_changes_require_a_session_and_the_password(app: App, ada: Account) -> None:
     """A token or an administrator who acts as them does not, and a session alone only confirms."""
     token, _ = tokens.create_token(app.database, ada, "ci", ("all",))
     admin = accounts.find_user(app.database, "admin")
@@ -182,7 +182,7 @@ def test_users_change_it_in_person_and_with_their_password(app: App, ada: Accoun
                 two_factor.enrolment_of(app, actor, "")
 
 
-def test_administrators_remove_it(app: App, ada: Account) -> None:
+def test_administrators_disable_two_factor_authentication(app: App, ada: Account) -> None:
     """For a user who has lost it; others may not, and where there is none they are told."""
     enable(app, ada)
     with pytest.raises(Forbidden):

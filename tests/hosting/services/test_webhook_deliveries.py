@@ -40,7 +40,7 @@ def webhook_id(app: App, ada: Account) -> int:
     return created.id
 
 
-def test_nobody_else_sees_or_changes_deliveries(app: App, ada: Account, webhook_id: int) -> None:
+def test_other_users_neither_see_nor_change_deliveries(app: App, ada: Account, webhook_id: int) -> None:
     """Neither anonymous users nor other ones."""
     ben = Actor(accounts.create_user(app.database, "ben", Secret("correct horse")))
     owner = WebhookOwner(ada)

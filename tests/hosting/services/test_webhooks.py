@@ -67,7 +67,7 @@ def owners(app: App, ada: Account, mode: Mode) -> dict[str, WebhookOwner]:
     }
 
 
-def test_nobody_changes_the_webhooks_of_an_owner_without_the_permission(app: App, ada: Account) -> None:
+def test_changing_webhooks_requires_permission(app: App, ada: Account) -> None:
     """Writers of a repository, members of an organization, other users, and who is no administrator."""
     ben = Actor(accounts.create_user(app.database, "ben", Secret("correct horse")))
     lacking = {
@@ -104,7 +104,7 @@ def test_each_owner_has_webhooks_of_its_own(app: App, ada: Account) -> None:
             webhooks.find(app, Actor(admin), WebhookOwner(admin), created.id)
 
 
-def test_where_webhooks_are_disabled_nothing_is_created(
+def test_disabled_webhooks_cannot_be_created(
     app: App, own: WebhookOwner, ada: Account, settings: Settings
 ) -> None:
     """Not even by a caller that has no guards."""

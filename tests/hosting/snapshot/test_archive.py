@@ -24,7 +24,7 @@ def written(folder: Path, name: str = "backup.tar") -> Path:
 
 
 @pytest.mark.parametrize("name", ["backup.tar", "backup.tar.gz", "backup.tgz"])
-def test_what_is_written_comes_back(tmp_path: Path, name: str) -> None:
+def test_archives_round_trip(tmp_path: Path, name: str) -> None:
     """The manifest, every name and every byte; only the owner can read the file."""
     target = written(tmp_path, name)
     manifest = verify(target)
@@ -41,7 +41,7 @@ def test_what_is_written_comes_back(tmp_path: Path, name: str) -> None:
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
-def test_a_backup_that_fails_leaves_nothing(tmp_path: Path) -> None:
+def test_a_failed_backup_leaves_no_file(tmp_path: Path) -> None:
     """Neither under its name nor under another."""
     with pytest.raises(RuntimeError), SnapshotWriter(tmp_path / "backup.tar", "0001", lambda done: done):
         raise RuntimeError
@@ -66,7 +66,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 @settings(max_examples=examples(200))
 @given(st.data())
-def test_no_changed_byte_of_what_is_kept_goes_unseen(
+def test_every_changed_byte_is_detected(
     small: bytes, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
     """Wherever it is: the backup is refused, or what comes out of it is what went in."""
@@ -84,7 +84,7 @@ def test_no_changed_byte_of_what_is_kept_goes_unseen(
     assert results == {"files/a": b"abc", "files/b": b""}
 
 
-def test_a_word_that_is_no_text_is_damage(tmp_path: Path) -> None:
+def test_a_version_that_is_not_utf8_is_an_error(tmp_path: Path) -> None:
     """A byte in the version of the head that no text can have is told like any other damage."""
     target = written(tmp_path)
     content = bytearray(target.read_bytes())
@@ -104,7 +104,7 @@ def test_the_damaged_file_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"no archive at all", b"\x1f\x8b\x08broken", bytes(10240)])
-def test_what_is_no_backup_is_said_to_be_none(tmp_path: Path, content: bytes) -> None:
+def test_a_file_that_is_not_a_backup_is_reported(tmp_path: Path, content: bytes) -> None:
     """In one line."""
     target = tmp_path / "backup.tar"
     target.write_bytes(content)
@@ -112,14 +112,14 @@ def test_what_is_no_backup_is_said_to_be_none(tmp_path: Path, content: bytes) ->
         verify(target)
 
 
-def test_a_file_that_is_not_there_is_said_to_be_missing(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported(tmp_path: Path) -> None:
     """In the words of the system."""
     with pytest.raises(SnapshotRefused, match="No such file"):
         verify(tmp_path / "none.tar")
 
 
 @given(st.text())
-def test_no_harmless_name_leads_outside(name: str) -> None:
+def test_no_accepted_name_is_outside_the_target(name: str) -> None:
     """Whatever the name, below its place or refused."""
     for given_name in (name, f"files/{name}"):
         if is_harmless(given_name) and "/" in given_name:

@@ -186,7 +186,7 @@ def check_restored(other: Settings, pushed: dict[str, str], names: set[str]) -> 
     ],
 )
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
-def test_a_backup_is_not_written_just_anywhere(app: App, tmp_path: Path, target: str, problem: str) -> None:
+def test_an_invalid_target_of_a_backup_is_refused(app: App, tmp_path: Path, target: str, problem: str) -> None:
     """It says why, and writes nothing."""
     (tmp_path / "there.tar").write_bytes(b"precious")
     before = sorted(tmp_path.rglob("*"))
@@ -225,7 +225,7 @@ def test_databases_among_the_files_are_copied_at_one_moment(app: App, tmp_path: 
 
 
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
-def test_what_can_be_made_again_is_left_out(app: App, tmp_path: Path) -> None:
+def test_caches_and_copies_are_not_backed_up(app: App, tmp_path: Path) -> None:
     """Conversations read from backups, sealed ones among them, and by what a bucket knows its service."""
     stored = app.settings.data / "cache" / "chats" / "sealed"
     stored.parent.mkdir(parents=True)
@@ -274,7 +274,7 @@ def test_the_folder_of_another_database_is_not_backed_up(app: App, tmp_path: Pat
 
 
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
-def test_nobody_else_can_read_a_backup(app: App, tmp_path: Path) -> None:
+def test_a_backup_is_private(app: App, tmp_path: Path) -> None:
     """Whatever the umask: it holds every secret there is."""
     before = os.umask(0)
     try:

@@ -86,7 +86,7 @@ def normal(settings: Settings) -> dict[str, set[tuple[object, ...]]]:
         return contents(database)
 
 
-def test_everything_is_there_again(app: App, backup: Path, other: Settings) -> None:
+def test_a_backup_is_restored_completely(app: App, backup: Path, other: Settings) -> None:
     """Every row, every repository, every file; the doctor finds nothing, and everybody can log in."""
     restore(other, backup)
     restored = App.open(other)
@@ -108,7 +108,7 @@ def test_everything_is_there_again(app: App, backup: Path, other: Settings) -> N
     restored.close()
 
 
-def test_no_number_is_given_twice(app: App, backup: Path, other: Settings) -> None:
+def test_ids_are_not_reused_after_a_restore(app: App, backup: Path, other: Settings) -> None:
     """The repository that was deleted before the backup had the highest number; a new one gets a higher one."""
     restore(other, backup)
     restored = App.open(other)
@@ -118,7 +118,7 @@ def test_no_number_is_given_twice(app: App, backup: Path, other: Settings) -> No
     restored.close()
 
 
-def test_nothing_is_restored_over_something(app: App, backup: Path, other: Settings) -> None:
+def test_a_restore_requires_an_empty_target(app: App, backup: Path, other: Settings) -> None:
     """Neither over a folder that has something in it, nor over a database that has."""
     other.data.mkdir()
     (other.data / "precious").write_text("mine")
@@ -146,7 +146,7 @@ def test_a_restore_that_was_killed_can_be_done_again(app: App, backup: Path, oth
 
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 @pytest.mark.parametrize("suffix", [".tar", ".tar.gz"])
-def test_a_backup_that_is_cut_off_touches_nothing(app: App, tmp_path: Path, suffix: str) -> None:
+def test_a_truncated_backup_changes_nothing(app: App, tmp_path: Path, suffix: str) -> None:
     """It is found out before anything is written."""
     other = Settings(data=tmp_path / "other")
     whole = tmp_path / f"whole{suffix}"
@@ -199,7 +199,7 @@ def member(name: str, kind: bytes = tarfile.REGTYPE, link: str = "") -> Callable
         member("surprise"),
     ],
 )
-def test_an_archive_with_something_foreign_is_refused(
+def test_an_archive_with_unknown_members_is_refused(
     app: App, backup: Path, tmp_path: Path, add: Callable[[tarfile.TarFile], None]
 ) -> None:
     """Before anything is written, and nothing is written anywhere else."""
@@ -225,7 +225,7 @@ def test_an_archive_with_something_foreign_is_refused(
         "tables/no_such_table.jsonl",
     ],
 )
-def test_an_archive_whose_checksums_fit_is_not_believed_either(tmp_path: Path, name: str) -> None:
+def test_an_invalid_archive_with_valid_checksums_is_refused(tmp_path: Path, name: str) -> None:
     """Whoever can write the file can write its checksums; what it brings must be ours all the same."""
     target = tmp_path / "hostile.tar"
     with SnapshotWriter(target, "0002", lambda done: done) as writer:
@@ -247,7 +247,7 @@ def test_an_archive_whose_checksums_fit_is_not_believed_either(tmp_path: Path, n
         ("users", b'["id", "name"]\n[{"a": 1}, 2]\n'),
     ],
 )
-def test_a_table_that_makes_no_sense_leaves_nothing_behind(other: Settings, table: str, content: bytes) -> None:
+def test_an_invalid_table_is_rolled_back(other: Settings, table: str, content: bytes) -> None:
     """Neither in the folder nor in the database."""
     target = other.data.with_name("odd.tar")
     with SnapshotWriter(target, "0002", lambda done: done) as writer:
@@ -450,7 +450,7 @@ def test_a_restored_copy_has_an_identity_of_its_own(app: App, backup: Path, othe
     assert instance_identity == instance.read_file(other.data)
 
 
-def test_the_key_is_restored_with_what_it_sealed(app: App, backup: Path, other: Settings) -> None:
+def test_the_key_is_restored_with_the_secrets(app: App, backup: Path, other: Settings) -> None:
     """Webhooks go on signing with their secrets, and nobody else can read the key."""
     restore(other, backup)
     restored = App.open(other)

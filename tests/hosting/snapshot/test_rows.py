@@ -15,7 +15,7 @@ from tests.hosting.repository_helpers import make_people
 from tests.hosting.storage.log_helpers import LogRepository
 
 
-def test_what_is_dumped_can_be_loaded_and_dumped_alike(app: App, tmp_path: Path) -> None:
+def test_dumped_rows_round_trip(app: App, tmp_path: Path) -> None:
     """The second dump is the same to the last byte, and so are the highest numbers."""
     first, second = tmp_path / "first", tmp_path / "second"
     first.mkdir()
@@ -43,7 +43,7 @@ def test_what_is_dumped_can_be_loaded_and_dumped_alike(app: App, tmp_path: Path)
         assert sorted(path.read_bytes()) == sorted((second / path.name).read_bytes()), path.name
 
 
-def test_a_snapshot_sees_one_moment(app: App, tmp_path: Path) -> None:
+def test_a_snapshot_is_consistent(app: App, tmp_path: Path) -> None:
     """What is written while it is read is not in it."""
     with app.database.snapshot() as connection:
         rows.read_sequences(connection)

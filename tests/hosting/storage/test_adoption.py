@@ -77,7 +77,7 @@ def test_rows_say_what_the_folders_have(app: App, old: OldDataFolder) -> None:
 
 
 @pytest.mark.parametrize("step", ["run", "open_repository", "store_pack_file", "record"])
-def test_what_was_interrupted_at_any_step_is_gone_on_with(
+def test_an_interrupted_adoption_is_continued(
     app: App, old: OldDataFolder, step: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Everything is still in the folder, and the next start records it once."""
@@ -97,7 +97,7 @@ def test_what_was_interrupted_at_any_step_is_gone_on_with(
     assert list(examine(app, deep=True)) == []
 
 
-def test_a_copy_whose_adoption_was_not_noted_in_it_is_made_anew(
+def test_a_copy_without_its_adoption_mark_is_rebuilt(
     app: App, old: OldDataFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The process was killed between the transaction and the note."""
@@ -139,7 +139,7 @@ def test_a_folder_that_was_adopted_is_the_copy_and_is_not_recorded_again(app: Ap
 
 
 @pytest.mark.parametrize("damage", ["missing", "damaged"])
-def test_a_folder_that_cannot_be_adopted_is_left_as_it_is(app: App, old: OldDataFolder, damage: str) -> None:
+def test_a_folder_that_cannot_be_adopted_is_not_changed(app: App, old: OldDataFolder, damage: str) -> None:
     """The others are adopted; nothing replaces it, nothing is written to it, and the doctor names it."""
     away = old.loose.with_name("away")
     if damage == "missing":

@@ -8,7 +8,7 @@ from holdfast.hosting.storage.batch_queue import MAX_BATCH, BatchQueue, QueuedRe
 from tests.conftest import wait_for
 
 
-def test_those_who_wait_are_served_together() -> None:
+def test_waiting_requests_are_processed_in_one_batch() -> None:
     """While one works, others queue; the next does all of theirs at once."""
     queue, started, go = BatchQueue(), threading.Event(), threading.Event()
     batches: list[list[int]] = []
@@ -36,7 +36,7 @@ def test_those_who_wait_are_served_together() -> None:
     assert queue._waiters == {}
 
 
-def test_more_than_one_turn_can_do_are_served_in_several() -> None:
+def test_more_requests_than_a_batch_holds_take_several() -> None:
     """Each once and nobody is forgotten, in the order in which they came."""
     queue, started, go = BatchQueue(), threading.Event(), threading.Event()
     batches: list[list[int]] = []
@@ -69,7 +69,7 @@ def test_more_than_one_turn_can_do_are_served_in_several() -> None:
     assert queue._waiters == {}
 
 
-def test_an_error_of_one_is_its_own_and_one_of_all_is_everybodys() -> None:
+def test_an_error_of_an_entry_is_its_own_and_an_error_of_a_batch_is_shared() -> None:
     """What goes wrong is raised where the result was waited for."""
     queue = BatchQueue()
 

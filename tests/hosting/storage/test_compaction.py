@@ -227,7 +227,7 @@ def test_a_damaged_copy_does_not_decide_what_is_garbage(ship: LogRepository, tmp
     assert objects(ship, tmp_path / "after") == before
 
 
-def test_a_commit_during_garbage_collection_puts_it_off(ship: LogRepository, tmp_path: Path) -> None:
+def test_a_commit_during_garbage_collection_postpones_it(ship: LogRepository, tmp_path: Path) -> None:
     """It may lead to what was about to go."""
     lost = ship.commit("refs/heads/gone")
     ship.set(RefUpdate("refs/heads/gone", lost, ZERO))

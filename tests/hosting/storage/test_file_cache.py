@@ -56,7 +56,7 @@ def run(test: Callable[[], object]) -> None:
     anyio.run(limited)
 
 
-def test_many_who_ask_at_once_get_one_archive(tmp_path: Path) -> None:
+def test_concurrent_requests_share_one_archive(tmp_path: Path) -> None:
     """All read it while it is made; afterwards it is a file."""
 
     async def test() -> None:
@@ -95,7 +95,7 @@ def test_another_process_waits_for_the_one_that_makes_it(tmp_path: Path) -> None
     run(test)
 
 
-def test_the_last_who_leaves_ends_the_making(tmp_path: Path) -> None:
+def test_the_last_client_to_disconnect_cancels_the_archive(tmp_path: Path) -> None:
     """The next who asks gets a whole one."""
 
     async def test() -> None:
@@ -113,7 +113,7 @@ def test_the_last_who_leaves_ends_the_making(tmp_path: Path) -> None:
     run(test)
 
 
-def test_one_who_leaves_does_not_disturb_the_others(tmp_path: Path) -> None:
+def test_a_disconnected_client_does_not_affect_the_others(tmp_path: Path) -> None:
     """The archive is made as long as anybody reads it."""
 
     async def test() -> None:
@@ -137,7 +137,7 @@ def test_the_archives_of_a_repository_are_deleted(tmp_path: Path) -> None:
     FileCache(tmp_path / "missing", MEGABYTE).discard(1)
 
 
-def test_all_are_told_when_it_cannot_be_made(tmp_path: Path) -> None:
+def test_an_error_is_raised_for_every_waiting_client(tmp_path: Path) -> None:
     """Nothing is kept of it."""
 
     async def test() -> None:
@@ -172,7 +172,7 @@ def test_those_used_least_recently_are_evicted(tmp_path: Path, monkeypatch: pyte
     assert FileCache(tmp_path / "nowhere", 250).evict() == 0
 
 
-def test_an_archive_that_is_asked_for_counts_as_used(tmp_path: Path) -> None:
+def test_a_requested_archive_counts_as_used(tmp_path: Path) -> None:
     """Its time of access is the time of the last use."""
     cache = FileCache(tmp_path, 150)
     for name in ("old", "new"):
@@ -204,7 +204,7 @@ def test_a_new_file_evicts_older_ones(tmp_path: Path) -> None:
     run(test)
 
 
-def test_the_folder_is_made_when_it_is_needed(tmp_path: Path) -> None:
+def test_the_folder_is_created_on_demand(tmp_path: Path) -> None:
     """For this account only; a limit of 0 keeps nothing."""
     cache = FileCache(tmp_path / "a" / "b", 0)
     assert not cache.enabled
@@ -223,7 +223,7 @@ def test_the_folder_is_made_when_it_is_needed(tmp_path: Path) -> None:
     run(test)
 
 
-def test_what_is_being_made_is_not_evicted_for_its_size(tmp_path: Path) -> None:
+def test_an_unfinished_archive_is_not_evicted(tmp_path: Path) -> None:
     """It is read by whoever waits for it."""
     (tmp_path / f"key{file_cache.PART}").write_bytes(b"x" * 100)
     (tmp_path / "old").write_bytes(b"x" * 100)

@@ -176,7 +176,7 @@ def test_a_folder_that_is_exchanged_makes_a_service_unready(started: Settings) -
     host.close()
 
 
-def test_a_damaged_file_is_said_to_be_one(started: Settings) -> None:
+def test_a_damaged_file_is_reported(started: Settings) -> None:
     """With its name."""
     (started.data / instance.INSTANCE_FILE).write_text("{")
     with pytest.raises(WrongDataFolder, match=instance.INSTANCE_FILE):
@@ -255,7 +255,7 @@ def test_adoption_makes_the_key_that_is_missing(started: Settings) -> None:
 
 
 @pytest.mark.parametrize("column", ["secret", "authorization"])
-def test_a_lost_key_is_replaced_only_where_nothing_was_encrypted_with_it(started: Settings, column: str) -> None:
+def test_a_lost_key_is_replaced_only_if_it_encrypted_nothing(started: Settings, column: str) -> None:
     """Where the fingerprint is not known either, as after a restore of a backup from before."""
     (started.data / KEY_FILE).unlink()
     row = {"scope": "system", "type": "gitea", "url": "https://x.org/h", "content_type": "json", "events": "push"}
@@ -288,7 +288,7 @@ def test_a_folder_with_an_identity_alone_is_in_use(tmp_path: Path) -> None:
         instance.establish(database, settings)
 
 
-def test_a_file_that_cannot_be_written_leaves_none_behind(tmp_path: Path) -> None:
+def test_a_failed_write_leaves_no_file(tmp_path: Path) -> None:
     """Neither a part of it nor a temporary file."""
     (tmp_path / instance.INSTANCE_FILE).mkdir()
     with pytest.raises(OSError, match=instance.INSTANCE_FILE):
@@ -319,9 +319,7 @@ def test_a_bucket_gets_the_id_of_the_installation(in_bucket: Settings, s3: S3Ser
     assert (s3.bucket / "instance").read_text() == identity.instance_id
 
 
-def test_only_the_owner_of_a_bucket_takes_what_it_does_not_know_for_garbage(
-    in_bucket: Settings, settings: Settings
-) -> None:
+def test_only_the_owner_of_a_bucket_deletes_unknown_objects(in_bucket: Settings, settings: Settings) -> None:
     """A folder has no mark: it is the database's own."""
     store = open_object_store(in_bucket)
     with open_database(in_bucket) as database:

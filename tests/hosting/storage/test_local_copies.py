@@ -86,7 +86,7 @@ def test_many_versions_are_applied_at_once(ship: LogRepository, count: int) -> N
     assert copied(ship) == ship.refs()
 
 
-def test_names_that_are_no_text_and_names_that_take_anothers_place(ship: LogRepository) -> None:
+def test_names_that_are_not_utf8_and_names_that_replace_folders(ship: LogRepository) -> None:
     """A branch may become a folder of branches."""
     head = ship.refs()[MAIN]
     odd = b"refs/heads/caf\xe9".decode(errors="surrogateescape")
@@ -193,7 +193,7 @@ def test_a_copy_that_is_missing_or_damaged_is_made_anew(
     assert not list((ship.app.folders.root / ".making").iterdir())
 
 
-def test_a_copy_is_made_anew_while_others_read_it(ship: LogRepository) -> None:
+def test_a_copy_is_rebuilt_while_others_read_it(ship: LogRepository) -> None:
     """A reader finds the old one or the new one, never none, and never half of one."""
     for _ in range(5):
         ship.commit()
@@ -223,7 +223,7 @@ def test_a_copy_is_made_anew_while_others_read_it(ship: LogRepository) -> None:
     assert faults == []
 
 
-def test_one_of_many_readers_makes_a_copy(ship: LogRepository, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_concurrent_readers_one_builds_the_copy(ship: LogRepository, monkeypatch: pytest.MonkeyPatch) -> None:
     """The others wait for it."""
     built: list[int] = []
     real = LocalCopies.build
@@ -280,7 +280,7 @@ def test_a_damaged_copy_is_deleted_unless_it_is_new(ship: LogRepository) -> None
     assert copied(ship) == ship.refs()
 
 
-def test_a_folder_that_is_no_copy_yet_is_never_deleted_for_damage(ship: LogRepository) -> None:
+def test_a_folder_that_is_not_yet_a_copy_is_never_deleted(ship: LogRepository) -> None:
     """A folder without a state may be all there is."""
     copied(ship)
     folder = ship.app.folders.path(ship.id)
@@ -348,7 +348,7 @@ def test_a_repository_that_does_not_exist_has_no_copy(ship: LogRepository) -> No
     assert list(ship.app.folders.all_ids()) == []
 
 
-def test_a_data_folder_that_is_gone_is_not_made_again(ship: LogRepository, tmp_path: Path) -> None:
+def test_a_missing_data_folder_is_not_created_again(ship: LogRepository, tmp_path: Path) -> None:
     """What was kept elsewhere meanwhile would be missed once it is back."""
     there, _ = ship.node(tmp_path / "second")
     (tmp_path / "second").rmdir()
@@ -357,7 +357,7 @@ def test_a_data_folder_that_is_gone_is_not_made_again(ship: LogRepository, tmp_p
     assert not (tmp_path / "second").exists()
 
 
-def test_nobody_else_can_look_into_a_copy(ship: LogRepository, tmp_path: Path) -> None:
+def test_a_copy_is_private(ship: LogRepository, tmp_path: Path) -> None:
     """Whatever the umask."""
     there, _ = ship.node(tmp_path / "second")
     before = os.umask(0)

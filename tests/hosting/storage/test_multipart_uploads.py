@@ -21,7 +21,7 @@ def uploads(bucket: Bucket, key: str = ACCESS_KEY) -> MultipartUploads:
     return MultipartUploads("bucket", region="x", endpoint=bucket.url, access_key=Secret(key), secret_key=SECRET)
 
 
-def test_a_signature_is_the_one_others_make() -> None:
+def test_signatures_equal_those_of_the_s3_library() -> None:
     """Of the same request at the same moment the library that moves our objects makes the same."""
     endpoint = "http://127.0.0.1:9"
     store = S3Store(
@@ -46,7 +46,7 @@ def test_a_signature_is_the_one_others_make() -> None:
     assert parse_qs(urlsplit(ours).query) == parse_qs(urlsplit(url).query)
 
 
-def test_all_pages_are_gone_through_and_what_is_given_up_is_gone() -> None:
+def test_all_pages_are_read_and_aborted_uploads_are_deleted() -> None:
     """Only what lies under the prefix is listed; giving up twice is no error."""
     with serve_bucket() as bucket:
         bucket.page = 2
@@ -75,7 +75,7 @@ def test_a_list_that_does_not_say_how_to_go_on_ends() -> None:
         assert bucket.lists == 1
 
 
-def test_a_bucket_that_refuses_is_said_without_secrets() -> None:
+def test_an_error_of_a_bucket_is_reported_without_secrets() -> None:
     """The error names the bucket and the status, and neither a key nor a signature."""
     with serve_bucket() as bucket:
         with pytest.raises(

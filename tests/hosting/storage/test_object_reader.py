@@ -30,7 +30,7 @@ def parts() -> list[ObjectPart]:
 
 
 @given(st.lists(st.tuples(st.integers(0, len(CONTENT) + 9), st.integers(0, 2 * BUFFER)), max_size=6))
-def test_it_reads_as_one_file_from_any_position(store: ObjectStore, reads: list[tuple[int, int]]) -> None:
+def test_parts_are_read_as_one_file_from_any_position(store: ObjectStore, reads: list[tuple[int, int]]) -> None:
     """Across the borders of parts, up to the end and behind it."""
     with open_parts(store, parts()) as file:
         for position, size in reads:
@@ -39,7 +39,7 @@ def test_it_reads_as_one_file_from_any_position(store: ObjectStore, reads: list[
             assert file.tell() == max(position, min(position + size, len(CONTENT)))
 
 
-def test_it_knows_its_end_and_is_read_only(store: ObjectStore) -> None:
+def test_a_reader_has_an_end_and_is_read_only(store: ObjectStore) -> None:
     """As a file of the disk does."""
     with open_parts(store, parts()) as file:
         assert file.read() == CONTENT
@@ -55,7 +55,7 @@ def test_it_knows_its_end_and_is_read_only(store: ObjectStore) -> None:
         assert empty.seek(0, os.SEEK_END) == 0
 
 
-def test_a_part_that_is_gone_is_an_error(store: ObjectStore) -> None:
+def test_a_missing_part_is_an_error(store: ObjectStore) -> None:
     """Not the end of the file."""
     with open_parts(store, [*parts(), ObjectPart(len(CONTENT), 4, "chats/gone")]) as file:
         file.seek(len(CONTENT))

@@ -186,7 +186,7 @@ def test_an_incoming_file_is_deleted_whatever_happens(tmp_path: Path) -> None:
     assert list(store.incoming.iterdir()) == []
 
 
-def test_a_folder_that_is_gone_is_not_made_again(tmp_path: Path) -> None:
+def test_a_missing_folder_is_not_created_again(tmp_path: Path) -> None:
     """A disk that is not mounted must not fill the root disk."""
     data = tmp_path / "gone"
     with pytest.raises(StorageUnavailable, match="is not there"):

@@ -76,7 +76,7 @@ def test_objects_of_a_copy_are_packed(ship: LogRepository, tmp_path: Path, size:
     assert pack_ids(ship.app.store, repo, []) is None
 
 
-def test_each_time_a_pack_is_stored_it_has_another_key(ship: LogRepository) -> None:
+def test_a_pack_has_a_new_key_each_time_it_is_stored(ship: LogRepository) -> None:
     """One of them may be deleted as an orphan while another is recorded."""
     repo = ship.app.copies.update(ship.id)
     blob = repo.write("blob", os.urandom(INLINE_LIMIT + 1))
@@ -111,7 +111,7 @@ def test_only_what_no_ref_leads_to_is_packed(ship: LogRepository, tmp_path: Path
     assert contents(ship, packed, tmp_path) == {alone}
 
 
-def test_what_known_objects_do_not_lead_to_is_packed(ship: LogRepository, tmp_path: Path) -> None:
+def test_objects_unreachable_from_known_ones_are_packed(ship: LogRepository, tmp_path: Path) -> None:
     """Nothing, if they lead to all of it."""
     repo = ship.app.copies.update(ship.id)
     first, head = run(repo.folder, "rev-parse", "main~1", "main").decode().split()
@@ -137,7 +137,7 @@ def test_packs_in_memory_become_one_in_a_repository(tmp_path: Path) -> None:
         index_packs(folder, [b"PACK no pack"])
 
 
-def test_what_another_branch_leads_to_is_not_packed(ship: LogRepository) -> None:
+def test_objects_reachable_from_another_branch_are_not_packed(ship: LogRepository) -> None:
     """Nor what was committed to it before."""
     repo = ship.app.copies.update(ship.id)
     tree = run(repo.folder, "rev-parse", "main^{tree}").decode().strip()
@@ -150,7 +150,7 @@ def test_what_another_branch_leads_to_is_not_packed(ship: LogRepository) -> None
         assert pack_unreachable(ship.app.store, repo, known) is None
 
 
-def test_what_a_pack_omits_is_packed(ship: LogRepository, tmp_path: Path) -> None:
+def test_objects_missing_from_a_pack_are_packed(ship: LogRepository, tmp_path: Path) -> None:
     """Only what no ref leads to; nothing if the packs have all of it."""
     repo = ship.app.copies.update(ship.id)
     folder = repo.folder / "objects" / "pack"

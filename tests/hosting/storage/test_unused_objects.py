@@ -64,7 +64,7 @@ def test_nothing_is_deleted_during_a_backup(full: App) -> None:
     assert collect(full, ALWAYS) == 3
 
 
-def test_nothing_of_another_installation_is_deleted(full: App, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_objects_of_another_installation_are_not_deleted(full: App, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its rows are in another database."""
     monkeypatch.setattr(instance, "owns_store", lambda *_given: False)
     assert collect(full, ALWAYS) == 0
