@@ -241,7 +241,7 @@ def test_modes_in_units_stay_in_their_units(role: str) -> None:
 
 @pytest.mark.parametrize("unit", SWITCHES)
 @pytest.mark.parametrize("role", ROLES)
-def test_a_unit_that_is_off_is_nobodys(role: str, unit: Unit) -> None:
+def test_a_disabled_unit_gives_no_access(role: str, unit: Unit) -> None:
     """Not even its owner's; everything else stays as it is."""
     for owner in owners(role, "public"):
         whole = decided(role, repository(owner))
@@ -315,7 +315,7 @@ def test_accounts_are_known_to_those_in_the_table(line: str) -> None:
         (public_only(ADMIN), "limited", (), Mode.NONE),
     ],
 )
-def test_organizations_are_run_by_their_owners(
+def test_organizations_are_administered_by_their_owners(
     actor: Actor, visibility: str, modes: tuple[int, ...], expected: Mode
 ) -> None:
     """Being in any team is belonging; only the owners' team makes an owner."""
@@ -325,7 +325,7 @@ def test_organizations_are_run_by_their_owners(
     assert access.is_member_mode(found_mode) == (expected >= Mode.WRITE)
 
 
-def test_small_questions_have_their_answers_here_too() -> None:
+def test_single_permissions_are_checked() -> None:
     """Who sees a team, gives it repositories, makes organizations, and how high their teams lift them."""
     organization = account(OWNER_ID, is_organization=True)
     lenient = replace(organization, repository_admins_change_teams=True)
@@ -388,7 +388,7 @@ def test_more_grants_never_give_less(
 
 
 @given(callers, kinds, many_grants)
-def test_what_always_holds(actor: Actor, kept: Repository, grants: tuple[Grant, ...]) -> None:
+def test_access_has_invariants(actor: Actor, kept: Repository, grants: tuple[Grant, ...]) -> None:
     """Whoever asks, wherever, with whatever grants."""
     permissions = access.repository_access(actor, kept, grants)
     user = actor.user
@@ -743,7 +743,7 @@ def test_organizations_are_read_run_and_created() -> None:
     refused(Permission.OWN_MEMBERSHIP, access.require_own_membership, SOMEBODY, account(9))
 
 
-def test_webhooks_are_managed_by_who_runs_their_owner() -> None:
+def test_webhooks_are_managed_by_administrators_of_their_owner() -> None:
     """They are stored with the repository, the account, or the service."""
     notes = target(Mode.WRITE)
     organization = OrganizationAccess(account(9), Mode.WRITE)

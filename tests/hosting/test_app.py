@@ -7,7 +7,7 @@ from holdfast.hosting.store.database import Database
 from holdfast.settings import Settings
 
 
-def test_a_service_has_an_address_also_when_nobody_asks(settings: Settings, database: Database) -> None:
+def test_a_service_has_a_url_without_a_request(settings: Settings, database: Database) -> None:
     """The one in the settings, or this machine's."""
     for given, address in ((None, "http://localhost:3000"), ("https://a.example", "https://a.example")):
         host = App.open(msgspec.structs.replace(settings, root_url=given))

@@ -16,7 +16,7 @@ from tests.hosting.passkey_helpers import ROOT, give_passkey
 from tests.hosting.two_factor_helpers import give_second_factor
 
 
-def test_a_wrong_credential_is_refused_even_where_none_is_needed(clients: ServiceClients) -> None:
+def test_a_wrong_credential_is_refused_at_public_endpoints(clients: ServiceClients) -> None:
     """An unreadable header counts as none."""
     for headers in (
         {"Authorization": "token " + "0" * 40},
@@ -29,7 +29,7 @@ def test_a_wrong_credential_is_refused_even_where_none_is_needed(clients: Servic
         assert clients.anonymous.get("/version", headers={"Authorization": header}).status_code == 200
 
 
-def test_guessing_a_password_is_slow_for_whoever_guesses(clients: ServiceClients) -> None:
+def test_guesses_of_a_password_are_limited(clients: ServiceClients) -> None:
     """After ten wrong ones even the right one waits; others are not held up."""
     clients.account("ada")
     clients.account("bob")
@@ -58,7 +58,7 @@ def test_a_new_password_counts_at_once(clients: ServiceClients) -> None:
         ({"must_change_password": True}, "change your password"),
     ],
 )
-def test_an_account_that_may_not_be_used_is_told_why(
+def test_a_disabled_account_is_refused_with_the_reason(
     clients: ServiceClients, columns: dict[str, bool], word: str
 ) -> None:
     """Without an address, as these errors have none."""
@@ -87,7 +87,7 @@ def test_the_cookie_of_the_website_counts_for_its_own_pages_only(clients: Servic
         assert browser.get("/api/v1/user", headers={"Origin": "https://evil.example"}).status_code == 401
 
 
-def test_a_password_reaches_everything(clients: ServiceClients) -> None:
+def test_a_password_has_every_scope(clients: ServiceClients) -> None:
     """It has no scopes."""
     assert clients.anonymous.get("/user", auth=("admin", ADMIN_PASSWORD)).json()["is_admin"] is True
 
@@ -120,7 +120,7 @@ def test_a_token_under_another_name_reaches_no_further_than_its_scopes(clients: 
     assert clients.anonymous.get("/users/admin/tokens", auth=("admin", token)).status_code == 401
 
 
-def test_whoever_holds_a_token_does_not_wait_for_the_guesses_of_others(clients: ServiceClients) -> None:
+def test_a_token_is_not_limited_by_guesses_of_others(clients: ServiceClients) -> None:
     """Nor does a token under somebody's name clear what was guessed there."""
     clients.account("bob")
     token = token_of(clients.user("ada"))
@@ -130,7 +130,7 @@ def test_whoever_holds_a_token_does_not_wait_for_the_guesses_of_others(clients: 
     assert clients.anonymous.get("/user", auth=("bob", PASSWORD)).status_code == 429
 
 
-def test_what_looks_like_a_token_is_guessed_as_slowly_as_any_password(clients: ServiceClients) -> None:
+def test_guesses_of_tokens_are_limited_like_passwords(clients: ServiceClients) -> None:
     """It may be somebody's password."""
     accounts.create_user(clients.database, "ada", Secret("ab" * 20))
     assert clients.anonymous.get("/user", auth=("ada", "ab" * 20)).status_code == 200
@@ -139,7 +139,7 @@ def test_what_looks_like_a_token_is_guessed_as_slowly_as_any_password(clients: S
     assert clients.anonymous.get("/user", auth=("ada", "cd" * 20)).status_code == 429
 
 
-def test_a_revoked_token_of_a_program_locks_nobody_out(clients: ServiceClients) -> None:
+def test_a_revoked_token_locks_no_user_out(clients: ServiceClients) -> None:
     """A build that goes on trying it does not keep the people behind the same address from logging in."""
     clients.account("ada")
     for number in range(120):
@@ -200,7 +200,7 @@ def test_passwords_are_hashed_in_threads_of_their_own(
     assert len(asked) == (status == 401)
 
 
-def test_a_log_in_is_told_when_too_many_passwords_are_checked(clients: ServiceClients) -> None:
+def test_a_busy_password_pool_is_reported(clients: ServiceClients) -> None:
     """The answer says when to try again, and nobody else waits: pages and tokens are answered meanwhile."""
     started, leave = threading.Semaphore(0), threading.Event()
 

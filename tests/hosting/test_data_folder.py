@@ -24,7 +24,7 @@ def test_the_first_start_makes_an_administrator_with_the_password_given(
     assert user.is_admin
 
 
-def test_without_a_password_one_is_invented_and_told_once(empty_database: Database, settings: Settings) -> None:
+def test_a_generated_password_is_shown_once(empty_database: Database, settings: Settings) -> None:
     """The second start tells nothing and changes nothing."""
     bare = Settings(data=settings.data, admin_name="root")
     first = prepare(empty_database, bare)
@@ -42,7 +42,7 @@ def test_a_ready_database_is_migrated(settings: Settings) -> None:
         assert accounts.all_users(database) == []
 
 
-def test_an_unreachable_server_is_said_so(settings: Settings) -> None:
+def test_an_unreachable_server_is_reported(settings: Settings) -> None:
     """Opening does not hide the failure."""
     gone = Settings(data=settings.data, database_url=Secret("postgresql://x@127.0.0.1:1/x"))
     with open_database(gone) as database, pytest.raises(DatabaseError, match="cannot be reached"):
@@ -50,7 +50,9 @@ def test_an_unreachable_server_is_said_so(settings: Settings) -> None:
 
 
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
-def test_what_others_could_read_is_closed_to_them(settings: Settings, capsys: pytest.CaptureFixture[str]) -> None:
+def test_permissions_of_readable_files_are_restricted(
+    settings: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
     """The folder, what is in it, and every file with secrets; the log says so, once."""
     with open_database(settings) as database:
         prepare(database, settings)

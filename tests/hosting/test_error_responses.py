@@ -21,14 +21,14 @@ from holdfast.hosting.error_responses import refusal_for
         (errors.LfsUnavailable("x"), 503),
     ],
 )
-def test_what_a_client_can_do_something_about_is_told_to_it(error: errors.HostingError, status: int) -> None:
+def test_errors_of_the_client_are_shown(error: errors.HostingError, status: int) -> None:
     """With the error's own words."""
     refusal = refusal_for(error)
     assert refusal is not None
     assert (refusal.status, refusal.message) == (status, "x")
 
 
-def test_what_is_our_fault_is_no_refusal() -> None:
+def test_internal_errors_are_not_client_errors() -> None:
     """It is logged, and told as an error of ours."""
     assert refusal_for(errors.GitError("x")) is None
     assert refusal_for(RuntimeError("x")) is None
@@ -46,9 +46,7 @@ def test_what_is_our_fault_is_no_refusal() -> None:
         (errors.KeyUnusable("/srv/secret.key"), 503, "5"),
     ],
 )
-def test_what_does_not_work_at_the_moment_may_be_tried_again(
-    error: errors.HostingError, status: int, retry: str
-) -> None:
+def test_temporary_errors_may_be_retried(error: errors.HostingError, status: int, retry: str) -> None:
     """The answer says when, and nothing of where the database or the key is."""
     refusal = refusal_for(error)
     assert refusal is not None

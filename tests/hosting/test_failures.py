@@ -289,7 +289,7 @@ def test_a_repository_that_is_deleted_under_a_clone_or_push(
     assert " at=" not in logged.getvalue()
 
 
-def test_a_data_folder_that_is_gone_is_unavailable(boats: httpx.Client, clients: ServiceClients) -> None:
+def test_a_missing_data_folder_is_unavailable(boats: httpx.Client, clients: ServiceClients) -> None:
     """Nothing is said not to be there only because the folder of all is not."""
     data = clients.service.settings.data
     aside = data.with_name("aside")
@@ -306,7 +306,7 @@ def test_a_data_folder_that_is_gone_is_unavailable(boats: httpx.Client, clients:
     assert boats.get("/repos/ada/boats/contents").status_code == 200
 
 
-def test_a_client_that_leaves_in_the_middle_of_an_upload_is_no_failure(
+def test_a_client_that_disconnects_during_an_upload_logs_no_error(
     boats: httpx.Client, clients: ServiceClients, logged: io.StringIO
 ) -> None:
     """The log has a line about the request, and none about an error."""
@@ -331,7 +331,7 @@ def test_a_client_that_leaves_in_the_middle_of_an_upload_is_no_failure(
     wait_for(lambda: not any(incoming.iterdir()))
 
 
-def test_a_database_that_fails_anywhere_brings_no_internal_error(
+def test_a_database_that_fails_anywhere_causes_no_internal_error(
     connections: Connections, boats: httpx.Client, logged: io.StringIO
 ) -> None:
     """Random requests are cut off at random points of their statements: each is done, refused or put off."""

@@ -32,7 +32,7 @@ def test_permission_and_lookup_take_three_queries(
     assert len([query for query in asked if "FROM repository_transfers" not in query]) == 3
 
 
-def test_what_is_missing_is_told_before_what_is_forbidden(clients: ServiceClients) -> None:
+def test_not_found_comes_before_forbidden(clients: ServiceClients) -> None:
     """Scope, then the repository, then the unit, then archived, then signed in, then the body."""
     ada = clients.user("ada")
     ada.post("/user/repos", json={"name": "notes", "auto_init": True})

@@ -46,7 +46,7 @@ def value(line: str) -> float:
         (lambda: metrics.count_lfs_bytes("up", 1234), 'holdfast_lfs_bytes_total{direction="up"}', 1234),
     ],
 )
-def test_what_happens_is_counted(count: Callable[[], None], line: str, more: int) -> None:
+def test_events_are_counted(count: Callable[[], None], line: str, more: int) -> None:
     """Each count goes up by what happened."""
     before = value(line)
     count()

@@ -61,7 +61,7 @@ def test_the_rp_id_and_the_origin_are_those_of_the_address(root: str, rp_id: str
         ("https://host:port", "host name"),
     ],
 )
-def test_an_address_without_passkeys_is_told(root: str, problem: str) -> None:
+def test_a_url_that_cannot_have_passkeys_is_reported(root: str, problem: str) -> None:
     """Plain HTTP, IP addresses, and what is no address."""
     with pytest.raises(PasskeysUnavailable, match=problem):
         RelyingParty.at(root)
@@ -147,7 +147,7 @@ def test_the_user_is_verified_where_it_is_asked_for() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", "null", "[" * 100_000, '{"id": 1}', "\ud800", "\0"])
-def test_what_is_no_response_is_refused(text: str) -> None:
+def test_an_invalid_response_is_refused(text: str) -> None:
     """Whatever it is."""
     with pytest.raises(PasskeyRefused):
         PasskeyResponse.read(text)

@@ -29,7 +29,7 @@ def test_two_administrators_cannot_demote_each_other_at_once(database: Database)
             account_administration.change_user(database, other, is_admin=False)
 
 
-def test_what_somebody_wrote_stays_without_its_author(database: Database) -> None:
+def test_issues_and_comments_outlive_their_author(database: Database) -> None:
     """Issues and comments keep their text; tokens and memberships go."""
     admin, ada = accounts.find_user(database, "admin"), person(database, "ada")
     tokens.create_token(database, ada, "laptop", ("all",))

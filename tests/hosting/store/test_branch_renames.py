@@ -28,7 +28,7 @@ def test_a_former_name_is_known_in_its_repository(
     assert "master" not in FormerBranches(database, make_repository(database, ada, "other"))
 
 
-def test_a_name_that_is_used_again_is_no_former_name(database: Database, repository: Repository) -> None:
+def test_a_reused_name_is_not_a_former_name(database: Database, repository: Repository) -> None:
     """There and back again leaves the other name, once."""
     rename(database, repository, "a", "b")
     rename(database, repository, "b", "a")

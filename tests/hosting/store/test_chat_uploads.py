@@ -97,7 +97,7 @@ def test_uploads_without_a_part_for_long_are_found(database: Database, ada: Acco
     assert chat_uploads.expired_uploads(database, before=now + 60) == []
 
 
-def test_nobody_begins_an_upload_who_was_deleted(database: Database, ada: Account) -> None:
+def test_a_deleted_user_cannot_begin_an_upload(database: Database, ada: Account) -> None:
     """Between the log-in and this."""
     account_administration.delete_user(database, ada, actor=ada)
     with pytest.raises(GoneMeanwhile):

@@ -134,7 +134,7 @@ def test_without_patterns_every_context_is_required() -> None:
     assert check_required_contexts({"a": "warning"}, []) == RequiredContexts(failing=("a",))
 
 
-def test_a_pattern_that_is_no_glob_is_a_name() -> None:
+def test_a_pattern_that_is_not_a_glob_is_a_name() -> None:
     """A rule that was stored must not make merging fail with an error."""
     assert check_required_contexts({"build [x": "success"}, ["build [x"]).passed
     assert check_required_contexts({"build": "success"}, ["build [x"]) == RequiredContexts(missing=("build [x",))

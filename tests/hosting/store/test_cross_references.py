@@ -172,7 +172,7 @@ def test_entries_go_with_either_issue(database: Database, ada: Account) -> None:
     assert shown(database, first) == []
 
 
-def test_an_issue_that_is_gone_by_then_is_left_out(database: Database, ada: Account) -> None:
+def test_an_issue_deleted_meanwhile_is_skipped(database: Database, ada: Account) -> None:
     """The text is stored all the same."""
     repository = make_repository(database, ada)
     first, second = open_issue(database, repository), open_issue(database, repository)
@@ -203,7 +203,7 @@ def test_a_review_has_entries_for_each_of_its_texts(database: Database, ada: Acc
     assert reviews.reviews_of(database, pull, ada.id, skip=0, limit=5)[1] == 0
 
 
-def test_everybody_is_shown_what_mentions_an_issue_where_they_may_read_that(database: Database) -> None:
+def test_mentions_are_shown_to_users_who_may_read_their_source(database: Database) -> None:
     """In repositories of every kind, for people with every role, and in the count."""
     other_repositories = every_role(database)
     owner = other_repositories[0].owner

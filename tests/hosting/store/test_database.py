@@ -33,7 +33,7 @@ def value_of(database: Database) -> int:
         return int(connection.execute(text("SELECT value FROM counter")).scalar_one())
 
 
-def test_a_failed_write_leaves_nothing_behind(empty_database: Database) -> None:
+def test_a_failed_write_is_rolled_back(empty_database: Database) -> None:
     """All statements of a transaction take effect, or none."""
     make_counter(empty_database)
     broken = text("UPDATE counter SET nothing = 1")
@@ -43,7 +43,7 @@ def test_a_failed_write_leaves_nothing_behind(empty_database: Database) -> None:
     assert value_of(empty_database) == 0
 
 
-def test_writers_in_many_threads_lose_nothing(empty_database: Database) -> None:
+def test_concurrent_writers_lose_no_update(empty_database: Database) -> None:
     """Read-modify-write in parallel adds up, and nobody is told that the database is locked."""
     make_counter(empty_database)
     locking = "" if empty_database.engine.dialect.name == "sqlite" else " FOR UPDATE"
@@ -73,14 +73,14 @@ def test_the_data_folder_is_private(tmp_path: Path) -> None:
     assert stat.S_IMODE((tmp_path / "a" / "data" / "holdfast.sqlite3").stat().st_mode) == 0o600
 
 
-def test_a_folder_that_cannot_be_made_is_said_so(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_created_is_reported(tmp_path: Path) -> None:
     """A file in the way is an error in words."""
     (tmp_path / "file").write_text("")
     with pytest.raises(DatabaseError, match="cannot be used"):
         Database.in_folder(tmp_path / "file" / "data")
 
 
-def test_a_server_that_is_not_there_is_said_so_without_the_password() -> None:
+def test_an_unreachable_server_is_reported_without_the_password() -> None:
     """The error names the server and hides the password."""
     database = Database.at(Secret("postgresql://me:hunter2@127.0.0.1:1/none"))
     with (
@@ -91,7 +91,7 @@ def test_a_server_that_is_not_there_is_said_so_without_the_password() -> None:
     assert "hunter2" not in str(caught.value)
 
 
-def test_sqlite_keeps_promises_over_a_power_cut(tmp_path: Path) -> None:
+def test_sqlite_is_durable_after_a_power_failure(tmp_path: Path) -> None:
     """Journal, syncing and foreign keys are as the house wants them on every connection."""
     database = Database.in_folder(tmp_path)
     with database.read() as connection:
@@ -127,7 +127,7 @@ def test_a_lock_is_held_against_everybody_who_shares_the_database(postgres_url: 
     there.close()
 
 
-def test_those_who_wait_for_a_lock_do_not_starve_those_who_have_it(postgres_url: Secret) -> None:
+def test_waiting_for_a_lock_leaves_connections_to_its_holder(postgres_url: Secret) -> None:
     """More wait than there are connections for queries, and the holder still gets one."""
     database = Database.at(postgres_url)
     done: list[int] = []
@@ -146,7 +146,7 @@ def test_those_who_wait_for_a_lock_do_not_starve_those_who_have_it(postgres_url:
     database.close()
 
 
-def test_what_a_transaction_has_done_is_seen_inside_it(database: Database) -> None:
+def test_a_transaction_sees_its_own_changes(database: Database) -> None:
     """By every way to read, and by nobody else until it is over."""
     admin = accounts.find_user(database, "admin")
     with database.write() as connection:

@@ -31,7 +31,7 @@ def add_deliveries(database: Database, hook: Hook, count: int, **columns: object
     return events
 
 
-def test_a_list_leaves_out_what_was_sent(database: Database, hook: Hook) -> None:
+def test_a_list_omits_the_sent_content(database: Database, hook: Hook) -> None:
     """Which may be much, and is there when one delivery is looked at."""
     add_deliveries(database, hook, 1, state="delivered", headers='{"a": "b"}', body="x", answer=b"\0y")
     ((listed,), total) = deliveries.deliveries_of(database, hook.id, DeliveryFilter(), skip=0, limit=10)
@@ -40,7 +40,9 @@ def test_a_list_leaves_out_what_was_sent(database: Database, hook: Hook) -> None
     assert (whole.id, whole.headers, whole.body, whole.answer) == (listed.id, '{"a": "b"}', "x", b"\0y")
 
 
-def test_too_much_at_once_is_refused(database: Database, hook: Hook, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_redeliveries_are_refused(
+    database: Database, hook: Hook, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """All of it, so that nobody thinks half is everything."""
     monkeypatch.setattr(deliveries, "MOST_AGAIN", 3)
     add_deliveries(database, hook, 4, state="failed")
@@ -49,7 +51,7 @@ def test_too_much_at_once_is_refused(database: Database, hook: Hook, monkeypatch
     assert deliveries.deliveries_of(database, hook.id, DeliveryFilter(state="waiting"), skip=0, limit=1)[1] == 0
 
 
-def test_two_who_ask_for_the_same_at_once_get_it_once(database: Database, hook: Hook) -> None:
+def test_concurrent_requests_queue_a_redelivery_once(database: Database, hook: Hook) -> None:
     """The second finds that it waits already."""
     add_deliveries(database, hook, 20, state="failed")
     counts: list[int] = []
@@ -67,7 +69,7 @@ def test_two_who_ask_for_the_same_at_once_get_it_once(database: Database, hook: 
     assert sorted(counts) == [0, 0, 0, 20]
 
 
-def test_what_has_ended_meanwhile_cannot_be_cancelled(database: Database, hook: Hook) -> None:
+def test_a_delivery_that_ended_meanwhile_cannot_be_cancelled(database: Database, hook: Hook) -> None:
     """Though it still waited when it was looked at."""
     add_deliveries(database, hook, 1)
     ((seen,), _) = deliveries.deliveries_of(database, hook.id, DeliveryFilter(), skip=0, limit=1)

@@ -225,7 +225,7 @@ def firsts(database: Database, homes: list[Repository]) -> list[Issue]:
     return [find_issue(database, home, 1) for home in homes]
 
 
-def test_many_at_once_cannot_make_a_circle(database: Database, ada: Account) -> None:
+def test_concurrent_writers_cannot_create_a_cycle(database: Database, ada: Account) -> None:
     """Six issues in six repositories, each to wait for the next: one of them is refused, whatever the order."""
     home = [make_repository(database, ada, f"r{number}") for number in range(6)]
     ring = [open_many(database, repository, ada, 1)[0] for repository in home]
@@ -241,7 +241,7 @@ def test_many_at_once_cannot_make_a_circle(database: Database, ada: Account) -> 
             connection.exec_driver_sql("DELETE FROM issue_dependencies")
 
 
-def test_two_blockers_closed_at_once_free_what_waits_once(
+def test_two_blockers_closed_concurrently_unblock_once(
     database: Database, ada: Account, homes: list[Repository]
 ) -> None:
     """Neither takes the other for still open."""
@@ -306,7 +306,9 @@ def test_deleting_a_repository_while_another_is_linked_to_it(database: Database,
         assert edges(database) == set()
 
 
-def test_events_tell_what_others_cannot_see(database: Database, ada: Account, homes: list[Repository]) -> None:
+def test_events_contain_issues_hidden_from_others(
+    database: Database, ada: Account, homes: list[Repository]
+) -> None:
     """Of the relation for the waiting issue's repository, and of its end when the last blocker closes."""
     issue, blocker = firsts(database, homes)
     dependencies.add_dependency(database, homes[0], issue, blocker, actor=ada)
@@ -328,7 +330,9 @@ def test_events_tell_what_others_cannot_see(database: Database, ada: Account, ho
     assert {tuple(row) for row in rows} == {(homes[0].id, ada.id, ada.id)}
 
 
-def test_a_closed_issue_is_not_told_to_be_free(database: Database, ada: Account, homes: list[Repository]) -> None:
+def test_a_closed_issue_is_not_reported_as_unblocked(
+    database: Database, ada: Account, homes: list[Repository]
+) -> None:
     """Nor one that waits for others still, nor one where dependencies are switched off."""
     blocker, other = firsts(database, homes)
     closed, waiting = (find_issue(database, home, 2) for home in homes)
@@ -342,7 +346,7 @@ def test_a_closed_issue_is_not_told_to_be_free(database: Database, ada: Account,
     assert unblocked(database) == []
 
 
-def test_what_is_deleted_blocks_nothing(database: Database, ada: Account, homes: list[Repository]) -> None:
+def test_a_deleted_issue_blocks_nothing(database: Database, ada: Account, homes: list[Repository]) -> None:
     """An issue, a repository or a person with all they have: relations go, and who waited last is told."""
     waiting = find_issue(database, homes[0], 2)
     [bob] = make_people(database, "bob")
@@ -372,7 +376,7 @@ def test_what_is_deleted_blocks_nothing(database: Database, ada: Account, homes:
     assert find_user(database, "admin") == ada
 
 
-def test_what_changed_meanwhile_is_noticed(database: Database, ada: Account, homes: list[Repository]) -> None:
+def test_concurrent_changes_are_detected(database: Database, ada: Account, homes: list[Repository]) -> None:
     """An issue that is gone, and a repository that was archived since it was looked at."""
     issue, blocker = firsts(database, homes)
     issues.delete_issue(database, homes[1], blocker, ada)

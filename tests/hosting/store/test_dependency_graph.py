@@ -34,7 +34,7 @@ def all_ways(edges: set[tuple[int, int]], start: int, end: int) -> list[tuple[in
     pairs=st.sets(st.tuples(st.integers(0, NODES - 1), st.integers(0, NODES - 1))),
     new=st.tuples(st.integers(0, NODES - 1), st.sets(st.integers(0, NODES - 1), min_size=1, max_size=3)),
 )
-def test_the_shortest_circle_is_found(
+def test_the_shortest_cycle_is_found(
     database: Database, ada: Account, pairs: set[tuple[int, int]], new: tuple[int, set[int]]
 ) -> None:
     """Exactly when there is one."""
@@ -63,7 +63,7 @@ def test_the_shortest_circle_is_found(
         assert depths.get(ids[other]) == expected
 
 
-def test_nobody_walks_on_from_a_closed_door() -> None:
+def test_the_graph_is_not_followed_beyond_a_hidden_issue() -> None:
     """What lies behind is reached only by another way."""
     edges = [(1, 2), (2, 3), (1, 4), (4, 5), (5, 3), (6, 1), (7, 6)]
     assert distances(1, edges) == {1: 0, 2: 1, 4: 1, 3: 2, 5: 2, 6: -1, 7: -2}

@@ -12,7 +12,7 @@ from holdfast.secret import Secret
 OLD, NEW = Secret("o" * 40), Secret("n" * 40)
 
 
-def test_what_is_sealed_can_be_opened_and_not_read(tmp_path: Path) -> None:
+def test_encrypted_text_can_be_decrypted_and_not_read(tmp_path: Path) -> None:
     """Another cipher with the same key opens it; the same text encrypted twice looks different."""
     cipher = SecretCipher(tmp_path / "key")
     encrypted = cipher.encrypt("hünter2")
@@ -21,7 +21,7 @@ def test_what_is_sealed_can_be_opened_and_not_read(tmp_path: Path) -> None:
     assert SecretCipher(tmp_path / "key").decrypt(encrypted) == "hünter2"
 
 
-def test_nothing_stays_nothing(tmp_path: Path) -> None:
+def test_an_empty_text_stays_empty(tmp_path: Path) -> None:
     """No secret needs no key."""
     cipher = SecretCipher(tmp_path / "key")
     assert cipher.encrypt("") == ""
@@ -29,7 +29,7 @@ def test_nothing_stays_nothing(tmp_path: Path) -> None:
     assert not (tmp_path / "key").exists()
 
 
-def test_the_key_is_for_nobody_else(tmp_path: Path) -> None:
+def test_the_key_file_is_private(tmp_path: Path) -> None:
     """Its file can be read by its owner only, and nothing else is left behind."""
     SecretCipher(tmp_path / "data" / "key").encrypt("x")
     assert (tmp_path / "data" / "key").stat().st_mode & 0o777 == 0o600
@@ -65,7 +65,7 @@ def test_a_key_can_be_replaced(tmp_path: Path) -> None:
     assert SecretCipher(tmp_path / "none", NEW).decrypt(both.encrypt("z")) == "z"
 
 
-def test_a_key_that_does_not_fit_is_said_so(tmp_path: Path) -> None:
+def test_a_wrong_key_is_reported(tmp_path: Path) -> None:
     """In words that say what to do, and not what the secret or the key is."""
     encrypted = SecretCipher(tmp_path / "none", OLD).encrypt("hunter2")
     with pytest.raises(DecryptionFailed, match="another key") as caught:
@@ -76,7 +76,7 @@ def test_a_key_that_does_not_fit_is_said_so(tmp_path: Path) -> None:
     assert not (tmp_path / "none").exists(), "a new key would not open it either"
 
 
-def test_a_damaged_key_is_said_so(tmp_path: Path) -> None:
+def test_a_damaged_key_is_reported(tmp_path: Path) -> None:
     """One that is cut off, that is not text, and a place where none can be."""
     path = tmp_path / "key"
     path.write_text("short\n")

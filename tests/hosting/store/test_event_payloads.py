@@ -84,7 +84,7 @@ def late(app: App, event: Event) -> Any:
     return json.loads(payload_of(app, replace(event, payload="")))
 
 
-def test_each_event_of_an_issue_shows_its_own_moment(app: App, ada: Account, home: Repository) -> None:
+def test_each_event_of_an_issue_has_the_state_of_its_time(app: App, ada: Account, home: Repository) -> None:
     """Whatever happens to it later, to what was said on it, to its repository and to who did it."""
     database = app.database
     bug = labels.add_label(database, home, "bug", "f00")
@@ -200,7 +200,7 @@ def steps(app: App, home: Repository, ada: Account) -> list[Callable[[], object]
     ]
 
 
-def test_what_is_kept_is_what_a_reader_sees_right_after(app: App, ada: Account, home: Repository) -> None:
+def test_a_stored_payload_shows_the_state_right_after_the_event(app: App, ada: Account, home: Repository) -> None:
     """For every kind of event: all counts, people and times in it are those the transaction leaves behind."""
     kinds = set()
     for do in steps(app, home, ada):
@@ -220,7 +220,7 @@ def test_what_is_kept_is_what_a_reader_sees_right_after(app: App, ada: Account, 
     assert kinds | {"issue_comment"} == set(EVENTS) - never - reviews | {"issue_comment"}
 
 
-def test_a_commit_tells_its_push_and_what_it_closes_in_order(app: App, ada: Account, home: Repository) -> None:
+def test_a_commit_records_its_push_and_closed_issues_in_order(app: App, ada: Account, home: Repository) -> None:
     """The push still shows the issue's repository with it open; what follows shows it closed."""
     database = app.database
     first, second = (issues.open_issue(database, home, ada, NewIssue(title=title)) for title in "ab")
@@ -238,7 +238,7 @@ def test_a_commit_tells_its_push_and_what_it_closes_in_order(app: App, ada: Acco
     assert (unblocked["blocker"]["state"], unblocked["issue"]["blocked_by_count"]) == ("closed", 0)
 
 
-def test_a_commit_of_any_form_tells_the_files_that_git_sees(app: App, ada: Account, home: Repository) -> None:
+def test_the_files_of_a_push_equal_those_of_git(app: App, ada: Account, home: Repository) -> None:
     """Made, changed, left as they are, made programs, moved, removed, alone and together."""
     who = Signature("Ada", "ada@example.org", 1_700_000_000)
 
@@ -299,7 +299,7 @@ def test_a_repository_is_deleted_once(app: App, ada: Account, home: Repository) 
     assert [event.kind for event in recorded(app.database)] == ["repository"] * 2
 
 
-def test_nothing_is_rendered_that_nobody_is_told(app: App, ada: Account) -> None:
+def test_payloads_are_rendered_only_for_subscribers(app: App, ada: Account) -> None:
     """Neither without hooks, nor for those that want something else, other branches or nothing at all."""
     add_hook(app.database, ada, events="issue_label,push", branch_filter="other")
     add_hook(app.database, ada, events="issues", is_active=False)
@@ -331,7 +331,7 @@ def test_a_payload_that_cannot_be_rendered_fails_no_commit(app: App, ada: Accoun
     assert recorded(app.database)[-1] == event
 
 
-def test_a_hook_that_comes_in_between_is_told_all_of_a_push(
+def test_a_hook_added_meanwhile_receives_the_whole_push(
     app: App, ada: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It was not there when what the push brought would have been read, but it is when the push is recorded."""
@@ -349,7 +349,7 @@ def test_a_hook_that_comes_in_between_is_told_all_of_a_push(
     assert [commit["id"] for commit in payload["commits"]] == [commit_id]
 
 
-def test_details_are_kept_beside_the_payload(app: App, ada: Account, home: Repository) -> None:
+def test_details_are_stored_beside_the_payload(app: App, ada: Account, home: Repository) -> None:
     """The row of an event still says what happened, for whoever looks at the database."""
     commit(app, home, ada, "b")
     event = recorded(app.database)[-1]

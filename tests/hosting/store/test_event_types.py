@@ -33,7 +33,7 @@ PULLS = (
         (["*"], EVENTS),
     ],
 )
-def test_what_names_stand_for(names: list[str], expected: tuple[str, ...]) -> None:
+def test_names_of_events_are_expanded(names: list[str], expected: tuple[str, ...]) -> None:
     """In one order, each once, whatever the case."""
     assert expand_events(names) == expected
 
@@ -49,14 +49,14 @@ def test_what_names_stand_for(names: list[str], expected: tuple[str, ...]) -> No
         (["pull_request_review_approved"], "use pull_request_review"),
     ],
 )
-def test_what_stands_for_nothing_is_refused(names: list[str], said: str) -> None:
+def test_unknown_names_are_refused(names: list[str], said: str) -> None:
     """With the names that would do."""
     with pytest.raises(EventRefused, match=said) as caught:
         expand_events(names)
     assert all(name in str(caught.value) for name in ("push", "issue_unblocked", "issues_only"))
 
 
-def test_what_stands_for_nothing_is_named() -> None:
+def test_unknown_names_are_named() -> None:
     """Each once, as it was asked for."""
     names = ["push", "Pushes ", "issues_only", "pushes", "*", "pull_request_review_approved", ""]
     assert unknown_events(names) == ["pushes", "pull_request_review_approved", ""]
@@ -73,13 +73,13 @@ def test_what_stands_for_nothing_is_named() -> None:
         (["*"], EVENTS),
     ],
 )
-def test_what_is_answered(names: list[str], expected: tuple[str, ...]) -> None:
+def test_events_are_shown_by_name_or_group(names: list[str], expected: tuple[str, ...]) -> None:
     """The first of a group has a name of its own where the group is not whole."""
     assert event_names(",".join(expand_events(names))) == expected
 
 
 @given(st.lists(st.sampled_from(ALLOWED), min_size=1))
-def test_what_is_answered_stands_for_exactly_what_is_kept(names: list[str]) -> None:
+def test_shown_names_expand_to_the_stored_events(names: list[str]) -> None:
     """A client that sends back what it was answered changes nothing."""
     stored = expand_events(names)
     assert expand_events(event_names(",".join(stored))) == stored
@@ -87,7 +87,7 @@ def test_what_is_answered_stands_for_exactly_what_is_kept(names: list[str]) -> N
 
 
 @given(st.sets(st.sampled_from(EVENTS), min_size=1))
-def test_every_set_of_events_can_be_answered(events: set[str]) -> None:
+def test_every_set_of_events_can_be_shown(events: set[str]) -> None:
     """Also those that only a form or another version can have written."""
     stored = ",".join(event for event in EVENTS if event in events)
     assert ",".join(expand_events(event_names(stored))) == stored

@@ -43,7 +43,7 @@ def test_an_error_of_the_disk(number: int, kind: type[HostingError]) -> None:
 
 
 @pytest.mark.parametrize("error", [FileNotFoundError(2, "x"), BrokenPipeError(32, "x"), ValueError(), KeyError()])
-def test_what_may_be_a_bug_is_not_explained_away(error: Exception) -> None:
+def test_errors_that_may_be_bugs_are_not_translated(error: Exception) -> None:
     """A file that is missing is somebody's mistake, and a connection that is gone is no disk."""
     assert translate(error) is None
     assert not is_outage(error)
@@ -166,7 +166,7 @@ def test_an_error_of_sqlalchemy(error: Exception, kind: type) -> None:
     assert type(translate(error)) is kind
 
 
-def test_what_an_error_was_raised_from_is_found() -> None:
+def test_the_cause_of_an_error_is_found() -> None:
     """However deep it lies; a circle ends."""
     outer = NoSuchFolder("x")
     outer.__cause__ = RuntimeError()

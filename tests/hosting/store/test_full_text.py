@@ -93,7 +93,7 @@ def test_a_script_without_spaces_is_searched_for_as_it_is(
     assert found(database, harbour, "?!") == ["What?!"]
 
 
-def test_a_long_body_is_kept(database: Database, harbour: Repository, ada: Account) -> None:
+def test_the_beginning_of_a_long_body_is_searched(database: Database, harbour: Repository, ada: Account) -> None:
     """PostgreSQL's vectors have a largest size; the beginning is searched."""
     words = " ".join(f"word{number:x}" for number in range(200_000))
     open_one(database, harbour, ada, "Long", words)

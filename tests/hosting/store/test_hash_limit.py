@@ -9,7 +9,7 @@ from holdfast.hosting.errors import HashingBusy
 from holdfast.hosting.store.hash_limit import HashLimiter
 
 
-def test_no_more_run_at_once_than_may(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_concurrency_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     """However many threads there are."""
     limiter = HashLimiter(2, queue_length=20)
     running: list[int] = []
@@ -29,7 +29,7 @@ def test_no_more_run_at_once_than_may(monkeypatch: pytest.MonkeyPatch) -> None:
     assert max(most) == 2
 
 
-def test_beyond_the_queue_nobody_waits() -> None:
+def test_a_full_queue_is_refused_at_once() -> None:
     """A slot that is free again goes to whoever waits."""
     limiter = HashLimiter(1, queue_length=0, timeout=10)
     entered, leave = threading.Event(), threading.Event()
@@ -61,7 +61,7 @@ def test_beyond_the_queue_nobody_waits() -> None:
     assert done == ["waited"]
 
 
-def test_nobody_waits_for_ever() -> None:
+def test_waiting_times_out() -> None:
     """After the timeout the answer is that the service is busy."""
     limiter = HashLimiter(1, timeout=0)
     with limiter.slot(), pytest.raises(HashingBusy), limiter.slot():

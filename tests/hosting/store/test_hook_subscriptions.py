@@ -51,7 +51,7 @@ def queued_deliveries(database: Database) -> list[tuple[int, int]]:
         return [(row.hook_id, row.event_id) for row in rows]
 
 
-def test_the_repository_then_its_owner_then_everybody_is_told(
+def test_hooks_of_the_repository_its_owner_and_the_system_get_deliveries_in_order(
     database: Database, ada: Account, repository_id: int
 ) -> None:
     """Those of others, those that want something else, inactive ones and patterns for new repositories are not."""
@@ -79,7 +79,7 @@ def test_a_delivery_is_due_at_once(database: Database, ada: Account, repository_
     assert row.due_at == 0
 
 
-def test_what_is_taken_back_tells_nobody(database: Database, ada: Account, repository_id: int) -> None:
+def test_a_rolled_back_event_has_no_deliveries(database: Database, ada: Account, repository_id: int) -> None:
     """Neither the event nor a delivery stays when the transaction fails."""
     add_hook(database, "system")
 
@@ -149,7 +149,7 @@ def test_only_what_is_about_a_ref_is_filtered(database: Database, ada: Account, 
     assert queued_deliveries(database) == [(hook, first), (hook, second)]
 
 
-def test_where_webhooks_are_switched_off_nobody_is_told(
+def test_disabled_webhooks_get_no_deliveries(
     settings: Settings, database: Database, ada: Account, repository_id: int
 ) -> None:
     """Events are recorded all the same."""

@@ -17,7 +17,7 @@ COLUMNS: dict[str, str | int | bool] = {
 }
 
 
-def test_a_hook_is_found_only_at_home(database: Database, ada: Account) -> None:
+def test_a_hook_is_found_only_under_its_owner(database: Database, ada: Account) -> None:
     """As a row with all its columns."""
     owner = HookOwner("owner", ada.id)
     hook = hooks.add_hook(database, owner, COLUMNS)
@@ -28,13 +28,13 @@ def test_a_hook_is_found_only_at_home(database: Database, ada: Account) -> None:
             hooks.find_hook(database, other, hook.id)
 
 
-def test_a_hook_for_what_is_gone_is_not_made(database: Database) -> None:
+def test_a_hook_of_a_deleted_owner_is_not_created(database: Database) -> None:
     """Somebody deleted it a moment ago."""
     with pytest.raises(GoneMeanwhile):
         hooks.add_hook(database, HookOwner("repository", 999), COLUMNS)
 
 
-def test_a_hook_that_is_gone_cannot_be_changed(database: Database, ada: Account) -> None:
+def test_a_deleted_hook_cannot_be_changed(database: Database, ada: Account) -> None:
     """Whoever removed it first wins; removing it twice does no harm."""
     owner = HookOwner("owner", ada.id)
     hook = hooks.add_hook(database, owner, COLUMNS)

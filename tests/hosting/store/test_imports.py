@@ -38,7 +38,7 @@ def test_added_rows_are_found_by_what_names_them(database: Database, repository:
     assert recorded_events(database) == []
 
 
-def test_what_refers_to_issues_is_added(database: Database, repository: Repository, ada: Account) -> None:
+def test_rows_that_refer_to_issues_are_added(database: Database, repository: Repository, ada: Account) -> None:
     """Labels, people and blockers; empty lists are no statements."""
     with database.write() as connection:
         label = imports.add_labels(connection, [{"repository_id": repository.id, "name": "a", "color": "0"}])["a"]

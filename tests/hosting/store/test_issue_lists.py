@@ -88,7 +88,7 @@ def test_pages_are_the_same_from_either_end(database: Database, ada: Account, so
         assert [bool(item.due_at) for item in whole] == [True] * 4 + [False] * 2
 
 
-def test_kept_counts_are_what_is_counted(database: Database, ada: Account) -> None:
+def test_stored_counts_equal_counted_ones(database: Database, ada: Account) -> None:
     """After opening, closing, reopening and deleting, in every state, in one repository and in all."""
     repository = filled(database, ada)
     check_counts(database, ada, repository)

@@ -10,7 +10,7 @@ from holdfast.hosting.store.issues import IssueChanges, NewIssue
 from tests.hosting.repository_helpers import make_repository, recorded_events
 
 
-def test_a_change_that_fails_leaves_nothing(database: Database, ada: Account) -> None:
+def test_a_failed_change_is_rolled_back(database: Database, ada: Account) -> None:
     """Neither a row nor an entry nor an event, and no number is used up."""
     repository = make_repository(database, ada)
     gone = labels.add_label(database, repository, "gone", "f00")
@@ -28,7 +28,7 @@ def test_a_change_that_fails_leaves_nothing(database: Database, ada: Account) ->
     assert len(recorded_events(database)) == 1
 
 
-def test_what_was_deleted_meanwhile_is_missing(database: Database, ada: Account) -> None:
+def test_an_issue_deleted_meanwhile_is_not_found(database: Database, ada: Account) -> None:
     """An issue, and the whole repository."""
     repository = make_repository(database, ada)
     issue = issues.open_issue(database, repository, ada, NewIssue(title="t"))

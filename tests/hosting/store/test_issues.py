@@ -47,9 +47,7 @@ def recounted(database: Database, repository: Repository) -> dict[str, Any]:
 
 @settings(max_examples=examples(15), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=st.lists(st.tuples(st.sampled_from(ACTIONS), st.integers(0, 9)), max_size=25))
-def test_counters_are_what_counting_again_gives(
-    database: Database, ada: Account, steps: list[tuple[str, int]]
-) -> None:
+def test_counters_equal_counted_rows(database: Database, ada: Account, steps: list[tuple[str, int]]) -> None:
     """After any sequence of changes, also those that find nothing to change."""
     repository = make_repository(database, ada, f"r{threading.get_ident()}-{len(all_repositories(database))}")
     label = labels.add_label(database, repository, "bug", "f00")
@@ -119,7 +117,7 @@ def act(  # noqa: PLR0917  # the actors of the play
         issues.change_issue(database, repository, issue, actor, changes)
 
 
-def test_many_threads_lose_nothing(database: Database, ada: Account) -> None:
+def test_concurrent_writers_lose_no_update(database: Database, ada: Account) -> None:
     """Opening, closing, commenting and deleting milestones at once: no deadlock, and the counts are right."""
     repository = make_repository(database, ada)
     shared = issues.open_issue(database, repository, ada, NewIssue(title="shared"))
@@ -155,7 +153,7 @@ def test_many_threads_lose_nothing(database: Database, ada: Account) -> None:
     assert issues.find_issue(database, repository, 1).comment_count == 20
 
 
-def test_every_change_is_recorded_for_others(database: Database, ada: Account) -> None:
+def test_every_change_records_an_event(database: Database, ada: Account) -> None:
     """With what changed, and with what cannot be looked up afterwards."""
     repository = make_repository(database, ada)
     label = labels.add_label(database, repository, "bug", "f00")
@@ -207,7 +205,7 @@ def test_pull_requests_have_events_of_their_own(database: Database, ada: Account
     assert kinds == ["pull_request", "pull_request_assign", "pull_request_comment"]
 
 
-def test_deleting_an_issue_takes_everything_along(database: Database, ada: Account) -> None:
+def test_deleting_an_issue_deletes_everything_of_it(database: Database, ada: Account) -> None:
     """Comments, labels and assignments; the people and labels stay."""
     repository = make_repository(database, ada)
     label = labels.add_label(database, repository, "bug", "f00")

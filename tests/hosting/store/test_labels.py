@@ -20,7 +20,7 @@ def test_a_colour_is_kept_as_six_digits(given: str, kept: str) -> None:
 
 
 @pytest.mark.parametrize("given", ["", "#", "red", "#12345", "1234567", "##123", "12 345", "\uff11\uff12\uff13"])
-def test_what_is_no_colour_is_refused(given: str) -> None:
+def test_an_invalid_colour_is_refused(given: str) -> None:
     """Digits of other scripts among it."""
     with pytest.raises(ColorRefused):
         check_color(given)

@@ -35,7 +35,7 @@ def test_objects_are_linked_to_a_repository_once(database: Database, repository:
     assert lfs.linked_sizes(database, repository, [ONE, TWO]) == {ONE: 10}
 
 
-def test_nothing_is_linked_to_a_repository_that_is_gone(database: Database, repository: Repository) -> None:
+def test_no_object_is_linked_to_a_deleted_repository(database: Database, repository: Repository) -> None:
     """It was deleted during the upload."""
     gone = msgspec.structs.replace(repository, id=999_999)
     with pytest.raises(GoneMeanwhile, match="was deleted in the meantime"):

@@ -58,7 +58,7 @@ def test_the_comments_of_a_review_are_listed_in_pages(
     assert ids == sorted(ids)
 
 
-def test_pending_comments_are_only_there_for_their_author(
+def test_pending_comments_are_visible_to_their_author_only(
     database: Database, repository: Repository, pull: Issue, ada: Account, bob: Account
 ) -> None:
     """In the pull request they are made on, up to a limit."""
@@ -94,7 +94,7 @@ def test_a_submitted_line_comment_is_found_with_its_pull_request(
     assert line_comments.places_of(database, []) == {}
 
 
-def test_it_is_known_who_resolved_a_conversation(
+def test_the_resolver_of_a_conversation_is_stored(
     database: Database, repository: Repository, pull: Issue, ada: Account, bob: Account
 ) -> None:
     """Those that are open are left out."""

@@ -152,7 +152,7 @@ def test_an_attempt_that_was_not_made_is_given_back(database: Database) -> None:
     assert waits(database, "ada", "192.0.2.1", 2) == 0
 
 
-def test_names_are_not_kept(database: Database) -> None:
+def test_names_are_not_stored(database: Database) -> None:
     """People type passwords into the wrong field."""
     fail(database, "my secret password", "192.0.2.1", 1)
     with database.read() as connection:

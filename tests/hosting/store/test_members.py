@@ -95,7 +95,7 @@ def together(*works: Callable[[], object]) -> list[BaseException | None]:
     return results
 
 
-def test_two_owners_who_leave_together_do_not_both_go(database: Database) -> None:
+def test_of_the_last_two_owners_who_leave_at_once_one_stays(database: Database) -> None:
     """One stays, and is told why."""
     for round_ in range(5):
         ada, bob = person(database, f"ada{round_}"), person(database, f"bob{round_}")
@@ -110,7 +110,7 @@ def test_two_owners_who_leave_together_do_not_both_go(database: Database) -> Non
         assert members.members_of(database, guild, publicly=False, skip=0, limit=9)[1] == 1
 
 
-def test_joining_twice_at_once_is_joining(database: Database) -> None:
+def test_joining_twice_at_once_is_joining_once(database: Database) -> None:
     """Nobody fails, and the member is counted once."""
     ada = person(database, "ada")
     guild = organizations.create_organization(database, ada, "guild")

@@ -92,7 +92,7 @@ def test_a_database_of_a_newer_version_is_left_alone(empty_database: Database) -
     assert migrate.revision(empty_database) == "9999"
 
 
-def test_a_file_that_is_no_database_is_said_so(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_database_is_reported(tmp_path: Path) -> None:
     """Anything else under the database's name is an error in words, and stays as it is."""
     (tmp_path / "holdfast.sqlite3").write_bytes(b"not a database at all, but long enough to look at" * 50)
     database = Database.in_folder(tmp_path)

@@ -27,7 +27,7 @@ def test_a_milestone_belongs_to_its_repository(database: Database, ada: Account)
         milestones.check_milestone(database, two, milestone.id)
 
 
-def test_a_milestone_that_is_gone_cannot_be_changed(database: Database, ada: Account) -> None:
+def test_a_deleted_milestone_cannot_be_changed(database: Database, ada: Account) -> None:
     """It was deleted between reading and writing."""
     repository = make_repository(database, ada)
     milestone = milestones.add_milestone(database, repository, ada, "1.0")

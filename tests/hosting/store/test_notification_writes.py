@@ -49,7 +49,7 @@ def heard(database: Database) -> dict[str, str]:
         return {row.name: row.status for row in connection.execute(statement)}
 
 
-def test_who_takes_part_hears_of_a_comment(database: Database, repository: Repository, issue: Issue) -> None:
+def test_participants_are_notified_of_a_comment(database: Database, repository: Repository, issue: Issue) -> None:
     """The author and those who commented, but not who wrote it, nor who unsubscribed."""
     bob, carol, dan = make_people(database, "bob", "carol", "dan")
     for person in (carol, dan):
@@ -78,7 +78,9 @@ def test_a_read_thread_is_unread_again_and_a_pinned_one_stays_pinned(
     assert heard(database) == {"admin": UNREAD, "carol": PINNED}
 
 
-def test_who_is_named_hears_of_it_without_being_subscribed(database: Database, issue: Issue, ada: Account) -> None:
+def test_mentioned_users_are_notified_without_a_subscription(
+    database: Database, issue: Issue, ada: Account
+) -> None:
     """Mentioned, assigned or asked for a review, as a user or as a member of a team; never who did it."""
     bob, _, dan = make_people(database, "bob", "carol", "dan")
     tell(database, issue, ada, "assign", "assigned", assignee_ids=[bob.id, ada.id])
@@ -93,9 +95,7 @@ def test_who_is_named_hears_of_it_without_being_subscribed(database: Database, i
     assert set(heard(database)) == {"bob", "carol", "dan"}
 
 
-def test_of_an_edited_text_only_those_hear_who_are_new_in_it(
-    database: Database, issue: Issue, ada: Account
-) -> None:
+def test_an_edit_notifies_only_newly_mentioned_users(database: Database, issue: Issue, ada: Account) -> None:
     """An edit of the title has no old text."""
     make_people(database, "carol")
     tell(database, issue, ada, "", "edited")
@@ -111,7 +111,7 @@ def test_names_are_mentioned_by_words_that_begin_with_an_at_sign() -> None:
     assert len(mentions(" ".join(f"@p{number}" for number in range(90)))) == 50
 
 
-def test_who_can_accept_a_transfer_hears_of_it_until_it_ends(
+def test_users_who_can_accept_a_transfer_are_notified_until_it_ends(
     database: Database, repository: Repository, ada: Account
 ) -> None:
     """The owners of an organization and those who may create repositories there, but not who began it."""

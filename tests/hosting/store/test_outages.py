@@ -139,7 +139,7 @@ def test_a_server_that_is_down_is_unavailable(server: Server, database: Database
     use(database)
 
 
-def test_a_lock_whose_connection_is_lost_is_let_go_of(server: Server, database: Database) -> None:
+def test_a_lock_of_a_lost_connection_is_released(server: Server, database: Database) -> None:
     """What was done under it has been done, and the next one gets it."""
     done = False
     with database.advisory_lock(5):
@@ -150,7 +150,7 @@ def test_a_lock_whose_connection_is_lost_is_let_go_of(server: Server, database: 
         use(database)
 
 
-def test_nobody_waits_for_a_lock_for_ever(
+def test_waiting_for_a_lock_times_out(
     installation: Installation, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A process that is stuck with it holds up the others only so long."""

@@ -61,7 +61,7 @@ def test_a_hook_is_held_by_one_at_a_time(database: Database) -> None:
     assert outbox.leased_hook(database, "me", first, now=NOW + 10_001) is None
 
 
-def test_whoever_still_holds_a_hook_can_go_on(database: Database) -> None:
+def test_the_holder_of_a_hook_can_continue(database: Database) -> None:
     """But not after its time has run out, even when nobody else has come."""
     hook = make_hook(database)
     happen(database, hook)
@@ -73,13 +73,13 @@ def test_whoever_still_holds_a_hook_can_go_on(database: Database) -> None:
 
 
 @pytest.mark.parametrize("columns", [{"is_active": False}, {"paused_at": 5}, {"held_until": NOW + 1}])
-def test_only_hooks_that_may_be_told_are_claimed(database: Database, columns: dict[str, object]) -> None:
+def test_inactive_paused_and_claimed_hooks_are_not_claimed(database: Database, columns: dict[str, object]) -> None:
     """Not inactive ones, paused ones, or those somebody holds."""
     happen(database, make_hook(database, **columns))
     assert take(database) == []
 
 
-def test_what_is_due_later_keeps_back_what_came_after_it(database: Database) -> None:
+def test_a_delayed_delivery_holds_back_later_ones(database: Database) -> None:
     """The first that waits decides for its hook, and for no other."""
     slow, quick = make_hook(database), make_hook(database)
     happen(database, slow, quick)
@@ -102,7 +102,7 @@ def test_a_delivery_waits_with_its_event_in_the_order_it_happened(database: Data
     assert [item.event_id for item in later] == happened[1:2]
 
 
-def test_a_hook_is_told_whose_it_is(database: Database, ada: Account) -> None:
+def test_a_claimed_hook_has_the_kind_of_its_owner(database: Database, ada: Account) -> None:
     """Receivers know people from organizations."""
     hook = make_hook(database, scope="owner", owner_id=ada.id)
     everywhere = make_hook(database)
@@ -137,7 +137,7 @@ def test_results_pauses_and_releases_are_written_together(database: Database) ->
     assert [(row.paused_at, row.pause_reason, row.holder) for row in rows] == [(77, "because", ""), (0, "", "me")]
 
 
-def test_what_was_cancelled_is_not_tried_again(database: Database) -> None:
+def test_a_cancelled_delivery_is_not_retried(database: Database) -> None:
     """A try that failed meanwhile changes nothing about it; one that succeeded is the truth."""
     hook = make_hook(database)
     happen(database, hook)
@@ -151,7 +151,7 @@ def test_what_was_cancelled_is_not_tried_again(database: Database) -> None:
     assert states == ["cancelled", "delivered"]
 
 
-def test_whoever_describes_an_event_first_does_so_for_all(database: Database) -> None:
+def test_the_first_rendered_payload_is_stored_for_all(database: Database) -> None:
     """The second gets what the first has kept."""
     hook = make_hook(database)
     event = happen(database, hook)
@@ -162,7 +162,7 @@ def test_whoever_describes_an_event_first_does_so_for_all(database: Database) ->
     assert outbox.waiting_deliveries(database, hook, after=0, most=1)[0].payload == "first"
 
 
-def test_whoever_is_alone_lets_go_of_everything(database: Database) -> None:
+def test_a_single_process_releases_every_hook(database: Database) -> None:
     """What dead processes held can be claimed at once."""
     hook = make_hook(database)
     happen(database, hook)
@@ -171,7 +171,7 @@ def test_whoever_is_alone_lets_go_of_everything(database: Database) -> None:
     assert take(database) == [hook]
 
 
-def test_what_waits_is_counted(database: Database) -> None:
+def test_pending_deliveries_are_counted(database: Database) -> None:
     """With the moment the oldest of it began to."""
     hook = make_hook(database)
     assert outbox.queue_size(database) == outbox.QueueSize(0, 0)
@@ -180,7 +180,7 @@ def test_what_waits_is_counted(database: Database) -> None:
     assert outbox.queue_size(database) == outbox.QueueSize(2, 400)
 
 
-def test_what_ended_long_ago_is_forgotten_and_what_waits_never(
+def test_old_deliveries_are_deleted_and_pending_ones_are_not(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With the events nobody refers to any more, a few at a time."""
@@ -205,7 +205,7 @@ def test_what_ended_long_ago_is_forgotten_and_what_waits_never(
     assert states == ["waiting", "failed", "waiting"]
 
 
-def test_looking_for_what_is_due_does_not_grow_with_what_waits(database: Database) -> None:
+def test_finding_due_deliveries_does_not_grow_with_the_backlog(database: Database) -> None:
     """The databases step from hook to hook by the index of what waits, also past a long history."""
     busy, idle = make_hook(database), make_hook(database)
     happen(database, *[busy, idle] * 1500)
@@ -231,7 +231,7 @@ def test_looking_for_what_is_due_does_not_grow_with_what_waits(database: Databas
         assert not any("ix_deliveries_hook_id_state_id" in step for step in plan)
 
 
-def test_the_databases_clock_is_the_one_that_counts(database: Database) -> None:
+def test_the_clock_of_the_database_is_used(database: Database) -> None:
     """On one machine it is our own."""
     assert abs(outbox.clock_skew(database)) < 2000
     with database.read() as connection:

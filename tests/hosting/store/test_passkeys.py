@@ -66,7 +66,7 @@ def test_the_app_keeps_the_codes_of_the_last_passkey(database: Database, ada: Ac
     assert two_factor.count_codes(database, ada) == 0
 
 
-def test_one_of_those_that_are_added_at_once_is_the_first(database: Database, ada: Account) -> None:
+def test_of_passkeys_added_concurrently_one_is_the_first(database: Database, ada: Account) -> None:
     """Only its recovery codes are shown."""
     with ThreadPoolExecutor(4) as pool:
         assert sum(pool.map(lambda number: add(database, ada, f"key{number}"), range(8))) == 1
@@ -85,7 +85,7 @@ def test_one_waits_for_another_that_is_being_added(database: Database, ada: Acco
         assert adding.result(timeout=30)
 
 
-def test_there_are_not_too_many_and_each_is_there_once(database: Database, ada: Account) -> None:
+def test_passkeys_are_limited_and_unique(database: Database, ada: Account) -> None:
     """Also over users; a refused one changes nothing."""
     eve = accounts.create_user(database, "eve", Secret("a-password-for-tests"))
     add(database, ada, "one")

@@ -27,7 +27,7 @@ def test_some_updates_change_nothing() -> None:
         assert not RefUpdate("refs/heads/a", old, new).has_effect
 
 
-def test_updates_are_equal_by_what_they_say() -> None:
+def test_updates_are_equal_by_value() -> None:
     """They are members of sets and keys of dictionaries."""
     assert len({RefUpdate("refs/heads/a", ONE, TWO), RefUpdate("refs/heads/a", ONE, TWO)}) == 1
     with pytest.raises(AttributeError):

@@ -31,7 +31,7 @@ def test_a_pattern_matches_what_python_matches(pattern: str, text: str) -> None:
 
 
 @pytest.mark.parametrize("pattern", ["*", "a(", "a)", "[a", "a\\", r"\b", "a{2}", "(" * 20 + ")" * 20, "x" * 1001])
-def test_what_is_not_supported_is_refused(pattern: str) -> None:
+def test_unsupported_patterns_are_refused(pattern: str) -> None:
     """Instead of matching something else."""
     with pytest.raises(PatternRefused):
         compile_regular_expression(pattern)

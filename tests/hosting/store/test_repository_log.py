@@ -107,7 +107,7 @@ def test_which_objects_refs_point_to_is_known(
         assert repository_log.known_targets(connection, repository.id, []) == set()
 
 
-def test_what_changed_after_a_version_is_known(database: Database, repository: Repository) -> None:
+def test_changes_since_a_version_are_listed(database: Database, repository: Repository) -> None:
     """With deletions, and as it is now."""
     append(database, repository, RefUpdate("refs/heads/a", NONE, ONE), RefUpdate("refs/heads/b", NONE, ONE))
     append(database, repository, RefUpdate("refs/heads/a", ONE, TWO))

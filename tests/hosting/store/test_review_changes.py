@@ -40,7 +40,7 @@ def new(state: str, commit: str = HEAD, count: int = 0) -> NewReview:
     return NewReview(state=ReviewState(state), body="b", commit_id=commit, comments=[new_line_comment] * count)
 
 
-def test_at_once_there_is_still_one_pending_review(database: Database, home: Repository, pull: Issue) -> None:
+def test_concurrent_requests_create_one_pending_review(database: Database, home: Repository, pull: Issue) -> None:
     """Each completes what the other began."""
     (bob,) = make_people(database, "bob")
     with ThreadPoolExecutor(4) as pool:

@@ -93,7 +93,7 @@ def test_a_rule_may_ask_for_approvals_of_the_head(database: Database, pull: Issu
         assert official_reviews.rejected == {dan.id}
 
 
-def test_an_allowlist_counts_those_who_are_on_it_now(database: Database, pull: Issue, ada: Account) -> None:
+def test_an_allowlist_counts_its_current_users(database: Database, pull: Issue, ada: Account) -> None:
     """By name or by team."""
     bob, cid, dan = make_people(database, "bob", "cid", "dan")
     organization = make_organization(database, "crew", ada)
@@ -121,7 +121,7 @@ def test_the_last_decision_of_a_reviewer_is_theirs(database: Database, pull: Iss
         assert reviews.current_approvers(connection, pull, head=HEAD) == {bob.id}
 
 
-def test_a_pending_review_is_only_there_for_its_author(database: Database, pull: Issue) -> None:
+def test_a_pending_review_is_visible_to_its_author_only(database: Database, pull: Issue) -> None:
     """Neither in the list nor by its id; pages count what is seen."""
     bob, cid = make_people(database, "bob", "cid")
     secret = add(database, pull, bob, "PENDING")
@@ -158,7 +158,7 @@ def readers(database: Database, repository: Repository) -> set[str]:
 
 
 @pytest.mark.usefixtures("ada")
-def test_those_who_may_read_pull_requests_may_be_asked(database: Database) -> None:
+def test_reviews_can_be_requested_of_users_who_may_read(database: Database) -> None:
     """The condition in SQL decides as `access.py` does, where pull requests are enabled."""
     repositories = [repository for repository in every_role(database) if repository.has_pulls]
     with database.read() as connection:
@@ -173,7 +173,7 @@ def test_those_who_may_read_pull_requests_may_be_asked(database: Database) -> No
         assert readers(database, target_repository) == allowed, target_repository.full_name
 
 
-def test_a_transaction_sees_who_is_asked_as_everybody_does_afterwards(database: Database, ada: Account) -> None:
+def test_a_transaction_sees_its_own_review_requests(database: Database, ada: Account) -> None:
     """Also one of the raw driver, in which the payload of a push to the head branch is rendered."""
     fleet = make_organization(database, "fleet", ada)
     make_team(database, fleet, "crew", [ada])

@@ -9,7 +9,7 @@ from holdfast.secret import Secret
 DAY = 86_400
 
 
-def test_a_token_stands_for_its_user_until_it_runs_out(database: Database) -> None:
+def test_a_token_identifies_its_user_until_it_expires(database: Database) -> None:
     """It works up to the last second and not after."""
     admin = accounts.find_user(database, "admin")
     token = sessions.start_session(database, admin, days=2, now=1000)
@@ -19,7 +19,7 @@ def test_a_token_stands_for_its_user_until_it_runs_out(database: Database) -> No
     assert sessions.user_of(database, token, now=1000 + 2 * DAY) is None
 
 
-def test_an_unknown_token_is_nobody(database: Database) -> None:
+def test_an_unknown_token_identifies_no_user(database: Database) -> None:
     """Guessing does not help."""
     assert sessions.user_of(database, Secret("guess")) is None
 
@@ -33,7 +33,7 @@ def test_ending_a_session_ends_only_that_one(database: Database) -> None:
     assert sessions.user_of(database, desk) is not None
 
 
-def test_sessions_that_ran_out_are_cleared_away(database: Database) -> None:
+def test_expired_sessions_are_deleted(database: Database) -> None:
     """The table does not grow for ever."""
     admin = accounts.find_user(database, "admin")
     sessions.start_session(database, admin, days=1, now=0)

@@ -36,7 +36,7 @@ def test_a_deleted_repository_cannot_be_starred(database: Database) -> None:
         subscriptions.add(database, "watch", repository, ada)
 
 
-def test_what_a_user_chose_is_asked_once(database: Database) -> None:
+def test_the_choices_of_a_user_take_one_query(database: Database) -> None:
     """For both kinds; others chose nothing."""
     ada, eve = (accounts.create_user(database, name, Secret("a-password-for-tests")) for name in ("ada", "eve"))
     repository = make_repository(database, ada)

@@ -78,7 +78,7 @@ def set_texts(connection: Connection, repository: Repository, name: str, descrip
 @settings(
     max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], database=None
 )
-def test_what_like_finds_is_found(
+def test_the_index_finds_what_like_finds(
     database: Database,
     ada: Account,
     monkeypatch: pytest.MonkeyPatch,
@@ -263,7 +263,7 @@ def test_candidates_are_read_by_index(database: Database, wanted: str) -> None:
             assert ("VIRTUAL TABLE INDEX" if sqlite else f"Bitmap Index Scan on ix_{name}_trigrams") in plan, plan
 
 
-def test_rows_of_before_are_found(empty_database: Database) -> None:
+def test_rows_from_before_the_index_are_found(empty_database: Database) -> None:
     """The migration fills the index."""
     migrate.upgrade(empty_database, to="0028")
     ada = accounts.create_user(empty_database, "ada", Secret("long enough"), full_name="Ada Lovelace")

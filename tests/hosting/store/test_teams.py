@@ -15,7 +15,7 @@ def guild(database: Database) -> Account:
     return organizations.create_organization(database, accounts.find_user(database, "admin"), "guild")
 
 
-def test_a_team_is_kept_with_its_units(database: Database, guild: Account) -> None:
+def test_a_team_is_stored_with_its_units(database: Database, guild: Account) -> None:
     """With modes in units, its own mode is the least of those that are more than none."""
     team = teams.create_team(
         database, guild, NewTeam(name="One", mode=2, units={"repo.code": 2, "repo.wiki": 0, "repo.issues": 1})
@@ -45,7 +45,7 @@ def test_names_differ_by_more_than_case(database: Database, guild: Account) -> N
     assert teams.create_team(database, other, NewTeam(name="one", mode=1, units={})).name == "one"
 
 
-def test_what_is_gone_is_said_to_be_gone(database: Database, guild: Account) -> None:
+def test_a_deleted_team_is_not_found(database: Database, guild: Account) -> None:
     """Whatever was looked up a moment before."""
     admin = accounts.find_user(database, "admin")
     team = teams.create_team(database, guild, NewTeam(name="one", mode=1, units={}))

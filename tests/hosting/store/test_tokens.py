@@ -8,7 +8,7 @@ from holdfast.hosting.store.database import Database
 from holdfast.secret import Secret
 
 
-def test_the_value_is_not_kept(database: Database) -> None:
+def test_the_value_of_a_token_is_not_stored(database: Database) -> None:
     """Whoever reads the table cannot log in with it."""
     admin = accounts.find_user(database, "admin")
     token, value = tokens.create_token(database, admin, "laptop", ("read:user", "write:issue"))

@@ -65,7 +65,9 @@ def test_a_recovery_code_is_used_once_by_its_user(database: Database, ada: Accou
     assert len(stored) == 64
 
 
-def test_everything_goes_when_it_is_removed_or_the_user_is(database: Database, ada: Account) -> None:
+def test_secrets_and_codes_are_deleted_with_two_factor_authentication_or_the_user(
+    database: Database, ada: Account
+) -> None:
     """Whether it was enabled is told; other users keep theirs."""
     eve = accounts.create_user(database, "eve", Secret("a-password-for-tests"))
     assert not two_factor.remove(database, ada)

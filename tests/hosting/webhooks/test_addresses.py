@@ -60,7 +60,7 @@ OUTWARDS = ["8.8.8.8", "1.1.1.1", "172.15.255.255", "172.32.0.1", "100.63.255.25
 
 
 @pytest.mark.parametrize(("text", "kind"), INWARDS)
-def test_an_address_that_leads_inwards_is_known_as_what_it_is(text: str, kind: str) -> None:
+def test_internal_addresses_are_recognized_by_their_kind(text: str, kind: str) -> None:
     """And by default nothing is sent there."""
     address = ipaddress.ip_address(text)
     assert kind_of(address) == kind

@@ -16,7 +16,7 @@ def test_eight_tries_take_about_a_day() -> None:
     assert all(2 < later / earlier < 6 for earlier, later in pairwise(middle))
 
 
-def test_no_two_receivers_are_asked_at_the_same_moment() -> None:
+def test_retries_are_spread_over_time() -> None:
     """Pauses differ by chance, and not by much."""
     pauses = {retry_delay(3, source=random.Random(seed)) for seed in range(50)}
     assert len(pauses) == 50

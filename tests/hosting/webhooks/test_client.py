@@ -57,7 +57,7 @@ def send(
     return uvloop.run(run())
 
 
-def test_a_request_arrives_as_it_was_made(receiver: Receiver) -> None:
+def test_a_request_arrives_unchanged(receiver: Receiver) -> None:
     """With its headers, its body, and who sends it."""
     receiver.script = answer(201, b"thanks", X_Seen="yes")
     got = send(receiver.url("/a/b?c=d"))
@@ -94,7 +94,7 @@ def test_no_spelling_of_this_machine_is_called_by_default(receiver: Receiver, ho
     assert receiver.connections == 0
 
 
-def test_a_name_that_leads_inwards_is_refused(receiver: Receiver) -> None:
+def test_a_name_of_an_internal_address_is_refused(receiver: Receiver) -> None:
     """And the history will say which address it was."""
     resolve = resolving(hooks_example_org="10.9.8.7 127.0.0.1")
     with pytest.raises(
@@ -104,7 +104,7 @@ def test_a_name_that_leads_inwards_is_refused(receiver: Receiver) -> None:
     assert receiver.connections == 0
 
 
-def test_a_name_is_looked_up_once_and_called_where_it_was_found(receiver: Receiver) -> None:
+def test_a_name_is_resolved_once_and_that_address_is_connected_to(receiver: Receiver) -> None:
     """A name that points elsewhere a moment later gains nothing: there is no second look."""
     asked = []
 
@@ -136,7 +136,7 @@ def test_the_address_that_may_be_called_is_chosen_among_several(receiver: Receiv
     ],
 )
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-def test_a_redirect_inwards_is_refused(receiver: Receiver, place: str, status: int) -> None:
+def test_a_redirect_to_an_internal_address_is_refused(receiver: Receiver, place: str, status: int) -> None:
     """Each hop is looked at like the first one."""
     receiver.script = answer(status, Location=place.format(port=receiver.port))
     resolve = resolving(inside_example_org="192.168.0.1", __1="::1")
@@ -148,7 +148,7 @@ def test_a_redirect_inwards_is_refused(receiver: Receiver, place: str, status: i
 @pytest.mark.parametrize(
     ("status", "method"), [(301, "GET"), (302, "GET"), (303, "GET"), (307, "POST"), (308, "POST")]
 )
-def test_a_redirect_is_followed_without_what_is_private(receiver: Receiver, status: int, method: str) -> None:
+def test_a_redirect_is_followed_without_credentials(receiver: Receiver, status: int, method: str) -> None:
     """Another origin learns neither the authorization nor the signature; the same one does."""
     with receiving() as other:
         receiver.script = answer(status, Location=other.url("/there"))
@@ -167,7 +167,7 @@ def test_a_redirect_is_followed_without_what_is_private(receiver: Receiver, stat
     assert receiver.seen[-1].headers["authorization"] == "Bearer t"
 
 
-def test_redirects_have_an_end(receiver: Receiver) -> None:
+def test_the_number_of_redirects_is_limited(receiver: Receiver) -> None:
     """Five are followed; a redirect to nowhere is an answer like others."""
     receiver.script = answer(302, Location="/again")
     with pytest.raises(DeliveryFailed, match="more than 5 times"):
@@ -196,9 +196,7 @@ def drip(seen: Seen, end: socket.socket) -> bool:
 
 
 @pytest.mark.parametrize("script", [hang, drip])
-def test_a_receiver_that_takes_too_long_is_given_up(
-    receiver: Receiver, script: Callable[[Seen, socket.socket], bool]
-) -> None:
+def test_a_slow_receiver_times_out(receiver: Receiver, script: Callable[[Seen, socket.socket], bool]) -> None:
     """The time is for everything together."""
     receiver.script = script
     began = time.monotonic()
@@ -207,7 +205,7 @@ def test_a_receiver_that_takes_too_long_is_given_up(
     assert time.monotonic() - began < 20
 
 
-def test_redirects_that_each_take_a_while_are_given_up(receiver: Receiver) -> None:
+def test_slow_redirects_time_out_together(receiver: Receiver) -> None:
     """Each of them in time, all of them not."""
 
     def slowly(seen: Seen, end: socket.socket) -> bool:
@@ -219,7 +217,7 @@ def test_redirects_that_each_take_a_while_are_given_up(receiver: Receiver) -> No
         send(receiver.url(), timeout=0.5)
 
 
-def test_who_says_yes_and_goes_on_talking_has_said_yes(receiver: Receiver) -> None:
+def test_a_success_with_an_endless_body_is_a_success(receiver: Receiver) -> None:
     """What came until then is kept."""
 
     def talk(_seen: Seen, end: socket.socket) -> bool:
@@ -279,7 +277,7 @@ def test_a_proxy_is_for_the_hosts_of_the_settings_or_for_all() -> None:
     assert [every.serves(host) for host in hosts] == [True] * 4
 
 
-def test_names_and_ports_that_nobody_answers_for_are_failures(receiver: Receiver) -> None:
+def test_unknown_hosts_and_closed_ports_are_failures(receiver: Receiver) -> None:
     """To be tried again, unlike addresses that are refused."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]

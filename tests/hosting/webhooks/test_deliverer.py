@@ -51,7 +51,7 @@ def test_everything_arrives_once_and_in_order(outbox: Outbox, receiver: Receiver
     assert abs(row.ended_at - time.time()) < 60
 
 
-def test_what_happens_while_nothing_waits_is_sent_soon(outbox: Outbox, receiver: Receiver) -> None:
+def test_a_new_event_is_sent_soon(outbox: Outbox, receiver: Receiver) -> None:
     """Without anybody saying so."""
     hook = outbox.hook(receiver.url())
     with sending(outbox.host):
@@ -60,7 +60,7 @@ def test_what_happens_while_nothing_waits_is_sent_soon(outbox: Outbox, receiver:
             wait_for(lambda count=count: len(receiver.seen) == count)  # type: ignore[misc]
 
 
-def test_a_receiver_that_is_down_is_told_when_it_is_up_again(outbox: Outbox) -> None:
+def test_a_receiver_that_was_down_gets_its_deliveries_later(outbox: Outbox) -> None:
     """Nothing overtakes what waits, and nothing is lost."""
     with receiving() as gone:
         port = gone.port
@@ -80,7 +80,7 @@ def test_a_receiver_that_is_down_is_told_when_it_is_up_again(outbox: Outbox) -> 
 
 
 @pytest.mark.parametrize("status", [500, 404, 301, 429])
-def test_an_answer_that_is_no_success_is_tried_again(outbox: Outbox, receiver: Receiver, status: int) -> None:
+def test_a_response_that_is_not_a_success_is_retried(outbox: Outbox, receiver: Receiver, status: int) -> None:
     """And what was answered can be read meanwhile."""
     receiver.script = answer(status, b"oh no", Retry_After="600")
     hook = outbox.hook(receiver.url())
@@ -152,7 +152,7 @@ def test_an_address_that_is_refused_is_final_and_the_next_delivery_goes_on(
 
 
 @pytest.mark.long
-def test_a_slow_receiver_holds_up_nobody(outbox: Outbox, receiver: Receiver) -> None:
+def test_a_slow_receiver_does_not_delay_the_others(outbox: Outbox, receiver: Receiver) -> None:
     """While one hangs, others are told of a hundred things."""
 
     def hang(_seen: Seen, end: socket.socket) -> bool:
@@ -173,7 +173,7 @@ def test_a_slow_receiver_holds_up_nobody(outbox: Outbox, receiver: Receiver) -> 
         assert "longer than 5 seconds" in outbox.rows(slow_hook)[0].error
 
 
-def test_each_hook_is_told_in_order_and_one_at_a_time(outbox: Outbox) -> None:
+def test_deliveries_of_each_hook_are_sent_in_order_one_at_a_time(outbox: Outbox) -> None:
     """However many hooks there are."""
     running: Counter[str] = Counter()
     worst: Counter[str] = Counter()
@@ -196,7 +196,7 @@ def test_each_hook_is_told_in_order_and_one_at_a_time(outbox: Outbox) -> None:
     assert set(worst.values()) == {1}
 
 
-def test_a_hook_that_is_removed_or_made_inactive_is_told_nothing_more(outbox: Outbox, receiver: Receiver) -> None:
+def test_a_deleted_or_inactive_hook_gets_no_more_deliveries(outbox: Outbox, receiver: Receiver) -> None:
     """Nor is one that moves told at its old place, a moment later."""
     arrived, go_on = threading.Event(), threading.Event()
 
@@ -220,9 +220,7 @@ def test_a_hook_that_is_removed_or_made_inactive_is_told_nothing_more(outbox: Ou
     assert Counter(seen.path for seen in receiver.seen) == {"/gone": 1, "/old": 1, "/new": 2}
 
 
-def test_what_was_delivered_counts_even_when_it_was_cancelled_meanwhile(
-    outbox: Outbox, receiver: Receiver
-) -> None:
+def test_a_delivery_cancelled_while_it_is_sent_counts_as_delivered(outbox: Outbox, receiver: Receiver) -> None:
     """The history tells what happened."""
 
     def cancel(seen: Seen, end: socket.socket) -> bool:
@@ -239,7 +237,7 @@ def test_what_was_delivered_counts_even_when_it_was_cancelled_meanwhile(
     assert len(receiver.seen) == 1
 
 
-def test_an_event_is_described_once_for_all_who_are_told(outbox: Outbox, receiver: Receiver) -> None:
+def test_a_payload_is_rendered_once_for_all_hooks(outbox: Outbox, receiver: Receiver) -> None:
     """Everybody gets the same text, and what was described before is not described again."""
     described: list[int] = []
 
@@ -255,7 +253,7 @@ def test_an_event_is_described_once_for_all_who_are_told(outbox: Outbox, receive
     assert len({seen.body for seen in receiver.seen}) == 10
 
 
-def test_what_cannot_be_described_does_not_stop_the_rest(outbox: Outbox, receiver: Receiver) -> None:
+def test_a_payload_that_cannot_be_rendered_does_not_stop_the_others(outbox: Outbox, receiver: Receiver) -> None:
     """What is gone has failed; anything else is tried again, and the log says why."""
 
     def payload_of(_host: App, event: Event) -> str:
@@ -275,7 +273,7 @@ def test_what_cannot_be_described_does_not_stop_the_rest(outbox: Outbox, receive
     assert "ZeroDivisionError" in outbox.rows()[2].error
 
 
-def test_chat_services_are_sent_a_message_and_some_things_not_at_all(outbox: Outbox, receiver: Receiver) -> None:
+def test_chat_services_get_messages_for_supported_events_only(outbox: Outbox, receiver: Receiver) -> None:
     """What was sent to them is kept; what their type has no words for is cancelled."""
     hook = outbox.hook(receiver.url(), type="slack")
     outbox.happen([hook])
@@ -305,7 +303,7 @@ def test_the_end_waits_for_what_is_under_way(outbox: Outbox) -> None:
     assert outbox.one_hook(hook).holder == ""
 
 
-def test_what_a_dead_process_held_is_sent_again(outbox: Outbox, receiver: Receiver) -> None:
+def test_deliveries_claimed_by_a_dead_process_are_sent_again(outbox: Outbox, receiver: Receiver) -> None:
     """On SQLite at once, since only one process of a machine sends; otherwise when its hold runs out."""
     hook = outbox.hook(receiver.url())
     outbox.happen([hook])

@@ -80,7 +80,7 @@ def tell_a_story(client: httpx.Client, ask: Callable[..., Any], hook: str) -> No
     ask("DELETE", "/admin/users/countess", 204)
 
 
-def test_a_backlog_shows_each_event_as_it_was(settings: Settings, database: Database) -> None:
+def test_payloads_of_a_backlog_have_the_state_of_their_events(settings: Settings, database: Database) -> None:
     """However long the receiver was down and whatever came of it all; what is sent again is the same bytes."""
     inwards = msgspec.structs.replace(settings, webhook_allowed_hosts="loopback", webhook_tries=3)
     with (
@@ -133,7 +133,9 @@ def test_a_backlog_shows_each_event_as_it_was(settings: Settings, database: Data
     assert trial["commits"][0]["message"] == "The log\n"
 
 
-def test_a_kind_nobody_can_describe_is_said_and_waits(app: App, outbox: Outbox, receiver: Receiver) -> None:
+def test_an_unknown_kind_of_event_is_logged_and_stays_pending(
+    app: App, outbox: Outbox, receiver: Receiver
+) -> None:
     """A later version may know it."""
     hook = outbox.hook(receiver.url())
     with delivering(app):

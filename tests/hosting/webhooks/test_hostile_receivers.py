@@ -68,7 +68,7 @@ def endless(piece: bytes, start: bytes = HEAD) -> Callable[[Seen, socket.socket]
         (b"HTTP/1.1 204 No Content\r\n\r\n", b""),
     ],
 )
-def test_answers_end_in_many_ways(said: bytes, body: bytes) -> None:
+def test_responses_may_end_in_many_ways(said: bytes, body: bytes) -> None:
     """By a length, by a last chunk, with the connection; announcements are not the answer."""
     with receiving(saying(said)) as receiver:
         response = asked(receiver)
@@ -76,7 +76,7 @@ def test_answers_end_in_many_ways(said: bytes, body: bytes) -> None:
     assert "Link" not in dict(response.headers)
 
 
-def test_an_answer_that_breaks_off_is_kept_as_far_as_it_came() -> None:
+def test_a_truncated_response_is_stored_in_part() -> None:
     """Its status counts: the receiver has spoken."""
     with receiving(saying(HEAD + b"Content-Length: 50\r\n\r\nhello")) as receiver:
         response = asked(receiver)
@@ -97,13 +97,13 @@ def test_an_answer_that_breaks_off_is_kept_as_far_as_it_came() -> None:
         (b"HTTP/1.1 200 OK\r\nX: ", "closed the connection without an answer"),
     ],
 )
-def test_garbage_is_a_failure_with_a_reason(said: bytes, problem: str) -> None:
+def test_an_invalid_response_is_a_failure_with_a_reason(said: bytes, problem: str) -> None:
     """And never a traceback."""
     with receiving(saying(said)) as receiver, pytest.raises(DeliveryFailed, match=problem):
         asked(receiver)
 
 
-def test_headers_without_end_are_not_read_for_ever() -> None:
+def test_endless_headers_are_given_up() -> None:
     """Neither many of them nor one that is long, nor some that are large together."""
     long = b"".join(b"X-%d: %b\r\n" % (number, b"y" * 1000) for number in range(70))
     for talk, problem in (
@@ -115,7 +115,7 @@ def test_headers_without_end_are_not_read_for_ever() -> None:
             asked(receiver)
 
 
-def test_announcements_without_end_are_given_up() -> None:
+def test_endless_informational_responses_are_given_up() -> None:
     """After the time that is set."""
     talk = endless(b"HTTP/1.1 100 Continue\r\n\r\n", b"")
     with receiving(talk) as receiver, pytest.raises(DeliveryFailed, match="longer than 1 seconds"):
@@ -130,7 +130,7 @@ def test_announcements_without_end_are_given_up() -> None:
         (HEAD + b"Content-Encoding: gzip\r\n\r\n", b"y" * 5000),
     ],
 )
-def test_a_huge_answer_is_kept_in_part(start: bytes, piece: bytes) -> None:
+def test_a_huge_response_is_stored_in_part(start: bytes, piece: bytes) -> None:
     """The first 64 KB, and the rest is not waited for; nothing is decompressed."""
     with receiving(endless(piece, start)) as receiver:
         began = time.monotonic()
@@ -140,7 +140,7 @@ def test_a_huge_answer_is_kept_in_part(start: bytes, piece: bytes) -> None:
     assert time.monotonic() - began < 30
 
 
-def test_chunks_that_carry_nothing_are_not_read_for_ever() -> None:
+def test_endless_empty_chunks_are_given_up() -> None:
     """Neither their extensions nor the trailers after the last one."""
     chunked = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
     began = time.monotonic()
@@ -160,7 +160,7 @@ def test_chunks_that_carry_nothing_are_not_read_for_ever() -> None:
 
 @given(st.binary(max_size=300))
 @hypothesis_settings(max_examples=60)
-def test_no_answer_is_too_strange(said: bytes) -> None:
+def test_any_response_is_a_result(said: bytes) -> None:
     """There is an answer or a reason, for any bytes."""
     with receiving(saying(b"HTTP/1.1 200 OK\r\n" + said)) as receiver:
         try:

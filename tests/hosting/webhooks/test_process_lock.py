@@ -20,7 +20,7 @@ with DeliveryLock(pathlib.Path(sys.argv[1]), needed=True) as lock:
 """
 
 
-def test_one_has_it_at_a_time(tmp_path: Path) -> None:
+def test_the_lock_is_held_by_one_process(tmp_path: Path) -> None:
     """Whoever lets go of it lets the next one have it."""
     with DeliveryLock(tmp_path, needed=True) as first, DeliveryLock(tmp_path, needed=True) as second:
         assert first.acquire()
@@ -31,7 +31,7 @@ def test_one_has_it_at_a_time(tmp_path: Path) -> None:
         assert third.acquire()
 
 
-def test_a_process_that_is_killed_has_let_go_of_it(tmp_path: Path) -> None:
+def test_a_killed_process_releases_the_lock(tmp_path: Path) -> None:
     """At once, and without having been able to do anything about it."""
     with subprocess.Popen([sys.executable, "-c", HOLD, str(tmp_path)], stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
@@ -42,7 +42,7 @@ def test_a_process_that_is_killed_has_let_go_of_it(tmp_path: Path) -> None:
             wait_for(lock.acquire)
 
 
-def test_where_it_is_not_needed_everybody_has_it(tmp_path: Path) -> None:
+def test_no_file_is_created_where_the_lock_is_not_needed(tmp_path: Path) -> None:
     """And there is no file."""
     with DeliveryLock(tmp_path, needed=False) as first, DeliveryLock(tmp_path, needed=False) as second:
         assert first.acquire()

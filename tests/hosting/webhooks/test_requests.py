@@ -88,7 +88,7 @@ def test_the_time_that_an_attempt_took_is_kept_in_milliseconds() -> None:
     assert result.due_at == ONE.due_at
 
 
-def test_what_is_kept_has_no_secret() -> None:
+def test_the_stored_request_has_no_secret() -> None:
     """Neither the authorization nor the password in an address."""
     attempt = DeliveryAttempt(
         held(), ONE, time.monotonic(), composed(), WebhookResponse(200, (("Set-Cookie", "a\0b"),), b"ok")
@@ -121,7 +121,7 @@ def test_a_receiver_that_asks_for_a_later_try_gets_it() -> None:
     assert result.due_at == 1_600_000
 
 
-def test_what_ends_without_a_request_says_why() -> None:
+def test_a_delivery_without_a_request_has_a_reason() -> None:
     """There is nothing to show but the reason."""
     result = DeliveryAttempt(held(), ONE, time.monotonic()).ended(9000, "failed", "no")
     assert (result.state, result.method, result.headers, result.error) == ("failed", "", "{}", "no")

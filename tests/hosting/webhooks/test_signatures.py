@@ -44,7 +44,7 @@ def request(payload: str = '{"a": "ä&b"}', *, content_type: str = "json", secre
     )
 
 
-def test_every_header_receivers_look_for_is_there() -> None:
+def test_every_signature_header_is_sent() -> None:
     """Under the names of all three, the event by the name of its group and by its own."""
     made = request()
     for house in ("Gitea", "Gogs", "GitHub"):
@@ -173,7 +173,7 @@ def delivered(tmp_path: Path, receiver: Receiver) -> list[Seen]:
 
 
 @pytest.mark.parametrize("language", ["python", "js", pytest.param("go", marks=pytest.mark.long), "php"])
-def test_what_the_guide_shows_verifies_a_real_delivery(
+def test_the_examples_of_the_guide_verify_a_real_delivery(
     delivered: list[Seen], tmp_path: Path, language: str
 ) -> None:
     """And nothing that anybody else could have sent; skipped only where the language is not installed."""

@@ -35,14 +35,14 @@ def test_every_event_becomes_a_message(service: str) -> None:
 
 
 @pytest.mark.parametrize("service", SERVICES)
-def test_a_push_without_commits_is_no_news(service: str) -> None:
+def test_a_push_without_commits_has_no_message(service: str) -> None:
     """For nobody who is sent messages."""
     empty = json.dumps({**json.loads(sample("push", "")), "commits": [], "total_commits": 0})
     assert wire(hook(service), "push", empty) is None
 
 
 @pytest.mark.parametrize("service", TALKING)
-def test_what_is_gone_is_told_as_far_as_it_is_known(service: str) -> None:
+def test_deleted_things_are_described_as_far_as_possible(service: str) -> None:
     """A payload may hold no more than who did something."""
     for kind, action in EVERY:
         for empty in ("{}", json.dumps({"action": action, "repository": None, "issue": None, "sender": None})):
@@ -57,7 +57,7 @@ def test_a_hook_without_settings_of_its_type_still_works(meta: str) -> None:
         assert wire(hook(service, meta=meta), "issues", sample("issues", "opened")) is not None
 
 
-def test_a_secret_is_only_opened_where_there_is_one() -> None:
+def test_only_an_existing_secret_is_decrypted() -> None:
     """And never sent."""
 
     def refuse(_: str) -> str:

@@ -22,7 +22,7 @@ def test_a_message_has_its_form() -> None:
     assert sent("dingtalk", "issues", "closed")["link"]["text"] == "[ada/ship] issue closed: #1 It leaks by ada"
 
 
-def test_a_secret_signs_the_address() -> None:
+def test_a_secret_signs_the_url() -> None:
     """Beside the token that is there."""
     url = "https://oapi.example/robot/send?access_token=t"
     request = wire(hook("dingtalk", url, secret="sealed:s"), "issues", sample("issues", "opened"))

@@ -24,7 +24,7 @@ def test_a_message_has_its_form() -> None:
 
 
 @given(text=hostile, which=st.sampled_from(EVERY))
-def test_words_stay_words(text: str, which: tuple[str, str]) -> None:
+def test_text_is_not_interpreted_as_markup(text: str, which: tuple[str, str]) -> None:
     """Every mark that people wrote is escaped, and nothing is longer than it may be."""
     (embed,) = sent("discord", *which, text)["embeds"]
     shown = embed["description"]

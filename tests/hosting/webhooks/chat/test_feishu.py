@@ -20,7 +20,7 @@ def test_a_message_has_its_form() -> None:
     assert body == [{"tag": "text", "text": "It leaks"}]
 
 
-def test_a_secret_signs_the_moment() -> None:
+def test_a_secret_signs_the_time() -> None:
     """As the service checks it; the secret itself is not sent, and no header of ours."""
     request = wire(hook("feishu", secret="sealed:demo"), "issues", sample("issues", "opened"))
     payload = json.loads(request.body)
@@ -31,7 +31,7 @@ def test_a_secret_signs_the_moment() -> None:
 
 
 @given(text=hostile, which=st.sampled_from(EVERY))
-def test_words_stay_words(text: str, which: tuple[str, str]) -> None:
+def test_text_is_not_interpreted_as_markup(text: str, which: tuple[str, str]) -> None:
     """Only text and links, all links ours, and no more than the service takes."""
     request = wire(hook("feishu"), which[0], sample(*which, text))
     payload = json.loads(request.body)

@@ -39,7 +39,7 @@ def test_a_message_has_its_form() -> None:
 
 
 @given(text=hostile, which=st.sampled_from(EVERY))
-def test_words_stay_words(text: str, which: tuple[str, str]) -> None:
+def test_text_is_not_interpreted_as_markup(text: str, which: tuple[str, str]) -> None:
     """No tag but ours, and nothing a client would make a link or a name of."""
     request = sent("matrix", *which, text)
     reader = Reader()

@@ -29,7 +29,7 @@ def test_a_message_has_its_form() -> None:
 
 
 @given(text=hostile, which=st.sampled_from(EVERY))
-def test_words_stay_words(text: str, which: tuple[str, str]) -> None:
+def test_text_is_not_interpreted_as_markup(text: str, which: tuple[str, str]) -> None:
     """They stand in runs of text, which know no markup; every address is ours, and a card is small enough."""
     request = sent("msteams", *which, text)
     assert all(url.startswith(ROOT) for url in addresses(request, lambda key: key == "url"))

@@ -5,7 +5,7 @@ import json
 from tests.hosting.webhooks.chat.samples import EVERY, ROOT, hook, sample, wire
 
 
-def test_only_new_code_is_news() -> None:
+def test_only_code_changes_update_a_package() -> None:
     """Pushes with commits, and branches and tags that come and go."""
     received = {kind for kind, action in EVERY if wire(hook("packagist"), kind, sample(kind, action)) is not None}
     assert received == {"push", "create", "delete"}
@@ -23,7 +23,7 @@ def test_a_package_is_found_by_where_its_code_is() -> None:
     assert request.headers["Authorization"] == "Bearer ada:t"
 
 
-def test_a_repository_that_is_gone_has_no_package() -> None:
+def test_a_deleted_repository_has_no_package() -> None:
     """There is nothing to look at again."""
     gone = json.dumps({**json.loads(sample("push", "")), "repository": None})
     assert wire(hook("packagist"), "push", gone) is None

@@ -3,7 +3,7 @@
 from holdfast.hosting.webhooks.chat.payload_fields import PayloadFields, read
 
 
-def test_nothing_has_to_be_there() -> None:
+def test_every_field_may_be_missing() -> None:
     """And what nobody knows is passed over."""
     assert read("{}") == PayloadFields()
     issue = '{"number":3,"assignees":null}'

@@ -13,7 +13,7 @@ def test_a_line_is_one_line() -> None:
     assert passage("a\r\nb\x00\rc\u202e", 100) == "a\nb\nc"
 
 
-def test_what_is_too_long_is_cut_and_says_so() -> None:
+def test_long_text_is_cut_and_marked() -> None:
     """By characters or by bytes, and never through one."""
     assert (cut("abcdef", 6), cut("abcdefg", 6), cut("abcd  gh", 7)) == ("abcdef", "abcde…", "abcd…")
     assert (cut_bytes("abcdef", 6), cut_bytes("abcdefg", 6), cut_bytes("äöü", 5)) == ("abcdef", "abc…", "ä…")
@@ -38,12 +38,12 @@ def test_links_are_broken_up_but_look_the_same() -> None:
 
 
 @given(text=hostile)
-def test_an_address_ends_where_it_should(text: str) -> None:
+def test_a_url_closes_no_link_markup(text: str) -> None:
     """Nothing in it closes a link of any service."""
     assert not set(address(f"https://git.example.org/{text}")) & set(" ()[]<>|\"'`*\\{}\n")
 
 
-def test_an_address_stays_what_it_was() -> None:
+def test_a_url_is_not_changed() -> None:
     """As long as it is one."""
     for url in ("https://git.example.org:8443/a/b.c?x=1&y=%20#issuecomment-1", "http://[::1]/"):
         assert address(url) == url.replace("[", "%5B").replace("]", "%5D")

@@ -27,7 +27,7 @@ def test_a_message_has_its_form() -> None:
     assert details["blocks"][0]["elements"] == [quote]
 
 
-def test_the_hook_says_where_and_as_whom() -> None:
+def test_the_hook_sets_the_channel_and_the_user() -> None:
     """And in which colour."""
     meta = {"channel": "#ships", "username": "Harbour", "icon_url": f"{ROOT}/i.png", "color": "#123456"}
     payload = json.loads(wire(hook("slack", meta=json.dumps(meta)), "push", sample("push", "")).body)
@@ -39,7 +39,7 @@ def test_the_hook_says_where_and_as_whom() -> None:
 
 
 @given(text=hostile, which=st.sampled_from(EVERY))
-def test_words_stay_words(text: str, which: tuple[str, str]) -> None:
+def test_text_is_not_interpreted_as_markup(text: str, which: tuple[str, str]) -> None:
     """No mark of Slack's but our own links is left in the text; in blocks nothing is one."""
     request = sent("slack", *which, text)
     assert all(url.startswith(ROOT) for url in addresses(request, lambda key: key == "url"))

@@ -44,7 +44,7 @@ def test_an_event_is_one_readable_line(kind: str, action: str) -> None:
     assert plain(summary.headline) == SAID[kind, action]
 
 
-def test_every_event_can_be_told() -> None:
+def test_every_event_has_a_summary() -> None:
     """What is gone has no page of its own."""
     for kind, action in EVERY:
         summary = summarize(kind, read(sample(kind, action)))
@@ -78,7 +78,7 @@ def test_a_branch_of_any_name_has_an_address() -> None:
     assert summary.url == f"{ROOT}/ada/ship/src/branch/feature/%C3%A4%231"
 
 
-def test_what_somebody_wrote_is_quoted_where_it_is_new() -> None:
+def test_new_text_is_quoted() -> None:
     """The body of an issue when it is opened, of a comment when it is said."""
     shown = {
         (kind, action): bool(story.body)

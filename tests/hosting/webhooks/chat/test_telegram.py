@@ -53,7 +53,7 @@ def test_the_hook_may_name_the_chat() -> None:
 
 
 @given(text=hostile, which=st.sampled_from(EVERY))
-def test_words_stay_words(text: str, which: tuple[str, str]) -> None:
+def test_text_is_not_interpreted_as_markup(text: str, which: tuple[str, str]) -> None:
     """No tag but ours, nothing that people wrote outside of links and code, and no more than fits."""
     request = sent("telegram", *which, text)
     reader = Reader()

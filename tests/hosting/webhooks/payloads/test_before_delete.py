@@ -39,7 +39,7 @@ def payload_of_next(app: App) -> dict[str, Any]:
     }
 
 
-def test_a_repository_is_told_of_after_it_is_gone(
+def test_the_payload_of_a_deleted_repository_describes_it(
     app: App, ada: Account, home: Repository, everywhere: Hook
 ) -> None:
     """What still waits was made with all there was; what nobody waits for was not made at all."""
@@ -62,7 +62,9 @@ def test_a_repository_is_told_of_after_it_is_gone(
     assert set(stored_payloads(database)) == {event.id for event in recorded(database)[:4]}
 
 
-def test_an_issue_is_told_of_after_it_is_gone(app: App, ada: Account, home: Repository, everywhere: Hook) -> None:
+def test_the_payload_of_a_deleted_issue_describes_it(
+    app: App, ada: Account, home: Repository, everywhere: Hook
+) -> None:
     """And an issue elsewhere that waited for it; what is about other issues can wait."""
     database = app.database
     issue, other = (issues.open_issue(database, home, ada, NewIssue(title=title)) for title in ("a", "b"))
@@ -87,7 +89,9 @@ def test_an_issue_is_told_of_after_it_is_gone(app: App, ada: Account, home: Repo
     assert other.number == 2
 
 
-def test_a_comment_is_told_of_after_it_is_gone(app: App, ada: Account, home: Repository, everywhere: Hook) -> None:
+def test_the_payload_of_a_deleted_comment_describes_it(
+    app: App, ada: Account, home: Repository, everywhere: Hook
+) -> None:
     """Only its own events are made."""
     database = app.database
     issue = issues.open_issue(database, home, ada, NewIssue(title="It leaks"))
@@ -101,7 +105,9 @@ def test_a_comment_is_told_of_after_it_is_gone(app: App, ada: Account, home: Rep
     assert (json.loads(payload)["action"], json.loads(payload)["comment"]["body"]) == ("created", "Pump!")
 
 
-def test_what_comes_between_is_not_missed(app: App, ada: Account, home: Repository, everywhere: Hook) -> None:
+def test_events_before_the_deletion_are_not_missed(
+    app: App, ada: Account, home: Repository, everywhere: Hook
+) -> None:
     """The deleting transaction makes what was recorded after the others were made, and sees its own changes."""
     database = app.database
     issue = issues.open_issue(database, home, ada, NewIssue(title="It leaks"))
@@ -114,7 +120,7 @@ def test_what_comes_between_is_not_missed(app: App, ada: Account, home: Reposito
     assert [json.loads(text)["issue"]["title"] for text in stored_payloads(database).values()] == ["It sinks"] * 2
 
 
-def test_a_person_is_told_of_after_they_are_gone(app: App, ada: Account, everywhere: Hook) -> None:
+def test_payloads_describe_a_deleted_user(app: App, ada: Account, everywhere: Hook) -> None:
     """Their repositories, and what they did in those of others."""
     database = app.database
     (bob,) = make_people(database, "bob")

@@ -40,7 +40,7 @@ def dependency_payload(
     return payload(app, kind)
 
 
-def test_two_issues_of_one_repository_are_told_whole(app: App, ada: Account) -> None:
+def test_two_issues_of_one_repository_are_complete(app: App, ada: Account) -> None:
     """Also of a private one: whoever has its hook may read it."""
     home = make_repository(app.database, ada, is_private=True)
     issue, blocker = opened(app, home, ada, "a"), opened(app, home, ada, "b")
@@ -60,7 +60,7 @@ def test_the_end_of_waiting(app: App, ada: Account) -> None:
     assert (event["action"], event["issue"]["title"], event["blocker"]["title"]) == ("unblocked", "a", "b")
 
 
-def test_an_issue_of_a_public_repository_is_told_whole(app: App, ada: Account) -> None:
+def test_an_issue_of_a_public_repository_is_complete(app: App, ada: Account) -> None:
     """Everybody may read it there."""
     home, other = make_repository(app.database, ada), make_repository(app.database, ada, "boat")
     event = dependency_payload(app, home, opened(app, home, ada, "a"), opened(app, other, ada, "b"))
@@ -68,7 +68,7 @@ def test_an_issue_of_a_public_repository_is_told_whole(app: App, ada: Account) -
 
 
 @pytest.mark.parametrize("hidden", ["private", "another", "hidden owner", "issues off"])
-def test_an_issue_not_everybody_may_read_is_told_by_its_name_only(app: App, ada: Account, hidden: str) -> None:
+def test_a_private_issue_is_shown_by_its_name_only(app: App, ada: Account, hidden: str) -> None:
     """Also one of the same owner: who looks after one repository of an organization need not see the others."""
     (bob,) = make_people(app.database, "bob")
     owner, columns = ada, {"is_private": True}

@@ -21,7 +21,7 @@ from tests.hosting.repository_helpers import make_people, make_repository
 from tests.hosting.webhooks.event_helpers import last
 
 
-def test_whoever_is_gone_is_a_ghost(app: App, ada: Account) -> None:
+def test_a_deleted_user_is_a_ghost(app: App, ada: Account) -> None:
     """And what they did is told."""
     (bob,) = make_people(app.database, "bob")
     issues.open_issue(app.database, make_repository(app.database, ada), bob, NewIssue(title="t"))
@@ -33,7 +33,7 @@ def test_whoever_is_gone_is_a_ghost(app: App, ada: Account) -> None:
     assert event_context.repository_schema.full_name == "Ada/ship"
 
 
-def test_what_was_deleted_is_remembered(app: App, ada: Account) -> None:
+def test_deleted_things_are_described_from_the_details(app: App, ada: Account) -> None:
     """As far as it was written down."""
     home = make_repository(app.database, ada)
     issue = issues.open_issue(app.database, home, ada, NewIssue(title="t"))
@@ -55,7 +55,7 @@ def test_addresses_are_those_of_the_settings(app: App) -> None:
     )
 
 
-def test_nobody_outside_is_told_an_address(app: App, ada: Account) -> None:
+def test_email_addresses_are_hidden(app: App, ada: Account) -> None:
     """Not that of an administrator either."""
     assert user(Receiver(app), ada).email == f"{ada.id}+ada@noreply.localhost"
 

@@ -46,7 +46,7 @@ def payloads(app: App) -> list[dict[str, Any]]:
     return [json.loads(payload_of(app, event)) for event in recorded(app.database)]
 
 
-def test_an_issue_is_told_whole(app: App, ada: Account, issue: Issue) -> None:
+def test_the_payload_of_an_issue_is_complete(app: App, ada: Account, issue: Issue) -> None:
     """With every key the API has, in the same order."""
     (opened,) = payloads(app)
     assert list(opened) == ["action", "number", "issue", "repository", "sender", "commit_id"]
@@ -57,7 +57,9 @@ def test_an_issue_is_told_whole(app: App, ada: Account, issue: Issue) -> None:
     assert opened["repository"]["full_name"] == "Ada/ship"
 
 
-def test_what_was_edited_is_told_as_it_was(app: App, ada: Account, home: Repository, issue: Issue) -> None:
+def test_the_payload_of_an_edit_has_the_former_values(
+    app: App, ada: Account, home: Repository, issue: Issue
+) -> None:
     """Only what changed, and an empty text is something too."""
     issues.change_issue(app.database, home, issue, ada, IssueChanges(title="It sinks", body="Deep."))
     issues.change_issue(app.database, home, issue, ada, IssueChanges(ref="v1"))
@@ -67,7 +69,7 @@ def test_what_was_edited_is_told_as_it_was(app: App, ada: Account, home: Reposit
     assert (words["issue"]["title"], ref["changes"]) == ("It sinks", {"ref": {"from": ""}})
 
 
-def test_labels_are_told_also_when_they_are_gone(app: App, ada: Account, home: Repository, issue: Issue) -> None:
+def test_labels_are_shown_after_their_deletion(app: App, ada: Account, home: Repository, issue: Issue) -> None:
     """Which came and which went."""
     bug, pump = (labels.add_label(app.database, home, name, "f00") for name in ("bug", "pump"))
     for wanted in ([bug], [pump], []):
@@ -86,7 +88,7 @@ def test_labels_are_told_also_when_they_are_gone(app: App, ada: Account, home: R
     assert events[0]["changes"]["added_labels"][0]["url"].endswith(f"/repos/Ada/ship/labels/{bug.id}")
 
 
-def test_people_and_milestones(app: App, ada: Account, home: Repository, issue: Issue) -> None:
+def test_payloads_have_assignees_and_milestones(app: App, ada: Account, home: Repository, issue: Issue) -> None:
     """The issue says how it is."""
     goal = milestones.add_milestone(app.database, home, ada, "1.0")
     issues.change_issue(app.database, home, issue, ada, IssueChanges(assignees=[ada], milestone_id=goal.id))
@@ -99,7 +101,9 @@ def test_people_and_milestones(app: App, ada: Account, home: Repository, issue: 
     assert (left["action"], left["issue"]["milestone"]) == ("demilestoned", None)
 
 
-def test_a_deleted_issue_is_told_as_it_was(app: App, ada: Account, home: Repository, issue: Issue) -> None:
+def test_the_payload_of_a_deleted_issue_has_its_last_state(
+    app: App, ada: Account, home: Repository, issue: Issue
+) -> None:
     """With its labels, its milestone and whom it was assigned to."""
     label = labels.add_label(app.database, home, "bug", "f00")
     goal = milestones.add_milestone(app.database, home, ada, "1.0")
@@ -115,7 +119,7 @@ def test_a_deleted_issue_is_told_as_it_was(app: App, ada: Account, home: Reposit
     assert "changes" not in gone
 
 
-def test_comments(app: App, ada: Account, home: Repository, issue: Issue) -> None:
+def test_payloads_of_comments(app: App, ada: Account, home: Repository, issue: Issue) -> None:
     """Said, said differently, and taken back; what was said last is told when it is gone."""
     comment = comments.add_comment(app.database, home, issue, ada, "Pump!")
     made = payload(app, "issue_comment")
@@ -132,7 +136,7 @@ def test_comments(app: App, ada: Account, home: Repository, issue: Issue) -> Non
     assert (gone["issue"]["number"], gone["issue"]["comments"]) == (1, 0)
 
 
-def test_pull_requests(app: App, ada: Account, home: Repository, pull: Issue) -> None:
+def test_payloads_of_pull_requests(app: App, ada: Account, home: Repository, pull: Issue) -> None:
     """Are told as pull requests; a comment on one comes with both forms."""
     (opened,) = payloads(app)
     assert list(opened) == [
@@ -152,7 +156,9 @@ def test_pull_requests(app: App, ada: Account, home: Repository, pull: Issue) ->
     assert (gone["action"], gone["pull_request"]["base"]["ref"]) == ("deleted", "stable")
 
 
-def test_a_review_is_told_with_its_kind_and_text(app: App, ada: Account, home: Repository, pull: Issue) -> None:
+def test_the_payload_of_a_review_has_its_kind_and_text(
+    app: App, ada: Account, home: Repository, pull: Issue
+) -> None:
     """To webhooks that asked for reviews, whichever kind it is; with who was asked."""
     hooked = {"url": "https://ci.example", "scope": "repository", "content_type": "json"}
     hooked["events"] = "pull_request_review,pull_request_review_request"

@@ -87,13 +87,13 @@ def test_the_first_push_of_a_repository(pushed: PushedRepository) -> None:
     assert [event.kind for event in recorded(pushed.host.database)] == ["repository", "create", "push"]
 
 
-def test_push_options_are_told(pushed: PushedRepository) -> None:
+def test_payloads_have_push_options(pushed: PushedRepository) -> None:
     """As they were given; whoever gives none finds no such field in what is told."""
     pushed.git.commit("a.txt", "one\n", "First")
     assert pushed.push("-o", "ci.skip", "-o", "a=b", "main")["push_options"] == ["ci.skip", "a=b"]
 
 
-def test_many_commits(pushed: PushedRepository) -> None:
+def test_the_commits_of_a_large_push_are_limited(pushed: PushedRepository) -> None:
     """The newest five are told, newest first, and how many there are; a rename is a file less and one more."""
     base = pushed.git.commit("a", "one\n")
     pushed.push("main")
@@ -143,7 +143,7 @@ def test_a_new_branch_without_commits(pushed: PushedRepository) -> None:
     assert payload["head_commit"]["id"] == head
 
 
-def test_a_history_that_is_pushed_over(pushed: PushedRepository) -> None:
+def test_a_force_push_has_its_payload(pushed: PushedRepository) -> None:
     """What is new is told; what was before may be collected by then, and the push is told all the same."""
     pushed.git.commit("a", "one\n")
     old = pushed.git.commit("a", "two\n")
@@ -159,7 +159,7 @@ def test_a_history_that_is_pushed_over(pushed: PushedRepository) -> None:
     assert payload["commits"][0]["id"] == new
 
 
-def test_tags(pushed: PushedRepository) -> None:
+def test_payloads_of_tags(pushed: PushedRepository) -> None:
     """A tag brings no commits, but the one it is on is told; a deleted one leads nowhere."""
     head = pushed.git.commit("a", "one\n")
     pushed.push("main")
@@ -202,7 +202,7 @@ def test_a_tag_that_moves_is_compared_with_where_it_was(pushed: PushedRepository
     assert (payload["head_commit"], payload["compare_url"]) == (None, f"{PAGE}/compare/{ZERO}...{blob}")
 
 
-def test_of_very_many_refs_the_last_are_told_briefly(pushed: PushedRepository) -> None:
+def test_of_very_many_refs_the_last_have_short_payloads(pushed: PushedRepository) -> None:
     """A webhook must not make a push of thousands of branches wait for git thousands of times."""
     add_hook(pushed.host.database, pushed.ada, events="push")
     old = pushed.git.commit("a", "one\n")
@@ -222,7 +222,7 @@ def test_of_very_many_refs_the_last_are_told_briefly(pushed: PushedRepository) -
         assert one["compare_url"] == page
 
 
-def test_a_deleted_branch_is_no_push(pushed: PushedRepository) -> None:
+def test_a_deleted_branch_has_no_push_payload(pushed: PushedRepository) -> None:
     """It is told by its short name."""
     pushed.git.commit("a", "one\n")
     pushed.push("main", "main:refs/heads/feature/x")
@@ -231,7 +231,7 @@ def test_a_deleted_branch_is_no_push(pushed: PushedRepository) -> None:
     assert pushed.payload_of_last("delete")["ref"] == "feature/x"
 
 
-def test_a_branch_that_is_gone_when_it_is_told(pushed: PushedRepository) -> None:
+def test_a_branch_deleted_before_its_payload_is_rendered(pushed: PushedRepository) -> None:
     """Its commits are told as long as the repository has them; afterwards the ids are."""
     pushed.git.commit("a", "one\n")
     pushed.push("main")

@@ -12,7 +12,7 @@ from tests.hosting.services.scenario import accessed
 from tests.hosting.webhooks.event_helpers import add_hook, recorded
 
 
-def test_a_release_is_told_as_it_was(app: App, ada: Account) -> None:
+def test_the_payload_of_a_release_has_its_state(app: App, ada: Account) -> None:
     """Also when it is deleted, with the repository's count of the moment."""
     home = repositories.create(app, ada, ada, NewRepository(name="ship"), {"a": b"a"})
     add_hook(app.database, ada, events="release")

@@ -123,12 +123,12 @@ def test_a_payload_is_indented_as_receivers_know_it(app: App, ada: Account) -> N
     assert '"assets": [],' in opened
 
 
-def test_what_was_made_before_is_told_again(app: App) -> None:
+def test_a_stored_payload_is_rendered_again_unchanged(app: App) -> None:
     """To the letter."""
     assert payload_of(app, Event(1, "push", None, None, None, "{}", 0, "{as it was}")) == "{as it was}"
 
 
-def test_details_nobody_understands_are_no_obstacle(app: App) -> None:
+def test_invalid_details_are_rendered(app: App) -> None:
     """Another version may have written them."""
     for kind in KINDS:
         for details in ("{}", "[]", "not json", '{"issue_id":"x"}', '{"was":{"id":1}}'):

@@ -32,7 +32,9 @@ def ada(ada_with_a_ship: httpx.Client) -> httpx.Client:
     return ada_with_a_ship
 
 
-def test_a_repository_that_comes_and_goes(clients: ServiceClients, ada: httpx.Client, settings: Settings) -> None:
+def test_a_created_and_a_deleted_repository_have_payloads(
+    clients: ServiceClients, ada: httpx.Client, settings: Settings
+) -> None:
     """The whole of it is told also when it is gone; its owner is called an organization whoever it is."""
     assert ada.post("/user/repos", json={"name": "boat", "description": "small", "private": True}).is_success
     shown = ada.get("/repos/ada/boat").json()
@@ -49,7 +51,9 @@ def test_a_repository_that_comes_and_goes(clients: ServiceClients, ada: httpx.Cl
     assert "ada@example.org" not in json.dumps(deleted)
 
 
-def test_a_new_name_and_a_new_owner(clients: ServiceClients, ada: httpx.Client, settings: Settings) -> None:
+def test_a_renamed_and_a_transferred_repository_have_payloads(
+    clients: ServiceClients, ada: httpx.Client, settings: Settings
+) -> None:
     """With what they were before."""
     assert ada.post("/orgs", json={"username": "guild"}).is_success
     assert ada.patch(SHIP, json={"name": "barque"}).is_success
@@ -79,7 +83,7 @@ CHANGES: list[tuple[dict[str, object], str, dict[str, object] | None]] = [
 ]
 
 
-def test_settings_that_change(clients: ServiceClients, ada: httpx.Client, settings: Settings) -> None:
+def test_changed_settings_have_payloads(clients: ServiceClients, ada: httpx.Client, settings: Settings) -> None:
     """Each with what it was; the same again is no news."""
     for change, _, _ in CHANGES:
         for _ in range(2):
@@ -92,7 +96,7 @@ def test_settings_that_change(clients: ServiceClients, ada: httpx.Client, settin
     assert (topics["changes"], topics["repository"]["topics"]) == ({"topics": {"from": []}}, ["sail"])
 
 
-def test_the_default_branch_is_told_of_when_it_is_renamed(
+def test_a_renamed_default_branch_has_a_payload(
     clients: ServiceClients, ada: httpx.Client, settings: Settings
 ) -> None:
     """It is a setting like others."""

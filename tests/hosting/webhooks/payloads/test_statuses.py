@@ -14,7 +14,7 @@ from holdfast.hosting.store.events import Event
 from holdfast.hosting.webhooks.payloads import payload_of
 
 
-def test_a_status_is_told_without_its_commit_where_git_does_not_have_it(app: App, ada: Account) -> None:
+def test_a_status_of_a_missing_commit_has_a_payload_without_it(app: App, ada: Account) -> None:
     """And with it where it does, also when it is rendered later."""
     home = repositories.create(app, ada, ada, NewRepository(name="ship"), {"a": b"a"})
     head = refs.resolve(app.copies.open(home), "main", "main")
