@@ -9,7 +9,7 @@ from tests.conftest import ADMIN_PASSWORD, Service
 LOOKING = {"Accept": "text/html"}
 
 
-def test_a_link_from_elsewhere_finds_people_logged_in(service: Service) -> None:
+def test_a_link_from_another_site_keeps_the_session(service: Service) -> None:
     """A browser that follows a link to a private repository shows it; a script of another site learns nothing."""
     with httpx.Client(base_url=f"{service.url}/api/v1", auth=("admin", ADMIN_PASSWORD)) as api:
         api.post("/user/repos", json={"name": "plans", "private": True, "auto_init": True})
@@ -21,7 +21,7 @@ def test_a_link_from_elsewhere_finds_people_logged_in(service: Service) -> None:
         assert client.get(page, headers=LOOKING | following).status_code == 404
 
 
-def test_a_page_that_is_not_there_says_so_with_the_menu(service: Service) -> None:
+def test_a_missing_page_is_a_404_with_the_menu(service: Service) -> None:
     """Whoever is logged in still is; a method that a page has not got is refused."""
     with service.logged_in() as client:
         response = client.get("/nobody/nothing/at/all", headers=LOOKING)
@@ -30,7 +30,7 @@ def test_a_page_that_is_not_there_says_so_with_the_menu(service: Service) -> Non
         assert client.post("/", headers=LOOKING).status_code == 405
 
 
-def test_pages_say_what_browsers_may_do_with_them(service: Service) -> None:
+def test_pages_have_security_headers(service: Service) -> None:
     """No script but ours, no frame, no cache between people, no other site."""
     with service.client() as client:
         response = client.get("/", headers=LOOKING | {"Origin": "https://elsewhere.example"})
@@ -42,7 +42,7 @@ def test_pages_say_what_browsers_may_do_with_them(service: Service) -> None:
     assert "access-control-allow-origin" not in response.headers
 
 
-def test_long_pages_are_packed(service: Service) -> None:
+def test_long_pages_are_compressed(service: Service) -> None:
     """For a browser that can read it."""
     with service.logged_in() as client:
         assert client.get("/", headers=LOOKING).headers["content-encoding"] == "gzip"
@@ -57,12 +57,12 @@ def test_long_pages_are_packed(service: Service) -> None:
         *("/\t/elsewhere.example", "/\n", "", None, "/" + "x" * 3000, "\\\\elsewhere.example", "/a\\b"),
     ],
 )
-def test_nobody_is_sent_to_another_site(wanted: str | None) -> None:
+def test_redirects_stay_on_the_site(wanted: str | None) -> None:
     """In whatever spelling."""
     assert local_path(wanted) == "/"
 
 
-def test_people_come_back_to_where_they_were(service: Service) -> None:
+def test_users_return_to_the_requested_page(service: Service) -> None:
     """The form remembers, also after a wrong password."""
     wanted = "/admin/tides/issues?state=closed&q=a+b"
     assert local_path(wanted) == wanted

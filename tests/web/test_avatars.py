@@ -3,7 +3,7 @@
 from tests.conftest import Service
 
 
-def test_everybody_has_a_picture_and_nobody_too(service: Service) -> None:
+def test_every_user_has_an_avatar_and_a_ghost_has_one(service: Service) -> None:
     """It tells nothing about who exists, and runs nothing."""
     with service.client() as client:
         for number, letter in ((1, ">A<"), (999, ">?<"), (10**30, ">?<")):

@@ -8,7 +8,7 @@ from tests.backup.streams import HEADER, record
 from tests.backup.streams import empty_frame as frame
 
 
-def test_no_folder_is_an_empty_shelf(tmp_path: Path) -> None:
+def test_a_missing_folder_is_an_empty_list(tmp_path: Path) -> None:
     """The folder is made by whoever puts something there."""
     assert list_backup_files(tmp_path / "none") == []
 
@@ -33,7 +33,7 @@ def test_a_changed_file_is_read_again(tmp_path: Path) -> None:
     assert (before.info.counts["chatItem"], after.info.counts["chatItem"]) == (0, 1)
 
 
-def test_an_archive_is_no_problem(tmp_path: Path) -> None:
+def test_an_archive_is_listed_without_a_problem(tmp_path: Path) -> None:
     """It lies beside the backups it was made from; what SQLite keeps beside it is not listed."""
     (tmp_path / "a.backup").write_bytes(record(HEADER))
     archives.open(tmp_path / "b.archive", create=True).close()

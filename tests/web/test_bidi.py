@@ -36,7 +36,7 @@ def test_what_is_sent_back_by_a_form_stays_as_it_is() -> None:
 
 
 @given(st.text(alphabet=f"<>\"'= ab/{RLO}\u2066", max_size=40), st.text(alphabet=f"ab{RLO} &;", max_size=10))
-def test_nothing_but_the_controls_changes(odd: str, text: str) -> None:
+def test_only_controls_are_replaced(odd: str, text: str) -> None:
     """Whatever stands around them, taking the marks out again gives the page without the controls in its texts."""
     page = f"{MAIN}{odd}<p>{text}</p>"
     shown = with_visible_controls(page).replace(WARNING, "")
@@ -44,7 +44,7 @@ def test_nothing_but_the_controls_changes(odd: str, text: str) -> None:
     assert re.sub(r"[\u202a-\u202e\u2066-\u2069]", "", bare) == re.sub(r"[\u202a-\u202e\u2066-\u2069]", "", page)
 
 
-def test_code_differences_and_names_show_them(guild: OrganizationFixture) -> None:
+def test_controls_are_shown_in_code_diffs_and_names(guild: OrganizationFixture) -> None:
     """A file, its blame, its commit, its name in a directory, and the title of an issue."""
     api = guild.api
     path = f"gpj.{RLO}exe.py"
@@ -75,7 +75,7 @@ def test_code_differences_and_names_show_them(guild: OrganizationFixture) -> Non
     assert CODE.replace("\n", "\r\n").splitlines()[0] in edited
 
 
-def test_names_are_kept_apart_from_the_words_around_them(guild: OrganizationFixture) -> None:
+def test_names_are_isolated_from_surrounding_text(guild: OrganizationFixture) -> None:
     """A full name written from right to left does not turn the sentence around."""
     name = "\u05d3\u05d5\u05d3"
     guild.api.patch("/user/settings", json={"full_name": name})

@@ -53,7 +53,7 @@ class Failing:
     ("path", "accept", "content"),
     [("/api/x", "*/*", "application/json"), ("/x", "text/html", "text/html"), ("/x", "*/*", "text/plain")],
 )
-def test_each_is_told_in_its_own_form(
+def test_errors_are_html_or_json(
     app: App, shared_server: SharedServer, path: str, accept: str, content: str
 ) -> None:
     """Programs, people and command lines, with the time after which to try again."""
@@ -64,7 +64,7 @@ def test_each_is_told_in_its_own_form(
     assert "o space" in response.text
 
 
-def test_a_bug_is_logged_with_its_place(app: App, shared_server: SharedServer) -> None:
+def test_an_unexpected_error_is_logged_with_its_traceback(app: App, shared_server: SharedServer) -> None:
     """And told without its text."""
     stream = io.StringIO()
     logs.configure(stream=stream)
@@ -76,7 +76,7 @@ def test_a_bug_is_logged_with_its_place(app: App, shared_server: SharedServer) -
 
 
 @pytest.mark.parametrize("error", [NoSuchLfsObject("x"), OSError(5, "x"), sqlite3.OperationalError("x")])
-def test_an_answer_that_cannot_be_finished_is_cut_off(
+def test_a_response_that_cannot_be_finished_is_aborted(
     app: App, shared_server: SharedServer, error: Exception
 ) -> None:
     """The client sees that something is missing; the log has a line of it."""

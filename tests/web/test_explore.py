@@ -10,7 +10,7 @@ from tests.web.browser import visitor
 __all__ = ["clients"]
 
 
-def test_everybody_sees_what_they_may_read(clients: ServiceClients, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_readable_repositories_are_listed(clients: ServiceClients, monkeypatch: pytest.MonkeyPatch) -> None:
     """By name, owner or description; in pages; one's own apart."""
     ada = clients.user("ada")
     clients.account("bob")

@@ -41,7 +41,7 @@ def test_nothing_tells_private_repositories_from_missing_ones(site: httpx.Client
     assert "trunk" not in pages[0]
 
 
-def test_what_is_not_for_go(site: httpx.Client, clients: ServiceClients) -> None:
+def test_other_requests_have_no_import_tag(site: httpx.Client, clients: ServiceClients) -> None:
     """Other values, other methods, paths of one name and the API are as they were; names are escaped."""
     url = clients.service.url
     for path, query in (("ada/ship", "go-get=0"), ("ada/ship", "x=go-get=1"), ("ada", "go-get=1")):

@@ -13,7 +13,7 @@ from tests.backup.streams import empty_frame as frame
 from tests.conftest import ADMIN_PASSWORD, Service
 
 
-def test_strangers_see_what_this_is_and_nothing_else(service: Service) -> None:
+def test_visitors_see_an_introduction_only(service: Service) -> None:
     """Nobody learns what backups there are without logging in."""
     folder = service.settings.data / "backups"
     folder.mkdir(parents=True)
@@ -37,7 +37,7 @@ def test_the_administrator_sees_the_backups_with_their_counts(service: Service) 
     assert "<b>broken" not in page
 
 
-def test_other_users_do_not_see_the_shelf(service: Service) -> None:
+def test_other_users_do_not_see_the_backups(service: Service) -> None:
     """The data folder is the administrator's."""
     accounts.create_user(service.database, "ada", Secret("long enough"))
     (service.settings.data / "backups").mkdir(parents=True)
@@ -49,7 +49,7 @@ def test_other_users_do_not_see_the_shelf(service: Service) -> None:
     assert "mine.binproto" not in page
 
 
-def test_people_see_what_is_theirs_and_what_they_may_read(service: Service) -> None:
+def test_users_see_their_own_and_readable_repositories(service: Service) -> None:
     """With descriptions and states; and nothing of what is private to others."""
     accounts.create_user(service.database, "ada", Secret("long enough"))
     with httpx.Client(base_url=f"{service.url}/api/v1", auth=("admin", ADMIN_PASSWORD)) as admin:
@@ -77,7 +77,7 @@ def test_people_see_what_is_theirs_and_what_they_may_read(service: Service) -> N
     assert 'href="/hidden"' in page
 
 
-def test_a_service_without_repositories_says_how_to_make_one(service: Service) -> None:
+def test_a_service_without_repositories_explains_how_to_create_one(service: Service) -> None:
     """And strangers see no empty list."""
     with service.logged_in() as client:
         assert "Create your first repository" in client.get("/").text
@@ -85,7 +85,7 @@ def test_a_service_without_repositories_says_how_to_make_one(service: Service) -
         assert "Public repositories" not in client.get("/").text
 
 
-def test_a_long_list_leads_to_all_of_it(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_list_links_to_the_whole_list(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first page is not the place for a thousand."""
     monkeypatch.setattr(home, "SHOWN", 2)
     with httpx.Client(base_url=f"{service.url}/api/v1", auth=("admin", ADMIN_PASSWORD)) as admin:

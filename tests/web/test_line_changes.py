@@ -24,7 +24,7 @@ FILES = st.lists(st.text(st.sampled_from("ab <"), max_size=4), max_size=12)
         ("x" * 1001, "x" * 1001 + "y", None),
     ],
 )
-def test_the_part_that_changed_is_found(old: str, new: str, expected: tuple[str, str] | None) -> None:
+def test_the_changed_part_of_a_line_is_found(old: str, new: str, expected: tuple[str, str] | None) -> None:
     """Between whole words; lines that have little in common are not compared."""
     result = changed_part(old, new)
     assert (None if result is None else (old[result[0] : result[1]], new[result[0] : result[2]])) == expected

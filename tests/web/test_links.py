@@ -47,7 +47,7 @@ def links_of(response: httpx.Response) -> set[str]:
     return {f"{one.path}{f'?{one.query}' if one.query else ''}" for one in parts if one.netloc == here}
 
 
-def test_no_link_of_any_page_leads_nowhere(guild: OrganizationFixture, clients: ServiceClients) -> None:
+def test_every_link_of_every_page_works(guild: OrganizationFixture, clients: ServiceClients) -> None:
     """An administrator who follows every link from the first page meets no page that is missing or fails."""
     fill(guild)
     user = accounts.find_user(clients.database, "ada")

@@ -9,7 +9,7 @@ TEXT = (
 )
 
 
-def test_only_references_that_lead_somewhere_are_links(guild: OrganizationFixture) -> None:
+def test_only_references_to_existing_issues_are_links(guild: OrganizationFixture) -> None:
     """Issues, people, organizations and commits that exist; the others are text."""
     api = guild.api
     commit = api.get("/repos/guild/ship/branches/main").json()["commit"]["id"]
@@ -25,7 +25,7 @@ def test_only_references_that_lead_somewhere_are_links(guild: OrganizationFixtur
         assert words.replace("'", "&#39;") in page or words in page
 
 
-def test_a_reference_does_not_tell_that_a_private_issue_exists(guild: OrganizationFixture) -> None:
+def test_a_reference_does_not_reveal_a_private_issue(guild: OrganizationFixture) -> None:
     """It is a link for those who may read it, and text for the others, also in a README."""
     api = guild.api
     assert api.post("/user/repos", json={"name": "diary", "private": True}).status_code == 201

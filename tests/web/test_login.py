@@ -86,7 +86,7 @@ def test_logging_out_ends_the_session_on_the_server(service: Service) -> None:
         assert "Log out" not in thief.get("/").text
 
 
-def test_logging_out_without_being_logged_in_is_harmless(service: Service) -> None:
+def test_logging_out_without_a_session_is_accepted(service: Service) -> None:
     """Nothing to end, nothing breaks."""
     with service.client() as client:
         assert client.post("/logout").status_code == 303
@@ -123,7 +123,7 @@ def test_an_email_address_logs_in_as_well(service: Service) -> None:
         assert client.post("/login", data=right).status_code == 429
 
 
-def test_guessing_is_slow_here_too(service: Service) -> None:
+def test_guesses_are_rate_limited(service: Service) -> None:
     """After ten wrong passwords even the right one waits, and the page says how long."""
     with service.client() as client:
         for _ in range(10):
@@ -134,7 +134,7 @@ def test_guessing_is_slow_here_too(service: Service) -> None:
         assert int(response.headers["retry-after"]) > 800
 
 
-def test_an_account_that_was_closed_cannot_log_in(service: Service) -> None:
+def test_a_disabled_account_cannot_log_in(service: Service) -> None:
     """It is told so, but only to who knows the password."""
     accounts.create_user(service.database, "eve", Secret("long enough"), may_not_log_in=True)
     with service.client() as client:

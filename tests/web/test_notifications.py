@@ -90,7 +90,7 @@ def test_the_bell_counts_what_is_unread(
     assert bell(ada.get("/ada")) == "Notifications: 2 unread"
 
 
-def test_whoever_opens_an_issue_has_read_of_it(
+def test_opening_an_issue_marks_its_thread_as_read(
     clients: ServiceClients, ada: httpx.Client, eve: httpx.Client
 ) -> None:
     """A prefetch and a HEAD request do not count, and what is pinned stays pinned."""
@@ -132,7 +132,7 @@ def test_all_are_marked_up_to_the_time_of_the_page(
     assert "Mark all as read" not in ada.get("/notifications?show=read").text
 
 
-def test_what_is_no_number_or_no_status_is_refused(
+def test_an_invalid_number_or_status_is_refused(
     clients: ServiceClients, ada: httpx.Client, eve: httpx.Client
 ) -> None:
     """Without a failure of the service."""

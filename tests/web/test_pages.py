@@ -15,7 +15,7 @@ from holdfast.web.pages import NOTICES, Pages, time_ago
 from tests.conftest import Service
 
 
-def test_an_unknown_address_is_a_page_with_a_way_back(service: Service) -> None:
+def test_an_unknown_path_is_a_404_page_with_links(service: Service) -> None:
     """People get a page, with status 404."""
     with service.client() as client:
         response = client.get("/nothing/here", headers={"Accept": "text/html"})
@@ -80,7 +80,7 @@ def test_a_notice_is_a_known_sentence_about_a_short_subject(cookie: str, text: s
         (30 * 86_400, ""),
     ],
 )
-def test_a_recent_time_is_told_by_its_age(seconds: int, expected: str) -> None:
+def test_a_recent_time_is_shown_as_its_age(seconds: int, expected: str) -> None:
     """Any other by its date."""
     now = datetime(2030, 6, 1, 12, tzinfo=UTC)
     assert time_ago(now - timedelta(seconds=seconds), now) == expected

@@ -69,7 +69,7 @@ def test_a_passkey_logs_in_without_a_password(service: Service, key: SoftwareAut
         assert not is_logged_in(client)
 
 
-def test_what_is_no_right_response_is_refused(service: Service, key: SoftwareAuthenticator) -> None:
+def test_an_invalid_response_is_refused(service: Service, key: SoftwareAuthenticator) -> None:
     """Without the user's verification, of another origin, or not even JSON; never with an error of the server."""
     with browser(service) as client:
         for wrong in ("", "{}", "[" * 1000, "x"):
@@ -109,7 +109,7 @@ def test_a_passkey_is_a_second_factor(service: Service, key: SoftwareAuthenticat
         assert "holdfast_second_step" not in client.cookies
 
 
-def test_a_recovery_code_and_the_app_are_other_ways(service: Service, eve: Account) -> None:
+def test_a_recovery_code_and_the_app_are_alternatives(service: Service, eve: Account) -> None:
     """A user with both is asked for either."""
     _, codes = give_passkey(service.settings, eve, ROOT)
     with browser(service) as client:
@@ -123,7 +123,7 @@ def test_a_recovery_code_and_the_app_are_other_ways(service: Service, eve: Accou
         assert "Authentication code" in shown
 
 
-def test_a_copied_passkey_is_told(service: Service, eve: Account) -> None:
+def test_a_cloned_passkey_is_reported(service: Service, eve: Account) -> None:
     """In words that say what to do."""
     key, _ = give_passkey(service.settings, eve, ROOT)
     key.counter = 3
@@ -137,7 +137,7 @@ def test_a_copied_passkey_is_told(service: Service, eve: Account) -> None:
         assert not is_logged_in(client)
 
 
-def test_a_closed_account_does_not_log_in(service: Service, key: SoftwareAuthenticator) -> None:
+def test_a_disabled_account_does_not_log_in(service: Service, key: SoftwareAuthenticator) -> None:
     """As with a password."""
     with service.database.write() as connection:
         connection.exec_driver_sql("UPDATE users SET may_not_log_in = true WHERE name = 'eve'")

@@ -56,7 +56,7 @@ def test_a_release_is_drafted_published_edited_and_deleted(clients: ServiceClien
     assert api.get("/repos/ada/Notes/tags/v7").status_code == 200
 
 
-def test_what_is_refused_stays_in_the_form(clients: ServiceClients, git: Git) -> None:
+def test_a_refused_form_keeps_its_values(clients: ServiceClients, git: Git) -> None:
     """Without a tag, with one that is taken, and with a target that is not there."""
     ada = visitor(clients, "ada")
     assert ada.post(AT, data={"tag_name": "v1", "body": "x"}).status_code == 303

@@ -9,7 +9,7 @@ from holdfast.settings import Settings
 from holdfast.web.repository_frame import root_path, tabs_of
 
 
-def test_people_see_the_tabs_they_may_open(settings: Settings, database: Database) -> None:
+def test_users_see_permitted_tabs_only(settings: Settings, database: Database) -> None:
     """Settings are for those who may change them."""
     admin = accounts.find_user(database, "admin")
     host = App.open(settings)

@@ -40,7 +40,7 @@ def request(app: App, user: Account | None = None) -> RequestContext:
     return request_context
 
 
-def test_a_row_says_what_a_list_shows(app: App, ada: Account) -> None:
+def test_a_row_has_the_fields_of_the_list(app: App, ada: Account) -> None:
     """The time is that of the last push or change, and issues that are turned off are none."""
     rows, total = list_lines(request(app, ada), [repositories.c.owner_id == ada.id], limit=10)
     assert total == 3

@@ -3,7 +3,7 @@
 from holdfast.web.routes import endpoints
 
 
-def test_what_pages_borrow_from_the_api_is_no_page() -> None:
+def test_endpoints_shared_with_the_api_are_not_pages() -> None:
     """They act through its endpoints, which have their own addresses; every page has a name of its own."""
     pages = endpoints()
     assert not [page.path for page in pages if page.path.startswith("/repos/")]

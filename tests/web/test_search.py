@@ -33,7 +33,7 @@ def test_all_kinds_are_found_with_their_counts(clients: ServiceClients, tmp_path
         assert "<script>" not in response.text
 
 
-def test_nothing_private_is_found(clients: ServiceClients, tmp_path: Path) -> None:
+def test_private_results_are_hidden(clients: ServiceClients, tmp_path: Path) -> None:
     """Neither the repository, nor its issues, nor its files; not even their number."""
     make_files(clients, tmp_path, private=True)
     clients.account("stranger")
@@ -47,7 +47,7 @@ def test_nothing_private_is_found(clients: ServiceClients, tmp_path: Path) -> No
             assert result or page.count('<span class="pill">0</span>') == 3
 
 
-def test_a_search_ends(clients: ServiceClients, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_search_is_bounded(clients: ServiceClients, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """When there is too much to look through, what was found is shown and the rest admitted."""
     make_files(clients, tmp_path)
     site = visitor(clients)

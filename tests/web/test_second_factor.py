@@ -83,7 +83,7 @@ def test_guesses_of_the_code_are_limited(service: Service, secret: str) -> None:
         assert "Too many wrong authentication codes" in refused.text
 
 
-def test_a_closed_account_is_told_after_its_code(service: Service, secret: str) -> None:
+def test_a_disabled_account_is_reported_after_its_code(service: Service, secret: str) -> None:
     """Not before, as only its user may know."""
     with service.client() as client:
         client.post("/login", data=FORM)

@@ -5,7 +5,7 @@ import pytest
 from tests.conftest import Service
 
 
-def test_every_answer_carries_the_protective_headers(service: Service) -> None:
+def test_every_response_has_security_headers(service: Service) -> None:
     """Pages, files, the API and errors alike."""
     with service.client() as client:
         for path in ("/", "/login", "/static/mark.svg", "/api/v1/version", "/nothing"):
@@ -24,7 +24,7 @@ def test_every_answer_carries_the_protective_headers(service: Service) -> None:
         {"Origin": "null"},
     ],
 )
-def test_a_form_from_another_site_does_nothing(service: Service, headers: dict[str, str]) -> None:
+def test_a_form_of_another_site_is_refused(service: Service, headers: dict[str, str]) -> None:
     """The browser stays logged in when another site tells it to log out."""
     with service.logged_in() as client:
         assert client.post("/logout", headers=headers).status_code == 403
@@ -32,7 +32,7 @@ def test_a_form_from_another_site_does_nothing(service: Service, headers: dict[s
 
 
 @pytest.mark.parametrize("headers", [{"Sec-Fetch-Site": "same-origin"}, {"Sec-Fetch-Site": "none"}, {}])
-def test_our_own_forms_work(service: Service, headers: dict[str, str]) -> None:
+def test_forms_of_the_same_site_are_accepted(service: Service, headers: dict[str, str]) -> None:
     """Browsers that say nothing, and those that say it is ours."""
     with service.logged_in() as client:
         assert client.post("/logout", headers=headers).status_code == 303

@@ -10,7 +10,7 @@ from tests.conftest import Service, run_service
 NEW = {"name": "ada", "email": "ada@example.org", "password": "long enough"}
 
 
-def test_nobody_signs_up_by_default(service: Service) -> None:
+def test_signing_up_is_disabled_by_default(service: Service) -> None:
     """There is no such page, and nothing leads to it."""
     with service.client() as client:
         assert client.get("/sign-up").status_code == 404
@@ -19,7 +19,7 @@ def test_nobody_signs_up_by_default(service: Service) -> None:
         assert client.get("/api/v1/users/ada").status_code == 404
 
 
-def test_where_people_may_they_make_an_account_and_are_in(settings: Settings, database: Database) -> None:
+def test_signing_up_creates_an_account_and_a_session(settings: Settings, database: Database) -> None:
     """The second of the same name is told so, and so is whoever leaves something out."""
     open_to_all = msgspec.structs.replace(settings, sign_up=True)
     for service in run_service(open_to_all, database):
@@ -49,7 +49,9 @@ def test_where_people_may_they_make_an_account_and_are_in(settings: Settings, da
 
 
 @pytest.mark.parametrize("headers", [{"Sec-Fetch-Site": "cross-site"}, {"Origin": "https://elsewhere.example"}])
-def test_no_other_site_signs_anybody_up(settings: Settings, database: Database, headers: dict[str, str]) -> None:
+def test_a_form_of_another_site_is_refused(
+    settings: Settings, database: Database, headers: dict[str, str]
+) -> None:
     """As with every form."""
     for service in run_service(msgspec.structs.replace(settings, sign_up=True), database):
         with service.client() as client:

@@ -12,7 +12,7 @@ from holdfast.web.static_files import StaticAssets
 from tests.conftest import Service
 
 
-def test_a_script_is_served_with_what_browsers_need_to_keep_it(service: Service) -> None:
+def test_a_script_is_served_with_caching_headers(service: Service) -> None:
     """It is protected as pages are, and not sent twice."""
     with service.client() as client:
         response = client.get("/static/lines.js")
@@ -26,9 +26,7 @@ def test_a_script_is_served_with_what_browsers_need_to_keep_it(service: Service)
     ("method", "path", "status"),
     [("GET", "/static/missing.js", 404), ("GET", "/static/", 404), ("POST", "/static/lines.js", 405)],
 )
-def test_a_missing_file_has_the_page_of_a_missing_address(
-    service: Service, method: str, path: str, status: int
-) -> None:
+def test_a_missing_file_is_a_404_page(service: Service, method: str, path: str, status: int) -> None:
     """The status says whether it is the address or the method."""
     with service.client() as client:
         response = client.request(method, path)
@@ -93,14 +91,14 @@ def test_a_small_script_has_no_compressed_copy(bundles: Get) -> None:
         ("GET", "/bundles/", 404),
     ],
 )
-def test_a_missing_bundle_is_not_kept(bundles: Get, method: str, path: str, status: int) -> None:
+def test_a_missing_bundle_is_not_cached(bundles: Get, method: str, path: str, status: int) -> None:
     """A page that was open while a new version was installed asks for scripts that are gone."""
     get = bundles(path, method)
     assert get.status_code == status
     assert "immutable" not in get.headers.get("cache-control", "")
 
 
-def test_other_files_are_not_kept_for_good(bundles: Get) -> None:
+def test_other_files_are_not_cached_as_immutable(bundles: Get) -> None:
     """Their content may change under the same name."""
     get = bundles("/bundles/manifest.json")
     assert get.status_code == 200

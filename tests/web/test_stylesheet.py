@@ -7,7 +7,7 @@ from holdfast.web import stylesheet
 from tests.conftest import Service
 
 
-def test_the_parts_come_in_one_request_that_browsers_keep(service: Service) -> None:
+def test_the_parts_are_one_cacheable_response(service: Service) -> None:
     """The address tells the content, so it can be kept for good."""
     with service.client() as client:
         response = client.get(stylesheet.ADDRESS)
@@ -35,6 +35,6 @@ def test_no_class_is_styled_by_two_parts() -> None:
     assert {name: parts for name, parts in styled_in.items() if len(parts) > 1} == {}
 
 
-def test_nothing_is_loaded_from_elsewhere() -> None:
+def test_no_external_resource_is_loaded() -> None:
     """No import and no address in it."""
     assert not re.search(rb"@import|url\(", stylesheet.CONTENT)

@@ -39,7 +39,7 @@ def test_a_button_adds_and_removes(clients: ServiceClients, kind: str, word: str
     assert button() == (here, kind.title(), before)
 
 
-def test_only_who_can_read_a_repository_can_watch_it(clients: ServiceClients) -> None:
+def test_watching_requires_read_access(clients: ServiceClients) -> None:
     """A visitor sees no button, and is asked to log in."""
     ada = clients.user("ada")
     ada.post("/user/repos", json={"name": "ship", "private": True})

@@ -12,9 +12,7 @@ from tests.hosting.services.chat_backup_helpers import begun, uploaded
 from tests.web.organization_fixture import EVIL, OrganizationFixture
 
 
-def test_health_says_what_is_well_and_what_is_not(
-    guild: OrganizationFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_health_page_shows_every_check(guild: OrganizationFixture, monkeypatch: pytest.MonkeyPatch) -> None:
     """The checks of `/readyz`, versions, room and counts."""
     admin = guild.visit("admin")
     with counting_queries(guild.clients.database, monkeypatch) as queries:
@@ -90,7 +88,7 @@ def test_settings_are_shown_without_secrets(guild: OrganizationFixture) -> None:
     assert "No organizations match" in admin.get("/-/admin/organizations?q=zzz").text
 
 
-def test_nobody_else_sees_any_of_it(guild: OrganizationFixture) -> None:
+def test_only_administrators_see_the_pages(guild: OrganizationFixture) -> None:
     """Whoever is not logged in may do so first."""
     for path in ("/-/admin", "/-/admin/deliveries", "/-/admin/organizations", "/-/admin/settings"):
         assert guild.visit("ada").get(path).status_code == 403

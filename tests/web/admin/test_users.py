@@ -14,7 +14,7 @@ PAGE = "/-/admin/users"
 NEW = {"username": "fay", "email": "fay@example.org", "full_name": EVIL, "must_change_password": "on"}
 
 
-def test_accounts_are_found_and_made(guild: OrganizationFixture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_accounts_are_found_and_created(guild: OrganizationFixture, monkeypatch: pytest.MonkeyPatch) -> None:
     """A password that was invented is shown once, and works until it is changed."""
     admin = guild.visit("admin")
     response = admin.post(f"{PAGE}/new", data=NEW)
@@ -83,7 +83,7 @@ def test_accounts_are_renamed_and_deleted(guild: OrganizationFixture) -> None:
     assert admin.post(f"{PAGE}/admin/delete", data={"confirm": "admin"}).status_code == 422
 
 
-def test_nobody_else_looks_after_people(guild: OrganizationFixture) -> None:
+def test_only_administrators_manage_accounts(guild: OrganizationFixture) -> None:
     """Whoever is not logged in may do so first."""
     for path in (PAGE, f"{PAGE}/new", f"{PAGE}/eve"):
         assert guild.statuses(path) == {

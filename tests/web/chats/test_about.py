@@ -8,7 +8,7 @@ from holdfast.web.chats.view import PageNotFound
 from tests.web.chats.conftest import EVIL, drawn_in
 
 
-def test_backups_are_listed_without_where_they_lay(opened: OpenArchive, hostile_archive: OpenArchive) -> None:
+def test_backups_are_listed_without_their_paths(opened: OpenArchive, hostile_archive: OpenArchive) -> None:
     """By name, date and app; what was left out is named with its frame."""
     page = drawn_in(opened, "about")
     assert "400" in page
@@ -16,7 +16,7 @@ def test_backups_are_listed_without_where_they_lay(opened: OpenArchive, hostile_
     assert EVIL not in drawn_in(hostile_archive, "about")
 
 
-def test_only_backups_that_were_held_to_the_rules_have_findings(opened: OpenArchive) -> None:
+def test_only_validated_backups_have_findings(opened: OpenArchive) -> None:
     """An archive has none."""
     for path in ("findings", "frame/1"):
         with pytest.raises(PageNotFound):

@@ -26,7 +26,7 @@ def test_one_component_is_one_colour() -> None:
     assert {colour for row in pixels(text) for colour in row} == {(255, 0, 0)}
 
 
-def test_more_components_draw_what_a_picture_has_where() -> None:
+def test_several_components_are_decoded_by_position() -> None:
     """The example of the specification: a light sky above dark ground."""
     result = pixels("LEHV6nWB2yk8pyo0adR*.7kCMdnj")
     assert sum(result[0][2]) > sum(result[-1][2])
@@ -34,6 +34,6 @@ def test_more_components_draw_what_a_picture_has_where() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "L", "LEHV6n", "LEHV6nWB2yk8pyo0adR*.7kCMdn", "0" * 400, "00ä000", '00"000'])
-def test_what_is_no_hash_shows_nothing(text: str) -> None:
+def test_an_invalid_hash_shows_nothing(text: str) -> None:
     """Whatever a backup says."""
     assert placeholder(text) == ""

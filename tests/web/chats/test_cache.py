@@ -92,7 +92,9 @@ def folders(cache: ConversationCache) -> list[str]:
     return sorted(path.name for path in cache.folder.iterdir() if path.is_dir())
 
 
-def test_whoever_looks_first_begins_and_all_see_the_result(tmp_path: Path, plain: ConversationSource) -> None:
+def test_the_first_viewer_starts_the_import_and_all_see_the_result(
+    tmp_path: Path, plain: ConversationSource
+) -> None:
     """Two processes share the folder: the second finds what the first began, and nothing is done twice."""
     one, other = ConversationCache(tmp_path / "cache", LIMITS), ConversationCache(tmp_path / "cache", LIMITS)
     assert isinstance(one.look(plain, VIEWER), ImportRunning)
@@ -106,7 +108,9 @@ def test_whoever_looks_first_begins_and_all_see_the_result(tmp_path: Path, plain
     assert one.look(plain, VIEWER) == one.look(plain, VIEWER)
 
 
-def test_bytes_from_elsewhere_are_written_first_and_not_kept(tmp_path: Path, plain: ConversationSource) -> None:
+def test_bytes_of_a_source_are_written_first_and_deleted_afterwards(
+    tmp_path: Path, plain: ConversationSource
+) -> None:
     """What cannot be got is a problem that is said, and can be tried again."""
     path = plain.path
     assert path is not None
@@ -126,7 +130,7 @@ def test_bytes_from_elsewhere_are_written_first_and_not_kept(tmp_path: Path, pla
     assert not asked[1].exists()
 
 
-def test_a_folder_from_elsewhere_is_written_first_and_not_kept(tmp_path: Path) -> None:
+def test_a_folder_of_a_source_is_written_first_and_deleted_afterwards(tmp_path: Path) -> None:
     """Its attachments are read from where they are, whatever `media` says that is."""
     write_sample(sample_records(60, 1), tmp_path / "phone", OutputFormat.FOLDER, seed=1, keys=KEYS)
     written: list[Path] = []
@@ -185,7 +189,7 @@ def test_a_conversation_that_is_ready_is_exported(
     third.close()
 
 
-def test_a_key_opens_it_for_one_browser_only(tmp_path: Path, sealed: ConversationSource) -> None:
+def test_an_encrypted_backup_is_opened_for_one_browser_only(tmp_path: Path, sealed: ConversationSource) -> None:
     """A wrong one is said to be wrong; the right one is written nowhere, nor is what it opens."""
     cache = ConversationCache(tmp_path / "cache", LIMITS)
     assert cache.look(sealed, VIEWER, None) == KeyRequired()
@@ -212,7 +216,7 @@ def test_a_key_opens_it_for_one_browser_only(tmp_path: Path, sealed: Conversatio
     assert cache.look(sealed, VIEWER, SECRET) == KeyRequired()
 
 
-def test_what_was_interrupted_is_begun_again(tmp_path: Path, plain: ConversationSource) -> None:
+def test_an_interrupted_import_is_started_again(tmp_path: Path, plain: ConversationSource) -> None:
     """A lock whose holder is gone holds nobody up."""
     cache = ConversationCache(tmp_path / "cache", LIMITS)
     entry = cache._entry(plain, VIEWER, None)
@@ -225,7 +229,7 @@ def test_what_was_interrupted_is_begun_again(tmp_path: Path, plain: Conversation
     assert isinstance(settled(cache, plain), ImportReady)
 
 
-def test_what_nobody_looks_at_is_removed(
+def test_unused_entries_are_deleted(
     tmp_path: Path, plain: ConversationSource, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Sealed ones after a day, others after a month; archives are closed when too many are open."""
@@ -243,7 +247,7 @@ def test_what_nobody_looks_at_is_removed(
     assert cache_of(Settings(data=tmp_path)) is cache_of(Settings(data=tmp_path))
 
 
-def test_visitors_see_what_is_ready_and_begin_nothing(
+def test_visitors_see_finished_imports_and_start_none(
     cache: ConversationCache, plain: ConversationSource, sealed: ConversationSource
 ) -> None:
     """Neither by looking nor with a key."""
@@ -280,7 +284,7 @@ def test_a_file_is_read_once_at_a_time_for_each_kind_of_viewer(
     assert isinstance(cache.look(sealed, VIEWER, SECRET), ImportReady)
 
 
-def test_one_viewer_has_so_many_in_an_hour(tmp_path: Path, sealed: ConversationSource) -> None:
+def test_the_imports_of_a_viewer_are_limited_by_the_hour(tmp_path: Path, sealed: ConversationSource) -> None:
     """Counted for all processes, whether the keys fit or not."""
     limits = CacheLimits(1 << 30, 1 << 30, 2, LIMITS.imports)
     one, other = ConversationCache(tmp_path / "cache", limits), ConversationCache(tmp_path / "cache", limits)
@@ -293,7 +297,7 @@ def test_one_viewer_has_so_many_in_an_hour(tmp_path: Path, sealed: ConversationS
     assert 3500 < refused.value.seconds <= 3601
 
 
-def test_a_wrong_key_leaves_nothing_behind(cache: ConversationCache, sealed: ConversationSource) -> None:
+def test_a_wrong_key_leaves_no_entry(cache: ConversationCache, sealed: ConversationSource) -> None:
     """Not even why, once that was said, or nobody has come back for it within a minute."""
     begun = cache.begin(sealed, VIEWER, SECRET, Secret("a" * 64))
     assert begun is not None
@@ -317,7 +321,7 @@ def test_a_wrong_key_leaves_nothing_behind(cache: ConversationCache, sealed: Con
     assert folders(cache) == []
 
 
-def test_what_was_opened_belongs_to_one_log_in(cache: ConversationCache, sealed: ConversationSource) -> None:
+def test_an_opened_backup_belongs_to_one_session(cache: ConversationCache, sealed: ConversationSource) -> None:
     """The same browser after logging out, or logged in as another, is asked for the key."""
     cache.begin(sealed, VIEWER, SECRET, Secret(KEY_FILE))
     assert isinstance(settled(cache, sealed, SECRET), ImportReady)
@@ -330,7 +334,7 @@ def test_what_was_opened_belongs_to_one_log_in(cache: ConversationCache, sealed:
     assert not cache._open_archives
 
 
-def test_the_cache_takes_no_more_room_than_it_may(tmp_path: Path) -> None:
+def test_the_size_of_the_cache_is_limited(tmp_path: Path) -> None:
     """Of one owner and of all: what was used longest ago goes first, and what is being read stays."""
     cache = ConversationCache(tmp_path / "cache", CacheLimits(3500, 2500, 100, LIMITS.imports))
 
@@ -356,7 +360,7 @@ def test_the_cache_takes_no_more_room_than_it_may(tmp_path: Path) -> None:
     assert folders(cache) == ["b", "d", "e"]
 
 
-def test_what_a_killed_service_left_is_cleared_at_the_start(
+def test_entries_left_by_a_killed_service_are_deleted_at_the_start(
     cache: ConversationCache, plain: ConversationSource
 ) -> None:
     """Half-made conversations, copies of files and older layouts; what is being made now is left alone."""
@@ -376,7 +380,7 @@ def test_what_a_killed_service_left_is_cleared_at_the_start(
     assert isinstance(cache.look(plain, VIEWER), ImportReady)
 
 
-def test_folders_and_files_are_for_this_account_only(cache: ConversationCache, plain: ConversationSource) -> None:
+def test_folders_and_files_are_private(cache: ConversationCache, plain: ConversationSource) -> None:
     """Whatever the mask is, and also where a folder was laxer before."""
     cache.folder.mkdir(parents=True)
     cache.folder.chmod(0o755)
@@ -389,7 +393,7 @@ def test_folders_and_files_are_for_this_account_only(cache: ConversationCache, p
         assert path.stat().st_mode & 0o077 == 0, path
 
 
-def test_what_a_rule_drops_is_gone_for_every_process(tmp_path: Path, plain: ConversationSource) -> None:
+def test_an_evicted_entry_is_missing_for_every_process(tmp_path: Path, plain: ConversationSource) -> None:
     """Also where an archive was open."""
     one, other = ConversationCache(tmp_path / "cache", LIMITS), ConversationCache(tmp_path / "cache", LIMITS)
     assert isinstance(settled(one, plain), ImportReady)

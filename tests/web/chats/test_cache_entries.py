@@ -15,13 +15,13 @@ def test_no_import_may_become_larger_than_its_owner_may_keep(tmp_path: Path) -> 
     assert CacheLimits.of(Settings(data=tmp_path, chat_import_output_mb=7)).imports.output == 7 << 20
 
 
-def test_what_is_sealed_has_a_quarter_of_the_memory(tmp_path: Path) -> None:
+def test_an_encrypted_backup_has_a_quarter_of_the_memory(tmp_path: Path) -> None:
     """It is held there more than once."""
     limits = CacheLimits.of(Settings(data=tmp_path, chat_import_memory_mb=400))
     assert limits.imports.sealed == 100 << 20
 
 
-def test_the_room_counts_against_the_owner_of_the_repository_or_upload() -> None:
+def test_the_size_counts_against_the_owner_of_the_repository_or_upload() -> None:
     """The shelf has a share of its own."""
     assert CacheEntry("x", UploadOrigin(3, 9)).owner == 9
     assert CacheEntry("x", FileOrigin(3, 8, True, "branch", "main", b"a", "0")).owner == 8

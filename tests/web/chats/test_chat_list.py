@@ -27,7 +27,7 @@ def tabs_of(opened: OpenArchive) -> list[ChatListTab]:
     return tabs
 
 
-def test_the_owner_finds_what_they_saw(opened: OpenArchive) -> None:
+def test_chats_are_sorted_as_in_the_app(opened: OpenArchive) -> None:
     """Pinned chats first in their order, then the latest; archived ones apart; a line and a count for each."""
     rows = rows_of(opened)
     pinned = [row.chat.pinned_order for row in rows if row.chat.pinned_order is not None]
@@ -130,13 +130,13 @@ def test_two_accounts_are_kept_apart(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("query", [{"account": "5"}, {"folder": "99"}, {"folder": "x"}, {"account": "x"}])
-def test_what_is_not_there_is_not_found(opened: OpenArchive, query: dict[str, str]) -> None:
+def test_an_unknown_account_or_folder_is_not_found(opened: OpenArchive, query: dict[str, str]) -> None:
     """Whatever the address says."""
     with pytest.raises(PageNotFound):
         shown_in(opened, "", **query)
 
 
-def test_names_and_texts_stay_text(hostile_archive: OpenArchive) -> None:
+def test_names_and_texts_are_escaped(hostile_archive: OpenArchive) -> None:
     """Also the name of the archive and of folders."""
     page = drawn_in(hostile_archive, "")
     assert EVIL not in page

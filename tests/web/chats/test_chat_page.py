@@ -100,7 +100,7 @@ def test_a_quote_jumps_to_its_message(opened: OpenArchive) -> None:
     assert quoting.quote.target_id in ids(follow(opened, answer.address))
 
 
-def test_pages_stay_small_whatever_is_said(tmp_path: Path) -> None:
+def test_the_size_of_pages_is_bounded(tmp_path: Path) -> None:
     """A hundred long texts are cut and divided, none is lost, and each leads to the whole of it."""
     header, frames = copies(60)
     for item in items(frames):
@@ -154,7 +154,7 @@ def test_names_and_reactions_of_any_length_fill_no_page(tmp_path: Path) -> None:
     assert len(drawn_in(opened, "search", **{"is": "in"}).encode()) < 200_000
 
 
-def test_nothing_in_a_message_becomes_markup(hostile_archive: OpenArchive) -> None:
+def test_messages_are_escaped(hostile_archive: OpenArchive) -> None:
     """Texts, names, titles, captions, file names, links and reactions."""
     with hostile_archive.reading() as archive:
         chats = archive.chats()
@@ -167,14 +167,14 @@ def test_nothing_in_a_message_becomes_markup(hostile_archive: OpenArchive) -> No
 
 
 @pytest.mark.parametrize("path", ["chat/1", "chat/x", "chat/", "to/1", "to/x", "chat/1/dates", "chat/1/2/3"])
-def test_what_is_not_there_is_not_found(opened: OpenArchive, path: str) -> None:
+def test_an_unknown_chat_or_message_is_not_found(opened: OpenArchive, path: str) -> None:
     """Chats, messages and pages of other numbers."""
     with pytest.raises(PageNotFound):
         respond(opened, "", path, {})
 
 
 @pytest.mark.parametrize("query", [{"before": "1"}, {"after": "x.y.z"}, {"at": "1.2.3.4"}, {"at": f"{2**64}.0.0"}])
-def test_places_that_cannot_be_are_not_found(opened: OpenArchive, query: dict[str, str]) -> None:
+def test_an_invalid_position_is_not_found(opened: OpenArchive, query: dict[str, str]) -> None:
     """However they are written."""
     with pytest.raises(PageNotFound):
         shown_in(opened, f"chat/{largest(opened).id}", **query)

@@ -25,7 +25,7 @@ def test_every_page_is_small_and_whole(opened: OpenArchive, look: Look) -> None:
         assert page.rstrip().endswith("</html>")
 
 
-def test_a_page_asks_as_much_of_a_long_history_as_of_a_short_one(opened: OpenArchive) -> None:
+def test_the_queries_of_a_page_do_not_grow_with_the_history(opened: OpenArchive) -> None:
     """The questions to the archive are few, however long the lists are."""
     with opened.reading() as archive:
         chat = max(archive.chats(), key=lambda one: one.messages)
@@ -56,9 +56,7 @@ def test_a_page_asks_as_much_of_a_long_history_as_of_a_short_one(opened: OpenArc
         max_size=3,
     ),
 )
-def test_whatever_is_asked_there_is_a_page_or_none(
-    archive_file: Path, path: list[str], query: dict[str, str]
-) -> None:
+def test_any_url_is_a_page_or_not_found(archive_file: Path, path: list[str], query: dict[str, str]) -> None:
     """Nothing else happens."""
     opened = open_archive_file(archive_file, "chats.db")
     try:
@@ -70,7 +68,7 @@ def test_whatever_is_asked_there_is_a_page_or_none(
     assert not isinstance(answer, TemplateResult) or answer.status in {200, 400}
 
 
-def test_a_damaged_archive_is_said_to_be_one(archive_file: Path, tmp_path: Path) -> None:
+def test_a_damaged_archive_is_reported(archive_file: Path, tmp_path: Path) -> None:
     """Without saying where it lies."""
     content = bytearray(archive_file.read_bytes())
     content[8192:] = b"\xff" * (len(content) - 8192)
@@ -84,13 +82,13 @@ def test_a_damaged_archive_is_said_to_be_one(archive_file: Path, tmp_path: Path)
 
 
 @pytest.mark.parametrize("path", ["nope", "search/x", "people/1/2", "chat", "a/b/c/d"])
-def test_other_addresses_are_not_found(opened: OpenArchive, path: str) -> None:
+def test_other_paths_are_not_found(opened: OpenArchive, path: str) -> None:
     """Whatever they look like."""
     with pytest.raises(PageNotFound):
         respond(opened, "", path, {})
 
 
-def test_no_name_or_text_turns_what_stands_beside_it(tmp_path: Path) -> None:
+def test_bidirectional_controls_are_removed(tmp_path: Path) -> None:
     """Signs of direction are left out of every page; the record of a message shows them as escapes."""
     turned = "\u202egpj.exe\u2069 \u05e9\u05dc\u05d5\u05dd\u200f"
     header, frames = copies(60)
@@ -120,7 +118,7 @@ def test_no_name_or_text_turns_what_stands_beside_it(tmp_path: Path) -> None:
     assert "\\u202egpj.exe" in pages[f"message/{message.id}"]
 
 
-def test_a_search_is_ended_when_its_time_is_over(archive_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_search_times_out(archive_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also inside the full-text index, which tells no progress: another thread interrupts it."""
     monkeypatch.setattr(open_archive_module, "QUERY_TIMEOUT_S", 0.05)
     # No progress is told at all, as inside the index.

@@ -45,7 +45,7 @@ def admin(service: Service) -> Iterator[httpx.Client]:
         yield client
 
 
-def test_an_encrypted_archive_is_said_to_be_one(admin: httpx.Client, shelf: Path) -> None:
+def test_an_encrypted_archive_is_reported(admin: httpx.Client, shelf: Path) -> None:
     """It is listed as an archive, and its page says where it can be read; nothing asks for its passphrase here."""
     pytest.importorskip("sqlcipher3", reason="the extra `encryption` is not installed")
     encrypt_archive(shelf / "chats.db", PASSPHRASE)
@@ -57,7 +57,7 @@ def test_an_encrypted_archive_is_said_to_be_one(admin: httpx.Client, shelf: Path
     assert str(shelf) not in response.text
 
 
-def test_only_administrators_know_of_it(service: Service, shelf: Path) -> None:
+def test_only_administrators_see_the_data_folder(service: Service, shelf: Path) -> None:
     """Whoever is not logged in is asked to; others are refused, and learn of no file."""
     accounts.create_user(service.database, "ada", Secret("long enough"))
     with service.client() as client:
@@ -72,7 +72,7 @@ def test_only_administrators_know_of_it(service: Service, shelf: Path) -> None:
         assert client.post("/-/archives/chats.db/-forget").status_code == 403
 
 
-def test_what_can_be_shown_is_a_link(admin: httpx.Client, shelf: Path) -> None:
+def test_backups_that_can_be_shown_are_links(admin: httpx.Client, shelf: Path) -> None:
     """Names are escaped; hidden files and folders of attachments are left out."""
     page = admin.get("/-/archives").text
     assert 'href="/-/archives/chats.db/"' in page
@@ -83,7 +83,7 @@ def test_what_can_be_shown_is_a_link(admin: httpx.Client, shelf: Path) -> None:
     assert admin.get("/-/archives/notes.txt").status_code == 404
 
 
-def test_an_archive_is_read_where_it_lies(admin: httpx.Client, shelf: Path) -> None:
+def test_an_archive_is_read_in_place(admin: httpx.Client, shelf: Path) -> None:
     """At once, every page of it."""
     assert "Chats" in admin.get("/-/archives/chats.db").text
     for path in ("search?q=the", "people", "statistics", "about"):
@@ -92,13 +92,13 @@ def test_an_archive_is_read_where_it_lies(admin: httpx.Client, shelf: Path) -> N
 
 
 @pytest.mark.parametrize("name", ["..", "..%2Fholdfast.sqlite3", ".hidden", "%00", "nope", "chats.db%2F..%2F.."])
-def test_nothing_beside_the_shelf_is_opened(admin: httpx.Client, shelf: Path, name: str) -> None:
+def test_files_outside_the_folder_are_not_opened(admin: httpx.Client, shelf: Path, name: str) -> None:
     """However it is asked for."""
     assert admin.get(f"/-/archives/{name}/").status_code in {303, 404}
     assert admin.get(f"/-/archives/{name}/about").status_code == 404
 
 
-def test_a_backup_is_brought_in_while_one_waits(admin: httpx.Client, shelf: Path) -> None:
+def test_a_backup_is_imported_while_the_page_waits(admin: httpx.Client, shelf: Path) -> None:
     """The page says so and comes again by itself; a broken one is said to be broken, and can be tried again."""
     address = f"/-/archives/{quote(NAME)}"
     first = admin.get(address)
@@ -119,7 +119,7 @@ def test_a_backup_is_brought_in_while_one_waits(admin: httpx.Client, shelf: Path
     wait_for(lambda: "Importing the backup" not in admin.get("/-/archives/broken.binproto").text, 60)
 
 
-def test_the_key_is_asked_for_and_kept_by_the_browser_only(
+def test_the_key_is_requested_and_stored_in_the_browser_only(
     service: Service, admin: httpx.Client, shelf: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """A folder as a phone writes it; what is no key is refused at once, and nobody else sees what it opens."""

@@ -28,7 +28,7 @@ def sealed(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     return path.read_bytes()
 
 
-def test_it_comes_back_and_cannot_be_written_to(sealed: bytes, tmp_path: Path) -> None:
+def test_encrypted_content_round_trips_and_is_read_only(sealed: bytes, tmp_path: Path) -> None:
     """With the same key, in memory."""
     assert len(sealed) > 2 * encryption.PIECE
     (tmp_path / "sealed").write_bytes(sealed)
@@ -38,7 +38,7 @@ def test_it_comes_back_and_cannot_be_written_to(sealed: bytes, tmp_path: Path) -
         connection.execute("DELETE FROM t")
 
 
-def test_nothing_of_it_can_be_read_without_the_key(sealed: bytes, tmp_path: Path) -> None:
+def test_encrypted_content_cannot_be_read_without_the_key(sealed: bytes, tmp_path: Path) -> None:
     """Nor with the key of another browser, or of another conversation."""
     assert WORDS.encode() not in sealed
     assert b"SQLite" not in sealed
@@ -50,7 +50,7 @@ def test_nothing_of_it_can_be_read_without_the_key(sealed: bytes, tmp_path: Path
 
 @settings(max_examples=25, deadline=None)
 @given(place=st.integers(0, 2**32), what=st.sampled_from(["change", "cut", "swap", "add"]))
-def test_no_change_to_it_goes_unnoticed(
+def test_every_change_is_detected(
     sealed: bytes, tmp_path_factory: pytest.TempPathFactory, place: int, what: str
 ) -> None:
     """A byte, an end that is missing, pieces in another order."""
@@ -72,7 +72,7 @@ def test_no_change_to_it_goes_unnoticed(
         open_sealed(path, key_for(SECRET, "content"))
 
 
-def test_what_is_not_there_cannot_be_read(tmp_path: Path) -> None:
+def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
     """And is said so."""
     with pytest.raises(ArchiveError):
         open_sealed(tmp_path / "none", key_for(SECRET, "content"))

@@ -46,7 +46,7 @@ def children() -> set[int]:
     return {int(pid) for task in tasks for pid in (task / "children").read_text().split()}
 
 
-def test_what_is_written_is_passed_on(task: ExportTask, slot: BinaryIO, tmp_path: Path) -> None:
+def test_the_output_is_streamed(task: ExportTask, slot: BinaryIO, tmp_path: Path) -> None:
     """All of it; the place is free afterwards, and no process is left."""
     before = children()
     pieces = start_export(task, slot)
@@ -58,7 +58,7 @@ def test_what_is_written_is_passed_on(task: ExportTask, slot: BinaryIO, tmp_path
     assert children() == before
 
 
-def test_an_export_ends_with_the_client(task: ExportTask, slot: BinaryIO, tmp_path: Path) -> None:
+def test_an_export_ends_when_the_client_disconnects(task: ExportTask, slot: BinaryIO, tmp_path: Path) -> None:
     """Whenever they leave, also before anything was sent."""
     before = children()
     pieces = start_export(task, slot)
@@ -68,9 +68,7 @@ def test_an_export_ends_with_the_client(task: ExportTask, slot: BinaryIO, tmp_pa
     assert is_free(tmp_path)
 
 
-def test_what_cannot_be_exported_is_said_before_anything_is_sent(
-    task: ExportTask, slot: BinaryIO, tmp_path: Path
-) -> None:
+def test_an_error_is_reported_before_the_response_starts(task: ExportTask, slot: BinaryIO, tmp_path: Path) -> None:
     """What fails on the way breaks off."""
     (tmp_path / "chats.db").write_bytes(b"no archive")
     with pytest.raises(ExportFailed):
@@ -78,7 +76,7 @@ def test_what_cannot_be_exported_is_said_before_anything_is_sent(
     assert is_free(tmp_path)
 
 
-def test_an_export_that_fails_on_the_way_breaks_off(task: ExportTask, slot: BinaryIO, tmp_path: Path) -> None:
+def test_a_failed_export_aborts_the_response(task: ExportTask, slot: BinaryIO, tmp_path: Path) -> None:
     """It is no ZIP archive then."""
     before = children()
     pieces = start_export(task, slot)

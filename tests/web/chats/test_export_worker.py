@@ -60,7 +60,7 @@ def test_both_forms_have_all_messages(plain: Path, sealed: Path) -> None:
         assert ("search.html" in pages.namelist()) is (not key)
 
 
-def test_of_an_encrypted_one_no_file_is_written(
+def test_an_encrypted_backup_is_exported_without_temporary_files(
     sealed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Neither beside it nor among temporary files; a wrong key opens nothing."""
@@ -115,7 +115,7 @@ def test_the_process_writes_to_its_output_within_its_limits(plain: Path, tmp_pat
     assert b"private" not in failed.stderr
 
 
-def test_it_ends_with_whoever_asked(plain: Path) -> None:
+def test_the_worker_ends_with_its_parent(plain: Path) -> None:
     """When its input closes."""
     command = [sys.executable, "-m", "holdfast.web.chats.export_worker"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:

@@ -61,7 +61,7 @@ def test_other_files_are_not_offered(name: str) -> None:
     assert not looks_like_backup(content[:LOOK], path.name)
 
 
-def test_what_only_might_be_encrypted_is_not_offered_but_taken() -> None:
+def test_a_file_that_may_be_encrypted_is_accepted_and_not_offered() -> None:
     """Any random bytes may be an encrypted backup; a name that says so is believed."""
     noise = random.Random(1).randbytes(224)
     assert kind_of_file(noise, len(noise)) is FileKind.SEALED
@@ -74,7 +74,7 @@ def test_what_only_might_be_encrypted_is_not_offered_but_taken() -> None:
 
 
 @pytest.mark.parametrize("size", [64, 80, 1280, 4096, LOOK])
-def test_what_is_like_noise_takes_keys_and_nothing_else_does(size: int) -> None:
+def test_only_random_looking_files_take_keys(size: int) -> None:
     """A size that fits is not enough: pictures, programs, tables and texts are no encrypted backups."""
     noise = random.Random(size)
     assert all(kind_of_file(noise.randbytes(size), size) is FileKind.SEALED for _ in range(20))

@@ -27,7 +27,7 @@ def test_an_account_and_an_address_are_counted_apart(tmp_path: Path) -> None:
         record_start(tmp_path, ImportClient(20, "192.0.2.9"), 3, now=4702.0)
 
 
-def test_a_home_has_one_address_and_none_is_written_down(tmp_path: Path) -> None:
+def test_an_ipv6_network_is_one_address_and_no_address_is_stored(tmp_path: Path) -> None:
     """Whoever changes the last bits of an IPv6 address is the same; what is no address is one too."""
     record_start(tmp_path, ImportClient(None, "2001:db8:1:2::1"), 1, now=1.0)
     with pytest.raises(ImportRateLimited):
@@ -38,13 +38,13 @@ def test_a_home_has_one_address_and_none_is_written_down(tmp_path: Path) -> None
     assert (tmp_path / "starts").stat().st_mode & 0o777 == 0o600
 
 
-def test_what_cannot_be_read_counts_from_the_beginning(tmp_path: Path) -> None:
+def test_an_unreadable_count_starts_again(tmp_path: Path) -> None:
     """A file that a full disk has cut off holds nobody up."""
     (tmp_path / "starts").write_bytes(b"{")
     record_start(tmp_path, ImportClient(1, "192.0.2.1"), 1, now=1.0)
 
 
-def test_the_queue_has_an_end_and_places_are_given_back(tmp_path: Path) -> None:
+def test_the_queue_is_bounded_and_slots_are_released(tmp_path: Path) -> None:
     """By closing them."""
     first, second = acquire_slot(tmp_path, 2), acquire_slot(tmp_path, 2)
     with pytest.raises(ImportQueueFull) as refused:

@@ -7,7 +7,7 @@ from holdfast.web.chats.import_process import SPOOLED, entry_size, exit_reason, 
 from holdfast.web.chats.import_worker import ImportLimits, ImportTask
 
 
-def test_what_takes_too_long_is_ended_and_leaves_no_process(tmp_path: Path) -> None:
+def test_a_slow_import_is_ended_with_its_process(tmp_path: Path) -> None:
     """A pipe that never says anything, for a second."""
     os.mkfifo(tmp_path / "pipe")
     keeper = os.open(tmp_path / "pipe", os.O_RDWR)
@@ -21,7 +21,7 @@ def test_what_takes_too_long_is_ended_and_leaves_no_process(tmp_path: Path) -> N
     assert "1 seconds" in ended
 
 
-def test_what_writes_too_much_is_ended(tmp_path: Path) -> None:
+def test_an_import_that_writes_too_much_is_ended(tmp_path: Path) -> None:
     """Whatever it writes, besides the copy of the file it reads."""
     os.mkfifo(tmp_path / "pipe")
     keeper = os.open(tmp_path / "pipe", os.O_RDWR)
@@ -47,7 +47,7 @@ def test_the_copy_of_the_file_does_not_count(tmp_path: Path) -> None:
     assert entry_size(tmp_path) == 10
 
 
-def test_an_end_is_told_in_words() -> None:
+def test_the_end_of_a_process_has_a_message() -> None:
     """By the system for memory or time, or by a mistake of ours."""
     limits = ImportLimits(memory=1 << 30, seconds=60, output=1)
     assert "1,024 MB" in exit_reason(-9, limits)

@@ -52,7 +52,7 @@ def test_a_plain_backup_becomes_an_archive_with_its_findings(tmp_path: Path, tar
     assert {path.name for path in target.iterdir()} <= {READY, "progress"}
 
 
-def test_a_damaged_backup_is_said_to_be_one(tmp_path: Path, target: Path) -> None:
+def test_a_damaged_backup_is_reported(tmp_path: Path, target: Path) -> None:
     """By its name, and nothing is left of the attempt."""
     source = write(tmp_path / "one", *copies())
     source.write_bytes(source.read_bytes()[:-5])
@@ -64,7 +64,7 @@ def test_a_damaged_backup_is_said_to_be_one(tmp_path: Path, target: Path) -> Non
     assert {path.name for path in target.iterdir()} <= {PROBLEM, "progress"}
 
 
-def test_an_encrypted_one_leaves_nothing_in_the_clear(tmp_path: Path, target: Path) -> None:
+def test_an_encrypted_backup_leaves_no_plain_text(tmp_path: Path, target: Path) -> None:
     """All that is written is sealed; a wrong key is told from a damaged file."""
     source = tmp_path / "phone.backup"
     write_sample(sample_records(60, 1), source, OutputFormat.CONTAINER, seed=1, keys=KEYS)
@@ -96,7 +96,7 @@ def confined(task: ImportTask) -> subprocess.CompletedProcess[bytes]:
         return subprocess.CompletedProcess(command, status, b"", process.stderr.read())
 
 
-def test_what_takes_more_memory_than_allowed_is_ended_and_said_so(tmp_path: Path, target: Path) -> None:
+def test_an_import_beyond_its_memory_limit_is_ended_with_a_message(tmp_path: Path, target: Path) -> None:
     """By the system, whatever the file does; nothing is left of it but the words."""
     source = tmp_path / "bomb.jsonl"
     source.write_bytes(header_to_json(HEADER) + b'\n{"chatItem": {"standardMessage": {"text": {"body": "')
@@ -112,7 +112,7 @@ def test_what_takes_more_memory_than_allowed_is_ended_and_said_so(tmp_path: Path
     assert {path.name for path in target.iterdir()} <= {PROBLEM, "progress"}
 
 
-def test_what_becomes_larger_than_allowed_is_refused(tmp_path: Path, target: Path) -> None:
+def test_an_archive_beyond_its_limit_is_refused(tmp_path: Path, target: Path) -> None:
     """With the command that has no such limit; in the clear and sealed."""
     source = write(tmp_path / "one", *copies())
     tiny = ImportLimits(memory=1 << 30, seconds=60, output=64 << 10)
@@ -128,7 +128,7 @@ def test_what_becomes_larger_than_allowed_is_refused(tmp_path: Path, target: Pat
     assert {path.name for path in target.iterdir()} <= {PROBLEM, "progress"}
 
 
-def test_what_is_written_is_for_this_account_only_whatever_the_mask(tmp_path: Path, target: Path) -> None:
+def test_written_files_are_private_with_any_umask(tmp_path: Path, target: Path) -> None:
     """Files 0600 and folders 0700, of a process that was started with a mask of 0."""
     source = write(tmp_path / "one", *copies())
     before = os.umask(0)

@@ -6,7 +6,7 @@ from pathlib import Path
 from holdfast.web.chats.locks import LOCK, is_locked, open_private, private_folder, try_lock_entry
 
 
-def test_a_lock_is_held_by_one_and_given_back_by_closing(tmp_path: Path) -> None:
+def test_a_lock_is_exclusive_and_released_by_closing(tmp_path: Path) -> None:
     """Whoever comes second gets none; a folder that is not there is made only if wanted."""
     entry = tmp_path / "entry"
     assert try_lock_entry(entry, make=False) is None
@@ -20,7 +20,7 @@ def test_a_lock_is_held_by_one_and_given_back_by_closing(tmp_path: Path) -> None
     assert not is_locked(tmp_path / "none")
 
 
-def test_the_lock_of_a_folder_that_was_removed_is_not_taken_for_the_new_ones(tmp_path: Path) -> None:
+def test_the_lock_of_a_deleted_folder_does_not_lock_a_new_one(tmp_path: Path) -> None:
     """Whoever waits while the folder is removed makes it anew, and holds the lock that others see."""
     entry = tmp_path / "entry"
     first = try_lock_entry(entry)
@@ -34,7 +34,7 @@ def test_the_lock_of_a_folder_that_was_removed_is_not_taken_for_the_new_ones(tmp
     second.close()
 
 
-def test_laxer_folders_are_closed(tmp_path: Path) -> None:
+def test_permissions_of_readable_folders_are_restricted(tmp_path: Path) -> None:
     """With the two above them; and files are for this account from the first moment."""
     folder = tmp_path / "a" / "b" / "c"
     folder.mkdir(parents=True)

@@ -23,7 +23,7 @@ def kept_files(path: Path) -> list[tuple[str, str]]:
         ).fetchall()
 
 
-def test_files_are_shown_as_what_no_browser_runs(opened: OpenArchive, archive_file: Path) -> None:
+def test_files_are_served_with_inert_media_types(opened: OpenArchive, archive_file: Path) -> None:
     """Pictures, sound and films; everything else is to be kept."""
     shown = set()
     for digest, content_type in kept_files(archive_file):
@@ -39,7 +39,7 @@ def test_files_are_shown_as_what_no_browser_runs(opened: OpenArchive, archive_fi
 @pytest.mark.parametrize(
     "kind", ["text/html", "image/svg+xml", "application/xhtml+xml", "TEXT/HTML; charset=x", ""]
 )
-def test_types_that_run_are_only_kept(archive_file: Path, tmp_path: Path, kind: str) -> None:
+def test_active_media_types_are_downloads(archive_file: Path, tmp_path: Path, kind: str) -> None:
     """Whatever the sender says it is."""
     copy = tmp_path / "chats.db"
     shutil.copy(archive_file, copy)
@@ -53,7 +53,7 @@ def test_types_that_run_are_only_kept(archive_file: Path, tmp_path: Path, kind: 
 
 
 @pytest.mark.parametrize("path", ["../../secret", "/etc/hostname", "", "link"])
-def test_an_archive_leads_nowhere_but_into_its_folder(archive_file: Path, tmp_path: Path, path: str) -> None:
+def test_only_files_of_the_media_folder_are_served(archive_file: Path, tmp_path: Path, path: str) -> None:
     """Also not through a link that somebody put there."""
     copy = tmp_path / "chats.db"
     shutil.copy(archive_file, copy)
@@ -81,7 +81,7 @@ def large_photo() -> bytes:
     return out.getvalue()
 
 
-def test_a_page_shows_small_copies_of_large_photos(archive_file: Path, tmp_path: Path) -> None:
+def test_a_page_shows_thumbnails_of_large_photos(archive_file: Path, tmp_path: Path) -> None:
     """The photo itself is a link away; a small file has no copy."""
     copy = tmp_path / "chats.db"
     shutil.copy(archive_file, copy)
@@ -107,7 +107,7 @@ def test_a_page_shows_small_copies_of_large_photos(archive_file: Path, tmp_path:
 
 
 @pytest.mark.parametrize("path", ["media/{}/other", "media/{}/thumbnail/x", "attachment/{}/thumbnail"])
-def test_only_photos_that_are_there_have_small_copies(opened: OpenArchive, path: str) -> None:
+def test_only_existing_photos_have_thumbnails(opened: OpenArchive, path: str) -> None:
     """Other paths are none."""
     with pytest.raises(PageNotFound):
         respond(opened, "", path.format("0" * 64), {})

@@ -92,7 +92,7 @@ def test_a_chat_and_a_person_are_chosen(opened: OpenArchive) -> None:
             shown_in(opened, "media", **query)
 
 
-def test_links_have_what_their_preview_says(opened: OpenArchive) -> None:
+def test_links_have_their_preview(opened: OpenArchive) -> None:
     """And lead to the message they stand in; of one chat too."""
     links = links_of(opened)
     assert links
@@ -105,7 +105,7 @@ def test_links_have_what_their_preview_says(opened: OpenArchive) -> None:
 
 
 @pytest.mark.parametrize("kind", list(KINDS))
-def test_names_and_addresses_of_others_stay_text(hostile_archive: OpenArchive, kind: str) -> None:
+def test_names_and_urls_are_escaped(hostile_archive: OpenArchive, kind: str) -> None:
     """No address but those of the web can be followed."""
     page = drawn_in(hostile_archive, "media", kind=kind)
     assert EVIL not in page

@@ -28,7 +28,7 @@ def test_receipts_files_and_the_record_are_shown(opened: OpenArchive) -> None:
     assert f"/chat/{sent.chat_id}?at=" in page
 
 
-def test_changes_between_backups_are_told(tmp_path: Path) -> None:
+def test_changes_between_backups_are_listed(tmp_path: Path) -> None:
     """What was there before and what came after."""
     dice = random.Random(3)
     imported(tmp_path / "a.db", write(tmp_path / "one", *copies()), later(tmp_path / "two", dice, days=3))
@@ -39,7 +39,7 @@ def test_changes_between_backups_are_told(tmp_path: Path) -> None:
     assert "Changes between backups" in drawn_in(opened, f"message/{rows[0][0]}")
 
 
-def test_records_of_hostile_messages_stay_text(hostile_archive: OpenArchive) -> None:
+def test_records_of_hostile_messages_are_escaped(hostile_archive: OpenArchive) -> None:
     """Also as JSON."""
     with hostile_archive.reading() as archive:
         messages = [message.id for chat in archive.chats() for message in archive.messages(chat.id)]

@@ -15,7 +15,7 @@ from tests.conftest import wait_for
 from tests.web.chats.conftest import shown_in
 
 
-def test_connections_are_lent_and_given_back(opened: OpenArchive) -> None:
+def test_connections_are_acquired_and_released(opened: OpenArchive) -> None:
     """Whoever comes second while the first reads gets another one; later the same ones are used again."""
     with opened.reading() as archives, opened.reading() as other:
         assert archives is not other
@@ -24,7 +24,7 @@ def test_connections_are_lent_and_given_back(opened: OpenArchive) -> None:
         assert id(again) in both
 
 
-def test_no_more_read_at_once_than_there_are_seats(archive_file: Path) -> None:
+def test_the_number_of_readers_is_limited(archive_file: Path) -> None:
     """The next one waits until somebody is done."""
     opened = OpenArchive("one seat", open_archive_file(archive_file, "")._opens, stamp=lambda: 0, most=1)
     read = threading.Event()
@@ -41,7 +41,7 @@ def test_no_more_read_at_once_than_there_are_seats(archive_file: Path) -> None:
     assert read.is_set()
 
 
-def test_answers_are_kept_until_the_archive_changes(tmp_path: Path) -> None:
+def test_results_are_cached_until_the_archive_changes(tmp_path: Path) -> None:
     """An import into the archive is seen by the next request."""
     place = tmp_path / "chats.db"
     imported(place, write(tmp_path / "one", *copies()))
@@ -61,7 +61,7 @@ def test_answers_are_kept_until_the_archive_changes(tmp_path: Path) -> None:
         assert opened.cached("n", count) == 2
 
 
-def test_a_closed_room_closes_what_is_still_read(opened: OpenArchive) -> None:
+def test_closing_an_archive_closes_connections_in_use(opened: OpenArchive) -> None:
     """As soon as it is given back."""
     with opened.reading() as archive:
         opened.close()
@@ -72,7 +72,7 @@ def test_a_closed_room_closes_what_is_still_read(opened: OpenArchive) -> None:
 @pytest.mark.parametrize(
     ("table", "column"), [("stored_message", "text"), ("snapshot", "app_version"), ("attachment", "file_name")]
 )
-def test_an_archive_with_values_of_wrong_types_is_a_page_that_says_so(
+def test_an_archive_with_values_of_wrong_types_is_reported(
     tmp_path: Path, archive_file: Path, table: str, column: str
 ) -> None:
     """Every page of it, and none ends in anything else; one that was made here is not looked through."""
@@ -97,7 +97,7 @@ def test_an_archive_with_values_of_wrong_types_is_a_page_that_says_so(
         pass
 
 
-def test_whoever_waits_too_long_for_a_connection_is_told(
+def test_waiting_for_a_connection_times_out_with_a_message(
     archive_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With a page, not for ever."""

@@ -4,7 +4,7 @@ from holdfast.web.chats.open_archive import OpenArchive
 from tests.web.chats.conftest import EVIL, drawn_in, shown_in
 
 
-def test_people_are_listed_with_the_way_to_what_they_wrote(opened: OpenArchive) -> None:
+def test_people_are_listed_with_links_to_their_messages(opened: OpenArchive) -> None:
     """Those who wrote most first."""
     rows = shown_in(opened, "people").values["rows"]
     assert isinstance(rows, list)
@@ -27,7 +27,7 @@ def test_people_are_found_by_name_and_number(opened: OpenArchive) -> None:
     assert "No contacts match" in drawn_in(opened, "people", q="no such person")
 
 
-def test_hostile_names_stay_text(hostile_archive: OpenArchive) -> None:
+def test_hostile_names_are_escaped(hostile_archive: OpenArchive) -> None:
     """In the list and in the field."""
     assert EVIL not in drawn_in(hostile_archive, "people")
     assert EVIL not in drawn_in(hostile_archive, "people", q=EVIL)

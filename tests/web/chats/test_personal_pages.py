@@ -51,7 +51,7 @@ def imported(client: httpx.Client, address: str) -> str:
     return client.get(f"{address}/").text
 
 
-def test_a_backup_is_its_owners_until_it_is_shared(people: dict[str, httpx.Client], plain: bytes) -> None:
+def test_a_backup_is_private_until_it_is_shared(people: dict[str, httpx.Client], plain: bytes) -> None:
     """Nobody else finds it, whatever the address; one it is shared with reads it and changes nothing."""
     ada, bob, eve, admin = people.values()
     assert "No chat backups yet" in ada.get(LIST).text
@@ -200,7 +200,7 @@ def test_readers_export_what_they_can_read(people: dict[str, httpx.Client], plai
     assert "export.json" in zipfile.ZipFile(io.BytesIO(sent.content)).namelist()
 
 
-def test_an_export_that_fails_is_said_on_a_page(
+def test_a_failed_export_is_reported_on_a_page(
     service: Service, people: dict[str, httpx.Client], plain: bytes
 ) -> None:
     """The archive in the cache is damaged; nothing is sent as a download."""
@@ -233,7 +233,7 @@ def test_an_interrupted_upload_is_listed_and_can_be_cancelled(
     assert not [path for path in (service.settings.data / "chats").rglob("*") if path.is_file()]
 
 
-def test_tokens_and_administrators_who_act_as_somebody_read_nothing(
+def test_tokens_and_impersonating_administrators_read_no_backup(
     people: dict[str, httpx.Client], plain: bytes
 ) -> None:
     """Only the person in the browser does."""

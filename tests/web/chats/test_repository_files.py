@@ -83,7 +83,7 @@ def test_a_file_is_shown_as_a_conversation(ada: httpx.Client) -> None:
     assert "This backup is encrypted" in ada.get(f"{AT}/sealed.backup").text
 
 
-def test_the_page_of_a_file_knows_what_to_offer(clients: ServiceClients, ada: httpx.Client) -> None:
+def test_the_page_of_a_file_offers_only_backups_and_archives(clients: ServiceClients, ada: httpx.Client) -> None:
     """Backups and archives, also large ones; not texts, and not what might be anything."""
     repository = repositories.find_repository(clients.database, "ada", "Snapshots")
     host = App.open(clients.service.settings)
@@ -112,7 +112,7 @@ def test_the_page_of_a_file_knows_what_to_offer(clients: ServiceClients, ada: ht
     assert not any(holds.exposed for holds in offered.values() if holds)
 
 
-def test_who_may_not_read_the_file_does_not_see_it(clients: ServiceClients, ada: httpx.Client) -> None:
+def test_a_conversation_requires_read_access_to_its_file(clients: ServiceClients, ada: httpx.Client) -> None:
     """Strangers and visitors find nothing, a reader does, and no longer once they may not read it any more."""
     address = f"{AT}/phone/my%20%3Cb%3E%20backup.binproto"
     wait_for(lambda: "Importing the backup" not in ada.get(address).text, 60)
@@ -134,7 +134,7 @@ def test_who_may_not_read_the_file_does_not_see_it(clients: ServiceClients, ada:
     "path",
     ["phone", "phone/notes.txt", "none", "", "a.db2", ".git/config", "../../etc", "elsewhere.binproto"],
 )
-def test_other_files_are_no_conversations(ada: httpx.Client, path: str) -> None:
+def test_other_files_are_not_conversations(ada: httpx.Client, path: str) -> None:
     """Directories, texts, what is not there, and pointers to objects of others."""
     assert ada.get(f"{AT}/{path}").status_code == 404
     for kind in ("tag", "commit", "x"):
@@ -178,7 +178,7 @@ def test_an_archive_of_a_repository_is_never_opened(clients: ServiceClients, ada
     assert f'href="{AT}/a.db"' not in html
 
 
-def test_visitors_have_nothing_read(clients: ServiceClients, ada: httpx.Client) -> None:
+def test_visitors_start_no_import(clients: ServiceClients, ada: httpx.Client) -> None:
     """Neither a plain backup nor with keys, of which none leaves anything; what is ready they may look at."""
     make_public(clients)
     visitor = clients.open("", accept="text/html")
@@ -197,7 +197,7 @@ def test_visitors_have_nothing_read(clients: ServiceClients, ada: httpx.Client) 
     assert len(cached(clients)) == 1
 
 
-def test_what_is_ready_is_dropped_only_by_who_may_write(clients: ServiceClients, ada: httpx.Client) -> None:
+def test_only_writers_delete_a_finished_import(clients: ServiceClients, ada: httpx.Client) -> None:
     """A reader can neither have it read anew nor forget it."""
     clients.account("bob")
     clients.open("/api/v1", "ada").put("/repos/ada/Snapshots/collaborators/bob", json={"permission": "read"})
@@ -211,7 +211,7 @@ def test_what_is_ready_is_dropped_only_by_who_may_write(clients: ServiceClients,
     assert cached(clients) == []
 
 
-def test_a_wrong_key_is_said_at_once_and_leaves_nothing(
+def test_a_wrong_key_is_reported_at_once_and_leaves_no_entry(
     clients: ServiceClients, ada: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Neither a folder nor a cookie."""
@@ -224,7 +224,7 @@ def test_a_wrong_key_is_said_at_once_and_leaves_nothing(
     assert cached(clients) == []
 
 
-def test_too_many_are_told_when_to_come_back(
+def test_too_many_imports_are_refused_with_retry_after(
     clients: ServiceClients, ada: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In words, and in a header that programs know."""
@@ -236,7 +236,7 @@ def test_too_many_are_told_when_to_come_back(
     assert cached(clients) == []
 
 
-def test_no_browser_keeps_a_conversation(clients: ServiceClients, ada: httpx.Client) -> None:
+def test_a_conversation_is_not_cached_by_browsers(clients: ServiceClients, ada: httpx.Client) -> None:
     """Nor any page on the way to one."""
     responses = [ada.get(PLAIN), ada.get(SEALED), ada.get(f"{AT}/a.db")]
     wait_for(lambda: "Importing the backup" not in ada.get(PLAIN).text, 60)
@@ -244,9 +244,7 @@ def test_no_browser_keeps_a_conversation(clients: ServiceClients, ada: httpx.Cli
     assert {response.headers["cache-control"] for response in responses} == {"no-store"}
 
 
-def test_a_backup_in_the_clear_is_warned_of_where_everybody_can_read_it(
-    clients: ServiceClients, ada: httpx.Client
-) -> None:
+def test_a_plain_backup_in_a_public_repository_has_a_warning(clients: ServiceClients, ada: httpx.Client) -> None:
     """Whoever may change that sees it, on the page of the file and of the conversation; others are not told."""
     file = "/ada/Snapshots/src/branch/main/phone/my%20%3Cb%3E%20backup.binproto"
     words = "These chats are public"

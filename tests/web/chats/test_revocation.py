@@ -94,7 +94,7 @@ def delete_branch(ada: httpx.Client) -> None:
 
 
 @pytest.mark.parametrize("change", [delete_file, replace_file, make_private, delete_repository, delete_branch])
-def test_a_change_takes_the_conversation_with_it_at_once(
+def test_a_conversation_is_closed_when_access_changes(
     clients: ServiceClients, ada: httpx.Client, change: Callable[[httpx.Client], None]
 ) -> None:
     """Without anybody looking; a change elsewhere does not."""
@@ -105,7 +105,7 @@ def test_a_change_takes_the_conversation_with_it_at_once(
     wait_for(lambda: not (folder / "1234").exists(), 30)
 
 
-def test_what_did_not_change_stays(clients: ServiceClients, ada: httpx.Client) -> None:
+def test_other_conversations_stay_open(clients: ServiceClients, ada: httpx.Client) -> None:
     """Commits to other files, and what was opened by its commit although its branch went on."""
     host = App.open(clients.service.settings)
     record = conversation(clients)
@@ -115,7 +115,9 @@ def test_what_did_not_change_stays(clients: ServiceClients, ada: httpx.Client) -
     host.close()
 
 
-def test_a_sealed_one_goes_with_its_reader_and_the_log_in(clients: ServiceClients, ada: httpx.Client) -> None:
+def test_an_encrypted_conversation_is_closed_with_its_reader_and_session(
+    clients: ServiceClients, ada: httpx.Client
+) -> None:
     """A collaborator who was removed, an account that was closed or deleted, a log-in that ended."""
     host = App.open(clients.service.settings)
     bob = clients.open("/api/v1", "bob").get("/user").json()["id"]
@@ -183,7 +185,7 @@ def test_the_service_ends_right_after_a_change(database: Database, settings: Set
         host.close()
 
 
-def test_a_conversation_of_an_upload_goes_with_it_and_with_its_readers(clients: ServiceClients) -> None:
+def test_a_conversation_of_an_upload_is_closed_with_it_and_its_readers(clients: ServiceClients) -> None:
     """What is encrypted belongs to one reader, who may not be allowed to read it any more."""
     for name in ("ada", "bob"):
         clients.account(name)

@@ -15,7 +15,7 @@ pieces = st.text(st.sampled_from("ab <>&\"'" + OPEN + CLOSE), max_size=60)
 
 
 @given(pieces)
-def test_only_marks_are_added_to_what_was_said(snippet: str) -> None:
+def test_highlighting_adds_only_marks(snippet: str) -> None:
     """Whatever the text holds, also the signs that tell where something was found."""
     created = str(highlight_snippet(snippet))
     without = created.replace("<mark>", "").replace("</mark>", "")
@@ -39,7 +39,7 @@ def test_words_are_found_and_marked(opened: OpenArchive) -> None:
     assert all(re.fullmatch(r"/to/\d+", hit.address) for hit in search_hits)
 
 
-def test_filters_narrow(opened: OpenArchive) -> None:
+def test_filters_limit_the_hits(opened: OpenArchive) -> None:
     """By chat, person, kind, direction, content and date; the form shows what was typed."""
     every = hits(opened, q="the")
     with opened.reading() as archive:
@@ -72,7 +72,7 @@ def test_more_hits_are_a_link_away(opened: OpenArchive) -> None:
     assert len(seen) == len(set(seen)) > 50
 
 
-def test_what_cannot_be_looked_for_is_said(opened: OpenArchive) -> None:
+def test_an_invalid_search_is_reported(opened: OpenArchive) -> None:
     """In words for people, without commands of the terminal."""
     for query in (
         {"q": "-only"},
@@ -89,7 +89,7 @@ def test_what_cannot_be_looked_for_is_said(opened: OpenArchive) -> None:
     assert shown_in(opened, "search").values["hits"] is None
 
 
-def test_hostile_hits_stay_text(hostile_archive: OpenArchive) -> None:
+def test_hostile_hits_are_escaped(hostile_archive: OpenArchive) -> None:
     """Names, chats and what was found."""
     assert hits(hostile_archive, q="evil")
     page = drawn_in(hostile_archive, "search", q="evil")

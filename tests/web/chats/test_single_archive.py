@@ -34,7 +34,7 @@ def enter(client: httpx.Client) -> None:
     assert (response.status_code, response.headers["location"]) == (303, "/")
 
 
-def test_the_address_works_once(client: httpx.Client) -> None:
+def test_the_url_works_once(client: httpx.Client) -> None:
     """For one browser, whose cookie no script reads; nobody else gets in with it."""
     assert client.get("/").status_code == 403
     response = client.get(f"/open/{TOKEN}")
@@ -53,7 +53,7 @@ def test_the_address_works_once(client: httpx.Client) -> None:
         assert other.get("/").status_code == 403
 
 
-def test_looking_ahead_takes_no_turn(client: httpx.Client) -> None:
+def test_prefetching_does_not_use_up_the_url(client: httpx.Client) -> None:
     """Programs that look at addresses before people do leave the one turn to them."""
     assert client.head(f"/open/{TOKEN}").status_code == 204
     assert client.get(f"/open/{TOKEN}", headers={"Sec-Purpose": "prefetch"}).status_code == 204
@@ -61,7 +61,7 @@ def test_looking_ahead_takes_no_turn(client: httpx.Client) -> None:
 
 
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "localhost", "127.0.0.1", ""])
-def test_only_its_own_names_are_answered(client: httpx.Client, host: str) -> None:
+def test_only_its_own_host_names_are_accepted(client: httpx.Client, host: str) -> None:
     """A site that points its own name at this machine learns nothing, cookie or not."""
     enter(client)
     for path in ("/", f"/open/{TOKEN}", "/static/mark.svg"):
@@ -70,14 +70,14 @@ def test_only_its_own_names_are_answered(client: httpx.Client, host: str) -> Non
     assert client.get("/", headers={"Host": f"localhost:{port}"}).status_code == 200
 
 
-def test_nothing_can_be_sent(client: httpx.Client) -> None:
+def test_only_safe_methods_are_accepted(client: httpx.Client) -> None:
     """It only shows."""
     enter(client)
     for method in ("POST", "PUT", "DELETE", "OPTIONS", "PATCH"):
         assert client.request(method, "/").status_code == 405
 
 
-def test_files_come_in_parts_and_run_nothing(client: httpx.Client, archive_file: Path) -> None:
+def test_files_are_served_in_ranges_and_are_inert(client: httpx.Client, archive_file: Path) -> None:
     """With a policy of their own."""
     enter(client)
     digest = kept_files(archive_file)[0][0]

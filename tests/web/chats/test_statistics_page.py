@@ -74,14 +74,14 @@ def test_months_without_messages_are_gaps_and_too_many_are_years(opened: OpenArc
     assert count_by_time(replace(counted, months=())) == []
 
 
-def test_hostile_names_stay_text_in_tables(hostile_archive: OpenArchive) -> None:
+def test_hostile_names_are_escaped_in_tables(hostile_archive: OpenArchive) -> None:
     """Of chats, people and types of files."""
     page = drawn_in(hostile_archive, "statistics")
     assert EVIL not in page
     assert not re.search(r"<[^>]+ on\w+=", page)
 
 
-def test_durations_are_said_as_people_do() -> None:
+def test_durations_are_written_in_words() -> None:
     """In seconds, minutes or hours."""
     assert [format_duration(30), format_duration(600), format_duration(7200)] == ["30 s", "10 min", "2.0 h"]
 

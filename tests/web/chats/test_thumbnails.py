@@ -35,7 +35,7 @@ def opened(data: bytes | None) -> Image.Image:
 
 
 @pytest.mark.parametrize(("size", "small"), [((4000, 3000), (840, 630)), ((1000, 3000), (280, 840))])
-def test_a_photo_is_made_smaller_and_keeps_its_shape(size: tuple[int, int], small: tuple[int, int]) -> None:
+def test_a_photo_is_scaled_and_keeps_its_proportions(size: tuple[int, int], small: tuple[int, int]) -> None:
     """The longest side decides."""
     content = photo(size)
     created = make_thumbnail(content)
@@ -55,7 +55,7 @@ def test_a_photo_is_turned_and_loses_its_metadata() -> None:
 
 
 @pytest.mark.parametrize("mode", ["RGBA", "LA", "P", "L", "CMYK"])
-def test_every_kind_of_pixel_is_understood(mode: str) -> None:
+def test_every_pixel_format_is_decoded(mode: str) -> None:
     """Transparency stays."""
     kind = "JPEG" if mode == "CMYK" else "PNG"
     image = opened(make_thumbnail(photo((2000, 2000), kind, mode, compress_level=0)))
@@ -83,7 +83,7 @@ def bomb() -> bytes:
     [animation(), bomb(), b"", b"GIF89a" + b"x" * 100, photo((2000, 2000))[:5000], b"<svg/>"],
     ids=["moves", "bomb", "nothing", "another format", "cut off", "vector"],
 )
-def test_what_cannot_or_must_not_be_decoded_is_left_alone(content: bytes) -> None:
+def test_unsupported_and_oversized_images_have_no_thumbnail(content: bytes) -> None:
     """The file itself is sent then."""
     assert make_thumbnail(content) is None
 
@@ -139,8 +139,6 @@ def test_a_photo_is_read_and_made_once() -> None:
         (None, 200_000, False),
     ],
 )
-def test_small_copies_are_made_of_photos_that_are_worth_it(
-    content_type: str | None, size: int, *, expected: bool
-) -> None:
+def test_thumbnails_are_made_of_large_photos_only(content_type: str | None, size: int, *, expected: bool) -> None:
     """Small files are fast enough, and huge ones would take too much memory."""
     assert may_have_thumbnail(content_type, size) is expected

@@ -65,7 +65,7 @@ def test_a_form_uploads_one_file_without_a_script(service: Service, ada: httpx.C
 
 
 @pytest.mark.parametrize("case", ["nothing", "no name", "text", "archive", "empty", "cut", "large"])
-def test_a_form_that_is_refused_says_why_and_leaves_nothing(
+def test_a_refused_form_is_reported_and_not_stored(
     service: Service, ada: httpx.Client, plain: bytes, tmp_path: Path, case: str
 ) -> None:
     """No file, no backup, an archive, one that is too large."""
@@ -168,7 +168,7 @@ def test_a_folder_without_a_backup_is_deleted(service: Service, ada: httpx.Clien
     assert stored(service) == []
 
 
-def test_what_the_script_is_refused_is_a_sentence(service: Service, ada: httpx.Client) -> None:
+def test_errors_for_the_script_are_sentences(service: Service, ada: httpx.Client) -> None:
     """It is shown as it is: too much, no files, and what is no list of files."""
     for files, status, words in (
         ([{"path": "x", "size": 13 * MB}], 413, "Your chat backups may have 12 MB in total"),
@@ -188,7 +188,7 @@ def test_what_the_script_is_refused_is_a_sentence(service: Service, ada: httpx.C
     assert ada.post(UPLOADS, json=described, headers=other).status_code == 403
 
 
-def test_nobody_else_adds_to_an_upload(service: Service, ada: httpx.Client, plain: bytes) -> None:
+def test_only_its_user_adds_to_an_upload(service: Service, ada: httpx.Client, plain: bytes) -> None:
     """Not even an administrator; for them there is none."""
     begun = begin(ada, "one", {"one": plain})
     with service.logged_in() as admin:
@@ -198,7 +198,7 @@ def test_nobody_else_adds_to_an_upload(service: Service, ada: httpx.Client, plai
     assert stored(service) == []
 
 
-def test_nothing_of_an_upload_is_logged(
+def test_the_content_of_an_upload_is_not_logged(
     ada: httpx.Client, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """Neither names nor content."""

@@ -48,7 +48,7 @@ def test_findings_lead_to_their_frames(faulty: OpenArchive) -> None:
     assert "Validation results" in drawn_in(faulty, "about")
 
 
-def test_a_good_backup_has_none(tmp_path: Path) -> None:
+def test_a_valid_backup_has_no_findings(tmp_path: Path) -> None:
     """And that is said."""
     with (
         archives.open(tmp_path / "a.db", create=True) as archive,

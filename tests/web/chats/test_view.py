@@ -22,21 +22,21 @@ whole = st.integers(0, 2**63 - 1)
 
 
 @given(whole, whole, whole)
-def test_places_come_back_from_addresses(ms: int, n: int, number: int) -> None:
+def test_positions_round_trip_through_urls(ms: int, n: int, number: int) -> None:
     """Every place a message can have."""
     position = Position(ms, n, number)
     assert parse_position(format_position(position)) == position
 
 
 @given(st.text(max_size=30))
-def test_no_text_is_taken_for_a_place_that_is_none(text: str) -> None:
+def test_an_invalid_position_is_refused(text: str) -> None:
     """It is not found, and nothing else happens."""
     with suppress(PageNotFound):
         assert format_position(parse_position(text)).count(".") == 2
 
 
 @pytest.mark.parametrize("text", ["", "-1", "1e3", "٣", "9" * 30, str(2**63), "1\n"])
-def test_what_is_no_number_is_not_here(text: str) -> None:
+def test_an_invalid_number_is_not_found(text: str) -> None:
     """Among them digits of other scripts, and numbers no database has."""
     with pytest.raises(PageNotFound):
         parse_id(text)

@@ -54,12 +54,12 @@ def test_paths_begin_with_the_folder_that_was_zipped(paths: list[str], expected:
     assert list(zipped_files(io.BytesIO(zip_of(dict.fromkeys(paths, b"x"))))) == expected
 
 
-def test_folders_are_no_files() -> None:
+def test_folders_are_not_files() -> None:
     """Most programs write an entry for each."""
     assert list(zipped_files(io.BytesIO(zip_of({"a/": b"", "a/main": b"x"})))) == ["a/main"]
 
 
-def test_what_is_compressed_too_much_is_refused() -> None:
+def test_an_excessive_compression_ratio_is_refused() -> None:
     """Encrypted files do not compress; zeros unpack to a thousand times their size."""
     zipped_files(io.BytesIO(zip_of({"a/metadata": bytes(1000)}, zipfile.ZIP_DEFLATED)))
     with pytest.raises(OversizedBackup, match="compressed more"):
@@ -87,7 +87,7 @@ def test_too_many_files_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         zipped_files(io.BytesIO(zip_of(dict.fromkeys(("a/1", "a/2", "a/3", "a/4"), b""))))
 
 
-def test_a_list_of_any_size_is_not_read_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_size_of_the_central_directory_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     """The limit is for the list, not for the files."""
     content = zip_of({f"a/{number:06}": b"x" * 100 for number in range(2000)})
     monkeypatch.setattr(zipped_folder, "LARGEST_LIST", 70_000)
@@ -99,7 +99,7 @@ def test_a_list_of_any_size_is_not_read_at_once(monkeypatch: pytest.MonkeyPatch)
         assert main.read() == NOISE
 
 
-def test_a_password_is_refused_in_words() -> None:
+def test_an_encrypted_entry_is_refused_with_a_message() -> None:
     """It would only be noticed when a file is opened."""
     content = bytearray(zip_of({"a/main": b"x"}))
     flags = content.index(b"PK\x01\x02") + 8

@@ -56,16 +56,14 @@ def test_the_head_of_a_pull_request_has_its_number(clients: ServiceClients, git:
 
 
 @pytest.mark.parametrize("version", ["", "x", "1", "999999"])
-def test_what_cannot_be_restored_is_said(
-    clients: ServiceClients, git: Git, ada: httpx.Client, version: str
-) -> None:
+def test_a_failed_restore_is_reported(clients: ServiceClients, git: Git, ada: httpx.Client, version: str) -> None:
     """On the same page."""
     refused = ada.post(f"{AT}/activity/restore", data={"version": version})
     assert refused.status_code == 404
     assert 'role="alert"' in refused.text
 
 
-def test_others_restore_nothing(clients: ServiceClients, git: Git) -> None:
+def test_only_writers_restore_branches(clients: ServiceClients, git: Git) -> None:
     """A visitor is asked to log in, a reader is refused."""
     clients.account("reader")
     assert visitor(clients).post(f"{AT}/activity/restore", data={"version": "1"}).status_code == 303

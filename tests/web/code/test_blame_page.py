@@ -13,7 +13,7 @@ from tests.web.browser import visitor
 AT = "/ada/Notes"
 
 
-def test_each_line_stands_beside_its_commit(clients: ServiceClients, git: Git) -> None:
+def test_each_line_is_shown_beside_its_commit(clients: ServiceClients, git: Git) -> None:
     """Once for lines that came together."""
     (git.folder / "README.md").write_text("# Notes\nnew\nlines\n")
     commit = commit_all(git, "third", "2026-01-02T00:00:00Z")
@@ -27,7 +27,7 @@ def test_each_line_stands_beside_its_commit(clients: ServiceClients, git: Git) -
     assert "2 Jan 2026" in page
 
 
-def test_what_has_no_lines_is_explained(
+def test_a_file_without_lines_has_an_explanation(
     clients: ServiceClients, git: Git, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is not text, too large, or takes too long; and what is no file is not there."""

@@ -24,7 +24,7 @@ def test_a_new_branch_takes_the_change(clients: ServiceClients, git: Git, ada: h
     assert read(clients, "README.md", "feature/x") == b"# Notes\n"
 
 
-def test_a_protected_branch_says_so_before_one_begins(clients: ServiceClients, git: Git) -> None:
+def test_a_protected_branch_is_reported_before_an_edit(clients: ServiceClients, git: Git) -> None:
     """And the form begins with a new branch."""
     clients.account("writer")
     clients.admin.put("/repos/ada/Notes/collaborators/writer", json={"permission": "write"})
@@ -40,7 +40,7 @@ def test_a_protected_branch_says_so_before_one_begins(clients: ServiceClients, g
     assert "is protected" not in writer.get(f"{AT}/_new/feature/x").text
 
 
-def test_only_writers_write(clients: ServiceClients, git: Git) -> None:
+def test_only_writers_change_files(clients: ServiceClients, git: Git) -> None:
     """A stranger is asked to log in and comes back, a reader is told no; what is private is not there."""
     clients.account("reader")
     for form in ("_new/main", "_edit/main/README.md", "_delete/main/README.md", "_upload/main"):

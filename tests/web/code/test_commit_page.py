@@ -39,7 +39,7 @@ def test_a_commit_is_shown_with_its_lines(clients: ServiceClients, git: Git) -> 
         assert words in page, words
 
 
-def test_the_first_commit_brings_everything(clients: ServiceClients, git: Git) -> None:
+def test_the_first_commit_shows_every_file(clients: ServiceClients, git: Git) -> None:
     """There is nothing before it."""
     first = git("rev-list", "--max-parents=0", "main")
     page = visitor(clients).get(f"{AT}/commit/{first[:8]}").text
@@ -47,7 +47,7 @@ def test_the_first_commit_brings_everything(clients: ServiceClients, git: Git) -
     assert "Parent" not in page
 
 
-def test_a_merge_is_told_as_what_it_brought(clients: ServiceClients, git: Git) -> None:
+def test_a_merge_shows_the_changes_to_its_first_parent(clients: ServiceClients, git: Git) -> None:
     """Against the first of its parents."""
     git("checkout", "-q", "feature/x")
     (git.folder / "side.txt").write_text("side\n")
@@ -61,7 +61,7 @@ def test_a_merge_is_told_as_what_it_brought(clients: ServiceClients, git: Git) -
     assert "+ side" in page
 
 
-def test_what_is_no_commit_is_not_there(clients: ServiceClients, git: Git, ada: httpx.Client) -> None:
+def test_an_unknown_commit_is_not_found(clients: ServiceClients, git: Git, ada: httpx.Client) -> None:
     """Neither a tree, nor a name, nor an id nobody has."""
     for name in (git("rev-parse", "HEAD^{tree}"), "main", "e" * 40, "abc", "HEAD"):
         assert ada.get(f"{AT}/commit/{name}").status_code == 404

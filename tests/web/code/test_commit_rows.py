@@ -9,7 +9,7 @@ from tests.web.browser import visitor
 from tests.web.code.test_history_page import AT
 
 
-def test_people_who_hide_are_not_pointed_out(clients: ServiceClients, git: Git) -> None:
+def test_private_users_are_not_linked(clients: ServiceClients, git: Git) -> None:
     """A private account behind an address is shown as the commit says it."""
     clients.admin.patch("/admin/users/ada", json={"source_id": 0, "login_name": "ada", "visibility": "private"})
     page = visitor(clients).get(f"{AT}/commits/branch/main")

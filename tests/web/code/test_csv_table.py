@@ -21,7 +21,7 @@ def table_of(text: str, name: str = "a.csv", first: int = 1) -> CsvTable:
 
 
 @given(st.lists(st.lists(words, min_size=2, max_size=5), min_size=1, max_size=8))
-def test_what_a_program_wrote_is_read(rows: list[list[str]]) -> None:
+def test_written_csv_is_parsed(rows: list[list[str]]) -> None:
     """Quotes, line breaks and delimiters in cells included; short rows have empty cells."""
     file = io.StringIO(newline="")
     csv.writer(file).writerows(rows)
@@ -49,7 +49,7 @@ def test_the_delimiter_is_the_one_of_the_header(name: str, text: str, rows: list
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "only words\nand more\n", 'a,b\n1,"' + "x" * 200_000])
-def test_what_is_no_table_is_shown_as_text(text: str) -> None:
+def test_an_invalid_table_is_shown_as_text(text: str) -> None:
     """One column, nothing at all, and a cell that never ends."""
     assert read_table("a.csv", text, 1) is None
 

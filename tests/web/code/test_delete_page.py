@@ -28,7 +28,9 @@ def test_a_file_is_deleted_when_it_is_still_the_same(clients: ServiceClients, gi
     assert clients.anonymous.get("/repos/ada/Notes/commits").json()[0]["commit"]["message"] == "Away\n"
 
 
-def test_a_link_and_a_last_file_of_a_folder_can_go(clients: ServiceClients, git: Git, ada: httpx.Client) -> None:
+def test_a_link_and_the_last_file_of_a_folder_can_be_deleted(
+    clients: ServiceClients, git: Git, ada: httpx.Client
+) -> None:
     """A directory, a submodule or nothing cannot."""
     for path in ("link", "dir/sub/file.txt"):
         sha = field(ada.get(f"{AT}/_delete/main/{path}").text, "sha")
@@ -38,7 +40,9 @@ def test_a_link_and_a_last_file_of_a_folder_can_go(clients: ServiceClients, git:
         assert ada.post(f"{AT}/_delete/main/{path}", data={"sha": "0" * 40}).status_code == 404
 
 
-def test_a_file_whose_name_is_no_text_can_go(clients: ServiceClients, git: Git, ada: httpx.Client) -> None:
+def test_a_file_whose_name_is_not_utf8_can_be_deleted(
+    clients: ServiceClients, git: Git, ada: httpx.Client
+) -> None:
     """Its address carries the bytes, as the page that shows it does."""
     path = f"{git.folder}/caf".encode() + b"\xe9"
     Path(os.fsdecode(path)).write_text("latin\n")

@@ -11,7 +11,7 @@ from tests.web.browser import visitor
 from tests.web.code.test_commit_page import AT, pushed
 
 
-def test_a_page_has_room_for_so_much(clients: ServiceClients, git: Git) -> None:
+def test_the_size_of_a_page_is_limited(clients: ServiceClients, git: Git) -> None:
     """The rest is shown file by file, and no page is larger than promised."""
     (git.folder / "a-long.txt").write_text("".join(f"line {number}\n" for number in range(3000)))
     (git.folder / "b-wide.txt").write_text("y" * 100_000)

@@ -35,7 +35,7 @@ def read(clients: ServiceClients, path: str, ref: str = "main") -> bytes:
     return clients.open("").get(f"{AT}/raw/branch/{ref}/{path}").content
 
 
-def test_a_file_is_made_changed_and_moved(clients: ServiceClients, git: Git, ada: httpx.Client) -> None:
+def test_a_file_is_created_changed_and_moved(clients: ServiceClients, git: Git, ada: httpx.Client) -> None:
     """Each in one commit that says so, with the lines as the file has them."""
     form = ada.get(f"{AT}/_new/main/dir?path=a")
     assert field(form.text, "path") == "dir/a"
@@ -64,7 +64,7 @@ def test_a_file_is_made_changed_and_moved(clients: ServiceClients, git: Git, ada
     assert "File moved.txt saved." in ada.get(moved.headers["location"]).text
 
 
-def test_a_file_keeps_how_its_lines_end(clients: ServiceClients, git: Git, ada: httpx.Client) -> None:
+def test_a_file_keeps_its_line_endings(clients: ServiceClients, git: Git, ada: httpx.Client) -> None:
     """A form does not turn one kind into the other."""
     (git.folder / "dos.txt").write_bytes(b"a\r\nb\r\n")
     commit_all(git, "dos")
@@ -75,7 +75,7 @@ def test_a_file_keeps_how_its_lines_end(clients: ServiceClients, git: Git, ada: 
     assert read(clients, "dos.txt") == b"a\r\nc\r\n"
 
 
-def test_whoever_was_slower_loses_nothing(clients: ServiceClients, git: Git, ada: httpx.Client) -> None:
+def test_a_conflicting_edit_keeps_the_typed_text(clients: ServiceClients, git: Git, ada: httpx.Client) -> None:
     """They see what changed, keep their text, and choose: a new branch, replacing, or starting over."""
     page = ada.get(f"{AT}/_edit/main/README.md").text
     mine = {"path": "README.md", "content": "# Mine <b>\n", "sha": field(page, "sha"), "message": "Mine"}
@@ -99,7 +99,7 @@ def test_whoever_was_slower_loses_nothing(clients: ServiceClients, git: Git, ada
     assert read(clients, "README.md") == b"# Mine <b>\n"
 
 
-def test_a_file_that_went_away_can_be_made_again(clients: ServiceClients, git: Git, ada: httpx.Client) -> None:
+def test_a_deleted_file_can_be_created_again(clients: ServiceClients, git: Git, ada: httpx.Client) -> None:
     """Somebody deleted it while it was being changed."""
     page = ada.get(f"{AT}/_edit/main/README.md").text
     mine = {"path": "README.md", "content": "# Mine\n", "sha": field(page, "sha"), "target": "here"}
@@ -124,7 +124,7 @@ def test_a_first_file_can_be_written_here(clients: ServiceClients) -> None:
     assert ada.get(f"{AT}/_new/other").status_code == 404
 
 
-def test_what_cannot_be_is_refused_with_the_text_kept(
+def test_an_invalid_edit_is_refused_and_keeps_the_typed_text(
     clients: ServiceClients, git: Git, ada: httpx.Client
 ) -> None:
     """Paths no file can have, and those where one is."""
@@ -136,7 +136,7 @@ def test_what_cannot_be_is_refused_with_the_text_kept(
     assert with_nul.status_code == 422
 
 
-def test_what_is_no_text_is_not_changed_in_a_form(
+def test_binary_files_cannot_be_edited(
     clients: ServiceClients, git: Git, ada: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A large file, bytes, a pointer: each with another way; a directory or nothing is not there."""

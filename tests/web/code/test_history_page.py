@@ -10,7 +10,7 @@ from tests.web.browser import visitor
 AT = "/ada/Notes"
 
 
-def test_a_history_is_told_day_by_day(clients: ServiceClients, git: Git) -> None:
+def test_commits_are_grouped_by_day(clients: ServiceClients, git: Git) -> None:
     """Newest first, with the people who are known here."""
     page = visitor(clients).get(f"{AT}/commits/branch/main").text
     assert page.index("2 January 2025") < page.index("6 May 2024")

@@ -53,12 +53,12 @@ def test_a_ref_and_a_path_are_told_apart(repo: Repo, kind: str, joined: str, ref
         ("other", "main"),
     ],
 )
-def test_what_names_nothing_is_not_there(repo: Repo, kind: str, joined: str) -> None:
+def test_an_unknown_ref_is_not_found(repo: Repo, kind: str, joined: str) -> None:
     """Neither a ref of another kind, nor a path nothing can have."""
     assert find_location(repo, "/o/r", kind, joined) is None
 
 
-def test_addresses_hold_any_name(repo: Repo) -> None:
+def test_urls_can_contain_any_name(repo: Repo) -> None:
     """Quoted so that nothing in a name says anything about the address."""
     spot = CodeLocation("/o/r", repo, "branch", "a?b#c%", "f" * 40, b'x"<y>/\xff?')
     assert spot.address("src") == "/o/r/src/branch/a%3Fb%23c%25/x%22%3Cy%3E/%FF%3F"

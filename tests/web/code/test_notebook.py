@@ -133,7 +133,7 @@ def test_html_goes_through_the_sanitiser() -> None:
 
 
 @pytest.mark.parametrize("value", [None, 5, {"a": 1}, [1], "", " \n"])
-def test_what_is_no_text_is_not_shown(value: object) -> None:
+def test_output_that_is_not_text_is_not_shown(value: object) -> None:
     """A value of another type, or nothing."""
     assert outputs(data(text_plain=value)) == []
     assert outputs(data(text_html=value, image_png=value, text_plain="here")) == [CellOutput(text="here")]
@@ -157,7 +157,7 @@ def test_what_is_no_text_is_not_shown(value: object) -> None:
         b'{"nbformat": 4, "cells": [{"cell_type": "\xff"}]}',
     ],
 )
-def test_what_is_no_notebook_is_none(content: bytes) -> None:
+def test_an_invalid_notebook_is_not_rendered(content: bytes) -> None:
     """Broken JSON, an older format, other types, and nesting without end."""
     assert read_notebook(content, "blob", NOWHERE) is None
 

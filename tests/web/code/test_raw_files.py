@@ -22,7 +22,7 @@ def git(clients: ServiceClients, tmp_path: Path) -> Git:
     return make_files(clients, tmp_path)
 
 
-def test_every_address_in_an_answer_works(clients: ServiceClients, git: Git) -> None:
+def test_every_url_in_an_api_response_works(clients: ServiceClients, git: Git) -> None:
     """Whatever the ref is."""
     site = clients.open("")
     for ref in ("main", "feature/x", "v1.0", git("rev-parse", "v1.0")):
@@ -43,7 +43,7 @@ def test_every_address_in_an_answer_works(clients: ServiceClients, git: Git) -> 
     assert "second" in response.text
 
 
-def test_bytes_are_those_of_the_api(clients: ServiceClients, git: Git) -> None:
+def test_content_equals_that_of_the_api(clients: ServiceClients, git: Git) -> None:
     """With the same headers, in parts, and not again when they are known."""
     site = clients.open("")
     response, other = site.get(f"{AT}/raw/branch/main/run"), clients.anonymous.get("/repos/ada/Notes/raw/run")
@@ -58,7 +58,7 @@ def test_bytes_are_those_of_the_api(clients: ServiceClients, git: Git) -> None:
     assert site.head(f"{AT}/raw/branch/main/run").headers["content-length"] == response.headers["content-length"]
 
 
-def test_large_files_are_followed(clients: ServiceClients, git: Git) -> None:
+def test_lfs_pointers_are_resolved(clients: ServiceClients, git: Git) -> None:
     """Below `media`, not below `raw`."""
     clients.open("/ada/Notes.git/info/lfs", "ada").put(f"/objects/{OID}/{len(LARGE)}", content=LARGE)
     site = clients.open("")
@@ -66,7 +66,7 @@ def test_large_files_are_followed(clients: ServiceClients, git: Git) -> None:
     assert site.get(f"{AT}/raw/branch/main/large.bin").content != LARGE
 
 
-def test_nothing_is_run_and_everything_is_escaped(clients: ServiceClients, git: Git) -> None:
+def test_files_are_inert_and_names_are_escaped(clients: ServiceClients, git: Git) -> None:
     """Names, contents and messages are text."""
     evil = "<script>alert(1)</script>"
     (git.folder / "<b>.html").write_text(evil)
@@ -82,7 +82,7 @@ def test_nothing_is_run_and_everything_is_escaped(clients: ServiceClients, git: 
     assert "&lt;script&gt;" in site.get(f"{AT}/src/branch/main/%3Cb%3E.html").text
 
 
-def test_what_is_not_there_is_not_found(clients: ServiceClients, git: Git) -> None:
+def test_an_unknown_file_is_not_found(clients: ServiceClients, git: Git) -> None:
     """A page for people, JSON for programs."""
     site = clients.open("")
     for path in (

@@ -67,7 +67,7 @@ def test_relative_addresses_lead_into_the_same_tree(tmp_path: Path) -> None:
         b"<base href=//evil>",
     ],
 )
-def test_nothing_in_it_runs(tmp_path: Path, text: bytes) -> None:
+def test_a_readme_is_sanitized(tmp_path: Path, text: bytes) -> None:
     """No script, no handler, no form, no style, and no id of ours is taken."""
     readme = shown(tmp_path, {"README.md": text})
     assert readme is not None
@@ -88,14 +88,14 @@ def test_nothing_in_it_runs(tmp_path: Path, text: bytes) -> None:
 
 
 @pytest.mark.parametrize("text", [b">" * 20_000, b"[" * 20_000, b"*a " * 20_000, b"<div>" * 20_000, b"- " * 9_000])
-def test_deep_nesting_ends(tmp_path: Path, text: bytes) -> None:
+def test_deep_nesting_is_limited(tmp_path: Path, text: bytes) -> None:
     """Whatever is nested how deep, a page comes of it."""
     readme = shown(tmp_path, {"README.md": text})
     assert readme is not None
     assert len(str(readme.html)) < 600_000
 
 
-def test_footnotes_lead_there_and_back(tmp_path: Path) -> None:
+def test_footnotes_link_in_both_directions(tmp_path: Path) -> None:
     """Under names of their own, so that they cannot be taken for anything else on the page."""
     readme = shown(tmp_path, {"README.md": b"High[^a] and low[^a].\n\n[^a]: as the <b>gauge</b> says\n"})
     assert readme is not None

@@ -54,7 +54,7 @@ def seen(app: App, ship: Repository, user: Account | None) -> list[str]:
     return [recent_push.address for recent_push in recent_pushes(request, target, open_latest(app, target))]
 
 
-def test_a_branch_is_offered_to_who_pushed_it(app: App, ship: Repository, people: list[Account]) -> None:
+def test_a_branch_is_offered_to_the_user_who_pushed_it(app: App, ship: Repository, people: list[Account]) -> None:
     """To nobody else, and not the default branch."""
     ada, bob = people
     push(app, ship, ada, "fix#1")

@@ -36,7 +36,7 @@ def test_branches_and_tags_are_listed(clients: ServiceClients, git: Git, monkeyp
     assert "Page 2 of 2" in site.get(f"{AT}/branches?page=2").text
 
 
-def test_a_writer_makes_and_deletes_branches(clients: ServiceClients, git: Git, ada: httpx.Client) -> None:
+def test_a_writer_creates_and_deletes_branches(clients: ServiceClients, git: Git, ada: httpx.Client) -> None:
     """With the words of the API when it cannot be."""
     response = ada.post(f"{AT}/branches", data={"name": "fix/it", "start": "v1.0"})
     assert (response.status_code, response.headers["location"]) == (303, f"{AT}/src/branch/fix/it")
@@ -61,7 +61,7 @@ def test_a_branch_needs_a_commit_to_start_at(clients: ServiceClients, git: Git, 
     assert "New branch" not in empty.text
 
 
-def test_others_do_not(clients: ServiceClients, git: Git) -> None:
+def test_others_do_not_change_branches(clients: ServiceClients, git: Git) -> None:
     """A stranger is asked to log in, a reader is refused."""
     clients.account("reader")
     response = visitor(clients).post(f"{AT}/branches", data={"name": "x"})
@@ -71,7 +71,7 @@ def test_others_do_not(clients: ServiceClients, git: Git) -> None:
     assert clients.anonymous.get("/repos/ada/Notes/branches/x").status_code == 404
 
 
-def test_a_name_that_is_no_text_is_listed_by_its_commit(clients: ServiceClients, git: Git) -> None:
+def test_a_name_that_is_not_utf8_is_linked_by_its_commit(clients: ServiceClients, git: Git) -> None:
     """Git allows it, and an address cannot hold it."""
     commit = git("rev-parse", "main")
     git("push", "-q", "origin", "main:refs/heads/odd-\udcff")

@@ -25,7 +25,7 @@ def links(page: str) -> list[str]:
     return [unescape(item) for item in re.findall(r'<a [^>]*?href="?([^" >]+)', page)]
 
 
-def test_the_first_page_shows_what_is_there(clients: ServiceClients, git: Git) -> None:
+def test_the_first_page_shows_the_files(clients: ServiceClients, git: Git) -> None:
     """Files with who touched them last, how to clone, the branches, and the introduction."""
     page = visitor(clients).get(AT)
     assert page.status_code == 200
@@ -46,7 +46,7 @@ def test_the_first_page_shows_what_is_there(clients: ServiceClients, git: Git) -
     assert len(page.content) < 200_000
 
 
-def test_every_link_of_a_page_leads_somewhere(clients: ServiceClients, git: Git, ada: httpx.Client) -> None:
+def test_every_link_of_a_page_works(clients: ServiceClients, git: Git, ada: httpx.Client) -> None:
     """For its owner, who sees all buttons."""
     seen: set[str] = set()
     for page in (
@@ -118,9 +118,7 @@ def test_what_is_not_text_is_shown_as_what_it_is(clients: ServiceClients, git: G
     assert site.get(f"{AT}/src/tag/v2.0/lib").status_code == 404
 
 
-def test_a_large_file_is_shown_through_its_pointer_and_nothing_as_nothing(
-    clients: ServiceClients, git: Git
-) -> None:
+def test_an_lfs_object_is_shown_through_its_pointer(clients: ServiceClients, git: Git) -> None:
     """Or is said to be missing, when only the pointer was pushed."""
     site = visitor(clients)
     missing = site.get(f"{AT}/src/branch/main/large.bin").text
@@ -178,7 +176,7 @@ def test_only_writers_see_how_to_write(clients: ServiceClients, git: Git) -> Non
     assert ">Edit</a>" not in visitor(clients, "writer").get(page).text
 
 
-def test_whoever_may_not_see_the_code_is_led_to_the_issues(clients: ServiceClients) -> None:
+def test_users_without_access_to_code_are_redirected_to_issues(clients: ServiceClients) -> None:
     """Or finds nothing at all."""
     clients.account("clerk")
     clients.account("stranger")
@@ -195,7 +193,7 @@ def test_whoever_may_not_see_the_code_is_led_to_the_issues(clients: ServiceClien
     assert visitor(clients).get("/tidewater/plans").status_code == 404
 
 
-def test_names_and_texts_stay_what_they_are(clients: ServiceClients, tmp_path: Path) -> None:
+def test_names_and_texts_are_escaped(clients: ServiceClients, tmp_path: Path) -> None:
     """Whatever a repository calls its files, branches and people: no markup of theirs, and every link works."""
     git = make_hostile(clients, tmp_path)
     site, root = visitor(clients, "ada"), "/ada/hostile"
@@ -229,7 +227,7 @@ def test_names_and_texts_stay_what_they_are(clients: ServiceClients, tmp_path: P
         assert site.get(link).status_code == 200, link
 
 
-def test_a_page_asks_the_database_a_few_times(
+def test_the_number_of_queries_of_a_page_is_bounded(
     clients: ServiceClients, git: Git, ada: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However many files there are."""

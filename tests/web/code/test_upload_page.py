@@ -36,7 +36,7 @@ def test_several_files_come_in_one_commit(clients: ServiceClients, git: Git, ada
     assert commits[0]["commit"]["message"] == "Upload 3 files\n"
 
 
-def test_what_cannot_be_uploaded_is_refused(clients: ServiceClients, git: Git, ada: httpx.Client) -> None:
+def test_an_invalid_upload_is_refused(clients: ServiceClients, git: Git, ada: httpx.Client) -> None:
     """Nothing, too much, or to where no file can be; and the same name twice."""
     nothing = ada.post(f"{AT}/_upload/main", data={"folder": "x"}, files=[("files", ("", b""))])
     assert nothing.status_code == 422
@@ -57,7 +57,7 @@ def test_what_cannot_be_uploaded_is_refused(clients: ServiceClients, git: Git, a
     assert visitor(clients).post(f"{AT}/_upload/main", files=many[:1]).status_code == 303
 
 
-def test_a_backup_in_the_clear_is_warned_of_before_everybody_can_read_it(
+def test_uploading_a_plain_backup_to_a_public_repository_shows_a_warning(
     clients: ServiceClients, git: Git, ada: httpx.Client, tmp_path: Path
 ) -> None:
     """In a public repository, unless one insists; an encrypted one, and a private repository, need no warning."""

@@ -219,7 +219,7 @@ def test_a_card_is_moved_to_a_label(harbour: Harbour) -> None:
     assert names() == ["status/later"]
 
 
-def test_only_who_may_write_moves_cards(harbour: Harbour) -> None:
+def test_only_writers_move_cards(harbour: Harbour) -> None:
     """Others see no forms; a private repository is not there, and an archived one is not changed."""
     harbour.issue("Gauge", author="eve")
     season = milestone(harbour, "Season")

@@ -10,7 +10,7 @@ from holdfast.web.issues.choices import as_ids, end_of_day
 from tests.web.issues.conftest import AT, Harbour
 
 
-def test_numbers_are_read_and_everything_else_is_left_out() -> None:
+def test_numbers_are_parsed_and_other_values_are_ignored() -> None:
     """Also what only looks like one."""
     assert as_ids(["3", "", "x", "-1", "٣", "9" * 40, "007"]) == [3, 7]
 

@@ -66,7 +66,7 @@ def test_a_writer_adds_and_removes_on_both_sides(harbour: Harbour) -> None:
     assert "Search by title" in bob.get(f"{ADD}/add").text
 
 
-def test_refusals_are_explained(harbour: Harbour) -> None:
+def test_errors_are_explained(harbour: Harbour) -> None:
     """Circles with the way around, and what cannot be seen like what is not there."""
     gauge, lantern, rope = (harbour.issue(title) for title in ("Gauge", "Lantern", "Rope"))
     harbour.issue("Private matter", secret=True)
@@ -87,7 +87,7 @@ def test_refusals_are_explained(harbour: Harbour) -> None:
     assert titles(harbour.browser("ada").get(f"{ADD}/add?q=private")) == ["Private matter"]
 
 
-def test_who_may_not_write_changes_nothing(harbour: Harbour) -> None:
+def test_only_writers_change_dependencies(harbour: Harbour) -> None:
     """Nor where dependencies are switched off."""
     gauge, lantern = harbour.issue("Gauge"), harbour.issue("Lantern")
     relate(harbour.clients.database, [(gauge.id, lantern.id)])

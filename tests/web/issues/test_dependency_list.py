@@ -29,7 +29,7 @@ def test_every_dependency_can_be_reached_page_by_page(harbour: Harbour) -> None:
     assert "Other" in text
 
 
-def test_the_list_tells_no_more_than_the_issue_does(harbour: Harbour) -> None:
+def test_the_list_hides_what_the_issue_hides(harbour: Harbour) -> None:
     """A blocker one cannot read has no title, and what is blocked where one cannot read is left out."""
     gauge, secret = harbour.issue("Gauge"), harbour.issue("Private matter", secret=True)
     other = harbour.issue("Second private matter", secret=True)

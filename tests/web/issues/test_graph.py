@@ -20,7 +20,7 @@ def drawing(text: str) -> ET.Element:
     return ET.fromstring(hits[0].replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1))
 
 
-def test_the_graph_is_drawn_and_told(harbour: Harbour) -> None:
+def test_the_graph_has_a_drawing_and_a_list(harbour: Harbour) -> None:
     """Nodes are links with their state in words and shape; one that cannot be seen is only that."""
     gauge, lantern, hostile = (harbour.issue(title) for title in ("Gauge", "Lantern", HOSTILE))
     secret = harbour.issue("Private matter", secret=True)
@@ -81,7 +81,7 @@ def test_of_a_very_large_graph_a_part_is_drawn(harbour: Harbour) -> None:
     drawing(response.text)
 
 
-def test_an_issue_alone_has_no_drawing(harbour: Harbour) -> None:
+def test_an_issue_without_dependencies_has_no_drawing(harbour: Harbour) -> None:
     """But a way to change that, and one that cannot be seen has no page."""
     harbour.issue("Gauge")
     harbour.issue("Private matter", secret=True)

@@ -48,14 +48,14 @@ def test_lines_that_can_be_drawn_without_crossing_are() -> None:
         assert layout.heights[one] == layout.heights[other]
 
 
-def test_what_blocks_late_stands_close_to_what_it_blocks() -> None:
+def test_a_blocker_is_placed_close_to_the_issue_it_blocks() -> None:
     """Not at the far left, where everything without a blocker could stand."""
     layout = compute_layout(5, [(0, 1), (1, 2), (2, 3), (4, 3)], size=SIZE, helper_size=HELPER)
     assert layout.columns == [0, 1, 2, 3, 2]
 
 
 @pytest.mark.parametrize("step", [1, 7])
-def test_a_graph_too_dense_for_helpers_is_laid_out_all_the_same(step: int) -> None:
+def test_a_graph_too_dense_for_virtual_nodes_is_laid_out(step: int) -> None:
     """Its long lines run straight."""
     count = 130
     edges = [(item, other) for item in range(count) for other in range(item + 1, count, step)]

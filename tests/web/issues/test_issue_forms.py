@@ -14,7 +14,7 @@ from tests.web.issues.conftest import AT, Harbour
 ONE = f"{AT}/issues/1"
 
 
-def test_a_writer_changes_everything(harbour: Harbour) -> None:
+def test_a_writer_changes_every_field(harbour: Harbour) -> None:
     """And each change shows, and can be taken back."""
     database, ship = harbour.clients.database, harbour.ship
     gauge = harbour.issue("Gauge", author="eve")
@@ -59,7 +59,7 @@ def test_a_writer_changes_everything(harbour: Harbour) -> None:
 
 
 @pytest.mark.parametrize("part", ["labels", "assignees", "assign-me", "milestone", "deadline", "lock", "delete"])
-def test_others_change_none_of_that(harbour: Harbour, part: str) -> None:
+def test_other_users_change_no_field(harbour: Harbour, part: str) -> None:
     """Also the author of an issue who may not write."""
     harbour.issue("Gauge", author="eve")
     harbour.issue("Private matter", secret=True)
@@ -73,7 +73,7 @@ def test_others_change_none_of_that(harbour: Harbour, part: str) -> None:
     assert not now.is_locked
 
 
-def test_closing_what_is_blocked_is_refused_and_explained(harbour: Harbour) -> None:
+def test_closing_a_blocked_issue_is_refused_with_an_explanation(harbour: Harbour) -> None:
     """With links to what has to be closed first; a comment that came along is kept."""
     gauge, lantern, rope = (harbour.issue(title) for title in ("Gauge", "Lantern", "Rope"))
     hidden = harbour.issue("Private matter", secret=True)
@@ -94,7 +94,7 @@ def test_closing_what_is_blocked_is_refused_and_explained(harbour: Harbour) -> N
     assert (now.is_closed, now.comment_count) == (False, 0)
 
 
-def test_the_author_edits_the_words(harbour: Harbour) -> None:
+def test_the_author_edits_title_and_text(harbour: Harbour) -> None:
     """With a preview, and nothing lost when it is refused."""
     harbour.issue("Gauge", "old", author="eve")
     eve = harbour.browser("eve")
@@ -116,7 +116,7 @@ def test_the_author_edits_the_words(harbour: Harbour) -> None:
     assert eve.post(f"{AT}/issues/3/edit", data={"title": "Mine"}).status_code == 404
 
 
-def test_two_people_do_not_write_over_each_other(harbour: Harbour) -> None:
+def test_concurrent_edits_do_not_overwrite_each_other(harbour: Harbour) -> None:
     """Who comes second sees the other's words and decides."""
     harbour.issue("Gauge", "first")
     ada, bob = harbour.browser("ada"), harbour.browser("bob")
@@ -130,7 +130,7 @@ def test_two_people_do_not_write_over_each_other(harbour: Harbour) -> None:
     assert bob.post(f"{ONE}/edit", data={"title": "Gauge", "body": "Both", "version": newer}).status_code == 303
 
 
-def test_who_administers_deletes(harbour: Harbour) -> None:
+def test_administrators_delete_issues(harbour: Harbour) -> None:
     """For good."""
     harbour.issue("Gauge")
     assert harbour.browser("bob").post(f"{ONE}/delete").status_code == 403

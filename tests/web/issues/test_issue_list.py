@@ -20,7 +20,7 @@ def titles(response: httpx.Response) -> list[str]:
     return re.findall(r'<a class="title"[^>]*><bdi>(.*?)</bdi>', response.text)
 
 
-def test_filters_narrow_the_list_and_links_widen_it(harbour: Harbour) -> None:
+def test_filters_limit_the_list_and_links_remove_them(harbour: Harbour) -> None:
     """By state, words, label, milestone, people, kind and whether something can be begun."""
     database, ship, people = harbour.clients.database, harbour.ship, harbour.people
     for title in ("Gauge", "Lantern", "Rope", "Done"):
@@ -100,7 +100,7 @@ def test_filters_narrow_the_list_and_links_widen_it(harbour: Harbour) -> None:
     assert browser.get(f"{AT}/issues?type=pulls&sort=oldest").headers["location"] == f"{AT}/pulls?sort=oldest"
 
 
-def test_who_may_not_read_issues_sees_none(harbour: Harbour) -> None:
+def test_listing_issues_requires_read_access(harbour: Harbour) -> None:
     """A private repository is not there, and a hostile title is only words."""
     harbour.issue("Private matter", secret=True)
     harbour.issue(HOSTILE)

@@ -44,7 +44,7 @@ def test_people_see_the_controls_they_may_use(harbour: Harbour) -> None:
     assert "Close issue" not in harbour.browser("eve").get(f"{AT}/issues/2").text
 
 
-def test_what_is_not_there_or_not_to_be_seen_is_not_found(harbour: Harbour) -> None:
+def test_missing_and_unreadable_issues_are_not_found(harbour: Harbour) -> None:
     """With the same page."""
     harbour.issue("Private matter", secret=True)
     stranger = harbour.browser("eve")
@@ -54,7 +54,7 @@ def test_what_is_not_there_or_not_to_be_seen_is_not_found(harbour: Harbour) -> N
         assert "Page not found" in response.text
 
 
-def test_the_side_says_everything_about_it(harbour: Harbour) -> None:
+def test_the_sidebar_shows_every_field(harbour: Harbour) -> None:
     """Labels, people, milestone, date and both sides of its dependencies, hidden ones as hidden."""
     database, ship, people = harbour.clients.database, harbour.ship, harbour.people
     gauge, lantern, rope = (harbour.issue(title) for title in ("Gauge", "Lantern", "Rope"))
@@ -178,7 +178,7 @@ def test_a_comment_is_found_on_its_page_of_the_timeline(harbour: Harbour) -> Non
         assert (response.status_code, "Page 1 of 2" in response.text) == (200, True), wrong
 
 
-def test_an_archived_repository_is_only_read(harbour: Harbour) -> None:
+def test_an_archived_repository_is_read_only(harbour: Harbour) -> None:
     """Its issues say so."""
     harbour.issue("Gauge")
     harbour.clients.admin.patch("/repos/ada/ship", json={"archived": True})

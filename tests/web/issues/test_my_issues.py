@@ -10,7 +10,7 @@ from tests.web.issues.conftest import Harbour
 from tests.web.issues.test_issue_list import titles
 
 
-def test_everybody_sees_their_own(harbour: Harbour) -> None:
+def test_users_see_their_own_issues(harbour: Harbour) -> None:
     """Opened by them, assigned to them or naming them, in every repository they can read, and nowhere else."""
     gauge = harbour.issue("Gauge", "for @bob", author="eve")
     assignees.add_assignees(
@@ -72,7 +72,7 @@ def test_pull_requests_to_review_have_a_tab(harbour: Harbour) -> None:
         assert query.replace("@me", "bob") in response.text
 
 
-def test_few_queries_are_asked(harbour: Harbour, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_number_of_queries_is_bounded(harbour: Harbour, monkeypatch: pytest.MonkeyPatch) -> None:
     """However many issues there are, in however many repositories."""
     database, ada = harbour.clients.database, harbour.people["ada"]
     browser = harbour.browser("ada")
@@ -89,7 +89,7 @@ def test_few_queries_are_asked(harbour: Harbour, monkeypatch: pytest.MonkeyPatch
     assert queries() == few <= 10
 
 
-def test_who_is_not_logged_in_is_asked_to(harbour: Harbour) -> None:
+def test_visitors_are_asked_to_log_in(harbour: Harbour) -> None:
     """And comes back here."""
     response = harbour.browser().get("/-/issues?about=created")
     assert response.status_code == 303

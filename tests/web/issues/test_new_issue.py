@@ -9,7 +9,7 @@ from tests.web.issues.conftest import AT, Harbour
 NEW = f"{AT}/issues/new"
 
 
-def test_a_reader_opens_an_issue_and_a_writer_says_more(harbour: Harbour) -> None:
+def test_a_reader_opens_an_issue_and_a_writer_sets_more_fields(harbour: Harbour) -> None:
     """What only writers see is left out for others, whatever they send."""
     database, ship = harbour.clients.database, harbour.ship
     bug = add_label(database, ship, "bug", "ff0000")
@@ -36,7 +36,7 @@ def test_a_reader_opens_an_issue_and_a_writer_says_more(harbour: Harbour) -> Non
         assert bool(issue.milestone_id and issue.due_at and parts.labels and parts.assignees) == writes
 
 
-def test_what_was_typed_is_not_lost(harbour: Harbour) -> None:
+def test_a_refused_form_keeps_the_typed_text(harbour: Harbour) -> None:
     """When it is refused, and when it is looked at first."""
     browser = harbour.browser("bob")
     refused = browser.post(NEW, data={"title": " ", "body": "Long <text>"})
@@ -55,7 +55,7 @@ def test_what_was_typed_is_not_lost(harbour: Harbour) -> None:
     assert harbour.clients.admin.get("/repos/ada/ship/issues?state=all").json() == []
 
 
-def test_who_may_not_read_may_not_open(harbour: Harbour) -> None:
+def test_opening_an_issue_requires_read_access(harbour: Harbour) -> None:
     """Nobody known is asked to log in first, and a private repository is not there."""
     assert harbour.browser().get(NEW).headers["location"].startswith("/login?next=")
     assert harbour.browser().post(NEW, data={"title": "x"}).status_code == 303

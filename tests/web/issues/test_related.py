@@ -5,7 +5,7 @@ from holdfast.web.issues.related import RelatedIssue, related_issue
 from tests.web.issues.conftest import AT, Harbour
 
 
-def test_as_much_is_shown_as_somebody_may_see(harbour: Harbour) -> None:
+def test_unreadable_issues_are_hidden(harbour: Harbour) -> None:
     """All of it, its name alone, or that it is there."""
     gauge, private = harbour.issue("Gauge"), harbour.issue("Private matter", secret=True)
     seen = related_issue(VisibleIssue(gauge, harbour.ship, is_readable=True), harbour.ship)

@@ -4,7 +4,7 @@ from holdfast.web.issues.rows import issue_path
 from tests.web.issues.conftest import AT, Harbour
 
 
-def test_a_row_leads_to_its_issue(harbour: Harbour) -> None:
+def test_a_row_links_to_its_issue(harbour: Harbour) -> None:
     """By a path from the root of the website."""
     assert issue_path(harbour.ship, 12) == f"{AT}/issues/12"
     harbour.issue("Gauge")

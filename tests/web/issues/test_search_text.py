@@ -26,7 +26,7 @@ SEARCHES = st.builds(
 
 
 @given(SEARCHES)
-def test_what_is_written_is_read_again(search: IssueSearchText) -> None:
+def test_search_text_round_trips(search: IssueSearchText) -> None:
     """Also names with spaces, quotes, colons and backslashes in them."""
     assert parse_search(write_search(search)) == search
 
@@ -59,6 +59,6 @@ def test_any_text_is_a_search(text: str) -> None:
         ('label:"open', IssueSearchText(words='label:"open')),
     ],
 )
-def test_a_text_is_read(text: str, expected: IssueSearchText) -> None:
+def test_a_search_text_is_parsed(text: str, expected: IssueSearchText) -> None:
     """Qualifiers are found, and everything else is a word."""
     assert parse_search(text) == expected

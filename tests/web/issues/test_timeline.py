@@ -23,7 +23,7 @@ def sentences(text: str) -> list[str]:
     return [re.sub(r" (?:just now|\d+ minutes? ago|\d+ \w+ \d{4})$", "", event) for event in plain]
 
 
-def test_everything_that_happens_is_a_sentence(harbour: Harbour) -> None:
+def test_every_event_is_a_sentence(harbour: Harbour) -> None:
     """In the order it happened, by whom, with labels changed at once in one."""
     database, ship = harbour.clients.database, harbour.ship
     bug, wish = (add_label(database, ship, name, "ffffff") for name in ("bug", "wish"))
@@ -93,7 +93,7 @@ def test_everything_that_happens_is_a_sentence(harbour: Harbour) -> None:
     assert sentences(harbour.browser().get(f"{AT}/issues/2").text)[-1].startswith("ada marked this as blocking #1")
 
 
-def test_a_commit_that_closed_an_issue_is_led_to(harbour: Harbour) -> None:
+def test_a_closing_commit_is_linked(harbour: Harbour) -> None:
     """When it is of the same repository; of others nothing is told but that there is one."""
     harbour.issue("Gauge")
     database, ship = harbour.clients.database, harbour.ship
@@ -116,7 +116,7 @@ def test_a_commit_that_closed_an_issue_is_led_to(harbour: Harbour) -> None:
     assert "bbbb" not in text
 
 
-def test_what_mentions_an_issue_is_led_to(harbour: Harbour) -> None:
+def test_mentions_are_linked(harbour: Harbour) -> None:
     """With its state, its title and its number, also of another repository, if the viewer may read it."""
     database, people = harbour.clients.database, harbour.people
     add_commit(database, harbour.ship, "main", "fix", "side")
@@ -151,7 +151,7 @@ def test_what_mentions_an_issue_is_led_to(harbour: Harbour) -> None:
     assert 'aria-label="Closed pull request"' in text
 
 
-def test_what_is_hidden_takes_no_place_on_a_page(harbour: Harbour) -> None:
+def test_hidden_entries_leave_no_gap_on_a_page(harbour: Harbour) -> None:
     """Neither when a comment is looked for, nor on the last page."""
     database, ship, ada = harbour.clients.database, harbour.ship, harbour.people["ada"]
     gauge = harbour.issue("Gauge")
@@ -173,7 +173,7 @@ def test_what_is_hidden_takes_no_place_on_a_page(harbour: Harbour) -> None:
     assert there == f"{AT}/issues/1?page=2#issuecomment-{last.id}"
 
 
-def test_of_an_issue_that_cannot_be_seen_nothing_is_told(harbour: Harbour) -> None:
+def test_unreadable_issues_are_not_mentioned(harbour: Harbour) -> None:
     """Nor of one that is gone more than that."""
     harbour.issue("Gauge")
     harbour.issue("Private matter", secret=True)
@@ -188,7 +188,7 @@ def test_of_an_issue_that_cannot_be_seen_nothing_is_told(harbour: Harbour) -> No
     assert sentences(text) == ["ada added a dependency between this and a deleted issue"]
 
 
-def test_texts_share_the_room_of_a_page() -> None:
+def test_the_total_size_of_texts_is_limited() -> None:
     """The first ones are whole, and every one has at least its beginning."""
     budget = TextBudget(NOWHERE, left=1000)
     assert budget.show("*a*") == (Markup("<p><em>a</em></p>\n"), True)

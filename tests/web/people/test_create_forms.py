@@ -3,7 +3,7 @@
 from tests.web.organization_fixture import OrganizationFixture
 
 
-def test_a_repository_is_made_for_oneself_and_for_an_organization(guild: OrganizationFixture) -> None:
+def test_a_repository_is_created_for_a_user_and_for_an_organization(guild: OrganizationFixture) -> None:
     """With a README, or empty; the owners offered are those one may make repositories for."""
     ada = guild.visit("ada")
     assert "<option>guild</option>" in ada.get("/-/new").text
@@ -18,7 +18,7 @@ def test_a_repository_is_made_for_oneself_and_for_an_organization(guild: Organiz
     assert "<option selected>guild</option>" in guild.visit("admin").get("/-/new?owner=guild").text
 
 
-def test_what_is_wrong_is_said_above_what_was_typed(guild: OrganizationFixture) -> None:
+def test_an_error_is_shown_above_the_typed_values(guild: OrganizationFixture) -> None:
     """A name that is taken, none, a branch git would not take, and somebody else's place."""
     ada = guild.visit("ada")
     for form, status in (
@@ -44,7 +44,7 @@ def test_a_refused_organization_name_is_not_called_a_user_name(guild: Organizati
     assert "user name" not in response.text
 
 
-def test_an_organization_is_made_by_those_who_may(guild: OrganizationFixture) -> None:
+def test_an_organization_is_created_by_permitted_users(guild: OrganizationFixture) -> None:
     """Others are told whom to ask."""
     eve = guild.visit("eve")
     form = {"username": "league", "full_name": "The League", "visibility": "limited"}

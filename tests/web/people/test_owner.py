@@ -7,7 +7,7 @@ from tests.hosting.dependency_helpers import counting_queries
 from tests.web.organization_fixture import EVIL, OrganizationFixture
 
 
-def test_people_see_the_repositories_they_may(guild: OrganizationFixture) -> None:
+def test_visible_repositories_are_listed(guild: OrganizationFixture) -> None:
     """The private one is there for those who were let in."""
     guild.api.post("/orgs/guild/repos", json={"name": "charts", "description": EVIL})
     for name, sees in (("eve", False), ("ben", True), ("ada", True), ("admin", True), (None, False)):
@@ -21,7 +21,7 @@ def test_people_see_the_repositories_they_may(guild: OrganizationFixture) -> Non
     assert "No repositories match" in guild.visit("ada").get("/guild?q=%25").text
 
 
-def test_people_and_teams_are_for_those_who_belong(guild: OrganizationFixture) -> None:
+def test_people_and_teams_are_shown_to_members_only(guild: OrganizationFixture) -> None:
     """Strangers see members who want to be seen, and no teams; members say whether they do."""
     ada, eve = guild.visit("ada"), guild.visit("eve")
     assert "show=teams" in ada.get("/guild").text
@@ -35,7 +35,7 @@ def test_people_and_teams_are_for_those_who_belong(guild: OrganizationFixture) -
     assert eve.post("/-/orgs/guild/membership", data={"publicly": "on"}).status_code == 403
 
 
-def test_a_person_shows_what_they_want(guild: OrganizationFixture) -> None:
+def test_an_email_address_is_shown_to_permitted_users_only(guild: OrganizationFixture) -> None:
     """An address only to those who are logged in and may see it; one's own page can be edited."""
     database = guild.clients.database
     eve = accounts.find_user(database, "eve")
@@ -50,7 +50,7 @@ def test_a_person_shows_what_they_want(guild: OrganizationFixture) -> None:
     assert "mailto:" not in guild.visit("ada").get("/eve").text
 
 
-def test_what_one_may_not_know_of_is_not_there(guild: OrganizationFixture) -> None:
+def test_hidden_accounts_are_not_found(guild: OrganizationFixture) -> None:
     """A private organization, a hidden person, nobody at all; an old name leads on."""
     guild.api.patch("/orgs/guild", json={"visibility": "private"})
     assert guild.visit("eve").get("/guild").status_code == 404
@@ -62,7 +62,7 @@ def test_what_one_may_not_know_of_is_not_there(guild: OrganizationFixture) -> No
     assert guild.visit("eve").get("/guild").status_code == 404
 
 
-def test_questions_do_not_grow(guild: OrganizationFixture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_number_of_queries_is_bounded(guild: OrganizationFixture, monkeypatch: pytest.MonkeyPatch) -> None:
     """With repositories, people or teams."""
     ada = guild.visit("ada")
     counts = []

@@ -3,7 +3,7 @@
 from tests.web.pulls.conftest import AT, PullSite
 
 
-def test_people_see_what_a_pull_request_is_and_what_they_may_do(site: PullSite) -> None:
+def test_the_page_shows_the_pull_request_and_permitted_forms(site: PullSite) -> None:
     """Writers merge, others only read; the address of the issue leads there."""
     site.open_pull()
     assert site.browser().get(f"{AT}/issues/1").headers["location"] == f"{AT}/pulls/1"

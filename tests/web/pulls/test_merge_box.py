@@ -3,7 +3,7 @@
 from tests.web.pulls.conftest import AT, TEXT, PullSite
 
 
-def test_the_merge_box_says_what_is_missing_and_by_whom(site: PullSite) -> None:
+def test_the_merge_box_lists_unmet_requirements(site: PullSite) -> None:
     """Reviews and statuses of a protected branch; an administrator may merge without waiting, or schedule it."""
     created = site.open_pull()
     rule = {

@@ -25,7 +25,7 @@ def test_a_pull_request_is_merged_and_its_branch_deleted(site: PullSite) -> None
     assert "Delete branch" not in bob.get(f"{AT}/pulls/1").text
 
 
-def test_who_may_not_write_cannot_merge_or_delete(site: PullSite) -> None:
+def test_only_writers_merge_and_delete_branches(site: PullSite) -> None:
     """Nor update the branch, nor change the draft state."""
     created = site.open_pull()
     eve = site.browser("eve")

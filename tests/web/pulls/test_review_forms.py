@@ -6,7 +6,7 @@ from tests.web.pulls.conftest import AT, TEXT, PullSite
 BACK = {"back": "files"}
 
 
-def test_a_pending_review_is_only_seen_by_who_writes_it(site: PullSite) -> None:
+def test_a_pending_review_is_visible_to_its_author_only(site: PullSite) -> None:
     """Until it is submitted with a decision; it can be discarded."""
     site.open_pull()
     bob, ada = site.browser("bob"), site.browser("ada")
@@ -30,7 +30,7 @@ def test_a_pending_review_is_only_seen_by_who_writes_it(site: PullSite) -> None:
     assert "Why?" in ada.get(f"{AT}/pulls/1/files").text
 
 
-def test_a_review_that_is_refused_keeps_what_was_typed(site: PullSite) -> None:
+def test_a_refused_review_keeps_the_typed_text(site: PullSite) -> None:
     """Nobody approves their own pull request, and an empty remark says nothing."""
     site.open_pull()
     own = site.browser("ada").post(f"{AT}/pulls/1/reviews", data={"event": "APPROVED", "body": "I am sure"})

@@ -3,7 +3,7 @@
 from tests.web.pulls.conftest import AT, PullSite
 
 
-def test_reviewers_are_asked_and_may_decline(site: PullSite) -> None:
+def test_reviews_are_requested_and_may_be_declined(site: PullSite) -> None:
     """Unknown names and the author are refused with a reason."""
     site.open_pull()
     ada, bob = site.browser("ada"), site.browser("bob")

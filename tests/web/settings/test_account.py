@@ -74,7 +74,7 @@ def test_whoever_must_change_their_password_does_that_first(guild: OrganizationF
     assert eve.get(PAGE).status_code == 200
 
 
-def test_a_closed_account_gets_nowhere(guild: OrganizationFixture) -> None:
+def test_a_disabled_account_has_no_access(guild: OrganizationFixture) -> None:
     """Not even to the page that changes a password."""
     eve = guild.visit("eve")
     account = accounts.find_user(guild.clients.database, "eve")
@@ -82,7 +82,7 @@ def test_a_closed_account_gets_nowhere(guild: OrganizationFixture) -> None:
     assert eve.get("/-/account/password").status_code == 403
 
 
-def test_a_token_does_not_look_after_secrets(guild: OrganizationFixture) -> None:
+def test_tokens_and_impersonating_administrators_change_no_secrets(guild: OrganizationFixture) -> None:
     """Nor does an administrator in somebody's place."""
     eve = accounts.find_user(guild.clients.database, "eve")
     _, value = tokens.create_token(guild.clients.database, eve, "all", ("all",))

@@ -66,7 +66,9 @@ def test_a_picture_is_uploaded_and_removed(guild: OrganizationFixture, page: str
         ("/guild/ship/settings/avatar", {"dora", "ada", "admin"}),
     ],
 )
-def test_only_who_may_change_it_sees_the_page(guild: OrganizationFixture, page: str, allowed: set[str]) -> None:
+def test_the_page_requires_permission_to_change_the_avatar(
+    guild: OrganizationFixture, page: str, allowed: set[str]
+) -> None:
     """And nobody else can send the form."""
     statuses = guild.statuses(page)
     assert {name for name, status in statuses.items() if status == 200} == allowed

@@ -19,7 +19,7 @@ def test_the_form_has_every_setting_of_the_api() -> None:
     assert set(ProtectionForm.__struct_fields__) == {"rule_name", *FIELDS}
 
 
-def test_a_rule_is_made_changed_and_removed(guild: OrganizationFixture) -> None:
+def test_a_rule_is_created_changed_and_deleted(guild: OrganizationFixture) -> None:
     """What the form says is what the API answers, and saving it unchanged changes nothing."""
     ada = guild.visit("ada")
     assert "Protect main" in ada.get(PAGE).text
@@ -110,7 +110,7 @@ def test_requirements_of_a_merge_are_set_and_shown(guild: OrganizationFixture) -
     assert "1 approval required" in ada.get(PAGE).text
 
 
-def test_odd_names_and_wrong_fields(guild: OrganizationFixture) -> None:
+def test_invalid_names_and_fields_are_refused(guild: OrganizationFixture) -> None:
     """Any name can be a rule's; what is wrong is said above what was typed."""
     ada = guild.visit("ada")
     for name in ("..", "a/", EVIL, "ä b?c#d"):
@@ -135,7 +135,7 @@ def test_odd_names_and_wrong_fields(guild: OrganizationFixture) -> None:
         assert "typed" in response.text
 
 
-def test_only_whoever_looks_after_it(guild: OrganizationFixture) -> None:
+def test_only_administrators_manage_rules(guild: OrganizationFixture) -> None:
     """Sees and changes rules; a rule that is not there is not found."""
     assert guild.statuses(PAGE) == {
         "-": 404,

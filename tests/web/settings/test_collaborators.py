@@ -8,7 +8,7 @@ from tests.web.organization_fixture import EVIL, OrganizationFixture
 PAGE = "/guild/ship/settings/collaborators"
 
 
-def test_people_are_let_in_changed_and_sent_out(guild: OrganizationFixture) -> None:
+def test_collaborators_are_added_changed_and_removed(guild: OrganizationFixture) -> None:
     """With what they may do."""
     dora = guild.visit("dora")
     assert dora.post(PAGE, data={"name": " Eve ", "mode": "read"}).headers["location"] == PAGE
@@ -19,7 +19,7 @@ def test_people_are_let_in_changed_and_sent_out(guild: OrganizationFixture) -> N
     assert guild.visit("eve").get(PAGE).status_code == 404
 
 
-def test_what_is_wrong_is_said(guild: OrganizationFixture) -> None:
+def test_errors_are_explained(guild: OrganizationFixture) -> None:
     """Nobody of that name, no name at all, a mode that there is not."""
     dora = guild.visit("dora")
     for form, status, said in (
@@ -35,7 +35,9 @@ def test_what_is_wrong_is_said(guild: OrganizationFixture) -> None:
     assert dora.post(f"{PAGE}/remove", data={"name": "nobody-here"}).status_code == 404
 
 
-def test_questions_do_not_grow_with_people(guild: OrganizationFixture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_number_of_queries_does_not_grow_with_collaborators(
+    guild: OrganizationFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """However many there are."""
     dora = guild.visit("dora")
     counts = []

@@ -10,7 +10,7 @@ PAGE = "/guild/ship/settings/danger"
 YES = {"confirm": "guild/ship"}
 
 
-def test_nothing_happens_without_the_name(guild: OrganizationFixture) -> None:
+def test_every_action_requires_the_name(guild: OrganizationFixture) -> None:
     """The page says which."""
     ada = guild.visit("ada")
     for deed in ("rename", "transfer", "delete"):
@@ -20,7 +20,7 @@ def test_nothing_happens_without_the_name(guild: OrganizationFixture) -> None:
     assert guild.api.get("/repos/guild/ship").status_code == 200
 
 
-def test_a_repository_is_archived_renamed_given_away_and_deleted(guild: OrganizationFixture) -> None:
+def test_a_repository_is_archived_renamed_transferred_and_deleted(guild: OrganizationFixture) -> None:
     """Each leads to where one can go on."""
     ada = guild.visit("ada")
     assert ada.post(f"{PAGE}/archive", data={"archived": "true"}).status_code == 303
@@ -40,7 +40,7 @@ def test_a_repository_is_archived_renamed_given_away_and_deleted(guild: Organiza
     assert guild.api.get("/repos/ada/boat").status_code == 404
 
 
-def test_whoever_only_looks_after_it_cannot_delete_it(guild: OrganizationFixture) -> None:
+def test_administrators_other_than_the_owner_cannot_delete_it(guild: OrganizationFixture) -> None:
     """Nor give it away; whoever writes does not even see the page."""
     dora = guild.visit("dora")
     assert "Only an owner" in dora.get(PAGE).text
@@ -50,7 +50,7 @@ def test_whoever_only_looks_after_it_cannot_delete_it(guild: OrganizationFixture
     assert guild.visit("eve").post(f"{PAGE}/delete", data=YES).status_code == 404
 
 
-def test_case_does_not_matter_in_what_is_typed() -> None:
+def test_the_typed_name_is_case_insensitive() -> None:
     """Anything else does."""
     check_typed(" Guild/Ship ", "guild/ship")
     with pytest.raises(InvalidValue):

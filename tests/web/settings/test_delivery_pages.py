@@ -79,7 +79,7 @@ def test_one_delivery_shows_what_was_sent_and_answered(guild: OrganizationFixtur
     assert who.get(f"{HOOK}/nonsense").status_code == 404
 
 
-def test_deliveries_are_made_again_and_cancelled(guild: OrganizationFixture, delivered: list[int]) -> None:
+def test_deliveries_are_repeated_and_cancelled(guild: OrganizationFixture, delivered: list[int]) -> None:
     """One by one, or those of a time."""
     who = guild.visit("ada")
     again = who.post(f"{HOOK}/{delivered[0]}/redeliver")
@@ -98,7 +98,9 @@ def test_deliveries_are_made_again_and_cancelled(guild: OrganizationFixture, del
     assert who.post(HOOK, data={"since": ""}).status_code == 422
 
 
-def test_nobody_else_does_so(guild: OrganizationFixture, delivered: list[int]) -> None:
+def test_only_administrators_repeat_and_cancel_deliveries(
+    guild: OrganizationFixture, delivered: list[int]
+) -> None:
     """Whoever may only write sees neither the history nor a delivery."""
     cleo = guild.visit("cleo")
     assert cleo.get(HOOK).status_code == 403
@@ -119,7 +121,7 @@ def test_a_large_exchange_stays_a_small_page(guild: OrganizationFixture, deliver
     assert len(who.get(HOOK).content) < 200_000
 
 
-def test_questions_are_bounded(
+def test_the_number_of_queries_is_bounded(
     guild: OrganizationFixture, delivered: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of the list and of one."""
@@ -150,7 +152,7 @@ def test_what_is_shown_fits_whatever_it_is(text: str) -> None:
         ("", ""),
     ],
 )
-def test_json_is_written_for_people(body: str, shown: str | None) -> None:
+def test_json_is_indented(body: str, shown: str | None) -> None:
     """Also out of a form; what is none is left as it is, and nothing breaks on nesting."""
     text = shown_body(body).text
     assert text == shown if shown is not None else text.startswith("[[[")

@@ -42,7 +42,7 @@ def test_settings_are_shown_and_changed(guild: OrganizationFixture, monkeypatch:
     assert "Settings of guild/ship saved." in text
 
 
-def test_what_is_wrong_is_said_above_what_was_typed(guild: OrganizationFixture) -> None:
+def test_an_error_is_shown_above_the_typed_values(guild: OrganizationFixture) -> None:
     """And nothing is changed."""
     ada = guild.visit("ada")
     for wrong, said in (
@@ -56,7 +56,7 @@ def test_what_is_wrong_is_said_above_what_was_typed(guild: OrganizationFixture) 
     assert shown(guild)["description"] == ""
 
 
-def test_who_may_change_them(guild: OrganizationFixture) -> None:
+def test_changing_settings_requires_administrators(guild: OrganizationFixture) -> None:
     """Whoever looks after it; only its owners decide who sees it."""
     assert guild.statuses(PAGE) == {
         "-": 404,

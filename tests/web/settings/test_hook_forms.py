@@ -28,7 +28,7 @@ def test_a_new_form_is_active_and_asks_for_pushes() -> None:
     assert (wanted.secret, wanted.authorization) == ("", "")
 
 
-def test_a_type_nobody_knows_is_refused() -> None:
+def test_an_unknown_type_is_refused() -> None:
     """The form is then asked for again."""
     with pytest.raises(InvalidWebhookOption) as refused:
         new_webhook(HookForm(type="pigeon", events=["push"]))

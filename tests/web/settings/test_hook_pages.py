@@ -23,7 +23,7 @@ def kept(guild: OrganizationFixture, number: int = 1) -> Hook:
 
 
 @pytest.mark.parametrize("path", PLACES)
-def test_a_webhook_is_made_changed_tried_and_removed(guild: OrganizationFixture, path: str) -> None:
+def test_a_webhook_is_created_changed_tested_and_deleted(guild: OrganizationFixture, path: str) -> None:
     """With the same pages in every home; the secret is nowhere in them."""
     who = guild.visit(PLACES[path])
     assert "No webhooks" in who.get(path).text
@@ -58,7 +58,7 @@ def test_a_webhook_is_made_changed_tried_and_removed(guild: OrganizationFixture,
     assert who.get(f"{path}/1").status_code == 404
 
 
-def test_only_those_who_look_after_the_home_see_them(guild: OrganizationFixture) -> None:
+def test_only_administrators_of_the_owner_see_webhooks(guild: OrganizationFixture) -> None:
     """A stranger is not told that there is a repository; whoever is not logged in may do so first."""
     hidden, low = 404, 403
     assert guild.statuses("/guild/ship/settings/hooks") == {
@@ -90,7 +90,7 @@ WRONG: tuple[tuple[dict[str, object], str], ...] = (
 )
 
 
-def test_what_is_wrong_is_said_above_what_was_typed(guild: OrganizationFixture) -> None:
+def test_an_error_is_shown_above_the_typed_values(guild: OrganizationFixture) -> None:
     """And nothing is made; secrets have to be typed again."""
     who = guild.visit("ada")
     for wrong, said in WRONG:
@@ -127,7 +127,7 @@ def test_events_that_the_form_does_not_offer_stay(guild: OrganizationFixture) ->
     assert kept(guild).events == "push,issues,wiki"
 
 
-def test_a_paused_webhook_says_why_and_goes_on(guild: OrganizationFixture) -> None:
+def test_a_paused_webhook_shows_the_reason_and_can_be_resumed(guild: OrganizationFixture) -> None:
     """In the list, on its own page, and for the administrator."""
     guild.visit("ada").post("/guild/ship/settings/hooks/new", data=FORM)
     with guild.clients.database.write() as connection:
@@ -143,7 +143,7 @@ def test_a_paused_webhook_says_why_and_goes_on(guild: OrganizationFixture) -> No
     assert kept(guild).paused_at == 0
 
 
-def test_hostile_names_and_addresses_are_text(guild: OrganizationFixture) -> None:
+def test_hostile_names_and_urls_are_escaped(guild: OrganizationFixture) -> None:
     """Wherever they are shown."""
     form = {**FORM, "name": EVIL, "url": f"https://ci.example/{'x' * 1500}?<b>", "branch_filter": "<i>*"}
     who = guild.visit("ada")
@@ -154,7 +154,7 @@ def test_hostile_names_and_addresses_are_text(guild: OrganizationFixture) -> Non
         assert not any(tag in text for tag in ("<script>", "<b>", "<i>"))
 
 
-def test_the_list_asks_as_much_for_many_as_for_one(
+def test_the_number_of_queries_of_the_list_is_bounded(
     guild: OrganizationFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And few questions at all."""
@@ -171,7 +171,7 @@ def test_the_list_asks_as_much_for_many_as_for_one(
     assert asked[1] <= 15
 
 
-def test_what_is_no_webhook_is_not_found(guild: OrganizationFixture) -> None:
+def test_an_unknown_webhook_is_not_found(guild: OrganizationFixture) -> None:
     """An address that is no hook's is not found, and a type nobody knows asks again."""
     who = guild.visit("ada")
     assert who.get("/guild/ship/settings/hooks/99").status_code == 404

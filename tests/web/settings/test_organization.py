@@ -22,7 +22,7 @@ def test_owners_change_the_profile(guild: OrganizationFixture) -> None:
         assert "typed" in response.text
 
 
-def test_members_come_and_go(guild: OrganizationFixture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_members_are_added_and_removed(guild: OrganizationFixture, monkeypatch: pytest.MonkeyPatch) -> None:
     """Through teams; the last owner stays."""
     ada = guild.visit("ada")
     team = guild.api.post("/orgs/guild/teams", json={"name": "crew", "permission": "read"}).json()["id"]
@@ -63,7 +63,7 @@ def test_renaming_and_deleting_ask_for_the_name(guild: OrganizationFixture) -> N
     assert ada.post("/-/orgs/league/settings/danger/delete", data={"confirm": "league"}).headers["location"] == "/"
 
 
-def test_only_owners_see_any_of_it(guild: OrganizationFixture) -> None:
+def test_only_owners_see_the_pages(guild: OrganizationFixture) -> None:
     """Members do not; to strangers of a private one it is not there."""
     for path in ("", "/members", "/teams", "/teams/new", "/danger"):
         assert guild.statuses(PAGE + path) == {

@@ -138,7 +138,7 @@ def test_the_page_says_where_passkeys_cannot_be_used(guild: OrganizationFixture,
     assert remove.status_code == 422
 
 
-def test_passkeys_are_for_the_user_in_person(guild: OrganizationFixture) -> None:
+def test_passkeys_require_a_session_of_the_user(guild: OrganizationFixture) -> None:
     """Visitors and tokens get nowhere; administrators see neither names nor keys."""
     user = accounts.find_user(guild.clients.database, "eve")
     key, _ = give_passkey(guild.clients.service.settings, user, ROOT)

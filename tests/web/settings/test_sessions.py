@@ -13,7 +13,7 @@ PAGE = "/-/account/sessions"
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
 
 
-def test_browsers_are_told_apart_and_logged_out(guild: OrganizationFixture) -> None:
+def test_sessions_are_listed_by_browser_and_ended(guild: OrganizationFixture) -> None:
     """One by one or all others; the hash of a session is nowhere on the page."""
     here, there, third = (guild.visit(None) for _ in range(3))
     for browser, agent in ((here, FIREFOX), (there, "<script>"), (third, "curl/8")):
@@ -60,6 +60,6 @@ CHROME = "Mozilla/5.0 (Linux; Android 15) AppleWebKit/537.36 Chrome/140.0 Mobile
         ("x" * 500, "x" * 60),
     ],
 )
-def test_browsers_are_called_what_people_call_them(agent: str, name: str) -> None:
+def test_browsers_have_their_common_names(agent: str, name: str) -> None:
     """Most call themselves by several names."""
     assert browser_name(agent) == name

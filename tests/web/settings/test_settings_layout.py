@@ -3,7 +3,7 @@
 from tests.web.organization_fixture import OrganizationFixture
 
 
-def test_sections_say_where_one_is(guild: OrganizationFixture) -> None:
+def test_the_current_section_is_marked(guild: OrganizationFixture) -> None:
     """Of a repository, an organization, an account and the service."""
     ada, admin = guild.visit("ada"), guild.visit("admin")
     for who, path, name in (
@@ -17,7 +17,7 @@ def test_sections_say_where_one_is(guild: OrganizationFixture) -> None:
         assert text.count("<h1") == 1
 
 
-def test_what_is_refused_says_when_to_try_again(guild: OrganizationFixture) -> None:
+def test_a_rate_limit_is_shown_with_its_end(guild: OrganizationFixture) -> None:
     """Also on a page."""
     ada = guild.visit("ada")
     form = {"old": "wrong", "new": "a-new-password", "again": "a-new-password"}

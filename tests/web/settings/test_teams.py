@@ -9,7 +9,7 @@ PAGE = "/-/orgs/guild/settings/teams"
 PARTS = {"permission": "units", "code": "read", "issues": "write"}
 
 
-def test_a_team_is_made_filled_changed_and_deleted(
+def test_a_team_is_created_filled_changed_and_deleted(
     guild: OrganizationFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With what each part of a repository is to its people."""
@@ -44,7 +44,7 @@ def test_a_team_is_made_filled_changed_and_deleted(
     assert ada.get(page).status_code == 404
 
 
-def test_parts_that_do_not_exist_are_not_offered_and_kept(guild: OrganizationFixture) -> None:
+def test_unsupported_units_are_not_offered_and_kept(guild: OrganizationFixture) -> None:
     """A repository has no wiki here; what a team was given of one by a program stays."""
     ada = guild.visit("ada")
     units = {"repo.code": "read", "repo.wiki": "write", "repo.releases": "read"}
@@ -59,7 +59,7 @@ def test_parts_that_do_not_exist_are_not_offered_and_kept(guild: OrganizationFix
     assert stored["repo.issues"] == "write"
 
 
-def test_what_is_wrong_is_said(guild: OrganizationFixture) -> None:
+def test_errors_are_explained(guild: OrganizationFixture) -> None:
     """A name that is taken or none, no parts at all, somebody and something that is not there."""
     ada = guild.visit("ada")
     for form, said in (
@@ -82,7 +82,7 @@ def test_what_is_wrong_is_said(guild: OrganizationFixture) -> None:
     assert ada.post(f"{page}/delete", data={"confirm": "Owners"}).status_code == 403
 
 
-def test_who_is_in_a_team_sees_it_and_changes_nothing(guild: OrganizationFixture) -> None:
+def test_members_see_a_team_and_cannot_change_it(guild: OrganizationFixture) -> None:
     """Others do not, and a team is found below its own organization only."""
     ada = guild.visit("ada")
     page = ada.post(f"{PAGE}/new", data={"name": "crew", **PARTS}).headers["location"]

@@ -10,7 +10,7 @@ from tests.web.organization_fixture import EVIL, OrganizationFixture
 PAGE = "/-/account/tokens"
 
 
-def test_a_token_is_shown_once_works_and_is_taken_back(guild: OrganizationFixture) -> None:
+def test_a_token_is_shown_once_works_and_is_revoked(guild: OrganizationFixture) -> None:
     """Nothing keeps the page that shows it."""
     eve = guild.visit("eve")
     form = {"name": EVIL, "password": PASSWORD, "user": "read", "repository": "write", "public_only": "on"}
@@ -32,7 +32,7 @@ def test_a_token_is_shown_once_works_and_is_taken_back(guild: OrganizationFixtur
     assert guild.clients.anonymous.get("/user", headers=headers).status_code == 401
 
 
-def test_making_one_asks_for_the_password(guild: OrganizationFixture) -> None:
+def test_creating_a_token_requires_the_password(guild: OrganizationFixture) -> None:
     """And for a name and something it may be used for; the password does not come back."""
     eve = guild.visit("eve")
     whole = {"name": "ci", "password": PASSWORD, "everything": "on"}
@@ -61,7 +61,7 @@ def test_only_scopes_that_an_endpoint_asks_for_are_offered(guild: OrganizationFi
     assert set(re.findall(r'<select id="scope-(\w+)"', page)) == used
 
 
-def test_a_token_may_be_given_a_last_day(guild: OrganizationFixture) -> None:
+def test_a_token_may_have_an_expiry_date(guild: OrganizationFixture) -> None:
     """It is good to the end of it; a day in the past is refused, with what was chosen kept."""
     eve = guild.visit("eve")
     form = {"name": "ci", "password": PASSWORD, "user": "read"}
@@ -77,7 +77,7 @@ def test_a_token_may_be_given_a_last_day(guild: OrganizationFixture) -> None:
     assert "does not expire" in later
 
 
-def test_who_changes_their_own_password_keeps_the_tokens(guild: OrganizationFixture) -> None:
+def test_changing_the_password_keeps_the_tokens(guild: OrganizationFixture) -> None:
     """Only an administrator's reset revokes them."""
     eve = guild.visit("eve")
     hits = re.search(

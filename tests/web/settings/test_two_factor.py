@@ -25,7 +25,7 @@ def codes_of(response: httpx.Response) -> list[str]:
     return re.findall(r"<li><code>([a-z0-9-]+)</code></li>", response.text)
 
 
-def test_a_user_enables_and_disables_it(guild: OrganizationFixture) -> None:
+def test_a_user_enables_and_disables_two_factor_authentication(guild: OrganizationFixture) -> None:
     """The secret is shown as text and as a picture, the recovery codes once, and no browser keeps any of it."""
     eve = guild.visit("eve")
     assert "Set up authenticator app" in eve.get(PAGE).text
@@ -77,7 +77,7 @@ def test_new_recovery_codes_replace_the_old_ones(guild: OrganizationFixture) -> 
     assert refused.status_code == 403
 
 
-def test_the_page_is_for_the_user_in_person(guild: OrganizationFixture) -> None:
+def test_the_page_requires_a_session_of_the_user(guild: OrganizationFixture) -> None:
     """Visitors log in first, and a token does not suffice; without a pending secret nothing is confirmed."""
     assert guild.visit(None).get(PAGE).headers["location"].startswith("/login")
     ada = accounts.find_user(guild.clients.database, "ada")
