@@ -51,7 +51,7 @@ def raw(content: bytes) -> Script:
     return give
 
 
-def test_a_response_is_read_in_pieces_and_never_decompressed() -> None:
+def test_a_response_is_streamed_and_never_decompressed() -> None:
     """Headers are found by their names in lower case."""
     with receiving(answer(200, b"not gzip", Content_Encoding="gzip", X_Name="\xe9")) as receiver:
         ((response, body),) = fetch(HttpClient, receiver.url("/a%2Fb?c=%20"))
@@ -75,7 +75,7 @@ def test_connections_are_reused_and_replaced_when_the_server_closed_them() -> No
         assert [response.status for response, _ in fetch(HttpClient, *[receiver.url()] * 3)] == [200] * 3
 
 
-def test_redirects_are_left_to_the_caller_and_cookies_are_not_kept() -> None:
+def test_redirects_are_returned_to_the_caller_and_cookies_are_not_stored() -> None:
     """A redirect without an address is none."""
     with receiving(answer(302, Location="/next", Set_Cookie="a=b")) as receiver:
         (first, _), _ = fetch(HttpClient, receiver.url(), receiver.url())

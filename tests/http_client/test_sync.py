@@ -17,7 +17,7 @@ def request(url: str, **headers: str) -> HttpRequest:
     return HttpRequest("PUT", HttpUrl.parse(url), headers)
 
 
-def test_a_body_is_sent_in_pieces_and_a_response_read_in_pieces() -> None:
+def test_bodies_and_responses_are_streamed() -> None:
     """Of a length that is announced."""
     with receiving(answer(201, b"0123456789")) as receiver:
         upload = [b"ab", b"", b"cd"]
@@ -32,7 +32,7 @@ def test_a_body_is_sent_in_pieces_and_a_response_read_in_pieces() -> None:
     assert "transfer-encoding" not in seen.headers
 
 
-def test_what_reading_the_body_raises_is_raised() -> None:
+def test_an_error_of_the_body_is_raised() -> None:
     """Not what the connection makes of it."""
 
     def broken() -> Iterator[bytes]:
@@ -43,7 +43,7 @@ def test_what_reading_the_body_raises_is_raised() -> None:
         sync.send(request(receiver.url(), **{"Content-Length": "4"}), broken(), read_timeout=5)
 
 
-def test_a_server_that_stops_sending_is_given_up() -> None:
+def test_a_server_that_stops_sending_times_out() -> None:
     """Before the response and in the middle of it."""
 
     def stop(_seen: Seen, end: socket.socket) -> bool:
@@ -61,7 +61,7 @@ def test_a_server_that_stops_sending_is_given_up() -> None:
                 response.read(3)
 
 
-def test_a_response_that_breaks_off_is_an_error() -> None:
+def test_a_truncated_response_is_an_error() -> None:
     """As is no response at all, and nobody who listens."""
 
     def broken(_seen: Seen, end: socket.socket) -> bool:

@@ -19,7 +19,7 @@ from holdfast.http_client.urls import HttpUrl, without_credentials
         ("http://x.org/a b", ("http", "x.org", 80), "/a%20b"),
     ],
 )
-def test_an_address_is_taken_apart(url: str, origin: tuple[str, str, int], path: str) -> None:
+def test_a_url_is_parsed(url: str, origin: tuple[str, str, int], path: str) -> None:
     """Names in the form they are looked up by, paths in the form they are sent in."""
     target = HttpUrl.parse(url)
     assert (target.origin, target.path) == (origin, path)
@@ -42,14 +42,14 @@ def test_an_address_is_taken_apart(url: str, origin: tuple[str, str, int], path:
         "http://" + "a" * 70 + "ü.org/",
     ],
 )
-def test_what_nothing_can_be_sent_to_is_refused(url: str) -> None:
+def test_a_url_nothing_can_be_sent_to_is_refused(url: str) -> None:
     """With a sentence, never a traceback."""
     with pytest.raises(InvalidUrl, match="the address"):
         HttpUrl.parse(url)
 
 
 @given(st.text(), st.text())
-def test_no_address_can_break_out_of_its_line(path: str, query: str) -> None:
+def test_no_url_can_inject_a_header(path: str, query: str) -> None:
     """Whatever somebody writes into it, a request stays one request."""
     try:
         target = HttpUrl.parse(f"http://x.org/{path}?{query}")
@@ -59,7 +59,7 @@ def test_no_address_can_break_out_of_its_line(path: str, query: str) -> None:
     assert not any(sign <= " " or sign == "\x7f" for sign in target.path + target.authority)
 
 
-def test_credentials_are_sent_as_a_header_and_shown_to_nobody() -> None:
+def test_credentials_are_sent_as_a_header_and_not_shown() -> None:
     """They are not part of what is kept in the history."""
     url = "https://ada:se%3Acret@x.org:8443/hook"
     assert HttpUrl.parse(url).credentials == "Basic YWRhOnNlOmNyZXQ="
@@ -69,7 +69,7 @@ def test_credentials_are_sent_as_a_header_and_shown_to_nobody() -> None:
     assert without_credentials("http://[") == "http://["
 
 
-def test_a_redirect_is_relative_to_where_it_came_from() -> None:
+def test_a_redirect_is_relative_to_its_request() -> None:
     """And credentials in it are dropped."""
     here = HttpUrl.parse("https://x.org/a/b")
     assert here.redirected("c").url == "https://x.org/a/c"

@@ -74,7 +74,7 @@ def test_a_write_on_one_node_is_read_on_the_other_at_once(cluster: Cluster) -> N
     run_git("fsck", "--strict", folder=fresh)
 
 
-def test_writers_on_both_nodes_to_one_branch_lose_nothing(cluster: Cluster) -> None:
+def test_writers_on_both_nodes_to_one_branch_lose_no_commit(cluster: Cluster) -> None:
     """Every acknowledged commit is in the branch, once, and its event arrives once, in order."""
     repository = cluster.create_repository("one-branch")
     acknowledged: list[str] = []
@@ -183,7 +183,7 @@ def test_a_node_can_be_killed_and_wiped(cluster: Cluster) -> None:
     run_git("fsck", "--strict", folder=clone)
 
 
-def test_a_local_copy_that_vanishes_or_breaks_is_made_anew(cluster: Cluster) -> None:
+def test_a_missing_or_damaged_local_copy_is_rebuilt(cluster: Cluster) -> None:
     """While the service runs: a folder removed, and a state file that says nothing."""
     repository = cluster.create_repository("broken")
     node = cluster.nodes[0]
@@ -304,7 +304,7 @@ def kill_something(cluster: Cluster, dice: random.Random) -> None:
 
 @pytest.mark.long
 @pytest.mark.timeout(1500)
-def test_kills_at_random_lose_nothing() -> None:
+def test_random_kills_lose_no_confirmed_write() -> None:
     """Nodes, PostgreSQL and the S3 server are killed; no acknowledged write is lost and every event arrives."""
     dice = random.Random(18)
     with run_cluster() as cluster:

@@ -11,7 +11,7 @@ from tests.conftest import Service
     ("path", "kind"),
     [(ADDRESS, "text/css"), ("/static/mark.svg", "image/svg+xml"), ("/", "text/html")],
 )
-def test_what_a_page_needs_is_served(service: Service, path: str, kind: str) -> None:
+def test_files_of_pages_are_served(service: Service, path: str, kind: str) -> None:
     """The stylesheet, the mark and the first page."""
     with service.client() as client:
         response = client.get(path)
@@ -22,7 +22,7 @@ def test_what_a_page_needs_is_served(service: Service, path: str, kind: str) -> 
 @pytest.mark.parametrize(
     "path", ["/static/../app.py", "/static/%2e%2e/app.py", "/static/", "/templates/home.html"]
 )
-def test_nothing_else_of_the_package_is_served(service: Service, path: str) -> None:
+def test_other_files_of_the_package_are_not_served(service: Service, path: str) -> None:
     """Only the static folder can be read."""
     request = httpx.Request("GET", service.url)
     request.url = request.url.copy_with(raw_path=path.encode())

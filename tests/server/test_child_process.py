@@ -11,7 +11,7 @@ from holdfast.hosting.errors import WrongDataFolder
 from holdfast.server.child_process import run_in_child
 
 
-def test_it_runs_in_another_process_and_leaves_no_thread(tmp_path: Path) -> None:
+def test_a_function_runs_in_another_process_and_leaves_no_thread(tmp_path: Path) -> None:
     """What it starts ends with it."""
 
     def work() -> None:

@@ -131,14 +131,14 @@ LAST = b"Connection: close\r\n\r\n"
         ([b"a" * 100_000], b"400"),
     ],
 )
-def test_a_head_has_a_largest_size(
+def test_the_size_of_a_request_head_is_limited(
     served: tuple[App, Callable[[], socket.socket]], pieces: list[bytes], status: bytes
 ) -> None:
     """In one header, in many, in the target, and without an end; whoever sends more is told."""
     assert response_to(served[1], *pieces).startswith(b"HTTP/1.1 " + status)
 
 
-def test_a_header_of_64_mib_is_not_kept(served: tuple[App, Callable[[], socket.socket]]) -> None:
+def test_a_header_of_64_mib_is_not_buffered(served: tuple[App, Callable[[], socket.socket]]) -> None:
     """The connection ends long before."""
     connection, sent = served[1](), 0
     connection.sendall(GET + b"X: ")
@@ -149,14 +149,14 @@ def test_a_header_of_64_mib_is_not_kept(served: tuple[App, Callable[[], socket.s
     assert sent < 40 * 2**20
 
 
-def test_many_requests_on_one_connection_have_a_size_each(served: tuple[App, Callable[[], socket.socket]]) -> None:
+def test_each_request_on_one_connection_has_its_own_limit(served: tuple[App, Callable[[], socket.socket]]) -> None:
     """What was sent before does not count."""
     large = GET + b"X: " + b"a" * 40_000 + b"\r\n"
     response = response_to(served[1], *[large + b"\r\n"] * 4, large + LAST)
     assert response.count(b"HTTP/1.1 200") == 5
 
 
-def test_a_flood_of_requests_at_once_is_ended(served: tuple[App, Callable[[], socket.socket]]) -> None:
+def test_a_flood_of_pipelined_requests_is_ended(served: tuple[App, Callable[[], socket.socket]]) -> None:
     """Each that waits takes memory."""
     before = len(served[0].headers)
     response = response_to(served[1], (GET + b"\r\n") * 10_000)
@@ -196,9 +196,7 @@ def test_a_flood_of_requests_at_once_is_ended(served: tuple[App, Callable[[], so
         b"GET / HTTP/1.1 \r\nHost: x\r\n\r\n",
     ],
 )
-def test_framing_that_can_be_read_in_two_ways_is_refused(
-    served: tuple[App, Callable[[], socket.socket]], request_: bytes
-) -> None:
+def test_ambiguous_framing_is_refused(served: tuple[App, Callable[[], socket.socket]], request_: bytes) -> None:
     """A proxy before this server may read it in the other, and take a part of a body for a request."""
     before = len(served[0].headers)
     response = response_to(served[1], request_ + GET + LAST)
@@ -220,7 +218,7 @@ def test_framing_that_can_be_read_in_two_ways_is_refused(
         b"/\tHost: y",
     ],
 )
-def test_a_target_before_a_head_that_was_sent_before_is_refused_like_any_other(
+def test_an_invalid_target_with_a_cached_head_is_refused(
     served: tuple[App, Callable[[], socket.socket]], target: bytes
 ) -> None:
     """The second of two requests with the same headers is not parsed twice, but once."""
@@ -234,7 +232,7 @@ def test_a_target_before_a_head_that_was_sent_before_is_refused_like_any_other(
     assert len(app.headers) == before
 
 
-def test_a_head_that_was_sent_before_is_served_with_each_target() -> None:
+def test_a_cached_head_is_served_with_each_target() -> None:
     """And the connection is idle again after each: it is closed only then, and in time."""
     with serving(replace(SHORT, keep_alive_timeout=2.0)) as (app, connect):
         connection = connect()
@@ -248,9 +246,7 @@ def test_a_head_that_was_sent_before_is_served_with_each_target() -> None:
 @pytest.mark.parametrize(
     "body", [b"-1\r\n\r\n", b"0x1\r\na\r\n", b"fffffffffffffffff\r\na\r\n", b"1\r\naX0\r\n", b"1\na\r\n"]
 )
-def test_chunks_that_can_be_read_in_two_ways_are_refused(
-    served: tuple[App, Callable[[], socket.socket]], body: bytes
-) -> None:
+def test_ambiguous_chunks_are_refused(served: tuple[App, Callable[[], socket.socket]], body: bytes) -> None:
     """Nothing that follows is taken for a request."""
     chunked = b"Transfer-Encoding: chunked\r\n\r\n"
     response = response_to(
@@ -260,7 +256,7 @@ def test_chunks_that_can_be_read_in_two_ways_are_refused(
     assert response.count(b"HTTP/1.1 ") == 1
 
 
-def test_headers_after_a_body_do_not_count(served: tuple[App, Callable[[], socket.socket]]) -> None:
+def test_trailers_are_ignored(served: tuple[App, Callable[[], socket.socket]]) -> None:
     """A proxy did not look at them."""
     app, connect = served
     chunked = (
@@ -270,7 +266,7 @@ def test_headers_after_a_body_do_not_count(served: tuple[App, Callable[[], socke
     assert b"x-forwarded-for" not in dict(app.headers[-1])
 
 
-def test_what_surrounds_chunks_has_a_largest_size(served: tuple[App, Callable[[], socket.socket]]) -> None:
+def test_chunk_extensions_and_trailers_are_limited(served: tuple[App, Callable[[], socket.socket]]) -> None:
     """An extension without an end, and headers after the body without an end; small chunks are fine."""
     head = POST + b"Transfer-Encoding: chunked\r\n"
     extension = b";a=" + b"b" * 65_533
@@ -287,7 +283,7 @@ def test_what_surrounds_chunks_has_a_largest_size(served: tuple[App, Callable[[]
 
 
 @pytest.mark.parametrize("start", [b"", b"\r\n", GET, GET + b"X: "])
-def test_a_head_comes_in_time(start: bytes) -> None:
+def test_a_slow_request_head_times_out(start: bytes) -> None:
     """A connection that says nothing, or a byte now and then, is closed; a half request is told why."""
     with serving(SHORT) as (app, connect):
         connection = connect()
@@ -310,7 +306,7 @@ def test_a_head_comes_in_time(start: bytes) -> None:
         assert app.headers == []
 
 
-def test_a_connection_that_is_not_used_any_more_is_closed() -> None:
+def test_an_idle_connection_is_closed() -> None:
     """Also when it sends empty lines."""
     with serving(SHORT) as (_, connect):
         for more in (b"", b"\r\n"):
@@ -319,7 +315,7 @@ def test_a_connection_that_is_not_used_any_more_is_closed() -> None:
             assert heard(connection).startswith(b"HTTP/1.1 200")
 
 
-def test_a_body_that_does_not_come_is_ended() -> None:
+def test_a_stalled_body_times_out() -> None:
     """A byte now and then is not enough."""
     with serving(SHORT) as (_, connect):
         connection = connect()
@@ -334,7 +330,7 @@ def test_a_body_that_does_not_come_is_ended() -> None:
         assert response.startswith(b"HTTP/1.1 408")
 
 
-def test_a_slow_body_survives() -> None:
+def test_a_slow_body_is_accepted() -> None:
     """As long as it brings a kilobyte in each interval, however long it takes in all."""
     with serving(SHORT) as (_, connect):
         connection = connect()
@@ -347,7 +343,7 @@ def test_a_slow_body_survives() -> None:
         assert heard(connection).endswith(piece * 12)
 
 
-def test_who_reads_nothing_of_an_answer_is_gone() -> None:
+def test_a_client_that_does_not_read_is_disconnected() -> None:
     """What was to be sent is dropped."""
     with serving(SHORT) as (_, connect):
         connection = connect()
@@ -361,7 +357,7 @@ def test_who_reads_nothing_of_an_answer_is_gone() -> None:
             pause.wait(0.02)
 
 
-def test_who_reads_an_answer_slowly_gets_all_of_it() -> None:
+def test_a_client_that_reads_slowly_gets_the_whole_response() -> None:
     """It takes longer than a client may read nothing."""
     with serving(Limits(body_timeout=0.5, check_interval=0.05)) as (_, connect):
         connection, room, received = connect(), memoryview(bytearray(4_000_000)), 0
@@ -373,7 +369,7 @@ def test_who_reads_an_answer_slowly_gets_all_of_it() -> None:
         assert received > len(LARGE)
 
 
-def test_one_address_has_a_largest_number_of_connections() -> None:
+def test_the_connections_of_an_address_are_limited() -> None:
     """Whoever opens more is told; one that is closed makes room. A trusted proxy may have all."""
     few = Limits(max_connections_per_address=3, trusted_proxies="192.0.2.1")
     with serving(few) as (_, connect):
@@ -391,7 +387,7 @@ def test_one_address_has_a_largest_number_of_connections() -> None:
         assert response_to(connect, GET + LAST).startswith(b"HTTP/1.1 200")
 
 
-def test_who_asks_for_something_takes_the_place_of_who_does_not() -> None:
+def test_a_new_request_replaces_an_idle_connection() -> None:
     """When there are as many connections as may be, the longest idle one ends; never one being answered."""
     with serving(Limits(max_connections=3)) as (_, connect):
         idle, other = connect(), connect()

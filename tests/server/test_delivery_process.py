@@ -257,7 +257,9 @@ def test_the_end_waits_for_a_delivery_that_is_under_way(
 
 
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
-def test_without_webhooks_there_is_no_such_process(settings: Settings, database: Database, tmp_path: Path) -> None:
+def test_without_webhooks_there_is_no_delivery_process(
+    settings: Settings, database: Database, tmp_path: Path
+) -> None:
     """Only the parent and its worker."""
     with running(settings, tmp_path / "log") as service:
         service._environment["HOLDFAST_WEBHOOKS"] = "false"

@@ -53,7 +53,7 @@ def seen(
         (b"<script>, '; DROP TABLE users", "127.0.0.1"),
     ],
 )
-def test_the_last_address_that_is_no_proxys_is_the_client(given: bytes, address: str) -> None:
+def test_the_last_address_that_is_not_a_proxy_is_the_client(given: bytes, address: str) -> None:
     """What is no address does not count, nor what stands before it: anybody may have written that."""
     assert seen("127.0.0.1", (b"x-forwarded-for", given)) == (address, "http")
 
@@ -65,7 +65,7 @@ def test_several_headers_are_one_list() -> None:
 
 
 @pytest.mark.parametrize("peer", ["192.0.2.9", "2001:db8::9", None, ""])
-def test_nobody_else_is_believed(peer: str | None) -> None:
+def test_headers_of_untrusted_peers_are_ignored(peer: str | None) -> None:
     """Or limits by address would hold for nobody."""
     assert seen(peer, (b"x-forwarded-for", b"198.51.100.1"), (b"x-forwarded-proto", b"https")) == (peer, "http")
 
@@ -73,7 +73,7 @@ def test_nobody_else_is_believed(peer: str | None) -> None:
 @pytest.mark.parametrize(
     ("given", "scheme"), [(b"https", "https"), (b"HTTPS ", "https"), (b"gopher", "http"), (b"\xff", "http")]
 )
-def test_the_scheme_is_one_of_two(given: bytes, scheme: str) -> None:
+def test_the_scheme_is_http_or_https(given: bytes, scheme: str) -> None:
     """Anything else does not count."""
     assert seen("127.0.0.1", (b"x-forwarded-proto", given))[1] == scheme
 
@@ -84,7 +84,7 @@ def test_every_peer_can_be_trusted() -> None:
 
 
 @pytest.mark.parametrize("given", [b"", b"\xff" * 3000, b"[::1", b"unix:/x", b"a" * 50_000, b"1.2.3.4:x", b","])
-def test_no_header_breaks_a_log_in(service: Service, given: bytes) -> None:
+def test_any_header_leaves_logging_in_possible(service: Service, given: bytes) -> None:
     """The address is kept with the session and counted, whatever was sent."""
     headers = [(b"X-Forwarded-For", given), (b"Origin", b"http://["), (b"Sec-Fetch-Site", b"none")]
     with service.client() as client:
@@ -95,7 +95,7 @@ def test_no_header_breaks_a_log_in(service: Service, given: bytes) -> None:
         assert right.status_code == 303
 
 
-def test_an_origin_that_is_no_address_is_foreign(service: Service) -> None:
+def test_an_invalid_origin_is_cross_site(service: Service) -> None:
     """And no mistake of ours."""
     with service.client() as client:
         response = client.post("/login", data={"name": "admin", "password": "x"}, headers={"Origin": "http://["})

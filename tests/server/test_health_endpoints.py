@@ -14,7 +14,7 @@ from holdfast.settings import Settings
 from tests.conftest import Service, run_service, wait_for
 
 
-def test_a_service_that_runs_says_so(service: Service) -> None:
+def test_a_running_service_is_live(service: Service) -> None:
     """Without log-in, and HEAD too."""
     with service.client() as client:
         assert (client.get("/healthz").status_code, client.get("/healthz").text) == (200, "ok\n")
@@ -22,14 +22,14 @@ def test_a_service_that_runs_says_so(service: Service) -> None:
         assert client.post("/healthz").status_code == 405
 
 
-def test_a_service_that_can_work_says_so(service: Service) -> None:
+def test_a_working_service_is_ready(service: Service) -> None:
     """The database answers, has the right shape, and the folder can be written to."""
     with service.client() as client:
         response = client.get("/readyz")
     assert (response.status_code, response.json()) == (200, {"ready": True, "problems": {}})
 
 
-def test_a_database_of_another_shape_is_named(service: Service) -> None:
+def test_a_database_of_another_schema_is_reported(service: Service) -> None:
     """The service is not ready, and says which part is not."""
     with service.database.write() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '0001'"))
@@ -39,7 +39,7 @@ def test_a_database_of_another_shape_is_named(service: Service) -> None:
     assert list(response.json()["problems"]) == ["migrations"]
 
 
-def test_clients_of_gitea_are_told_the_same(service: Service) -> None:
+def test_the_health_endpoint_of_gitea_reports_the_same(service: Service) -> None:
     """Container health checks ask `/api/healthz`; a failed check names itself."""
     with service.client() as client:
         healthy = client.get("/api/healthz")
@@ -59,7 +59,7 @@ def test_clients_of_gitea_are_told_the_same(service: Service) -> None:
     wait_for(failed)
 
 
-def test_a_folder_that_is_gone_is_named(service: Service) -> None:
+def test_a_missing_folder_is_reported(service: Service) -> None:
     """As it would be on a disk that was not mounted; when it is back, all is well again."""
     aside = service.settings.data.with_name("aside")
     service.settings.data.rename(aside)
@@ -71,7 +71,7 @@ def test_a_folder_that_is_gone_is_named(service: Service) -> None:
         wait_for(lambda: client.get("/readyz").status_code == 200)
 
 
-def test_being_watched_is_not_logged(service: Service, capsys: pytest.CaptureFixture[str]) -> None:
+def test_health_requests_are_not_logged(service: Service, capsys: pytest.CaptureFixture[str]) -> None:
     """A line every few seconds for nobody to read would hide the others."""
     logs.configure(level="info")
     with service.client() as client:
@@ -99,7 +99,7 @@ def test_requests_are_counted_by_route_and_never_by_path(service: Service) -> No
     assert "holdfast_deliveries_oldest_seconds 0.0" in told
 
 
-def test_the_metrics_are_told_without_a_database_too(service: Service) -> None:
+def test_metrics_are_served_without_a_database(service: Service) -> None:
     """What was counted, though not what would have to be looked up."""
     with service.database.engine.begin() as connection:
         connection.exec_driver_sql("ALTER TABLE deliveries RENAME TO elsewhere")
@@ -112,7 +112,7 @@ def test_the_metrics_are_told_without_a_database_too(service: Service) -> None:
 @pytest.mark.parametrize(
     "headers", [{"X-Forwarded-For": "127.0.0.1"}, {"Via": "1.1 proxy"}, {"Forwarded": "for=203.0.113.7"}]
 )
-def test_what_a_proxy_passes_on_is_not_shown_the_metrics(service: Service, headers: dict[str, str]) -> None:
+def test_forwarded_requests_do_not_get_metrics(service: Service, headers: dict[str, str]) -> None:
     """Even from a proxy on this machine."""
     with service.client() as client:
         assert client.get("/metrics", headers=headers).status_code == 403

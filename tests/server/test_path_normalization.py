@@ -66,7 +66,7 @@ def test_repeated_slashes_count_as_one(clients: ServiceClients, path: str) -> No
     assert get(clients, path).status_code == 200
 
 
-def test_the_address_an_answer_names_has_single_slashes(clients: ServiceClients) -> None:
+def test_urls_in_responses_have_single_slashes(clients: ServiceClients) -> None:
     """The next page of a list is asked for at the address that is meant."""
     for number in range(3):
         clients.admin.post("/admin/users/ada/repos", json={"name": f"boat-{number}"})
@@ -74,7 +74,7 @@ def test_the_address_an_answer_names_has_single_slashes(clients: ServiceClients)
     assert f"<{clients.service.url}/api/v1/users/ada/repos?limit=2&page=2>" in link
 
 
-def test_a_query_is_left_alone(clients: ServiceClients) -> None:
+def test_a_query_is_not_changed(clients: ServiceClients) -> None:
     """Slashes in it are what is asked for."""
     response = get(clients, "/api/v1//repos/ada/ship/contents?ref=feature//x")
     assert response.status_code == 404
@@ -85,7 +85,7 @@ def test_a_query_is_left_alone(clients: ServiceClients) -> None:
     "path", ["feature//x/docs/plan.txt", "feature%2F%2Fx/docs/plan.txt", "/feature/x//docs/plan.txt"]
 )
 @pytest.mark.parametrize("below", ["/api/v1/repos/ada/ship/raw/", "/ada/ship/raw/branch/"])
-def test_a_doubled_slash_never_leads_to_another_file(clients: ServiceClients, below: str, path: str) -> None:
+def test_a_doubled_slash_never_names_another_file(clients: ServiceClients, below: str, path: str) -> None:
     """A branch with a slash in its name is found, not a folder of the default branch that is called the same."""
     ada = clients.admin
     written(ada, "feature/x/docs/plan.txt", "a folder on main")
@@ -103,7 +103,7 @@ def test_an_escaped_slash_stays_in_its_segment(clients: ServiceClients) -> None:
     assert get(clients, "/%2Fapi/v1/version").status_code == 404
 
 
-def test_git_and_its_large_files_work_below_a_doubled_slash(clients: ServiceClients, tmp_path: Path) -> None:
+def test_git_and_lfs_work_with_a_doubled_slash(clients: ServiceClients, tmp_path: Path) -> None:
     """A clone and a push to an address that was joined carelessly."""
     git = Git(tmp_path / "work")
     token = clients.admin.headers["authorization"].removeprefix("token ")

@@ -11,7 +11,7 @@ from tests.conftest import Service
 
 
 @pytest.mark.parametrize("given", ["abc-123", "x" * 64])
-def test_a_harmless_request_id_is_kept(service: Service, given: str) -> None:
+def test_a_valid_request_id_is_kept(service: Service, given: str) -> None:
     """A proxy's id links its log with ours."""
     with service.client() as client:
         assert client.get("/", headers={"X-Request-Id": given}).headers["x-request-id"] == given

@@ -96,7 +96,7 @@ def buffered() -> Iterator[tuple[Told, BufferedTransport]]:
     loop.close()
 
 
-def test_a_head_leaves_with_what_follows_it(buffered: tuple[Told, BufferedTransport]) -> None:
+def test_a_head_is_sent_with_the_first_bytes_of_its_body(buffered: tuple[Told, BufferedTransport]) -> None:
     """In one piece, if that is not large."""
     told, connection = buffered
     connection.write(b"HTTP/1.1 200 OK\r\n\r\n")
@@ -110,7 +110,7 @@ def test_a_head_leaves_with_what_follows_it(buffered: tuple[Told, BufferedTransp
     assert told.pieces[2:] == [b"HTTP/1.1 200 OK\r\n\r\n", LARGE]
 
 
-def test_what_cannot_wait_does_not(buffered: tuple[Told, BufferedTransport]) -> None:
+def test_responses_that_cannot_wait_are_sent_at_once(buffered: tuple[Told, BufferedTransport]) -> None:
     """A client that asks whether to go on is told at once, and nothing is lost when a connection is closed."""
     told, connection = buffered
     connection.write(b"HTTP/1.1 100 Continue\r\n\r\n")
@@ -122,14 +122,14 @@ def test_what_cannot_wait_does_not(buffered: tuple[Told, BufferedTransport]) -> 
 
 
 @pytest.mark.parametrize(("path", "body"), [("/", b"body"), ("/large", LARGE), ("/slow", b"body")])
-def test_answers_are_whole(port: int, path: str, body: bytes) -> None:
+def test_responses_are_complete(port: int, path: str, body: bytes) -> None:
     """Small, large, and with a pause in between."""
     head, _, rest = said(port, asked("GET", path)).partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 200 OK")
     assert rest == body
 
 
-def test_a_head_alone_is_sent(port: int) -> None:
+def test_a_response_without_a_body_is_sent(port: int) -> None:
     """Also when more is asked on the same connection."""
     response = said(port, asked("HEAD", "/", last=False), asked("GET", "/"))
     assert response.count(b"HTTP/1.1 200 OK") == 2
@@ -137,7 +137,7 @@ def test_a_head_alone_is_sent(port: int) -> None:
     assert response.count(b"body") == 1
 
 
-def test_many_at_once_on_one_connection(port: int) -> None:
+def test_pipelined_requests_are_answered_in_order(port: int) -> None:
     """Are answered in their order."""
     response = said(port, asked("GET", "/", last=False) * 20 + asked("GET", "/large"))
     assert response.count(b"HTTP/1.1 200 OK") == 21
@@ -153,7 +153,7 @@ def test_a_head_does_not_wait_for_its_body(port: int) -> None:
         assert b"body" not in first
 
 
-def test_a_client_that_asks_first_is_told_to_go_on(port: int) -> None:
+def test_an_expect_header_is_answered_with_100_continue(port: int) -> None:
     """And then its body is read."""
     with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
         connection.sendall(asked("PUT", "/upload", "Content-Length: 5", "Expect: 100-continue"))
@@ -165,7 +165,7 @@ def test_a_client_that_asks_first_is_told_to_go_on(port: int) -> None:
     assert response.endswith(b"\r\n\r\nhello")
 
 
-def test_who_sends_a_little_too_much_is_told_and_heard_again(port: int) -> None:
+def test_a_small_excess_of_a_body_is_read_and_the_connection_reused(port: int) -> None:
     """What was refused is dropped, and the connection can be used."""
     with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
         for _ in range(3):
@@ -176,7 +176,7 @@ def test_who_sends_a_little_too_much_is_told_and_heard_again(port: int) -> None:
         assert connection.recv(65536).startswith(b"HTTP/1.1 200 OK")
 
 
-def test_who_never_stops_is_cut_off(port: int) -> None:
+def test_an_endless_body_closes_the_connection(port: int) -> None:
     """A gigabyte that was refused is not read."""
     sent = 0
     with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:

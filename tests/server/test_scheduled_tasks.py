@@ -39,7 +39,7 @@ async def until(done: list[str], count: int) -> None:
             await anyio.sleep(0.01)
 
 
-def test_a_chore_is_done_again_and_again_also_after_it_failed(settings: Settings, database: Database) -> None:
+def test_a_task_is_repeated_also_after_a_failure(settings: Settings, database: Database) -> None:
     """A failure is logged, and the others go on."""
     # As the service logs: without this, structlog draws every frame of a traceback, for seconds.
     logs.configure(level="warning")
@@ -58,7 +58,7 @@ def test_a_chore_is_done_again_and_again_also_after_it_failed(settings: Settings
     anyio.run(play)
 
 
-def test_only_one_process_does_what_is_to_be_done_alone(settings: Settings, database: Database) -> None:
+def test_a_task_with_a_lease_runs_in_one_process(settings: Settings, database: Database) -> None:
     """When it ends, another takes over."""
     done: list[str] = []
 
@@ -80,7 +80,7 @@ def test_only_one_process_does_what_is_to_be_done_alone(settings: Settings, data
     anyio.run(play)
 
 
-def test_what_is_rarely_done_is_not_done_again_by_the_next_process(settings: Settings, database: Database) -> None:
+def test_a_rare_task_is_not_repeated_by_the_next_process(settings: Settings, database: Database) -> None:
     """A restart every hour must not make a daily task an hourly one."""
 
     async def play() -> None:
@@ -96,7 +96,7 @@ def test_what_is_rarely_done_is_not_done_again_by_the_next_process(settings: Set
         assert connection.execute(select(leases.c.holder)).scalars().all() == ["somebody"]
 
 
-def test_the_use_of_tokens_is_noted_at_the_end(settings: Settings, database: Database) -> None:
+def test_the_last_use_of_tokens_is_recorded_at_shutdown(settings: Settings, database: Database) -> None:
     """What the last seconds saw is not lost when the service ends."""
     admin = accounts.find_user(database, "admin")
     token, _ = tokens.create_token(database, admin, "mine", ("all",))
@@ -111,7 +111,7 @@ def test_the_use_of_tokens_is_noted_at_the_end(settings: Settings, database: Dat
     assert tokens.find_token(database, admin, "mine").last_used_at == 12345
 
 
-def test_packing_can_be_turned_off(tmp_path: Path) -> None:
+def test_compaction_can_be_disabled(tmp_path: Path) -> None:
     """By a setting."""
     on, off = (App.open(Settings(data=tmp_path, gc_hours=hours)) for hours in (24, 0))
     assert "collect garbage" in {task.name for task in scheduled_tasks(on)}
@@ -120,7 +120,7 @@ def test_packing_can_be_turned_off(tmp_path: Path) -> None:
     off.close()
 
 
-def test_the_use_of_a_token_is_noted_a_moment_later(clients: ServiceClients) -> None:
+def test_the_last_use_of_a_token_is_recorded_soon(clients: ServiceClients) -> None:
     """For all tokens at once, and not while a request waits."""
     ada = clients.account("ada")
     token, _ = tokens.create_token(clients.database, ada, "t", ("all",), now=1)
@@ -132,9 +132,7 @@ def test_the_use_of_a_token_is_noted_a_moment_later(clients: ServiceClients) -> 
     host.close()
 
 
-def test_the_use_of_ssh_keys_is_noted_a_moment_later_and_at_the_end(
-    settings: Settings, database: Database
-) -> None:
+def test_the_last_use_of_ssh_keys_is_recorded_soon_and_at_shutdown(settings: Settings, database: Database) -> None:
     """For all keys at once, not while somebody connects."""
     admin = accounts.find_user(database, "admin")
     keys = [
@@ -158,7 +156,7 @@ def test_the_use_of_ssh_keys_is_noted_a_moment_later_and_at_the_end(
     assert noted() == [7, 6]
 
 
-def test_browsers_that_were_seen_are_noted_a_moment_later(clients: ServiceClients) -> None:
+def test_the_last_use_of_sessions_is_recorded_soon(clients: ServiceClients) -> None:
     """A request notes one that was not seen for a while; the task writes them down together."""
     ada = clients.account("ada")
     token = sessions.start_session(clients.database, ada, days=1)
@@ -204,7 +202,7 @@ def test_a_pushed_repository_gets_its_history_index(clients: ServiceClients, tmp
     host.close()
 
 
-def test_a_repository_with_many_packs_is_compacted_by_whoever_is_there(
+def test_a_repository_with_many_packs_is_compacted_by_any_process(
     clients: ServiceClients, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By the process that took the push; if that was killed, by the hourly task of another."""

@@ -351,7 +351,7 @@ def test_a_second_signal_ends_workers_that_do_not_end(tmp_path: Path) -> None:
     assert gone(set(started(log)))
 
 
-def test_workers_learn_that_their_parent_is_gone(tmp_path: Path) -> None:
+def test_workers_detect_the_end_of_their_parent(tmp_path: Path) -> None:
     """The pipe they are given closes with it."""
     log = tmp_path / "starts"
     with supervise(WORKING.format(log=str(log))) as process:
@@ -361,7 +361,7 @@ def test_workers_learn_that_their_parent_is_gone(tmp_path: Path) -> None:
         wait_for(lambda: gone(set(started(log))), 60)
 
 
-def test_how_many_workers_run() -> None:
+def test_the_number_of_workers_follows_the_setting() -> None:
     """One for each processor unless a number is given."""
     assert worker_count(0) == len(os.sched_getaffinity(0))
     assert worker_count(7) == 7

@@ -14,7 +14,7 @@ from holdfast.settings import Settings
 from tests.conftest import wait_for
 
 
-def test_a_worker_says_when_it_can_answer_and_ends_when_told(settings: Settings, database: Database) -> None:
+def test_a_worker_reports_when_it_is_ready_and_ends_on_request(settings: Settings, database: Database) -> None:
     """No signal has ended it then."""
     started = threading.Event()
     worker = new_worker(settings, (), started.set)
@@ -32,7 +32,7 @@ def test_a_worker_says_when_it_can_answer_and_ends_when_told(settings: Settings,
 
 
 @pytest.mark.parametrize(("trusted", "seen"), [("127.0.0.1", "https"), ("192.0.2.0/24", "http")])
-def test_only_a_trusted_proxy_says_how_a_client_came(prepared_folder: Path, trusted: str, seen: str) -> None:
+def test_only_a_trusted_proxy_sets_the_address_and_scheme(prepared_folder: Path, trusted: str, seen: str) -> None:
     """The scheme it names appears in the addresses of an answer, or is passed over."""
     worker = new_worker(Settings(data=prepared_folder, trusted_proxies=trusted), ())
     with listen("127.0.0.1", 0) as server:

@@ -14,7 +14,7 @@ def actions(database: Database) -> list[tuple[str, Any]]:
     return [(details["action"], details.get("changed")) for _, details in recorded_events(database)]
 
 
-def test_only_what_changes_is_written_down(database: Database, ada: Account) -> None:
+def test_only_changes_are_recorded(database: Database, ada: Account) -> None:
     """By the names clients know, and each kind of change as its own event."""
     home = make_repository(database, ada, description="old", topics='["sail"]', archived_at=5)
     with database.write() as connection:
@@ -41,7 +41,7 @@ def test_only_what_changes_is_written_down(database: Database, ada: Account) -> 
     ]
 
 
-def test_a_deleted_repository_is_written_down_whole(database: Database) -> None:
+def test_the_deletion_of_a_repository_is_recorded_completely(database: Database) -> None:
     """But not the address of whoever owned it."""
     (bob,) = make_people(database, "bob", email="bob@example.org", full_name="Bob")
     home = make_repository(database, bob, "boat", description="small")
