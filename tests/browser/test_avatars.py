@@ -25,7 +25,7 @@ def green_square() -> bytes:
 
 
 @pytest.mark.parametrize(("scheme", "page"), [("light", "desktop"), ("dark", "phone")], indirect=True)
-def test_a_person_uploads_a_picture(site: Service, page: Page, keep: Callable[[Page, str], None]) -> None:
+def test_a_user_uploads_an_avatar(site: Service, page: Page, keep: Callable[[Page, str], None]) -> None:
     """Of themselves and of a repository, whose first page shows it and who contributed."""
     with httpx.Client(base_url=f"{site.url}/api/v1", auth=("admin", ADMIN_PASSWORD)) as admin:
         admin.post("/user/repos", json={"name": "harbour", "auto_init": True})

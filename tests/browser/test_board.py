@@ -41,7 +41,7 @@ def column(page: Page, name: str) -> Locator:
 
 
 @pytest.mark.parametrize(("scheme", "page"), [("light", "desktop"), ("dark", "phone")], indirect=True)
-def test_a_person_moves_cards(site: Service, ship: str, page: Page, keep: Keep) -> None:
+def test_a_user_moves_cards(site: Service, ship: str, page: Page, keep: Keep) -> None:
     """With the menu by the keyboard, and by dragging where there is a mouse; the columns scroll in their box."""
     log_in(site, page, "%2Fadmin%2Fship%2Fissues")
     page.get_by_role("link", name="Board").click()

@@ -109,7 +109,7 @@ def meet_somebody_faster(site: Service, page: Page, api: httpx.Client, keep: Kee
 
 
 @pytest.mark.parametrize(("page", "scheme"), [("desktop", "light"), ("phone", "dark")], indirect=True)
-def test_a_person_looks_around_and_changes_files(site: Service, page: Page, keep: Keep, accessible: Check) -> None:
+def test_a_user_browses_and_changes_files(site: Service, page: Page, keep: Keep, accessible: Check) -> None:
     """Everything people do with a repository, and a way out of an edit that came too late."""
     with httpx.Client(base_url=f"{site.url}/api/v1", auth=("admin", ADMIN_PASSWORD), timeout=60) as api:
         fill(api)

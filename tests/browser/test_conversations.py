@@ -52,7 +52,7 @@ def scroll_far_back(page: Page) -> None:
 
 
 @pytest.mark.timeout(600)
-def test_a_person_reads_searches_and_opens_what_is_sealed(
+def test_a_user_reads_searches_and_opens_an_encrypted_backup(
     site: Service, page: Page, keep: Callable[[Page, str], None], shelf: Path
 ) -> None:
     """From the list to a chat, far back by scrolling alone, to what was searched for, and into a sealed backup."""

@@ -122,7 +122,7 @@ def test_a_readme_shows_its_diagrams_and_formulas(
     expect(page.get_by_text("flowchart LR")).to_be_visible()
 
 
-def test_hostile_sources_reach_nothing(site: Service, api: httpx.Client, browser: Browser) -> None:
+def test_hostile_sources_are_isolated(site: Service, api: httpx.Client, browser: Browser) -> None:
     """No code of theirs runs and nothing is loaded; the policy of the frame refuses what gets through Mermaid."""
     context = browser.new_context()
     page = context.new_page()
@@ -157,7 +157,9 @@ def test_hostile_sources_reach_nothing(site: Service, api: httpx.Client, browser
 
 
 @pytest.mark.parametrize(("page", "scheme"), [("phone", "light")], indirect=True)
-def test_a_wrong_source_stays_with_its_line(site: Service, api: httpx.Client, page: Page, keep: Keep) -> None:
+def test_an_invalid_source_is_shown_with_its_error(
+    site: Service, api: httpx.Client, page: Page, keep: Keep
+) -> None:
     """The reader sees what was written, and its author where the mistake is."""
     add(api, "README.md", BROKEN)
     page.goto(f"{site.url}/admin/tides")
@@ -217,7 +219,7 @@ def test_a_file_and_a_comment_show_it(site: Service, api: httpx.Client, page: Pa
     expect(page.locator(".diagram:not(.drawing) iframe")).to_have_count(1)
 
 
-def test_without_scripts_the_sources_are_there(site: Service, api: httpx.Client, browser: Browser) -> None:
+def test_without_scripts_the_sources_are_shown(site: Service, api: httpx.Client, browser: Browser) -> None:
     """As text and as code."""
     add(api, "README.md", README)
     context = browser.new_context(java_script_enabled=False)
@@ -229,7 +231,7 @@ def test_without_scripts_the_sources_are_there(site: Service, api: httpx.Client,
 
 
 @pytest.mark.parametrize(("page", "scheme"), [("desktop", "light")], indirect=True)
-def test_pages_without_them_load_nothing(site: Service, api: httpx.Client, page: Page) -> None:
+def test_pages_without_diagrams_load_no_script(site: Service, api: httpx.Client, page: Page) -> None:
     """And one with a diagram loads only the parts that its kind needs."""
     sizes: dict[str, int] = {}
 

@@ -97,7 +97,9 @@ def one_page(browser: Browser) -> Iterator[Page]:
     context.close()
 
 
-def test_it_looks_like_a_messenger(exported: Path, page: Page, keep: Callable[[Page, str], None]) -> None:
+def test_an_export_has_the_layout_of_a_messenger(
+    exported: Path, page: Page, keep: Callable[[Page, str], None]
+) -> None:
     """In both sizes and schemes, nothing is wider than the window, whatever people wrote."""
     for place, name in (
         (exported / "index.html", "export-list"),
@@ -143,7 +145,7 @@ def test_photos_are_a_grid_that_leads_to_messages(
     expect(page.locator(":target")).to_be_in_viewport()
 
 
-def test_a_person_reads_and_jumps(exported: Path, one_page: Page) -> None:
+def test_a_user_reads_and_follows_quotes(exported: Path, one_page: Page) -> None:
     """From the list to the latest messages, and back by pages, by quotes and by dates."""
     page = one_page
     page.goto((exported / "index.html").as_uri())
@@ -169,7 +171,7 @@ def test_a_person_reads_and_jumps(exported: Path, one_page: Page) -> None:
     expect(page.locator(":target")).to_be_in_viewport()
 
 
-def test_a_person_searches(exported: Path, one_page: Page) -> None:
+def test_a_user_searches_an_export(exported: Path, one_page: Page) -> None:
     """Phrases, beginnings and signs are found, capitals and accents do not matter, and hits lead to messages."""
     page = one_page
     outside = watch(page, exported)
@@ -230,7 +232,7 @@ def test_everything_but_the_search_works_without_javascript(exported: Path, brow
     context.close()
 
 
-def test_it_prints(exported: Path, one_page: Page) -> None:
+def test_an_export_can_be_printed(exported: Path, one_page: Page) -> None:
     """Messages without the links around them."""
     one_page.emulate_media(media="print")
     one_page.goto((largest(exported) / "1.html").as_uri())

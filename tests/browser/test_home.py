@@ -10,7 +10,7 @@ from tests.backup.streams import empty_frame as frame
 from tests.conftest import ADMIN_PASSWORD, Service
 
 
-def test_a_person_logs_in_sees_what_is_there_and_logs_out(
+def test_a_user_logs_in_sees_the_home_page_and_logs_out(
     site: Service, page: Page, keep: Callable[[Page, str], None]
 ) -> None:
     """By keyboard where that is quicker, in both sizes and schemes."""

@@ -13,7 +13,7 @@ Keep = Callable[[Page, str], None]
 
 
 @pytest.mark.parametrize(("page", "scheme"), [("desktop", "light"), ("phone", "dark")], indirect=True)
-def test_a_person_works_with_issues(site: Service, page: Page, keep: Keep) -> None:
+def test_a_user_works_with_issues(site: Service, page: Page, keep: Keep) -> None:
     """From the empty list to a drawing of what waits for what, at the size of a desk and of a phone."""
     with httpx.Client(base_url=f"{site.url}/api/v1", auth=("admin", ADMIN_PASSWORD)) as api:
         api.post("/user/repos", json={"name": "ship"})

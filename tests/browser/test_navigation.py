@@ -27,7 +27,7 @@ def prepare(site: Service) -> None:
     [("desktop", "light"), ("phone", "dark")],
     indirect=True,
 )
-def test_a_person_moves_around_by_keyboard(site: Service, page: Page, keep: Keep) -> None:
+def test_a_user_navigates_by_keyboard(site: Service, page: Page, keep: Keep) -> None:
     """One menu is open at a time, letters lead to pages, and hashes can be copied."""
     prepare(site)
     page.goto(f"{site.url}/login?next=%2Fadmin%2Ftides")

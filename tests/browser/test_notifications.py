@@ -14,9 +14,7 @@ TITLES = ("The gauge shows the tide of yesterday, every day after midnight", "Re
 
 
 @pytest.mark.parametrize(("scheme", "page"), [("light", "desktop"), ("dark", "phone")], indirect=True)
-def test_a_person_reads_pins_and_unsubscribes(
-    site: Service, page: Page, keep: Callable[[Page, str], None]
-) -> None:
+def test_a_user_reads_pins_and_unsubscribes(site: Service, page: Page, keep: Callable[[Page, str], None]) -> None:
     """From the bell to an issue and back; the bell counts down."""
     accounts.create_user(site.database, "eve", Secret("a-password-for-tests"))
     with httpx.Client(base_url=f"{site.url}/api/v1", auth=("admin", ADMIN_PASSWORD)) as admin:

@@ -61,7 +61,7 @@ def problem(page: Page) -> Locator:
 
 
 @pytest.mark.parametrize(("scheme", "page"), [("light", "desktop"), ("dark", "phone")], indirect=True)
-def test_a_person_adds_a_passkey_and_logs_in(site: Service, page: Page, keep: Callable[[Page, str], None]) -> None:
+def test_a_user_adds_a_passkey_and_logs_in(site: Service, page: Page, keep: Callable[[Page, str], None]) -> None:
     """With the passkey alone, then with it after the password; then they remove it with itself."""
     verify_user = add_authenticator(page)
     log_in(site, page)
@@ -104,7 +104,7 @@ def test_a_person_adds_a_passkey_and_logs_in(site: Service, page: Page, keep: Ca
     expect(page.get_by_role("status")).to_contain_text("It was the last second factor")
 
 
-def test_a_wrong_password_is_told(site: Service, browser: Browser) -> None:
+def test_a_wrong_password_is_reported(site: Service, browser: Browser) -> None:
     """Beside the button, and it can be tried again; a browser that has no passkeys says so."""
     context = browser.new_context()
     page = context.new_page()
@@ -123,7 +123,7 @@ def test_a_wrong_password_is_told(site: Service, browser: Browser) -> None:
 
 
 @pytest.mark.parametrize(("scheme", "page"), [("light", "desktop")], indirect=True)
-def test_an_address_without_passkeys_is_told(site: Service, page: Page) -> None:
+def test_a_url_without_passkeys_is_reported(site: Service, page: Page) -> None:
     """At an IP address the page says so, and the app can be set up."""
     page.goto(f"{site.url}/login?next={SETTINGS}")
     expect(page.get_by_role("button", name="Log in with a passkey")).to_have_count(0)
@@ -134,7 +134,7 @@ def test_an_address_without_passkeys_is_told(site: Service, page: Page) -> None:
     expect(page.get_by_role("button", name="Set up authenticator app")).to_be_visible()
 
 
-def test_without_a_script_the_other_ways_stay(site: Service, browser: Browser) -> None:
+def test_without_a_script_other_factors_are_offered(site: Service, browser: Browser) -> None:
     """And the pages say that passkeys need JavaScript."""
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()

@@ -44,7 +44,7 @@ def prepare(site: Service) -> None:
 
 
 @pytest.mark.parametrize(("page", "scheme"), [("desktop", "light"), ("phone", "dark")], indirect=True)
-def test_a_person_works_with_pull_requests(site: Service, page: Page, keep: Keep) -> None:
+def test_a_user_works_with_pull_requests(site: Service, page: Page, keep: Keep) -> None:
     """From the hint on the first page to the merge, at the size of a desk and of a phone."""
     prepare(site)
     page.goto(f"{site.url}/login?next=%2Fadmin%2Ftides")

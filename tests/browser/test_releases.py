@@ -24,7 +24,7 @@ def prepare(site: Service) -> None:
 
 
 @pytest.mark.parametrize(("page", "scheme"), [("desktop", "light"), ("phone", "dark")], indirect=True)
-def test_a_person_publishes_a_release(site: Service, page: Page, keep: Keep) -> None:
+def test_a_user_publishes_a_release(site: Service, page: Page, keep: Keep) -> None:
     """From the side column to a published release with a file."""
     prepare(site)
     page.goto(f"{site.url}/login?next=%2Fadmin%2Ftides")

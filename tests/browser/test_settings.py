@@ -84,7 +84,7 @@ def make_token(delivering: Service, page: Page) -> None:
 
 
 @pytest.mark.parametrize(("scheme", "page"), [("light", "desktop"), ("dark", "phone")], indirect=True)
-def test_a_person_makes_an_organization_a_webhook_and_a_token(
+def test_a_user_creates_an_organization_a_webhook_and_a_token(
     delivering: Service,
     receiver: str,
     page: Page,

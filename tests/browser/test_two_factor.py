@@ -18,7 +18,9 @@ def log_in(site: Service, page: Page, wanted: str) -> None:
 
 
 @pytest.mark.parametrize(("scheme", "page"), [("light", "desktop"), ("dark", "phone")], indirect=True)
-def test_a_person_sets_it_up_and_logs_in(site: Service, page: Page, keep: Callable[[Page, str], None]) -> None:
+def test_a_user_enables_two_factor_authentication_and_logs_in(
+    site: Service, page: Page, keep: Callable[[Page, str], None]
+) -> None:
     """With a code, then with a recovery code, and disables it with another one."""
     log_in(site, page, "/-/account/two-factor")
     keep(page, "two-factor-disabled")

@@ -33,7 +33,7 @@ def log_in(page: Page, site: Service, name: str) -> None:
     expect(page.get_by_role("heading", name="Conversations")).to_be_visible()
 
 
-def test_a_person_uploads_a_folder_opens_it_with_its_key_and_shares_it(
+def test_a_user_uploads_a_folder_opens_it_with_its_key_and_shares_it(
     site: Service, page: Page, keep: Callable[[Page, str], None], tmp_path: Path
 ) -> None:
     """From an empty list to the pictures of a phone's folder, and from there to who may read it."""
@@ -69,7 +69,7 @@ def test_a_person_uploads_a_folder_opens_it_with_its_key_and_shares_it(
     keep(page, "conversations")
 
 
-def test_an_upload_goes_on_after_an_interruption(
+def test_an_upload_resumes_after_an_interruption(
     site: Service,
     browser: Browser,
     accessible: Callable[[Page], None],
@@ -118,7 +118,9 @@ def test_an_upload_goes_on_after_an_interruption(
         expect(page.get_by_role("heading", name="Interrupted uploads")).to_have_count(0)
 
 
-def test_what_is_no_backup_is_refused_on_the_page(site: Service, browser: Browser, tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_backup_is_refused_on_the_page(
+    site: Service, browser: Browser, tmp_path: Path
+) -> None:
     """With the reason, and the form for another file."""
     (tmp_path / "notes.txt").write_text("nothing of interest")
     with browser.new_context() as context:

@@ -41,7 +41,7 @@ def write_file(page: Page, path: str, content: str, *, branch: str = "") -> None
 
 
 @pytest.mark.timeout(300)
-def test_a_day_with_pull_requests(site: Service, browser: Browser) -> None:
+def test_a_pull_request_is_opened_reviewed_and_merged_without_scripts(site: Service, browser: Browser) -> None:
     """A repository, an issue, a branch, a review with a suggestion, an approval, and the merge that closes it."""
     for name in ("ada", "bob"):
         accounts.create_user(site.database, name, Secret(PASSWORD))

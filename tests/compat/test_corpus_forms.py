@@ -32,7 +32,9 @@ def rewritten(data: bytes, to: OutputFormat, target: Path, keys: backup.KeyMater
 
 
 @pytest.mark.parametrize("first", OutputFormat)
-def test_every_valid_file_survives_every_pair_of_forms(corpus: Path, first: OutputFormat, tmp_path: Path) -> None:
+def test_every_valid_file_round_trips_through_every_pair_of_forms(
+    corpus: Path, first: OutputFormat, tmp_path: Path
+) -> None:
     """To the first form, from there to every other, and back to a stream."""
     keys = backup.KeyMaterial(pool=STRONG_KEYS.pool, aci=STRONG_KEYS.aci)
     for number, file in enumerate(sorted((corpus / "valid").glob("*.binproto"))):
@@ -43,7 +45,7 @@ def test_every_valid_file_survives_every_pair_of_forms(corpus: Path, first: Outp
             assert rewritten(two, OutputFormat.STREAM, tmp_path / "unused", keys) == data, (file.name, second)
 
 
-def test_every_valid_file_is_in_order(corpus: Path) -> None:
+def test_every_valid_file_passes_the_rules_of_order(corpus: Path) -> None:
     """The rules of order are those the reference keeps."""
     for file in sorted((corpus / "valid").glob("*.binproto")):
         order = OrderChecker()
@@ -65,7 +67,7 @@ def test_the_files_written_by_hand_are_read(corpus: Path) -> None:
             Frame.FromString(raw)
 
 
-def test_the_encrypted_file_opens_through_the_door(corpus: Path, tmp_path: Path) -> None:
+def test_the_encrypted_file_is_opened_by_backup_open(corpus: Path, tmp_path: Path) -> None:
     """And is the stream it was made of again after any other form."""
     with backup.open(corpus / "encrypted" / "legacy-account.binproto.encrypted", MODERN_KEYS) as result:
         data = streamed(result)

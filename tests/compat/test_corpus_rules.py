@@ -22,7 +22,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("path", chat_backups("valid", "*.binproto"), ids=lambda path: path.stem)
-def test_every_valid_file_is_clean(path: Path) -> None:
+def test_every_valid_file_has_no_findings(path: Path) -> None:
     """Under every rule of today; only dates that can hardly be meant are remarked upon."""
     with backup.open(path) as source:
         validation = ValidationRun(source, threads=1)
@@ -33,14 +33,14 @@ def test_every_valid_file_is_clean(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", chat_backups("invalid", "*.jsonproto"), ids=lambda path: path.stem)
-def test_every_broken_file_is_caught(path: Path) -> None:
+def test_every_invalid_file_is_detected(path: Path) -> None:
     """By the rule it was made to break; none of them has an account either."""
     with backup.open(path) as source:
         errors = [finding.rule.id for finding in ValidationRun(source) if finding.severity is Severity.ERROR]
     assert errors == [BROKEN[path.stem], "account.present"]
 
 
-def test_compiled_and_interpreted_judge_the_corpus_alike() -> None:
+def test_compiled_and_interpreted_rules_agree_on_the_corpus() -> None:
     """Every file as it is, some of them damaged too: all findings, in their order."""
     compiled, plain = installed(), interpreted()
     for number, path in enumerate(chat_backups("valid", "*.binproto")):
@@ -49,7 +49,7 @@ def test_compiled_and_interpreted_judge_the_corpus_alike() -> None:
             assert judged(compiled, item) == judged(plain, item), path.stem
 
 
-def test_faults_planted_into_the_corpus_are_all_found() -> None:
+def test_injected_faults_are_all_found() -> None:
     """Up to ten in each file, in frames of their own: those are found there, and nothing else is."""
     count = 0
     for number, path in enumerate(chat_backups("valid", "*.binproto")[::6]):

@@ -55,7 +55,7 @@ def test_the_legacy_file_opens(legacy: bytes) -> None:
     assert [len(stream.header), *(len(frame.raw) for frame in stream)] == [43, 58, 6, 6]
 
 
-def test_our_writer_makes_the_same_file(legacy: bytes) -> None:
+def test_the_writer_produces_the_same_file(legacy: bytes) -> None:
     """The same content under the same iv, padded and sealed again."""
     target = io.BytesIO()
     with encrypt(target, MATERIAL.message_keys(modern=False), iv=b"I" * 16) as sealer:
@@ -63,7 +63,7 @@ def test_our_writer_makes_the_same_file(legacy: bytes) -> None:
     assert legacy == target.getvalue()
 
 
-def test_our_writer_makes_the_published_modern_file(legacy: bytes) -> None:
+def test_the_writer_produces_the_published_modern_file(legacy: bytes) -> None:
     """The modern twin of that file is known by its hash, and the one we write has it and opens."""
     target = io.BytesIO()
     with encrypt(target, MATERIAL.message_keys(modern=True), forward_secrecy=ONE_PAIR, iv=b"I" * 16) as sealer:
@@ -74,14 +74,14 @@ def test_our_writer_makes_the_published_modern_file(legacy: bytes) -> None:
     assert compressed(legacy) == compressed(modern)
 
 
-def test_the_file_says_what_it_needs(legacy: bytes) -> None:
+def test_the_error_names_the_missing_key(legacy: bytes) -> None:
     """The recovery key alone does not open it, and the message says what is missing."""
     layout = find_layout(io.BytesIO(legacy))
     with pytest.raises(KeyIncomplete, match="besides the recovery key it needs the account id"):
         KeyMaterial(pool=MATERIAL.pool).message_keys(modern=layout.modern)
 
 
-def test_damage_to_the_file_is_called_damage(legacy: bytes) -> None:
+def test_damage_to_the_file_is_reported(legacy: bytes) -> None:
     """With the right key, a changed byte is not taken for a wrong key."""
     with pytest.raises(DamagedBackup, match="the key fits, but the file was changed"):
         compressed(legacy[:300] + bytes([legacy[300] ^ 1]) + legacy[301:])

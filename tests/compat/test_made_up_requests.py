@@ -13,6 +13,6 @@ SEED = 1
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 @pytest.mark.parametrize("who", ["admin", "owner"])
-def test_no_request_breaks_the_service(service: Service, who: str) -> None:
+def test_generated_requests_cause_no_internal_error(service: Service, who: str) -> None:
     """Neither as an administrator nor as somebody plain; an hour of it is `make schemathesis SECONDS=3600`."""
     play(service.url, furnish(service)[who], seconds=SECONDS, seed=SEED)

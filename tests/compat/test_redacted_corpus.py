@@ -28,7 +28,7 @@ def records_of(source: Path | io.BytesIO) -> list[bytes]:
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
-def test_no_content_survives_and_the_shape_does(path: Path) -> None:
+def test_redaction_removes_content_and_keeps_the_structure(path: Path) -> None:
     """Every record has its length and as many fields as before."""
     out = io.BytesIO()
     done = backup.redact(path, out, KEYS, seed=1)

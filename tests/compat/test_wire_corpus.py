@@ -37,7 +37,7 @@ def core() -> Core:
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_every_frame_is_as_protobuf_sees_it(core: Core, path: Path) -> None:
+def test_every_frame_is_decoded_as_by_protobuf(core: Core, path: Path) -> None:
     """Well-formed, the same JSON, and back to the same bytes."""
     header, raws = read(path)
     expected = json.loads(MessageToJson(BackupInfo.FromString(header), preserving_proto_field_name=True))
@@ -48,7 +48,7 @@ def test_every_frame_is_as_protobuf_sees_it(core: Core, path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_a_whole_file_becomes_lines_and_comes_back(path: Path) -> None:
+def test_a_whole_file_round_trips_through_json_lines(path: Path) -> None:
     """One line for each frame, in Signal's spelling, and nothing unknown among them."""
     header, raws = read(path)
     data = path.read_bytes()
@@ -61,7 +61,7 @@ def test_a_whole_file_becomes_lines_and_comes_back(path: Path) -> None:
 
 
 @pytest.mark.long
-def test_damaged_frames_are_judged_as_protobuf_judges_them(core: Core) -> None:
+def test_damaged_frames_are_accepted_or_refused_as_by_protobuf(core: Core) -> None:
     """Frames of the corpus, mutated; they were not all written by protobuf, so it writes them first."""
     frames = chain.from_iterable(read(path)[1] for path in FILES)
     originals = sorted({Frame.FromString(raw).SerializeToString() for raw in frames if len(raw) < 2_000})

@@ -13,7 +13,7 @@ Make = Callable[[str], Person]
 on_sqlite = pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 
 
-def test_what_is_pushed_is_what_others_clone(person: Make) -> None:
+def test_a_clone_equals_what_was_pushed(person: Make) -> None:
     """By the API, by a password and by a token alike, from a private repository."""
     ada, bob = person("ada"), person("bob")
     ada.make("notes", private=True)
@@ -44,7 +44,7 @@ def test_an_empty_repository_is_filled_by_the_first_push(person: Make) -> None:
 
 
 @on_sqlite
-def test_a_private_repository_is_closed_to_strangers(person: Make) -> None:
+def test_a_private_repository_requires_read_access(person: Make) -> None:
     """Without a name git asks for one; a stranger is told that nothing is there."""
     ada, eve = person("ada"), person("eve")
     ada.make("diary", private=True)
@@ -55,7 +55,7 @@ def test_a_private_repository_is_closed_to_strangers(person: Make) -> None:
 
 
 @on_sqlite
-def test_a_public_repository_is_open_to_everybody_and_written_by_few(person: Make) -> None:
+def test_a_public_repository_is_read_by_everybody_and_written_by_writers(person: Make) -> None:
     """Whoever may only read is refused when pushing, and nothing has moved."""
     ada, eve = person("ada"), person("eve")
     ada.make("notes")
@@ -73,7 +73,7 @@ def test_a_public_repository_is_open_to_everybody_and_written_by_few(person: Mak
 
 
 @on_sqlite
-def test_a_token_reaches_as_far_as_its_scopes(person: Make) -> None:
+def test_a_token_is_limited_to_its_scopes(person: Make) -> None:
     """One that may read clones, and does not push."""
     ada = person("ada")
     ada.make("notes", private=True)
@@ -146,7 +146,7 @@ def test_a_protected_branch_takes_pushes_only_from_those_named(person: Make) -> 
 
 
 @on_sqlite
-def test_an_archived_repository_is_read_and_not_written(person: Make) -> None:
+def test_an_archived_repository_is_read_only(person: Make) -> None:
     """Until it is brought back."""
     ada = person("ada")
     ada.make("notes")
@@ -160,7 +160,7 @@ def test_an_archived_repository_is_read_and_not_written(person: Make) -> None:
 
 
 @on_sqlite
-def test_branches_and_tags_come_and_go(person: Make) -> None:
+def test_branches_and_tags_are_created_and_deleted(person: Make) -> None:
     """The API sees what git did at once."""
     ada = person("ada")
     ada.make("notes")
@@ -220,7 +220,7 @@ def test_a_renamed_repository_is_found_under_its_old_name(person: Make) -> None:
 
 
 @on_sqlite
-def test_of_two_who_push_to_one_branch_one_is_told_to_fetch_first(person: Make) -> None:
+def test_of_two_pushes_to_one_branch_the_second_has_to_fetch_first(person: Make) -> None:
     """Nothing is lost."""
     ada = person("ada")
     ada.make("notes")
@@ -235,7 +235,7 @@ def test_of_two_who_push_to_one_branch_one_is_told_to_fetch_first(person: Make) 
     assert {entry["path"] for entry in result} >= {"one.txt", "two.txt"}
 
 
-def test_a_push_and_a_merge_at_once_lose_nothing(person: Make) -> None:
+def test_a_concurrent_push_and_merge_lose_no_commit(person: Make) -> None:
     """The merge is made on what was pushed, or the push is told to fetch first."""
     ada = person("ada")
     ada.make("notes")

@@ -54,7 +54,7 @@ def test_a_token_is_enough_under_any_name(person: Make, credentials: str) -> Non
 
 
 @on_sqlite
-def test_a_file_nobody_changed_is_not_sent_twice(person: Make) -> None:
+def test_an_unchanged_file_is_uploaded_once(person: Make) -> None:
     """The second push finds it there."""
     ada = person("ada")
     ada.make("films")
@@ -67,7 +67,7 @@ def test_a_file_nobody_changed_is_not_sent_twice(person: Make) -> None:
 
 
 @on_sqlite
-def test_readers_and_strangers_upload_nothing(person: Make) -> None:
+def test_uploading_requires_write_access(person: Make) -> None:
     """Anybody can download from a public repository."""
     ada, eve = person("ada"), person("eve")
     ada.make("films")
@@ -83,7 +83,7 @@ def test_readers_and_strangers_upload_nothing(person: Make) -> None:
 
 
 @on_sqlite
-def test_locks_are_their_makers(person: Make) -> None:
+def test_locks_belong_to_their_creator(person: Make) -> None:
     """Others see them and are held up by them; who may write can break them by force, who may read cannot."""
     ada, bob, eve = person("ada"), person("bob"), person("eve")
     ada.make("films", private=True)

@@ -25,11 +25,11 @@ def calling(settings: Settings, database: Database, tmp_path: Path) -> Iterator[
         yield Site(service, value.reveal(), folder)
 
 
-def test_octokit_webhooks_trusts_us_and_nobody_else(calling: Site) -> None:
+def test_octokit_webhooks_verifies_our_signatures_only(calling: Site) -> None:
     """What it is told is what happened; a wrong secret is turned away, and the history says so."""
     calling.run(javascript("webhooks.js"))
 
 
-def test_gidgethub_trusts_us_and_nobody_else(calling: Site) -> None:
+def test_gidgethub_verifies_our_signatures_only(calling: Site) -> None:
     """What it is told is what happened; a wrong secret is turned away."""
     calling.run(python("gidgethub_flow.py"))

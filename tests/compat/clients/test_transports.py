@@ -71,7 +71,7 @@ def work_of(who: Person, address: str, content: bytes) -> str:
 
 @pytest.mark.parametrize("reading", TRANSPORTS)
 @pytest.mark.parametrize("writing", TRANSPORTS)
-def test_what_is_pushed_over_one_is_cloned_over_the_other(
+def test_a_push_over_one_transport_is_cloned_over_the_other(
     person: Make, transports: Transports, writing: str, reading: str
 ) -> None:
     """Commits and large files, of a private repository, with the keys of its owner and of a collaborator."""
@@ -93,7 +93,7 @@ def test_what_is_pushed_over_one_is_cloned_over_the_other(
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
-def test_a_collaborator_who_reads_pushes_nothing(person: Make, transports: Transports, transport: str) -> None:
+def test_a_collaborator_with_read_access_cannot_push(person: Make, transports: Transports, transport: str) -> None:
     """Neither a commit nor a large file."""
     ada, eve = person("ada"), person("eve")
     ada.make("films", private=True)
@@ -108,7 +108,7 @@ def test_a_collaborator_who_reads_pushes_nothing(person: Make, transports: Trans
     assert stored_files(ada) == 0
 
 
-def test_a_deploy_key_that_only_reads_clones_and_pushes_nothing(person: Make, transports: Transports) -> None:
+def test_a_read_only_deploy_key_clones_and_cannot_push(person: Make, transports: Transports) -> None:
     """With the large files of its repository, and of no other one."""
     ada, runner = person("ada"), person("runner")
     for name in ("films", "diary"):
@@ -133,7 +133,9 @@ def test_a_deploy_key_that_only_reads_clones_and_pushes_nothing(person: Make, tr
     assert stored_files(ada) == 1
 
 
-def test_a_deploy_key_that_writes_pushes_to_its_repository_alone(person: Make, transports: Transports) -> None:
+def test_a_deploy_key_with_write_access_pushes_to_its_repository_only(
+    person: Make, transports: Transports
+) -> None:
     """Commits and large files."""
     ada, runner = person("ada"), person("runner")
     for name in ("films", "diary"):
