@@ -19,7 +19,7 @@ from tests.conftest import ADMIN_PASSWORD, Service
 
 
 @pytest.fixture(scope="module")
-def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def backup_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Make a long history, one with files, and an encrypted one, once."""
     home = tmp_path_factory.mktemp("shelf")
     (home / "long.binproto").write_bytes(stream_of(sample(3000)))
@@ -53,10 +53,10 @@ def scroll_far_back(page: Page) -> None:
 
 @pytest.mark.timeout(600)
 def test_a_user_reads_searches_and_opens_an_encrypted_backup(
-    site: Service, page: Page, keep: Callable[[Page, str], None], shelf: Path
+    site: Service, page: Page, keep: Callable[[Page, str], None], backup_folder: Path
 ) -> None:
     """From the list to a chat, far back by scrolling alone, to what was searched for, and into a sealed backup."""
-    (site.settings.data / "backups").symlink_to(shelf)
+    (site.settings.data / "backups").symlink_to(backup_folder)
     page.goto(f"{site.url}/-/archives")
     page.get_by_label("Username").fill("admin")
     page.get_by_label("Password").fill(ADMIN_PASSWORD)
@@ -125,9 +125,9 @@ def test_nothing_of_a_conversation_is_left_in_the_browser_after_logging_out(
     site: Service, browser: Browser, tmp_path: Path
 ) -> None:
     """Neither by going back nor with the cookies it had; what a key opened is asked for again after logging in."""
-    shelf = site.settings.data / "backups"
-    shelf.mkdir(parents=True)
-    write_sample(sample_records(40, 1), shelf / "phone.backup", OutputFormat.CONTAINER, seed=1, keys=KEYS)
+    backup_folder = site.settings.data / "backups"
+    backup_folder.mkdir(parents=True)
+    write_sample(sample_records(40, 1), backup_folder / "phone.backup", OutputFormat.CONTAINER, seed=1, keys=KEYS)
     with browser.new_context() as context:
         page = context.new_page()
         logged_in(page, site, "/-/archives/phone.backup/")
@@ -150,9 +150,11 @@ def test_nothing_of_a_conversation_is_left_in_the_browser_after_logging_out(
         expect(page.get_by_text("This backup is encrypted")).to_be_visible()
 
 
-def test_links_to_more_messages_do_not_stay_in_the_middle(site: Service, browser: Browser, shelf: Path) -> None:
+def test_links_to_more_messages_do_not_stay_in_the_middle(
+    site: Service, browser: Browser, backup_folder: Path
+) -> None:
     """They are hidden once the messages they lead to have come by themselves."""
-    (site.settings.data / "backups").symlink_to(shelf)
+    (site.settings.data / "backups").symlink_to(backup_folder)
     with browser.new_context() as context:
         page = context.new_page()
         logged_in(page, site, "/-/archives/long.db/")

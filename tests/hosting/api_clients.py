@@ -9,7 +9,7 @@ from holdfast.hosting.store import accounts, tokens
 from holdfast.hosting.store.accounts import Account
 from holdfast.secret import Secret
 from tests.conftest import Service
-from tests.hosting.openapi_contract import check_answer
+from tests.hosting.openapi_contract import check_response
 from tests.tls import PLAIN
 
 __all__ = ["PASSWORD", "ServiceClients", "open_clients"]
@@ -31,7 +31,7 @@ class ServiceClients:
 
     def client(self, **headers: str) -> httpx.Client:
         """Create a client whose base URL is `/api/v1`."""
-        hooks = {"response": [check_answer]}
+        hooks = {"response": [check_response]}
         created_client = httpx.Client(
             base_url=f"{self.service.url}/api/v1",
             headers=headers,

@@ -17,7 +17,7 @@ from holdfast.hosting.store.issues import Issue, NewIssue
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.tables import issue_dependencies
 from holdfast.hosting.store.tables import issues as issue_table
-from tests.hosting.repository_helpers import opened
+from tests.hosting.repository_helpers import post_issue
 
 __all__ = [
     "SHIP",
@@ -122,5 +122,5 @@ def counting_queries(database: Database, monkeypatch: pytest.MonkeyPatch) -> Ite
 def with_issues(client: httpx.Client, count: int = 5) -> httpx.Client:
     """Let Ada open some issues."""
     for number in range(count):
-        opened(client, title=f"Issue {number + 1}")
+        post_issue(client, title=f"Issue {number + 1}")
     return client

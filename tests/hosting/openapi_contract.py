@@ -11,7 +11,7 @@ from holdfast.hosting.http.endpoints import Endpoint
 from holdfast.hosting.http.router import Router
 from holdfast.hosting.openapi import document
 
-__all__ = ["check_answer"]
+__all__ = ["check_response"]
 
 DOCUMENT = document(endpoints())
 ROUTER: Router[Endpoint] = Router()
@@ -20,14 +20,14 @@ for declared in endpoints():
 validators: dict[tuple[str, str], Draft202012Validator] = {}
 
 
-def described(endpoint: Endpoint) -> dict[str, Any]:
+def documented_response(endpoint: Endpoint) -> dict[str, Any]:
     """Return what the document says an endpoint answers."""
     path = endpoint.path.replace("...}", "}")
     responses: dict[str, Any] = DOCUMENT["paths"][path][endpoint.method.lower()]["responses"]
     return responses
 
 
-def check_answer(response: httpx.Response) -> None:
+def check_response(response: httpx.Response) -> None:
     """Fail when an answer is not as the document describes it."""
     path = response.request.url.raw_path.decode().partition("?")[0]
     if not path.startswith(f"{PREFIX}/") or response.request.method == "OPTIONS":
@@ -38,7 +38,7 @@ def check_answer(response: httpx.Response) -> None:
         return
     endpoint = f"{match.endpoint.method} {match.endpoint.path} -> {response.status_code}"
     assert response.status_code != 500, endpoint
-    responses = described(match.endpoint)
+    responses = documented_response(match.endpoint)
     assert str(response.status_code) in responses, f"{endpoint} is not in the document"
     content = responses[str(response.status_code)].get("content", {})
     if response.request.method == "HEAD" or response.status_code == 304:

@@ -31,15 +31,15 @@ from tests.hosting.api_clients import ServiceClients
 __all__ = [
     "READ",
     "WRITE",
+    "access_for",
     "add_commit",
-    "decided",
     "every_role",
     "let_in",
     "make_organization",
     "make_people",
     "make_repository",
     "make_team",
-    "opened",
+    "post_issue",
     "recorded_events",
     "with_branches",
 ]
@@ -163,7 +163,7 @@ def every_role(database: Database) -> list[Repository]:
     return other_repositories
 
 
-def decided(
+def access_for(
     database: Database, person: Account | None, repository: Repository, *, public_only: bool
 ) -> access.Permissions:
     """Ask `access.py`."""
@@ -180,7 +180,7 @@ class PublicOnly:
     scopes = ("public-only",)
 
 
-def opened(client: httpx.Client, **body: object) -> dict[str, Any]:
+def post_issue(client: httpx.Client, **body: object) -> dict[str, Any]:
     """Open an issue of Ada's through the API."""
     response = client.post("/repos/ada/ship/issues", json={"title": "It leaks", **body})
     assert response.status_code == 201, response.text

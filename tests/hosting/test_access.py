@@ -205,7 +205,7 @@ def owners(role: str, visibility: str) -> list[Account]:
     ]
 
 
-def decided(role: str, stored_repository: Repository) -> Permissions:
+def access_for(role: str, stored_repository: Repository) -> Permissions:
     """Ask what a role may do."""
     caller, grants, _ = ROLES[role]
     return access.repository_access(caller, stored_repository, grants)
@@ -219,7 +219,7 @@ def test_every_role_gets_what_the_table_says(role: str) -> None:
         for visibility in VISIBILITIES:
             expected = next(cells)
             for owner in owners(role, visibility):
-                permissions = decided(role, repository(owner, is_private=is_private))
+                permissions = access_for(role, repository(owner, is_private=is_private))
                 assert permissions.mode == expected, (is_private, visibility, owner.is_organization)
                 assert permissions.is_admin == (expected >= Mode.ADMIN)
                 assert permissions.is_owner == (expected == Mode.OWNER)
@@ -234,7 +234,7 @@ def test_modes_in_units_stay_in_their_units(role: str) -> None:
     cells = rows(UNIT_TABLE)[role]
     for is_private, expected in ((False, cells[:4]), (True, cells[4:])):
         (owner,) = owners(role, "public")
-        permissions = decided(role, repository(owner, is_private=is_private))
+        permissions = access_for(role, repository(owner, is_private=is_private))
         assert [permissions.units[unit] for unit in (Unit.CODE, Unit.ISSUES, Unit.WIKI, Unit.PULLS)] == expected
         assert not permissions.is_admin
 
@@ -244,8 +244,8 @@ def test_modes_in_units_stay_in_their_units(role: str) -> None:
 def test_a_disabled_unit_gives_no_access(role: str, unit: Unit) -> None:
     """Not even its owner's; everything else stays as it is."""
     for owner in owners(role, "public"):
-        whole = decided(role, repository(owner))
-        permissions = decided(role, repository(owner, without=frozenset([unit])))
+        whole = access_for(role, repository(owner))
+        permissions = access_for(role, repository(owner, without=frozenset([unit])))
         assert not permissions.may_read(unit)
         assert not permissions.may_write(unit)
         assert permissions.mode == whole.mode
@@ -329,8 +329,8 @@ def test_single_permissions_are_checked() -> None:
     """Who sees a team, gives it repositories, makes organizations, and how high their teams lift them."""
     organization = account(OWNER_ID, is_organization=True)
     lenient = replace(organization, repository_admins_change_teams=True)
-    admins = decided("in an admin team", repository(organization))
-    writers = decided("in a writing team", repository(organization))
+    admins = access_for("in an admin team", repository(organization))
+    writers = access_for("in a writing team", repository(organization))
     assert access.sees_team(Mode.WRITE, in_team=True)
     assert access.sees_team(Mode.OWNER, in_team=False)
     assert not access.sees_team(Mode.WRITE, in_team=False)
@@ -593,11 +593,11 @@ def target(mode: Mode, *, only: Unit | None = None, **columns: int) -> Repositor
 
 def refused(error: type[HostingError] | Permission, ask: Callable[..., object], *arguments: object) -> None:
     """Expect an error, or that a permission is missing."""
-    with pytest.raises(Forbidden if isinstance(error, Permission) else error) as caught:
+    with pytest.raises(Forbidden if isinstance(error, Permission) else error) as excinfo:
         ask(*arguments)
     if isinstance(error, Permission):
-        assert isinstance(caught.value, Forbidden)
-        assert caught.value.permission is error
+        assert isinstance(excinfo.value, Forbidden)
+        assert excinfo.value.permission is error
 
 
 SOMEBODY = Actor(PLAIN)

@@ -107,7 +107,7 @@ def commit(client: httpx.Client, name: str, content: bytes = b"a line\n") -> htt
     return client.post(f"/repos/ada/boats/contents/{name}", json=body)
 
 
-def refused(response: httpx.Response, status: int) -> None:
+def assert_unavailable(response: httpx.Response, status: int) -> None:
     """Check that an answer says that something does not work at the moment, and when to try again."""
     assert response.status_code == status, response.text
     assert response.headers["retry-after"].isdigit()
@@ -121,12 +121,12 @@ def test_a_locked_database_is_unavailable(
     other = sqlite3.connect(clients.service.settings.data / "holdfast.sqlite3", isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     with connections.told("busy_timeout = 0", "busy_timeout = 10000"), clients.service.client() as browser:
-        refused(boats.post("/repos/ada/boats/issues", json={"title": "two"}), 503)
-        refused(commit(boats, "a.txt"), 503)
+        assert_unavailable(boats.post("/repos/ada/boats/issues", json={"title": "two"}), 503)
+        assert_unavailable(commit(boats, "a.txt"), 503)
         form = {"name": "ada", "password": PASSWORD}
-        refused(browser.post("/login", data=form), 503)
+        assert_unavailable(browser.post("/login", data=form), 503)
         page = browser.post("/login", data=form, headers={"Accept": "text/html"})
-        refused(page, 503)
+        assert_unavailable(page, 503)
         assert "<h1>Not available</h1>" in page.text
         assert boats.get("/repos/ada/boats").status_code == 200
     other.close()
@@ -148,7 +148,7 @@ def test_a_database_that_cannot_be_written(
     """A read-only one and a full one are told apart; reading goes on, and so does writing afterwards."""
     issue = {"title": "two", "body": "x" * 60_000}
     with connections.told(pragma, then):
-        refused(boats.post("/repos/ada/boats/issues", json=issue), status)
+        assert_unavailable(boats.post("/repos/ada/boats/issues", json=issue), status)
         assert boats.get("/repos/ada/boats/issues/1").status_code == 200
     assert boats.post("/repos/ada/boats/issues", json=issue).status_code == 201
 
@@ -175,9 +175,9 @@ def test_a_full_disk_has_a_status_of_its_own(boats: httpx.Client, clients: Servi
     run(git, "add", "large.bin")
     run(git, "-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-qm", "large")
     with small_files():
-        refused(commit(boats, "large.txt", LARGE), 507)
-        refused(boats.put("/repos/ada/boats/raw/other.bin", content=LARGE), 507)
-        refused(lfs.put(f"/objects/{oid}/{len(LARGE)}", content=LARGE), 507)
+        assert_unavailable(commit(boats, "large.txt", LARGE), 507)
+        assert_unavailable(boats.put("/repos/ada/boats/raw/other.bin", content=LARGE), 507)
+        assert_unavailable(lfs.put(f"/objects/{oid}/{len(LARGE)}", content=LARGE), 507)
         pushed = subprocess.run(["git", "push", "-q"], cwd=git, capture_output=True, text=True, check=False)
         assert pushed.returncode
         assert "500" not in pushed.stderr
@@ -213,7 +213,7 @@ def test_a_disk_that_refuses_to_be_written(
         boats.post("/repos/ada/boats/branches", json={"new_branch_name": "b"}),
     ]
     for response in responses:
-        refused(response, status)
+        assert_unavailable(response, status)
         assert "/srv" not in response.text
 
 
@@ -296,9 +296,9 @@ def test_a_missing_data_folder_is_unavailable(boats: httpx.Client, clients: Serv
     data.rename(aside)
     git = clients.open("/ada/boats.git", "ada")
     try:
-        refused(boats.get("/repos/ada/boats/contents"), 503)
-        refused(git.get("/info/refs?service=git-upload-pack"), 503)
-        refused(commit(boats, "large.txt", LARGE), 503)
+        assert_unavailable(boats.get("/repos/ada/boats/contents"), 503)
+        assert_unavailable(git.get("/info/refs?service=git-upload-pack"), 503)
+        assert_unavailable(commit(boats, "large.txt", LARGE), 503)
         assert not data.exists()
     finally:
         shutil.rmtree(data, ignore_errors=True)

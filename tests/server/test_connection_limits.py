@@ -89,7 +89,7 @@ def served() -> Iterator[tuple[App, Callable[[], socket.socket]]]:
         yield given
 
 
-def heard(connection: socket.socket) -> bytes:
+def read_all(connection: socket.socket) -> bytes:
     """Return all that comes until the connection is closed, in whatever way."""
     response = b""
     try:
@@ -108,7 +108,7 @@ def response_to(connect: Callable[[], socket.socket], *pieces: bytes) -> bytes:
             connection.sendall(piece)
     except ConnectionError:
         pass  # refused before all of it was sent
-    return heard(connection)
+    return read_all(connection)
 
 
 GET = b"GET / HTTP/1.1\r\nHost: x\r\n"
@@ -228,7 +228,7 @@ def test_an_invalid_target_with_a_cached_head_is_refused(
     assert connection.recv(65536).startswith(b"HTTP/1.1 200")
     before = len(app.headers)
     connection.sendall(GET.replace(b"/", target, 1) + b"\r\n")
-    assert heard(connection).startswith(b"HTTP/1.1 400")
+    assert read_all(connection).startswith(b"HTTP/1.1 400")
     assert len(app.headers) == before
 
 
@@ -239,7 +239,7 @@ def test_a_cached_head_is_served_with_each_target() -> None:
         for target in (b"/one", b"/two", b"/three"):
             connection.sendall(GET.replace(b"/", target, 1) + b"\r\n")
             assert connection.recv(65536).startswith(b"HTTP/1.1 200")
-        assert heard(connection) == b""
+        assert read_all(connection) == b""
         assert [dict(headers) for headers in app.headers] == [{b"host": b"x"}] * 3
 
 
@@ -312,7 +312,7 @@ def test_an_idle_connection_is_closed() -> None:
         for more in (b"", b"\r\n"):
             connection = connect()
             connection.sendall(GET + b"\r\n" + more)
-            assert heard(connection).startswith(b"HTTP/1.1 200")
+            assert read_all(connection).startswith(b"HTTP/1.1 200")
 
 
 def test_a_stalled_body_times_out() -> None:
@@ -340,7 +340,7 @@ def test_a_slow_body_is_accepted() -> None:
         for _ in range(12):
             connection.sendall(piece)
             pause.wait(0.1)  # the body as a whole takes four times its timeout
-        assert heard(connection).endswith(piece * 12)
+        assert read_all(connection).endswith(piece * 12)
 
 
 def test_a_client_that_does_not_read_is_disconnected() -> None:
@@ -394,11 +394,11 @@ def test_a_new_request_replaces_an_idle_connection() -> None:
         busy = connect()
         busy.sendall(POST + b"Content-Length: 2\r\n" + LAST + b"h")
         wait_for(lambda: response_to(connect, GET + LAST).startswith(b"HTTP/1.1 200"))
-        assert heard(idle) == b""
+        assert read_all(idle) == b""
         other.sendall(GET + LAST)
-        assert heard(other).startswith(b"HTTP/1.1 200")
+        assert read_all(other).startswith(b"HTTP/1.1 200")
         busy.sendall(b"i")
-        assert heard(busy).endswith(b"hi")
+        assert read_all(busy).endswith(b"hi")
 
 
 def test_the_settings_name_the_limits() -> None:

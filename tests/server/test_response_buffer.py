@@ -53,7 +53,7 @@ def port() -> Iterator[int]:
     thread.join()
 
 
-def said(port: int, *requests: bytes) -> bytes:
+def responses_to(port: int, *requests: bytes) -> bytes:
     """Send requests and return all that comes back until the connection is closed."""
     with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
         for request in requests:
@@ -64,7 +64,7 @@ def said(port: int, *requests: bytes) -> bytes:
     return response
 
 
-def asked(method: str, path: str, *headers: str, last: bool = True) -> bytes:
+def request_bytes(method: str, path: str, *headers: str, last: bool = True) -> bytes:
     """Write a request."""
     lines = [f"{method} {path} HTTP/1.1", "Host: x", *headers, *(["Connection: close"] if last else []), "", ""]
     return "\r\n".join(lines).encode()
@@ -124,14 +124,14 @@ def test_responses_that_cannot_wait_are_sent_at_once(buffered: tuple[Told, Buffe
 @pytest.mark.parametrize(("path", "body"), [("/", b"body"), ("/large", LARGE), ("/slow", b"body")])
 def test_responses_are_complete(port: int, path: str, body: bytes) -> None:
     """Small, large, and with a pause in between."""
-    head, _, rest = said(port, asked("GET", path)).partition(b"\r\n\r\n")
+    head, _, rest = responses_to(port, request_bytes("GET", path)).partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 200 OK")
     assert rest == body
 
 
 def test_a_response_without_a_body_is_sent(port: int) -> None:
     """Also when more is asked on the same connection."""
-    response = said(port, asked("HEAD", "/", last=False), asked("GET", "/"))
+    response = responses_to(port, request_bytes("HEAD", "/", last=False), request_bytes("GET", "/"))
     assert response.count(b"HTTP/1.1 200 OK") == 2
     assert response.endswith(b"\r\n\r\nbody")
     assert response.count(b"body") == 1
@@ -139,7 +139,7 @@ def test_a_response_without_a_body_is_sent(port: int) -> None:
 
 def test_pipelined_requests_are_answered_in_order(port: int) -> None:
     """Are answered in their order."""
-    response = said(port, asked("GET", "/", last=False) * 20 + asked("GET", "/large"))
+    response = responses_to(port, request_bytes("GET", "/", last=False) * 20 + request_bytes("GET", "/large"))
     assert response.count(b"HTTP/1.1 200 OK") == 21
     assert response.endswith(LARGE)
 
@@ -147,7 +147,7 @@ def test_pipelined_requests_are_answered_in_order(port: int) -> None:
 def test_a_head_does_not_wait_for_its_body(port: int) -> None:
     """A client sees that something is coming."""
     with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
-        connection.sendall(asked("GET", "/slow"))
+        connection.sendall(request_bytes("GET", "/slow"))
         first = connection.recv(65536)
         assert first.startswith(b"HTTP/1.1 200 OK")
         assert b"body" not in first
@@ -156,7 +156,7 @@ def test_a_head_does_not_wait_for_its_body(port: int) -> None:
 def test_an_expect_header_is_answered_with_100_continue(port: int) -> None:
     """And then its body is read."""
     with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
-        connection.sendall(asked("PUT", "/upload", "Content-Length: 5", "Expect: 100-continue"))
+        connection.sendall(request_bytes("PUT", "/upload", "Content-Length: 5", "Expect: 100-continue"))
         assert connection.recv(65536) == b"HTTP/1.1 100 Continue\r\n\r\n"
         connection.sendall(b"hello")
         response = b""
@@ -169,10 +169,10 @@ def test_a_small_excess_of_a_body_is_read_and_the_connection_reused(port: int) -
     """What was refused is dropped, and the connection can be used."""
     with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
         for _ in range(3):
-            connection.sendall(asked("PUT", "/refused", f"Content-Length: {10 * SMALL}", last=False))
+            connection.sendall(request_bytes("PUT", "/refused", f"Content-Length: {10 * SMALL}", last=False))
             connection.sendall(b"x" * (10 * SMALL))
             assert connection.recv(65536).startswith(b"HTTP/1.1 413")
-        connection.sendall(asked("GET", "/"))
+        connection.sendall(request_bytes("GET", "/"))
         assert connection.recv(65536).startswith(b"HTTP/1.1 200 OK")
 
 
@@ -180,7 +180,7 @@ def test_an_endless_body_closes_the_connection(port: int) -> None:
     """A gigabyte that was refused is not read."""
     sent = 0
     with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
-        connection.sendall(asked("PUT", "/refused", "Content-Length: 1000000000", last=False))
+        connection.sendall(request_bytes("PUT", "/refused", "Content-Length: 1000000000", last=False))
         assert connection.recv(65536).startswith(b"HTTP/1.1 413")
         with pytest.raises(ConnectionError):
             while True:

@@ -8,7 +8,7 @@ from sqlalchemy import update
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.tables import deliveries
 
-__all__ = ["CONFIG", "OWNERS", "made", "tried", "with_answer"]
+__all__ = ["CONFIG", "OWNERS", "create_hook", "deliver_tests", "with_answer"]
 
 CONFIG = {"url": "https://ci.example/h", "content_type": "json"}
 # The paths of webhooks of each kind of owner, and somebody who may change them.
@@ -20,14 +20,14 @@ OWNERS = {
 }
 
 
-def made(client: httpx.Client, path: str, **body: object) -> dict[str, object]:
+def create_hook(client: httpx.Client, path: str, **body: object) -> dict[str, object]:
     """Make a hook and return it."""
     response = client.post(path, json={"type": "gitea", "config": CONFIG, **body})
     assert response.status_code == 201, response.text
     return dict(response.json())
 
 
-def tried(client: httpx.Client, path: str, number: object, count: int = 1) -> list[int]:
+def deliver_tests(client: httpx.Client, path: str, number: object, count: int = 1) -> list[int]:
     """Try a hook out some times, and return the numbers of the deliveries, oldest first."""
     for _ in range(count):
         response = client.post(f"{path}/{number}/tests", params={"repository": "guild/ship"})

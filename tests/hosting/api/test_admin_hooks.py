@@ -5,7 +5,7 @@ from sqlalchemy import select
 
 from holdfast.hosting.store.encryption import KEY_FILE, SecretCipher
 from holdfast.hosting.store.tables import hooks
-from tests.hosting.api.hook_helpers import CONFIG, made
+from tests.hosting.api.hook_helpers import CONFIG, create_hook
 from tests.hosting.api_clients import ServiceClients
 
 PATH = "/admin/hooks"
@@ -21,13 +21,13 @@ def system(flag: str = "true") -> dict[str, str]:
 )
 def test_a_hook_shows_whether_it_is_a_system_hook(clients: ServiceClients, flag: str, expected: str) -> None:
     """Without a word it is a pattern."""
-    hook = made(clients.admin, PATH, config=system(flag))
+    hook = create_hook(clients.admin, PATH, config=system(flag))
     assert hook["config"] == {"content_type": "json", "is_system_webhook": expected, "url": CONFIG["url"]}
 
 
 def test_system_and_default_hooks_are_listed_together_or_apart(clients: ServiceClients) -> None:
     """By their numbers."""
-    first, second = made(clients.admin, PATH)["id"], made(clients.admin, PATH, config=system())["id"]
+    first, second = create_hook(clients.admin, PATH)["id"], create_hook(clients.admin, PATH, config=system())["id"]
 
     def listed(**query: str) -> list[int]:
         response = clients.admin.get(PATH, params=query)
@@ -41,7 +41,7 @@ def test_system_and_default_hooks_are_listed_together_or_apart(clients: ServiceC
 
 def test_the_kind_of_a_hook_cannot_be_changed(clients: ServiceClients) -> None:
     """Saying it again is fine."""
-    hook = made(clients.admin, PATH, config=system())
+    hook = create_hook(clients.admin, PATH, config=system())
     same = clients.admin.patch(f"{PATH}/{hook['id']}", json={"config": system()})
     assert same.status_code == 200
     response = clients.admin.patch(f"{PATH}/{hook['id']}", json={"config": system("false")})
@@ -51,7 +51,7 @@ def test_the_kind_of_a_hook_cannot_be_changed(clients: ServiceClients) -> None:
 def test_the_kind_is_ignored_in_other_hook_endpoints(clients: ServiceClients) -> None:
     """A user cannot listen to everybody."""
     ada = clients.user("ada")
-    hook = made(ada, "/user/hooks", config=system(), active=True, events=["repository"])
+    hook = create_hook(ada, "/user/hooks", config=system(), active=True, events=["repository"])
     clients.admin.post("/user/repos", json={"name": "ship"})
     assert hook["config"] == CONFIG
     assert ada.get(f"/user/hooks/{hook['id']}/deliveries").json() == []
@@ -60,8 +60,8 @@ def test_the_kind_is_ignored_in_other_hook_endpoints(clients: ServiceClients) ->
 
 def test_a_system_hook_receives_events_of_every_repository(clients: ServiceClients) -> None:
     """Whoever's it is; a pattern is told nothing itself."""
-    hook_id = made(clients.admin, PATH, config=system(), active=True, events=["repository"])["id"]
-    pattern = made(clients.admin, PATH, active=True, events=["repository"])["id"]
+    hook_id = create_hook(clients.admin, PATH, config=system(), active=True, events=["repository"])["id"]
+    pattern = create_hook(clients.admin, PATH, active=True, events=["repository"])["id"]
     clients.user("ada").post("/user/repos", json={"name": "ship"})
     assert len(clients.admin.get(f"{PATH}/{hook_id}/deliveries").json()) == 1
     assert clients.admin.get(f"{PATH}/{pattern}/deliveries").json() == []
@@ -71,8 +71,8 @@ def test_a_new_repository_gets_copies_of_the_default_hooks(clients: ServiceClien
     """With their secrets; from then on they are its own, and they are told that it was made."""
     config = {**CONFIG, "secret": "hunter2", "channel": "#a"}
     names = ["repository", "push"]
-    made(clients.admin, PATH, type="slack", config=config, active=True, events=names, name="one")
-    made(clients.admin, PATH, config=system())
+    create_hook(clients.admin, PATH, type="slack", config=config, active=True, events=names, name="one")
+    create_hook(clients.admin, PATH, config=system())
     ada = clients.user("ada")
     ada.post("/user/repos", json={"name": "ship"})
     (copy,) = ada.get("/repos/ada/ship/hooks").json()

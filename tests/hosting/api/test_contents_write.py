@@ -32,7 +32,7 @@ def encoded(content: bytes | str) -> str:
     return base64.b64encode(content.encode() if isinstance(content, str) else content).decode()
 
 
-def made(
+def make_files_repository(
     clients: ServiceClients, files: dict[str, bytes] | None, name: str = "ship", owner: str = "ada"
 ) -> Repository:
     """Make a repository with a first commit of some files."""
@@ -90,7 +90,7 @@ def ship(clients: ServiceClients, ada: httpx.Client) -> Repository:
         "src/sail.txt": b"cloth\n",
         "run.sh": b"#!/bin/sh\n",
     }
-    return made(clients, files)
+    return make_files_repository(clients, files)
 
 
 def sha(client: httpx.Client, repository_folder: RepositoryFolder, path: str, branch: str = "main") -> str:
@@ -99,7 +99,7 @@ def sha(client: httpx.Client, repository_folder: RepositoryFolder, path: str, br
     return git(repository_folder, "rev-parse", f"{branch}:{path}").strip()
 
 
-def refused(response: httpx.Response, status: int, message: str) -> None:
+def assert_refused(response: httpx.Response, status: int, message: str) -> None:
     """Ask that an answer says no in these words."""
     assert (response.status_code, response.json()["message"]) == (status, message)
 
@@ -229,7 +229,7 @@ def test_modes_are_kept_and_can_be_given(clients: ServiceClients, ada: httpx.Cli
     assert ada.post(SHIP, json={"files": [entry]}).json()["files"][0]["mode"] == "100755"
     link = ada.post(f"{SHIP}/link", json={"content": encoded("go.sh"), "mode": "120000"})
     assert (link.json()["content"]["type"], link.json()["content"]["target"]) == ("symlink", "go.sh")
-    refused(
+    assert_refused(
         ada.post(f"{SHIP}/x", json={"content": "", "mode": "100777"}),
         422,
         "[Mode]: must be one of 100644, 100755, 120000",
@@ -270,7 +270,7 @@ def test_content_that_harms_other_clients_is_refused(
     del clients, ship
     path, content, mode, problem = case
     response = ada.post(f"{SHIP}/{path}", json={"content": encoded(content), "mode": mode})
-    refused(response, 422, f"[Content]: {problem}")
+    assert_refused(response, 422, f"[Content]: {problem}")
 
 
 def test_author_committer_dates_and_signoff_are_recorded(
@@ -294,7 +294,7 @@ def test_author_committer_dates_and_signoff_are_recorded(
     raw = git(folder(clients, ship), "cat-file", "commit", "main")
     assert "author Grace <grace@example.org> 1580682906 +0530\n" in raw
     too_old = {"content": "", "dates": {"author": "1960-01-01T00:00:00Z"}}
-    refused(ada.post(f"{SHIP}/old", json=too_old), 422, "[Dates]: must be between 1970 and 9999")
+    assert_refused(ada.post(f"{SHIP}/old", json=too_old), 422, "[Dates]: must be between 1970 and 9999")
 
 
 def test_a_new_branch_is_made_and_force_replaces_one(
@@ -307,22 +307,22 @@ def test_a_new_branch_is_made_and_force_replaces_one(
     assert first.json()["content"]["url"].endswith("?ref=feature%2Fone")
     assert [kind for kind, _ in recorded_events(clients.database)[-2:]] == ["create", "push"]
     again = {"content": encoded("2"), "new_branch": "feature/one"}
-    refused(ada.post(f"{SHIP}/b", json=again), 422, "branch already exists [name: feature/one]")
+    assert_refused(ada.post(f"{SHIP}/b", json=again), 422, "branch already exists [name: feature/one]")
     forced = ada.post(f"{SHIP}/b", json={**again, "force_push": True})
     assert forced.status_code == 201
     assert git(place, "ls-tree", "--name-only", "feature/one").split() == ["README.md", "b", "run.sh", "src"]
     nested = ada.post(f"{SHIP}/c", json={"content": "", "new_branch": "feature"})
     assert nested.status_code == 422
     missing = ada.post(f"{SHIP}/c", json={"content": "", "branch": "nope"})
-    refused(missing, 404, f"branch does not exist [repo_id: {ship.id} name: nope]")
+    assert_refused(missing, 404, f"branch does not exist [repo_id: {ship.id} name: nope]")
 
 
 def test_an_empty_repository_gets_its_first_commit(clients: ServiceClients, ada: httpx.Client) -> None:
     """The first commit has no parent, its branch becomes the default, and an update with any sha is fine."""
-    repository = made(clients, None, "empty")
+    repository = make_files_repository(clients, None, "empty")
     address = "/repos/ada/empty/contents"
     gone = ada.request("DELETE", f"{address}/x", json={"sha": ZERO})
-    refused(gone, 404, "object does not exist [id: , rel_path: x]")
+    assert_refused(gone, 404, "object does not exist [id: , rel_path: x]")
     response = ada.put(f"{address}/x", json={"content": encoded("x"), "sha": ZERO, "new_branch": "trunk"})
     assert response.status_code == 200
     assert response.json()["commit"]["parents"] == []
@@ -339,22 +339,22 @@ def test_a_missing_file_or_a_wrong_sha_is_refused(
     repository_folder = folder(clients, ship)
     hull = sha(ada, repository_folder, "src/hull.txt")
     body = {"content": "", "sha": hull}
-    refused(ada.put(f"{SHIP}/nope", json=body), 404, "object does not exist [id: , rel_path: nope]")
-    refused(ada.put(f"{SHIP}/no/pe", json=body), 404, "object does not exist [id: , rel_path: no]")
+    assert_refused(ada.put(f"{SHIP}/nope", json=body), 404, "object does not exist [id: , rel_path: nope]")
+    assert_refused(ada.put(f"{SHIP}/no/pe", json=body), 404, "object does not exist [id: , rel_path: no]")
     wrong = ada.put(f"{SHIP}/src/hull.txt", json={"content": "", "sha": ZERO})
-    refused(wrong, 422, f"sha does not match [given: {ZERO}, expected: {hull}]")
+    assert_refused(wrong, 422, f"sha does not match [given: {ZERO}, expected: {hull}]")
     gone = ada.request("DELETE", f"{SHIP}/src/hull.txt", json={"sha": ZERO})
-    refused(gone, 422, f"sha does not match [given: {ZERO}, expected: {hull}]")
-    refused(ada.request("DELETE", f"{SHIP}/src/hull.txt", json={}), 422, "[SHA]: Required")
+    assert_refused(gone, 422, f"sha does not match [given: {ZERO}, expected: {hull}]")
+    assert_refused(ada.request("DELETE", f"{SHIP}/src/hull.txt", json={}), 422, "[SHA]: Required")
     for operation in ("update", "rename", "delete"):
         entry = {"operation": operation, "path": "new", "from_path": "src/hull.txt"}
         if operation != "rename":
             entry["path"] = "src/hull.txt"
         response = ada.post(SHIP, json={"files": [entry]})
-        refused(response, 422, "a SHA or commit ID must be proved when updating a file")
+        assert_refused(response, 422, "a SHA or commit ID must be proved when updating a file")
     entry = {"operation": "upload", "path": "up", "sha": ZERO}
     response = ada.post(SHIP, json={"files": [entry]})
-    refused(response, 422, f"sha does not match [given: {ZERO}, expected: ]")
+    assert_refused(response, 422, f"sha does not match [given: {ZERO}, expected: ]")
 
 
 def test_last_commit_id_replaces_the_sha(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
@@ -366,9 +366,9 @@ def test_last_commit_id_replaces_the_sha(clients: ServiceClients, ada: httpx.Cli
     assert ada.put(f"{SHIP}/README.md", json=body).status_code == 200
     head = git(repository_folder, "rev-parse", "main").strip()
     text = f"commit id does not match [given: {first}, expected: {head}]"
-    refused(ada.put(f"{SHIP}/README.md", json=body), 422, text)
+    assert_refused(ada.put(f"{SHIP}/README.md", json=body), 422, text)
     text = f"commit id does not match [given: -x, expected: {head}]"
-    refused(ada.put(f"{SHIP}/README.md", json={**body, "last_commit_id": "-x"}), 422, text)
+    assert_refused(ada.put(f"{SHIP}/README.md", json={**body, "last_commit_id": "-x"}), 422, text)
 
 
 def test_conflicting_paths_are_reported(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
@@ -386,20 +386,22 @@ def test_conflicting_paths_are_reported(clients: ServiceClients, ada: httpx.Clie
         return ada.post(f"{SHIP}/{path}", json={"content": "", **more})
 
     in_the_way = "exists where you’re trying to create a"  # noqa: RUF001
-    refused(create("README.md/x"), 422, f"a file {in_the_way} subdirectory [path: README.md]")
-    refused(create("link/x"), 422, f"a file {in_the_way} subdirectory [path: link]")
-    refused(create("sub/x"), 422, f"a file {in_the_way} subdirectory [path: sub]")
-    refused(create("link"), 422, f"a symbolic link {in_the_way} subdirectory [path: link]")
-    refused(create("src"), 422, f"a directory {in_the_way} file [path: src]")
-    refused(create("README.md"), 422, "repository file already exists [path: README.md]")
+    assert_refused(create("README.md/x"), 422, f"a file {in_the_way} subdirectory [path: README.md]")
+    assert_refused(create("link/x"), 422, f"a file {in_the_way} subdirectory [path: link]")
+    assert_refused(create("sub/x"), 422, f"a file {in_the_way} subdirectory [path: sub]")
+    assert_refused(create("link"), 422, f"a symbolic link {in_the_way} subdirectory [path: link]")
+    assert_refused(create("src"), 422, f"a directory {in_the_way} file [path: src]")
+    assert_refused(create("README.md"), 422, "repository file already exists [path: README.md]")
     tree_id = sha(ada, place, "src")
     gone = ada.request("DELETE", f"{SHIP}/src", json={"sha": tree_id})
-    refused(gone, 422, "path is a directory, and only files can be changed [path: src]")
+    assert_refused(gone, 422, "path is a directory, and only files can be changed [path: src]")
     assert ada.request("DELETE", f"{SHIP}/sub", json={"sha": "1" * 40}).status_code == 200
     entry = {"operation": "rename", "path": "run.sh", "from_path": "run.sh", "sha": sha(ada, place, "run.sh")}
-    refused(ada.post(SHIP, json={"files": [entry]}), 422, "repository file already exists [path: run.sh]")
+    assert_refused(ada.post(SHIP, json={"files": [entry]}), 422, "repository file already exists [path: run.sh]")
     entry = {**entry, "path": "README.md"}
-    refused(ada.post(SHIP, json={"files": [entry]}), 422, "repository file already exists [path: README.md]")
+    assert_refused(
+        ada.post(SHIP, json={"files": [entry]}), 422, "repository file already exists [path: README.md]"
+    )
     assert git(place, "fsck", "--strict") == ""
 
 
@@ -414,26 +416,26 @@ def test_changes_of_one_request_may_not_conflict(
         return ada.post(SHIP, json={"files": list(files)})
 
     new = {"operation": "create", "path": "x", "content": ""}
-    refused(change(new, new), 422, "repository file already exists [path: x]")
+    assert_refused(change(new, new), 422, "repository file already exists [path: x]")
     below = {"operation": "create", "path": "x/y", "content": ""}
     text = "exists where you’re trying to create a"  # noqa: RUF001
-    refused(change(new, below), 422, f"a file {text} subdirectory [path: x]")
-    refused(change(below, new), 422, f"a directory {text} file [path: x]")
+    assert_refused(change(new, below), 422, f"a file {text} subdirectory [path: x]")
+    assert_refused(change(below, new), 422, f"a directory {text} file [path: x]")
     old = {"path": "run.sh", "sha": sha(ada, repository_folder, "run.sh")}
     gone = {"operation": "delete", **old}
-    refused(change(gone, {**new, "path": "run.sh"}), 422, "repository file already exists [path: run.sh]")
-    refused(change(gone, gone), 422, "path is changed more than once in one request [path: run.sh]")
+    assert_refused(change(gone, {**new, "path": "run.sh"}), 422, "repository file already exists [path: run.sh]")
+    assert_refused(change(gone, gone), 422, "path is changed more than once in one request [path: run.sh]")
     twice = {"operation": "update", "content": "", **old}
-    refused(change(twice, twice), 422, "path is changed more than once in one request [path: run.sh]")
-    refused(
+    assert_refused(change(twice, twice), 422, "path is changed more than once in one request [path: run.sh]")
+    assert_refused(
         change({**new, "operation": "chmod"}),
         422,
         "invalid file operation: chmod, must be one of create, update, upload, rename, delete",
     )
-    refused(change(), 422, "[Files]: Required")
-    refused(change({"operation": "create"}), 422, "[Path]: Required")
-    refused(change({"path": "x"}), 422, "[Operation]: Required")
-    refused(change({**new, "path": "x" * 501}), 422, "[Path]: MaxSize")
+    assert_refused(change(), 422, "[Files]: Required")
+    assert_refused(change({"operation": "create"}), 422, "[Path]: Required")
+    assert_refused(change({"path": "x"}), 422, "[Operation]: Required")
+    assert_refused(change({**new, "path": "x" * 501}), 422, "[Path]: MaxSize")
     assert git(repository_folder, "rev-parse", "main") == before
 
 
@@ -465,7 +467,7 @@ def test_paths_git_refuses_are_refused(
     response = ada.post(SHIP, json={"files": [entry]})
     wanted = f"path contains a malformed path component [path: {path}]"
     nul = "[Files]: the character NUL is not allowed"
-    refused(response, 422, nul if "\0" in path else "[Path]: MaxSize" if len(path) > 500 else wanted)
+    assert_refused(response, 422, nul if "\0" in path else "[Path]: MaxSize" if len(path) > 500 else wanted)
     if path not in {".", ".."}:
         response = ada.post(f"{SHIP}/{quote(path, safe='')}", json={"content": ""})
         assert response.status_code == 422
@@ -490,12 +492,12 @@ def test_a_name_that_is_not_utf8_can_be_changed_and_deleted(
     assert ada.get("/repos/ada/ship/raw/odd/caf%E9").content == b"# ship\n"
     assert ada.get("/repos/ada/ship/media/odd/caf%E9").content == b"# ship\n"
     gone = ada.get(f"{SHIP}/caf%FF?ref=odd")
-    refused(gone, 404, "object does not exist [id: , rel_path: caf\ufffd]")
+    assert_refused(gone, 404, "object does not exist [id: , rel_path: caf\ufffd]")
 
     malformed = "path contains a malformed path component [path: new\ufffd]"
-    refused(ada.post(f"{SHIP}/new%FF", json={"branch": "odd", "content": ""}), 422, malformed)
-    refused(ada.put(f"{SHIP}/new%FF", json={"branch": "odd", "content": ""}), 422, malformed)
-    refused(ada.put("/repos/ada/ship/raw/new%FF?branch=odd", content=b""), 422, malformed)
+    assert_refused(ada.post(f"{SHIP}/new%FF", json={"branch": "odd", "content": ""}), 422, malformed)
+    assert_refused(ada.put(f"{SHIP}/new%FF", json={"branch": "odd", "content": ""}), 422, malformed)
+    assert_refused(ada.put("/repos/ada/ship/raw/new%FF?branch=odd", content=b""), 422, malformed)
     body = {"branch": "odd", "content": encoded("other"), "sha": blob}
     changed = ada.put(f"{SHIP}/caf%E9", json=body)
     assert changed.status_code == 200, changed.text
@@ -537,7 +539,7 @@ def test_base64_is_strict(
     """Padding is needed, and the first byte that is wrong is told."""
     del clients, ship
     response = ada.post(f"{SHIP}/b", json={"content": text})
-    refused(response, 422, f"illegal base64 data at input byte {byte}")
+    assert_refused(response, 422, f"illegal base64 data at input byte {byte}")
 
 
 def test_base64_may_come_in_lines(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
@@ -555,17 +557,17 @@ def test_writing_contents_requires_write_access(
     let_in(clients.database, ship, bob, WRITE)
     let_in(clients.database, ship, eve, READ)
     body = {"content": ""}
-    refused(clients.anonymous.post(f"{SHIP}/x", json=body), 401, "token is required")
+    assert_refused(clients.anonymous.post(f"{SHIP}/x", json=body), 401, "token is required")
     response = clients.with_token(eve).post(f"{SHIP}/x", json={"content": "!"})
-    refused(response, 403, "user should have a permission to write to the target branch")
+    assert_refused(response, 403, "user should have a permission to write to the target branch")
     assert clients.with_token(bob).post(f"{SHIP}/bob", json=body).status_code == 201
     assert clients.admin.post(f"{SHIP}/admin", json=body).status_code == 201
     reader = clients.with_token(bob, "read:repository").post(f"{SHIP}/x", json=body)
     assert reader.status_code == 403
     assert "required=[write:repository]" in reader.json()["message"]
     assert ada.patch("/repos/ada/ship", json={"archived": True}).status_code == 200
-    refused(clients.anonymous.post(f"{SHIP}/x", json=body), 423, "repo is not allowed to edit")
-    refused(ada.post("/repos/ada/nothing/contents/x", json=body), 404, "not found")
+    assert_refused(clients.anonymous.post(f"{SHIP}/x", json=body), 423, "repo is not allowed to edit")
+    assert_refused(ada.post("/repos/ada/nothing/contents/x", json=body), 404, "not found")
 
 
 def test_a_protected_branch_accepts_only_permitted_writers(
@@ -584,10 +586,10 @@ def test_a_protected_branch_accepts_only_permitted_writers(
     }
     assert ada.post("/repos/ada/ship/branch_protections", json=rule).status_code == 201
     client = clients.with_token(bob)
-    refused(client.post(f"{SHIP}/x", json={"content": ""}), 403, "user cannot commit to repo [user: bob]")
+    assert_refused(client.post(f"{SHIP}/x", json={"content": ""}), 403, "user cannot commit to repo [user: bob]")
     assert client.post(f"{SHIP}/docs/x", json={"content": ""}).status_code == 201
     text = "path is protected and can not be changed [path: secret/x]"
-    refused(ada.post(f"{SHIP}/secret/x", json={"content": ""}), 403, text)
+    assert_refused(ada.post(f"{SHIP}/secret/x", json={"content": ""}), 403, text)
     assert ada.post(f"{SHIP}/x", json={"content": ""}).status_code == 201
     both = {"content": "", "branch": "main", "new_branch": "side"}
     assert client.post(f"{SHIP}/y", json=both).status_code == 201
@@ -621,7 +623,7 @@ def test_invalid_options_are_named(
     response = ada.post(f"{SHIP}/x", json={"content": "", **body})
     assert response.status_code in {404, 409, 422}
     if message is not None:
-        refused(response, 422, message)
+        assert_refused(response, 422, message)
 
 
 def test_the_same_content_again_is_a_commit_of_its_own(
@@ -655,7 +657,9 @@ def test_a_dry_run_changes_nothing(clients: ServiceClients, ada: httpx.Client, s
     assert response.json()["content"]["path"] == "d/x"
     assert git(repository_folder, "for-each-ref") == before
     assert recorded_events(clients.database) == events
-    refused(ada.post(f"{SHIP}/README.md", json=body), 422, "repository file already exists [path: README.md]")
+    assert_refused(
+        ada.post(f"{SHIP}/README.md", json=body), 422, "repository file already exists [path: README.md]"
+    )
     large = ada.put("/repos/ada/ship/raw/large?dry_run=true", content=b"x" * 200_000)
     link = ada.post(f"{SHIP}/link", json={**body, "mode": "120000", "new_branch": "other"})
     assert (large.json()["content"]["size"], link.json()["content"]["target"]) == (200_000, "x")
@@ -665,7 +669,7 @@ def test_a_dry_run_changes_nothing(clients: ServiceClients, ada: httpx.Client, s
     shape = response.json()["content"]
     again = {"last_commit_sha", "last_committer_date", "last_author_date"}
     assert {**real["content"], **{key: shape[key] for key in again}} == shape
-    empty = made(clients, None, "empty")
+    empty = make_files_repository(clients, None, "empty")
     assert ada.post("/repos/ada/empty/contents/x", json=body).status_code == 201
     assert git(folder(clients, empty), "for-each-ref") == ""
 
@@ -689,7 +693,7 @@ def test_a_dry_run_checks_the_rules_and_stores_no_large_file(
     assert tried("y.bin", new_branch="kept/a").status_code == 201
     body = {"operation": "delete", "path": "src/hull.txt", "sha": sha(ada, repository_folder, "src/hull.txt")}
     response = ada.post(SHIP, json={"files": [body], "new_branch": "kept/a", "dry_run": True})
-    refused(response, 403, "Branch kept/a is protected from changing file src/hull.txt")
+    assert_refused(response, 403, "Branch kept/a is protected from changing file src/hull.txt")
     assert git(repository_folder, "count-objects", "-v") == objects
     assert not list((clients.service.settings.data / "lfs").rglob("*"))
 
@@ -700,7 +704,7 @@ def test_a_commit_requires_the_expected_head(clients: ServiceClients, ada: httpx
     body = {"content": "", "expected_head": head}
     assert ada.post(f"{SHIP}/x", json=body).status_code == 201
     now = git(folder(clients, ship), "rev-parse", "main").strip()
-    refused(ada.post(f"{SHIP}/y", json=body), 409, f"the branch main is at {now}, not at {head}")
+    assert_refused(ada.post(f"{SHIP}/y", json=body), 409, f"the branch main is at {now}, not at {head}")
 
 
 def test_an_idempotency_key_makes_one_commit(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
@@ -715,10 +719,10 @@ def test_an_idempotency_key_makes_one_commit(clients: ServiceClients, ada: httpx
     assert again.json() == first.json()
     assert git(repository_folder, "rev-list", "--count", "main").strip() == "2"
     other = ada.post(f"{SHIP}/y", json=body, headers=key)
-    refused(other, 422, "the Idempotency-Key was used for another request")
+    assert_refused(other, 422, "the Idempotency-Key was used for another request")
     assert clients.admin.post(f"{SHIP}/z", json=body, headers=key).status_code == 201
     long = ada.post(f"{SHIP}/l", json=body, headers={"Idempotency-Key": "k" * 256})
-    refused(long, 422, "[Idempotency-Key]: must be at most 255 printable characters")
+    assert_refused(long, 422, "[Idempotency-Key]: must be at most 255 printable characters")
 
 
 def test_a_huge_body_is_refused_before_it_is_read(

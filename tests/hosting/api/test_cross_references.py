@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from tests.hosting.api_clients import ServiceClients
-from tests.hosting.repository_helpers import READ, let_in, make_people, make_repository, opened, with_branches
+from tests.hosting.repository_helpers import READ, let_in, make_people, make_repository, post_issue, with_branches
 
 AT = "/repos/ada/ship"
 
@@ -22,11 +22,11 @@ def timeline(client: httpx.Client, number: int = 1, **query: str) -> list[dict[s
 
 def test_each_text_that_mentions_an_issue_is_on_its_timeline(clients: ServiceClients, ada: httpx.Client) -> None:
     """With what mentions it where clients look for it; the issue itself stays as it was."""
-    issue = opened(ada)
-    opened(ada, title="Pump", body="Because of #1")
+    issue = post_issue(ada)
+    post_issue(ada, title="Pump", body="Because of #1")
     pull = {"title": "Plug", "body": "Fixes #1", "head": "fix", "base": "main"}
     assert ada.post(f"{AT}/pulls", json=pull).status_code == 201
-    opened(ada, title="Paint")
+    post_issue(ada, title="Paint")
     comment = ada.post(f"{AT}/issues/4/comments", json={"body": "After #1, I think"}).json()
     entries = timeline(ada)
     assert [(entry["type"], entry["ref_issue"]["number"], entry["ref_action"]) for entry in entries] == [
@@ -49,7 +49,7 @@ def test_each_text_that_mentions_an_issue_is_on_its_timeline(clients: ServiceCli
 
 def test_a_pull_request_closes_issues_from_the_default_branch_alone(ada: httpx.Client) -> None:
     """Whatever it says, it does nothing to an issue when it is merged into another branch."""
-    opened(ada)
+    post_issue(ada)
     pull = {"title": "Fixes #1", "head": "fix", "base": "other"}
     assert ada.post(f"{AT}/pulls", json=pull).status_code == 201
     assert [entry["ref_action"] for entry in timeline(ada)] == ["none"]
@@ -61,8 +61,8 @@ def test_a_pull_request_closes_issues_from_the_default_branch_alone(ada: httpx.C
 
 def test_a_review_mentions_issues_on_its_lines(ada: httpx.Client, clients: ServiceClients) -> None:
     """Each text has its entry, and one is shown; it goes with the review."""
-    opened(ada)
-    opened(ada)
+    post_issue(ada)
+    post_issue(ada)
     assert ada.post(f"{AT}/pulls", json={"title": "t", "head": "fix", "base": "main"}).status_code == 201
     line = {"path": "a", "body": "Like #1 ", "new_position": 1}
     review = ada.post(f"{AT}/pulls/3/reviews", json={"event": "", "comments": [line]})
@@ -95,7 +95,7 @@ def test_mentions_in_private_repositories_are_hidden(
     secret = make_repository(clients.database, owner, "secret", is_private=True)
     let_in(clients.database, secret, bob, READ)
     assert ada.put(f"{AT}/collaborators/ida", json={"permission": "write"}).status_code == 204
-    opened(ada)
+    post_issue(ada)
     before = ada.get(f"{AT}/issues/1").json()
     ida = clients.with_token(owner)
     body = "Hush: ada/ship#1"
@@ -126,10 +126,10 @@ def test_pages_of_a_timeline_leave_out_what_is_hidden(clients: ServiceClients, a
     with_branches(clients, make_repository(clients.database, owner, "secret", is_private=True))
     assert ada.put(f"{AT}/collaborators/ida", json={"permission": "write"}).status_code == 204
     ida = clients.with_token(owner)
-    opened(ada)
+    post_issue(ada)
     for number in range(3):
         assert ida.post("/repos/ida/secret/issues", json={"title": "ada/ship#1"}).status_code == 201
-        opened(ada, title=f"{number}: #1")
+        post_issue(ada, title=f"{number}: #1")
     pages = [timeline(ada, page=str(page), limit="2") for page in (1, 2, 3)]
     assert [[entry["ref_issue"]["title"] for entry in page] for page in pages] == [
         ["0: #1", "1: #1"],

@@ -30,7 +30,7 @@ from tests.hosting.repository_helpers import (
     make_organization,
     make_repository,
     make_team,
-    opened,
+    post_issue,
     recorded_events,
 )
 
@@ -461,7 +461,7 @@ def test_an_issue_closes_when_nothing_blocks_it(clients: ServiceClients, ada: ht
     pull = ada.post("/repos/ada/ship/pulls", json={"title": "p", "head": "fix", "base": "main"}).json()["number"]
     linked(ada, f"{SHIP}/{pull}", 2)
     assert message(ada.patch(f"/repos/ada/ship/pulls/{pull}", json={"state": "closed"}), 412) == posted_message
-    assert opened(ada, closed=True)["state"] == "closed"
+    assert post_issue(ada, closed=True)["state"] == "closed"
     assert ada.patch(f"{SHIP}/2", json={"state": "closed"}).status_code == 201
     assert ada.get(f"{SHIP}/1").json()["blocked_by_count"] == 0
     assert numbers(ada.get(f"{SHIP}/1/dependencies")) == [2]

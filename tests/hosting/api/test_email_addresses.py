@@ -8,7 +8,7 @@ from tests.hosting.api_clients import ServiceClients
 URL = "/user/emails"
 
 
-def listed(client: httpx.Client) -> list[tuple[str, bool]]:
+def addresses(client: httpx.Client) -> list[tuple[str, bool]]:
     """Return the addresses of a user, and which is the main one."""
     return [(item["email"], item["primary"]) for item in client.get(URL).json()]
 
@@ -26,13 +26,13 @@ def test_addresses_are_added_and_removed_beside_the_main_one(clients: ServiceCli
     assert [item["email"] for item in response.json()] == ["ADA@work.example", "a@example.net"]
     assert response.json()[0]["verified"] is True
     assert response.json()[0]["username"] == "ada"
-    assert listed(ada) == [("ada@example.org", True), ("ADA@work.example", False), ("a@example.net", False)]
+    assert addresses(ada) == [("ada@example.org", True), ("ADA@work.example", False), ("a@example.net", False)]
     assert remove(ada, "ada@work.EXAMPLE") == 204
     assert remove(ada, "ada@work.example") == 404
     assert remove(ada, "a@example.net", "none@example.net") == 404
     assert remove(ada, "ada@example.org") == 404
     assert remove(ada) == 422
-    assert listed(ada) == [("ada@example.org", True), ("a@example.net", False)]
+    assert addresses(ada) == [("ada@example.org", True), ("a@example.net", False)]
 
 
 def test_an_address_belongs_to_one_user(clients: ServiceClients) -> None:
@@ -41,7 +41,7 @@ def test_an_address_belongs_to_one_user(clients: ServiceClients) -> None:
     assert ada.post(URL, json={"emails": ["shared@example.net"]}).status_code == 201
     for taken in ("Shared@example.net", "ADA@example.org", "bob@example.org"):
         assert bob.post(URL, json={"emails": ["new@example.net", taken]}).status_code == 422, taken
-    assert listed(bob) == [("bob@example.org", True)]
+    assert addresses(bob) == [("bob@example.org", True)]
     new = {"username": "eve", "email": "SHARED@example.net", "password": "a-password-for-tests"}
     assert clients.admin.post("/admin/users", json=new).status_code == 422
     for wrong in ([], [""], ["no address"], ["x" * 300 + "@example.org"]):
@@ -58,7 +58,7 @@ def test_an_address_can_become_the_main_one(clients: ServiceClients) -> None:
     ada.post(URL, json={"emails": ["new@example.net"]})
     edit = {"login_name": "ada", "source_id": 0, "email": "New@example.net"}
     assert clients.admin.patch("/admin/users/ada", json=edit).status_code == 200
-    assert listed(ada) == [("New@example.net", True)]
+    assert addresses(ada) == [("New@example.net", True)]
 
 
 def test_commits_with_any_address_are_their_users(clients: ServiceClients) -> None:

@@ -27,7 +27,7 @@ def git(clients: ServiceClients, tmp_path: Path) -> Git:
     return make_files(clients, tmp_path)
 
 
-def shown(clients: ServiceClients, files: list[Any], **query: str) -> list[Any]:
+def fetch(clients: ServiceClients, files: list[Any], **query: str) -> list[Any]:
     """Ask for some files in both ways, which must agree."""
     got = clients.anonymous.get(AT, params={"body": json.dumps({"files": files}), **query})
     sent = clients.admin.post(AT, params=query, json={"files": files})
@@ -39,7 +39,7 @@ def shown(clients: ServiceClients, files: list[Any], **query: str) -> list[Any]:
 
 def test_files_come_in_the_order_asked_for(clients: ServiceClients, git: Git) -> None:
     """Whole, and null where that cannot be done."""
-    result = shown(clients, ["run", "nothing", "README.md", ".git/config", "a/../run", "run/x", "."])
+    result = fetch(clients, ["run", "nothing", "README.md", ".git/config", "a/../run", "run/x", "."])
     assert [item and item["path"] for item in result] == ["run", None, "README.md", None, "run", None, None]
     assert result[2] == shape_of(
         clients,
@@ -55,7 +55,7 @@ def test_files_come_in_the_order_asked_for(clients: ServiceClients, git: Git) ->
 
 def test_directories_have_no_content(clients: ServiceClients, git: Git) -> None:
     """The root has no name either."""
-    directory, root = shown(clients, ["dir", ""])
+    directory, root = fetch(clients, ["dir", ""])
     assert (directory["type"], directory["content"], directory["encoding"]) == ("dir", None, None)
     assert (root["name"], root["path"], root["type"]) == ("", "", "dir")
     assert root["last_commit_sha"] == git("rev-parse", "main")
@@ -63,7 +63,7 @@ def test_directories_have_no_content(clients: ServiceClients, git: Git) -> None:
 
 def test_files_are_read_at_a_ref(clients: ServiceClients, git: Git) -> None:
     """As everywhere."""
-    (result,) = shown(clients, ["dir/sub/file.txt"], ref="feature/x")
+    (result,) = fetch(clients, ["dir/sub/file.txt"], ref="feature/x")
     assert base64.b64decode(result["content"]) == b"deep\n"
     assert result["url"].endswith("?ref=feature%2Fx")
     assert clients.admin.post(AT, params={"ref": "no"}, json={"files": ["a"]}).status_code == 404
@@ -71,15 +71,15 @@ def test_files_are_read_at_a_ref(clients: ServiceClients, git: Git) -> None:
 
 def test_at_most_thirty_come_at_once(clients: ServiceClients, git: Git) -> None:
     """Nulls count; the caller asks again for the rest."""
-    assert len(shown(clients, ["run", "no"] * 20)) == 30
+    assert len(fetch(clients, ["run", "no"] * 20)) == 30
 
 
 def test_the_total_size_is_limited(clients: ServiceClients, git: Git, monkeypatch: pytest.MonkeyPatch) -> None:
     """Up to the limit, not beyond."""
     monkeypatch.setattr(file_contents, "MOST_BYTES", 28)
-    assert [item["path"] for item in shown(clients, ["README.md", "run", "README.md"])] == ["README.md", "run"]
+    assert [item["path"] for item in fetch(clients, ["README.md", "run", "README.md"])] == ["README.md", "run"]
     monkeypatch.setattr(file_contents, "MOST_BYTES", 27)
-    assert [item["path"] for item in shown(clients, ["README.md", "run", "README.md"])] == ["README.md"]
+    assert [item["path"] for item in fetch(clients, ["README.md", "run", "README.md"])] == ["README.md"]
 
 
 def test_an_invalid_body_is_refused(clients: ServiceClients, git: Git) -> None:

@@ -3,7 +3,7 @@
 import httpx
 
 from tests.hosting.api_clients import ServiceClients
-from tests.hosting.repository_helpers import opened
+from tests.hosting.repository_helpers import post_issue
 
 ISSUES = "/repos/ada/ship/issues"
 
@@ -11,13 +11,13 @@ ISSUES = "/repos/ada/ship/issues"
 def test_fields_for_writers_are_ignored_when_others_send_them(clients: ServiceClients, ada: httpx.Client) -> None:
     """The issue is opened all the same, as on the services clients were made for."""
     ada.post("/repos/ada/ship/labels", json={"name": "bug", "color": "f00"})
-    made = opened(clients.user("bob"), labels=["bug"], assignees=["ada"], closed=True, milestone=77)
+    made = post_issue(clients.user("bob"), labels=["bug"], assignees=["ada"], closed=True, milestone=77)
     assert (made["labels"], made["assignees"], made["state"], made["user"]["login"]) == ([], None, "open", "bob")
 
 
 def test_absent_null_and_empty_fields_change_nothing(ada: httpx.Client) -> None:
     """Clients that always send a title send an empty one when they mean none."""
-    opened(ada, body="words", due_date="2030-01-01T00:00:00Z")
+    post_issue(ada, body="words", due_date="2030-01-01T00:00:00Z")
     body = {"title": "", "body": None, "assignees": None, "state": "", "due_date": None, "milestone": None}
     stored = ada.patch(f"{ISSUES}/1", json=body).json()
     assert (stored["title"], stored["body"], stored["due_date"]) == ("It leaks", "words", "2030-01-01T00:00:00Z")
@@ -56,7 +56,7 @@ def test_invalid_input_is_refused_and_its_field_is_named(clients: ServiceClients
         response = ada.post(ISSUES, json={"title": "t", **body})
         assert response.status_code == 422, body
         assert response.json()["message"].startswith(message), body
-    assert opened(ada)["number"] == 1
+    assert post_issue(ada)["number"] == 1
 
 
 def test_bodies_that_are_not_json_objects_are_refused(ada: httpx.Client) -> None:

@@ -27,7 +27,7 @@ def subscribed(client: httpx.Client) -> bool:
     return answer
 
 
-def names(client: httpx.Client) -> list[str]:
+def subscriber_names(client: httpx.Client) -> list[str]:
     """List who subscribed."""
     return [item["login"] for item in client.get(PLACE).json()]
 
@@ -38,10 +38,10 @@ def test_a_subscription_is_stored(ada: httpx.Client, clients: ServiceClients) ->
     assert not subscribed(eve)
     assert [eve.put(f"{PLACE}/eve").status_code for _ in range(2)] == [201, 200]
     assert subscribed(eve)
-    assert names(ada) == ["eve"]
+    assert subscriber_names(ada) == ["eve"]
     assert [eve.delete(f"{PLACE}/EVE").status_code for _ in range(2)] == [201, 200]
     assert not subscribed(eve)
-    assert names(ada) == []
+    assert subscriber_names(ada) == []
 
 
 def test_who_takes_part_or_watches_is_subscribed(ada: httpx.Client, clients: ServiceClients) -> None:
@@ -65,7 +65,7 @@ def test_users_change_only_their_own_subscription(ada: httpx.Client, clients: Se
     assert eve.put(f"{PLACE}/ada").status_code == 403
     assert eve.delete(f"{PLACE}/ada").status_code == 403
     assert clients.admin.put(f"{PLACE}/eve").status_code == 201
-    assert names(clients.anonymous) == ["eve"]
+    assert subscriber_names(clients.anonymous) == ["eve"]
     assert clients.anonymous.get(f"{PLACE}/check").status_code == 401
     assert eve.put(f"{PLACE}/nobody").status_code == 404
     assert eve.put(f"{HOME}/issues/9/subscriptions/eve").status_code == 404

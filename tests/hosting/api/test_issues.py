@@ -7,7 +7,7 @@ import httpx
 from holdfast.hosting.store import repositories
 from holdfast.hosting.store.accounts import find_user
 from tests.hosting.api_clients import ServiceClients
-from tests.hosting.repository_helpers import READ, WRITE, let_in, make_repository, opened
+from tests.hosting.repository_helpers import READ, WRITE, let_in, make_repository, post_issue
 
 ISSUES = "/repos/ada/ship/issues"
 
@@ -17,7 +17,7 @@ def test_a_writer_sets_every_field_of_a_new_issue(clients: ServiceClients, ada: 
     label = ada.post("/repos/ada/ship/labels", json={"name": "bug", "color": "#f00"}).json()
     other = ada.post("/repos/ada/ship/labels", json={"name": "hull", "color": "0000FF"}).json()
     milestone = ada.post("/repos/ada/ship/milestones", json={"title": "1.0"}).json()
-    made = opened(
+    made = post_issue(
         ada,
         labels=[label["id"], "hull"],
         assignee="ADA",
@@ -36,7 +36,7 @@ def test_a_writer_sets_every_field_of_a_new_issue(clients: ServiceClients, ada: 
 def test_an_author_edits_and_closes_their_issue(clients: ServiceClients, ada: httpx.Client) -> None:
     """Everything else is for writers, and nothing for strangers."""
     bob, eve = clients.user("bob"), clients.user("eve")
-    opened(bob)
+    post_issue(bob)
     changed = bob.patch(f"{ISSUES}/1", json={"title": " It sinks ", "body": "b", "state": "closed"})
     assert changed.status_code == 201
     assert (changed.json()["title"], changed.json()["state"]) == ("It sinks", "closed")
@@ -51,7 +51,7 @@ def test_an_author_edits_and_closes_their_issue(clients: ServiceClients, ada: ht
 
 def test_a_stale_version_is_refused_and_changes_nothing(ada: httpx.Client) -> None:
     """The version counts changes of the body."""
-    assert opened(ada)["content_version"] == 0
+    assert post_issue(ada)["content_version"] == 0
     assert ada.patch(f"{ISSUES}/1", json={"body": "one", "content_version": 0}).json()["content_version"] == 1
     stale = ada.patch(f"{ISSUES}/1", json={"body": "two", "state": "closed", "content_version": 0})
     assert stale.status_code == 409
@@ -61,7 +61,7 @@ def test_a_stale_version_is_refused_and_changes_nothing(ada: httpx.Client) -> No
 
 def test_a_milestone_is_set_and_cleared(ada: httpx.Client) -> None:
     """0 stands for none."""
-    opened(ada)
+    post_issue(ada)
     number = ada.post("/repos/ada/ship/milestones", json={"title": "1.0"}).json()["id"]
     assert ada.patch(f"{ISSUES}/1", json={"milestone": number}).json()["milestone"]["open_issues"] == 1
     assert ada.patch(f"{ISSUES}/1", json={"milestone": 0}).json()["milestone"] is None
@@ -71,7 +71,7 @@ def test_an_unknown_state_and_an_unknown_issue_have_different_errors(
     clients: ServiceClients, ada: httpx.Client
 ) -> None:
     """The error names the repository and the number."""
-    opened(ada)
+    post_issue(ada)
     response = ada.patch(f"{ISSUES}/1", json={"state": "ajar"})
     assert (response.status_code, response.json()["message"]) == (412, "unknown state: ajar")
     repository = repositories.find_repository(clients.database, "ada", "ship")
@@ -131,19 +131,19 @@ def test_only_administrators_delete_and_the_number_stays_used(clients: ServiceCl
     bob = clients.account("bob")
     let_in(clients.database, repositories.find_repository(clients.database, "ada", "ship"), bob, WRITE)
     writer = clients.with_token(bob)
-    opened(writer)
+    post_issue(writer)
     assert writer.delete(f"{ISSUES}/1").status_code == 403
     assert clients.anonymous.delete(f"{ISSUES}/1").status_code == 401
     assert ada.delete(f"{ISSUES}/1").status_code == 204
     assert ada.delete(f"{ISSUES}/1").status_code == 404
-    assert opened(ada)["number"] == 2
+    assert post_issue(ada)["number"] == 2
     assert repositories.find_repository(clients.database, "ada", "ship").open_issues == 1
 
 
 def test_only_writers_comment_on_a_locked_issue(clients: ServiceClients, ada: httpx.Client) -> None:
     """Its author is locked out too."""
     bob = clients.user("bob")
-    opened(bob)
+    post_issue(bob)
     assert bob.put(f"{ISSUES}/1/lock", json={"lock_reason": "Off-topic"}).status_code == 403
     assert ada.put(f"{ISSUES}/1/lock", json={"lock_reason": "Off-topic"}).status_code == 204
     assert ada.get(f"{ISSUES}/1").json()["is_locked"] is True
@@ -155,7 +155,7 @@ def test_only_writers_comment_on_a_locked_issue(clients: ServiceClients, ada: ht
 
 def test_a_deadline_is_set_and_removed(clients: ServiceClients, ada: httpx.Client) -> None:
     """By writers only."""
-    opened(ada)
+    post_issue(ada)
     body = {"due_date": "2031-05-06T07:08:09Z"}
     assert ada.post(f"{ISSUES}/1/deadline", json=body).json() == body
     assert ada.post(f"{ISSUES}/1/deadline", json={"due_date": None}).json() == {"due_date": None}
@@ -185,9 +185,9 @@ def test_lists_are_filtered_sorted_and_counted(clients: ServiceClients, ada: htt
     for name in ("bug", "hull"):
         ada.post("/repos/ada/ship/labels", json={"name": name, "color": "f00"})
     number = ada.post("/repos/ada/ship/milestones", json={"title": "1.0"}).json()["id"]
-    opened(ada, title="one", labels=["bug", "hull"], body="See @bob about 100% of it")
-    opened(writer, title="two", labels=["bug"], milestone=number, assignees=["bob"])
-    opened(ada, title="three", closed=True)
+    post_issue(ada, title="one", labels=["bug", "hull"], body="See @bob about 100% of it")
+    post_issue(writer, title="two", labels=["bug"], milestone=number, assignees=["bob"])
+    post_issue(ada, title="three", closed=True)
     ada.post("/repos/ada/ship/pulls", json={"title": "four", "head": "fix", "base": "main"})
     ada.post(f"{ISSUES}/1/comments", json={"body": "hm"})
 
@@ -227,7 +227,7 @@ def test_issues_opened_at_once_have_numbers_of_their_own(clients: ServiceClients
     numbers: list[int] = []
 
     def work(client: httpx.Client) -> None:
-        numbers.extend(opened(client)["number"] for _ in range(6))
+        numbers.extend(post_issue(client)["number"] for _ in range(6))
 
     threads = [threading.Thread(target=work, args=(client,)) for client in callers]
     for thread in threads:

@@ -5,7 +5,7 @@ import pytest
 
 from holdfast.hosting.store import repositories
 from holdfast.hosting.store.accounts import find_user
-from tests.hosting.api.label_helpers import LABELS, ON_ISSUE, made, names
+from tests.hosting.api.label_helpers import LABELS, ON_ISSUE, create_label, label_names
 from tests.hosting.api_clients import ServiceClients
 from tests.hosting.repository_helpers import WRITE, let_in, make_organization, make_repository
 
@@ -33,7 +33,7 @@ def test_a_label_is_made_shown_changed_and_removed(clients: ServiceClients, ada:
         "d",
     )
     assert ada.patch(there, json={}).json() == changed
-    assert names(clients.anonymous.get(LABELS)) == ["flaw"]
+    assert label_names(clients.anonymous.get(LABELS)) == ["flaw"]
     assert ada.delete(there).status_code == 204
     for response in (ada.get(there), ada.patch(there, json={"name": "x"}), ada.delete(there)):
         assert response.status_code == 404
@@ -65,7 +65,7 @@ def test_bad_labels_are_refused(ada: httpx.Client) -> None:
     ):
         response = ada.post(LABELS, json=body)
         assert (response.status_code, response.json()["message"].partition("]")[0]) == (422, f"[{field}"), body
-    number = made(ada, "x")
+    number = create_label(ada, "x")
     assert ada.patch(f"{LABELS}/{number}", json={"color": "red"}).status_code == 422
     assert ada.patch(f"{LABELS}/{number}", json={"name": ""}).status_code == 422
 
@@ -77,13 +77,13 @@ def test_labels_of_an_organization_are_for_all_its_repositories(
     owner = find_user(clients.database, "ada")
     acme = make_organization(clients.database, "acme", owner)
     make_repository(clients.database, acme, "boat")
-    number = made(ada, "shared", "/orgs/acme/labels")
+    number = create_label(ada, "shared", "/orgs/acme/labels")
     there = f"/orgs/acme/labels/{number}"
-    assert names(clients.anonymous.get("/orgs/acme/labels")) == ["shared"]
-    assert names(ada.get("/repos/acme/boat/labels")) == []
+    assert label_names(clients.anonymous.get("/orgs/acme/labels")) == ["shared"]
+    assert label_names(ada.get("/repos/acme/boat/labels")) == []
     opened = ada.post("/repos/acme/boat/issues", json={"title": "t", "labels": ["shared"]}).json()
     assert [label["url"] for label in opened["labels"]] == [f"{clients.service.url}/api/v1{there}"]
-    assert names(ada.get("/repos/acme/boat/issues/1/labels")) == ["shared"]
+    assert label_names(ada.get("/repos/acme/boat/issues/1/labels")) == ["shared"]
     assert ada.post(ON_ISSUE, json={"labels": [number]}).status_code == 422
     assert ada.patch(there, json={"description": "for all"}).json()["description"] == "for all"
     bob = clients.user("bob")
@@ -94,12 +94,12 @@ def test_labels_of_an_organization_are_for_all_its_repositories(
     assert bob.delete(there).status_code == 403
     assert ada.delete(there).status_code == 204
     assert ada.get(there).status_code == 404
-    assert names(ada.get("/repos/acme/boat/issues/1/labels")) == []
+    assert label_names(ada.get("/repos/acme/boat/issues/1/labels")) == []
 
 
 def test_labels_have_pages(ada: httpx.Client) -> None:
     """By name."""
     for name in "cab":
-        made(ada, name)
+        create_label(ada, name)
     page = ada.get(LABELS, params={"limit": 2})
-    assert (names(page), page.headers["X-Total-Count"]) == (["a", "b"], "3")
+    assert (label_names(page), page.headers["X-Total-Count"]) == (["a", "b"], "3")

@@ -16,7 +16,7 @@ def people(clients: ServiceClients) -> dict[str, httpx.Client]:
     return users
 
 
-def names(client: httpx.Client, path: str) -> list[str]:
+def member_names(client: httpx.Client, path: str) -> list[str]:
     """Return who is listed."""
     return [user["login"] for user in client.get(path).json()]
 
@@ -25,22 +25,22 @@ def test_other_users_see_public_members_only(clients: ServiceClients, people: di
     """Members see each other."""
     ada, bob, eve = people.values()
     for client in (ada, bob, clients.admin):
-        assert names(client, "/orgs/guild/members") == ["ada", "bob"]
+        assert member_names(client, "/orgs/guild/members") == ["ada", "bob"]
         assert client.get("/orgs/guild/members/bob").status_code == 204
         assert client.get("/orgs/guild/members/eve").status_code == 404
     for client in (eve, clients.anonymous):
-        assert names(client, "/orgs/guild/members") == []
+        assert member_names(client, "/orgs/guild/members") == []
     assert eve.get("/orgs/guild/members/bob").status_code == 404
     assert clients.anonymous.get("/orgs/guild/members/bob").status_code == 401
     assert bob.put("/orgs/guild/public_members/bob").status_code == 204
     for client in (eve, clients.anonymous):
-        assert names(client, "/orgs/guild/members") == ["bob"]
-        assert names(client, "/orgs/guild/public_members") == ["bob"]
+        assert member_names(client, "/orgs/guild/members") == ["bob"]
+        assert member_names(client, "/orgs/guild/public_members") == ["bob"]
         assert client.get("/orgs/guild/public_members/bob").status_code == 204
         assert client.get("/orgs/guild/public_members/ada").status_code == 404
     assert eve.get("/orgs/guild/members/bob").status_code == 204
     assert bob.delete("/orgs/guild/public_members/bob").status_code == 204
-    assert names(eve, "/orgs/guild/public_members") == []
+    assert member_names(eve, "/orgs/guild/public_members") == []
 
 
 def test_users_publish_only_their_own_membership(clients: ServiceClients, people: dict[str, httpx.Client]) -> None:
@@ -62,7 +62,7 @@ def test_owners_remove_members(clients: ServiceClients, people: dict[str, httpx.
     assert ada.delete("/orgs/guild/members/eve").status_code == 404
     assert ada.delete("/orgs/guild/members/nobody").status_code == 404
     assert ada.delete("/orgs/guild/members/bob").status_code == 204
-    assert names(ada, "/orgs/guild/members") == ["ada"]
+    assert member_names(ada, "/orgs/guild/members") == ["ada"]
     assert bob.get("/user/teams").json() == []
     assert bob.get("/orgs/guild/teams").status_code == 403
 
@@ -76,8 +76,8 @@ def test_the_last_owner_cannot_leave(clients: ServiceClients, people: dict[str, 
             refused = client.delete(path)
             assert refused.status_code == 403
             assert "last owner" in refused.json()["message"]
-    assert names(ada, f"/teams/{owners}/members") == ["ada"]
+    assert member_names(ada, f"/teams/{owners}/members") == ["ada"]
     assert ada.put(f"/teams/{owners}/members/bob").status_code == 204
     assert ada.delete("/orgs/guild/members/ada").status_code == 204
-    assert names(bob, "/orgs/guild/members") == ["bob"]
+    assert member_names(bob, "/orgs/guild/members") == ["bob"]
     assert bob.patch("/orgs/guild", json={"location": "here"}).status_code == 200

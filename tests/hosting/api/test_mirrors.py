@@ -25,23 +25,25 @@ from tests.shared_server import SharedServer
 
 
 @pytest.fixture
-def inwards(settings: Settings) -> Settings:
+def allow_local_addresses(settings: Settings) -> Settings:
     """Let the service mirror from itself."""
     return msgspec.structs.replace(settings, migration_allowed_hosts="loopback")
 
 
 @pytest.fixture
-def clients(inwards: Settings, database: Database, shared_server: SharedServer) -> Iterator[ServiceClients]:
+def clients(
+    allow_local_addresses: Settings, database: Database, shared_server: SharedServer
+) -> Iterator[ServiceClients]:
     """Run a service that may mirror from itself."""
-    with shared_server.serving(build(inwards)) as url:
-        yield from open_clients(Service(url, inwards, database))
+    with shared_server.serving(build(allow_local_addresses)) as url:
+        yield from open_clients(Service(url, allow_local_addresses, database))
 
 
 @pytest.fixture
-def app(inwards: Settings, database: Database) -> Iterator[App]:
+def app(allow_local_addresses: Settings, database: Database) -> Iterator[App]:
     """Open what the scheduled task has."""
     del database
-    opened = App.open(inwards)
+    opened = App.open(allow_local_addresses)
     yield opened
     opened.close()
 
@@ -180,7 +182,7 @@ def test_requesting_an_update_requires_write_access(work: Git, clients: ServiceC
     assert ada.post(where).status_code == 423
 
 
-def test_the_secret_is_encrypted(work: Git, clients: ServiceClients, inwards: Settings) -> None:
+def test_the_secret_is_encrypted(work: Git, clients: ServiceClients, allow_local_addresses: Settings) -> None:
     """Neither the database nor a file of the data folder has the password."""
     del work
     with clients.database.read() as connection:
@@ -188,4 +190,4 @@ def test_the_secret_is_encrypted(work: Git, clients: ServiceClients, inwards: Se
     assert row.username == "ada"
     assert PASSWORD not in str(row)
     assert PASSWORD not in row.secret
-    assert App.open(inwards).cipher.decrypt(row.secret) == PASSWORD
+    assert App.open(allow_local_addresses).cipher.decrypt(row.secret) == PASSWORD

@@ -16,7 +16,7 @@ def test_a_pushed_note_is_shown(clients: ServiceClients, tmp_path: Path) -> None
     repo = ada.post("/user/repos", json={"name": "ship", "auto_init": True, "private": True}).json()
     head = ada.get(f"{HOME}/branches/main").json()["commit"]["id"]
     assert ada.get(f"{HOME}/git/notes/{head}").status_code == 404
-    note(ada, repo["clone_url"], tmp_path, head)
+    push_note(ada, repo["clone_url"], tmp_path, head)
     shown = ada.get(f"{HOME}/git/notes/{head}")
     assert shown.status_code == 200
     assert (shown.json()["message"], shown.json()["commit"]["sha"]) == ("Sails well\n", head)
@@ -26,7 +26,7 @@ def test_a_pushed_note_is_shown(clients: ServiceClients, tmp_path: Path) -> None
     assert clients.user("eve").get(f"{HOME}/git/notes/{head}").status_code == 404
 
 
-def note(ada: httpx.Client, url: str, folder: Path, commit: str) -> None:
+def push_note(ada: httpx.Client, url: str, folder: Path, commit: str) -> None:
     """Write a note about a commit with git, and push it."""
     token = ada.headers["authorization"].split()[1]
     address = url.replace("://", f"://{token}:x-oauth-basic@")

@@ -28,7 +28,7 @@ def work(clients: ServiceClients, tmp_path: Path) -> Git:
     return git
 
 
-def listed(git: Git, *how: str) -> list[tuple[str, str, str, str]]:
+def git_ls_tree(git: Git, *how: str) -> list[tuple[str, str, str, str]]:
     """Return what git says is in the tree."""
     lines = git("ls-tree", "-z", *how, "main").split("\0")
     return [(path, *entry.split()) for entry, _, path in (line.partition("\t") for line in lines if line)]  # type: ignore[misc]
@@ -41,7 +41,7 @@ def test_a_tree_equals_that_of_git_ls_tree(clients: ServiceClients, work: Git, r
         response = clients.anonymous.get(f"/repos/ada/notes/git/trees/{name}", params={"recursive": recursive})
         result = response.json()
         entries = [(entry["path"], entry["mode"], entry["type"], entry["sha"]) for entry in result["tree"]]
-        assert entries == listed(work, *(["-r", "-t"] if recursive else []))
+        assert entries == git_ls_tree(work, *(["-r", "-t"] if recursive else []))
         assert (result["truncated"], result["total_count"]) == (False, len(entries))
         assert response.headers["x-total-count"] == str(len(entries))
 

@@ -5,7 +5,7 @@ import pytest
 
 from holdfast.hosting.store import tables
 from holdfast.settings import Settings
-from tests.hosting.api.hook_helpers import CONFIG, made
+from tests.hosting.api.hook_helpers import CONFIG, create_hook
 from tests.hosting.api_clients import ServiceClients
 
 PATH = "/orgs/guild/hooks"
@@ -25,7 +25,7 @@ def ada(clients: ServiceClients) -> httpx.Client:
 
 def test_a_hook_has_every_key_in_order(ada: httpx.Client) -> None:
     """The shortest request makes a hook for pushes that is not active."""
-    hook = made(ada, PATH)
+    hook = create_hook(ada, PATH)
     assert list(hook) == KEYS
     assert hook["config"] == {"content_type": "json", "url": "https://ci.example/h"}
     assert (hook["name"], hook["type"], hook["branch_filter"]) == ("", "gitea", "")
@@ -37,7 +37,7 @@ def test_a_hook_has_every_key_in_order(ada: httpx.Client) -> None:
 def test_secrets_are_never_shown_and_not_readable_at_rest(clients: ServiceClients, ada: httpx.Client) -> None:
     """Neither when they are given nor later, nor to whoever gets hold of the database alone."""
     config = {**CONFIG, "secret": "hunter2", "url": "https://joe:hunter3@ci.example/h?x=1"}
-    hook = made(ada, PATH, config=config, authorization_header="Bearer hunter4")
+    hook = create_hook(ada, PATH, config=config, authorization_header="Bearer hunter4")
     shown = [str(hook), ada.get(PATH).text, ada.get(f"{PATH}/{hook['id']}").text]
     assert "hunter" not in "".join(shown)
     assert hook["config"] == {"content_type": "json", "url": "https://ci.example/h?x=1"}
@@ -48,7 +48,7 @@ def test_secrets_are_never_shown_and_not_readable_at_rest(clients: ServiceClient
 def test_a_slack_hook_shows_its_channel(ada: httpx.Client) -> None:
     """Trimmed, with the rest of what only such hooks have, keys in order."""
     config = {**CONFIG, "channel": " #builds ", "username": "bot", "ignored": "x"}
-    hook = made(ada, PATH, type="slack", config=config)
+    hook = create_hook(ada, PATH, type="slack", config=config)
     assert list(hook["config"].items()) == [  # type: ignore[attr-defined]
         ("channel", "#builds"),
         ("color", ""),
@@ -61,7 +61,7 @@ def test_a_slack_hook_shows_its_channel(ada: httpx.Client) -> None:
 
 def test_hooks_are_listed_by_their_number_in_pages(ada: httpx.Client) -> None:
     """With how many there are, and where the others are."""
-    numbers = [made(ada, PATH, name=f"hook {count}")["id"] for count in range(5)]
+    numbers = [create_hook(ada, PATH, name=f"hook {count}")["id"] for count in range(5)]
     response = ada.get(PATH, params={"limit": 2, "page": 2})
     assert [hook["id"] for hook in response.json()] == numbers[2:4]
     assert response.headers["x-total-count"] == "5"
@@ -78,7 +78,7 @@ def test_hooks_are_listed_by_their_number_in_pages(ada: httpx.Client) -> None:
 )
 def test_an_invalid_page_number_is_the_first_page(ada: httpx.Client, page: str, expected: int) -> None:
     """Below the first is the first; beyond the last there is nothing, but still the total."""
-    made(ada, PATH)
+    create_hook(ada, PATH)
     response = ada.get(PATH, params={"page": page, "limit": "99999999999999999999"})
     assert (response.status_code, len(response.json()), response.headers["x-total-count"]) == (200, expected, "1")
 
@@ -95,7 +95,7 @@ def test_unknown_hooks_are_not_found(ada: httpx.Client, method: str, number: str
 
 def test_hooks_of_other_organizations_are_not_found(clients: ServiceClients, ada: httpx.Client) -> None:
     """Neither below another organization, nor below a repository, nor as one's own."""
-    number = made(ada, PATH)["id"]
+    number = create_hook(ada, PATH)["id"]
     ada.post("/orgs", json={"username": "other"})
     ada.post("/orgs/guild/repos", json={"name": "ship"})
     for path in ("/orgs/other/hooks", "/repos/guild/ship/hooks", "/user/hooks"):
@@ -121,7 +121,9 @@ def test_errors_are_reported_in_a_fixed_order(clients: ServiceClients, ada: http
 def test_a_patch_changes_only_what_it_says(ada: httpx.Client, active: bool) -> None:  # noqa: FBT001
     """Everything else stays, in the config too."""
     config = {**CONFIG, "secret": "x"}
-    hook = made(ada, PATH, config=config, active=active, events=["issues_only"], branch_filter="main", name="one")
+    hook = create_hook(
+        ada, PATH, config=config, active=active, events=["issues_only"], branch_filter="main", name="one"
+    )
     path = f"{PATH}/{hook['id']}"
     assert strip(ada.patch(path, json={}).json()) == strip(hook)
     assert strip(ada.patch(path, json={"name": None, "config": None, "events": None}).json()) == strip(hook)
@@ -145,13 +147,13 @@ def strip(hook: dict[str, object]) -> dict[str, object]:
 
 def test_the_type_of_a_hook_stays(ada: httpx.Client) -> None:
     """Nobody can ask for another, and saying it does no harm."""
-    hook = made(ada, PATH)
+    hook = create_hook(ada, PATH)
     assert ada.patch(f"{PATH}/{hook['id']}", json={"type": "slack"}).json()["type"] == "gitea"
 
 
 def test_a_hook_can_be_removed_once(ada: httpx.Client) -> None:
     """Then it is not there."""
-    hook = made(ada, PATH)
+    hook = create_hook(ada, PATH)
     assert ada.delete(f"{PATH}/{hook['id']}").status_code == 204
     assert ada.delete(f"{PATH}/{hook['id']}").status_code == 404
     assert ada.get(PATH).json() == []
@@ -159,7 +161,7 @@ def test_a_hook_can_be_removed_once(ada: httpx.Client) -> None:
 
 def test_hooks_are_deleted_with_their_organization(ada: httpx.Client) -> None:
     """Renamed it keeps them, removed it does not leave them behind."""
-    number = made(ada, PATH)["id"]
+    number = create_hook(ada, PATH)["id"]
     assert ada.post("/orgs/guild/rename", json={"new_name": "union"}).status_code == 204
     assert ada.get(f"/orgs/union/hooks/{number}").status_code == 200
     assert ada.get(f"{PATH}/{number}").status_code == 307

@@ -25,23 +25,25 @@ MIRRORS = "/repos/ada/ship/push_mirrors"
 
 
 @pytest.fixture
-def inwards(settings: Settings) -> Settings:
+def allow_local_addresses(settings: Settings) -> Settings:
     """Let the service push to itself."""
     return msgspec.structs.replace(settings, migration_allowed_hosts="loopback")
 
 
 @pytest.fixture
-def clients(inwards: Settings, database: Database, shared_server: SharedServer) -> Iterator[ServiceClients]:
+def clients(
+    allow_local_addresses: Settings, database: Database, shared_server: SharedServer
+) -> Iterator[ServiceClients]:
     """Run a service that may push to itself."""
-    with shared_server.serving(build(inwards)) as url:
-        yield from open_clients(Service(url, inwards, database))
+    with shared_server.serving(build(allow_local_addresses)) as url:
+        yield from open_clients(Service(url, allow_local_addresses, database))
 
 
 @pytest.fixture
-def app(inwards: Settings, database: Database) -> Iterator[App]:
+def app(allow_local_addresses: Settings, database: Database) -> Iterator[App]:
     """Open what the scheduled task has."""
     del database
-    opened = App.open(inwards)
+    opened = App.open(allow_local_addresses)
     yield opened
     opened.close()
 

@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from holdfast.hosting.store.repositories import Repository
-from tests.hosting.api.test_contents_write import folder, git, made, refused, sha
+from tests.hosting.api.test_contents_write import assert_refused, folder, git, make_files_repository, sha
 from tests.hosting.api_clients import ServiceClients
 
 RAW = "/repos/ada/ship/raw"
@@ -23,7 +23,7 @@ def ada(clients: ServiceClients) -> httpx.Client:
 def ship(clients: ServiceClients, ada: httpx.Client) -> Repository:
     """Give her a repository."""
     del ada
-    return made(clients, {"a.txt": b"one\n"})
+    return make_files_repository(clients, {"a.txt": b"one\n"})
 
 
 def test_a_file_is_put_and_replaced(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
@@ -48,11 +48,11 @@ def test_conditional_uploads_compare_entity_tags(
     assert put.status_code == 200
     now = sha(ada, repository_folder, "a.txt")
     stale = ada.put(f"{RAW}/a.txt", content=b"three\n", headers={"If-Match": f'"{known}"'})
-    refused(stale, 412, f"sha does not match [given: {known}, expected: {now}]")
+    assert_refused(stale, 412, f"sha does not match [given: {known}, expected: {now}]")
     gone = ada.put(f"{RAW}/b.txt", content=b"x", headers={"If-Match": f'"{known}"'})
-    refused(gone, 412, "object does not exist [id: , rel_path: b.txt]")
+    assert_refused(gone, 412, "object does not exist [id: , rel_path: b.txt]")
     there = ada.put(f"{RAW}/a.txt", content=b"x", headers={"If-None-Match": "*"})
-    refused(there, 412, "repository file already exists [path: a.txt]")
+    assert_refused(there, 412, "repository file already exists [path: a.txt]")
     assert ada.put(f"{RAW}/b.txt", content=b"x", headers={"If-None-Match": "*"}).status_code == 201
     assert ada.put(f"{RAW}/.git/x", content=b"x").status_code == 422
 
@@ -90,10 +90,10 @@ def test_conditions_may_list_tags_or_name_any_file(
 
 def test_no_condition_holds_by_chance_in_an_empty_repository(clients: ServiceClients, ada: httpx.Client) -> None:
     """There is no file at all, so nothing that asks for one is written."""
-    empty = made(clients, None, "empty")
+    empty = make_files_repository(clients, None, "empty")
     for value in ("*", f'"{"1" * 40}"'):
         put = ada.put("/repos/ada/empty/raw/a.txt", content=b"x", headers={"If-Match": value})
-        refused(put, 412, "object does not exist [id: , rel_path: a.txt]")
+        assert_refused(put, 412, "object does not exist [id: , rel_path: a.txt]")
     assert git(folder(clients, empty), "for-each-ref") == ""
     first = ada.put("/repos/ada/empty/raw/a.txt", content=b"x", headers={"If-None-Match": "*"})
     assert first.status_code == 201
@@ -106,15 +106,17 @@ def test_invalid_conditions_are_refused(ada: httpx.Client, ship: Repository) -> 
     for header in ("If-Match", "If-None-Match"):
         for value in unreadable:
             put = ada.put(f"{RAW}/a.txt", content=b"x", headers={header: value})
-            refused(put, 400, f'[{header}]: must be * or a list of tags in quotes, such as "<ETag of the file>"')
+            assert_refused(
+                put, 400, f'[{header}]: must be * or a list of tags in quotes, such as "<ETag of the file>"'
+            )
 
 
 def test_uploading_requires_write_access(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
     """Strangers and readers may not."""
     del ship, ada
-    refused(clients.anonymous.put(f"{RAW}/x", content=b""), 401, "token is required")
+    assert_refused(clients.anonymous.put(f"{RAW}/x", content=b""), 401, "token is required")
     eve = clients.user("eve").put(f"{RAW}/x", content=b"")
-    refused(eve, 403, "user should have a permission to write to the target branch")
+    assert_refused(eve, 403, "user should have a permission to write to the target branch")
 
 
 def test_an_idempotency_key_makes_one_commit(clients: ServiceClients, ada: httpx.Client, ship: Repository) -> None:
@@ -123,7 +125,7 @@ def test_an_idempotency_key_makes_one_commit(clients: ServiceClients, ada: httpx
     first = ada.put(f"{RAW}/x", content=b"x", headers=key)
     assert ada.put(f"{RAW}/x", content=b"x", headers=key).json() == first.json()
     other = ada.put(f"{RAW}/x", content=b"y", headers=key)
-    refused(other, 422, "the Idempotency-Key was used for another request")
+    assert_refused(other, 422, "the Idempotency-Key was used for another request")
     assert git(folder(clients, ship), "rev-list", "--count", "main").strip() == "2"
 
 
@@ -165,7 +167,7 @@ def test_expensive_attribute_patterns_do_not_delay_uploads(ada: httpx.Client, sh
     assert ada.put(f"{RAW}/.gitattributes", content=hostile).status_code == 201
     path = "/".join(["a" * 20] * 20)
     text = f"the patterns of .gitattributes would take too long to match [path: {path}]"
-    refused(ada.put(f"{RAW}/{path}", content=b"x"), 422, text)
+    assert_refused(ada.put(f"{RAW}/{path}", content=b"x"), 422, text)
     assert ada.put(f"{RAW}/b.txt", content=b"x").status_code == 201
     assert ada.put(f"{RAW}/.gitattributes", content=b"*.bin filter=lfs\n").status_code == 200
     assert ada.put(f"{RAW}/{path}", content=b"x").status_code == 201
@@ -190,9 +192,9 @@ def test_both_conditions_must_hold(
 ) -> None:
     """A write happens only when If-Match and If-None-Match both hold; otherwise the file stays as it was."""
     del ship
-    made = ada.put(f"{RAW}/both.txt", content=b"one\n")
-    assert made.status_code == 201
-    blob = made.json()["content"]["sha"]
+    make_files_repository = ada.put(f"{RAW}/both.txt", content=b"one\n")
+    assert make_files_repository.status_code == 201
+    blob = make_files_repository.json()["content"]["sha"]
     names = {"blob": blob, "other": "0" * 40}
     headers = {"If-Match": match.format(**names), "If-None-Match": none.format(**names)}
     assert ada.put(f"{RAW}/both.txt", content=b"two\n", headers=headers).status_code == status

@@ -3,7 +3,7 @@
 import httpx
 import pytest
 
-from tests.hosting.api.hook_helpers import made
+from tests.hosting.api.hook_helpers import create_hook
 from tests.hosting.api_clients import ServiceClients
 
 PATH = "/repos/ada/ship/hooks"
@@ -24,7 +24,7 @@ def kinds(client: httpx.Client, hook: str) -> list[str]:
 
 def test_a_hook_receives_the_events_it_subscribes_to(ada: httpx.Client) -> None:
     """In order: a new branch is made before it is pushed to; deleting it is no push."""
-    hook = f"{PATH}/{made(ada, PATH, active=True, events=['push', 'create', 'delete', 'issues'])['id']}"
+    hook = f"{PATH}/{create_hook(ada, PATH, active=True, events=['push', 'create', 'delete', 'issues'])['id']}"
     ada.post("/repos/ada/ship/contents/a.txt", json={"content": "", "new_branch": "side"})
     ada.post("/repos/ada/ship/issues", json={"title": "One"})
     ada.post("/repos/ada/ship/issues/1/comments", json={"body": "Two"})
@@ -34,7 +34,7 @@ def test_a_hook_receives_the_events_it_subscribes_to(ada: httpx.Client) -> None:
 
 def test_a_branch_filter_selects_events(ada: httpx.Client) -> None:
     """Issues belong to no branch."""
-    hook = f"{PATH}/{made(ada, PATH, active=True, events=['push', 'issues'], branch_filter='rel*')['id']}"
+    hook = f"{PATH}/{create_hook(ada, PATH, active=True, events=['push', 'issues'], branch_filter='rel*')['id']}"
     ada.post("/repos/ada/ship/contents/a.txt", json={"content": "", "new_branch": "other"})
     ada.post("/repos/ada/ship/contents/a.txt", json={"content": "", "new_branch": "release/1"})
     ada.post("/repos/ada/ship/issues", json={"title": "One"})
@@ -43,7 +43,7 @@ def test_a_branch_filter_selects_events(ada: httpx.Client) -> None:
 
 def test_an_inactive_hook_receives_nothing(ada: httpx.Client) -> None:
     """Neither from the start, nor once it is switched off."""
-    hook = f"{PATH}/{made(ada, PATH, events=['issues'])['id']}"
+    hook = f"{PATH}/{create_hook(ada, PATH, events=['issues'])['id']}"
     ada.post("/repos/ada/ship/issues", json={"title": "One"})
     assert kinds(ada, hook) == []
     ada.patch(hook, json={"active": True})
@@ -55,13 +55,13 @@ def test_an_inactive_hook_receives_nothing(ada: httpx.Client) -> None:
 
 def test_hooks_are_deleted_with_their_repository(clients: ServiceClients, ada: httpx.Client) -> None:
     """Renamed or given away it keeps them, and the new owner's hooks are told from then on."""
-    own = made(ada, PATH, active=True, events=["issues"])["id"]
-    before = f"/user/hooks/{made(ada, '/user/hooks', active=True, events=['issues'])['id']}"
+    own = create_hook(ada, PATH, active=True, events=["issues"])["id"]
+    before = f"/user/hooks/{create_hook(ada, '/user/hooks', active=True, events=['issues'])['id']}"
     ada.patch("/repos/ada/ship", json={"name": "boat"})
     assert ada.get(f"/repos/ada/boat/hooks/{own}").status_code == 200
     assert ada.get(f"{PATH}/{own}").status_code == 301
     ada.post("/orgs", json={"username": "guild"})
-    after = f"/orgs/guild/hooks/{made(ada, '/orgs/guild/hooks', active=True, events=['issues'])['id']}"
+    after = f"/orgs/guild/hooks/{create_hook(ada, '/orgs/guild/hooks', active=True, events=['issues'])['id']}"
     assert ada.post("/repos/ada/boat/transfer", json={"new_owner": "guild"}).status_code == 202
     ada.post("/repos/guild/boat/issues", json={"title": "One"})
     assert kinds(ada, f"/repos/guild/boat/hooks/{own}") == ["issues"]
@@ -70,8 +70,8 @@ def test_hooks_are_deleted_with_their_repository(clients: ServiceClients, ada: h
 
 def test_hooks_of_the_owner_receive_the_deletion_of_a_repository(ada: httpx.Client) -> None:
     """Its own hooks went with it."""
-    made(ada, PATH, active=True, events=["repository"])
-    hook = f"/user/hooks/{made(ada, '/user/hooks', active=True, events=['repository'])['id']}"
+    create_hook(ada, PATH, active=True, events=["repository"])
+    hook = f"/user/hooks/{create_hook(ada, '/user/hooks', active=True, events=['repository'])['id']}"
     assert ada.delete("/repos/ada/ship").status_code == 204
     assert kinds(ada, hook) == ["repository"]
     assert ada.get(PATH).status_code == 404
@@ -81,7 +81,7 @@ def test_writers_may_not_list_hooks(clients: ServiceClients, ada: httpx.Client) 
     """A secret address is not for everybody who works on it."""
     bob = clients.user("bob")
     ada.put("/repos/ada/ship/collaborators/bob", json={"permission": "write"})
-    hook = made(ada, PATH)["id"]
+    hook = create_hook(ada, PATH)["id"]
     assert {bob.get(PATH).status_code, bob.get(f"{PATH}/{hook}").status_code} == {403}
     ada.put("/repos/ada/ship/collaborators/bob", json={"permission": "admin"})
     assert bob.get(f"{PATH}/{hook}").status_code == 200

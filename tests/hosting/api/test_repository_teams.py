@@ -28,23 +28,23 @@ def ada(clients: ServiceClients, eve: httpx.Client) -> httpx.Client:
     return client
 
 
-def names(client: httpx.Client) -> list[str]:
+def team_names(client: httpx.Client) -> list[str]:
     """List the teams of the repository."""
     return [team["name"] for team in client.get(f"{HOME}/teams").json()]
 
 
 def test_teams_are_added_and_removed(ada: httpx.Client, eve: httpx.Client) -> None:
     """By name in any case; twice is refused, and members see it."""
-    assert names(ada) == ["Owners"]
+    assert team_names(ada) == ["Owners"]
     assert ada.put(f"{HOME}/teams/crew").status_code == 204
     assert ada.put(f"{HOME}/teams/Crew").status_code == 422
-    assert names(eve) == ["Owners", "Crew"]
+    assert team_names(eve) == ["Owners", "Crew"]
     shown = ada.get(f"{HOME}/teams/CREW")
     assert (shown.status_code, shown.json()["name"], shown.json()["permission"]) == (200, "Crew", "write")
     assert ada.get(f"{HOME}/teams/Guests").status_code == 404
     assert ada.delete(f"{HOME}/teams/Guests").status_code == 422
     assert ada.delete(f"{HOME}/teams/Crew").status_code == 204
-    assert names(ada) == ["Owners"]
+    assert team_names(ada) == ["Owners"]
     assert ada.delete(f"{HOME}/teams/Owners").status_code == 422
     assert ada.put(f"{HOME}/teams/nobody").status_code == 404
 

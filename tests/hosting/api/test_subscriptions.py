@@ -13,7 +13,7 @@ def counts(client: httpx.Client, path: str = "/repos/ada/ship") -> tuple[int, in
     return shown["stars_count"], shown["watchers_count"]
 
 
-def names(response: httpx.Response, field: str = "login") -> list[str]:
+def listed_names(response: httpx.Response, field: str = "login") -> list[str]:
     """Return the names of a list, after checking its total."""
     results = [item[field] for item in response.json()]
     assert response.headers["X-Total-Count"] == str(len(results))
@@ -31,13 +31,13 @@ def test_a_star_is_set_shown_and_removed(clients: ServiceClients, ada: httpx.Cli
     assert counts(ada) == (1, 0)
     assert bob.get("/user").json()["starred_repos_count"] == 1
     assert [ada.get(f"/users/{name}").json()["starred_repos_count"] for name in ("bob", "ada")] == [1, 0]
-    assert names(clients.anonymous.get("/repos/ada/ship/stargazers")) == ["bob"]
-    assert names(bob.get("/user/starred"), "full_name") == ["ada/ship"]
-    assert names(clients.anonymous.get("/users/bob/starred"), "full_name") == ["ada/ship"]
+    assert listed_names(clients.anonymous.get("/repos/ada/ship/stargazers")) == ["bob"]
+    assert listed_names(bob.get("/user/starred"), "full_name") == ["ada/ship"]
+    assert listed_names(clients.anonymous.get("/users/bob/starred"), "full_name") == ["ada/ship"]
     for _ in range(2):
         assert bob.delete("/user/starred/ada/ship").status_code == 204
     assert counts(ada) == (0, 0)
-    assert names(bob.get("/user/starred"), "full_name") == []
+    assert listed_names(bob.get("/user/starred"), "full_name") == []
 
 
 def test_a_repository_is_watched(clients: ServiceClients, ada: httpx.Client) -> None:
@@ -52,9 +52,9 @@ def test_a_repository_is_watched(clients: ServiceClients, ada: httpx.Client) -> 
     assert shown["url"] == shown["repository_url"] + "/subscription"
     assert bob.get("/repos/ada/ship/subscription").json() == shown
     assert counts(ada) == (0, 1)
-    assert names(ada.get("/repos/ada/ship/subscribers")) == ["bob"]
-    assert names(bob.get("/user/subscriptions"), "full_name") == ["ada/ship"]
-    assert names(ada.get("/users/bob/subscriptions"), "full_name") == ["ada/ship"]
+    assert listed_names(ada.get("/repos/ada/ship/subscribers")) == ["bob"]
+    assert listed_names(bob.get("/user/subscriptions"), "full_name") == ["ada/ship"]
+    assert listed_names(ada.get("/users/bob/subscriptions"), "full_name") == ["ada/ship"]
     assert bob.delete("/repos/ada/ship/subscription").status_code == 204
     assert (bob.get("/repos/ada/ship/subscription").status_code, counts(ada)) == (404, (0, 0))
 
@@ -66,7 +66,7 @@ def test_a_repository_that_became_private_is_not_listed_to_others(
     bob = clients.user("bob")
     bob.put("/user/starred/ada/ship")
     ada.patch("/repos/ada/ship", json={"private": True})
-    assert names(bob.get("/user/starred"), "full_name") == []
+    assert listed_names(bob.get("/user/starred"), "full_name") == []
     assert bob.get("/user/starred/ada/ship").status_code == 404
     assert bob.get("/repos/ada/ship/stargazers").status_code == 404
     assert counts(ada) == (1, 0)
@@ -80,10 +80,10 @@ def test_hidden_users_are_not_listed(
     eve = clients.user("eve")
     eve.put("/user/starred/ada/ship")
     clients.admin.patch("/admin/users/eve", json={"visibility": visibility})
-    assert names(clients.anonymous.get("/repos/ada/ship/stargazers")) == anonymous
-    assert names(ada.get("/repos/ada/ship/stargazers")) == known
-    assert names(eve.get("/repos/ada/ship/stargazers")) == ["eve"]
-    assert names(clients.admin.get("/repos/ada/ship/stargazers")) == ["eve"]
+    assert listed_names(clients.anonymous.get("/repos/ada/ship/stargazers")) == anonymous
+    assert listed_names(ada.get("/repos/ada/ship/stargazers")) == known
+    assert listed_names(eve.get("/repos/ada/ship/stargazers")) == ["eve"]
+    assert listed_names(clients.admin.get("/repos/ada/ship/stargazers")) == ["eve"]
 
 
 def test_a_deleted_user_no_longer_counts(clients: ServiceClients, ada: httpx.Client) -> None:
@@ -95,7 +95,7 @@ def test_a_deleted_user_no_longer_counts(clients: ServiceClients, ada: httpx.Cli
     assert counts(ada) == (2, 2)
     assert clients.admin.delete("/admin/users/bob").status_code == 204
     assert counts(ada) == (1, 1)
-    assert names(ada.get("/repos/ada/ship/stargazers")) == ["eve"]
+    assert listed_names(ada.get("/repos/ada/ship/stargazers")) == ["eve"]
 
 
 def test_lists_are_paged(clients: ServiceClients) -> None:

@@ -125,7 +125,7 @@ def test_a_taken_name_keeps_the_transfer_pending(clients: ServiceClients, ada: h
     assert "repo_transfer" not in moved.json()
 
 
-def heard(client: httpx.Client, **query: str | bool) -> list[tuple[str, str]]:
+def subjects(client: httpx.Client, **query: str | bool) -> list[tuple[str, str]]:
     """Return what the notifications of somebody are about."""
     response = client.get("/notifications", params=query)
     assert response.headers["x-total-count"] == str(len(response.json()))
@@ -139,11 +139,11 @@ def test_the_new_owner_is_notified_while_a_transfer_waits(clients: ServiceClient
     eve.post("/repos/bob/boat/issues", json={"title": "Leak"})
     assert offer(ada, "bob").status_code == 202
     ship, leak = ("Repository", "ada/ship"), ("Issue", "Leak")
-    assert sorted(heard(bob)) == [leak, ship]
-    assert heard(bob, **{"subject-type": "repository"}) == [ship]
-    assert heard(bob, **{"subject-type": "issue"}) == [leak]
-    assert heard(bob, **{"subject-type": "commit"}) == []
-    assert (heard(ada), heard(eve), heard(clients.admin)) == ([], [], [])
+    assert sorted(subjects(bob)) == [leak, ship]
+    assert subjects(bob, **{"subject-type": "repository"}) == [ship]
+    assert subjects(bob, **{"subject-type": "issue"}) == [leak]
+    assert subjects(bob, **{"subject-type": "commit"}) == []
+    assert (subjects(ada), subjects(eve), subjects(clients.admin)) == ([], [], [])
     (thread,) = bob.get("/notifications", params={"subject-type": "repository"}).json()
     subject = thread["subject"]
     assert (thread["unread"], thread["pinned"], thread["repository"]["full_name"]) == (True, False, "ada/ship")
@@ -155,15 +155,15 @@ def test_the_new_owner_is_notified_while_a_transfer_waits(clients: ServiceClient
     assert bob.get(f"/notifications/threads/{thread['id']}").json() == thread
     assert eve.get(f"/notifications/threads/{thread['id']}").status_code == 404
     only_public = clients.with_token(find_user(clients.database, "bob"), "all", "public-only")
-    assert heard(only_public) == [leak]
+    assert subjects(only_public) == [leak]
     assert only_public.get(f"/notifications/threads/{thread['id']}").status_code == 404
     assert bob.get("/notifications/new").json() == {"new": 2}
     assert bob.patch(f"/notifications/threads/{thread['id']}").status_code == 205
-    assert (heard(bob), bob.get("/notifications/new").json()) == ([leak], {"new": 1})
+    assert (subjects(bob), bob.get("/notifications/new").json()) == ([leak], {"new": 1})
     assert bob.put("/notifications", params={"all": True, "to-status": "unread"}).status_code == 205
-    assert len(heard(bob)) == 2
+    assert len(subjects(bob)) == 2
     assert bob.post(f"{SHIP}/transfer/accept").status_code == 202
-    assert heard(bob, all=True) == [leak]
+    assert subjects(bob, all=True) == [leak]
 
 
 def test_notifications_are_deleted_when_a_transfer_ends(clients: ServiceClients, ada: httpx.Client) -> None:
@@ -175,9 +175,9 @@ def test_notifications_are_deleted_when_a_transfer_ends(clients: ServiceClients,
         (ada, "DELETE", ""),
     ):
         assert offer(ada, "bob").status_code == 202
-        assert heard(bob) == [("Repository", "ada/ship")]
+        assert subjects(bob) == [("Repository", "ada/ship")]
         assert who.request(method, f"{SHIP}{path}").status_code in {200, 204}
-        assert heard(bob, all=True) == []
+        assert subjects(bob, all=True) == []
 
 
 def test_those_who_create_repositories_in_an_organization_are_notified(
@@ -189,8 +189,8 @@ def test_those_who_create_repositories_in_an_organization_are_notified(
     fleet = make_organization(clients.database, "fleet", people[0])
     make_team(clients.database, fleet, "readers", [people[1]], mode=READ)
     assert offer(ada, "fleet").status_code == 202
-    assert (heard(bob), heard(eve), heard(ada)) == ([("Repository", "ada/ship")], [], [])
+    assert (subjects(bob), subjects(eve), subjects(ada)) == ([("Repository", "ada/ship")], [], [])
     owners = next(team["id"] for team in clients.admin.get("/orgs/fleet/teams").json() if team["name"] == "Owners")
     assert clients.admin.put(f"/teams/{owners}/members/eve").status_code == 204
     assert clients.admin.delete(f"/teams/{owners}/members/bob").status_code == 204
-    assert (heard(bob), heard(eve)) == ([], [])
+    assert (subjects(bob), subjects(eve)) == ([], [])

@@ -11,7 +11,7 @@ from sqlalchemy import select
 from holdfast.hosting.app import App
 from holdfast.hosting.store.encryption import KEY_FILE, SecretCipher
 from holdfast.hosting.store.tables import hooks
-from tests.hosting.api.hook_helpers import CONFIG, made
+from tests.hosting.api.hook_helpers import CONFIG, create_hook
 from tests.hosting.api_clients import ServiceClients
 
 PATH = "/user/hooks"
@@ -100,7 +100,7 @@ def test_a_url_nothing_can_be_sent_to_is_refused(clients: ServiceClients, url: s
     """When a hook is made, and when it is changed."""
     response = clients.admin.post(PATH, json=gitea(url=url))
     assert (response.status_code, response.json()["message"]) == (422, said)
-    hook = made(clients.admin, PATH)
+    hook = create_hook(clients.admin, PATH)
     changed = clients.admin.patch(f"{PATH}/{hook['id']}", json={"config": {"url": url}})
     assert (changed.status_code, changed.json()["message"]) == (422, said)
     assert clients.admin.get(PATH).json() == [hook]
@@ -116,7 +116,7 @@ def test_a_url_nothing_can_be_sent_to_is_refused(clients: ServiceClients, url: s
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 def test_a_url_is_stored_as_it_was_given(clients: ServiceClients, url: str) -> None:
     """Also one that deliveries will be refused to: whether they may go there is asked when they do."""
-    hook = made(clients.admin, PATH, config={**CONFIG, "url": url})
+    hook = create_hook(clients.admin, PATH, config={**CONFIG, "url": url})
     assert hook["config"]["url"] == url  # type: ignore[index]
 
 
@@ -124,7 +124,7 @@ def test_a_url_is_stored_as_it_was_given(clients: ServiceClients, url: str) -> N
 @pytest.mark.parametrize("kind", ["gogs", "discord", "dingtalk", "telegram", "msteams", "feishu", "matrix"])
 def test_every_type_of_hook_can_be_created(clients: ServiceClients, kind: str) -> None:
     """With nothing but an address."""
-    assert made(clients.admin, PATH, type=kind)["type"] == kind
+    assert create_hook(clients.admin, PATH, type=kind)["type"] == kind
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_a_change_that_breaks_a_rule_changes_nothing(
     clients: ServiceClients, body: dict[str, object], status: int, message: str
 ) -> None:
     """All of it, or none."""
-    hook = made(clients.admin, PATH, type="slack", config=SLACK)
+    hook = create_hook(clients.admin, PATH, type="slack", config=SLACK)
     response = clients.admin.patch(f"{PATH}/{hook['id']}", json={"name": "new", **body})
     assert (response.status_code, response.json()["message"]) == (status, message)
     assert clients.admin.get(f"{PATH}/{hook['id']}").json() == hook
@@ -159,7 +159,7 @@ def test_unknown_events_alone_are_refused_with_those_that_are_known(
     clients: ServiceClients, events: list[str]
 ) -> None:
     """When a hook is made, and when it is changed."""
-    hook = made(clients.admin, PATH)
+    hook = create_hook(clients.admin, PATH)
     for response in (
         clients.admin.post(PATH, json={**GITEA, "events": events}),
         clients.admin.patch(f"{PATH}/{hook['id']}", json={"events": events}),
@@ -215,7 +215,7 @@ def test_a_hook_that_is_read_and_written_back_listens_to_the_same(
     clients: ServiceClients, events: list[str]
 ) -> None:
     """By PATCH, and by making another from what was read."""
-    hook = made(clients.admin, PATH, events=events)
+    hook = create_hook(clients.admin, PATH, events=events)
     before = events_of(clients, hook["id"])
     again = clients.admin.patch(f"{PATH}/{hook['id']}", json={"events": hook["events"]}).json()
     assert (again["events"], events_of(clients, hook["id"])) == (hook["events"], before)
@@ -225,49 +225,49 @@ def test_a_hook_that_is_read_and_written_back_listens_to_the_same(
 
 def test_events_are_answered_by_their_own_names(clients: ServiceClients) -> None:
     """A group is listed as what is in it."""
-    hook = made(clients.admin, PATH, events=["Issues", "pull_request_only"])
+    hook = create_hook(clients.admin, PATH, events=["Issues", "pull_request_only"])
     assert hook["events"] == [
         *("issues", "issue_assign", "issue_label", "issue_milestone", "issue_comment"),
         "pull_request_only",
     ]
-    assert made(clients.admin, PATH, events=[])["events"] == ["push"]
+    assert create_hook(clients.admin, PATH, events=[])["events"] == ["push"]
 
 
 class TestSecrets:
     """What a hook keeps to itself."""
 
     @pytest.fixture
-    def kept(self, clients: ServiceClients) -> "Kept":
+    def stored_hook(self, clients: ServiceClients) -> "StoredHook":
         """Look into the database with the key."""
-        return Kept(clients)
+        return StoredHook(clients)
 
-    def test_the_secret_and_the_header_can_be_used(self, kept: "Kept") -> None:
+    def test_the_secret_and_the_header_can_be_used(self, stored_hook: "StoredHook") -> None:
         """By whoever has the key."""
-        kept.make(config={**CONFIG, "secret": "hünter2"}, authorization_header="Bearer x")
-        assert kept.opened() == ("hünter2", "Bearer x")
+        stored_hook.make(config={**CONFIG, "secret": "hünter2"}, authorization_header="Bearer x")
+        assert stored_hook.opened() == ("hünter2", "Bearer x")
 
-    def test_a_patch_keeps_replaces_and_removes_secret_and_header(self, kept: "Kept") -> None:
+    def test_a_patch_keeps_replaces_and_removes_secret_and_header(self, stored_hook: "StoredHook") -> None:
         """Absent is to keep, and empty is to remove."""
-        kept.make(config={**CONFIG, "secret": "one"}, authorization_header="Bearer x")
-        kept.patch({"name": "new", "config": {"url": "https://other.example/"}})
-        assert kept.opened() == ("one", "Bearer x")
-        kept.patch({"config": {"secret": "two"}, "authorization_header": "Bearer y"})
-        assert kept.opened() == ("two", "Bearer y")
-        kept.patch({"config": {"secret": ""}, "authorization_header": ""})
-        assert kept.opened() == ("", "")
+        stored_hook.make(config={**CONFIG, "secret": "one"}, authorization_header="Bearer x")
+        stored_hook.patch({"name": "new", "config": {"url": "https://other.example/"}})
+        assert stored_hook.opened() == ("one", "Bearer x")
+        stored_hook.patch({"config": {"secret": "two"}, "authorization_header": "Bearer y"})
+        assert stored_hook.opened() == ("two", "Bearer y")
+        stored_hook.patch({"config": {"secret": ""}, "authorization_header": ""})
+        assert stored_hook.opened() == ("", "")
 
-    def test_credentials_in_a_url_are_encrypted(self, kept: "Kept") -> None:
+    def test_credentials_in_a_url_are_encrypted(self, stored_hook: "StoredHook") -> None:
         """They are sent as a header, like any client does; a header that was given wins."""
-        kept.make(config={**CONFIG, "url": "https://joe:p%40ss@ci.example/h"})
-        assert kept.opened() == ("", "Basic am9lOnBAc3M=")
-        kept.patch({"config": {"url": "https://ann:x@ci.example/h"}})
-        assert kept.opened() == ("", "Basic YW5uOng=")
-        kept.patch({"config": {"url": "https://joe:x@ci.example/h"}, "authorization_header": "Bearer x"})
-        assert kept.opened() == ("", "Bearer x")
+        stored_hook.make(config={**CONFIG, "url": "https://joe:p%40ss@ci.example/h"})
+        assert stored_hook.opened() == ("", "Basic am9lOnBAc3M=")
+        stored_hook.patch({"config": {"url": "https://ann:x@ci.example/h"}})
+        assert stored_hook.opened() == ("", "Basic YW5uOng=")
+        stored_hook.patch({"config": {"url": "https://joe:x@ci.example/h"}, "authorization_header": "Bearer x"})
+        assert stored_hook.opened() == ("", "Bearer x")
 
 
-class Kept:
-    """One hook, and what is really kept of it."""
+class StoredHook:
+    """One hook, and what is stored of it."""
 
     def __init__(self, clients: ServiceClients) -> None:
         self.client: httpx.Client = clients.admin
@@ -276,7 +276,7 @@ class Kept:
 
     def make(self, **body: object) -> None:
         """Make it."""
-        self.path = f"{PATH}/{made(self.client, PATH, **body)['id']}"
+        self.path = f"{PATH}/{create_hook(self.client, PATH, **body)['id']}"
 
     def patch(self, body: dict[str, object]) -> None:
         """Change it."""
@@ -293,7 +293,7 @@ class Kept:
 
 
 def test_no_secret_is_stored_without_a_usable_key(clients: ServiceClients) -> None:
-    """Nothing is kept unsealed; the log says what is wrong, not the answer."""
+    """Nothing is stored in plain text; the error is in the log and not in the response."""
     path = App.open(clients.service.settings).settings.data / KEY_FILE
     path.write_text("short")
     client = clients.open("/api/v1")

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import select
 
 from holdfast.hosting.store.tables import deliveries, events
-from tests.hosting.api.hook_helpers import made
+from tests.hosting.api.hook_helpers import create_hook
 from tests.hosting.api_clients import ServiceClients
 
 
@@ -31,8 +31,8 @@ def queued_tests(clients: ServiceClients) -> list[tuple[int, str, dict[str, str]
 
 def test_a_test_delivery_goes_to_that_hook_whatever_its_events(clients: ServiceClients, ada: httpx.Client) -> None:
     """Neither its events nor its filter matter, and no other hook hears of it."""
-    made(ada, "/orgs/guild/hooks", active=True)
-    hook = made(ada, "/repos/guild/ship/hooks", events=["issues"], branch_filter="other")["id"]
+    create_hook(ada, "/orgs/guild/hooks", active=True)
+    hook = create_hook(ada, "/repos/guild/ship/hooks", events=["issues"], branch_filter="other")["id"]
     response = ada.post(f"/repos/guild/ship/hooks/{hook}/tests")
     assert (response.status_code, response.content) == (204, b"")
     head = ada.get("/repos/guild/ship/branches/main").json()["commit"]["id"]
@@ -44,7 +44,7 @@ def test_a_test_delivery_goes_to_that_hook_whatever_its_events(clients: ServiceC
 def test_a_ref_can_be_chosen(clients: ServiceClients, ada: httpx.Client) -> None:
     """A branch, a tag, or a commit."""
     path = "/repos/guild/ship/hooks"
-    hook = made(ada, path)["id"]
+    hook = create_hook(ada, path)["id"]
     ada.post("/repos/guild/ship/tags", json={"tag_name": "v1", "message": "One"})
     ada.post("/repos/guild/ship/branches", json={"new_branch_name": "side"})
     head = ada.get("/repos/guild/ship/branches/main").json()["commit"]["id"]
@@ -61,7 +61,7 @@ def test_a_ref_can_be_chosen(clients: ServiceClients, ada: httpx.Client) -> None
 
 def test_an_empty_repository_has_no_test_event(ada: httpx.Client) -> None:
     """Which is said."""
-    hook = made(ada, "/repos/guild/raft/hooks")["id"]
+    hook = create_hook(ada, "/repos/guild/raft/hooks")["id"]
     response = ada.post(f"/repos/guild/raft/hooks/{hook}/tests")
     assert (response.status_code, response.json()["message"]) == (404, "repository is empty")
     assert ada.post("/repos/guild/raft/hooks/999999/tests").json()["message"] == "not found"
@@ -69,7 +69,7 @@ def test_an_empty_repository_has_no_test_event(ada: httpx.Client) -> None:
 
 def test_a_repository_can_be_chosen_where_there_are_several(clients: ServiceClients, ada: httpx.Client) -> None:
     """By its name; without one it is the last that was pushed to, which one without commits never is."""
-    hook = made(ada, "/orgs/guild/hooks")["id"]
+    hook = create_hook(ada, "/orgs/guild/hooks")["id"]
     path = f"/orgs/guild/hooks/{hook}/tests"
     body = {"content": "", "branch": "main"}
     assert ada.post("/repos/guild/ship/contents/new.txt", json=body).status_code == 201
@@ -88,12 +88,12 @@ def test_a_repository_can_be_chosen_where_there_are_several(clients: ServiceClie
 
 def test_repositories_of_others_cannot_be_chosen(clients: ServiceClients, ada: httpx.Client) -> None:
     """One's own hooks are tried with one's own repositories, and those of the service with any."""
-    hook = made(ada, "/user/hooks")["id"]
+    hook = create_hook(ada, "/user/hooks")["id"]
     response = ada.post(f"/user/hooks/{hook}/tests")
     nothing = "there is no repository with commits to try it with"
     assert (response.status_code, response.json()["message"]) == (404, nothing)
     assert ada.post(f"/user/hooks/{hook}/tests", params={"repository": "guild/ship"}).status_code == 404
-    system = made(clients.admin, "/admin/hooks")["id"]
+    system = create_hook(clients.admin, "/admin/hooks")["id"]
     assert clients.admin.post(f"/admin/hooks/{system}/tests").status_code == 204
     response = clients.admin.post(f"/admin/hooks/{system}/tests", params={"repository": "ship"})
     assert (response.status_code, response.json()["message"][:14]) == (422, "[Repository]: ")

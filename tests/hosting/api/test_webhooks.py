@@ -8,7 +8,7 @@ from sqlalchemy import select, update
 
 from holdfast.hosting.schemas.times import moment
 from holdfast.hosting.store.tables import deliveries, events, hooks
-from tests.hosting.api.hook_helpers import CONFIG, OWNERS, made, tried, with_answer
+from tests.hosting.api.hook_helpers import CONFIG, OWNERS, create_hook, deliver_tests, with_answer
 from tests.hosting.api_clients import ServiceClients
 
 KEYS = [
@@ -40,7 +40,7 @@ def test_a_hook_has_deliveries_whoever_owns_it(
 ) -> None:
     """Made, tried, listed, shown by number and by uuid, made again, cancelled, and started again."""
     client = people[OWNERS[path]]
-    hook = f"{path}/{made(client, path, active=True)['id']}"
+    hook = f"{path}/{create_hook(client, path, active=True)['id']}"
     where = {"repository": "own"} if path == "/user/hooks" else {}
     assert client.post(f"{hook}/tests", params=where).status_code == 204
     (listed,) = client.get(f"{hook}/deliveries").json()
@@ -63,8 +63,8 @@ def test_a_hook_has_deliveries_whoever_owns_it(
 
 def test_a_delivery_shows_what_was_sent_and_what_came_back(clients: ServiceClients, ada: httpx.Client) -> None:
     """What authorizes it is masked, bytes that are no text are shown as well as can be."""
-    hook = made(ada, ORG, active=True)["id"]
-    (number,) = tried(ada, ORG, hook)
+    hook = create_hook(ada, ORG, active=True)["id"]
+    (number,) = deliver_tests(ada, ORG, hook)
     with_answer(clients.database, number, answer=b"thank you \xff", body='{"text": "own words"}')
     result = ada.get(f"{ORG}/{hook}/deliveries/{number}").json()
     assert result["request"] == {
@@ -84,8 +84,8 @@ def test_a_delivery_shows_what_was_sent_and_what_came_back(clients: ServiceClien
 
 def test_the_body_of_a_delivery_is_the_payload_of_the_event(clients: ServiceClients, ada: httpx.Client) -> None:
     """Where a service gets no words of its own, what is sent is kept once."""
-    hook = made(ada, ORG, active=True)["id"]
-    (number,) = tried(ada, ORG, hook)
+    hook = create_hook(ada, ORG, active=True)["id"]
+    (number,) = deliver_tests(ada, ORG, hook)
     with_answer(clients.database, number, state="failed", status=0, error="refused", answer=b"")
     with clients.database.write() as connection:
         connection.execute(update(events).values(payload='{"ref": "refs/heads/main"}'))
@@ -96,8 +96,8 @@ def test_the_body_of_a_delivery_is_the_payload_of_the_event(clients: ServiceClie
 
 def test_deliveries_are_listed_newest_first_in_pages(ada: httpx.Client) -> None:
     """With how many there are."""
-    hook = made(ada, ORG, active=True)["id"]
-    numbers = tried(ada, ORG, hook, 5)
+    hook = create_hook(ada, ORG, active=True)["id"]
+    numbers = deliver_tests(ada, ORG, hook, 5)
     response = ada.get(f"{ORG}/{hook}/deliveries", params={"limit": 2, "page": 2})
     assert [item["id"] for item in response.json()] == [numbers[2], numbers[1]]
     assert response.headers["x-total-count"] == "5"
@@ -106,8 +106,8 @@ def test_deliveries_are_listed_newest_first_in_pages(ada: httpx.Client) -> None:
 
 def test_deliveries_can_be_filtered(clients: ServiceClients, ada: httpx.Client) -> None:
     """By what became of them, by the event, and by the time."""
-    hook = made(ada, ORG, active=True, events=["push", "issues_only"])["id"]
-    first, second = tried(ada, ORG, hook, 2)
+    hook = create_hook(ada, ORG, active=True, events=["push", "issues_only"])["id"]
+    first, second = deliver_tests(ada, ORG, hook, 2)
     with_answer(clients.database, first, created_at=1_700_000_000)
     assert ada.post("/repos/guild/ship/issues", json={"title": "x"}).status_code == 201
     third = ada.get(f"{ORG}/{hook}/deliveries").json()[0]["id"]
@@ -141,7 +141,7 @@ def test_deliveries_can_be_filtered(clients: ServiceClients, ada: httpx.Client) 
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 def test_an_invalid_filter_is_refused(ada: httpx.Client, asked: dict[str, str], message: str) -> None:
     """In a list, and when deliveries are to be made again."""
-    hook = made(ada, ORG, active=True)["id"]
+    hook = create_hook(ada, ORG, active=True)["id"]
     response = ada.get(f"{ORG}/{hook}/deliveries", params=asked)
     assert (response.status_code, response.json()["message"]) == (422, message)
     again = ada.post(f"{ORG}/{hook}/redeliver", json={"since": "2020-01-01", **asked})
@@ -153,7 +153,7 @@ def test_an_invalid_filter_is_refused(ada: httpx.Client, asked: dict[str, str], 
 )
 def test_an_unknown_delivery_is_not_found(ada: httpx.Client, key: str) -> None:
     """Whatever is asked of it."""
-    hook = made(ada, ORG, active=True)["id"]
+    hook = create_hook(ada, ORG, active=True)["id"]
     path = f"{ORG}/{hook}/deliveries/{key}"
     for response in (ada.get(path), ada.delete(path), ada.post(f"{path}/redeliver")):
         assert (response.status_code, response.json()["message"]) == (404, "not found")
@@ -161,8 +161,8 @@ def test_an_unknown_delivery_is_not_found(ada: httpx.Client, key: str) -> None:
 
 def test_deliveries_of_another_hook_are_not_found(ada: httpx.Client) -> None:
     """Not even of the same owner."""
-    first, second = made(ada, ORG, active=True)["id"], made(ada, ORG, active=True)["id"]
-    (number,) = tried(ada, ORG, first)
+    first, second = create_hook(ada, ORG, active=True)["id"], create_hook(ada, ORG, active=True)["id"]
+    (number,) = deliver_tests(ada, ORG, first)
     path = f"{ORG}/{second}/deliveries/{number}"
     assert ada.get(path).status_code == ada.delete(path).status_code == 404
     assert ada.post(f"{path}/redeliver").status_code == 404
@@ -171,8 +171,8 @@ def test_deliveries_of_another_hook_are_not_found(ada: httpx.Client) -> None:
 
 def test_a_redelivery_is_queued_last(clients: ServiceClients, ada: httpx.Client) -> None:
     """As a new one with a name of its own, which says what it repeats."""
-    hook = made(ada, ORG, active=True)["id"]
-    first, second = tried(ada, ORG, hook, 2)
+    hook = create_hook(ada, ORG, active=True)["id"]
+    first, second = deliver_tests(ada, ORG, hook, 2)
     with_answer(clients.database, first)
     again = ada.post(f"{ORG}/{hook}/deliveries/{first}/redeliver").json()
     assert again["id"] > second
@@ -186,8 +186,8 @@ def test_deliveries_of_a_period_are_redelivered_in_order_each_event_once(
     clients: ServiceClients, ada: httpx.Client
 ) -> None:
     """What waits anyway is not told twice, so asking twice does no harm."""
-    hook = made(ada, ORG, active=True)["id"]
-    numbers = tried(ada, ORG, hook, 4)
+    hook = create_hook(ada, ORG, active=True)["id"]
+    numbers = deliver_tests(ada, ORG, hook, 4)
     for number in numbers[:3]:
         with_answer(clients.database, number, created_at=1_700_000_000 + number)
     again = ada.post(f"{ORG}/{hook}/deliveries/{numbers[1]}/redeliver").json()["id"]
@@ -206,8 +206,8 @@ def test_deliveries_of_a_period_are_redelivered_in_order_each_event_once(
 
 def test_nothing_is_queued_for_an_inactive_hook(ada: httpx.Client) -> None:
     """Trying it out is answered, and the history says why nothing arrives; the rest is refused."""
-    hook = made(ada, ORG)["id"]
-    (number,) = tried(ada, ORG, hook)
+    hook = create_hook(ada, ORG)["id"]
+    (number,) = deliver_tests(ada, ORG, hook)
     result = ada.get(f"{ORG}/{hook}/deliveries/{number}").json()
     inactive = "the hook is not active; make it active first"
     assert (result["status"], result["error"]) == ("cancelled", inactive)
@@ -222,15 +222,15 @@ def test_nothing_is_queued_for_an_inactive_hook(ada: httpx.Client) -> None:
 
 def test_a_redelivery_of_a_period_requires_its_start(ada: httpx.Client) -> None:
     """Everything ever is nothing anybody asks for by accident."""
-    hook = made(ada, ORG, active=True)["id"]
+    hook = create_hook(ada, ORG, active=True)["id"]
     response = ada.post(f"{ORG}/{hook}/redeliver", json={})
     assert (response.status_code, response.json()["message"]) == (422, "[Since]: Required")
 
 
 def test_only_pending_deliveries_can_be_cancelled(clients: ServiceClients, ada: httpx.Client) -> None:
     """It says by whom; what has ended stays as it ended."""
-    hook = made(ada, ORG, active=True)["id"]
-    first, second = tried(ada, ORG, hook, 2)
+    hook = create_hook(ada, ORG, active=True)["id"]
+    first, second = deliver_tests(ada, ORG, hook, 2)
     with_answer(clients.database, first)
     response = ada.delete(f"{ORG}/{hook}/deliveries/{first}")
     assert (response.status_code, response.json()["message"]) == (409, "only a waiting delivery can be cancelled")
@@ -254,8 +254,8 @@ def paused(clients: ServiceClients, hook: object, delivery: int) -> None:
 @pytest.mark.parametrize("how", ["resume", "url", "inactive"])
 def test_a_pause_is_shown_and_ended(clients: ServiceClients, ada: httpx.Client, how: str) -> None:
     """By saying so, by another address, and by switching the hook off and on, which cancels what waits."""
-    hook = made(ada, ORG, active=True)["id"]
-    (number,) = tried(ada, ORG, hook)
+    hook = create_hook(ada, ORG, active=True)["id"]
+    (number,) = deliver_tests(ada, ORG, hook)
     paused(clients, hook, number)
     seen = ada.get(f"{ORG}/{hook}").json()
     assert (seen["paused_at"], seen["pause_reason"]) == ("2023-11-14T22:13:20Z", "8 tries failed")

@@ -44,7 +44,7 @@ def respond(file: tuple[Caller, Attachment], method: str = "GET", **headers: str
     return attachment_response(request, target, attachment)
 
 
-def counted(file: tuple[Caller, Attachment]) -> int:
+def count_downloads(file: tuple[Caller, Attachment]) -> int:
     """Return how often the file was downloaded, and begin to count again."""
     downloads = file[0][0].downloads
     number = len(downloads)
@@ -59,7 +59,7 @@ def test_a_file_is_downloaded_and_not_shown(file: tuple[Caller, Attachment]) -> 
     assert response.headers["Content-Disposition"] == 'attachment; filename="a b.html"'
     assert response.headers["ETag"] == f'"{file[1].digest}"'
     assert response.headers["Cache-Control"].startswith("public")
-    assert counted(file) == 1
+    assert count_downloads(file) == 1
 
 
 def test_a_private_file_is_not_cached_by_others(app: App, tmp_path: Path) -> None:
@@ -71,17 +71,17 @@ def test_a_cached_file_is_answered_with_304(file: tuple[Caller, Attachment]) -> 
     """It is no download."""
     assert respond(file, if_none_match=f'"{file[1].digest}"').status_code == 304
     assert respond(file, if_none_match='"other"').status_code == 200
-    assert counted(file) == 1
+    assert count_downloads(file) == 1
 
 
 def test_a_download_in_parts_is_counted_once(file: tuple[Caller, Attachment]) -> None:
     """By its first part; neither a HEAD request nor a part that is not there counts."""
     first, rest = respond(file, range="bytes=0-7"), respond(file, range="bytes=8-")
     assert [part.headers["Content-Range"] for part in (first, rest)] == ["bytes 0-7/18", "bytes 8-17/18"]
-    assert counted(file) == 1
+    assert count_downloads(file) == 1
     respond(file, "HEAD")
     assert respond(file, range="bytes=99-").status_code == 416
-    assert counted(file) == 0
+    assert count_downloads(file) == 0
 
 
 def test_the_content_is_read_from_the_object_store(file: tuple[Caller, Attachment]) -> None:

@@ -24,7 +24,7 @@ POINTER = LfsPointer(hashlib.sha256(LARGE).hexdigest(), len(LARGE))
 FILES = {"page.html": b"<script>alert(1)</script>", "dir/b.txt": b"text\n", "large.bin": POINTER.format()}
 
 
-def found(app: App, path: str, *, is_private: bool = False, **headers: str) -> CommittedFile:
+def find(app: App, path: str, *, is_private: bool = False, **headers: str) -> CommittedFile:
     """Make a repository, and find a file in it for a request."""
     user = find_user(app.database, "admin")
     ship = repositories.create(app, user, user, NewRepository(name="ship", is_private=is_private), FILES)
@@ -37,7 +37,7 @@ def found(app: App, path: str, *, is_private: bool = False, **headers: str) -> C
 
 def test_a_file_is_served_with_its_media_type(app: App) -> None:
     """A page of HTML is text, which no browser runs."""
-    file = found(app, "page.html")
+    file = find(app, "page.html")
     response = blob_response(file)
     assert (response.status_code, response.body) == (200, FILES["page.html"])
     assert response.headers["Content-Type"].startswith("text/plain")
@@ -50,14 +50,14 @@ def test_a_file_is_served_with_its_media_type(app: App) -> None:
 @pytest.mark.parametrize("path", ["dir", "gone.txt", "dir/gone.txt", "page.html/x", "", "../a"])
 def test_an_entry_without_content_is_not_found(app: App, path: str) -> None:
     """Directories, missing files, and paths that nothing can have."""
-    with pytest.raises(ApiError) as caught:
-        found(app, path)
-    assert caught.value.status == 404
+    with pytest.raises(ApiError) as excinfo:
+        find(app, path)
+    assert excinfo.value.status == 404
 
 
 def test_a_range_of_a_file_is_served(app: App) -> None:
     """With its place in the whole."""
-    response = blob_response(found(app, "dir/b.txt", range="bytes=1-2"))
+    response = blob_response(find(app, "dir/b.txt", range="bytes=1-2"))
     assert (response.status_code, response.body) == (206, b"ex")
     assert response.headers["Content-Range"] == "bytes 1-2/5"
 
@@ -65,19 +65,19 @@ def test_a_range_of_a_file_is_served(app: App) -> None:
 def test_a_large_file_is_streamed(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not on the event loop, where everybody else would wait."""
     monkeypatch.setattr(blobs, "QUICK_BYTES", 3)
-    response = blob_response(found(app, "dir/b.txt"))
+    response = blob_response(find(app, "dir/b.txt"))
     assert isinstance(response.pieces, Iterator)
     assert b"".join(response.pieces) == b"text\n"
 
 
 def test_private_files_are_not_cached_by_others(app: App) -> None:
     """Proxies on the way do not cache them."""
-    assert blob_response(found(app, "dir/b.txt", is_private=True)).headers["Cache-Control"].startswith("private")
+    assert blob_response(find(app, "dir/b.txt", is_private=True)).headers["Cache-Control"].startswith("private")
 
 
 def test_a_pointer_without_an_object_is_served_as_it_is(app: App) -> None:
     """As is any other file: only a pointer whose object the repository has leads to it."""
-    pointer = found(app, "large.bin")
+    pointer = find(app, "large.bin")
     response = media_response(pointer)
     assert (response.then, response.body) == (None, POINTER.format())
     lfs.link(app.database, pointer.target.repository, POINTER.oid, POINTER.size)
@@ -87,5 +87,5 @@ def test_a_pointer_without_an_object_is_served_as_it_is(app: App) -> None:
 def test_a_cached_file_is_answered_with_304(app: App) -> None:
     """Without its content."""
     tag = hashlib.sha1(b"blob 5\0text\n", usedforsecurity=False).hexdigest()
-    response = blob_response(found(app, "dir/b.txt", if_none_match=f'"{tag}"'))
+    response = blob_response(find(app, "dir/b.txt", if_none_match=f'"{tag}"'))
     assert (response.status_code, response.body) == (304, b"")

@@ -33,7 +33,7 @@ def git_diff(folder: Path, old: str, new: str) -> list[tuple[bytes, str]]:
     return [(path, STATUS[status]) for status, path in zip(parts[::2], parts[1::2], strict=True)]
 
 
-def counted(folder: Path, old: str, new: str) -> tuple[int, int]:
+def git_numstat(folder: Path, old: str, new: str) -> tuple[int, int]:
     """Ask git how many lines differ."""
     rows = git(folder, "diff-tree", "-r", "--numstat", "--no-renames", old, new).splitlines()
     pairs = [row.split(b"\t")[:2] for row in rows if not row.startswith(b"-")]
@@ -57,7 +57,7 @@ def test_changed_files_equal_those_of_git_diff(
         expected = git_diff(folder, before, created_commit_id)
         assert [(change.raw_path, change.status) for change in changed_files(repo, found_commit).files] == expected
         numbers = stats(repo, found_commit)
-        assert (numbers.additions, numbers.deletions) == counted(folder, before, created_commit_id)
+        assert (numbers.additions, numbers.deletions) == git_numstat(folder, before, created_commit_id)
         assert numbers.changed_files == len(expected)
         cut = changed_files(repo, found_commit, most=2)
         assert [(change.raw_path, change.status) for change in cut.files] == expected[:2]

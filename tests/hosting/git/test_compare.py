@@ -13,7 +13,7 @@ from tests.hosting.git.histories import Step, histories, write
 from tests.hosting.git.oracle import commit, git
 
 
-def names(folder: Path, *arguments: str) -> list[bytes]:
+def git_changed_files(folder: Path, *arguments: str) -> list[bytes]:
     """Ask git which files differ."""
     return git(folder, "diff", "--name-only", "-z", "--no-renames", *arguments).split(b"\0")[:-1]
 
@@ -31,12 +31,14 @@ def test_any_two_commits_compare_as_git_compares_them(
     repo = open_repository(folder)
     base, head = commit_ids[len(commit_ids) // 2], commit_ids[-1]
     both = compare(repo, base, head, from_merge_base=False)
-    assert [change.raw_path for change in both.changes.files] == names(folder, base, head)
+    assert [change.raw_path for change in both.changes.files] == git_changed_files(folder, base, head)
     assert [commit.id for commit in both.commits] == git(folder, "rev-list", f"{base}..{head}").decode().split()
     since = compare(repo, base, head)
     assert since.ahead == len(since.commits)
     if since.merge_base is not None:
-        assert [change.raw_path for change in since.changes.files] == names(folder, since.merge_base, head)
+        assert [change.raw_path for change in since.changes.files] == git_changed_files(
+            folder, since.merge_base, head
+        )
         assert since.merge_base in git(folder, "merge-base", "--all", base, head).decode().split()
 
 

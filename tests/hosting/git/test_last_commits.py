@@ -18,7 +18,7 @@ from tests.hosting.git.oracle import git
 DIRECTORIES = [b"", b"dir", b"dir/deep"]
 
 
-def forget() -> None:
+def clear_caches() -> None:
     """Start as a new process does."""
     last_commits.directories = last_commits.LastCommitCache(last_commits.KEPT_ENTRIES)
     last_commits.paths = last_commits.LastCommitCache(last_commits.KEPT_PATHS)
@@ -44,7 +44,7 @@ def test_results_match_git(tmp_path: Path, steps: list[Step], filtered: bool, ne
     """For every directory and path of every commit, whatever was asked before."""
     folder = tmp_path / "drawn.git"
     shutil.rmtree(folder, ignore_errors=True)
-    forget()
+    clear_caches()
     ids = write(folder, steps)
     if filtered:
         refresh_commit_graph(folder)
@@ -62,7 +62,7 @@ def test_results_match_git(tmp_path: Path, steps: list[Step], filtered: bool, ne
                     assert found_commit.id == newest
                 if directory == b"" or other_expected_commits:
                     assert expected_commits(repo, commit, directory) == other_expected_commits
-        forget()
+        clear_caches()
         # What was kept beside the repository is as good.
         for commit in ids[-3:]:
             assert expected_commits(repo, commit, b"") == expected(folder, commit, b"")
@@ -71,7 +71,7 @@ def test_results_match_git(tmp_path: Path, steps: list[Step], filtered: bool, ne
 @pytest.fixture
 def linear(tmp_path: Path) -> tuple[Repo, list[str]]:
     """Make a plain history: ten commits that change one of five files each."""
-    forget()
+    clear_caches()
     names = [b"dir/%d" % number for number in range(5)]
     files: list[dict[bytes, bytes | None]] = [dict.fromkeys(names, b"start")]
     files += [{names[number % 4]: b"%d" % number} for number in range(1, 10)]
@@ -98,7 +98,7 @@ def test_a_commit_on_top_costs_only_what_it_changed(
         found_commit = of_path(repo, commit, b"dir")
         assert found_commit is not None
         assert found_commit.id == commit
-    forget()
+    clear_caches()
     assert expected_commits(repo, ids[9], b"dir") == expected(repo.folder, ids[9], b"dir")
 
 
@@ -109,11 +109,11 @@ def test_a_deleted_or_damaged_cache_is_rebuilt(linear: tuple[Repo, list[str]]) -
     for spoil in (file.unlink, lambda: file.write_bytes(b"nonsense" * 1000), lambda: file.write_bytes(b"")):
         assert expected_commits(repo, ids[9], b"dir") == expected(repo.folder, ids[9], b"dir")
         history_cache.save(repo.folder, b"dir/", ids[3], b"\xff")
-        forget()
+        clear_caches()
         assert expected_commits(repo, ids[4], b"dir") == expected(repo.folder, ids[4], b"dir")
         assert file.exists()
         spoil()
-        forget()
+        clear_caches()
     assert expected_commits(repo, ids[9], b"dir") == expected(repo.folder, ids[9], b"dir")
 
 

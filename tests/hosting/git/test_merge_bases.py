@@ -31,7 +31,7 @@ def test_merge_bases_equal_those_of_git(steps: list[Step]) -> None:
             assert near is None or set(near) == expected
 
 
-def straight(length: int) -> list[Step]:
+def make_linear_history(length: int) -> list[Step]:
     """Make a history with two branches that part at the first commit."""
     trunk = [Step((number - 1,) if number else (), number * 10, {}) for number in range(length)]
     return [*trunk, Step((0,), length * 10, {})]
@@ -40,7 +40,7 @@ def straight(length: int) -> list[Step]:
 def test_git_computes_a_distant_merge_base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """After so many commits it is faster; both give the same answer."""
     folder = tmp_path / "1.git"
-    ids = write(folder, straight(20))
+    ids = write(folder, make_linear_history(20))
     repo = open_repository(folder)
     assert merge_bases.search(repo, ids[-2], ids[-1]) == (ids[0],)
     monkeypatch.setattr(merge_bases, "MOST_COMMITS", 10)

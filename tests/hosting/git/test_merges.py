@@ -57,12 +57,12 @@ def branches(draw: st.DrawFn) -> Drawn:
         parents = [tips[side]]
         if draw(st.integers(0, 4)) == 0 and tips[0] != tips[1]:
             parents.append(tips[1 - side])
-        steps.append(Step(tuple(parents), number * 10, without_clashes(draw(changes))))
+        steps.append(Step(tuple(parents), number * 10, without_conflicting_paths(draw(changes))))
         tips[side] = number
     return Drawn(steps, *tips)
 
 
-def without_clashes(files: dict[bytes, bytes | None]) -> dict[bytes, bytes | None]:
+def without_conflicting_paths(files: dict[bytes, bytes | None]) -> dict[bytes, bytes | None]:
     """Leave out files below a path that becomes a file: `git fast-import` would keep one of them by chance."""
     return {
         name: content

@@ -157,6 +157,6 @@ def test_a_path_is_cleaned_as_if_the_repository_were_the_root(path: str) -> None
 @pytest.mark.parametrize("path", [".git", "a/.GIT", ".Git/config", "./.git", "/", ".", "a/.."])
 def test_an_impossible_path_is_refused(path: str) -> None:
     """Git's own folder in any spelling, and what says something but leads nowhere."""
-    with pytest.raises(PathRefused) as refused:
+    with pytest.raises(PathRefused) as excinfo:
         requested_path(path)
-    assert str(refused.value) == f"path contains a malformed path component [path: {path}]"
+    assert str(excinfo.value) == f"path contains a malformed path component [path: {path}]"

@@ -36,7 +36,7 @@ def alive(pid: int) -> bool:
     return Path(f"/proc/{pid}").exists()
 
 
-def opened() -> int:
+def count_descriptors() -> int:
     """Count the descriptors this process has open."""
     return len(list(Path("/proc/self/fd").iterdir()))
 
@@ -68,12 +68,12 @@ def test_a_failure_comes_after_the_output(bare: Path, loop: type[asyncio.Abstrac
         script = (
             "echo out; i=0; while [ $i -lt 3000 ]; do echo grumble; i=$((i+1)); done >&2; echo end >&2; exit 3"
         )
-        with pytest.raises(GitFailed, match="exit code 3") as caught:
+        with pytest.raises(GitFailed, match="exit code 3") as excinfo:
             async for chunk in stream(bare, *shell(script)):
                 got.append(chunk)  # noqa: PERF401  # what arrived before the failure counts
         assert b"".join(got) == b"out\n"
-        assert caught.value.stderr.endswith("grumble\nend\n")
-        assert len(caught.value.stderr) <= 4096
+        assert excinfo.value.stderr.endswith("grumble\nend\n")
+        assert len(excinfo.value.stderr) <= 4096
 
     with asyncio.Runner(loop_factory=loop) as runner:
         runner.run(play())
@@ -153,11 +153,11 @@ def test_no_file_descriptor_leaks(bare: Path) -> None:
         async for _ in stream(bare, "version"):
             pass
         await asyncio.sleep(0)
-        before = opened()
+        before = count_descriptors()
         for _ in range(20):
             async for _ in stream(bare, "version"):
                 pass
-        await asyncio.to_thread(wait_for, lambda: opened() <= before)
+        await asyncio.to_thread(wait_for, lambda: count_descriptors() <= before)
 
     asyncio.run(play())
 

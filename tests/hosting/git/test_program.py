@@ -20,7 +20,7 @@ def bare(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def forget() -> Iterator[None]:
+def find_git_again() -> Iterator[None]:
     """Make the program be looked for anew, in this test and after it."""
     program.find_git.cache_clear()
     yield
@@ -49,11 +49,11 @@ def test_no_environment_variable_is_inherited(bare: Path, tmp_path: Path, monkey
 
 def test_an_error_has_the_command_and_its_stderr(bare: Path) -> None:
     """The message can be logged; what git printed, which may quote a client, is kept beside it."""
-    with pytest.raises(GitFailed) as caught:
+    with pytest.raises(GitFailed) as excinfo:
         program.run(bare, "cat-file", "blob", "0" * 40)
-    assert str(caught.value) == "git cat-file failed with exit code 128"
-    assert caught.value.code == 128
-    assert "0" * 40 in caught.value.stderr
+    assert str(excinfo.value) == "git cat-file failed with exit code 128"
+    assert excinfo.value.code == 128
+    assert "0" * 40 in excinfo.value.stderr
 
 
 def test_a_command_that_takes_too_long_is_ended_with_all_it_started(bare: Path, tmp_path: Path) -> None:
@@ -62,7 +62,7 @@ def test_a_command_that_takes_too_long_is_ended_with_all_it_started(bare: Path, 
         program.run(bare, "-c", "alias.nap=!sleep 60; true", "nap", timeout=0.2)
 
 
-def test_a_missing_git_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, forget: None) -> None:
+def test_a_missing_git_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, find_git_again: None) -> None:
     """Without git there is an error that says so."""
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(GitMissing, match="not installed"):
@@ -74,7 +74,7 @@ def test_a_missing_git_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     [("git version 2.35.9", "is git 2.35; version 2.36 or newer"), ("hello", "is not the git program")],
 )
 def test_an_unsupported_version_of_git_is_refused(
-    said: str, problem: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, forget: None
+    said: str, problem: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, find_git_again: None
 ) -> None:
     """One that is too old, or something else of the same name, is named with what is needed."""
     fake = tmp_path / "git"
@@ -85,7 +85,9 @@ def test_an_unsupported_version_of_git_is_refused(
         program.find_git()
 
 
-def test_a_newer_version_of_git_is_accepted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, forget: None) -> None:
+def test_a_newer_version_of_git_is_accepted(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, find_git_again: None
+) -> None:
     """Versions are compared as numbers: 3.1 and 2.100 are newer than 2.36."""
     fake = tmp_path / "git"
     fake.write_text("#!/bin/sh\necho git version 2.100.0.rc1\n")

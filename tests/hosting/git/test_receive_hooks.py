@@ -36,7 +36,7 @@ def test_a_rejection_message_cannot_end_the_report() -> None:
     assert receive_hooks.verdict([]) == b"0\n.\n"
 
 
-def heard(content: bytes) -> asyncio.StreamReader:
+def pipe_with(content: bytes) -> asyncio.StreamReader:
     """Make a pipe that has said something and ended."""
     reader = asyncio.StreamReader()
     reader.feed_data(content)
@@ -48,11 +48,11 @@ def test_the_request_of_the_hook_is_parsed() -> None:
     """Lines up to the full stop; folders that are empty are none."""
 
     async def play() -> None:
-        assert await receive_hooks.read_changes(heard(b"a b refs/heads/x\n.\n")) == (
+        assert await receive_hooks.read_changes(pipe_with(b"a b refs/heads/x\n.\n")) == (
             RefUpdate("refs/heads/x", "a", "b"),
         )
-        assert await receive_hooks.read_quarantine(heard(b"\n\n")) == {}
-        assert await receive_hooks.read_quarantine(heard(b"/q\n/o\n")) == {
+        assert await receive_hooks.read_quarantine(pipe_with(b"\n\n")) == {}
+        assert await receive_hooks.read_quarantine(pipe_with(b"/q\n/o\n")) == {
             "GIT_OBJECT_DIRECTORY": "/q",
             "GIT_ALTERNATE_OBJECT_DIRECTORIES": "/o",
         }
@@ -66,7 +66,7 @@ def test_a_truncated_report_is_an_error(content: bytes) -> None:
 
     async def play() -> None:
         with pytest.raises(GitError, match="in the middle"):
-            await receive_hooks.read_changes(heard(content))
+            await receive_hooks.read_changes(pipe_with(content))
 
     asyncio.run(play())
 
@@ -76,11 +76,11 @@ def test_commands_and_options_are_read_from_packets() -> None:
     output = b"000eversion=1\x000000" + b"0016a b refs/heads/\xe9x\n" + b"0000" + b"000bci.skip" + b"0000"
 
     async def play() -> None:
-        changes, options = await receive_hooks.read_commands(heard(output))
+        changes, options = await receive_hooks.read_commands(pipe_with(output))
         assert (changes, options) == ((RefUpdate("refs/heads/\udce9x", "a", "b"),), ("ci.skip",))
         for end in (5, 20, 40, len(output) - 1):
             with pytest.raises(GitError, match="in the middle"):
-                await receive_hooks.read_commands(heard(output[:end]))
+                await receive_hooks.read_commands(pipe_with(output[:end]))
 
     asyncio.run(play())
 

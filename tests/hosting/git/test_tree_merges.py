@@ -80,9 +80,9 @@ def test_contents_and_renames_are_merged_by_git(folder: Path) -> None:
 def test_a_file_added_to_a_renamed_directory_is_merged_by_git(folder: Path) -> None:
     """No entry was changed by both sides, yet git finds a conflict: where the file belongs."""
     renamed = {b"dir/b": None, b"dir/c": None, b"new/b": BASE[b"dir/b"], b"new/c": BASE[b"dir/c"]}
-    with pytest.raises(MergeConflict) as caught:
+    with pytest.raises(MergeConflict) as excinfo:
         merged_files(folder, *sides(folder, renamed, {b"dir/d": b"d\n"}))
-    assert caught.value.files == ("new/d",)
+    assert excinfo.value.files == ("new/d",)
 
 
 def test_conflicts_are_named(folder: Path) -> None:
@@ -92,11 +92,11 @@ def test_conflicts_are_named(folder: Path) -> None:
         {b"a": b"ours\n", b"dir/b": None, b"dir/c": None, b"dir": b"file"},
         {b"a": b"theirs\n", b"dir/b": b"theirs\n"},
     )
-    with pytest.raises(MergeConflict) as caught:
+    with pytest.raises(MergeConflict) as excinfo:
         merged_files(folder, *commits)
-    assert "a" in caught.value.files
-    assert any(name.startswith("dir") for name in caught.value.files)
-    assert not any("~" in name for name in caught.value.files)
+    assert "a" in excinfo.value.files
+    assert any(name.startswith("dir") for name in excinfo.value.files)
+    assert not any("~" in name for name in excinfo.value.files)
 
 
 def test_a_fast_forward_is_the_other_tree(folder: Path) -> None:

@@ -32,7 +32,7 @@ def key_of(app: App, user: Account) -> SshKey:
     return ssh_keys.keys_of(app.database, user, skip=0, limit=1)[0][0]
 
 
-def opened(app: App, key: SshKey, repository: Repository, *, writing: bool) -> KeySession | int:
+def open_session(app: App, key: SshKey, repository: Repository, *, writing: bool) -> KeySession | int:
     """Open a session, or return the status of the refusal."""
     try:
         return open_key_session(
@@ -47,39 +47,39 @@ def test_archived_repositories_and_mirrors_are_read_only(app: App, ada: Account,
     """For the owner too."""
     repository = make_repository(app.database, ada, "ship", **columns)
     key = key_of(app, ada)
-    assert isinstance(opened(app, key, repository, writing=False), KeySession)
-    assert opened(app, key, repository, writing=True) == 403
+    assert isinstance(open_session(app, key, repository, writing=False), KeySession)
+    assert open_session(app, key, repository, writing=True) == 403
 
 
 def test_a_repository_with_disabled_code_is_not_served(app: App, ada: Account) -> None:
     """Neither to its owner nor to a deploy key."""
     repository = make_repository(app.database, ada, has_code=False)
     for key in (key_of(app, ada), add_deploy_key(app, repository)[1]):
-        assert opened(app, key, repository, writing=False) == 403
+        assert open_session(app, key, repository, writing=False) == 403
 
 
 def test_a_maintainer_of_the_base_pushes_to_the_head_branch_of_a_fork(app: App, ada: Account) -> None:
     """And no other one; a stranger gets nothing, and a writer everything."""
     bob, eve = make_people(app.database, "bob", "eve")
     base = repositories.create(app, ada, ada, NewRepository(name="ship"), {"a": b"a"})
-    fork = forks.fork(app, Actor(bob), seen_by(app, bob, base))
+    fork = forks.fork(app, Actor(bob), access_of(app, bob, base))
     change = FileChange(operation="create", path="b", content=FileContent(b"b"))
-    file_commits.commit(app, Actor(bob), seen_by(app, bob, fork), FileCommit(changes=[change], new_branch="fix"))
+    file_commits.commit(app, Actor(bob), access_of(app, bob, fork), FileCommit(changes=[change], new_branch="fix"))
     draft = IssueDraft(title="Fix")
     pulls.create(
-        app, Actor(bob), seen_by(app, bob, base), draft, head="bob:fix", base="main", allow_maintainer_edit=True
+        app, Actor(bob), access_of(app, bob, base), draft, head="bob:fix", base="main", allow_maintainer_edit=True
     )
-    session = opened(app, key_of(app, ada), fork, writing=True)
+    session = open_session(app, key_of(app, ada), fork, writing=True)
     assert isinstance(session, KeySession)
     assert session.only_branches == frozenset({"fix"})
-    own = opened(app, key_of(app, bob), fork, writing=True)
+    own = open_session(app, key_of(app, bob), fork, writing=True)
     assert isinstance(own, KeySession)
     assert own.only_branches is None
-    assert opened(app, key_of(app, eve), fork, writing=True) == 403
-    assert isinstance(opened(app, key_of(app, eve), fork, writing=False), KeySession)
+    assert open_session(app, key_of(app, eve), fork, writing=True) == 403
+    assert isinstance(open_session(app, key_of(app, eve), fork, writing=False), KeySession)
 
 
-def seen_by(app: App, person: Account, repository: Repository) -> RepositoryAccess:
+def access_of(app: App, person: Account, repository: Repository) -> RepositoryAccess:
     """Return a repository as somebody may use it."""
     return RepositoryAccess(repository, repositories.permissions_in(app, Actor(person), repository))
 
@@ -87,7 +87,7 @@ def seen_by(app: App, person: Account, repository: Repository) -> RepositoryAcce
 def test_a_deploy_key_may_do_nothing_but_code(app: App, ada: Account) -> None:
     """Its session is recorded for the owner, but has not the owner's permissions."""
     repository = make_repository(app.database, ada, is_private=True)
-    session = opened(app, add_deploy_key(app, repository)[1], repository, writing=True)
+    session = open_session(app, add_deploy_key(app, repository)[1], repository, writing=True)
     assert isinstance(session, KeySession)
     assert (session.user.id, session.is_deploy_key, session.permissions.is_admin) == (ada.id, True, False)
     assert [unit for unit in Unit if session.permissions.may_read(unit)] == [Unit.CODE]
@@ -98,6 +98,6 @@ def test_a_former_name_is_served(app: App, ada: Account) -> None:
     repository = make_repository(app.database, ada)
     key = key_of(app, ada)
     accounts.rename_account(app.database, ada, "lovelace")
-    session = opened(app, key, repository, writing=True)
+    session = open_session(app, key, repository, writing=True)
     assert isinstance(session, KeySession)
     assert session.repository.owner.name == "lovelace"

@@ -56,11 +56,11 @@ def test_anonymous_clients_read_what_is_public_and_are_challenged_for_the_rest(
     del people
     assert isinstance(opened(request_of(app, "open")), GitSession)
     for name, writing in (("private", False), ("gone", False), ("open", True)):
-        with pytest.raises(ApiError) as caught:
+        with pytest.raises(ApiError) as excinfo:
             open_session(Authenticator(), request_of(app, name), writing=writing)
-        assert caught.value.status == 401
-        assert caught.value.headers == {"WWW-Authenticate": 'Basic realm="Gitea"'}
-        assert str(caught.value.message) == "credentials are needed"
+        assert excinfo.value.status == 401
+        assert excinfo.value.headers == {"WWW-Authenticate": 'Basic realm="Gitea"'}
+        assert str(excinfo.value.message) == "credentials are needed"
 
 
 def test_users_do_what_their_permissions_allow(app: App, people: list[Account]) -> None:

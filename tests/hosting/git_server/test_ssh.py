@@ -519,6 +519,6 @@ def test_commands_are_parsed(text: str, expected: tuple[str, ...]) -> None:
 )
 def test_other_commands_are_refused(text: str) -> None:
     """Nothing but git's commands with one repository."""
-    with pytest.raises(ApiError) as refused:
+    with pytest.raises(ApiError) as excinfo:
         parse_command(text)
-    assert refused.value.status == 400
+    assert excinfo.value.status == 400

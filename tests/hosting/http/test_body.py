@@ -50,9 +50,9 @@ def test_pieces_are_joined_and_decompressed() -> None:
 )
 def test_a_body_that_cannot_be_read_is_refused(request_: Request, status: int) -> None:
     """One that is declared to be too large is not waited for."""
-    with pytest.raises(ApiError) as refused:
+    with pytest.raises(ApiError) as excinfo:
         anyio.run(read_body, request_, 5)
-    assert refused.value.status == status
+    assert excinfo.value.status == status
 
 
 def test_an_upload_is_a_file_until_it_is_served(tmp_path: Path) -> None:

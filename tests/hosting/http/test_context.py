@@ -6,7 +6,7 @@ from starlette.requests import empty_receive
 from holdfast.hosting.http.context import EndpointRequest, NeedsThread
 
 
-def made(**scope: object) -> EndpointRequest:
+def make_request(**scope: object) -> EndpointRequest:
     """Make a request."""
     whole = {"type": "http", "method": "GET", "path": "/", "query_string": b"", "headers": [], **scope}
     return EndpointRequest(whole, empty_receive, {}, "https://git.example.org")
@@ -14,28 +14,28 @@ def made(**scope: object) -> EndpointRequest:
 
 def test_a_query_is_read_in_order_and_keeps_what_is_empty() -> None:
     """Names may come more than once; the first counts where one is asked for."""
-    call = made(query_string=b"a=1&b=&a=2&c=%C3%A9")
+    call = make_request(query_string=b"a=1&b=&a=2&c=%C3%A9")
     assert call.query_pairs() == [("a", "1"), ("b", ""), ("a", "2"), ("c", "é")]
     assert (call.query("a"), call.query("b"), call.query("z")) == ("1", "", None)
 
 
 def test_the_first_of_several_headers_counts() -> None:
     """As in the headers of Starlette."""
-    request = made(headers=[(b"sudo", b"ada"), (b"x-name", b"\xe9"), (b"sudo", b"ben")])
+    request = make_request(headers=[(b"sudo", b"ada"), (b"x-name", b"\xe9"), (b"sudo", b"ben")])
     assert [request.header(name) for name in ("sudo", "x-name", "origin")] == ["ada", "é", None]
     assert request.headers["sudo"] == "ada"
 
 
 def test_head_counts_as_get() -> None:
     """The address is that of the client, where a server knows it."""
-    call = made(method="HEAD", client=("192.0.2.1", 1))
+    call = make_request(method="HEAD", client=("192.0.2.1", 1))
     assert (call.method, call.address) == ("GET", "192.0.2.1")
-    assert made(client=None).address == ""
+    assert make_request(client=None).address == ""
 
 
 def test_a_handler_on_the_event_loop_can_ask_for_a_thread() -> None:
     """In a thread it goes on."""
-    call = made()
+    call = make_request()
     call.require_thread()
     call.on_loop = True
     with pytest.raises(NeedsThread):
@@ -44,7 +44,7 @@ def test_a_handler_on_the_event_loop_can_ask_for_a_thread() -> None:
 
 def test_results_of_guards_are_passed_by_type() -> None:
     """And only what was found."""
-    call = made()
+    call = make_request()
     call.resolved_values[str] = "text"
     assert call.resolved(str) == "text"
     with pytest.raises(KeyError):

@@ -40,12 +40,12 @@ class WithFiles(msgspec.Struct, frozen=True):
     sent: list[SentFile] = []
 
 
-def refused(content: bytes, content_type: str | None = "application/json", method: str = "POST") -> str:
+def decode_error(content: bytes, content_type: str | None = "application/json", method: str = "POST") -> str:
     """Decode what cannot be decoded, and return what is said about it."""
-    with pytest.raises(ApiError) as caught:
+    with pytest.raises(ApiError) as excinfo:
         decode_body(Option, content, content_type, method, {})
-    assert caught.value.status == 422
-    return caught.value.message
+    assert excinfo.value.status == 422
+    return excinfo.value.message
 
 
 PART = b'--x\r\nContent-Disposition: form-data; name="%s"%s\r\n\r\na\r\n'
@@ -64,9 +64,9 @@ PART = b'--x\r\nContent-Disposition: form-data; name="%s"%s\r\n\r\na\r\n'
 )
 def test_a_form_with_very_many_fields_is_refused(content: bytes, content_type: str) -> None:
     """Each costs far more to read than to send."""
-    with pytest.raises(ApiError) as caught:
+    with pytest.raises(ApiError) as excinfo:
         decode_body(WithFiles, content, content_type, "POST", {})
-    assert (caught.value.status, caught.value.message) == (400, "a form has at most 1000 fields")
+    assert (excinfo.value.status, excinfo.value.message) == (400, "a form has at most 1000 fields")
 
 
 def test_a_form_with_many_fields_is_read() -> None:
@@ -107,7 +107,7 @@ def test_null_is_absent_and_unknown_keys_are_ignored() -> None:
 )
 def test_the_first_wrong_field_is_named(body: object, message: str) -> None:
     """In the words clients know."""
-    assert refused(json.dumps(body).encode()) == message
+    assert decode_error(json.dumps(body).encode()) == message
 
 
 def test_keys_are_matched_without_regard_to_case() -> None:
@@ -123,7 +123,7 @@ def test_keys_are_matched_without_regard_to_case() -> None:
     for key in ("Inner", "innerfield", "inner"):
         content = json.dumps({key: {"Path": "p"}}).encode()
         assert decode_body(Wrapped, content, "application/json", "POST", {}).inner == Inner("p")
-    assert refused(b'{"Name": "n", "COUNT": "x"}') == refused(b'{"name": "n", "count": "x"}')
+    assert decode_error(b'{"Name": "n", "COUNT": "x"}') == decode_error(b'{"name": "n", "count": "x"}')
     # The last one counts, as for a key that comes twice.
     twice = b'{"name": "a", "NAME": "b"}'
     assert decode_body(Option, twice, "application/json", "POST", {}).name == "b"
@@ -131,15 +131,15 @@ def test_keys_are_matched_without_regard_to_case() -> None:
 
 def test_invalid_json_is_refused_with_a_message() -> None:
     """Cut off, garbage, and nested without end."""
-    assert refused(b'{"name": ').startswith("[]: ")
-    assert refused(b"\xff\xfe").startswith("[]: ")
-    assert refused(b"[" * 100_000).startswith("[]: ")
+    assert decode_error(b'{"name": ').startswith("[]: ")
+    assert decode_error(b"\xff\xfe").startswith("[]: ")
+    assert decode_error(b"[" * 100_000).startswith("[]: ")
 
 
 def test_a_body_needs_a_type_that_is_known() -> None:
     """POST and PUT say so; PATCH and DELETE without one are read as JSON, or from the query."""
-    assert refused(b"{}", None) == "[]: Empty Content-Type"
-    assert refused(b"{}", "text/xml") == "[]: Unsupported Content-Type"
+    assert decode_error(b"{}", None) == "[]: Empty Content-Type"
+    assert decode_error(b"{}", "text/xml") == "[]: Unsupported Content-Type"
     assert decode_body(Option, b'{"name":"a"}', None, "DELETE", {}) == Option("a")
     assert decode_body(Option, b"", None, "DELETE", {"name": "a", "count": "3"}) == Option("a", count=3)
 
@@ -151,7 +151,7 @@ def test_forms_have_names_of_their_own() -> None:
     assert decode_body(Option, form, "application/x-www-form-urlencoded", "POST", {}) == expected
     parts = b'--x\r\nContent-Disposition: form-data; name="name"\r\n\r\na\r\n--x--\r\n'
     assert decode_body(Option, parts, "multipart/form-data; boundary=x", "POST", {}) == Option("a")
-    assert "[]" in refused(b"--", "multipart/form-data")
+    assert "[]" in decode_error(b"--", "multipart/form-data")
 
 
 def test_files_come_with_a_form_where_some_are_wanted() -> None:

@@ -70,6 +70,6 @@ def test_numbers_in_paths_are_parsed(text: str, value: int) -> None:
 @pytest.mark.parametrize("text", ["", "x", "1.0", "--1", "9223372036854775808", "9" * 5000, "²", " 1"])
 def test_an_invalid_number_is_not_found(text: str) -> None:
     """Never an error of ours."""
-    with pytest.raises(ApiError) as caught:
+    with pytest.raises(ApiError) as excinfo:
         number(text)
-    assert caught.value.status == 404
+    assert excinfo.value.status == 404

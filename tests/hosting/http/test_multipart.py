@@ -50,6 +50,6 @@ def test_a_file_larger_than_what_is_read_at_once_is_whole(tmp_path: Path) -> Non
 )
 def test_a_form_without_the_file_is_refused(tmp_path: Path, form: str, content_type: str) -> None:
     """With 400."""
-    with pytest.raises(ApiError) as caught:
+    with pytest.raises(ApiError) as excinfo:
         extract(tmp_path, form, content_type)
-    assert caught.value.status == 400
+    assert excinfo.value.status == 400

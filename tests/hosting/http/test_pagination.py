@@ -7,7 +7,7 @@ from holdfast.hosting.http.context import EndpointRequest
 from holdfast.hosting.http.pagination import PageParams, link_header, page_of, paging_headers
 
 
-def asked(query: str) -> EndpointRequest:
+def make_request(query: str) -> EndpointRequest:
     """Make a request with a query string."""
     scope = {"type": "http", "method": "GET", "path": "/api/v1/x", "query_string": query.encode(), "headers": []}
     return EndpointRequest(scope, empty_receive, {}, "https://git.example.org")
@@ -28,12 +28,12 @@ def asked(query: str) -> EndpointRequest:
 )
 def test_invalid_parameters_give_the_first_page_of_the_default_size(query: str, number: int, size: int) -> None:
     """And too much means the most there is."""
-    assert page_of(asked(query)) == PageParams(number, size)
+    assert page_of(make_request(query)) == PageParams(number, size)
 
 
 def test_links_keep_the_sorted_query_and_point_to_existing_pages() -> None:
     """Next and last, first and previous."""
-    call = asked("state=open&page=2&limit=10&labels=b&labels=a")
+    call = make_request("state=open&page=2&limit=10&labels=b&labels=a")
     address = "https://git.example.org/api/v1/x?labels=a&labels=b&limit=10&page={}&state=open"
     expected = {"next": 3, "last": 4, "first": 1, "prev": 1}
     links = [f'<{address.format(page)}>; rel="{rel}"' for rel, page in expected.items()]
@@ -42,19 +42,19 @@ def test_links_keep_the_sorted_query_and_point_to_existing_pages() -> None:
 
 def test_a_client_that_splits_at_a_space_gets_one() -> None:
     """PyGithub would find no next page otherwise."""
-    call = asked("")
+    call = make_request("")
     call.scope["headers"].append((b"user-agent", b"PyGithub/Python"))
     assert '>; rel="next", <https://' in link_header(call, PageParams(1, 30), 100)
 
 
 def test_a_single_page_has_no_links() -> None:
     """The total is told all the same."""
-    assert "Link" not in paging_headers(asked(""), PageParams(1, 30), 30)
-    assert paging_headers(asked(""), PageParams(1, 30), 30)["X-Total-Count"] == "30"
+    assert "Link" not in paging_headers(make_request(""), PageParams(1, 30), 30)
+    assert paging_headers(make_request(""), PageParams(1, 30), 30)["X-Total-Count"] == "30"
 
 
 def test_a_page_beyond_the_last_points_back_to_it() -> None:
     """The current page counts as the last one."""
-    header = link_header(asked("page=9&limit=10"), PageParams(9, 10), 35)
+    header = link_header(make_request("page=9&limit=10"), PageParams(9, 10), 35)
     assert 'page=3>; rel="prev"' in header
     assert "next" not in header

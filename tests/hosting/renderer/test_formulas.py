@@ -7,7 +7,7 @@ import pytest
 from holdfast.hosting.renderer.markdown import NOWHERE, render
 
 
-def shown(text: str) -> str:
+def render_paragraph(text: str) -> str:
     """Render a text of one paragraph."""
     return render(text, NOWHERE).strip()
 
@@ -30,7 +30,7 @@ def shown(text: str) -> str:
 )
 def test_a_formula_in_a_paragraph_keeps_its_source(text: str, formula: str) -> None:
     """With its dollar signs, so that it can be read without scripts; nothing in it is Markdown."""
-    html = shown(text)
+    html = render_paragraph(text)
     assert f'<span class="math">{formula}</span>' in html
     assert html.count("<span") == 1
     assert "<em>" not in html
@@ -61,20 +61,20 @@ def test_a_formula_in_a_paragraph_keeps_its_source(text: str, formula: str) -> N
 )
 def test_other_dollar_signs_are_text(text: str) -> None:
     """Prices, variables of a shell, code, and signs that are escaped."""
-    assert "math" not in shown(text)
-    assert "$" in shown(text)
+    assert "math" not in render_paragraph(text)
+    assert "$" in render_paragraph(text)
 
 
 def test_a_formula_on_lines_of_its_own_is_a_block() -> None:
     """It may have several lines; a blank one ends it."""
-    assert shown("$$\na_1 < b\n$$") == '<div class="math">$$\na_1 &lt; b\n$$</div>'
-    assert shown("$$x$$") == '<div class="math">$$x$$</div>'
-    assert "math" not in shown("$$\nx\n\ny$$")
+    assert render_paragraph("$$\na_1 < b\n$$") == '<div class="math">$$\na_1 &lt; b\n$$</div>'
+    assert render_paragraph("$$x$$") == '<div class="math">$$x$$</div>'
+    assert "math" not in render_paragraph("$$\nx\n\ny$$")
 
 
 def test_fenced_code_of_the_language_is_a_formula_for_the_script() -> None:
     """It is a code block until then."""
-    assert '<code class="language-math">x^2' in shown("```math\nx^2\n```")
+    assert '<code class="language-math">x^2' in render_paragraph("```math\nx^2\n```")
 
 
 def test_formulas_stand_in_headings_lists_tables_and_links() -> None:

@@ -11,7 +11,7 @@ PLACE = ("ada", "ship")
 ROOT = "https://git.example.org/host"
 
 
-def found(text: str) -> list[str]:
+def linked_issues(text: str) -> list[str]:
     """Return the issues that a text links to."""
     return [f"{owner}/{name}#{number}" for owner, name, number in issue_links(text, PLACE, ROOT)]
 
@@ -41,14 +41,14 @@ def found(text: str) -> list[str]:
 )
 def test_a_text_mentions_what_it_links_to(text: str, expected: list[str]) -> None:
     """Code is not linked, nor is what stands in a link that leads elsewhere; each issue counts once."""
-    assert found(text) == expected
+    assert linked_issues(text) == expected
 
 
 def test_links_are_those_of_the_page() -> None:
     """Every short reference that the page links to is found, and nothing else."""
     text = "#1 `#2` a/b#3 ~~#4~~ [#5](x) #6x (#7) #8, @ada/x#9 \\#10 http://a/#11"
     html = markdown(text, MarkdownContext(repository="/ada/ship"))
-    numbers = [name.rpartition("#")[2] for name in found(text)]
+    numbers = [name.rpartition("#")[2] for name in linked_issues(text)]
     assert numbers == [part.split('"')[0] for part in html.split("/issues/")[1:]]
 
 
@@ -63,10 +63,10 @@ def test_a_title_is_not_parsed_as_markdown() -> None:
 def test_a_long_text_is_parsed_in_the_process_for_that() -> None:
     """With the same result; of a very long one only the beginning counts, as on its page."""
     text = "#1 `#2` a/b#3 \udc80" + "word " * SMALL
-    assert found(text) == ["ada/ship#1", "a/b#3"]
-    assert found("x" * (LONGEST - 3) + " #1") == ["ada/ship#1"]
-    assert found("x" * LONGEST + " #1") == []
-    assert found("#2 " + "x" * LONGEST + " #1") == ["ada/ship#2"]
+    assert linked_issues(text) == ["ada/ship#1", "a/b#3"]
+    assert linked_issues("x" * (LONGEST - 3) + " #1") == ["ada/ship#1"]
+    assert linked_issues("x" * LONGEST + " #1") == []
+    assert linked_issues("#2 " + "x" * LONGEST + " #1") == ["ada/ship#2"]
 
 
 def test_a_text_that_times_out_has_no_mentions(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,12 +76,12 @@ def test_a_text_that_times_out_has_no_mentions(monkeypatch: pytest.MonkeyPatch) 
         raise RenderFailed
 
     monkeypatch.setattr(RENDERER, "run", fail)
-    assert found("#1 " * SMALL) == []
-    assert found("#1") == ["ada/ship#1"]
+    assert linked_issues("#1 " * SMALL) == []
+    assert linked_issues("#1") == ["ada/ship#1"]
 
 
 def test_a_text_without_a_mention_is_not_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Most texts have none, and cost next to nothing."""
     monkeypatch.setattr(subject, "PARSER", None)
     monkeypatch.setattr(RENDERER, "run", None)
-    assert found("# Heading\n\nA text about nothing: #a, # 1, /issues and nr. 3\n" * 500) == []
+    assert linked_issues("# Heading\n\nA text about nothing: #a, # 1, /issues and nr. 3\n" * 500) == []

@@ -3,7 +3,7 @@
 import httpx
 
 from tests.hosting.api_clients import ServiceClients
-from tests.hosting.repository_helpers import opened
+from tests.hosting.repository_helpers import post_issue
 
 ISSUES = "/repos/ada/ship/issues"
 
@@ -25,7 +25,7 @@ KEYS = [
 
 def test_a_comment_has_every_key_in_order(clients: ServiceClients, ada: httpx.Client) -> None:
     """It leads to the issue, or to the pull request."""
-    opened(ada)
+    post_issue(ada)
     ada.post("/repos/ada/ship/pulls", json={"title": "Plug it", "head": "fix", "base": "main"})
     response = ada.post(f"{ISSUES}/1/comments", json={"body": "Pump!"})
     assert response.status_code == 201

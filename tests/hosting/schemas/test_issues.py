@@ -4,7 +4,7 @@ import httpx
 
 from holdfast.hosting.store.tables import users
 from tests.hosting.api_clients import ServiceClients
-from tests.hosting.repository_helpers import opened
+from tests.hosting.repository_helpers import post_issue
 
 ISSUES = "/repos/ada/ship/issues"
 
@@ -45,7 +45,7 @@ KEYS = [
 
 def test_an_issue_has_every_key_in_order(clients: ServiceClients, ada: httpx.Client) -> None:
     """Empty lists and nulls are what clients expect of them."""
-    issue = opened(ada, body="Below the waterline.")
+    issue = post_issue(ada, body="Below the waterline.")
     assert list(issue) == KEYS
     root = clients.service.url
     assert (issue["url"], issue["html_url"]) == (f"{root}/api/v1{ISSUES}/1", f"{root}/ada/ship/issues/1")
@@ -63,7 +63,7 @@ ANYBODY = {"email": "2+ada@noreply.localhost", "active": False, "last_login": "0
 def test_an_issue_outlives_its_author(clients: ServiceClients, ada: httpx.Client) -> None:
     """A ghost has written them."""
     bob = clients.account("bob")
-    opened(clients.with_token(bob))
+    post_issue(clients.with_token(bob))
     with clients.database.write() as connection:
         connection.execute(users.delete().where(users.c.id == bob.id))
     assert ada.get(f"{ISSUES}/1").json()["user"]["login"] == "Ghost"

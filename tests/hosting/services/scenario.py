@@ -26,7 +26,7 @@ class Scenario:
     writer: Account
     reader: Account
 
-    def seen_by(self, user: Account | None, repository: Repository | None = None) -> Caller:
+    def caller(self, user: Account | None, repository: Repository | None = None) -> Caller:
         """Return the arguments of a service that a user calls, or nobody."""
         actor = ANONYMOUS if user is None else Actor(user)
         return self.app, actor, accessed(self.app, actor, repository or self.repository)

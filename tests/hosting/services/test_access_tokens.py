@@ -62,9 +62,9 @@ def test_the_tokens_of_others_are_for_administrators(app: App, ada: Account) -> 
         lambda: access_tokens.create(app, ben, ada, NewToken(name="other", scopes=("all",))),
         lambda: access_tokens.delete(app, ben, ada, "ci"),
     ):
-        with pytest.raises(Forbidden) as error:
+        with pytest.raises(Forbidden) as excinfo:
             refused()
-        assert error.value.permission == Permission.TOKENS
+        assert excinfo.value.permission == Permission.TOKENS
     admin = Actor(accounts.find_user(app.database, "admin"))
     assert access_tokens.delete(app, admin, ada, "ci").name == "ci"
     with pytest.raises(NoSuchToken):
@@ -74,18 +74,18 @@ def test_the_tokens_of_others_are_for_administrators(app: App, ada: Account) -> 
 @pytest.mark.parametrize("scopes", [(), ("everything",)])
 def test_a_scope_that_does_not_exist_is_refused(app: App, ada: Account, scopes: tuple[str, ...]) -> None:
     """And so is none."""
-    with pytest.raises(InvalidScope) as error:
+    with pytest.raises(InvalidScope) as excinfo:
         access_tokens.create(app, Actor(ada, by_password=True), ada, NewToken(name="ci", scopes=scopes))
-    assert error.value.scope == (scopes[0] if scopes else None)
+    assert excinfo.value.scope == (scopes[0] if scopes else None)
 
 
 @pytest.mark.parametrize(("name", "violation"), [("", Violation.REQUIRED), ("x" * 256, Violation.TOO_LONG)])
 def test_a_token_needs_a_name_of_its_own(app: App, ada: Account, name: str, violation: Violation) -> None:
     """Of at most 255 characters."""
     actor = Actor(ada, by_password=True)
-    with pytest.raises(InvalidField) as error:
+    with pytest.raises(InvalidField) as excinfo:
         access_tokens.create(app, actor, ada, NewToken(name=name, scopes=("all",)))
-    assert (error.value.field, error.value.violation) == ("Name", violation)
+    assert (excinfo.value.field, excinfo.value.violation) == ("Name", violation)
     access_tokens.create(app, actor, ada, WANTED)
     with pytest.raises(TokenNameTaken):
         access_tokens.create(app, actor, ada, WANTED)

@@ -36,7 +36,7 @@ def app(settings: Settings, old: OldDataFolder) -> Iterator[App]:
     opened.close()
 
 
-def note(old: OldDataFolder, update: RefUpdate, *, key: str = "", is_done: bool = False) -> None:
+def add_pending_update(old: OldDataFolder, update: RefUpdate, *, key: str = "", is_done: bool = False) -> None:
     """Write an update of a ref as earlier versions did before it happened, with an idempotency key."""
     with old.database.write() as connection:
         number = connection.execute(
@@ -64,11 +64,11 @@ def pushes(app: App) -> list[tuple[str, str]]:
 def test_applied_updates_are_recorded_once_and_others_are_deleted(app: App, old: OldDataFolder) -> None:
     """Keys stay with commits that were made; a request whose commit was not made can be made again."""
     first, second, head = oracle.git(old.loose, "rev-list", "--reverse", "main").decode().split()
-    note(old, RefUpdate("refs/heads/main", first, second), key="settled", is_done=True)
-    note(old, RefUpdate("refs/heads/main", second, head), key="happened")
-    note(old, RefUpdate("refs/heads/main", second, head))
-    note(old, RefUpdate("refs/heads/main", head, "1" * 40), key="lost")
-    note(old, RefUpdate("refs/heads/new", ZERO, head))
+    add_pending_update(old, RefUpdate("refs/heads/main", first, second), key="settled", is_done=True)
+    add_pending_update(old, RefUpdate("refs/heads/main", second, head), key="happened")
+    add_pending_update(old, RefUpdate("refs/heads/main", second, head))
+    add_pending_update(old, RefUpdate("refs/heads/main", head, "1" * 40), key="lost")
+    add_pending_update(old, RefUpdate("refs/heads/new", ZERO, head))
     migrate.upgrade(old.database)
     adopt(app)
     assert pushes(app) == [("push", head)]
@@ -88,7 +88,7 @@ def test_applied_updates_are_recorded_once_and_others_are_deleted(app: App, old:
 def test_an_update_that_was_repeated_and_recorded_is_not_recorded_twice(app: App, old: OldDataFolder) -> None:
     """Its event is there, later than the note."""
     first, second, _ = oracle.git(old.loose, "rev-list", "--reverse", "main").decode().split()
-    note(old, RefUpdate("refs/heads/main", first, second))
+    add_pending_update(old, RefUpdate("refs/heads/main", first, second))
     migrate.upgrade(old.database)
     adopt(app)
     assert pushes(app) == [("push", second)]
@@ -108,7 +108,7 @@ def test_an_interruption_between_the_steps_loses_no_update(
 ) -> None:
     """The repositories are adopted; the next start records what was pending."""
     *_, second, head = oracle.git(old.loose, "rev-list", "--reverse", "main").decode().split()
-    note(old, RefUpdate("refs/heads/main", second, head))
+    add_pending_update(old, RefUpdate("refs/heads/main", second, head))
     migrate.upgrade(old.database)
 
     def interrupted(app: App) -> int:
@@ -126,7 +126,7 @@ def test_an_interruption_between_the_steps_loses_no_update(
 def test_a_repository_that_is_not_adopted_keeps_what_is_pending(app: App, old: OldDataFolder) -> None:
     """What happened in a folder that is missing is not known."""
     *_, second, head = oracle.git(old.loose, "rev-list", "--reverse", "main").decode().split()
-    note(old, RefUpdate("refs/heads/main", second, head))
+    add_pending_update(old, RefUpdate("refs/heads/main", second, head))
     migrate.upgrade(old.database)
     away = old.loose.rename(old.loose.with_name("away"))
     adopt(app)
@@ -147,7 +147,7 @@ def test_a_closing_keyword_of_what_happened_closes_its_issue(app: App, old: OldD
         connection.execute(text(f"UPDATE repositories SET last_issue = 1, open_issues = 1 WHERE id = {LOOSE}"))
     before = oracle.line(old.loose, "rev-parse", "main")
     head = oracle.commit(old.loose, {b"a.txt": b"pumped\n"}, message=b"closes #1\n")
-    note(old, RefUpdate("refs/heads/main", before, head))
+    add_pending_update(old, RefUpdate("refs/heads/main", before, head))
     migrate.upgrade(old.database)
     adopt(app)
     with app.database.read() as connection:

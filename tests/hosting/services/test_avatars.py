@@ -23,16 +23,16 @@ def test_only_an_administrator_sets_the_avatar_of_a_repository(scenario: Scenari
     """A writer does not, and nobody does once it is archived."""
     for user in (scenario.writer, scenario.reader):
         with pytest.raises(Forbidden):
-            avatars.set_repository_avatar(*scenario.seen_by(user), PNG)
+            avatars.set_repository_avatar(*scenario.caller(user), PNG)
     with pytest.raises(RepositoryArchived):
-        avatars.set_repository_avatar(*scenario.seen_by(scenario.owner, scenario.archived()), PNG)
+        avatars.set_repository_avatar(*scenario.caller(scenario.owner, scenario.archived()), PNG)
     reader = Actor(scenario.reader)
     assert avatars.show_repository_avatar(scenario.app, reader, scenario.repository.id) is None
-    avatars.set_repository_avatar(*scenario.seen_by(scenario.owner), PNG)
+    avatars.set_repository_avatar(*scenario.caller(scenario.owner), PNG)
     shown = avatars.show_repository_avatar(scenario.app, reader, scenario.repository.id)
     assert shown == Avatar("image/png", PNG)
     assert avatars.show_repository_avatar(scenario.app, ANONYMOUS, scenario.repository.id) is None
-    avatars.set_repository_avatar(*scenario.seen_by(scenario.owner), None)
+    avatars.set_repository_avatar(*scenario.caller(scenario.owner), None)
     assert avatars.show_repository_avatar(scenario.app, reader, scenario.repository.id) is None
 
 

@@ -23,16 +23,16 @@ def scenario(app: App) -> Scenario:
 @pytest.fixture
 def issue(scenario: Scenario) -> Issue:
     """Open an issue."""
-    return issues.create(*scenario.seen_by(scenario.reader), IssueDraft(title="It leaks"))
+    return issues.create(*scenario.caller(scenario.reader), IssueDraft(title="It leaks"))
 
 
 def make_label(scenario: Scenario, name: str) -> int:
     """Make a label, which is exclusive if it has a scope; return its id."""
     new = NewLabel(name=name, color="f00", is_exclusive="/" in name)
-    return labels.create(*scenario.seen_by(scenario.writer), new).id
+    return labels.create(*scenario.caller(scenario.writer), new).id
 
 
-def names(scenario: Scenario, issue: Issue) -> list[str]:
+def label_names(scenario: Scenario, issue: Issue) -> list[str]:
     """Return the names of the labels on an issue."""
     with scenario.app.database.read() as connection:
         return [label.name for label in issue_labels.labels_on(connection, issue)]
@@ -40,7 +40,7 @@ def names(scenario: Scenario, issue: Issue) -> list[str]:
 
 def test_a_milestone_is_replaced_only_if_it_is_unchanged(scenario: Scenario, issue: Issue) -> None:
     """Of several who move an issue at once, one does; the others are told."""
-    writer = scenario.seen_by(scenario.writer)
+    writer = scenario.caller(scenario.writer)
     created = [
         milestones.add_milestone(scenario.app.database, scenario.repository, scenario.writer, title).id
         for title in ("One", "Two", "Three", "Four")
@@ -65,34 +65,34 @@ def test_a_milestone_is_replaced_only_if_it_is_unchanged(scenario: Scenario, iss
 
 def test_a_label_is_replaced_only_if_it_is_unchanged(scenario: Scenario, issue: Issue) -> None:
     """Another one of an exclusive scope is not overwritten, and labels of other columns stay."""
-    writer = scenario.seen_by(scenario.writer)
+    writer = scenario.caller(scenario.writer)
     bug, later, done = (make_label(scenario, name) for name in ("bug", "status/later", "status/done"))
     boards.move_to_label(*writer, issue, source=0, destination=bug)
     boards.move_to_label(*writer, issue, source=0, destination=later)
-    assert names(scenario, issue) == ["bug", "status/later"]
+    assert label_names(scenario, issue) == ["bug", "status/later"]
     for source, destination in ((0, done), (done, bug), (done, 0)):
         with pytest.raises(Outdated):
             boards.move_to_label(*writer, issue, source=source, destination=destination)
     with pytest.raises(InvalidReference):
         boards.move_to_label(*writer, issue, source=later, destination=2**40)
     boards.move_to_label(*writer, issue, source=later, destination=later)
-    assert names(scenario, issue) == ["bug", "status/later"]
+    assert label_names(scenario, issue) == ["bug", "status/later"]
     boards.move_to_label(*writer, issue, source=later, destination=done)
     boards.move_to_label(*writer, issue, source=bug, destination=0)
-    assert names(scenario, issue) == ["status/done"]
+    assert label_names(scenario, issue) == ["status/done"]
 
 
 def test_moving_needs_write_access(scenario: Scenario, issue: Issue) -> None:
     """Also of whoever opened the issue; nothing moves in an archived repository."""
     bug = make_label(scenario, "bug")
-    archived = scenario.seen_by(scenario.owner, scenario.archived())
+    archived = scenario.caller(scenario.owner, scenario.archived())
     for caller, error in (
-        (scenario.seen_by(None), LoginRequired),
-        (scenario.seen_by(scenario.reader), Forbidden),
+        (scenario.caller(None), LoginRequired),
+        (scenario.caller(scenario.reader), Forbidden),
         (archived, RepositoryArchived),
     ):
         with pytest.raises(error):
             boards.move_to_label(*caller, issue, source=0, destination=bug)
         with pytest.raises(error):
             boards.move_to_milestone(*caller, issue, source=0, destination=0)
-    assert names(scenario, issue) == []
+    assert label_names(scenario, issue) == []

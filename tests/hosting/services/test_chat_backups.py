@@ -33,7 +33,7 @@ NAMES = ("ada", "bob", "eve", "admin")
 
 
 @dataclass
-class World:
+class BackupScenario:
     """The backup of ada, and whom it is shared with."""
 
     app: App
@@ -47,11 +47,11 @@ class World:
 
 
 @pytest.fixture
-def world(app: App) -> World:
+def backup_scenario(app: App) -> BackupScenario:
     """Make people and a backup."""
     created = dict(zip(("ada", "bob", "eve"), make_people(app.database, "ada", "bob", "eve"), strict=True))
     people = {**created, "admin": accounts.find_user(app.database, "admin")}
-    return World(app, people, uploaded(app, Actor(people["ada"]), "one", b"content"))
+    return BackupScenario(app, people, uploaded(app, Actor(people["ada"]), "one", b"content"))
 
 
 def is_refused(service: Callable[..., object], *arguments: object) -> bool:
@@ -63,21 +63,21 @@ def is_refused(service: Callable[..., object], *arguments: object) -> bool:
     return False
 
 
-def check_access(world: World) -> None:
+def check_access(backup_scenario: BackupScenario) -> None:
     """Compare what everybody sees with what was shared."""
-    app, uuid = world.app, world.backup.uuid
+    app, uuid = backup_scenario.app, backup_scenario.backup.uuid
     for name in NAMES:
-        actor = world.actor(name)
-        reads = name == "ada" or name in world.readers
+        actor = backup_scenario.actor(name)
+        reads = name == "ada" or name in backup_scenario.readers
         assert is_refused(chat_backups.find, app, actor, uuid) is not reads
-        assert is_refused(chat_backups.content_of, app, actor, world.backup) is not reads
+        assert is_refused(chat_backups.content_of, app, actor, backup_scenario.backup) is not reads
         assert is_refused(chat_backups.find_own, app, actor, uuid) is (name != "ada")
         assert is_refused(chat_backups.list_shares, app, actor, uuid) is (name != "ada")
         listed = chat_backups.list_visible(app, actor)
         assert [item.uuid for item in listed.own] == ([uuid] if name == "ada" else [])
-        assert [item.uuid for item, _ in listed.shared] == ([uuid] if name in world.readers else [])
-    shared = chat_backups.list_shares(app, world.actor("ada"), uuid)
-    assert [item.name for item in shared] == sorted(world.readers)
+        assert [item.uuid for item, _ in listed.shared] == ([uuid] if name in backup_scenario.readers else [])
+    shared = chat_backups.list_shares(app, backup_scenario.actor("ada"), uuid)
+    assert [item.name for item in shared] == sorted(backup_scenario.readers)
 
 
 STEPS = st.lists(
@@ -93,18 +93,20 @@ STEPS = st.lists(
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25)
 @given(steps=STEPS)
 def test_only_the_owner_changes_it_and_only_those_it_is_shared_with_read_it(
-    world: World, steps: list[tuple[str, str, str]]
+    backup_scenario: BackupScenario, steps: list[tuple[str, str, str]]
 ) -> None:
     """Whatever anybody tries, in any order; an administrator is a stranger."""
-    app = world.app
-    for reader in list(world.readers):
-        chat_backups.unshare(app, world.actor("ada"), world.backup.uuid, world.people[reader].id)
-    world.readers.clear()
+    app = backup_scenario.app
+    for reader in list(backup_scenario.readers):
+        chat_backups.unshare(
+            app, backup_scenario.actor("ada"), backup_scenario.backup.uuid, backup_scenario.people[reader].id
+        )
+    backup_scenario.readers.clear()
     for name, deed, whom in steps:
-        actor, uuid = world.actor(name), world.backup.uuid
+        actor, uuid = backup_scenario.actor(name), backup_scenario.backup.uuid
         deeds: dict[str, Callable[[], object]] = {
             "share": partial(chat_backups.share, app, actor, uuid, whom),
-            "unshare": partial(chat_backups.unshare, app, actor, uuid, world.people[whom].id),
+            "unshare": partial(chat_backups.unshare, app, actor, uuid, backup_scenario.people[whom].id),
             "rename": partial(chat_backups.rename, app, actor, uuid, whom),
             "delete": partial(chat_backups.delete, app, actor, uuid),
         }
@@ -112,53 +114,53 @@ def test_only_the_owner_changes_it_and_only_those_it_is_shared_with_read_it(
         if name != "ada":
             continue
         if deed == "share":
-            world.readers.add(whom)
+            backup_scenario.readers.add(whom)
         elif deed == "unshare":
-            world.readers.discard(whom)
+            backup_scenario.readers.discard(whom)
         elif deed == "delete":
             assert is_refused(chat_backups.find_own, app, actor, uuid)
-            world.backup = uploaded(app, world.actor("ada"), "one", b"content")
-            world.readers.clear()
-        check_access(world)
-    check_access(world)
+            backup_scenario.backup = uploaded(app, backup_scenario.actor("ada"), "one", b"content")
+            backup_scenario.readers.clear()
+        check_access(backup_scenario)
+    check_access(backup_scenario)
 
 
-def test_tokens_visitors_and_impersonating_administrators_are_refused(world: World) -> None:
+def test_tokens_visitors_and_impersonating_administrators_are_refused(backup_scenario: BackupScenario) -> None:
     """Only the person does it."""
-    app, uuid = world.app, world.backup.uuid
-    ada, admin = world.people["ada"], world.people["admin"]
+    app, uuid = backup_scenario.app, backup_scenario.backup.uuid
+    ada, admin = backup_scenario.people["ada"], backup_scenario.people["admin"]
     for actor in (ANONYMOUS, Actor(ada, impersonated_by=admin)):
         for attempt in (
             partial(chat_backups.find, app, actor, uuid),
             partial(chat_backups.find_own, app, actor, uuid),
             partial(chat_backups.list_visible, app, actor),
-            partial(chat_backups.content_of, app, actor, world.backup),
+            partial(chat_backups.content_of, app, actor, backup_scenario.backup),
             partial(begun, app, actor, "x", {"x": 1}),
         ):
             with pytest.raises((AccessDenied, LoginRequired)):
                 attempt()
 
 
-def test_administrators_see_sizes_and_nobody_else_does(world: World) -> None:
+def test_administrators_see_sizes_and_nobody_else_does(backup_scenario: BackupScenario) -> None:
     """For the disk; uploads in progress count."""
-    app = world.app
-    half = begun(app, world.actor("bob"), "half", {"half": 5_000_000})
-    assert is_refused(chat_backups.find, app, world.actor("bob"), half.uuid)
-    assert chat_backups.find_own(app, world.actor("bob"), half.uuid) == half
-    usage = chat_backups.list_usage(app, world.actor("admin"), skip=0, limit=1)
+    app = backup_scenario.app
+    half = begun(app, backup_scenario.actor("bob"), "half", {"half": 5_000_000})
+    assert is_refused(chat_backups.find, app, backup_scenario.actor("bob"), half.uuid)
+    assert chat_backups.find_own(app, backup_scenario.actor("bob"), half.uuid) == half
+    usage = chat_backups.list_usage(app, backup_scenario.actor("admin"), skip=0, limit=1)
     assert (usage.total, usage.size) == (2, 5_000_007)
     assert [(owner.name, item.state, item.size) for item, owner in usage.found] == [
         ("bob", "uploading", 5_000_000)
     ]
-    rest = chat_backups.list_usage(app, world.actor("admin"), skip=1, limit=5)
+    rest = chat_backups.list_usage(app, backup_scenario.actor("admin"), skip=1, limit=5)
     assert [(owner.name, item.state) for item, owner in rest.found] == [("ada", "complete")]
     with pytest.raises(Forbidden):
-        chat_backups.list_usage(app, world.actor("ada"), skip=0, limit=1)
+        chat_backups.list_usage(app, backup_scenario.actor("ada"), skip=0, limit=1)
 
 
-def test_names_and_people_are_checked(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_names_and_people_are_checked(backup_scenario: BackupScenario, monkeypatch: pytest.MonkeyPatch) -> None:
     """A name has no control characters; a share is with a user that the owner may see, and not with themselves."""
-    app, ada, uuid = world.app, world.actor("ada"), world.backup.uuid
+    app, ada, uuid = backup_scenario.app, backup_scenario.actor("ada"), backup_scenario.backup.uuid
     for name in ("", " ", "x" * 256):
         with pytest.raises(InvalidField):
             chat_backups.rename(app, ada, uuid, name)
@@ -179,12 +181,12 @@ def test_names_and_people_are_checked(world: World, monkeypatch: pytest.MonkeyPa
         chat_backups.share(app, ada, uuid, "eve")
 
 
-def test_a_deleted_backup_leaves_no_bytes(world: World) -> None:
+def test_a_deleted_backup_leaves_no_bytes(backup_scenario: BackupScenario) -> None:
     """Unless a backup of the service is being made, which may need them; then they are collected later."""
-    app, ada = world.app, world.actor("ada")
+    app, ada = backup_scenario.app, backup_scenario.actor("ada")
     assert len(list(chat_uploads.stored(app))) == 1
     with backup_lease(app.database):
-        chat_backups.delete(app, ada, world.backup.uuid)
+        chat_backups.delete(app, ada, backup_scenario.backup.uuid)
         assert len(list(chat_uploads.stored(app))) == 1
     ((number, part),) = chat_uploads.stored(app)
     assert chat_uploads.collect_garbage(app, now=part.written_at + chat_uploads.GRACE - 1) == 0
@@ -195,11 +197,11 @@ def test_a_deleted_backup_leaves_no_bytes(world: World) -> None:
     assert list(chat_uploads.stored(app)) == []
 
 
-def test_the_backups_of_a_deleted_user_go_with_them(world: World) -> None:
+def test_the_backups_of_a_deleted_user_go_with_them(backup_scenario: BackupScenario) -> None:
     """Rows at once, bytes as garbage."""
-    app = world.app
-    chat_backups.share(app, world.actor("ada"), world.backup.uuid, "bob")
-    users.delete(app, world.actor("admin"), world.people["ada"])
-    assert chat_backups.list_visible(app, world.actor("bob")).shared == []
+    app = backup_scenario.app
+    chat_backups.share(app, backup_scenario.actor("ada"), backup_scenario.backup.uuid, "bob")
+    users.delete(app, backup_scenario.actor("admin"), backup_scenario.people["ada"])
+    assert chat_backups.list_visible(app, backup_scenario.actor("bob")).shared == []
     ((_, part),) = chat_uploads.stored(app)
     assert chat_uploads.collect_garbage(app, now=part.written_at + chat_uploads.GRACE + 1) == 1

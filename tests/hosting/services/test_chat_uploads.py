@@ -94,9 +94,9 @@ def test_a_chunk_at_another_offset_is_refused_and_not_stored(app: App, ada: Acto
     upload = begun(app, ada, "x", {"x": 2 * MB})
     send(app, ada, upload, 0, 0, b"a" * MB)
     for offset in (0, 1, MB - 1, MB + 1, 2 * MB, 2**40):
-        with pytest.raises(UploadOffsetConflict) as refused:
+        with pytest.raises(UploadOffsetConflict) as excinfo:
             send(app, ada, upload, 0, offset, b"b" * MB)
-        assert refused.value.expected == MB
+        assert excinfo.value.expected == MB
     with pytest.raises(UploadOverrun):
         send(app, ada, upload, 0, MB, b"b" * (MB + 1))
     with pytest.raises(InvalidValue):
@@ -159,9 +159,9 @@ def test_an_upload_beyond_the_limit_is_refused_before_it_begins(app: App, ada: A
     app.settings = msgspec.structs.replace(app.settings, chat_storage_mb=3)
     uploaded(app, ada, "one", b"x" * MB)
     half = begun(app, ada, "half", {"half": MB})
-    with pytest.raises(ChatStorageFull) as refused:
+    with pytest.raises(ChatStorageFull) as excinfo:
         begun(app, ada, "more", {"more": MB + 1})
-    assert (refused.value.limit, refused.value.used) == (3 * MB, 2 * MB)
+    assert (excinfo.value.limit, excinfo.value.used) == (3 * MB, 2 * MB)
     last = begun(app, ada, "more", {"more": MB})
     with pytest.raises(ChatStorageFull):
         begun(app, ada, "drop", {"drop": 1})

@@ -60,9 +60,9 @@ def test_only_administrators_of_the_repository_manage_collaborators(
             call()
     missing = []
     for call in calls(reader):
-        with pytest.raises(Forbidden) as refused:
+        with pytest.raises(Forbidden) as excinfo:
             call()
-        missing.append(refused.value.permission)
+        missing.append(excinfo.value.permission)
     assert missing == [*([Permission.ADMIN] * 4), Permission.OWN_PERMISSION]
     target = target_of(app, reader, repository)
     assert collaborators.permission_of(app, reader, target, "Rea") == (reader.user, Mode.READ)

@@ -25,28 +25,28 @@ def scenario(app: App) -> Scenario:
 
 def test_authors_and_writers_change_comments(scenario: Scenario) -> None:
     """Other readers do not."""
-    writer, reader = scenario.seen_by(scenario.writer), scenario.seen_by(scenario.reader)
+    writer, reader = scenario.caller(scenario.writer), scenario.caller(scenario.reader)
     issue = issues.create(*writer, IssueDraft(title="It leaks"))
     mine = comments.create(*reader, issue, "Where?")
     theirs = comments.create(*writer, issue, "Aft.")
     assert comments.edit(*reader, (mine, issue), "Where exactly?").body == "Where exactly?"
-    with pytest.raises(Forbidden) as refused:
+    with pytest.raises(Forbidden) as excinfo:
         comments.edit(*reader, (theirs, issue), "Not there.")
-    assert refused.value.permission == Permission.AUTHOR
+    assert excinfo.value.permission == Permission.AUTHOR
     with pytest.raises(Forbidden):
         comments.delete(*reader, (theirs, issue))
     with pytest.raises(LoginRequired):
-        comments.delete(*scenario.seen_by(None), (mine, issue))
+        comments.delete(*scenario.caller(None), (mine, issue))
     comments.delete(*writer, (mine, issue))
     with pytest.raises(NoSuchComment):
         comments.find(scenario.app, writer[2], mine.id)
     with pytest.raises(NoSuchComment):
-        comments.find(scenario.app, scenario.seen_by(None)[2], theirs.id)
+        comments.find(scenario.app, scenario.caller(None)[2], theirs.id)
 
 
 def test_only_writers_comment_on_a_locked_issue(scenario: Scenario) -> None:
     """And nobody on one of an archived repository, or on one they cannot read."""
-    writer, reader = scenario.seen_by(scenario.writer), scenario.seen_by(scenario.reader)
+    writer, reader = scenario.caller(scenario.writer), scenario.caller(scenario.reader)
     issue = issues.create(*writer, IssueDraft(title="It leaks"))
     issues.lock(*writer, issue)
     locked = issues.find(scenario.app, writer[2], issue.number)
@@ -54,17 +54,17 @@ def test_only_writers_comment_on_a_locked_issue(scenario: Scenario) -> None:
         comments.create(*reader, locked, "Where?")
     assert comments.create(*writer, locked, "Aft.").body == "Aft."
     with pytest.raises(LoginRequired):
-        comments.create(*scenario.seen_by(None), issue, "Where?")
+        comments.create(*scenario.caller(None), issue, "Where?")
     with pytest.raises(RepositoryArchived):
-        comments.create(*scenario.seen_by(scenario.owner, scenario.archived()), issue, "Where?")
+        comments.create(*scenario.caller(scenario.owner, scenario.archived()), issue, "Where?")
     app, actor, _ = reader
     with pytest.raises(Forbidden):
-        comments.create(app, actor, scenario.seen_by(None)[2], issue, "Where?")
+        comments.create(app, actor, scenario.caller(None)[2], issue, "Where?")
 
 
 def test_a_comment_says_something(scenario: Scenario) -> None:
     """Also after it is edited."""
-    writer = scenario.seen_by(scenario.writer)
+    writer = scenario.caller(scenario.writer)
     issue = issues.create(*writer, IssueDraft(title="It leaks"))
     comment = comments.create(*writer, issue, "Aft.")
     with pytest.raises(InvalidField, match="Body"):

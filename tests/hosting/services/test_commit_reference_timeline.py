@@ -20,7 +20,7 @@ from holdfast.hosting.store.repositories import Repository
 from tests.hosting.api_clients import PASSWORD, ServiceClients
 from tests.hosting.git_client import Git, address
 from tests.hosting.repository_helpers import READ, WRITE, let_in, make_people, recorded_events
-from tests.hosting.services.test_commit_references import ada, is_closed, open_issues, say, ship
+from tests.hosting.services.test_commit_references import ada, commit_as, is_closed, open_issues, ship
 
 __all__ = ["ada", "ship"]
 
@@ -46,7 +46,7 @@ def test_a_commit_is_on_the_timelines_of_the_issues_it_names(app: App, ship: Rep
     with app.database.write() as connection:
         connection.exec_driver_sql("UPDATE issues SET updated_at = 5")
     before = len(recorded_events(app.database))
-    created = say(app, ship, ada, "Look at #1, #1 and #3\n\nAlso ADA/Ship#1, #9 and #0")
+    created = commit_as(app, ship, ada, "Look at #1, #1 and #3\n\nAlso ADA/Ship#1, #9 and #0")
     assert entries(app) == [("ship", 1, "commit_ref", created), ("ship", 3, "commit_ref", created)]
     changed = [issues.find_issue(app.database, ship, number).updated_at > 5 for number in (1, 2, 3)]
     assert changed == [True, False, True]
@@ -57,16 +57,16 @@ def test_a_commit_is_on_the_timelines_of_the_issues_it_names(app: App, ship: Rep
 def test_a_closing_commit_has_one_entry(app: App, ship: Repository, ada: Account) -> None:
     """Also when it was closed already, which the commit only names then."""
     open_issues(app, ship)
-    first = say(app, ship, ada, "fixes #1")
-    second = say(app, ship, ada, "fixes #1 for good")
+    first = commit_as(app, ship, ada, "fixes #1")
+    second = commit_as(app, ship, ada, "fixes #1 for good")
     assert entries(app) == [("ship", 1, "close", first), ("ship", 1, "commit_ref", second)]
 
 
 def test_only_the_default_branch_counts_and_each_commit_once(app: App, ship: Repository, ada: Account) -> None:
     """A branch that is thrown away and put back brings nothing new."""
     open_issues(app, ship)
-    base = say(app, ship, ada, "begin")
-    side = say(app, ship, ada, "see #1", new_branch="side")
+    base = commit_as(app, ship, ada, "begin")
+    side = commit_as(app, ship, ada, "see #1", new_branch="side")
     assert entries(app) == []
     for old, new in ((base, side), (side, base), (base, side)):
         ref_updates.update_refs(app, ship, ada, [RefUpdate("refs/heads/main", old, new)])
@@ -82,21 +82,22 @@ def test_references_to_other_repositories_require_write_access(app: App, ship: R
     let_in(app.database, ship, eve, WRITE)
     for repository in (ship, boat, raft):
         open_issues(app, repository)
-    created = say(app, raft, eve, "see ada/ship#1, bob/boat#1, no/body#1 and #1")
+    created = commit_as(app, raft, eve, "see ada/ship#1, bob/boat#1, no/body#1 and #1")
     assert sorted(entries(app)) == [("raft", 1, "commit_ref", created), ("ship", 1, "commit_ref", created)]
     with app.database.write() as connection:
         store.change_repository(connection, ship, archived_at=1)
         store.change_repository(connection, raft, has_issues=False)
-    say(app, store.repository_by_id(app.database, raft.id), eve, "again ada/ship#1 and #1")
+    commit_as(app, store.repository_by_id(app.database, raft.id), eve, "again ada/ship#1 and #1")
     assert len(entries(app)) == 2
 
 
 def test_of_many_commits_the_newest_have_entries(app: App, ship: Repository, ada: Account) -> None:
     """However many name one issue, and none of them is told twice when the branch gets there again."""
     open_issues(app, ship)
-    commits = [say(app, ship, ada, "0 of #1", new_branch="side")]
+    commits = [commit_as(app, ship, ada, "0 of #1", new_branch="side")]
     commits += [
-        say(app, ship, ada, f"{number} of #1", branch="side") for number in range(1, MOST_COMMITS_ON_ISSUE + 3)
+        commit_as(app, ship, ada, f"{number} of #1", branch="side")
+        for number in range(1, MOST_COMMITS_ON_ISSUE + 3)
     ]
     base = repository_log.find_ref(app.database, ship.id, "refs/heads/main") or ""
     for old, new in ((base, commits[-1]), (commits[-1], base), (base, commits[-1])):
@@ -114,12 +115,12 @@ def test_a_message_without_a_number_sign_runs_no_further_queries(app: App, ship:
 
     event.listen(app.database.engine, "before_cursor_execute", note)
     try:
-        say(app, ship, ada, "nothing of that kind")
+        commit_as(app, ship, ada, "nothing of that kind")
         # Every write asks which open pull requests have the branch as their head, by an index.
         rest = [request for request in seen if "issues.head_repository_id = " not in request]
         assert len(seen) - len(rest) <= 1
         assert not [item for item in rest if "comments" in item or "issues" in item]
-        say(app, ship, ada, "see #1")
+        commit_as(app, ship, ada, "see #1")
         assert [request for request in seen if "comments" in request]
     finally:
         event.remove(app.database.engine, "before_cursor_execute", note)
@@ -134,7 +135,7 @@ def test_concurrent_commits_reference_one_issue(app: App, ship: Repository, ada:
 
     def write(here: Repository, who: int) -> None:
         texts = (f"{who}, {number}: see ada/ship#1, ada/boat#1" for number in range(5))
-        created.extend(say(app, here, ada, message) for message in texts)
+        created.extend(commit_as(app, here, ada, message) for message in texts)
 
     threads = [
         threading.Thread(target=write, args=(repository, who)) for who, repository in enumerate((ship, boat, ship))

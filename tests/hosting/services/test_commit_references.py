@@ -54,7 +54,7 @@ def open_issues(app: App, repository: Repository, count: int = 1) -> list[Issue]
     return [issues.open_issue(app.database, repository, repository.owner, new) for _ in range(count)]
 
 
-def say(app: App, repository: Repository, actor: Account, message: str, **more: Any) -> str:
+def commit_as(app: App, repository: Repository, actor: Account, message: str, **more: Any) -> str:
     """Commit something with a message as the API does, and return the commit."""
     who = Signature(actor.name, "who@example.org", CLOCK)
     change = FileChange(operation="upload", path="a.txt", content=FileContent(message.encode()))
@@ -81,14 +81,14 @@ def states(app: App) -> list[tuple[str, int, str]]:
 def test_a_commit_closes_and_another_opens_again(app: App, ship: Repository, ada: Account) -> None:
     """Counted, told after the push with the commit, and once however often it is said."""
     open_issues(app, ship, 3)
-    first = say(app, ship, ada, "Stop the leak\n\nFixes #1, closes ada/ship#2")
+    first = commit_as(app, ship, ada, "Stop the leak\n\nFixes #1, closes ada/ship#2")
     assert [is_closed(app, ship, number) for number in (1, 2, 3)] == [True, True, False]
     assert store.repository_by_id(app.database, ship.id).open_issues == 1
     assert states(app) == [("closed", 1, first), ("closed", 2, first)]
     assert [kind for kind, _ in recorded_events(app.database)][-3:] == ["push", "issues", "issues"]
-    say(app, ship, ada, "fixes #1 again, and again #1; fixes #77, fixes nobody/nothing#1")
+    commit_as(app, ship, ada, "fixes #1 again, and again #1; fixes #77, fixes nobody/nothing#1")
     assert len(states(app)) == 2
-    second = say(app, ship, ada, "reopens #2, #3")
+    second = commit_as(app, ship, ada, "reopens #2, #3")
     assert states(app)[2:] == [("reopened", 2, second)]
     assert store.repository_by_id(app.database, ship.id).open_issues == 2
 
@@ -96,11 +96,11 @@ def test_a_commit_closes_and_another_opens_again(app: App, ship: Repository, ada
 def test_the_payload_and_the_timeline_name_the_commit(app: App, ship: Repository, ada: Account) -> None:
     """The payload of a webhook names the commit and whoever brought it, and so does the timeline."""
     open_issues(app, ship)
-    created = say(app, ship, ada, "fixes #1")
+    created = commit_as(app, ship, ada, "fixes #1")
     outbox = Outbox(app)
     with receiving() as receiver:
         hook = outbox.hook(receiver.url(), events="issues")
-        again = say(app, ship, ada, "reopens #1")
+        again = commit_as(app, ship, ada, "reopens #1")
         with sending(app, payload_of=payload_of):
             outbox.drained()
         (seen,) = receiver.seen
@@ -117,9 +117,9 @@ def test_the_payload_and_the_timeline_name_the_commit(app: App, ship: Repository
 def test_only_the_default_branch_counts(app: App, ship: Repository, ada: Account) -> None:
     """Until what was said elsewhere comes there; a branch that is put on top of another brings all of it."""
     open_issues(app, ship, 2)
-    say(app, ship, ada, "fixes #1", new_branch="other")
+    commit_as(app, ship, ada, "fixes #1", new_branch="other")
     assert not is_closed(app, ship)
-    say(app, ship, ada, "fixes #2", branch="other", new_branch="main", force=True)
+    commit_as(app, ship, ada, "fixes #2", branch="other", new_branch="main", force=True)
     assert (is_closed(app, ship, 1), is_closed(app, ship, 2)) == (True, True)
 
 
@@ -128,9 +128,9 @@ def test_the_first_commit_closes_nothing(app: App, ada: Account) -> None:
     empty = repositories.create(app, ada, ada, NewRepository(name="empty"), {})
     open_issues(app, empty)
     with capture_logs() as lines:
-        say(app, empty, ada, "fixes #1")
+        commit_as(app, empty, ada, "fixes #1")
     assert (is_closed(app, empty), lines) == (False, [])
-    say(app, store.repository_by_id(app.database, empty.id), ada, "fixes #1")
+    commit_as(app, store.repository_by_id(app.database, empty.id), ada, "fixes #1")
     assert is_closed(app, empty)
 
 
@@ -140,12 +140,12 @@ def test_a_blocked_issue_stays_open(app: App, ship: Repository, ada: Account) ->
     dependencies.add_dependency(app.database, ship, first, second, actor=ada)
     dependencies.add_dependency(app.database, ship, second, third, actor=ada)
     with capture_logs() as lines:
-        created = say(app, ship, ada, "fixes #1, a secret")
+        created = commit_as(app, ship, ada, "fixes #1, a secret")
     assert not is_closed(app, ship)
     (line,) = [line for line in lines if "dependencies" in line["event"]]
     assert (line["issue"], line["repository_id"], line["commit"]) == (1, ship.id, created)
     assert "secret" not in str(lines)
-    say(app, ship, ada, "fixes #1, #2, #3")
+    commit_as(app, ship, ada, "fixes #1, #2, #3")
     assert [number for _, number, _ in states(app)] == [3, 2, 1]
     unblocked = [facts["issue_id"] for kind, facts in recorded_events(app.database) if kind == "issue_unblocked"]
     assert unblocked == [second.id, first.id]
@@ -160,15 +160,15 @@ def test_commits_of_users_without_write_access_close_no_issues(app: App, ship: R
     let_in(app.database, ship, eve, READ)
     for target_repository in (ship, bobs, eves):
         open_issues(app, target_repository, 3)
-    say(app, eves, eve, "fixes ada/ship#1, bob/boat#1, #1")
+    commit_as(app, eves, eve, "fixes ada/ship#1, bob/boat#1, #1")
     assert [is_closed(app, repository) for repository in (ship, bobs, eves)] == [False, False, True]
-    created = say(app, ship, bob, "Fixes BOB/Boat#1 and eve/raft#2")
+    created = commit_as(app, ship, bob, "Fixes BOB/Boat#1 and eve/raft#2")
     assert (is_closed(app, bobs), is_closed(app, eves, 2)) == (True, False)
     assert states(app)[-1] == ("closed", 1, created)
     with app.database.write() as connection:
         store.change_repository(connection, bobs, archived_at=CLOCK)
         store.change_repository(connection, ship, has_issues=False)
-    say(app, ship, bob, "fixes bob/boat#2, #2")
+    commit_as(app, ship, bob, "fixes bob/boat#2, #2")
     assert not is_closed(app, bobs, 2)
     assert not is_closed(app, ship, 2)
 
@@ -177,7 +177,7 @@ def test_pull_requests_are_not_closed(app: App, ship: Repository, ada: Account) 
     """Only issues are closed."""
     pull = NewIssue(title="It floats", branches=Branches("other", "main"))
     issues.open_issue(app.database, ship, ada, pull)
-    say(app, ship, ada, "fixes #1")
+    commit_as(app, ship, ada, "fixes #1")
     assert not is_closed(app, ship)
 
 
@@ -186,8 +186,8 @@ def test_concurrent_commits_each_close_their_issues(app: App, ship: Repository, 
     (bob,) = make_people(app.database, "bob")
     open_issues(app, ship, 3)
     zero = ref_updates.zero_id(ship)
-    head = say(app, ship, ada, "nothing")
-    created = [say(app, ship, ada, f"fixes #{number}", new_branch=f"b{number}") for number in (1, 2, 3)]
+    head = commit_as(app, ship, ada, "nothing")
+    created = [commit_as(app, ship, ada, f"fixes #{number}", new_branch=f"b{number}") for number in (1, 2, 3)]
     ref = "refs/heads/main"
     updates = [
         ActorUpdates(bob.id, [RefUpdate(ref, head, created[0])]),
@@ -205,9 +205,9 @@ def test_concurrent_commits_each_close_their_issues(app: App, ship: Repository, 
 def test_a_branch_that_another_request_updated_closes_nothing(app: App, ship: Repository, ada: Account) -> None:
     """Also when other branches of the same push are updated."""
     open_issues(app, ship)
-    base = say(app, ship, ada, "nothing")
-    created = say(app, ship, ada, "fixes #1", new_branch="side")
-    before = say(app, ship, ada, "more")
+    base = commit_as(app, ship, ada, "nothing")
+    created = commit_as(app, ship, ada, "fixes #1", new_branch="side")
+    before = commit_as(app, ship, ada, "more")
     stale = RefUpdate("refs/heads/main", base, created)
     fine = RefUpdate("refs/heads/new", ref_updates.zero_id(ship), created)
     rejected = ref_updates.record(app, ship, [ActorUpdates(ada.id, [stale, fine])], [], atomic=False)
@@ -229,7 +229,7 @@ def test_repositories_that_close_issues_of_each_other_do_not_deadlock(
     def write(here: Repository, there: Repository) -> None:
         try:
             for number in range(1, 7):
-                say(app, here, ada, f"fixes #{number}, ada/{there.name}#{number}")
+                commit_as(app, here, ada, f"fixes #{number}, ada/{there.name}#{number}")
         except Exception as error:  # noqa: BLE001  # whatever it is, the test fails with it
             failed.append(error)
 
@@ -257,8 +257,8 @@ def test_commits_that_cannot_be_read_keep_no_push_from_being_recorded(
 ) -> None:
     """The branch is updated, whatever its messages say."""
     open_issues(app, ship)
-    base = say(app, ship, ada, "nothing")
-    created = say(app, ship, ada, "fixes #1", new_branch="other")
+    base = commit_as(app, ship, ada, "nothing")
+    created = commit_as(app, ship, ada, "fixes #1", new_branch="other")
     issue = issues.find_issue(app.database, ship, 1)
 
     def fail(*_arguments: object) -> None:
@@ -289,10 +289,10 @@ def test_a_push_that_fails_while_closing_issues_changes_nothing(
     with monkeypatch.context() as patch:
         patch.setattr(dependencies, "record_unblocked", crash)
         with pytest.raises(Crash):
-            say(app, ship, ada, "fixes #1, #2")
+            commit_as(app, ship, ada, "fixes #1, #2")
     assert repository_log.find_ref(app.database, ship.id, "refs/heads/main") == before
     assert (is_closed(app, ship, 1), recorded_events(app.database)) == (False, events)
-    created = say(app, ship, ada, "fixes #1, #2")
+    created = commit_as(app, ship, ada, "fixes #1, #2")
     assert states(app) == [("closed", 1, created), ("closed", 2, created)]
 
 

@@ -36,7 +36,7 @@ def push(app: App, repository: Repository, name: str) -> None:
         )
 
 
-def shown(app: App, repository: Repository) -> list[str]:
+def list_contributors(app: App, repository: Repository) -> list[str]:
     """Return who is shown."""
     now = repository_by_id(app.database, repository.id)
     target = RepositoryAccess(now, repositories.permissions_in(app, Actor(now.owner), now))
@@ -50,11 +50,11 @@ def shown(app: App, repository: Repository) -> list[str]:
 def test_a_short_history_is_counted_at_once(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     """And not again before the next push."""
     ship = make(app)
-    assert shown(app, ship) == ["ada-ship"]
+    assert list_contributors(app, ship) == ["ada-ship"]
     push(app, ship, "eve")
-    assert shown(app, ship) == ["eve"]
+    assert list_contributors(app, ship) == ["eve"]
     monkeypatch.setattr(contributors, "count_contributors", None)
-    assert shown(app, ship) == ["eve"]
+    assert list_contributors(app, ship) == ["eve"]
     assert app.pushed == set()
 
 
@@ -64,14 +64,14 @@ def test_a_long_history_is_counted_in_the_background(app: App, monkeypatch: pyte
     ship = make(app)
     contributors.count(app, ship.id)
     assert app.contributors == {}
-    assert (shown(app, ship), app.pushed) == ([], {ship.id})
+    assert (list_contributors(app, ship), app.pushed) == ([], {ship.id})
     contributors.count(app, ship.id)
     app.pushed.clear()
-    assert (shown(app, ship), app.pushed) == (["ada-ship"], set())
+    assert (list_contributors(app, ship), app.pushed) == (["ada-ship"], set())
     push(app, ship, "eve")
-    assert (shown(app, ship), app.pushed) == (["ada-ship"], {ship.id})
+    assert (list_contributors(app, ship), app.pushed) == (["ada-ship"], {ship.id})
     contributors.count(app, ship.id)
-    assert shown(app, ship) == ["eve"]
+    assert list_contributors(app, ship) == ["eve"]
     monkeypatch.setattr(contributors, "count_contributors", None)
     contributors.count(app, ship.id)
 
@@ -80,7 +80,7 @@ def test_repositories_that_cannot_be_counted_are_skipped(app: App, monkeypatch: 
     """Until the next push; a repository that was deleted is no failure."""
     monkeypatch.setattr(contributors, "SHORT_HISTORY", 0)
     ship = make(app)
-    shown(app, ship)
+    list_contributors(app, ship)
 
     def fail(*_: object) -> ContributorList:
         raise GitDamaged("shortlog failed")
@@ -88,7 +88,7 @@ def test_repositories_that_cannot_be_counted_are_skipped(app: App, monkeypatch: 
     with monkeypatch.context() as patch:
         patch.setattr(contributors, "count_contributors", fail)
         contributors.count(app, ship.id)
-    assert shown(app, ship) == []
+    assert list_contributors(app, ship) == []
     repositories.delete(app, Actor(ship.owner), repository_access(app, ship))
     contributors.count(app, ship.id)
 
@@ -103,7 +103,7 @@ def test_the_size_of_the_cache_is_limited(app: App, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(contributors, "MOST_REPOSITORIES", 2)
     created_repositories = [make(app, name) for name in ("one", "two", "three")]
     for repository in created_repositories:
-        shown(app, repository)
+        list_contributors(app, repository)
     assert list(app.contributors) == [created_repositories[1].id, created_repositories[2].id]
 
 

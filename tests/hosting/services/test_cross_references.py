@@ -54,7 +54,7 @@ def open_in(app: App, repository: Repository, *, count: int = 1, head: str = "")
 
 def test_every_text_of_an_issue_adds_entries(scenario: Scenario) -> None:
     """Its title, its body, comments and their edits; repeated mentions and those of itself do not."""
-    app, eve = scenario.app, scenario.seen_by(scenario.reader)
+    app, eve = scenario.app, scenario.caller(scenario.reader)
     open_in(app, scenario.repository, count=4)
     issue = issues.create(*eve, IssueDraft(title="Like #1", body="or #1, `#2`, #5 and #99"))
     assert entries(app) == [("ship#1", "issue_ref", "ship#5")]
@@ -73,7 +73,7 @@ def test_every_text_of_an_issue_adds_entries(scenario: Scenario) -> None:
 
 def test_an_edit_of_something_else_leaves_the_entries(scenario: Scenario) -> None:
     """Also those of a title and a body that are sent again as they are."""
-    app, ada = scenario.app, scenario.seen_by(scenario.owner)
+    app, ada = scenario.app, scenario.caller(scenario.owner)
     open_in(app, scenario.repository)
     issue = issues.create(*ada, IssueDraft(title="t", body="#1"))
     with app.database.read() as connection:
@@ -87,7 +87,7 @@ def test_an_edit_of_something_else_leaves_the_entries(scenario: Scenario) -> Non
 
 def test_an_edit_by_another_user_removes_no_entry(scenario: Scenario) -> None:
     """Of an issue that the text still mentions, and that the editor could not mention."""
-    app, ada, bob = scenario.app, scenario.seen_by(scenario.owner), scenario.seen_by(scenario.writer)
+    app, ada, bob = scenario.app, scenario.caller(scenario.owner), scenario.caller(scenario.writer)
     boat = make_repository(app.database, scenario.owner, "boat", is_private=True)
     open_in(app, boat, count=2)
     issue = issues.create(*ada, IssueDraft(title="t", body="ada/boat#1"))
@@ -101,7 +101,7 @@ def test_an_edit_by_another_user_removes_no_entry(scenario: Scenario) -> None:
 
 def test_full_urls_are_references(scenario: Scenario) -> None:
     """Of this site alone."""
-    app, ada = scenario.app, scenario.seen_by(scenario.owner)
+    app, ada = scenario.app, scenario.caller(scenario.owner)
     open_in(app, scenario.repository, count=2)
     text = f"{app.root}/ada/ship/issues/1 https://example.org/ada/ship/issues/2"
     references = references_of_text(*ada, text)
@@ -129,7 +129,7 @@ def test_another_repository_takes_write_access(
     if mode is not None:
         let_in(app.database, boat, bob, mode)
     open_in(app, boat)
-    issues.create(*scenario.seen_by(bob), IssueDraft(title="t", body="Ada/BOAT#1, nobody/boat#1, ada/nothing#1"))
+    issues.create(*scenario.caller(bob), IssueDraft(title="t", body="Ada/BOAT#1, nobody/boat#1, ada/nothing#1"))
     assert entries(app) == ([("boat#1", "issue_ref", "ship#1")] if allowed else [])
 
 
@@ -139,8 +139,8 @@ def test_the_same_repository_takes_read_access(scenario: Scenario) -> None:
     boat = make_repository(app.database, scenario.owner, "boat", has_pulls=False)
     open_in(app, boat)
     open_in(app, boat, head="fix")
-    issues.lock(*scenario.seen_by(scenario.owner, boat), store.find_issue(app.database, boat, 1))
-    issues.create(*scenario.seen_by(eve, boat), IssueDraft(title="#1", body="#2"))
+    issues.lock(*scenario.caller(scenario.owner, boat), store.find_issue(app.database, boat, 1))
+    issues.create(*scenario.caller(eve, boat), IssueDraft(title="#1", body="#2"))
     assert entries(app) == [("boat#1", "issue_ref", "boat#3")]
 
 
@@ -158,7 +158,7 @@ def test_a_token_for_public_repositories_mentions_no_private_issue(scenario: Sce
 
 def test_closing_keywords_of_a_pull_request_are_stored(scenario: Scenario) -> None:
     """For issues, where its page links to them; those of an issue do nothing."""
-    app, ada = scenario.app, scenario.seen_by(scenario.owner)
+    app, ada = scenario.app, scenario.caller(scenario.owner)
     open_in(app, scenario.repository, count=5)
     open_in(app, scenario.repository, head="fix")
     text = "#1\n\nResolves: ada/ship#2, #6. Reopens #3; `closes #4`, closes #5 and reopens #5"
@@ -181,7 +181,7 @@ def open_numbers(app: App, repository: Repository) -> list[Issue]:
 
 def test_a_review_mentions_issues_when_it_is_submitted(scenario: Scenario) -> None:
     """Its text, also the one it had while it was pending."""
-    app, bob = scenario.app, scenario.seen_by(scenario.writer)
+    app, bob = scenario.app, scenario.caller(scenario.writer)
     open_in(app, scenario.repository, count=2)
     (pull,) = open_in(app, scenario.repository, head="fix")
     pending = reviews.create(*bob, pull, ReviewDraft(body="As in #1"))
@@ -196,7 +196,7 @@ def test_a_review_mentions_issues_when_it_is_submitted(scenario: Scenario) -> No
 
 def test_texts_mention_a_bounded_number_of_issues(scenario: Scenario) -> None:
     """The first ones, with as many queries as for one; a review has a bound for all its texts."""
-    app, ada = scenario.app, scenario.seen_by(scenario.owner)
+    app, ada = scenario.app, scenario.caller(scenario.owner)
     open_in(app, scenario.repository, count=MOST_REFERENCES + 20)
     text = " ".join(f"#{number}" for number in range(1, 1000))
     assert len(references_of_text(*ada, text).actions) == MOST_REFERENCES
@@ -233,7 +233,7 @@ def test_a_mention_of_an_issue_notifies_no_one(scenario: Scenario) -> None:
     store.open_issue(app.database, boat, ivy, NewIssue(title="t"))
     with app.database.read() as connection:
         events = connection.exec_driver_sql("SELECT count(*) FROM events").scalar_one()
-    issues.create(*scenario.seen_by(eve), IssueDraft(title="t", body="ivy/boat#1"))
+    issues.create(*scenario.caller(eve), IssueDraft(title="t", body="ivy/boat#1"))
     assert entries(app) == [("boat#1", "issue_ref", "ship#1")]
     with app.database.read() as connection:
         assert connection.exec_driver_sql("SELECT count(*) FROM events").scalar_one() == events + 1

@@ -53,7 +53,7 @@ def scenario(app: App) -> Scenario:
 
 def open_issues(scenario: Scenario, count: int) -> list[Issue]:
     """Open some issues."""
-    return [issues.create(*scenario.seen_by(scenario.writer), IssueDraft(title="x")) for _ in range(count)]
+    return [issues.create(*scenario.caller(scenario.writer), IssueDraft(title="x")) for _ in range(count)]
 
 
 def blockers(scenario: Scenario, issue: Issue) -> list[int]:
@@ -65,7 +65,7 @@ def blockers(scenario: Scenario, issue: Issue) -> list[int]:
 def test_blockers_are_added_removed_and_replaced(scenario: Scenario) -> None:
     """From either side."""
     first, second, _ = open_issues(scenario, 3)
-    writer = scenario.seen_by(scenario.writer)
+    writer = scenario.caller(scenario.writer)
     dependencies.add_blocker(*writer, first, IssueReference(2))
     dependencies.add_blocked(*writer, second, IssueReference(3))
     with pytest.raises(DependencyTaken):
@@ -86,37 +86,37 @@ def test_adding_a_blocker_requires_write_access_to_the_dependent(
     """Without it, and in an archived repository, the issue counts as missing."""
     first, _ = open_issues(scenario, 2)
     with pytest.raises(LoginRequired):
-        change(scenario.seen_by(None), first)
+        change(scenario.caller(None), first)
     with pytest.raises(NoSuchIssue):
-        change(scenario.seen_by(scenario.reader), first)
+        change(scenario.caller(scenario.reader), first)
     with pytest.raises(NoSuchIssue):
-        change(scenario.seen_by(scenario.owner, scenario.archived()), first)
+        change(scenario.caller(scenario.owner, scenario.archived()), first)
     assert blockers(scenario, first) == []
 
 
 def test_a_cycle_is_named_as_far_as_the_actor_may_read_it(scenario: Scenario) -> None:
     """What is hidden is not named."""
     first, second = open_issues(scenario, 2)
-    database, owner = scenario.app.database, scenario.seen_by(scenario.owner)
+    database, owner = scenario.app.database, scenario.caller(scenario.owner)
     secret = make_repository(database, scenario.owner, "secret", is_private=True)
-    hidden = issues.create(*scenario.seen_by(scenario.owner, secret), IssueDraft(title="hidden"))
+    hidden = issues.create(*scenario.caller(scenario.owner, secret), IssueDraft(title="hidden"))
     dependencies.add_blocker(*owner, second, IssueReference(hidden.number, "ada", "secret"))
-    dependencies.add_blocker(*scenario.seen_by(scenario.owner, secret), hidden, IssueReference(1, "ada", "ship"))
-    with pytest.raises(DependencyCycle) as refused:
-        dependencies.add_blocker(*scenario.seen_by(scenario.writer), first, IssueReference(2))
-    assert refused.value.names == ("ada/ship#1", "ada/ship#2", "HIDDEN", "ada/ship#1")
+    dependencies.add_blocker(*scenario.caller(scenario.owner, secret), hidden, IssueReference(1, "ada", "ship"))
+    with pytest.raises(DependencyCycle) as excinfo:
+        dependencies.add_blocker(*scenario.caller(scenario.writer), first, IssueReference(2))
+    assert excinfo.value.names == ("ada/ship#1", "ada/ship#2", "HIDDEN", "ada/ship#1")
 
 
 def test_a_reference_to_an_unreadable_issue_is_not_found(scenario: Scenario) -> None:
     """As one to what does not exist."""
     [first] = open_issues(scenario, 1)
     make_repository(scenario.app.database, scenario.owner, "secret", is_private=True)
-    writer = scenario.seen_by(scenario.writer)
+    writer = scenario.caller(scenario.writer)
     messages = set()
     for name in ("secret", "nowhere"):
-        with pytest.raises(NoSuchRepository) as refused:
+        with pytest.raises(NoSuchRepository) as excinfo:
             dependencies.add_blocker(*writer, first, IssueReference(1, "ada", name))
-        messages.add(str(refused.value).replace(name, "x"))
+        messages.add(str(excinfo.value).replace(name, "x"))
     assert len(messages) == 1
     with pytest.raises(NoSuchIssue):
         dependencies.add_blocker(*writer, first, IssueReference(99))
@@ -133,13 +133,13 @@ def test_dependencies_across_repositories_can_be_disabled(
     settings = msgspec.structs.replace(scenario.app.settings, allow_cross_repository_dependencies=False)
     monkeypatch.setattr(scenario.app, "settings", settings)
     with pytest.raises(CrossRepositoryDependency):
-        dependencies.add_blocker(*scenario.seen_by(scenario.writer), first, IssueReference(1, "ada", "boat"))
+        dependencies.add_blocker(*scenario.caller(scenario.writer), first, IssueReference(1, "ada", "boat"))
 
 
 def test_a_graph_requires_enabled_dependencies(scenario: Scenario) -> None:
     """Its first node is the issue."""
     first, _ = open_issues(scenario, 2)
-    app, actor, target = scenario.seen_by(scenario.writer)
+    app, actor, target = scenario.caller(scenario.writer)
     dependencies.add_blocker(app, actor, target, first, IssueReference(2))
     viewer = AppViewer(app, actor)
     dependency_graph = dependencies.graph(viewer, target, first)
@@ -147,4 +147,4 @@ def test_a_graph_requires_enabled_dependencies(scenario: Scenario) -> None:
     assert [(edge.issue, edge.blocker) for edge in dependency_graph.edges] == [(0, 1)]
     plain = make_repository(app.database, scenario.owner, "plain", has_dependencies=False)
     with pytest.raises(NoSuchDependency):
-        dependencies.graph(viewer, scenario.seen_by(scenario.owner, plain)[2], first)
+        dependencies.graph(viewer, scenario.caller(scenario.owner, plain)[2], first)

@@ -47,18 +47,18 @@ def test_a_required_text_is_more_than_white_space() -> None:
     """What is around it is not kept."""
     assert required_text("  It leaks \n", "Title", 255) == "It leaks"
     for text in ("", " \t\n"):
-        with pytest.raises(InvalidField) as refused:
+        with pytest.raises(InvalidField) as excinfo:
             required_text(text, "Title", 255)
-        assert (refused.value.field, refused.value.violation) == ("Title", Violation.REQUIRED)
+        assert (excinfo.value.field, excinfo.value.violation) == ("Title", Violation.REQUIRED)
 
 
 def test_a_limit_counts_characters_and_entries() -> None:
     """As many as the limit says are allowed."""
     check_length("abc", "Name", 3)
     for value in ("abcd", [1, 2, 3, 4]):
-        with pytest.raises(InvalidField) as refused:
+        with pytest.raises(InvalidField) as excinfo:
             check_length(value, "Name", 3)
-        assert (refused.value.violation, refused.value.limit) == (Violation.TOO_LONG, 3)
+        assert (excinfo.value.violation, excinfo.value.limit) == (Violation.TOO_LONG, 3)
     with pytest.raises(InvalidField, match="MaxSize"):
         required_text("x" * 256, "Title", 255)
 
@@ -69,16 +69,16 @@ def test_a_limit_counts_characters_and_entries() -> None:
 )
 def test_a_ref_is_named_as_git_accepts_it(name: str, violation: Violation, limit: int | None) -> None:
     """An empty name is no ref."""
-    with pytest.raises(InvalidField) as refused:
+    with pytest.raises(InvalidField) as excinfo:
         check_ref_field(name, "Branch")
-    assert (refused.value.field, refused.value.violation, refused.value.limit) == ("Branch", violation, limit)
+    assert (excinfo.value.field, excinfo.value.violation, excinfo.value.limit) == ("Branch", violation, limit)
     check_ref_field("", "Branch")
     check_ref_field("feature/x", "Branch")
 
 
 def test_an_empty_value_is_missing() -> None:
     """White space is a value, which other rules check."""
-    with pytest.raises(InvalidField) as refused:
+    with pytest.raises(InvalidField) as excinfo:
         check_required("", "Name")
-    assert refused.value.violation is Violation.REQUIRED
+    assert excinfo.value.violation is Violation.REQUIRED
     check_required(" ", "Name")

@@ -629,9 +629,9 @@ def test_a_commit_requires_write_access(app: App, repository: Repository) -> Non
     new = FileCommit(changes=[put("b.txt", b"b", "create")])
     with pytest.raises(LoginRequired):
         file_commits.commit(app, ANONYMOUS, target_of(app, ANONYMOUS, repository), new)
-    with pytest.raises(Forbidden) as refused:
+    with pytest.raises(Forbidden) as excinfo:
         file_commits.commit(app, reader, target_of(app, reader, repository), new)
-    assert refused.value.permission is Permission.WRITE_BRANCH
+    assert excinfo.value.permission is Permission.WRITE_BRANCH
     for column in ("archived_at", "is_mirror"):
         frozen = msgspec.structs.replace(repository, **{column: 1})
         with pytest.raises(RepositoryReadOnly):
@@ -662,6 +662,6 @@ def test_the_fields_of_a_commit_are_validated(
 ) -> None:
     """The error names the field."""
     owner = Actor(repository.owner)
-    with pytest.raises(InvalidField) as refused:
+    with pytest.raises(InvalidField) as excinfo:
         file_commits.commit(app, owner, target_of(app, owner, repository), FileCommit(changes=[put(path)], **more))
-    assert refused.value.field == field
+    assert excinfo.value.field == field

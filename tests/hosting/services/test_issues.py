@@ -53,46 +53,46 @@ def scenario(app: App) -> Scenario:
 
 def test_readers_open_issues_and_edit_their_own(scenario: Scenario) -> None:
     """Title, body and state; what needs write access is left out of a new one."""
-    reader = scenario.seen_by(scenario.reader)
+    reader = scenario.caller(scenario.reader)
     made = issues.create(*reader, IssueDraft(title="It leaks", labels=["none such"], due_date=DUE, is_closed=True))
     assert (made.title, made.due_at, made.is_closed, made.author_id) == ("It leaks", 0, False, scenario.reader.id)
     edited = issues.edit(*reader, made, IssueEdit(title="It sinks", state="closed"))
     assert (edited.title, edited.is_closed) == ("It sinks", True)
-    other = issues.create(*scenario.seen_by(scenario.writer), LEAK)
-    with pytest.raises(Forbidden) as refused:
+    other = issues.create(*scenario.caller(scenario.writer), LEAK)
+    with pytest.raises(Forbidden) as excinfo:
         issues.edit(*reader, other, IssueEdit(title="mine"))
-    assert refused.value.permission == Permission.AUTHOR
+    assert excinfo.value.permission == Permission.AUTHOR
 
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_everything_else_needs_write_access(scenario: Scenario, change: Callable[[Caller, Issue], object]) -> None:
     """Also of whoever opened the issue."""
-    labels.create(*scenario.seen_by(scenario.writer), NewLabel(name="bug", color="f00"))
-    issue = issues.create(*scenario.seen_by(scenario.reader), LEAK)
-    with pytest.raises(Forbidden) as refused:
-        change(scenario.seen_by(scenario.reader), issue)
-    assert refused.value.permission == Permission.WRITE
+    labels.create(*scenario.caller(scenario.writer), NewLabel(name="bug", color="f00"))
+    issue = issues.create(*scenario.caller(scenario.reader), LEAK)
+    with pytest.raises(Forbidden) as excinfo:
+        change(scenario.caller(scenario.reader), issue)
+    assert excinfo.value.permission == Permission.WRITE
     with pytest.raises(LoginRequired):
-        change(scenario.seen_by(None), issue)
-    change(scenario.seen_by(scenario.writer), issue)
+        change(scenario.caller(None), issue)
+    change(scenario.caller(scenario.writer), issue)
 
 
 def test_only_administrators_delete_issues(scenario: Scenario) -> None:
     """Write access is not enough."""
-    issue = issues.create(*scenario.seen_by(scenario.writer), LEAK)
-    with pytest.raises(Forbidden) as refused:
-        issues.delete(*scenario.seen_by(scenario.writer), issue)
-    assert refused.value.permission == Permission.ADMIN
-    issues.delete(*scenario.seen_by(scenario.owner), issue)
+    issue = issues.create(*scenario.caller(scenario.writer), LEAK)
+    with pytest.raises(Forbidden) as excinfo:
+        issues.delete(*scenario.caller(scenario.writer), issue)
+    assert excinfo.value.permission == Permission.ADMIN
+    issues.delete(*scenario.caller(scenario.owner), issue)
     with pytest.raises(NoSuchIssue):
-        issues.find(scenario.app, scenario.seen_by(scenario.owner)[2], issue.number)
+        issues.find(scenario.app, scenario.caller(scenario.owner)[2], issue.number)
 
 
 def test_nothing_changes_in_an_archived_repository_and_nobody_else_reads_it(scenario: Scenario) -> None:
     """Not even by its owner."""
-    owner = scenario.seen_by(scenario.owner)
+    owner = scenario.caller(scenario.owner)
     issue = issues.create(*owner, LEAK)
-    archived = scenario.seen_by(scenario.owner, scenario.archived())
+    archived = scenario.caller(scenario.owner, scenario.archived())
     calls: list[Callable[[], object]] = [
         lambda: issues.create(*archived, LEAK),
         lambda: issues.edit(*archived, issue, IssueEdit(title="x")),
@@ -102,7 +102,7 @@ def test_nothing_changes_in_an_archived_repository_and_nobody_else_reads_it(scen
     for call in calls:
         with pytest.raises(RepositoryArchived):
             call()
-    _, _, nothing = scenario.seen_by(None)
+    _, _, nothing = scenario.caller(None)
     with pytest.raises(NoSuchIssue):
         issues.find(scenario.app, nothing, issue.number)
     with pytest.raises(Forbidden):
@@ -111,7 +111,7 @@ def test_nothing_changes_in_an_archived_repository_and_nobody_else_reads_it(scen
 
 def test_values_are_validated(scenario: Scenario) -> None:
     """The error names the field, and nothing is opened."""
-    writer = scenario.seen_by(scenario.writer)
+    writer = scenario.caller(scenario.writer)
     for draft, violation in (
         (IssueDraft(title=" "), ("Title", Violation.REQUIRED)),
         (IssueDraft(title="x" * 256), ("Title", Violation.TOO_LONG)),
@@ -146,7 +146,7 @@ def test_values_are_validated(scenario: Scenario) -> None:
 
 def test_labels_are_added_replaced_and_removed(scenario: Scenario) -> None:
     """By id or by name."""
-    writer = scenario.seen_by(scenario.writer)
+    writer = scenario.caller(scenario.writer)
     bug, old = (labels.create(*writer, NewLabel(name=name, color="f00")) for name in ("bug", "old"))
     issue = issues.create(*writer, IssueDraft(title="x", labels=["bug"]))
 

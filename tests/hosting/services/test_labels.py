@@ -31,7 +31,7 @@ def scenario(app: App) -> Scenario:
 
 def test_a_label_is_created_edited_and_deleted(scenario: Scenario) -> None:
     """What an edit does not name stays."""
-    writer = scenario.seen_by(scenario.writer)
+    writer = scenario.caller(scenario.writer)
     label = labels.create(*writer, BUG)
     assert (label.name, label.color, label.archived_at) == ("bug", "ff0000", 0)
     edited = labels.edit(*writer, label.id, LabelEdit(name="defect", is_archived=True))
@@ -43,19 +43,19 @@ def test_a_label_is_created_edited_and_deleted(scenario: Scenario) -> None:
 
 def test_only_those_who_may_write_issues_change_labels(scenario: Scenario) -> None:
     """Whoever calls the service: there is no guard before it."""
-    created_label = labels.create(*scenario.seen_by(scenario.writer), BUG)
+    created_label = labels.create(*scenario.caller(scenario.writer), BUG)
     with pytest.raises(LoginRequired):
-        labels.create(*scenario.seen_by(None), BUG)
+        labels.create(*scenario.caller(None), BUG)
     for call in (
-        lambda: labels.create(*scenario.seen_by(scenario.reader), BUG),
-        lambda: labels.edit(*scenario.seen_by(scenario.reader), created_label.id, LabelEdit(name="x")),
-        lambda: labels.delete(*scenario.seen_by(scenario.reader), created_label.id),
+        lambda: labels.create(*scenario.caller(scenario.reader), BUG),
+        lambda: labels.edit(*scenario.caller(scenario.reader), created_label.id, LabelEdit(name="x")),
+        lambda: labels.delete(*scenario.caller(scenario.reader), created_label.id),
     ):
-        with pytest.raises(Forbidden) as refused:
+        with pytest.raises(Forbidden) as excinfo:
             call()
-        assert refused.value.permission == Permission.WRITE
+        assert excinfo.value.permission == Permission.WRITE
     with pytest.raises(RepositoryArchived):
-        labels.create(*scenario.seen_by(scenario.owner, scenario.archived()), BUG)
+        labels.create(*scenario.caller(scenario.owner, scenario.archived()), BUG)
     found_labels, _ = labels_of(scenario.app.database, scenario.repository, skip=0, limit=9)
     assert [label.name for label in found_labels] == ["bug"]
 
@@ -66,23 +66,23 @@ def test_only_owners_change_the_labels_of_an_organization(scenario: Scenario) ->
     owned = OrganizationAccess(account, Mode.OWNER)
     label = labels.create(scenario.app, Actor(scenario.owner), owned, BUG)
     assert label.organization_id == account.id
-    with pytest.raises(Forbidden) as refused:
+    with pytest.raises(Forbidden) as excinfo:
         labels.delete(scenario.app, Actor(scenario.reader), OrganizationAccess(account, Mode.WRITE), label.id)
-    assert refused.value.permission == Permission.ORGANIZATION_OWNER
+    assert excinfo.value.permission == Permission.ORGANIZATION_OWNER
     with pytest.raises(LoginRequired):
         labels.delete(scenario.app, ANONYMOUS, owned, label.id)
 
 
 def test_a_name_and_a_color_are_validated(scenario: Scenario) -> None:
     """The error names the field."""
-    writer = scenario.seen_by(scenario.writer)
+    writer = scenario.caller(scenario.writer)
     for new, violation in (
         (NewLabel(name=" ", color="f00"), ("Name", Violation.REQUIRED)),
         (NewLabel(name="x" * 256, color="f00"), ("Name", Violation.TOO_LONG)),
         (NewLabel(name="bug", color=""), ("Color", Violation.REQUIRED)),
     ):
-        with pytest.raises(InvalidField) as refused:
+        with pytest.raises(InvalidField) as excinfo:
             labels.create(*writer, new)
-        assert (refused.value.field, refused.value.violation) == violation
+        assert (excinfo.value.field, excinfo.value.violation) == violation
     with pytest.raises(ColorRefused):
         labels.create(*writer, NewLabel(name="bug", color="red"))

@@ -34,7 +34,7 @@ def push(app: App, repository: Repository) -> None:
         repository_log.append(connection, repository.id, [(None, update)], [pack])
 
 
-def shown(app: App, repository: Repository) -> list[tuple[str, int]]:
+def list_languages(app: App, repository: Repository) -> list[tuple[str, int]]:
     """Return what a request answers."""
     now = repository_by_id(app.database, repository.id)
     target = RepositoryAccess(now, repositories.permissions_in(app, Actor(now.owner), now))
@@ -46,19 +46,19 @@ def test_a_large_tree_is_counted_in_the_background_only(app: App, monkeypatch: p
     monkeypatch.setattr(languages, "SMALL_TREE", 1)
     ship = make(app)
     app.pushed.clear()
-    assert (shown(app, ship), app.pushed) == ([], {ship.id})
+    assert (list_languages(app, ship), app.pushed) == ([], {ship.id})
     app.pushed.clear()
     languages.count(app, ship.id)
-    assert (shown(app, ship), app.pushed) == ([("Python", 10), ("C", 5)], set())
+    assert (list_languages(app, ship), app.pushed) == ([("Python", 10), ("C", 5)], set())
     assert repository_by_id(app.database, ship.id).language == "Python"
     push(app, ship)
-    assert (shown(app, ship), app.pushed) == ([("Python", 10), ("C", 5)], {ship.id})
+    assert (list_languages(app, ship), app.pushed) == ([("Python", 10), ("C", 5)], {ship.id})
 
 
 def test_a_small_tree_is_counted_at_once_and_stored_later(app: App) -> None:
     """So that a push is seen."""
     ship = make(app)
-    assert shown(app, ship) == [("Python", 10), ("C", 5)]
+    assert list_languages(app, ship) == [("Python", 10), ("C", 5)]
     assert rows.find_statistics(app.database, ship.id) is None
     assert ship.id in app.pushed
 
@@ -68,7 +68,7 @@ def test_stored_languages_are_not_counted_again(app: App, monkeypatch: pytest.Mo
     ship = make(app)
     languages.count(app, ship.id)
     monkeypatch.setattr(counting, "languages", None)
-    assert shown(app, ship) == [("Python", 10), ("C", 5)]
+    assert list_languages(app, ship) == [("Python", 10), ("C", 5)]
     languages.count(app, ship.id)
     assert rows.outdated_repositories(app.database, 10) == []
 
@@ -97,5 +97,5 @@ def test_an_empty_or_deleted_repository_has_no_languages(app: App) -> None:
     repository = repositories.create(app, ada, ada, NewRepository(name="empty"))
     languages.count(app, repository.id)
     languages.count(app, 999_999)
-    assert shown(app, repository) == []
+    assert list_languages(app, repository) == []
     assert rows.outdated_repositories(app.database, 10) == []

@@ -60,9 +60,9 @@ def test_only_owners_remove_members_and_one_owner_stays(
     owner, member = OrganizationAccess(guild, Mode.OWNER), OrganizationAccess(guild, Mode.WRITE)
     with pytest.raises(LoginRequired):
         members.remove(app, ANONYMOUS, owner, people["ben"])
-    with pytest.raises(Forbidden) as error:
+    with pytest.raises(Forbidden) as excinfo:
         members.remove(app, Actor(people["ben"]), member, people["ada"])
-    assert error.value.permission == Permission.ORGANIZATION_OWNER
+    assert excinfo.value.permission == Permission.ORGANIZATION_OWNER
     members.remove(app, Actor(people["ada"]), owner, people["ben"])
     with pytest.raises(LastOwner):
         members.remove(app, Actor(people["ada"]), owner, people["ada"])
@@ -71,10 +71,10 @@ def test_only_owners_remove_members_and_one_owner_stays(
 def test_a_membership_is_published_by_the_member(app: App, people: dict[str, Account], guild: Account) -> None:
     """Not by another one, and not by somebody who is no member."""
     member = OrganizationAccess(guild, Mode.WRITE)
-    with pytest.raises(Forbidden) as error:
+    with pytest.raises(Forbidden) as excinfo:
         members.set_public(app, Actor(people["ada"]), member, people["ben"], is_public=True)
-    assert error.value.permission == Permission.OWN_MEMBERSHIP
+    assert excinfo.value.permission == Permission.OWN_MEMBERSHIP
     stranger = OrganizationAccess(guild, Mode.READ)
-    with pytest.raises(Forbidden) as error:
+    with pytest.raises(Forbidden) as excinfo:
         members.set_public(app, Actor(people["eve"]), stranger, people["eve"], is_public=True)
-    assert error.value.permission == Permission.ORGANIZATION_MEMBER
+    assert excinfo.value.permission == Permission.ORGANIZATION_MEMBER

@@ -42,7 +42,7 @@ def scenario(app: App) -> Scenario:
 @pytest.fixture
 def pull(scenario: Scenario) -> Issue:
     """Open a pull request of fix into main."""
-    return pulls.create(*scenario.seen_by(scenario.writer), IssueDraft(title="p"), head="fix", base="main")
+    return pulls.create(*scenario.caller(scenario.writer), IssueDraft(title="p"), head="fix", base="main")
 
 
 def protect(scenario: Scenario, **rule: Any) -> None:
@@ -55,7 +55,7 @@ def unmet(
 ) -> dict[str, str]:
     """Return the requirements that are not met, with their messages."""
     user = user or scenario.writer
-    app, _, target = scenario.seen_by(user)
+    app, _, target = scenario.caller(user)
     repo = open_latest(app, target)
     found_unmet_requirements = unmet_requirements(
         app, target, user, pull, repo=repo, base=pull.base_sha, style=style
@@ -150,7 +150,7 @@ def test_administrators_override_unless_the_rule_forbids_it(scenario: Scenario, 
     """Whoever is on its bypass list may in any case."""
 
     def may(user: Account) -> bool:
-        app, _, target = scenario.seen_by(user)
+        app, _, target = scenario.caller(user)
         return may_override(app, target, user, pull)
 
     assert (may(scenario.owner), may(scenario.writer)) == (True, False)

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 
 
 @pytest.fixture
-def inside(app: App) -> App:
+def allow_local_addresses(app: App) -> App:
     """Let services on this machine be read, and files of a mebibyte."""
     settings = msgspec.structs.replace(
         app.settings, migration_allowed_hosts="127.0.0.1/32", max_lfs_mb=1, migration_max_mb=2
@@ -26,15 +26,15 @@ def inside(app: App) -> App:
     return replace(app, settings=settings)
 
 
-def opened(app: App, url: str) -> MigrationClient:
+def open_client(app: App, url: str) -> MigrationClient:
     """Return a client whose credentials belong to an address."""
     return MigrationClient.open(app, HttpUrl.parse(url), "token t0ken")
 
 
-def test_credentials_are_sent_to_their_host_only(inside: App) -> None:
+def test_credentials_are_sent_to_their_host_only(allow_local_addresses: App) -> None:
     """Another port is another origin, also after a redirect; credentials of a header are kept."""
     with http_stub({"/a": (200, b"a")}) as other, http_stub({"/a": (200, b"b")}) as home:
-        client = opened(inside, home.url)
+        client = open_client(allow_local_addresses, home.url)
         home.redirects["/away"] = f"{other.url}/a"
         for url in (f"{home.url}/a", f"{other.url}/a", f"{home.url}/away"):
             client.read(client.request("GET", HttpUrl.parse(url), {}))
@@ -43,11 +43,11 @@ def test_credentials_are_sent_to_their_host_only(inside: App) -> None:
     assert [request.authorization for request in other.seen] == ["", "", "own"]
 
 
-def test_files_are_limited_one_by_one_and_together(inside: App, tmp_path: Path) -> None:
+def test_files_are_limited_one_by_one_and_together(allow_local_addresses: App, tmp_path: Path) -> None:
     """Whatever the other service said before."""
     large, small = b"x" * 1_048_577, b"y" * 1_000_000
     with http_stub({"/large": (200, large), "/small": (200, small)}) as stub:
-        client = opened(inside, stub.url)
+        client = open_client(allow_local_addresses, stub.url)
         with pytest.raises(RemoteFailed, match="the film is larger than the setting max_lfs_mb allows"):
             client.download(f"{stub.url}/large", tmp_path / "large", subject="the film", headers={})
         for name in ("first", "second"):
@@ -57,12 +57,14 @@ def test_files_are_limited_one_by_one_and_together(inside: App, tmp_path: Path) 
             client.download(f"{stub.url}/small", tmp_path / "third", subject="the film", headers={})
 
 
-def test_answers_time_and_redirects_are_limited(inside: App, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_answers_time_and_redirects_are_limited(
+    allow_local_addresses: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Each by an error that says which limit it was."""
     monkeypatch.setattr(migration_client, "MOST_BYTES", 10)
     with http_stub({"/a": (200, b"x" * 11), "/missing": (404, b""), "/closed": (403, b"")}) as stub:
         stub.redirects["/round"] = f"{stub.url}/round"
-        client = opened(inside, stub.url)
+        client = open_client(allow_local_addresses, stub.url)
         for path, reason in (
             ("/a", "too much"),
             ("/round", "redirects more than"),
@@ -76,12 +78,12 @@ def test_answers_time_and_redirects_are_limited(inside: App, monkeypatch: pytest
             client.read(client.request("GET", HttpUrl.parse(f"{stub.url}/a"), {}))
 
 
-def test_no_other_host_is_contacted(app: App, inside: App, tmp_path: Path) -> None:
+def test_no_other_host_is_contacted(app: App, allow_local_addresses: App, tmp_path: Path) -> None:
     """Neither at first nor by a redirect."""
     with http_stub({}) as stub:
         stub.redirects["/away"] = "http://127.0.0.2/x"
-        for host, url in ((app, f"{stub.url}/a"), (inside, f"{stub.url}/away")):
+        for host, url in ((app, f"{stub.url}/a"), (allow_local_addresses, f"{stub.url}/away")):
             with pytest.raises(RemoteFailed, match="migration_allowed_hosts"):
-                opened(host, stub.url).download(url, tmp_path / "file", subject="the film", headers={})
+                open_client(host, stub.url).download(url, tmp_path / "file", subject="the film", headers={})
         assert len(stub.seen) == 1
     assert not (tmp_path / "file").exists()

@@ -161,7 +161,7 @@ def test_more_than_the_settings_allow_ends_the_migration(clients: ServiceClients
 
 
 @pytest.fixture
-def inside(app: App) -> App:
+def allow_local_addresses(app: App) -> App:
     """Let services on this machine be read."""
     settings = msgspec.structs.replace(app.settings, migration_allowed_hosts="127.0.0.1/32", max_lfs_mb=1)
     return replace(app, settings=settings)
@@ -195,14 +195,16 @@ def fetched(app: App, copy: Repository, stub: HttpStub) -> int:
     return fetch_lfs_objects(app, client, copy, endpoint)
 
 
-def test_an_object_elsewhere_is_fetched_without_the_credentials(inside: App, copy: Repository) -> None:
+def test_an_object_elsewhere_is_fetched_without_the_credentials(
+    allow_local_addresses: App, copy: Repository
+) -> None:
     """They belong to where the repository is."""
     with http_stub({"/object": (200, LARGE)}) as other, http_stub({}) as stub:
         batch(stub, actions={"download": {"href": f"{other.url}/object", "header": {"X-Own": "1"}}})
-        assert fetched(inside, copy, stub) == 1
+        assert fetched(allow_local_addresses, copy, stub) == 1
     assert [request.authorization for request in stub.seen] == ["Basic c2VjcmV0"]
     assert [request.authorization for request in other.seen] == [""]
-    with inside.database.read() as connection:
+    with allow_local_addresses.database.read() as connection:
         assert connection.execute(select(tables.lfs_links.c.oid)).scalars().all() == [OID]
 
 
@@ -220,25 +222,25 @@ def test_an_object_elsewhere_is_fetched_without_the_credentials(inside: App, cop
     ],
 )
 def test_an_object_that_cannot_be_downloaded_ends_the_migration(
-    inside: App, copy: Repository, content: bytes, answer: dict[str, Any], reason: str
+    allow_local_addresses: App, copy: Repository, content: bytes, answer: dict[str, Any], reason: str
 ) -> None:
     """In words of ours, and nothing is linked."""
     with http_stub({"/object": (200, content)}) as stub:
         batch(stub, **{"actions": {"download": {"href": f"{stub.url}/object"}}, **answer})
         with pytest.raises(RemoteFailed, match=reason):
-            fetched(inside, copy, stub)
-    with inside.database.read() as connection:
+            fetched(allow_local_addresses, copy, stub)
+    with allow_local_addresses.database.read() as connection:
         assert connection.execute(select(tables.lfs_links.c.oid)).scalars().all() == []
 
 
-def test_an_object_that_the_other_service_lost_is_left_out(inside: App, copy: Repository) -> None:
+def test_an_object_that_the_other_service_lost_is_left_out(allow_local_addresses: App, copy: Repository) -> None:
     """As it is there."""
     with http_stub({}) as stub:
         batch(stub, error={"code": 404, "message": "gone"})
-        assert fetched(inside, copy, stub) == 0
+        assert fetched(allow_local_addresses, copy, stub) == 0
 
 
-def test_files_of_github_come_from_its_api(inside: App, ada: Account, copy: Repository) -> None:
+def test_files_of_github_come_from_its_api(allow_local_addresses: App, ada: Account, copy: Repository) -> None:
     """Which redirects to where they are, without the token; an upload that was not finished is left out."""
     start = "/api/v3/repos/octo/ship/releases"
     with http_stub({"/stored": (200, b"boat")}) as other, http_stub({}) as stub:
@@ -255,24 +257,28 @@ def test_files_of_github_come_from_its_api(inside: App, ada: Account, copy: Repo
         stub.answers[f"{start}?page=2&per_page=100"] = (200, b"[]")
         url = remotes.parse_address(f"{stub.url}/octo/ship.git", "CloneAddr")
         source = migration_sources.open_source(
-            inside, "github", url, token="t0ken", credentials=remotes.Credentials()
+            allow_local_addresses, "github", url, token="t0ken", credentials=remotes.Credentials()
         )
-        migration_imports.import_parts(inside, copy, ada, source, ImportParts(releases=True))
+        migration_imports.import_parts(allow_local_addresses, copy, ada, source, ImportParts(releases=True))
     assert {request.authorization for request in stub.seen} == {"token t0ken"}
     assert [request.authorization for request in other.seen] == [""]
     columns = (tables.attachments.c[name] for name in ("name", "size", "download_count"))
-    with inside.database.read() as connection:
+    with allow_local_addresses.database.read() as connection:
         assert [tuple(row) for row in connection.execute(select(*columns))] == [("boat", 4, 3)]
 
 
 @pytest.mark.parametrize("name", ["", "../x", "a/b", "a\nb"])
-def test_an_invalid_file_name_ends_the_import(inside: App, ada: Account, copy: Repository, name: str) -> None:
+def test_an_invalid_file_name_ends_the_import(
+    allow_local_addresses: App, ada: Account, copy: Repository, name: str
+) -> None:
     """It is not stored."""
     start = "/api/v1/repos/octo/ship/releases"
     with http_stub({"/file": (200, b"boat")}) as stub:
         release = {"tag_name": "v1", "assets": [{"name": name, "browser_download_url": f"{stub.url}/file"}]}
         stub.answers[f"{start}?page=1&limit=50"] = (200, json.dumps([release]).encode())
         url = remotes.parse_address(f"{stub.url}/octo/ship.git", "CloneAddr")
-        source = migration_sources.open_source(inside, "gitea", url, token="", credentials=remotes.Credentials())
+        source = migration_sources.open_source(
+            allow_local_addresses, "gitea", url, token="", credentials=remotes.Credentials()
+        )
         with pytest.raises(RemoteFailed, match="name cannot be used"):
-            migration_imports.import_parts(inside, copy, ada, source, ImportParts(releases=True))
+            migration_imports.import_parts(allow_local_addresses, copy, ada, source, ImportParts(releases=True))

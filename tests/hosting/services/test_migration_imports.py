@@ -95,7 +95,7 @@ def test_issues_and_releases_of_another_service_are_the_same_afterwards(
 
 
 @pytest.fixture
-def inside(app: App) -> App:
+def allow_local_addresses(app: App) -> App:
     """Let APIs on this machine be read."""
     return replace(app, settings=msgspec.structs.replace(app.settings, migration_allowed_hosts="127.0.0.1/32"))
 
@@ -206,18 +206,18 @@ def rows_of(app: App, table: Table, *names: str) -> list[tuple[Any, ...]]:
         return [tuple(row) for row in connection.execute(select(*(table.c[name] for name in names)))]
 
 
-def test_responses_of_github_are_parsed(inside: App) -> None:
+def test_responses_of_github_are_parsed(allow_local_addresses: App) -> None:
     """A pull request becomes a closed issue; what belongs to other repositories is left out."""
     with http_stub(answers(GITHUB)) as stub:
-        repository = imported(inside, stub)
+        repository = imported(allow_local_addresses, stub)
     assert {request.authorization for request in stub.seen} == {"token t0ken"}
     assert (repository.last_issue, repository.open_issues, repository.release_count) == (4, 1, 0)
-    assert rows_of(inside, tables.labels, "name", "color", "description") == [("bug", "d73a4a", "")]
-    assert rows_of(inside, tables.milestones, "title", "is_closed", "closed_at") == [
+    assert rows_of(allow_local_addresses, tables.labels, "name", "color", "description") == [("bug", "d73a4a", "")]
+    assert rows_of(allow_local_addresses, tables.milestones, "title", "is_closed", "closed_at") == [
         ("Spring", True, 1_578_009_600)
     ]
     results = rows_of(
-        inside,
+        allow_local_addresses,
         tables.issues,
         "number",
         "title",
@@ -231,22 +231,26 @@ def test_responses_of_github_are_parsed(inside: App) -> None:
         (2, "Leak", "", "octocat", False, True, 1),
         (4, "Fix", "ab", "", True, False, 0),
     ]
-    assert rows_of(inside, tables.comments, "body", "original_author") == [("Me too", "hubot")]
-    assert len(rows_of(inside, tables.issue_labels, "issue_id")) == 1
-    assert len(rows_of(inside, tables.issue_dependencies, "issue_id")) == 1
+    assert rows_of(allow_local_addresses, tables.comments, "body", "original_author") == [("Me too", "hubot")]
+    assert len(rows_of(allow_local_addresses, tables.issue_labels, "issue_id")) == 1
+    assert len(rows_of(allow_local_addresses, tables.issue_dependencies, "issue_id")) == 1
     # Its tag is not there.
-    assert rows_of(inside, tables.releases, "tag_name", "is_draft", "is_prerelease") == [("v1", True, True)]
+    assert rows_of(allow_local_addresses, tables.releases, "tag_name", "is_draft", "is_prerelease") == [
+        ("v1", True, True)
+    ]
 
 
 @pytest.mark.parametrize(
     "damaged",
     [(200, b"{}"), (200, b"<html>"), (200, b'[{"name": 5}]'), (403, b"[]"), (500, b"[]"), (200, b'["\xff"]')],
 )
-def test_a_response_that_is_not_a_list_ends_the_import(inside: App, damaged: tuple[int, bytes]) -> None:
+def test_a_response_that_is_not_a_list_ends_the_import(
+    allow_local_addresses: App, damaged: tuple[int, bytes]
+) -> None:
     """In words that do not repeat it."""
     given = {**answers(GITHUB), "/api/v3/repos/octo/ship/labels?page=1&per_page=100": damaged}
     with http_stub(given) as stub, pytest.raises(RemoteFailed, match="the API of the other service"):
-        imported(inside, stub)
+        imported(allow_local_addresses, stub)
 
 
 def test_an_api_at_an_address_that_is_not_allowed_is_not_read(app: App) -> None:

@@ -26,7 +26,7 @@ on_sqlite = pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 
 
 @pytest.fixture
-def inside(app: App) -> App:
+def allow_local_addresses(app: App) -> App:
     """Let services on this machine be read."""
     settings = msgspec.structs.replace(app.settings, migration_allowed_hosts="127.0.0.1/32")
     return replace(app, settings=settings)
@@ -70,42 +70,46 @@ def test_an_address_without_a_repository_is_refused(app: App) -> None:
 
 
 @on_sqlite
-def test_lists_are_read_page_by_page(inside: App, stub: HttpStub) -> None:
+def test_lists_are_read_page_by_page(allow_local_addresses: App, stub: HttpStub) -> None:
     """Until one is empty, which may be null; with the token, or else the credentials of the address."""
     path = "/api/v1/repos/ada/ship/labels"
     stub.answers[f"{path}?page=1&limit=50"] = (200, b'[{"name": "bug", "color": "f00"}, {"name": "idea"}]')
     stub.answers[f"{path}?page=2&limit=50"] = (200, b'[{"name": "late", "other": 1}]')
     stub.answers[f"{path}?page=3&limit=50"] = (200, b"null")
-    pages = [[label.name for label in page] for page in source(inside, f"{stub.url}/ada/ship").labels()]
+    pages = [
+        [label.name for label in page] for page in source(allow_local_addresses, f"{stub.url}/ada/ship").labels()
+    ]
     assert pages == [["bug", "idea"], ["late"]]
-    list(source(inside, f"{stub.url}/ada/ship", token="").labels())
+    list(source(allow_local_addresses, f"{stub.url}/ada/ship", token="").labels())
     assert {request.authorization for request in stub.seen} == {"token t", "Basic YWRhOnB3"}
 
 
 @on_sqlite
 @pytest.mark.parametrize("answer", [b"{}", b"[1]", b'[{"color": "f00"}]', b"<html>", b"\xff"])
-def test_a_response_of_another_shape_is_an_error(inside: App, stub: HttpStub, answer: bytes) -> None:
+def test_a_response_of_another_shape_is_an_error(
+    allow_local_addresses: App, stub: HttpStub, answer: bytes
+) -> None:
     """Nothing of it is part of the message."""
     stub.answers["/api/v1/repos/ada/ship/labels"] = (200, answer)
     with pytest.raises(RemoteFailed, match="something else than expected"):
-        list(source(inside, f"{stub.url}/ada/ship").labels())
+        list(source(allow_local_addresses, f"{stub.url}/ada/ship").labels())
 
 
 @on_sqlite
-def test_pull_requests_are_left_out_unless_asked_for(inside: App, stub: HttpStub) -> None:
+def test_pull_requests_are_left_out_unless_asked_for(allow_local_addresses: App, stub: HttpStub) -> None:
     """GitHub lists them among the issues, whatever it is asked for."""
     path = "/api/v3/repos/ada/ship/issues"
     listed = [{"number": 1, "title": "i"}, {"number": 2, "title": "p", "pull_request": {}}]
     query = "state=all&sort=created&direction=asc&page={}&per_page=100"
     stub.answers[f"{path}?{query.format(1)}"] = (200, json.dumps(listed).encode())
     stub.answers[f"{path}?{query.format(2)}"] = (200, b"[]")
-    api_source = source(inside, f"{stub.url}/ada/ship", "github")
+    api_source = source(allow_local_addresses, f"{stub.url}/ada/ship", "github")
     assert [[item.number for item in page] for page in api_source.issues(with_pulls=False)] == [[1]]
     assert [[item.number for item in page] for page in api_source.issues(with_pulls=True)] == [[1, 2]]
 
 
 @on_sqlite
-def test_only_blockers_of_the_same_repository_are_listed(inside: App, stub: HttpStub) -> None:
+def test_only_blockers_of_the_same_repository_are_listed(allow_local_addresses: App, stub: HttpStub) -> None:
     """Their numbers mean nothing elsewhere."""
     path = "/api/v1/repos/ada/ship/issues/7/dependencies"
     listed = [
@@ -116,7 +120,7 @@ def test_only_blockers_of_the_same_repository_are_listed(inside: App, stub: Http
     ]
     stub.answers[f"{path}?page=1&limit=50"] = (200, json.dumps(listed).encode())
     stub.answers[f"{path}?page=2&limit=50"] = (200, b"[]")
-    assert list(source(inside, f"{stub.url}/ada/ship").blockers(7)) == [[1, 3]]
+    assert list(source(allow_local_addresses, f"{stub.url}/ada/ship").blockers(7)) == [[1, 3]]
 
 
 def test_a_comment_knows_its_issue_by_the_end_of_an_address() -> None:

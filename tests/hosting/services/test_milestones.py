@@ -22,7 +22,7 @@ def scenario(app: App) -> Scenario:
 
 def test_a_milestone_is_created_edited_and_closed(scenario: Scenario) -> None:
     """What an edit does not name stays, and a due date can be removed."""
-    writer = scenario.seen_by(scenario.writer)
+    writer = scenario.caller(scenario.writer)
     milestone = milestones.create(*writer, SEASON)
     closed = milestones.edit(*writer, milestone, MilestoneEdit(is_closed=True))
     assert (closed.title, closed.is_closed, closed.due_at) == ("Season", True, milestone.due_at)
@@ -32,8 +32,8 @@ def test_a_milestone_is_created_edited_and_closed(scenario: Scenario) -> None:
 
 def test_only_those_who_may_write_issues_change_milestones(scenario: Scenario) -> None:
     """Whoever calls the service: there is no guard before it."""
-    milestone = milestones.create(*scenario.seen_by(scenario.writer), SEASON)
-    reader, nobody = scenario.seen_by(scenario.reader), scenario.seen_by(None)
+    milestone = milestones.create(*scenario.caller(scenario.writer), SEASON)
+    reader, nobody = scenario.caller(scenario.reader), scenario.caller(None)
     calls: list[Callable[[Caller], object]] = [
         lambda who: milestones.create(*who, SEASON),
         lambda who: milestones.edit(*who, milestone, MilestoneEdit(title="x")),
@@ -45,12 +45,12 @@ def test_only_those_who_may_write_issues_change_milestones(scenario: Scenario) -
         with pytest.raises(LoginRequired):
             call(nobody)
     with pytest.raises(RepositoryArchived):
-        milestones.create(*scenario.seen_by(scenario.owner, scenario.archived()), SEASON)
+        milestones.create(*scenario.caller(scenario.owner, scenario.archived()), SEASON)
 
 
 def test_a_title_and_a_due_date_are_validated(scenario: Scenario) -> None:
     """The error names the field."""
-    writer = scenario.seen_by(scenario.writer)
+    writer = scenario.caller(scenario.writer)
     for new, violation in (
         (NewMilestone(title=" "), ("Title", Violation.REQUIRED)),
         (NewMilestone(title="x" * 256), ("Title", Violation.TOO_LONG)),
@@ -59,6 +59,6 @@ def test_a_title_and_a_due_date_are_validated(scenario: Scenario) -> None:
             ("DueOn", Violation.DATE_OUT_OF_RANGE),
         ),
     ):
-        with pytest.raises(InvalidField) as refused:
+        with pytest.raises(InvalidField) as excinfo:
             milestones.create(*writer, new)
-        assert (refused.value.field, refused.value.violation) == violation
+        assert (excinfo.value.field, excinfo.value.violation) == violation

@@ -21,7 +21,7 @@ def scenario(app: App) -> Scenario:
 @pytest.fixture
 def leak(scenario: Scenario) -> Issue:
     """Open an issue that mentions the writer."""
-    return issues.create(*scenario.seen_by(scenario.owner), IssueDraft(title="Leak", body="@bob, a leak"))
+    return issues.create(*scenario.caller(scenario.owner), IssueDraft(title="Leak", body="@bob, a leak"))
 
 
 def test_unread_threads_are_counted_until_the_issue_is_opened(scenario: Scenario, leak: Issue) -> None:
@@ -72,7 +72,7 @@ def test_a_visitor_has_no_threads(scenario: Scenario) -> None:
 def test_a_transfer_waits_and_its_thread_is_read_with_it(scenario: Scenario) -> None:
     """By who sees the transfers that wait for them."""
     app, bob = scenario.app, Actor(scenario.writer)
-    transfers.start(*scenario.seen_by(scenario.owner), "bob")
+    transfers.start(*scenario.caller(scenario.owner), "bob")
     assert [waiting_transfer.name for waiting_transfer in transfers.list_waiting(app, bob)] == ["ship"]
     assert transfers.list_waiting(app, Actor(scenario.reader)) == []
     assert notifications.count_unread(app, bob) == 1

@@ -44,12 +44,12 @@ def test_who_may_not_create_organizations_is_refused(app: App, ada: Account) -> 
     wanted = NewOrganization(name="guild")
     with pytest.raises(LoginRequired):
         organizations.create(app, ANONYMOUS, ada, wanted)
-    with pytest.raises(Forbidden) as error:
+    with pytest.raises(Forbidden) as excinfo:
         organizations.create(app, Actor(closed), closed, wanted)
-    assert error.value.permission == Permission.CREATE_ORGANIZATIONS
-    with pytest.raises(Forbidden) as error:
+    assert excinfo.value.permission == Permission.CREATE_ORGANIZATIONS
+    with pytest.raises(Forbidden) as excinfo:
         organizations.create(app, Actor(closed), ada, wanted)
-    assert error.value.permission == Permission.SITE_ADMIN
+    assert excinfo.value.permission == Permission.SITE_ADMIN
     admin = Actor(accounts.find_user(app.database, "admin"))
     assert organizations.create(app, admin, ada, wanted).name == "guild"
     assert [item.name for item in organizations.list_of_user(app, admin, ada, skip=0, limit=9)[0]] == ["guild"]
@@ -66,9 +66,9 @@ def test_only_owners_change_an_organization(app: App, ada: Account, guild: Accou
     for call in refused:
         with pytest.raises(LoginRequired):
             call(ANONYMOUS)
-        with pytest.raises(Forbidden) as error:
+        with pytest.raises(Forbidden) as excinfo:
             call(Actor(ada))
-        assert error.value.permission == Permission.ORGANIZATION_OWNER
+        assert excinfo.value.permission == Permission.ORGANIZATION_OWNER
     assert accounts.find_account(app.database, "guild") == guild
 
 

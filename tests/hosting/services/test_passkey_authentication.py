@@ -31,7 +31,7 @@ def ada(app: App) -> Account:
     return accounts.create_user(app.database, "ada", Secret("correct horse"))
 
 
-def ask(
+def request_options(
     app: App,
     purpose: ChallengePurpose = ChallengePurpose.LOGIN,
     user: Account | None = None,
@@ -57,11 +57,11 @@ def verify(
 def test_a_passkey_identifies_its_user(app: App, ada: Account) -> None:
     """A response is accepted once."""
     key, _ = add_passkey(app, ada)
-    response = key.get(ask(app))
+    response = key.get(request_options(app))
     assert verify(app, response) == ada
     with pytest.raises(ChallengeExpired):
         verify(app, response)
-    assert verify(app, key.get(ask(app))) == ada
+    assert verify(app, key.get(request_options(app))) == ada
 
 
 @pytest.mark.parametrize("purpose", [ChallengePurpose.SECOND_FACTOR, ChallengePurpose.CONFIRMATION])
@@ -69,19 +69,19 @@ def test_a_user_is_offered_their_own_passkeys(app: App, ada: Account, purpose: C
     """Presence suffices; a passkey of another user is refused, and so is a user without any."""
     eve = accounts.create_user(app.database, "eve", Secret("correct horse"))
     with pytest.raises(PasskeyRefused):
-        ask(app, purpose, ada)
+        request_options(app, purpose, ada)
     key, _ = add_passkey(app, ada)
     foreign, _ = add_passkey(app, eve)
-    options = ask(app, purpose, ada)
+    options = request_options(app, purpose, ada)
     assert [credential["id"] for credential in json.loads(options)["allowCredentials"]] == [
         encoded(key.credential_id)
     ]
     with pytest.raises(PasskeyRefused):
         verify(app, foreign.get(options), purpose, ada)
     key.verifies_user = False
-    assert verify(app, key.get(ask(app, purpose, ada)), purpose, ada) == ada
+    assert verify(app, key.get(request_options(app, purpose, ada)), purpose, ada) == ada
     with pytest.raises(PasskeyRefused):
-        verify(app, key.get(ask(app)))
+        verify(app, key.get(request_options(app)))
 
 
 def test_a_challenge_is_for_one_purpose_one_user_and_a_short_time(app: App, ada: Account) -> None:
@@ -90,17 +90,17 @@ def test_a_challenge_is_for_one_purpose_one_user_and_a_short_time(app: App, ada:
     key, _ = add_passkey(app, ada)
     add_passkey(app, eve)
     for options, purpose, user in (
-        (ask(app), ChallengePurpose.SECOND_FACTOR, ada),
-        (ask(app, ChallengePurpose.SECOND_FACTOR, ada), ChallengePurpose.LOGIN, None),
-        (ask(app, ChallengePurpose.SECOND_FACTOR, ada), ChallengePurpose.CONFIRMATION, ada),
-        (ask(app, ChallengePurpose.SECOND_FACTOR, eve), ChallengePurpose.SECOND_FACTOR, ada),
+        (request_options(app), ChallengePurpose.SECOND_FACTOR, ada),
+        (request_options(app, ChallengePurpose.SECOND_FACTOR, ada), ChallengePurpose.LOGIN, None),
+        (request_options(app, ChallengePurpose.SECOND_FACTOR, ada), ChallengePurpose.CONFIRMATION, ada),
+        (request_options(app, ChallengePurpose.SECOND_FACTOR, eve), ChallengePurpose.SECOND_FACTOR, ada),
     ):
         with pytest.raises(ChallengeExpired):
             verify(app, key.get(options), purpose, user)
-    late = key.get(ask(app, now=1000))
+    late = key.get(request_options(app, now=1000))
     with pytest.raises(ChallengeExpired):
         verify(app, late, now=1000 + LIFETIME)
-    in_time = key.get(ask(app, now=1000))
+    in_time = key.get(request_options(app, now=1000))
     assert verify(app, in_time, now=999 + LIFETIME) == ada
 
 
@@ -108,24 +108,24 @@ def test_a_response_that_is_not_of_the_passkey_is_refused(app: App, ada: Account
     """Its challenge is consumed; another user handle, or none where it is all there is, is refused too."""
     key, _ = add_passkey(app, ada)
     stranger = SoftwareAuthenticator(credential_id=key.credential_id, user_handle=key.user_handle)
-    response = stranger.get(ask(app))
+    response = stranger.get(request_options(app))
     with pytest.raises(PasskeyRefused):
         verify(app, response)
     with pytest.raises(ChallengeExpired):
         verify(app, response)
     with pytest.raises(PasskeyRefused):
-        verify(app, SoftwareAuthenticator(user_handle=key.user_handle).get(ask(app)))
+        verify(app, SoftwareAuthenticator(user_handle=key.user_handle).get(request_options(app)))
     with pytest.raises(PasskeyRefused):
         verify(app, "{}")
     handle, key.user_handle = key.user_handle, encoded(b"somebody else")
     with pytest.raises(PasskeyRefused):
-        verify(app, key.get(ask(app)))
+        verify(app, key.get(request_options(app)))
     key.user_handle = handle
-    without = json.loads(key.get(ask(app)))
+    without = json.loads(key.get(request_options(app)))
     del without["response"]["userHandle"]
     with pytest.raises(PasskeyRefused):
         verify(app, json.dumps(without))
-    second = json.loads(key.get(ask(app, ChallengePurpose.SECOND_FACTOR, ada)))
+    second = json.loads(key.get(request_options(app, ChallengePurpose.SECOND_FACTOR, ada)))
     del second["response"]["userHandle"]
     assert verify(app, json.dumps(second), ChallengePurpose.SECOND_FACTOR, ada) == ada
 
@@ -133,12 +133,12 @@ def test_a_response_that_is_not_of_the_passkey_is_refused(app: App, ada: Account
 def test_a_counter_that_goes_backwards_is_refused_and_logged(app: App, ada: Account) -> None:
     """Only after the signature was right, so that nobody fills the log; the passkey works again above it."""
     key, _ = add_passkey(app, ada, key=SoftwareAuthenticator(counter=10))
-    assert verify(app, key.get(ask(app))) == ada
+    assert verify(app, key.get(request_options(app))) == ada
     copy = SoftwareAuthenticator(
         counter=5, key=key.key, credential_id=key.credential_id, user_handle=key.user_handle
     )
     with capture_logs() as logged, pytest.raises(PasskeyCounterReversed):
-        verify(app, copy.get(ask(app)))
+        verify(app, copy.get(request_options(app)))
     (event,) = logged
     assert (event["event"], event["log_level"], event["user"]) == (
         "signature counter of a passkey went backwards",
@@ -147,22 +147,22 @@ def test_a_counter_that_goes_backwards_is_refused_and_logged(app: App, ada: Acco
     )
     forged = SoftwareAuthenticator(counter=1, credential_id=key.credential_id, user_handle=key.user_handle)
     with capture_logs() as logged, pytest.raises(PasskeyRefused):
-        verify(app, forged.get(ask(app)))
+        verify(app, forged.get(request_options(app)))
     assert logged == []
-    assert verify(app, key.get(ask(app))) == ada
+    assert verify(app, key.get(request_options(app))) == ada
 
 
 def test_challenges_are_limited_for_each_address(app: App, ada: Account) -> None:
     """Those that were answered do not count; other addresses and later times are free."""
     key, _ = add_passkey(app, ada)
     limit = app.settings.login_failures * 10
-    assert verify(app, key.get(ask(app))) == ada
+    assert verify(app, key.get(request_options(app))) == ada
     for _ in range(limit):
-        ask(app)
-    with pytest.raises(TooManyChallenges) as caught:
-        ask(app)
-    assert 0 < caught.value.seconds <= app.settings.login_failure_minutes * 60
-    ask(app, address="192.0.2.8")
+        request_options(app)
+    with pytest.raises(TooManyChallenges) as excinfo:
+        request_options(app)
+    assert 0 < excinfo.value.seconds <= app.settings.login_failure_minutes * 60
+    request_options(app, address="192.0.2.8")
     with app.database.read() as connection:
         stored = connection.exec_driver_sql("SELECT count(*) FROM passkey_challenges").scalar_one()
     assert stored <= limit + 3

@@ -45,7 +45,7 @@ def proof(app: App, user: Account, key: SoftwareAuthenticator) -> PasskeyProof:
     return PasskeyProof(PARTY, key.get(passkeys.confirmation_options(app, Actor(user), PARTY, "")))
 
 
-def names(app: App, user: Account) -> list[str]:
+def passkey_names(app: App, user: Account) -> list[str]:
     """Return the names of a user's passkeys."""
     return [passkey.name for passkey in passkeys.list_passkeys(app, Actor(user))]
 
@@ -54,7 +54,7 @@ def test_the_first_passkey_enables_two_factor_authentication(app: App, ada: Acco
     """With recovery codes, which stay when more are added, and which log in as those of the app do."""
     key, codes = add_passkey(app, ada, "  My \0 phone ")
     assert len(codes) == 10
-    assert names(app, ada) == ["My phone"]
+    assert passkey_names(app, ada) == ["My phone"]
     status = two_factor.status_of(app, ada)
     assert (status.is_enabled, status.codes_left, status.has_app, status.passkeys) == (True, 10, False, 1)
     asked = json.loads(passkeys.creation_options(app, Actor(ada, by_password=True), PARTY, ""))
@@ -138,7 +138,7 @@ def test_a_passkey_is_renamed_and_removed_by_its_user(app: App, ada: Account) ->
             passkeys.rename(app, Actor(user), number, "Mine")
     with pytest.raises(InvalidField):
         passkeys.rename(app, Actor(ada), first.id, "")
-    assert names(app, ada) == ["Tablet", "Key"]
+    assert passkey_names(app, ada) == ["Tablet", "Key"]
     actor = Actor(ada, by_password=True)
     with pytest.raises(NoSuchPasskey):
         passkeys.remove(app, Actor(eve, by_password=True), first.id, proof(app, eve, foreign))
@@ -183,5 +183,5 @@ def test_users_change_their_passkeys_in_person_and_with_their_password(app: App,
     with pytest.raises(PasswordRequired):
         passkeys.remove(app, Actor(ada), passkey.id, proof(app, ada, key))
     two_factor.remove_for(app, OPERATOR, ada)
-    assert names(app, ada) == []
+    assert passkey_names(app, ada) == []
     assert not two_factor.is_enabled(app, ada)

@@ -23,9 +23,9 @@ def scenario(app: App) -> Scenario:
     return created_scenario
 
 
-def opened(scenario: Scenario, head: str = "fix", base: str = "main") -> Issue:
+def open_pull(scenario: Scenario, head: str = "fix", base: str = "main") -> Issue:
     """Open a pull request."""
-    return pulls.create(*scenario.seen_by(scenario.reader), FIX, head=head, base=base)
+    return pulls.create(*scenario.caller(scenario.reader), FIX, head=head, base=base)
 
 
 def current(scenario: Scenario, issue: Issue) -> Issue:
@@ -45,17 +45,17 @@ def entries(scenario: Scenario, issue: Issue) -> list[comments.Comment]:
 
 def test_the_ref_is_made_with_the_pull_request_and_goes_with_it(scenario: Scenario) -> None:
     """It is at the head, in the log of the repository."""
-    issue = opened(scenario)
+    issue = open_pull(scenario)
     assert head_of(scenario, issue) == issue.head_sha
-    branches.delete(*scenario.seen_by(scenario.writer), "fix")
+    branches.delete(*scenario.caller(scenario.writer), "fix")
     assert head_of(scenario, issue) == issue.head_sha
 
 
 def test_a_deleted_head_or_base_closes_the_pull_request(scenario: Scenario) -> None:
     """On behalf of who deleted the branch."""
-    single_issue, two = opened(scenario), opened(scenario, "main", "other")
+    single_issue, two = open_pull(scenario), open_pull(scenario, "main", "other")
     for branch in ("fix", "other"):
-        branches.delete(*scenario.seen_by(scenario.writer), branch)
+        branches.delete(*scenario.caller(scenario.writer), branch)
     assert [current(scenario, issue).is_closed for issue in (single_issue, two)] == [True, True]
     assert [entry.kind for entry in entries(scenario, single_issue)] == ["close"]
     assert entries(scenario, single_issue)[0].author_id == scenario.writer.id
@@ -63,8 +63,8 @@ def test_a_deleted_head_or_base_closes_the_pull_request(scenario: Scenario) -> N
 
 def test_a_merged_pull_request_is_not_opened_again(scenario: Scenario) -> None:
     """It stays closed."""
-    issue = opened(scenario)
-    writer = scenario.seen_by(scenario.writer)
+    issue = open_pull(scenario)
+    writer = scenario.caller(scenario.writer)
     closed = pulls.edit(*writer, issue, IssueEdit(state="closed"))
     with scenario.app.database.write() as connection:
         set_merged(connection, closed, scenario.writer, sha="3" * 40, style="merge", now=1)
@@ -78,8 +78,8 @@ def test_a_merged_pull_request_is_not_opened_again(scenario: Scenario) -> None:
 
 def test_a_renamed_branch_takes_its_pull_requests_along(scenario: Scenario) -> None:
     """Both as head and as base."""
-    single_issue, two = opened(scenario), opened(scenario, "main", "other")
-    writer = scenario.seen_by(scenario.writer)
+    single_issue, two = open_pull(scenario), open_pull(scenario, "main", "other")
+    writer = scenario.caller(scenario.writer)
     branches.rename(*writer, "fix", "repair")
     branches.rename(*writer, "other", "stable")
     now = [current(scenario, issue) for issue in (single_issue, two)]

@@ -31,7 +31,7 @@ def scenario(app: App) -> Scenario:
 
 def test_readers_open_pull_requests_and_writers_change_their_base(scenario: Scenario) -> None:
     """The new base must exist."""
-    reader, writer = scenario.seen_by(scenario.reader), scenario.seen_by(scenario.writer)
+    reader, writer = scenario.caller(scenario.reader), scenario.caller(scenario.writer)
     created_issue = pulls.create(*reader, FIX, head="ada:fix", base="main")
     assert (created_issue.is_pull, created_issue.head_branch, created_issue.base_branch) == (True, "fix", "main")
     assert find_pull(scenario.app.database, created_issue).mergeability == CLEAN
@@ -48,17 +48,17 @@ def test_readers_open_pull_requests_and_writers_change_their_base(scenario: Scen
 def test_opening_a_pull_request_requires_read_access(scenario: Scenario) -> None:
     """Nor in an archived repository."""
     with pytest.raises(LoginRequired):
-        pulls.create(*scenario.seen_by(None), FIX, head="fix", base="main")
-    app, actor, _ = scenario.seen_by(scenario.reader)
+        pulls.create(*scenario.caller(None), FIX, head="fix", base="main")
+    app, actor, _ = scenario.caller(scenario.reader)
     with pytest.raises(Forbidden):
-        pulls.create(app, actor, scenario.seen_by(None)[2], FIX, head="fix", base="main")
+        pulls.create(app, actor, scenario.caller(None)[2], FIX, head="fix", base="main")
     with pytest.raises(RepositoryArchived):
-        pulls.create(*scenario.seen_by(scenario.owner, scenario.archived()), FIX, head="fix", base="main")
+        pulls.create(*scenario.caller(scenario.owner, scenario.archived()), FIX, head="fix", base="main")
 
 
 def test_the_branches_are_validated(scenario: Scenario) -> None:
     """Two branches of the same repository."""
-    reader = scenario.seen_by(scenario.reader)
+    reader = scenario.caller(scenario.reader)
     for head, error in (
         ("", InvalidField),
         ("ada:", InvalidField),

@@ -18,37 +18,39 @@ NOBODY = Credentials()
 
 
 @pytest.fixture
-def inside(app: App) -> App:
+def allow_local_addresses(app: App) -> App:
     """Let repositories be fetched from this machine."""
     return replace(app, settings=msgspec.structs.replace(app.settings, migration_allowed_hosts="127.0.0.1/32"))
 
 
-def test_redirects_are_followed_before_git_is_started(inside: App) -> None:
+def test_redirects_are_followed_before_git_is_started(allow_local_addresses: App) -> None:
     """The address at the end is the one git gets; credentials stay with the first server."""
     with http_stub({"/b.git/info/refs": (200, b"")}) as other, http_stub({}) as stub:
         stub.redirects["/a/info/refs"] = f"{other.url}/b.git/info/refs?service=git-upload-pack"
         url = remotes.parse_address(f"{stub.url}/a/", "CloneAddr")
-        found = remotes.open_remote(inside, url, Credentials("ada", "secret"))
+        found = remotes.open_remote(allow_local_addresses, url, Credentials("ada", "secret"))
     assert (found.url, found.addresses, found.authorization) == (f"{other.url}/b.git", ("127.0.0.1",), "")
     assert [request.authorization for request in other.seen] == [""]
     assert stub.seen[0].authorization == Credentials("ada", "secret").authorization
 
 
-def test_a_redirect_to_an_address_that_is_not_allowed_is_refused(inside: App) -> None:
+def test_a_redirect_to_an_address_that_is_not_allowed_is_refused(allow_local_addresses: App) -> None:
     """As the first address would be."""
     for target in ("http://169.254.169.254/a/info/refs", "http://[::1]:1/a/info/refs", "file:///etc/passwd"):
         with http_stub({}) as stub:
             stub.redirects["/a/info/refs"] = target
             with pytest.raises(RemoteFailed):
-                remotes.open_remote(inside, remotes.parse_address(f"{stub.url}/a", "CloneAddr"), NOBODY)
+                remotes.open_remote(
+                    allow_local_addresses, remotes.parse_address(f"{stub.url}/a", "CloneAddr"), NOBODY
+                )
 
 
-def test_the_number_of_redirects_is_limited(inside: App) -> None:
+def test_the_number_of_redirects_is_limited(allow_local_addresses: App) -> None:
     """A server cannot keep us busy."""
     with http_stub({}) as stub:
         stub.redirects["/a/info/refs"] = f"{stub.url}/a/info/refs?service=git-upload-pack"
         with pytest.raises(RemoteFailed, match="redirects more than 5 times"):
-            remotes.open_remote(inside, remotes.parse_address(f"{stub.url}/a", "CloneAddr"), NOBODY)
+            remotes.open_remote(allow_local_addresses, remotes.parse_address(f"{stub.url}/a", "CloneAddr"), NOBODY)
     assert len(stub.seen) == 6
 
 
@@ -62,25 +64,27 @@ def test_the_number_of_redirects_is_limited(inside: App) -> None:
         (500, "status 500"),
     ],
 )
-def test_errors_of_the_server_are_reported(inside: App, status: int, reason: str) -> None:
+def test_errors_of_the_server_are_reported(allow_local_addresses: App, status: int, reason: str) -> None:
     """Without what is in the body."""
     with (
         http_stub({"/a/info/refs": (status, b"inner")}) as stub,
-        pytest.raises(RemoteFailed, match=reason) as caught,
+        pytest.raises(RemoteFailed, match=reason) as excinfo,
     ):
-        remotes.open_remote(inside, remotes.parse_address(f"{stub.url}/a", "CloneAddr"), NOBODY)
-    assert "inner" not in str(caught.value)
+        remotes.open_remote(allow_local_addresses, remotes.parse_address(f"{stub.url}/a", "CloneAddr"), NOBODY)
+    assert "inner" not in str(excinfo.value)
 
 
-def test_a_web_page_is_not_a_repository(inside: App) -> None:
+def test_a_web_page_is_not_a_repository(allow_local_addresses: App) -> None:
     """What is not git's smart protocol is refused, since its size could not be told."""
     with http_stub({"/page": (200, b"")}) as stub:
         stub.redirects["/a/info/refs"] = f"{stub.url}/page"
         with pytest.raises(RemoteFailed, match="no git repository"):
-            remotes.open_remote(inside, remotes.parse_address(f"{stub.url}/a", "CloneAddr"), NOBODY)
+            remotes.open_remote(allow_local_addresses, remotes.parse_address(f"{stub.url}/a", "CloneAddr"), NOBODY)
 
 
-def test_only_allowed_addresses_of_a_name_are_given_to_git(inside: App, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_allowed_addresses_of_a_name_are_given_to_git(
+    allow_local_addresses: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A name may resolve to another address a moment later (DNS rebinding)."""
     responses = [["127.0.0.1"], ["10.0.0.7", "127.0.0.1"], ["10.0.0.7"]]
 
@@ -93,10 +97,10 @@ def test_only_allowed_addresses_of_a_name_are_given_to_git(inside: App, monkeypa
     monkeypatch.setattr(remotes, "look_up", resolve)
     with http_stub({"/a/info/refs": (200, b"")}) as stub:
         url = remotes.parse_address(f"http://git.example:{stub.port}/a", "CloneAddr")
-        assert remotes.open_remote(inside, url, NOBODY).addresses == ("127.0.0.1",)
+        assert remotes.open_remote(allow_local_addresses, url, NOBODY).addresses == ("127.0.0.1",)
         responses[:] = [["127.0.0.1"], ["10.0.0.7"]]
         with pytest.raises(RemoteFailed, match=r"10\.0\.0\.7"):
-            remotes.open_remote(inside, url, NOBODY)
+            remotes.open_remote(allow_local_addresses, url, NOBODY)
 
 
 @pytest.mark.parametrize("address", ["ftp://a/b", "a", "", "http://a/b?c", "https://a:99999/b", "javascript:1"])

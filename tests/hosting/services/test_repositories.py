@@ -113,9 +113,9 @@ def test_every_change_requires_permission(app: App, admin: Account, reader: Acto
             change()
     missing = []
     for change in changes(reader):
-        with pytest.raises(Forbidden) as refused:
+        with pytest.raises(Forbidden) as excinfo:
             change()
-        missing.append(refused.value.permission)
+        missing.append(excinfo.value.permission)
     assert missing == [
         Permission.CREATE_REPOSITORIES,
         Permission.ADMIN,
@@ -159,9 +159,9 @@ def test_fields_are_validated(app: App, admin: Account) -> None:
         (lambda: repositories.remove_topic(app, actor, target, "none"), NoSuchTopic, ""),
     ]
     for change, kind, text in cases:
-        with pytest.raises(kind) as refused:
+        with pytest.raises(kind) as excinfo:
             change()
-        assert text in str(refused.value)
+        assert text in str(excinfo.value)
     assert store.repository_by_id(app.database, repository.id) == repository
 
 

@@ -33,7 +33,7 @@ def find_admin(app: App) -> Account:
     return accounts.find_user(app.database, "admin")
 
 
-def names(app: App, actor: Actor, **wanted: Any) -> list[str]:
+def repository_names(app: App, actor: Actor, **wanted: Any) -> list[str]:
     """Return the names of what is found."""
     repository_page = repository_search.search(app, actor, RepositorySearch(**wanted), skip=0, limit=10)
     assert repository_page.total == len(repository_page.items)
@@ -43,9 +43,9 @@ def names(app: App, actor: Actor, **wanted: Any) -> list[str]:
 def test_private_repositories_are_found_by_those_who_may_see_them(app: App, owner: Actor) -> None:
     """Not by anonymous searches, nor by other users."""
     other = Actor(accounts.create_user(app.database, "eve", Secret("a long password")))
-    assert names(app, owner, text="TIDE") == ["tide-keys", "tides"]
+    assert repository_names(app, owner, text="TIDE") == ["tide-keys", "tides"]
     for actor in (ANONYMOUS, other):
-        assert names(app, actor, text="tide") == ["tides"]
+        assert repository_names(app, actor, text="tide") == ["tides"]
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_private_repositories_are_found_by_those_who_may_see_them(app: App, owne
 )
 def test_a_search_has_filters(app: App, owner: Actor, wanted: dict[str, Any], found: list[str]) -> None:
     """By text, visibility, state and kind."""
-    assert names(app, owner, **wanted) == found
+    assert repository_names(app, owner, **wanted) == found
 
 
 def test_repositories_of_an_account_are_its_own_and_those_it_collaborates_on(app: App, owner: Actor) -> None:
@@ -75,10 +75,10 @@ def test_repositories_of_an_account_are_its_own_and_those_it_collaborates_on(app
     repositories.create(app, eve, eve, NewRepository(name="canoes"))
     assert owner.user is not None
     let_in(app.database, boats, owner.user, WRITE)
-    assert names(app, owner, owner_id=owner.user.id) == ["boats", "tide-keys", "tides"]
-    assert names(app, owner, owner_id=owner.user.id, only_owned=True) == ["tide-keys", "tides"]
-    assert names(app, owner, owner_id=eve.id) == ["boats", "canoes"]
-    assert names(app, owner, owner_id=bob.id) == []
+    assert repository_names(app, owner, owner_id=owner.user.id) == ["boats", "tide-keys", "tides"]
+    assert repository_names(app, owner, owner_id=owner.user.id, only_owned=True) == ["tide-keys", "tides"]
+    assert repository_names(app, owner, owner_id=eve.id) == ["boats", "canoes"]
+    assert repository_names(app, owner, owner_id=bob.id) == []
 
 
 @pytest.mark.parametrize(
@@ -99,9 +99,9 @@ def test_templates_archives_mirrors_and_forks_are_filtered(
         values = {**columns, "fork_of": other.id} if "fork_of" in columns else columns
         statement = update(tables.repositories).where(tables.repositories.c.name == "tides")
         connection.execute(statement.values(**values))
-    assert names(app, owner, **filters) == ["tides"]
+    assert repository_names(app, owner, **filters) == ["tides"]
     others: dict[str, Any] = {"mode": "source"} if "mode" in filters else dict.fromkeys(filters, False)
-    assert names(app, owner, **others) == ["origin", "tide-keys"]
+    assert repository_names(app, owner, **others) == ["origin", "tide-keys"]
 
 
 def test_topics_are_matched_as_a_whole(app: App, owner: Actor) -> None:

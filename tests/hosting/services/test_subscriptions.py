@@ -15,8 +15,8 @@ def scenario(app: App) -> Scenario:
 
 def test_a_star_and_a_watch_are_the_choice_of_the_user(scenario: Scenario) -> None:
     """A visitor has made none."""
-    eve = scenario.seen_by(scenario.reader)
-    assert subscriptions.chosen(*scenario.seen_by(None)) == frozenset()
+    eve = scenario.caller(scenario.reader)
+    assert subscriptions.chosen(*scenario.caller(None)) == frozenset()
     before = subscriptions.chosen(*eve)
     subscriptions.add(*eve, "star")
     assert subscriptions.chosen(*eve) - before == {"star"}

@@ -79,9 +79,9 @@ def test_only_owners_of_the_organization_change_a_team(guild: Guild) -> None:
     for call in refused:
         with pytest.raises(LoginRequired):
             call(ANONYMOUS)
-        with pytest.raises(Forbidden) as error:
+        with pytest.raises(Forbidden) as excinfo:
             call(guild.ben)
-        assert error.value.permission == Permission.ORGANIZATION_OWNER
+        assert excinfo.value.permission == Permission.ORGANIZATION_OWNER
     assert guild.crew(guild.ada).team == crew.team
 
 
@@ -98,9 +98,9 @@ def test_a_team_is_found_by_members_of_its_organization(guild: Guild) -> None:
     stranger = OrganizationAccess(guild.account, Mode.READ)
     with pytest.raises(Forbidden):
         teams.list_teams(app, guild.eve, stranger, skip=0, limit=9)
-    with pytest.raises(Forbidden) as error:
+    with pytest.raises(Forbidden) as excinfo:
         teams.list_members(app, guild.ben, teams.find(app, guild.ben, owners.id), skip=0, limit=9)
-    assert error.value.permission == Permission.TEAM_MEMBER
+    assert excinfo.value.permission == Permission.TEAM_MEMBER
     listed, _ = teams.list_members(app, guild.ben, guild.crew(guild.ben), skip=0, limit=9)
     assert [person.name for person in listed] == ["ben"]
     (((own, account),), _) = teams.list_own(app, guild.ben, skip=0, limit=9)
@@ -157,9 +157,9 @@ def test_owners_choose_the_repositories_of_a_team(guild: Guild) -> None:
     for change in (teams.add_repository, teams.remove_repository):
         with pytest.raises(LoginRequired):
             change(app, ANONYMOUS, crew, ship)
-        with pytest.raises(Forbidden) as error:
+        with pytest.raises(Forbidden) as excinfo:
             change(app, guild.ben, crew, teams.find_repository(app, guild.ben, crew, "ship"))
-        assert error.value.permission == Permission.TEAM_REPOSITORIES
+        assert excinfo.value.permission == Permission.TEAM_REPOSITORIES
     with pytest.raises(NoSuchRepository):
         teams.add_repository(app, guild.ada, guild.crew(guild.ada), repositories.show(app, guild.ada, diary.id))
     teams.remove_repository(app, guild.ada, guild.crew(guild.ada), ship)

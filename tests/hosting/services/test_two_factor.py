@@ -132,16 +132,16 @@ def test_guesses_are_limited_for_each_user(app: App, ada: Account) -> None:
     two_factor.check(app, ada, codes[0], now=NOW)
 
     def guess(_: int) -> type[Exception]:
-        with pytest.raises((WrongCode, TooManyCodes)) as caught:
+        with pytest.raises((WrongCode, TooManyCodes)) as excinfo:
             two_factor.check(app, ada, Secret("wrong"), now=NOW)
-        return caught.type
+        return excinfo.type
 
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(guess, range(limit * 2))).count(WrongCode) == limit
-    with pytest.raises(TooManyCodes) as caught:
+    with pytest.raises(TooManyCodes) as excinfo:
         two_factor.check(app, ada, code(secret), now=NOW)
-    assert 0 < caught.value.seconds <= app.settings.login_failure_minutes * 60
-    assert "codes" in str(caught.value)
+    assert 0 < excinfo.value.seconds <= app.settings.login_failure_minutes * 60
+    assert "codes" in str(excinfo.value)
     assert two_factor.status_of(app, ada).codes_left == 9
     two_factor.check(app, eve, others[0], now=NOW)
     later = NOW + app.settings.login_failure_minutes * 60

@@ -57,17 +57,17 @@ def test_only_site_administrators_change_accounts(app: App, ada: Account) -> Non
     for call in refused:
         with pytest.raises(LoginRequired):
             call(ANONYMOUS)
-        with pytest.raises(Forbidden) as error:
+        with pytest.raises(Forbidden) as excinfo:
             call(Actor(ada))
-        assert error.value.permission == Permission.SITE_ADMIN
+        assert excinfo.value.permission == Permission.SITE_ADMIN
     assert accounts.find_user(app.database, "ada") == ada
 
 
 def test_a_name_and_an_address_are_taken_once(app: App, admin: Actor, ada: Account) -> None:
     """In whatever case they are written."""
-    with pytest.raises(NameTaken) as error:
+    with pytest.raises(NameTaken) as excinfo:
         users.create(app, admin, NewUser(name="ADA", email="other@example.org", password=PASSWORD))
-    assert error.value.name == "ADA"
+    assert excinfo.value.name == "ADA"
     with pytest.raises(EmailTaken):
         users.create(app, admin, NewUser(name="ben", email="ADA@example.org", password=PASSWORD))
     with pytest.raises(NameTaken):

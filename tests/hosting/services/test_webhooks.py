@@ -88,9 +88,9 @@ def test_changing_webhooks_requires_permission(app: App, ada: Account) -> None:
             lambda owner=owner: webhooks.resume(app, ben, owner, 1),
             lambda owner=owner: webhooks.send_test(app, ben, owner, 1),
         ):
-            with pytest.raises(Forbidden) as error:
+            with pytest.raises(Forbidden) as excinfo:
                 refused()
-            assert error.value.permission == lacking[name]
+            assert excinfo.value.permission == lacking[name]
 
 
 def test_each_owner_has_webhooks_of_its_own(app: App, ada: Account) -> None:
@@ -136,9 +136,9 @@ def test_an_invalid_option_is_named(
 ) -> None:
     """And nothing is created."""
     options = {"type": "gitea", "url": "https://ci.example/h", "content_type": "json", **changes}
-    with pytest.raises(error) as refused:
+    with pytest.raises(error) as excinfo:
         webhooks.create(app, Actor(ada), WebhookOwner(ada), NewWebhook(**options))  # type: ignore[arg-type]  # invalid on purpose
-    value = refused.value
+    value = excinfo.value
     assert (value.option if isinstance(value, InvalidWebhookOption) else getattr(value, "field", "")) == named
     assert webhooks.list_webhooks(app, Actor(ada), WebhookOwner(ada), skip=0, limit=1) == ([], 0)
 

@@ -57,7 +57,7 @@ def started(settings: Settings, database: Database) -> Settings:
     return settings
 
 
-def elsewhere(settings: Settings, name: str = "other") -> Settings:
+def other_data_folder(settings: Settings, name: str = "other") -> Settings:
     """Name another data folder; a database in a file comes along alone."""
     data = settings.data.with_name(name)
     data.mkdir()
@@ -82,7 +82,7 @@ def test_the_first_start_gives_both_one_identity(settings: Settings) -> None:
 def test_an_empty_folder_is_refused_where_the_database_is_in_use(started: Settings) -> None:
     """Nothing is made there."""
     add_repository(started)
-    other = elsewhere(started)
+    other = other_data_folder(started)
     with pytest.raises(WrongDataFolder, match=r"HOLDFAST_DATA or --data .* admin instance --adopt"):
         start(other)
     assert not (other.data / KEY_FILE).exists()
@@ -93,7 +93,7 @@ def test_an_empty_folder_is_refused_where_the_database_is_in_use(started: Settin
 @pytest.mark.parametrize("settings", ["postgres"], indirect=True)
 def test_two_services_cannot_share_a_database_with_two_folders(started: Settings) -> None:
     """Not even before there is a repository; two that share both can."""
-    other = elsewhere(started)
+    other = other_data_folder(started)
     with pytest.raises(WrongDataFolder, match="is not the one of"):
         start(other)
     start(started)
@@ -370,7 +370,7 @@ def test_a_new_machine_begins_with_an_empty_folder(in_bucket: Settings) -> None:
     """Everything is in the database and the bucket; the folder of another installation is refused all the same."""
     start(in_bucket)
     add_repository(in_bucket)
-    second = elsewhere(in_bucket)
+    second = other_data_folder(in_bucket)
     start(second)
     assert instance.read_file(second.data) == instance.read_file(in_bucket.data)
     with open_database(second) as database:

@@ -80,9 +80,9 @@ def test_an_error_of_a_bucket_is_reported_without_secrets() -> None:
     with serve_bucket() as bucket:
         with pytest.raises(
             StorageUnavailable, match="the bucket bucket returned 403 for multipart uploads"
-        ) as caught:
+        ) as excinfo:
             list(uploads(bucket, "STRANGER").unfinished("lfs/"))
-        assert caught.value.__cause__ is None
+        assert excinfo.value.__cause__ is None
     with pytest.raises(StorageUnavailable, match="the bucket bucket cannot be reached for multipart uploads"):
         list(uploads(bucket).unfinished("lfs/"))
     with serve_bucket() as strange:

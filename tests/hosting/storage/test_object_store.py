@@ -142,9 +142,9 @@ def test_errors_of_a_bucket_name_no_secret(tmp_path: Path) -> None:
         stores = [open_object_store(bucket_settings(tmp_path, bucket, key)) for key in ("STRANGER", ACCESS_KEY)]
         bucket.full = True
         for store in stores:
-            with pytest.raises(StorageUnavailable, match="the bucket bucket cannot be used") as caught:
+            with pytest.raises(StorageUnavailable, match="the bucket bucket cannot be used") as excinfo:
                 store.put("lfs/x", b"hello")
-            assert "hunter2" not in repr(caught.value)
+            assert "hunter2" not in repr(excinfo.value)
         assert not bucket.objects
 
 

@@ -26,13 +26,13 @@ def used(_database: Database, uuids: Sequence[str]) -> set[str]:
     return set(uuids) & USED
 
 
-def there(app: App) -> set[str]:
+def stored_uuids(app: App) -> set[str]:
     """Return the uuids of the objects in the store."""
     return {uuid for uuid, _ in list_by_uuid(app.store, ATTACHMENTS, key_of)}
 
 
 @pytest.fixture
-def full(app: App, monkeypatch: pytest.MonkeyPatch) -> App:
+def stored_objects(app: App, monkeypatch: pytest.MonkeyPatch) -> App:
     """Put some objects into the store, and one with another key; batches are small."""
     monkeypatch.setattr(unused_objects, "BATCH", 2)
     for uuid in ALL:
@@ -46,26 +46,28 @@ def collect(app: App, before: float) -> int:
     return delete_unused(app.database, app.store, ATTACHMENTS, key_of, used, before=before)
 
 
-def test_old_objects_without_a_row_are_deleted(full: App) -> None:
+def test_old_objects_without_a_row_are_deleted(stored_objects: App) -> None:
     """In several batches; an object whose key is not that of its uuid is left alone."""
-    assert there(full) == ALL
-    assert collect(full, NEVER) == 0
-    assert collect(full, ALWAYS) == 3
-    assert there(full) == USED
-    assert full.store.read_bytes(f"{ATTACHMENTS}xx/aa-9") == b"content"
-    assert collect(full, ALWAYS) == 0
+    assert stored_uuids(stored_objects) == ALL
+    assert collect(stored_objects, NEVER) == 0
+    assert collect(stored_objects, ALWAYS) == 3
+    assert stored_uuids(stored_objects) == USED
+    assert stored_objects.store.read_bytes(f"{ATTACHMENTS}xx/aa-9") == b"content"
+    assert collect(stored_objects, ALWAYS) == 0
 
 
-def test_nothing_is_deleted_during_a_backup(full: App) -> None:
+def test_nothing_is_deleted_during_a_backup(stored_objects: App) -> None:
     """It may be about to read them."""
-    with backup_lease(full.database):
-        assert collect(full, ALWAYS) == 0
-    assert there(full) == ALL
-    assert collect(full, ALWAYS) == 3
+    with backup_lease(stored_objects.database):
+        assert collect(stored_objects, ALWAYS) == 0
+    assert stored_uuids(stored_objects) == ALL
+    assert collect(stored_objects, ALWAYS) == 3
 
 
-def test_objects_of_another_installation_are_not_deleted(full: App, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_objects_of_another_installation_are_not_deleted(
+    stored_objects: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Its rows are in another database."""
     monkeypatch.setattr(instance, "owns_store", lambda *_given: False)
-    assert collect(full, ALWAYS) == 0
-    assert there(full) == ALL
+    assert collect(stored_objects, ALWAYS) == 0
+    assert stored_uuids(stored_objects) == ALL

@@ -4,7 +4,7 @@ from holdfast.hosting.access import Unit
 from holdfast.hosting.store import assignees
 from holdfast.hosting.store.accounts import all_users, find_user
 from holdfast.hosting.store.database import Database
-from tests.hosting.repository_helpers import decided, every_role, make_people, make_repository
+from tests.hosting.repository_helpers import access_for, every_role, make_people, make_repository
 
 
 def test_who_can_be_assigned_is_who_may_write(database: Database) -> None:
@@ -15,7 +15,7 @@ def test_who_can_be_assigned_is_who_may_write(database: Database) -> None:
         listed, total = assignees.assignable(database, repository, skip=0, limit=100)
         expected = []
         for person in sorted(all_users(database), key=lambda one: one.name.casefold()):
-            may = decided(database, person, repository, public_only=False)
+            may = access_for(database, person, repository, public_only=False)
             if may.may_write(Unit.ISSUES) or may.may_write(Unit.PULLS):
                 expected.append(person.name)
         assert [item.name for item in listed] == expected, repository.full_name

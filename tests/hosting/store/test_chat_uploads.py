@@ -43,9 +43,9 @@ def test_an_upload_is_found_by_its_fingerprint_until_it_is_complete(database: Da
     assert begin(database, ada, "two", sizes=(20, 10), like="same") == first
     (bob,) = make_people(database, "bob")
     assert begin(database, bob, "three", like="same").uuid == "three"
-    with pytest.raises(ChatStorageFull) as refused:
+    with pytest.raises(ChatStorageFull) as excinfo:
         begin(database, ada, "four", sizes=(1,))
-    assert (refused.value.limit, refused.value.used) == (30, 30)
+    assert (excinfo.value.limit, excinfo.value.used) == (30, 30)
 
 
 def test_there_is_a_limit_of_bytes_and_of_backups(database: Database, ada: Account) -> None:
@@ -63,9 +63,9 @@ def test_a_part_is_added_where_the_file_ends(database: Database, ada: Account) -
     upload = begin(database, ada, "one", sizes=(10, 4))
     file = chat_uploads.find_file(database, upload, 0)
     assert chat_uploads.add_part(database, upload, file, start=0, size=6, uuid="a") == 6
-    with pytest.raises(UploadOffsetConflict) as refused:
+    with pytest.raises(UploadOffsetConflict) as excinfo:
         chat_uploads.add_part(database, upload, file, start=0, size=6, uuid="b")
-    assert refused.value.expected == 6
+    assert excinfo.value.expected == 6
     assert chat_backups.existing_parts(database, ["a", "b"]) == {"a"}
     with pytest.raises(UploadIncomplete):
         chat_uploads.complete_upload(database, upload, kind="plain")

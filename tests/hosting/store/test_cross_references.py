@@ -18,7 +18,7 @@ from holdfast.hosting.store.reviews import ReviewState
 from holdfast.hosting.store.tables import comments as table
 from holdfast.hosting.store.tables import repositories
 from holdfast.hosting.store.visible_issues import Reader
-from tests.hosting.repository_helpers import decided, every_role, make_people, make_repository, recorded_events
+from tests.hosting.repository_helpers import access_for, every_role, make_people, make_repository, recorded_events
 from tests.hosting.store.query_plans import is_by_index, plan_of, recorded
 
 ALL = {"skip": 0, "limit": 1000}
@@ -44,7 +44,7 @@ def references_to(repository: Repository, *mentioned: Issue, action: str = "none
     )
 
 
-def shown(
+def visible_references(
     database: Database, issue: Issue, user: Account | None = None
 ) -> list[tuple[str, int | None, int | None]]:
     """Return the cross-references that somebody is shown: the kind, and where the issue is mentioned."""
@@ -76,7 +76,7 @@ def test_each_kind_of_text_has_its_kind_of_entry(database: Database, ada: Accoun
     comment = comments.add_comment(
         database, repository, other, ada, "b", references=references_to(repository, first)
     )
-    assert shown(database, first) == [
+    assert visible_references(database, first) == [
         ("issue_ref", second.id, None),
         ("pull_ref", pull.id, None),
         ("comment_ref", other.id, comment.id),
@@ -108,7 +108,7 @@ def test_an_edit_adds_and_removes_entries(database: Database, ada: Account) -> N
     edited = {first.id: "closes", third.id: "none"}
     changes = IssueChanges(body="b", references=CrossReferences(edited, frozenset({boat.id})))
     issues.change_issue(database, place, pull, ada, changes)
-    assert [shown(database, issue) for issue in (first, second, third)] == [
+    assert [visible_references(database, issue) for issue in (first, second, third)] == [
         [("pull_ref", pull.id, None)],
         [],
         [("pull_ref", pull.id, None)],
@@ -121,8 +121,8 @@ def test_an_edit_adds_and_removes_entries(database: Database, ada: Account) -> N
         database, place, pull, posted_comment, actor=ada, body="c", references=references_to(place, second)
     )
     issues.change_issue(database, place, pull, ada, IssueChanges(body="c", references=CrossReferences()))
-    assert shown(database, first) == shown(database, third) == []
-    assert shown(database, second) == [("comment_ref", pull.id, posted_comment.id)]
+    assert visible_references(database, first) == visible_references(database, third) == []
+    assert visible_references(database, second) == [("comment_ref", pull.id, posted_comment.id)]
 
 
 def test_an_edit_keeps_entries_that_its_author_may_not_add(database: Database, ada: Account) -> None:
@@ -132,7 +132,7 @@ def test_an_edit_keeps_entries_that_its_author_may_not_add(database: Database, a
     issue = open_issue(database, repository, first)
     others = CrossReferences(others=frozenset({first.id, second.id}))
     issues.change_issue(database, repository, issue, ada, IssueChanges(body="b", references=others))
-    assert (len(shown(database, first)), len(shown(database, second))) == (1, 0)
+    assert (len(visible_references(database, first)), len(visible_references(database, second))) == (1, 0)
 
 
 def test_several_mentions_of_one_issue_are_shown_once(database: Database, ada: Account) -> None:
@@ -144,15 +144,15 @@ def test_several_mentions_of_one_issue_are_shown_once(database: Database, ada: A
         comments.add_comment(database, repository, second, ada, "b", references=mention) for _ in range(3)
     ]
     own = comments.add_comment(database, repository, first, ada, "mine")
-    assert shown(database, first)[0] == ("comment_ref", second.id, posted_comments[0].id)
-    assert len(shown(database, first)) == 2
+    assert visible_references(database, first)[0] == ("comment_ref", second.id, posted_comments[0].id)
+    assert len(visible_references(database, first)) == 2
     assert comments.entries_before(database, own) == 1
     comments.delete_comment(database, repository, second, posted_comments[0], actor=ada)
-    assert shown(database, first)[0] == ("comment_ref", second.id, posted_comments[1].id)
+    assert visible_references(database, first)[0] == ("comment_ref", second.id, posted_comments[1].id)
     issues.change_issue(database, repository, second, ada, IssueChanges(body="b", references=mention))
-    assert shown(database, first)[1:] == [("issue_ref", second.id, None)]
+    assert visible_references(database, first)[1:] == [("issue_ref", second.id, None)]
     issues.change_issue(database, repository, second, ada, IssueChanges(body="", references=CrossReferences()))
-    assert shown(database, first)[0] == ("comment_ref", second.id, posted_comments[1].id)
+    assert visible_references(database, first)[0] == ("comment_ref", second.id, posted_comments[1].id)
 
 
 def test_entries_go_with_either_issue(database: Database, ada: Account) -> None:
@@ -169,7 +169,7 @@ def test_entries_go_with_either_issue(database: Database, ada: Account) -> None:
     with database.write() as connection:
         connection.execute(delete(repositories).where(repositories.c.id == boat.id))
     assert stored(database) == []
-    assert shown(database, first) == []
+    assert visible_references(database, first) == []
 
 
 def test_an_issue_deleted_meanwhile_is_skipped(database: Database, ada: Account) -> None:
@@ -193,7 +193,7 @@ def test_a_review_has_entries_for_each_of_its_texts(database: Database, ada: Acc
     assert review_changes.pending_texts(database, pull, ada) == ["see"]
     new = NewReview(state=ReviewState.COMMENT, body="", commit_id="a" * 40, references=mention)
     submitted = review_changes.submit_review(database, repository, pull, ada, review=review, new=new)
-    ((kind, source, entry_id),) = shown(database, first)
+    ((kind, source, entry_id),) = visible_references(database, first)
     assert (kind, source) == ("comment_ref", pull.id)
     with database.read() as connection:
         assert comments.comments_by_id(connection, [entry_id or 0])[entry_id or 0].kind == "review"
@@ -218,7 +218,7 @@ def test_mentions_are_shown_to_users_who_may_read_their_source(database: Databas
         expected = {
             number
             for number, (repository, unit) in sources.items()
-            if decided(database, user, repository, public_only=False).may_read(unit)
+            if access_for(database, user, repository, public_only=False).may_read(unit)
         }
         assert {entry.source_issue_id for entry in entries} == expected, name
         assert total == len(expected)
@@ -227,7 +227,7 @@ def test_mentions_are_shown_to_users_who_may_read_their_source(database: Databas
         expected = {
             number
             for number, (repository, unit) in sources.items()
-            if decided(database, user, repository, public_only=True).may_read(unit)
+            if access_for(database, user, repository, public_only=True).may_read(unit)
         }
         assert {entry.source_issue_id for entry in entries} == expected, name
         assert total == len(expected)
@@ -239,14 +239,14 @@ def test_cross_references_are_read_by_index(database: Database, ada: Account) ->
     repository = make_repository(database, ada)
     first = open_issue(database, repository)
     with recorded(database, "FROM comments") as queries:
-        shown(database, first, stranger)
+        visible_references(database, first, stranger)
     assert len(queries) == 2
     assert not any("EXISTS" in statement for statement, _ in queries)
     for _ in range(3):
         open_issue(database, repository, first)
     for reader in (None, ada, stranger):
         with recorded(database, "EXISTS") as queries:
-            assert len(shown(database, first, reader)) == 3
+            assert len(visible_references(database, first, reader)) == 3
         assert len(queries) == 2
         for statement, parameters in queries:
             plan = plan_of(database, statement, parameters)
@@ -287,5 +287,7 @@ def test_issues_that_mention_each_other_at_the_same_time(database: Database, ada
     for thread in threads:
         thread.join()
     assert failures == []
-    entries = [[source for _, source, _ in shown(database, issue) if source] for issue in (one, two, three)]
+    entries = [
+        [source for _, source, _ in visible_references(database, issue) if source] for issue in (one, two, three)
+    ]
     assert [sorted(sources) for sources in entries] == [[two.id, three.id], [one.id], [one.id, two.id]]

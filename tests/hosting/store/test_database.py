@@ -84,11 +84,11 @@ def test_an_unreachable_server_is_reported_without_the_password() -> None:
     """The error names the server and hides the password."""
     database = Database.at(Secret("postgresql://me:hunter2@127.0.0.1:1/none"))
     with (
-        pytest.raises(DatabaseError, match=r"me:\*\*\*@127.0.0.1:1/none cannot be reached") as caught,
+        pytest.raises(DatabaseError, match=r"me:\*\*\*@127.0.0.1:1/none cannot be reached") as excinfo,
         database.read(),
     ):
         pass
-    assert "hunter2" not in str(caught.value)
+    assert "hunter2" not in str(excinfo.value)
 
 
 def test_sqlite_is_durable_after_a_power_failure(tmp_path: Path) -> None:

@@ -220,7 +220,7 @@ def homes(database: Database, ada: Account) -> list[Repository]:
     return created_repositories
 
 
-def firsts(database: Database, homes: list[Repository]) -> list[Issue]:
+def first_issues(database: Database, homes: list[Repository]) -> list[Issue]:
     """Return the first issue of each."""
     return [find_issue(database, home, 1) for home in homes]
 
@@ -246,7 +246,7 @@ def test_two_blockers_closed_concurrently_unblock_once(
 ) -> None:
     """Neither takes the other for still open."""
     waiting = find_issue(database, homes[0], 2)
-    blockers = firsts(database, homes)
+    blockers = first_issues(database, homes)
     relate(database, [(waiting.id, blocker.id) for blocker in blockers])
     for turn in range(1, 8):
         failures = at_once(
@@ -265,7 +265,7 @@ def test_an_issue_is_closed_or_blocked_but_not_both(
     database: Database, ada: Account, homes: list[Repository]
 ) -> None:
     """Closing it while somebody makes it wait: in one order it is refused, in the other it was closed before."""
-    issue, blocker = firsts(database, homes)
+    issue, blocker = first_issues(database, homes)
     for _ in range(8):
         failures = at_once(
             lambda: issues.change_issue(database, homes[0], issue, ada, CLOSED),
@@ -310,7 +310,7 @@ def test_events_contain_issues_hidden_from_others(
     database: Database, ada: Account, homes: list[Repository]
 ) -> None:
     """Of the relation for the waiting issue's repository, and of its end when the last blocker closes."""
-    issue, blocker = firsts(database, homes)
+    issue, blocker = first_issues(database, homes)
     dependencies.add_dependency(database, homes[0], issue, blocker, actor=ada)
     issues.change_issue(database, homes[1], blocker, ada, CLOSED)
     issues.change_issue(database, homes[1], blocker, ada, CLOSED)
@@ -334,7 +334,7 @@ def test_a_closed_issue_is_not_reported_as_unblocked(
     database: Database, ada: Account, homes: list[Repository]
 ) -> None:
     """Nor one that waits for others still, nor one where dependencies are switched off."""
-    blocker, other = firsts(database, homes)
+    blocker, other = first_issues(database, homes)
     closed, waiting = (find_issue(database, home, 2) for home in homes)
     issues.change_issue(database, homes[0], closed, ada, CLOSED)
     relate(database, [(closed.id, blocker.id), (waiting.id, blocker.id), (waiting.id, other.id)])
@@ -378,7 +378,7 @@ def test_a_deleted_issue_blocks_nothing(database: Database, ada: Account, homes:
 
 def test_concurrent_changes_are_detected(database: Database, ada: Account, homes: list[Repository]) -> None:
     """An issue that is gone, and a repository that was archived since it was looked at."""
-    issue, blocker = firsts(database, homes)
+    issue, blocker = first_issues(database, homes)
     issues.delete_issue(database, homes[1], blocker, ada)
     with pytest.raises(GoneMeanwhile):
         dependencies.add_dependency(database, homes[0], issue, blocker, actor=ada)

@@ -68,9 +68,9 @@ def test_a_key_can_be_replaced(tmp_path: Path) -> None:
 def test_a_wrong_key_is_reported(tmp_path: Path) -> None:
     """In words that say what to do, and not what the secret or the key is."""
     encrypted = SecretCipher(tmp_path / "none", OLD).encrypt("hunter2")
-    with pytest.raises(DecryptionFailed, match="another key") as caught:
+    with pytest.raises(DecryptionFailed, match="another key") as excinfo:
         SecretCipher(tmp_path / "none", NEW).decrypt(encrypted)
-    assert "hunter2" not in str(caught.value)
+    assert "hunter2" not in str(excinfo.value)
     with pytest.raises(KeyMissing, match="restore it from a backup"):
         SecretCipher(tmp_path / "none").decrypt(encrypted)
     assert not (tmp_path / "none").exists(), "a new key would not open it either"

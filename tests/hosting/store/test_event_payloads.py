@@ -48,15 +48,15 @@ def ada(app: App) -> Account:
 
 
 @pytest.fixture
-def everywhere(app: App, ada: Account) -> Hook:
+def system_hook(app: App, ada: Account) -> Hook:
     """Make a hook of the whole service that is told of everything."""
     return add_hook(app.database, ada, scope="system", owner_id=None, events=",".join(EVENTS))
 
 
 @pytest.fixture
-def home(app: App, ada: Account, everywhere: Hook) -> Repository:
+def home(app: App, ada: Account, system_hook: Hook) -> Repository:
     """Give Ada a repository with one commit, after there is somebody to be told."""
-    del everywhere
+    del system_hook
     return repositories.create(app, ada, ada, repositories.NewRepository(name="ship"), {"a": b"a"})
 
 
@@ -79,7 +79,7 @@ def payloads(app: App) -> dict[str, Any]:
     }
 
 
-def late(app: App, event: Event) -> Any:
+def render_again(app: App, event: Event) -> Any:
     """Render the payload of an event again, from what is known now."""
     return json.loads(payload_of(app, replace(event, payload="")))
 
@@ -213,7 +213,7 @@ def test_a_stored_payload_shows_the_state_right_after_the_event(app: App, ada: A
         new = recorded(app.database)[count:]
         assert new
         assert all(event.payload for event in new)
-        assert json.loads(new[-1].payload) == late(app, new[-1])
+        assert json.loads(new[-1].payload) == render_again(app, new[-1])
         kinds |= {event.kind for event in new}
     never = {"fork", "wiki", "release", "package", "status", "workflow_run", "workflow_job"}
     reviews = {"pull_request_review", "pull_request_review_request"}
@@ -264,7 +264,7 @@ def test_the_files_of_a_push_equal_those_of_git(app: App, ada: Account, home: Re
         file_commits.commit_files(app, request)
         event = recorded(app.database)[-1]
         payload = json.loads(event.payload)
-        assert payload == late(app, event)
+        assert payload == render_again(app, event)
         assert [payload["head_commit"][name] for name in ("added", "removed", "modified")] == expected
 
 

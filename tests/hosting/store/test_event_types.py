@@ -51,9 +51,9 @@ def test_names_of_events_are_expanded(names: list[str], expected: tuple[str, ...
 )
 def test_unknown_names_are_refused(names: list[str], said: str) -> None:
     """With the names that would do."""
-    with pytest.raises(EventRefused, match=said) as caught:
+    with pytest.raises(EventRefused, match=said) as excinfo:
         expand_events(names)
-    assert all(name in str(caught.value) for name in ("push", "issue_unblocked", "issues_only"))
+    assert all(name in str(excinfo.value) for name in ("push", "issue_unblocked", "issues_only"))
 
 
 def test_unknown_names_are_named() -> None:

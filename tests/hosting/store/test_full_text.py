@@ -15,86 +15,88 @@ pytestmark = pytest.mark.usefixtures("database")
 
 
 @pytest.fixture
-def harbour(database: Database, ada: Account) -> Repository:
+def repository(database: Database, ada: Account) -> Repository:
     """Make a repository."""
     return make_repository(database, ada, "harbour")
 
 
-def open_one(database: Database, harbour: Repository, ada: Account, title: str, body: str = "") -> Issue:
+def open_one(database: Database, repository: Repository, ada: Account, title: str, body: str = "") -> Issue:
     """Open an issue."""
-    return issues.open_issue(database, harbour, ada, NewIssue(title=title, body=body))
+    return issues.open_issue(database, repository, ada, NewIssue(title=title, body=body))
 
 
-def found(database: Database, harbour: Repository, text: str) -> list[str]:
+def search_titles(database: Database, repository: Repository, text: str) -> list[str]:
     """Return the titles that a search of a repository finds; a search of everything finds the same."""
-    where = [issue_lists.in_repository(harbour, (False, True))]
+    where = [issue_lists.in_repository(repository, (False, True))]
     wanted = issue_lists.Filter(text=text)
-    here, total = issue_lists.list_issues(database, where, wanted, repository_id=harbour.id, skip=0, limit=50)
+    here, total = issue_lists.list_issues(database, where, wanted, repository_id=repository.id, skip=0, limit=50)
     everywhere, _ = issue_lists.list_issues(database, [], wanted, skip=0, limit=50)
     assert total == len(here)
-    assert [item.id for item in everywhere if item.repository_id == harbour.id] == [item.id for item in here]
+    assert [item.id for item in everywhere if item.repository_id == repository.id] == [item.id for item in here]
     return [item.title for item in here]
 
 
 def test_words_and_their_beginnings_are_found_in_any_case_and_order(
-    database: Database, harbour: Repository, ada: Account
+    database: Database, repository: Repository, ada: Account
 ) -> None:
     """Every word of the query must be there; what is in the middle of a word is not a word."""
-    open_one(database, harbour, ada, "Lighthouse is dark", "Since the Storm_warning of src/lamp.py")
-    open_one(database, harbour, ada, "Boats leave early")
+    open_one(database, repository, ada, "Lighthouse is dark", "Since the Storm_warning of src/lamp.py")
+    open_one(database, repository, ada, "Boats leave early")
     for text in ("lighthouse", "LIGHT", "dark light", "storm", "lamp.py", "src/lamp", "warn"):
-        assert found(database, harbour, text) == ["Lighthouse is dark"], text
+        assert search_titles(database, repository, text) == ["Lighthouse is dark"], text
     for text in ("house", "light boats", "zanzibar", "a", '"', "light AND nothing", "title:dark", "NEAR(dark"):
-        assert found(database, harbour, text) == [], text
+        assert search_titles(database, repository, text) == [], text
 
 
 def test_a_comment_is_searched_and_deleting_it_ends_that(
-    database: Database, harbour: Repository, ada: Account
+    database: Database, repository: Repository, ada: Account
 ) -> None:
     """The index follows comments, edits and deletions of issues."""
-    issue = open_one(database, harbour, ada, "Nets", "torn")
-    add_comment(database, harbour, issue, ada, "mended with twine")
-    assert found(database, harbour, "twine") == ["Nets"]
-    issues.change_issue(database, harbour, issue, ada, IssueChanges(title="Ropes", body="frayed"))
-    assert found(database, harbour, "torn") == []
-    assert found(database, harbour, "frayed rop") == ["Ropes"]
-    issues.delete_issue(database, harbour, issue, ada)
-    assert found(database, harbour, "frayed") == []
-    assert found(database, harbour, "twine") == []
+    issue = open_one(database, repository, ada, "Nets", "torn")
+    add_comment(database, repository, issue, ada, "mended with twine")
+    assert search_titles(database, repository, "twine") == ["Nets"]
+    issues.change_issue(database, repository, issue, ada, IssueChanges(title="Ropes", body="frayed"))
+    assert search_titles(database, repository, "torn") == []
+    assert search_titles(database, repository, "frayed rop") == ["Ropes"]
+    issues.delete_issue(database, repository, issue, ada)
+    assert search_titles(database, repository, "frayed") == []
+    assert search_titles(database, repository, "twine") == []
 
 
 def test_the_words_of_another_repository_are_not_found(
-    database: Database, harbour: Repository, ada: Account
+    database: Database, repository: Repository, ada: Account
 ) -> None:
     """A number that is the id of a repository is a word like others."""
     other = make_repository(database, ada, "elsewhere")
     open_one(database, other, ada, "Anchor")
-    open_one(database, harbour, ada, f"Anchor {other.id}")
-    assert found(database, harbour, "anchor") == [f"Anchor {other.id}"]
-    assert found(database, other, "anchor") == ["Anchor"]
+    open_one(database, repository, ada, f"Anchor {other.id}")
+    assert search_titles(database, repository, "anchor") == [f"Anchor {other.id}"]
+    assert search_titles(database, other, "anchor") == ["Anchor"]
 
 
-def test_a_number_finds_its_issue(database: Database, harbour: Repository, ada: Account) -> None:
+def test_a_number_finds_its_issue(database: Database, repository: Repository, ada: Account) -> None:
     """With and without the sign."""
-    open_one(database, harbour, ada, "One")
-    open_one(database, harbour, ada, "Two")
-    assert found(database, harbour, "#2") == ["Two"]
-    assert found(database, harbour, "2") == ["Two"]
+    open_one(database, repository, ada, "One")
+    open_one(database, repository, ada, "Two")
+    assert search_titles(database, repository, "#2") == ["Two"]
+    assert search_titles(database, repository, "2") == ["Two"]
 
 
 def test_a_script_without_spaces_is_searched_for_as_it_is(
-    database: Database, harbour: Repository, ada: Account
+    database: Database, repository: Repository, ada: Account
 ) -> None:
     """Neither database knows where its words begin."""
     assert words_of("港口") == []
-    open_one(database, harbour, ada, "新港口开放")
-    assert found(database, harbour, "港口") == ["新港口开放"]
-    open_one(database, harbour, ada, "What?!")
-    assert found(database, harbour, "?!") == ["What?!"]
+    open_one(database, repository, ada, "新港口开放")
+    assert search_titles(database, repository, "港口") == ["新港口开放"]
+    open_one(database, repository, ada, "What?!")
+    assert search_titles(database, repository, "?!") == ["What?!"]
 
 
-def test_the_beginning_of_a_long_body_is_searched(database: Database, harbour: Repository, ada: Account) -> None:
+def test_the_beginning_of_a_long_body_is_searched(
+    database: Database, repository: Repository, ada: Account
+) -> None:
     """PostgreSQL's vectors have a largest size; the beginning is searched."""
     words = " ".join(f"word{number:x}" for number in range(200_000))
-    open_one(database, harbour, ada, "Long", words)
-    assert found(database, harbour, "word1f") == ["Long"]
+    open_one(database, repository, ada, "Long", words)
+    assert search_titles(database, repository, "word1f") == ["Long"]

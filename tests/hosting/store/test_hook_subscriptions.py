@@ -34,7 +34,7 @@ def add_hook(database: Database, scope: str, **columns: object) -> int:
     return made
 
 
-def tell(
+def record_event(
     database: Database, kind: str, ada: Account, repository_id: int | None, details: Mapping[str, object]
 ) -> int:
     """Record an event."""
@@ -64,14 +64,14 @@ def test_hooks_of_the_repository_its_owner_and_the_system_get_deliveries_in_orde
     add_hook(database, "default")
     add_hook(database, "system", is_active=False)
     add_hook(database, "system", events="create,issues")
-    event = tell(database, "push", ada, repository_id, {"ref": "refs/heads/main"})
+    event = record_event(database, "push", ada, repository_id, {"ref": "refs/heads/main"})
     assert queued_deliveries(database) == [(own, event), (owner, event), (system, event)]
 
 
 def test_a_delivery_is_due_at_once(database: Database, ada: Account, repository_id: int) -> None:
     """It waits, has a name of its own, and says what it is about."""
     add_hook(database, "system", events="create,issues,push")
-    tell(database, "issues", ada, repository_id, {"action": "opened"})
+    record_event(database, "issues", ada, repository_id, {"action": "opened"})
     with database.read() as connection:
         row = connection.execute(select(deliveries)).one()
     assert (row.kind, row.state, row.tries, row.again_of) == ("issues", "waiting", 0, None)
@@ -100,7 +100,9 @@ def test_a_hook_that_is_being_removed_does_no_harm(database: Database, ada: Acco
     gone, stays = add_hook(database, "system"), add_hook(database, "system")
     results: list[int] = []
     teller = threading.Thread(
-        target=lambda: results.append(tell(database, "push", ada, repository_id, {"ref": "refs/heads/main"}))
+        target=lambda: results.append(
+            record_event(database, "push", ada, repository_id, {"ref": "refs/heads/main"})
+        )
     )
     with database.write() as connection:
         connection.execute(delete(tables.hooks).where(tables.hooks.c.id == gone))
@@ -115,7 +117,7 @@ def test_an_event_without_repository_reaches_the_owner(database: Database, ada: 
     """As when the repository has just been deleted; hooks without one are not taken for its own."""
     owner = add_hook(database, "owner", owner_id=ada.id, events="repository")
     add_hook(database, "default", events="repository")
-    event = tell(database, "repository", ada, None, {"action": "deleted"})
+    event = record_event(database, "repository", ada, None, {"action": "deleted"})
     assert queued_deliveries(database) == [(owner, event)]
 
 
@@ -143,9 +145,9 @@ def test_only_what_is_about_a_ref_is_filtered(database: Database, ada: Account, 
     """An issue belongs to no branch."""
     hook = add_hook(database, "system", events="push,create,delete,issues", branch_filter="main")
     for kind in ("push", "create", "delete"):
-        tell(database, kind, ada, repository_id, {"ref": "refs/heads/other"})
-    first = tell(database, "issues", ada, repository_id, {"action": "opened"})
-    second = tell(database, "push", ada, repository_id, {"ref": "refs/heads/main"})
+        record_event(database, kind, ada, repository_id, {"ref": "refs/heads/other"})
+    first = record_event(database, "issues", ada, repository_id, {"action": "opened"})
+    second = record_event(database, "push", ada, repository_id, {"ref": "refs/heads/main"})
     assert queued_deliveries(database) == [(hook, first), (hook, second)]
 
 
@@ -156,7 +158,7 @@ def test_disabled_webhooks_get_no_deliveries(
     add_hook(database, "system")
     off = Settings(data=settings.data, database_url=settings.database_url, webhooks=False)
     with open_database(off) as silent:
-        tell(silent, "push", ada, repository_id, {"ref": "refs/heads/main"})
+        record_event(silent, "push", ada, repository_id, {"ref": "refs/heads/main"})
     assert queued_deliveries(database) == []
     with database.read() as connection:
         assert connection.execute(select(func.count()).select_from(tables.events)).scalar_one() == 1

@@ -10,7 +10,7 @@ from holdfast.hosting.store.accounts import Account, all_users
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.issues import IssueChanges, NewIssue
 from holdfast.hosting.store.repositories import Repository, repository_by_id
-from tests.hosting.repository_helpers import decided, every_role, make_repository
+from tests.hosting.repository_helpers import access_for, every_role, make_repository
 from tests.hosting.store.query_plans import is_by_index, plan_of, recorded
 
 
@@ -22,7 +22,7 @@ def test_a_search_finds_exactly_what_can_be_read(database: Database) -> None:
         found_issues, _ = issue_lists.list_issues(database, [visible], issue_lists.Filter(), skip=0, limit=1000)
         expected = set()
         for repository in repositories:
-            may = decided(database, person, repository, public_only=public_only)
+            may = access_for(database, person, repository, public_only=public_only)
             expected |= {(repository.id, is_pull) for is_pull in access.issue_kinds(may)}
         assert issue_lists.count_issues(database, [visible], issue_lists.Filter()) == len(found_issues)
         name = "nobody" if person is None else person.name
@@ -38,7 +38,7 @@ def test_every_order_is_read_by_index_in_any_state_and_from_both_ends(
     database: Database, ada: Account, sort: str
 ) -> None:
     """In one repository and in all, without reading the whole table or sorting it."""
-    repository = filled(database, ada)
+    repository = make_repository_with_issues(database, ada)
     for is_closed, skip, kinds in product(STATES, (0, 4), (BOTH, (False,))):
         wanted = issue_lists.Filter(is_closed=is_closed)
         for where in (
@@ -54,7 +54,7 @@ def test_every_order_is_read_by_index_in_any_state_and_from_both_ends(
                 assert is_by_index(database, plan), (statement, plan)
 
 
-def filled(database: Database, ada: Account) -> Repository:
+def make_repository_with_issues(database: Database, ada: Account) -> Repository:
     """Make a repository with six issues, two of them closed and two with a due date."""
     place = make_repository(database, ada, "plans")
     for number in range(6):
@@ -69,7 +69,7 @@ def filled(database: Database, ada: Account) -> Repository:
 @pytest.mark.parametrize("sort", issue_lists.ORDERS)
 def test_pages_are_the_same_from_either_end(database: Database, ada: Account, sort: str) -> None:
     """Pages of every size put together are the whole list, and its end is empty."""
-    repository = filled(database, ada)
+    repository = make_repository_with_issues(database, ada)
     where = [issue_lists.in_repository(repository, BOTH)]
     everything = issue_lists.Filter()
     whole, total = issue_lists.list_issues(database, where, everything, sort=sort, skip=0, limit=50)
@@ -90,7 +90,7 @@ def test_pages_are_the_same_from_either_end(database: Database, ada: Account, so
 
 def test_stored_counts_equal_counted_ones(database: Database, ada: Account) -> None:
     """After opening, closing, reopening and deleting, in every state, in one repository and in all."""
-    repository = filled(database, ada)
+    repository = make_repository_with_issues(database, ada)
     check_counts(database, ada, repository)
     closed, _ = issue_lists.list_issues(database, [], issue_lists.Filter(is_closed=True), skip=0, limit=2)
     issues.change_issue(database, repository, closed[0], ada, IssueChanges(is_closed=False))
@@ -130,7 +130,7 @@ def test_a_filter_that_selects_few_issues_is_looked_up_first(
     database: Database, ada: Account, wanted: issue_lists.Filter
 ) -> None:
     """On SQLite, which has no statistics: not all issues of the repository are read for it."""
-    repository = filled(database, ada)
+    repository = make_repository_with_issues(database, ada)
     where = [issue_lists.in_repository(repository, BOTH)]
     with recorded(database, "FROM issues") as statements:
         issue_lists.list_issues(database, where, wanted, repository_id=repository.id, skip=0, limit=2)
@@ -153,7 +153,7 @@ def test_the_columns_of_a_board_are_read_by_index(
     database: Database, ada: Account, wanted: issue_lists.Filter
 ) -> None:
     """Those of a repository, and never all issues."""
-    repository = filled(database, ada)
+    repository = make_repository_with_issues(database, ada)
     where = [issue_lists.in_repository(repository, (False,))]
     with recorded(database, "FROM issues") as statements:
         issue_lists.list_issues(database, where, wanted, repository_id=repository.id, skip=0, limit=20)
@@ -195,7 +195,7 @@ def test_a_filter_that_selects_many_issues_keeps_the_order_of_the_index(
     database: Database, ada: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Sorting them would take longer than to go through the index and look whether each is one of them."""
-    place = filled(database, ada)
+    place = make_repository_with_issues(database, ada)
     monkeypatch.setattr(issue_lists, "FEW", -1)
     with recorded(database, "FROM issues") as statements:
         issue_lists.list_issues(

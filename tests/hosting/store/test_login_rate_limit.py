@@ -20,12 +20,12 @@ from holdfast.hosting.store.login_rate_limit import (
 from holdfast.hosting.store.tables import login_failures
 
 
-def waits(database: Database, name: str, address: str, now: float) -> int:
+def is_limited(database: Database, name: str, address: str, now: float) -> int:
     """Ask with the rules of these tests: three in a hundred seconds."""
     return seconds_to_wait(database, name, address, limit=3, window=100, now=now)
 
 
-def fail(database: Database, name: str, address: str, now: float) -> int:
+def count_failure(database: Database, name: str, address: str, now: float) -> int:
     """Count one."""
     return reserve_attempt(database, name, address, limit=3, window=100, now=now)
 
@@ -38,123 +38,123 @@ def addresses(count: int) -> Iterable[str]:
 def test_a_name_from_an_address_waits_after_too_many(database: Database) -> None:
     """The same name from elsewhere does not: a stranger cannot lock somebody out."""
     for second in range(3):
-        assert waits(database, "ada", "192.0.2.1", second) == 0
-        assert fail(database, "ADA", "192.0.2.1", second) == 0
-    assert waits(database, "ada", "192.0.2.1", 10) == 90
-    assert fail(database, "ada", "192.0.2.1", 10) == 90
-    assert waits(database, "ada", "192.0.2.2", 10) == 0
-    assert waits(database, "bob", "192.0.2.1", 10) == 0
-    assert waits(database, "ada", "192.0.2.1", 100) == 0
+        assert is_limited(database, "ada", "192.0.2.1", second) == 0
+        assert count_failure(database, "ADA", "192.0.2.1", second) == 0
+    assert is_limited(database, "ada", "192.0.2.1", 10) == 90
+    assert count_failure(database, "ada", "192.0.2.1", 10) == 90
+    assert is_limited(database, "ada", "192.0.2.2", 10) == 0
+    assert is_limited(database, "bob", "192.0.2.1", 10) == 0
+    assert is_limited(database, "ada", "192.0.2.1", 100) == 0
 
 
 def test_attempts_at_once_are_limited_as_those_in_turn_are(database: Database) -> None:
     """Each is counted by one atomic statement, so that exactly as many are let through as may be."""
     with ThreadPoolExecutor(8) as threads:
-        outcomes = list(threads.map(lambda _: fail(database, "ada", "192.0.2.1", 1), range(24)))
+        outcomes = list(threads.map(lambda _: count_failure(database, "ada", "192.0.2.1", 1), range(24)))
     assert outcomes.count(0) == 3
 
 
 def test_an_attempt_that_is_refused_counts_nowhere(database: Database) -> None:
     """One name that is over its limit must not use up what its address may try on other names."""
     for _ in range(200):
-        fail(database, "ada", "192.0.2.1", 1)
-    assert waits(database, "bob", "192.0.2.1", 2) == 0
+        count_failure(database, "ada", "192.0.2.1", 1)
+    assert is_limited(database, "bob", "192.0.2.1", 2) == 0
 
 
 def test_an_address_waits_after_many_names(database: Database) -> None:
     """One password tried on everybody is guessing too."""
     for number in range(30):
-        fail(database, f"user{number}", "192.0.2.1", 1)
-    assert waits(database, "somebody else", "192.0.2.1", 2) == 99
+        count_failure(database, f"user{number}", "192.0.2.1", 1)
+    assert is_limited(database, "somebody else", "192.0.2.1", 2) == 99
 
 
 def test_a_right_password_does_not_clear_the_count_of_its_address(database: Database) -> None:
     """Or whoever has an account could guess at others without a limit, logging in now and then."""
     for number in range(30):
-        assert fail(database, f"user{number}", "192.0.2.1", 1) == 0
+        assert count_failure(database, f"user{number}", "192.0.2.1", 1) == 0
         if number % 3 == 2 and number < 29:
             # Their own attempt is given back, and no more.
-            assert fail(database, "mallory", "192.0.2.1", 1) == 0
+            assert count_failure(database, "mallory", "192.0.2.1", 1) == 0
             succeed(database, "mallory", "192.0.2.1", now=1)
-    assert waits(database, "somebody else", "192.0.2.1", 2) == 99
+    assert is_limited(database, "somebody else", "192.0.2.1", 2) == 99
 
 
 def test_a_name_waits_after_guesses_from_many_addresses(database: Database) -> None:
     """But not where its owner logged in before, for as long as that is remembered."""
-    assert fail(database, "ada", "192.0.2.1", 1) == 0
+    assert count_failure(database, "ada", "192.0.2.1", 1) == 0
     succeed(database, "ada", "192.0.2.1", now=1)
     for address in addresses(10):
         for _ in range(3):
-            assert fail(database, "ada", address, 2) == 0
-    assert waits(database, "ada", "203.0.113.9", 3) > 0
-    assert fail(database, "ada", "203.0.113.9", 3) > 0
-    assert fail(database, "ada", "192.0.2.1", 3) == 0
+            assert count_failure(database, "ada", address, 2) == 0
+    assert is_limited(database, "ada", "203.0.113.9", 3) > 0
+    assert count_failure(database, "ada", "203.0.113.9", 3) > 0
+    assert count_failure(database, "ada", "192.0.2.1", 3) == 0
     late = KNOWN_SECONDS + 50
     for address in addresses(10):
         for _ in range(3):
-            fail(database, "ada", address, late)
-    assert fail(database, "ada", "192.0.2.1", late) > 0
+            count_failure(database, "ada", address, late)
+    assert count_failure(database, "ada", "192.0.2.1", late) > 0
 
 
 def test_the_right_password_clears_the_count_of_its_name(database: Database) -> None:
     """And an old count starts again."""
     for _ in range(3):
-        fail(database, "ada", "192.0.2.1", 1)
+        count_failure(database, "ada", "192.0.2.1", 1)
     succeed(database, "ada", "192.0.2.1", now=1)
-    assert waits(database, "ada", "192.0.2.1", 2) == 0
+    assert is_limited(database, "ada", "192.0.2.1", 2) == 0
     for second in (3, 300, 301):
-        fail(database, "ada", "192.0.2.1", second)
-    assert waits(database, "ada", "192.0.2.1", 302) == 0
+        count_failure(database, "ada", "192.0.2.1", second)
+    assert is_limited(database, "ada", "192.0.2.1", 302) == 0
 
 
 def test_attempts_without_a_result_do_not_add_up(database: Database) -> None:
     """A process that dies while it hashes leaves its attempt counted; the next right password subtracts it."""
     for _ in range(50):
         for _ in range(3):
-            assert fail(database, "ada", "192.0.2.1", 1) == 0
+            assert count_failure(database, "ada", "192.0.2.1", 1) == 0
         succeed(database, "ada", "192.0.2.1", now=1)
-    assert waits(database, "bob", "192.0.2.1", 2) == 0
-    assert waits(database, "ada", "192.0.2.2", 2) == 0
+    assert is_limited(database, "bob", "192.0.2.1", 2) == 0
+    assert is_limited(database, "ada", "192.0.2.2", 2) == 0
 
 
 def test_attempts_that_succeed_at_once_are_subtracted_once(database: Database) -> None:
     """The first one subtracts those that were under way; no guess at other names is subtracted with them."""
     for number in range(27):
-        assert fail(database, f"user{number}", "192.0.2.1", 1) == 0
+        assert count_failure(database, f"user{number}", "192.0.2.1", 1) == 0
     for _ in range(3):
-        assert fail(database, "ada", "192.0.2.1", 1) == 0
+        assert count_failure(database, "ada", "192.0.2.1", 1) == 0
     for _ in range(3):
         succeed(database, "ada", "192.0.2.1", now=1)
     for number in range(3):
-        assert fail(database, f"other{number}", "192.0.2.1", 1) == 0
-    assert waits(database, "somebody else", "192.0.2.1", 2) == 99
+        assert count_failure(database, f"other{number}", "192.0.2.1", 1) == 0
+    assert is_limited(database, "somebody else", "192.0.2.1", 2) == 99
 
 
 def test_a_log_in_from_a_known_address_subtracts_no_guess_of_strangers(database: Database) -> None:
     """Its attempts are not counted there, so that a program which logs in all day resets nothing."""
-    assert fail(database, "ada", "192.0.2.1", 1) == 0
+    assert count_failure(database, "ada", "192.0.2.1", 1) == 0
     succeed(database, "ada", "192.0.2.1", now=1)
     for address in addresses(10):
         for _ in range(3):
-            assert fail(database, "ada", address, 2) == 0
-            assert fail(database, "ada", "192.0.2.1", 2) == 0
+            assert count_failure(database, "ada", address, 2) == 0
+            assert count_failure(database, "ada", "192.0.2.1", 2) == 0
             succeed(database, "ada", "192.0.2.1", now=2)
-    assert fail(database, "ada", "192.0.2.1", 2) == 0
+    assert count_failure(database, "ada", "192.0.2.1", 2) == 0
     cancel_attempt(database, "ada", "192.0.2.1", now=2)
-    assert waits(database, "ada", "203.0.113.9", 3) > 0
+    assert is_limited(database, "ada", "203.0.113.9", 3) > 0
 
 
 def test_an_attempt_that_was_not_made_is_given_back(database: Database) -> None:
     """Whoever was told that the service is busy has not guessed."""
     for _ in range(50):
-        assert fail(database, "ada", "192.0.2.1", 1) == 0
+        assert count_failure(database, "ada", "192.0.2.1", 1) == 0
         cancel_attempt(database, "ada", "192.0.2.1", now=1)
-    assert waits(database, "ada", "192.0.2.1", 2) == 0
+    assert is_limited(database, "ada", "192.0.2.1", 2) == 0
 
 
 def test_names_are_not_stored(database: Database) -> None:
     """People type passwords into the wrong field."""
-    fail(database, "my secret password", "192.0.2.1", 1)
+    count_failure(database, "my secret password", "192.0.2.1", 1)
     with database.read() as connection:
         rows = connection.exec_driver_sql("SELECT source FROM login_failures").all()
     assert not any("secret" in row[0] for row in rows)
@@ -163,8 +163,8 @@ def test_names_are_not_stored(database: Database) -> None:
 def test_an_address_of_any_text_can_be_counted(database: Database) -> None:
     """It is a part of a key, which PostgreSQL limits in length."""
     for _ in range(3):
-        assert fail(database, "ada", "é" * 20_000, 1) == 0
-    assert fail(database, "ada", "é" * 20_000, 1) > 0
+        assert count_failure(database, "ada", "é" * 20_000, 1) == 0
+    assert count_failure(database, "ada", "é" * 20_000, 1) > 0
 
 
 def test_wrong_tokens_are_counted_by_address_and_apart(database: Database) -> None:
@@ -172,7 +172,7 @@ def test_wrong_tokens_are_counted_by_address_and_apart(database: Database) -> No
     outcomes = [count_wrong_token(database, "192.0.2.1", limit=3, window=100, now=1) for _ in range(32)]
     assert outcomes[:30] == [0] * 30
     assert min(outcomes[30:]) > 0
-    assert waits(database, "ada", "192.0.2.1", 2) == 0
+    assert is_limited(database, "ada", "192.0.2.1", 2) == 0
     assert count_wrong_token(database, "192.0.2.2", limit=3, window=100, now=1) == 0
     assert count_wrong_token(database, "192.0.2.1", limit=3, window=100, now=102) == 0
 
@@ -192,9 +192,9 @@ def test_challenges_are_counted_by_address_and_apart(database: Database) -> None
 
 def test_known_addresses_outlive_the_counts(database: Database) -> None:
     """Clearing away what counts no more leaves them."""
-    fail(database, "ada", "192.0.2.1", 1)
+    count_failure(database, "ada", "192.0.2.1", 1)
     succeed(database, "ada", "192.0.2.1", now=1)
-    fail(database, "bob", "192.0.2.1", 1)
+    count_failure(database, "bob", "192.0.2.1", 1)
     with database.write() as connection:
         connection.execute(login_failures.delete().where(expired(1000, 100)))
         left = connection.execute(login_failures.select()).all()
@@ -211,7 +211,7 @@ def test_guesses_of_codes_are_counted_for_each_user(database: Database) -> None:
 
     assert [guess(1, 0), guess(1, 1), guess(1, 2), guess(1, 10)] == [0, 0, 0, 90]
     assert guess(2, 10) == 0
-    assert fail(database, "1", "192.0.2.1", 10) == 0
+    assert count_failure(database, "1", "192.0.2.1", 10) == 0
     assert guess(1, 100) == 0
     forget_codes(database, 1)
     assert [guess(1, 101), guess(1, 101), guess(1, 101)] == [0, 0, 0]

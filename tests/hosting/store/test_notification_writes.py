@@ -27,7 +27,9 @@ def issue(database: Database, repository: Repository, ada: Account) -> Issue:
     return open_issue(database, repository, ada, NewIssue(title="i", body="for @carol"))
 
 
-def tell(database: Database, issue: Issue, actor: Account, part: str, action: str, **details: object) -> None:
+def write_threads(
+    database: Database, issue: Issue, actor: Account, part: str, action: str, **details: object
+) -> None:
     """Write the notifications of an event."""
     with database.write() as connection:
         notify(
@@ -42,7 +44,7 @@ def tell(database: Database, issue: Issue, actor: Account, part: str, action: st
         )
 
 
-def heard(database: Database) -> dict[str, str]:
+def thread_statuses(database: Database) -> dict[str, str]:
     """Return who has a thread, and in which status."""
     statement = select(users.c.name, notifications.c.status).join(users, users.c.id == notifications.c.user_id)
     with database.read() as connection:
@@ -58,10 +60,10 @@ def test_participants_are_notified_of_a_comment(database: Database, repository: 
         row = {"issue_id": issue.id, "user_id": dan.id, "is_subscribed": False}
         connection.execute(insert(issue_subscriptions), row)
         connection.execute(notifications.delete())
-    tell(database, issue, bob, "comment", "created")
-    assert heard(database) == {"admin": UNREAD, "carol": UNREAD}
-    tell(database, issue, bob, "label", "label_updated")
-    assert set(heard(database)) == {"admin", "carol"}
+    write_threads(database, issue, bob, "comment", "created")
+    assert thread_statuses(database) == {"admin": UNREAD, "carol": UNREAD}
+    write_threads(database, issue, bob, "label", "label_updated")
+    assert set(thread_statuses(database)) == {"admin", "carol"}
 
 
 def test_a_read_thread_is_unread_again_and_a_pinned_one_stays_pinned(
@@ -70,12 +72,12 @@ def test_a_read_thread_is_unread_again_and_a_pinned_one_stays_pinned(
     """There is one thread for each issue."""
     bob, carol = make_people(database, "bob", "carol")
     add_comment(database, repository, issue, carol, "hello")
-    tell(database, issue, bob, "", "closed")
+    write_threads(database, issue, bob, "", "closed")
     with database.write() as connection:
         connection.execute(update(notifications).values(status=READ))
         connection.execute(update(notifications).where(notifications.c.user_id == carol.id).values(status=PINNED))
-    tell(database, issue, bob, "", "reopened")
-    assert heard(database) == {"admin": UNREAD, "carol": PINNED}
+    write_threads(database, issue, bob, "", "reopened")
+    assert thread_statuses(database) == {"admin": UNREAD, "carol": PINNED}
 
 
 def test_mentioned_users_are_notified_without_a_subscription(
@@ -83,26 +85,26 @@ def test_mentioned_users_are_notified_without_a_subscription(
 ) -> None:
     """Mentioned, assigned or asked for a review, as a user or as a member of a team; never who did it."""
     bob, _, dan = make_people(database, "bob", "carol", "dan")
-    tell(database, issue, ada, "assign", "assigned", assignee_ids=[bob.id, ada.id])
-    assert set(heard(database)) == {"bob"}
-    tell(database, issue, ada, "", "opened")
-    assert set(heard(database)) == {"bob", "carol"}
+    write_threads(database, issue, ada, "assign", "assigned", assignee_ids=[bob.id, ada.id])
+    assert set(thread_statuses(database)) == {"bob"}
+    write_threads(database, issue, ada, "", "opened")
+    assert set(thread_statuses(database)) == {"bob", "carol"}
     organization = make_organization(database, "guild", dan)
     make_team(database, organization, "pilots", [dan])
     with database.read() as connection:
         team = connection.exec_driver_sql("SELECT id FROM teams WHERE name = 'pilots'").scalar_one()
-    tell(database, issue, ada, "review_request", "review_requested", team_id=team)
-    assert set(heard(database)) == {"bob", "carol", "dan"}
+    write_threads(database, issue, ada, "review_request", "review_requested", team_id=team)
+    assert set(thread_statuses(database)) == {"bob", "carol", "dan"}
 
 
 def test_an_edit_notifies_only_newly_mentioned_users(database: Database, issue: Issue, ada: Account) -> None:
     """An edit of the title has no old text."""
     make_people(database, "carol")
-    tell(database, issue, ada, "", "edited")
-    tell(database, issue, ada, "", "edited", old_body="it was for @Carol before")
-    assert heard(database) == {}
-    tell(database, issue, ada, "", "edited", old_body="for nobody")
-    assert heard(database) == {"carol": UNREAD}
+    write_threads(database, issue, ada, "", "edited")
+    write_threads(database, issue, ada, "", "edited", old_body="it was for @Carol before")
+    assert thread_statuses(database) == {}
+    write_threads(database, issue, ada, "", "edited", old_body="for nobody")
+    assert thread_statuses(database) == {"carol": UNREAD}
 
 
 def test_names_are_mentioned_by_words_that_begin_with_an_at_sign() -> None:
@@ -122,8 +124,8 @@ def test_users_who_can_accept_a_transfer_are_notified_until_it_ends(
     with database.write() as connection:
         about = {"repository_id": repository.id, "actor_id": ada.id, "now": 5}
         notify_of_transfer(connection, recipient_id=guild.id, **about)
-    assert heard(database) == {"bob": UNREAD, "carol": UNREAD}
+    assert thread_statuses(database) == {"bob": UNREAD, "carol": UNREAD}
     with database.write() as connection:
         end_transfer(connection, repository.id)
         notify_of_transfer(connection, recipient_id=dan.id, **about)
-    assert heard(database) == {"dan": UNREAD}
+    assert thread_statuses(database) == {"dan": UNREAD}

@@ -14,7 +14,7 @@ from holdfast.hosting.store.notifications import STATUSES, NotificationFilter
 from holdfast.hosting.store.tables import issues as issue_table
 from holdfast.hosting.store.tables import notifications as table
 from holdfast.secret import Secret
-from tests.hosting.repository_helpers import decided, every_role, make_repository
+from tests.hosting.repository_helpers import access_for, every_role, make_repository
 from tests.hosting.store.query_plans import is_by_index, plan_of, recorded
 
 KINDS = ((False, True), (False,), (True,))
@@ -55,7 +55,7 @@ def test_threads_are_about_what_can_be_read(
         )
         expected = set()
         for repository in repositories:
-            may = decided(database, person, repository, public_only=public_only)
+            may = access_for(database, person, repository, public_only=public_only)
             expected |= {(repository.id, is_pull) for is_pull in access.issue_kinds(may) if is_pull in kinds}
         shown = {(item.issue.repository_id, item.issue.is_pull) for item in found if item.issue is not None}
         assert shown == expected, person.name

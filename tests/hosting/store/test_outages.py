@@ -158,11 +158,11 @@ def test_waiting_for_a_lock_times_out(
     with (
         open_database(installation.settings) as other,
         database.advisory_lock(3),
-        pytest.raises(Exception, match="lock timeout") as error,
+        pytest.raises(Exception, match="lock timeout") as excinfo,
         other.advisory_lock(3),
     ):
         pass
-    assert isinstance(translate(error.value), DatabaseUnavailable)
+    assert isinstance(translate(excinfo.value), DatabaseUnavailable)
 
 
 def test_connections_have_a_budget(installation: Installation, database: Database) -> None:

@@ -26,7 +26,7 @@ def make_hook(database: Database, **columns: object) -> int:
     return made
 
 
-def happen(database: Database, *to: int, at: int | None = None) -> int:
+def record_event(database: Database, *to: int, at: int | None = None) -> int:
     """Let hooks be told of an event."""
     moment = int(time.time()) if at is None else at
     with database.write() as connection:
@@ -36,7 +36,7 @@ def happen(database: Database, *to: int, at: int | None = None) -> int:
     return number
 
 
-def take(database: Database, holder: str = "me", *, now: int = NOW, most: int = 10) -> list[int]:
+def claim_hooks(database: Database, holder: str = "me", *, now: int = NOW, most: int = 10) -> list[int]:
     """Claim hooks for ten seconds."""
     return outbox.claim_hooks(database, holder, most=most, until=now + 10_000, now=now)
 
@@ -49,25 +49,25 @@ def result(delivery: int, state: str = "delivered", *, due_at: int = 0) -> Resul
 def test_a_hook_is_held_by_one_at_a_time(database: Database) -> None:
     """Until it is let go of, or until its time has run out."""
     first, second = make_hook(database), make_hook(database)
-    happen(database, first, second)
-    assert take(database, most=1) == [first]
-    assert take(database, "another") == [second]
-    assert take(database) == []
+    record_event(database, first, second)
+    assert claim_hooks(database, most=1) == [first]
+    assert claim_hooks(database, "another") == [second]
+    assert claim_hooks(database) == []
     assert outbox.leased_hook(database, "me", first, now=NOW) is not None
     assert outbox.leased_hook(database, "another", first, now=NOW) is None
     outbox.write_results(database, "another", [], released=[first, second], now=NOW)
-    assert take(database) == [second]
-    assert take(database, "a third", now=NOW + 10_001) == [first, second]
+    assert claim_hooks(database) == [second]
+    assert claim_hooks(database, "a third", now=NOW + 10_001) == [first, second]
     assert outbox.leased_hook(database, "me", first, now=NOW + 10_001) is None
 
 
 def test_the_holder_of_a_hook_can_continue(database: Database) -> None:
     """But not after its time has run out, even when nobody else has come."""
     hook = make_hook(database)
-    happen(database, hook)
-    take(database)
+    record_event(database, hook)
+    claim_hooks(database)
     assert outbox.renew_leases(database, "me", [hook], until=NOW + 20_000, now=NOW + 5000) == {hook}
-    assert take(database, "another", now=NOW + 15_000) == []
+    assert claim_hooks(database, "another", now=NOW + 15_000) == []
     assert outbox.renew_leases(database, "another", [hook], until=NOW + 30_000, now=NOW + 15_000) == set()
     assert outbox.renew_leases(database, "me", [hook], until=NOW + 30_000, now=NOW + 20_000) == set()
 
@@ -75,27 +75,27 @@ def test_the_holder_of_a_hook_can_continue(database: Database) -> None:
 @pytest.mark.parametrize("columns", [{"is_active": False}, {"paused_at": 5}, {"held_until": NOW + 1}])
 def test_inactive_paused_and_claimed_hooks_are_not_claimed(database: Database, columns: dict[str, object]) -> None:
     """Not inactive ones, paused ones, or those somebody holds."""
-    happen(database, make_hook(database, **columns))
-    assert take(database) == []
+    record_event(database, make_hook(database, **columns))
+    assert claim_hooks(database) == []
 
 
 def test_a_delayed_delivery_holds_back_later_ones(database: Database) -> None:
     """The first that waits decides for its hook, and for no other."""
     slow, quick = make_hook(database), make_hook(database)
-    happen(database, slow, quick)
-    happen(database, slow, quick)
-    assert set(take(database)) == {slow, quick}
+    record_event(database, slow, quick)
+    record_event(database, slow, quick)
+    assert set(claim_hooks(database)) == {slow, quick}
     first = outbox.waiting_deliveries(database, slow, after=0, most=1)[0]
     again = result(first.id, "waiting", due_at=NOW + 5000)
     outbox.write_results(database, "me", [again], released=[slow, quick], now=NOW)
-    assert take(database) == [quick]
-    assert take(database, now=NOW + 5000) == [slow]
+    assert claim_hooks(database) == [quick]
+    assert claim_hooks(database, now=NOW + 5000) == [slow]
 
 
 def test_a_delivery_waits_with_its_event_in_the_order_it_happened(database: Database) -> None:
     """After the one that was sent last."""
     hook, other = make_hook(database), make_hook(database)
-    happened = [happen(database, hook, other) for _ in range(3)]
+    happened = [record_event(database, hook, other) for _ in range(3)]
     waiting = outbox.waiting_deliveries(database, hook, after=0, most=10)
     assert [item.event_id for item in waiting] == happened
     later = outbox.waiting_deliveries(database, hook, after=waiting[0].id, most=1)
@@ -106,8 +106,8 @@ def test_a_claimed_hook_has_the_kind_of_its_owner(database: Database, ada: Accou
     """Receivers know people from organizations."""
     hook = make_hook(database, scope="owner", owner_id=ada.id)
     everywhere = make_hook(database)
-    happen(database, hook, everywhere)
-    take(database)
+    record_event(database, hook, everywhere)
+    claim_hooks(database)
     held = outbox.leased_hook(database, "me", hook, now=NOW)
     assert held is not None
     assert (held.target, held.hook.owner_id, held.hook.is_active) == ("user", ada.id, True)
@@ -122,8 +122,8 @@ def test_a_claimed_hook_has_the_kind_of_its_owner(database: Database, ada: Accou
 def test_results_pauses_and_releases_are_written_together(database: Database) -> None:
     """What ended has ended; a hook is paused only by whoever holds it."""
     hook, other = make_hook(database), make_hook(database)
-    happen(database, hook, other)
-    take(database)
+    record_event(database, hook, other)
+    claim_hooks(database)
     waiting_delivery = outbox.waiting_deliveries(database, hook, after=0, most=1)[0]
     pauses = [Pause(hook, "because", 77), Pause(other, "because", 77)]
     outbox.write_results(
@@ -140,8 +140,8 @@ def test_results_pauses_and_releases_are_written_together(database: Database) ->
 def test_a_cancelled_delivery_is_not_retried(database: Database) -> None:
     """A try that failed meanwhile changes nothing about it; one that succeeded is the truth."""
     hook = make_hook(database)
-    happen(database, hook)
-    happen(database, hook)
+    record_event(database, hook)
+    record_event(database, hook)
     failed, succeeded = outbox.waiting_deliveries(database, hook, after=0, most=2)
     with database.write() as connection:
         connection.execute(update(deliveries).values(state="cancelled"))
@@ -154,7 +154,7 @@ def test_a_cancelled_delivery_is_not_retried(database: Database) -> None:
 def test_the_first_rendered_payload_is_stored_for_all(database: Database) -> None:
     """The second gets what the first has kept."""
     hook = make_hook(database)
-    event = happen(database, hook)
+    event = record_event(database, hook)
     assert [item.id for item in outbox.events_without_payload(database, [event])] == [event]
     assert outbox.store_payloads(database, {event: "first"}) == {event: "first"}
     assert outbox.store_payloads(database, {event: "second"}) == {event: "first"}
@@ -165,18 +165,18 @@ def test_the_first_rendered_payload_is_stored_for_all(database: Database) -> Non
 def test_a_single_process_releases_every_hook(database: Database) -> None:
     """What dead processes held can be claimed at once."""
     hook = make_hook(database)
-    happen(database, hook)
-    take(database, "a dead one")
+    record_event(database, hook)
+    claim_hooks(database, "a dead one")
     outbox.release_all(database)
-    assert take(database) == [hook]
+    assert claim_hooks(database) == [hook]
 
 
 def test_pending_deliveries_are_counted(database: Database) -> None:
     """With the moment the oldest of it began to."""
     hook = make_hook(database)
     assert outbox.queue_size(database) == outbox.QueueSize(0, 0)
-    happen(database, hook, at=500)
-    happen(database, hook, at=400)
+    record_event(database, hook, at=500)
+    record_event(database, hook, at=400)
     assert outbox.queue_size(database) == outbox.QueueSize(2, 400)
 
 
@@ -186,11 +186,11 @@ def test_old_deliveries_are_deleted_and_pending_ones_are_not(
     """With the events nobody refers to any more, a few at a time."""
     monkeypatch.setattr(outbox, "DELETE_BATCH", 2)
     hook = make_hook(database)
-    old = [happen(database, hook, at=100) for _ in range(5)]
+    old = [record_event(database, hook, at=100) for _ in range(5)]
     with database.write() as connection:
         connection.execute(insert(events), [{"kind": "push", "details": "{}", "created_at": 100}] * 3)
-    late = happen(database, hook, at=100)
-    new = happen(database, hook, at=9000)
+    late = record_event(database, hook, at=100)
+    new = record_event(database, hook, at=9000)
     with database.write() as connection:
         ended = deliveries.c.event_id.in_(old[1:])
         connection.execute(update(deliveries).where(ended).values(state="delivered", ended_at=200))
@@ -208,12 +208,12 @@ def test_old_deliveries_are_deleted_and_pending_ones_are_not(
 def test_finding_due_deliveries_does_not_grow_with_the_backlog(database: Database) -> None:
     """The databases step from hook to hook by the index of what waits, also past a long history."""
     busy, idle = make_hook(database), make_hook(database)
-    happen(database, *[busy, idle] * 1500)
+    record_event(database, *[busy, idle] * 1500)
     with database.write() as connection:
         connection.execute(update(deliveries).values(state="delivered"))
-    happen(database, idle)
-    happen(database, *[busy] * 3000)
-    assert set(take(database)) == {busy, idle}
+    record_event(database, idle)
+    record_event(database, *[busy] * 3000)
+    assert set(claim_hooks(database)) == {busy, idle}
     dialect = "sqlite" if database.is_sqlite else "postgresql"
     explain = "EXPLAIN QUERY PLAN" if database.is_sqlite else "EXPLAIN"
     asked_for: list[tuple[Statement, dict[str, Bind]]] = [

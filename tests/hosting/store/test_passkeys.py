@@ -93,9 +93,9 @@ def test_passkeys_are_limited_and_unique(database: Database, ada: Account) -> No
         with pytest.raises(PasskeyTaken):
             add(database, user, "one")
     assert not two_factor.is_enabled(database, eve)
-    with pytest.raises(TooManyPasskeys) as caught:
+    with pytest.raises(TooManyPasskeys) as excinfo:
         passkeys.add(database, ada, PHONE, CODES, limit=1)
-    assert caught.value.limit == 1
+    assert excinfo.value.limit == 1
     assert len(passkeys.list_passkeys(database, ada)) == 1
 
 

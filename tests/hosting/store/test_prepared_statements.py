@@ -30,10 +30,10 @@ def test_every_thread_has_a_connection_of_its_own(database: Database) -> None:
     """Many at once see the same."""
     results: list[object] = []
 
-    def ask() -> None:
+    def query_value() -> None:
         results.extend(database.row(BY_NAME, name="admin") for _ in range(50))
 
-    threads = [threading.Thread(target=ask) for _ in range(4)]
+    threads = [threading.Thread(target=query_value) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -83,18 +83,18 @@ def test_only_what_need_not_last_is_written_hastily(database: Database) -> None:
     asked = "PRAGMA synchronous" if database.is_sqlite else "SHOW synchronous_commit"
     hasty = 1 if database.is_sqlite else "off"
     with database.quick_write() as link:
-        careful = ask(link, asked)
+        careful = query_value(link, asked)
     assert careful == 2 or not database.is_sqlite
     for fails in (False, True):
         with suppress(ZeroDivisionError), database.quick_write(durable=False) as link:
-            assert ask(link, asked) == hasty
+            assert query_value(link, asked) == hasty
             if fails:
                 raise ZeroDivisionError
         with database.quick_write() as link:
-            assert ask(link, asked) == careful
+            assert query_value(link, asked) == careful
 
 
-def ask(link: Link, question: str) -> object:
+def query_value(link: Link, question: str) -> object:
     """Return what the database answers to a question of its own."""
     if isinstance(link, Bare):
         return link.execute(question).fetchone()[0]
@@ -105,12 +105,12 @@ def test_a_failed_statement_raises_the_same_error_on_every_database(database: Da
     """It runs on the raw driver of SQLite, but callers catch SQLAlchemy's errors; there none quotes a value."""
     with database.write() as connection:
         NOTE.run(connection, name="a lease", holder="me", until=1)
-    with pytest.raises(IntegrityError) as caught, database.write() as connection:
+    with pytest.raises(IntegrityError) as excinfo, database.write() as connection:
         FORGET.run(connection, lease="a lease")
         NOTE.run(connection, name="other", holder="me", until=1)
         NOTE.run(connection, name="other", holder="me", until=1)
-    assert "UNIQUE" in str(caught.value).upper()
-    assert not database.is_sqlite or "'other'" not in str(caught.value)
+    assert "UNIQUE" in str(excinfo.value).upper()
+    assert not database.is_sqlite or "'other'" not in str(excinfo.value)
     with database.read() as connection:
         assert list(connection.execute(select(leases.c.name).where(leases.c.holder == "me")).scalars()) == [
             "a lease"

@@ -18,7 +18,7 @@ from holdfast.hosting.store.tables import comments, review_comments, teams, user
 from holdfast.hosting.store.tables import reviews as table
 from tests.hosting.repository_helpers import (
     WRITE,
-    decided,
+    access_for,
     every_role,
     let_in,
     make_organization,
@@ -168,7 +168,7 @@ def test_reviews_can_be_requested_of_users_who_may_read(database: Database) -> N
         allowed = {
             person.name
             for person in people
-            if decided(database, person, target_repository, public_only=False).may_read(Unit.PULLS)
+            if access_for(database, person, target_repository, public_only=False).may_read(Unit.PULLS)
         }
         assert readers(database, target_repository) == allowed, target_repository.full_name
 

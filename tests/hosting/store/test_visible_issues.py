@@ -7,7 +7,7 @@ from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.issue_lists import Filter, list_issues
 from holdfast.hosting.store.visible_issues import Reader
 from tests.hosting.dependency_helpers import relate
-from tests.hosting.repository_helpers import decided, every_role
+from tests.hosting.repository_helpers import access_for, every_role
 
 
 def test_everybody_may_read_what_access_lets_them(database: Database) -> None:
@@ -21,7 +21,9 @@ def test_everybody_may_read_what_access_lets_them(database: Database) -> None:
             reader = Reader(person, public_only)
             seen, counted = visible_issues.blockers_of(database, first, reader, skip=0, limit=1000)
             assert counted == total - 1 == len(seen)
-            may = {place.id: decided(database, person, place, public_only=public_only) for place in repositories}
+            may = {
+                place.id: access_for(database, person, place, public_only=public_only) for place in repositories
+            }
             for other_item in seen:
                 unit = access.issue_unit(is_pull=other_item.issue.is_pull)
                 assert other_item.is_readable is may[other_item.repository.id].may_read(unit)

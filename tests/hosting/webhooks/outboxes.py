@@ -64,7 +64,7 @@ class Outbox:
             made: int = connection.execute(insert(hooks).returning(hooks.c.id), {**row, **columns}).scalar_one()
         return made
 
-    def happen(self, to: Sequence[int], times: int = 1, *, kind: str = "push") -> None:
+    def record_events(self, to: Sequence[int], times: int = 1, *, kind: str = "push") -> None:
         """Let something happen that hooks are told of, several times in one transaction."""
         now = int(time.time())
         with self.database.write() as connection:
@@ -108,7 +108,7 @@ class Outbox:
         """Wait until the first delivery of a hook has been tried so often and the hook is nobody's."""
         wait_for(lambda: self.rows(hook)[0].tries == times and self.one_hook(hook).holder == "")
 
-    def let_time_pass(self) -> None:
+    def make_retries_due(self) -> None:
         """Make the next tries due."""
         with self.database.write() as connection:
             connection.execute(update(deliveries).where(deliveries.c.state == "waiting").values(due_at=0))

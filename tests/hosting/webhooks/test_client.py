@@ -180,13 +180,13 @@ def test_the_number_of_redirects_is_limited(receiver: Receiver) -> None:
         send(receiver.url())
 
 
-def hang(_seen: Seen, end: socket.socket) -> bool:
+def never_respond(_seen: Seen, end: socket.socket) -> bool:
     """Say nothing until the sender has had enough."""
     end.recv(1)
     return False
 
 
-def drip(seen: Seen, end: socket.socket) -> bool:
+def send_slowly(seen: Seen, end: socket.socket) -> bool:
     """Send headers, a byte at a time."""
     del seen
     for sign in b"HTTP/1.1 200 OK\r\nX-Slow: " + b"y" * 1000:
@@ -195,7 +195,7 @@ def drip(seen: Seen, end: socket.socket) -> bool:
     return False
 
 
-@pytest.mark.parametrize("script", [hang, drip])
+@pytest.mark.parametrize("script", [never_respond, send_slowly])
 def test_a_slow_receiver_times_out(receiver: Receiver, script: Callable[[Seen, socket.socket], bool]) -> None:
     """The time is for everything together."""
     receiver.script = script

@@ -31,10 +31,10 @@ def test_everything_arrives_once_and_in_order(outbox: Outbox, receiver: Receiver
     """Also what happens while it is being sent; what was sent and answered is written down."""
     receiver.script = answer(202, b"thanks", X_Y="z")
     hook = outbox.hook(receiver.url(), secret="sealed s", authorization="sealed Bearer t")
-    outbox.happen([hook], 30)
+    outbox.record_events([hook], 30)
     with sending(outbox.host) as deliverer:
         wait_for(lambda: len(receiver.seen) >= 10)
-        outbox.happen([hook], 30)
+        outbox.record_events([hook], 30)
         outbox.drained()
         wait_for(lambda: outbox.one_hook(hook).holder == "")
         assert deliverer.holder
@@ -56,7 +56,7 @@ def test_a_new_event_is_sent_soon(outbox: Outbox, receiver: Receiver) -> None:
     hook = outbox.hook(receiver.url())
     with sending(outbox.host):
         for count in range(1, 4):
-            outbox.happen([hook])
+            outbox.record_events([hook])
             wait_for(lambda count=count: len(receiver.seen) == count)  # type: ignore[misc]
 
 
@@ -65,7 +65,7 @@ def test_a_receiver_that_was_down_gets_its_deliveries_later(outbox: Outbox) -> N
     with receiving() as gone:
         port = gone.port
     hook = outbox.hook(f"http://127.0.0.1:{port}/")
-    outbox.happen([hook], 5)
+    outbox.record_events([hook], 5)
     with sending(outbox.host):
         outbox.tried(hook, 1)
         first, *rest = outbox.rows()
@@ -74,7 +74,7 @@ def test_a_receiver_that_was_down_gets_its_deliveries_later(outbox: Outbox) -> N
         assert 8_000 < first.due_at - time.time() * 1000 < 12_000
         assert [row.tries for row in rest] == [0] * 4
         with receiving(port=port) as back:
-            outbox.let_time_pass()
+            outbox.make_retries_due()
             outbox.drained()
             assert numbers(back) == [1, 2, 3, 4, 5]
 
@@ -84,7 +84,7 @@ def test_a_response_that_is_not_a_success_is_retried(outbox: Outbox, receiver: R
     """And what was answered can be read meanwhile."""
     receiver.script = answer(status, b"oh no", Retry_After="600")
     hook = outbox.hook(receiver.url())
-    outbox.happen([hook], 2)
+    outbox.record_events([hook], 2)
     with sending(outbox.host):
         outbox.tried(hook, 1)
         first, second = outbox.rows()
@@ -93,7 +93,7 @@ def test_a_response_that_is_not_a_success_is_retried(outbox: Outbox, receiver: R
         assert 590_000 < first.due_at - time.time() * 1000 < 610_000
         assert second.tries == 0
         receiver.script = OK
-        outbox.let_time_pass()
+        outbox.make_retries_due()
         outbox.drained()
     assert numbers(receiver) == [1, 1, 2]
     assert len({seen.headers["x-gitea-delivery"] for seen in receiver.seen}) == 2
@@ -103,18 +103,18 @@ def test_a_hook_that_keeps_failing_is_paused_and_can_be_resumed(outbox: Outbox, 
     """With a reason; what happens meanwhile waits behind what could not be delivered."""
     receiver.script = answer(503)
     hook = outbox.hook(receiver.url())
-    outbox.happen([hook])
+    outbox.record_events([hook])
     with sending(outbox.host):
         for tries in (1, 2, 3):
             outbox.tried(hook, tries)
-            outbox.let_time_pass()
+            outbox.make_retries_due()
         row = outbox.one_hook(hook)
         assert row.pause_reason == "a delivery failed 3 times in a row; the last time: it answered 503"
         assert abs(row.paused_at - time.time()) < 60
-        outbox.happen([hook])
+        outbox.record_events([hook])
         receiver.script = OK
         other = outbox.hook(receiver.url("/other"))
-        outbox.happen([other])
+        outbox.record_events([other])
         wait_for(lambda: outbox.states(other) == ["delivered"])
         assert outbox.states(hook) == ["waiting", "waiting"]
         assert sum(seen.path == "/hook" for seen in receiver.seen) == 3
@@ -130,7 +130,7 @@ def test_an_address_that_is_refused_is_final_and_the_next_delivery_goes_on(
     """The history says which address and which setting; so it does of an address that is none."""
     hook = outbox.hook("http://10.0.0.1/hook")
     unusable = outbox.hook("nonsense")
-    outbox.happen([hook, unusable], 2)
+    outbox.record_events([hook, unusable], 2)
     with sending(outbox.host):
         outbox.drained()
     assert outbox.states() == ["failed"] * 4
@@ -143,7 +143,7 @@ def test_an_address_that_is_refused_is_final_and_the_next_delivery_goes_on(
     assert outbox.one_hook(hook).paused_at == 0
     receiver.script = answer(302, Location="http://169.254.169.254/")
     redirected = outbox.hook(receiver.url())
-    outbox.happen([redirected])
+    outbox.record_events([redirected])
     with sending(outbox.host):
         outbox.drained()
     (row,) = outbox.rows(redirected)
@@ -163,7 +163,7 @@ def test_a_slow_receiver_does_not_delay_the_others(outbox: Outbox, receiver: Rec
         slow = stack.enter_context(receiving(hang))
         slow_hook = outbox.hook(slow.url())
         others = [outbox.hook(receiver.url(f"/{number}")) for number in range(5)]
-        outbox.happen([slow_hook, *others], 20)
+        outbox.record_events([slow_hook, *others], 20)
         stack.enter_context(sending(outbox.host, timeout=5))
         began = time.monotonic()
         wait_for(lambda: len(receiver.seen) == 100)
@@ -187,7 +187,7 @@ def test_deliveries_of_each_hook_are_sent_in_order_one_at_a_time(outbox: Outbox)
 
     with receiving(watch) as receiver:
         created_hooks = [outbox.hook(receiver.url(f"/{number}")) for number in range(8)]
-        outbox.happen(created_hooks, 25)
+        outbox.record_events(created_hooks, 25)
         with sending(outbox.host):
             outbox.drained()
         for number in range(8):
@@ -209,7 +209,7 @@ def test_a_deleted_or_inactive_hook_gets_no_more_deliveries(outbox: Outbox, rece
     gone, moved = outbox.hook(receiver.url("/gone")), outbox.hook(receiver.url("/old"))
     with sending(outbox.host, timings=DelivererTimings(poll_interval=0.02, write_delay=0.005, batch_time=0.0)):
         for hook in (gone, moved):
-            outbox.happen([hook], 3)
+            outbox.record_events([hook], 3)
         assert arrived.wait(10)
         wait_for(lambda: len(receiver.seen) == 2)
         with outbox.database.write() as connection:
@@ -231,7 +231,7 @@ def test_a_delivery_cancelled_while_it_is_sent_counts_as_delivered(outbox: Outbo
 
     receiver.script = cancel
     hook = outbox.hook(receiver.url())
-    outbox.happen([hook], 2)
+    outbox.record_events([hook], 2)
     with sending(outbox.host, timings=DelivererTimings(poll_interval=0.02, write_delay=0.005, batch_time=0.0)):
         wait_for(lambda: outbox.states() == ["delivered", "cancelled"])
     assert len(receiver.seen) == 1
@@ -246,7 +246,7 @@ def test_a_payload_is_rendered_once_for_all_hooks(outbox: Outbox, receiver: Rece
         return json.dumps({"n": event.id, "when": time.time()})
 
     created_hooks = [outbox.hook(receiver.url(f"/{number}")) for number in range(4)]
-    outbox.happen(created_hooks, 10)
+    outbox.record_events(created_hooks, 10)
     with sending(outbox.host, payload_of=payload_of):
         outbox.drained()
     assert len(described) == len(set(described)) == 10
@@ -265,7 +265,7 @@ def test_a_payload_that_cannot_be_rendered_does_not_stop_the_others(outbox: Outb
         return event.details
 
     hook = outbox.hook(receiver.url())
-    outbox.happen([hook], 3)
+    outbox.record_events([hook], 3)
     with sending(outbox.host, payload_of=payload_of):
         wait_for(lambda: outbox.rows()[2].tries == 1)
     assert outbox.states() == ["failed", "delivered", "waiting"]
@@ -276,8 +276,8 @@ def test_a_payload_that_cannot_be_rendered_does_not_stop_the_others(outbox: Outb
 def test_chat_services_get_messages_for_supported_events_only(outbox: Outbox, receiver: Receiver) -> None:
     """What was sent to them is kept; what their type has no words for is cancelled."""
     hook = outbox.hook(receiver.url(), type="slack")
-    outbox.happen([hook])
-    outbox.happen([hook], kind="create")
+    outbox.record_events([hook])
+    outbox.record_events([hook], kind="create")
     with sending(outbox.host):
         outbox.drained()
     said, unsaid = outbox.rows()
@@ -295,7 +295,7 @@ def test_the_end_waits_for_what_is_under_way(outbox: Outbox) -> None:
 
     with receiving(slowly) as receiver:
         hook = outbox.hook(receiver.url())
-        outbox.happen([hook], 3)
+        outbox.record_events([hook], 3)
         with sending(outbox.host):
             wait_for(lambda: len(receiver.seen) == 1)
         assert outbox.states() == ["delivered", "waiting", "waiting"]
@@ -306,7 +306,7 @@ def test_the_end_waits_for_what_is_under_way(outbox: Outbox) -> None:
 def test_deliveries_claimed_by_a_dead_process_are_sent_again(outbox: Outbox, receiver: Receiver) -> None:
     """On SQLite at once, since only one process of a machine sends; otherwise when its hold runs out."""
     hook = outbox.hook(receiver.url())
-    outbox.happen([hook])
+    outbox.record_events([hook])
     now = int(time.time() * 1000)
     assert claim_hooks(outbox.database, "a dead one", most=5, until=now + 1500, now=now) == [hook]
     with sending(outbox.host):
@@ -319,7 +319,7 @@ def test_deliveries_claimed_by_a_dead_process_are_sent_again(outbox: Outbox, rec
 def test_two_deliverers_send_nothing_twice(outbox: Outbox, receiver: Receiver) -> None:
     """Each hook is told by one of them at a time."""
     created_hooks = [outbox.hook(receiver.url(f"/{number}")) for number in range(10)]
-    outbox.happen(created_hooks, 40)
+    outbox.record_events(created_hooks, 40)
     other = App.open(outbox.host.settings)
     try:
         with sending(outbox.host), sending(other):
@@ -333,7 +333,7 @@ def test_two_deliverers_send_nothing_twice(outbox: Outbox, receiver: Receiver) -
 def test_a_database_that_does_not_answer_is_waited_for(outbox: Outbox, receiver: Receiver) -> None:
     """What was delivered meanwhile is remembered and written when it answers again."""
     hook = outbox.hook(receiver.url())
-    outbox.happen([hook])
+    outbox.record_events([hook])
     broken = threading.Event()
 
     def breaking(seen: Seen, end: socket.socket) -> bool:

@@ -60,7 +60,7 @@ def test_what_happens_through_the_api_arrives_signed(
     assert "s3cret" not in json.dumps(result)
 
 
-def tell_a_story(client: httpx.Client, ask: Callable[..., Any], hook: str) -> None:
+def perform_twelve_actions(client: httpx.Client, ask: Callable[..., Any], hook: str) -> None:
     """Let twelve things happen to a repository of Ada's, the last of which is its end."""
     client.headers["Sudo"] = "ada"
     ask("POST", "/user/repos", 201, name="ship", auto_init=True)
@@ -99,7 +99,7 @@ def test_payloads_of_a_backlog_have_the_state_of_their_events(settings: Settings
         config = {"url": receiver.url(), "content_type": "json", "is_system_webhook": "true"}
         hook = ask("POST", "/admin/hooks", 201, type="gitea", active=True, events=["*"], config=config)
         path = f"/admin/hooks/{hook['id']}"
-        tell_a_story(client, ask, path)
+        perform_twelve_actions(client, ask, path)
         waiting = [delivery["id"] for delivery in client.get(f"{path}/deliveries?limit=50").json()][::-1]
         with closing(App.open(inwards)) as host, delivering(host):
             wait_for(lambda: client.get(f"{path}/deliveries?status=waiting").json() == [])
@@ -139,7 +139,7 @@ def test_an_unknown_kind_of_event_is_logged_and_stays_pending(
     """A later version may know it."""
     hook = outbox.hook(receiver.url())
     with delivering(app):
-        outbox.happen([hook], kind="unheard-of")
+        outbox.record_events([hook], kind="unheard-of")
         wait_for(lambda: outbox.rows()[0].tries == 1)
     assert "cannot be rendered" in outbox.rows()[0].error
     assert outbox.states() == ["waiting"]

@@ -19,7 +19,7 @@ from tests.hosting.webhooks.receivers import Receiver, Seen, receiving
 HEAD = b"HTTP/1.1 200 OK\r\n"
 
 
-def asked(receiver: Receiver, timeout: float = 5) -> WebhookResponse:
+def send_request(receiver: Receiver, timeout: float = 5) -> WebhookResponse:
     """Send one request, over a new connection."""
 
     async def ask() -> WebhookResponse:
@@ -32,7 +32,7 @@ def asked(receiver: Receiver, timeout: float = 5) -> WebhookResponse:
     return asyncio.run(ask())
 
 
-def saying(*pieces: bytes, keep: bool = False) -> Callable[[Seen, socket.socket], bool]:
+def responding_with(*pieces: bytes, keep: bool = False) -> Callable[[Seen, socket.socket], bool]:
     """Make a receiver send some bytes."""
 
     def say(_seen: Seen, end: socket.socket) -> bool:
@@ -70,16 +70,16 @@ def endless(piece: bytes, start: bytes = HEAD) -> Callable[[Seen, socket.socket]
 )
 def test_responses_may_end_in_many_ways(said: bytes, body: bytes) -> None:
     """By a length, by a last chunk, with the connection; announcements are not the answer."""
-    with receiving(saying(said)) as receiver:
-        response = asked(receiver)
+    with receiving(responding_with(said)) as receiver:
+        response = send_request(receiver)
     assert (response.status // 100, response.body, response.cut) == (2, body, "")
     assert "Link" not in dict(response.headers)
 
 
 def test_a_truncated_response_is_stored_in_part() -> None:
     """Its status counts: the receiver has spoken."""
-    with receiving(saying(HEAD + b"Content-Length: 50\r\n\r\nhello")) as receiver:
-        response = asked(receiver)
+    with receiving(responding_with(HEAD + b"Content-Length: 50\r\n\r\nhello")) as receiver:
+        response = send_request(receiver)
     assert (response.status, response.body) == (200, b"hello")
     assert response.cut == "the connection ended before the answer did"
 
@@ -99,8 +99,8 @@ def test_a_truncated_response_is_stored_in_part() -> None:
 )
 def test_an_invalid_response_is_a_failure_with_a_reason(said: bytes, problem: str) -> None:
     """And never a traceback."""
-    with receiving(saying(said)) as receiver, pytest.raises(DeliveryFailed, match=problem):
-        asked(receiver)
+    with receiving(responding_with(said)) as receiver, pytest.raises(DeliveryFailed, match=problem):
+        send_request(receiver)
 
 
 def test_endless_headers_are_given_up() -> None:
@@ -109,17 +109,17 @@ def test_endless_headers_are_given_up() -> None:
     for talk, problem in (
         (endless(b"X-A: b\r\n" * 100), "Too many headers"),
         (endless(b"x" * 1000), "more than 8190 bytes"),
-        (saying(HEAD + long + b"\r\n"), "larger than 64 KB"),
+        (responding_with(HEAD + long + b"\r\n"), "larger than 64 KB"),
     ):
         with receiving(talk) as receiver, pytest.raises(DeliveryFailed, match=problem):
-            asked(receiver)
+            send_request(receiver)
 
 
 def test_endless_informational_responses_are_given_up() -> None:
     """After the time that is set."""
     talk = endless(b"HTTP/1.1 100 Continue\r\n\r\n", b"")
     with receiving(talk) as receiver, pytest.raises(DeliveryFailed, match="longer than 1 seconds"):
-        asked(receiver, timeout=1)
+        send_request(receiver, timeout=1)
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_a_huge_response_is_stored_in_part(start: bytes, piece: bytes) -> None:
     """The first 64 KB, and the rest is not waited for; nothing is decompressed."""
     with receiving(endless(piece, start)) as receiver:
         began = time.monotonic()
-        response = asked(receiver, timeout=60)
+        response = send_request(receiver, timeout=60)
     assert (response.status, response.body) == (200, b"y" * KEPT_BYTES)
     assert "larger than 64 KB" in response.cut
     assert time.monotonic() - began < 30
@@ -145,13 +145,13 @@ def test_endless_empty_chunks_are_given_up() -> None:
     chunked = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
     began = time.monotonic()
     with receiving(endless(b"1;" + b"e" * 9000 + b"\r\ny\r\n", chunked)) as receiver:
-        response = asked(receiver, timeout=1)
+        response = send_request(receiver, timeout=1)
         assert response.status == 200
         assert response.cut
     with receiving(endless(b"T: x\r\n" * 100, chunked + b"0\r\n")) as receiver:
         # The head counts where it was read before the trailers became too many.
         try:
-            cut = asked(receiver, timeout=60).cut
+            cut = send_request(receiver, timeout=60).cut
         except DeliveryFailed as error:
             cut = str(error)
         assert cut
@@ -162,9 +162,9 @@ def test_endless_empty_chunks_are_given_up() -> None:
 @hypothesis_settings(max_examples=60)
 def test_any_response_is_a_result(said: bytes) -> None:
     """There is an answer or a reason, for any bytes."""
-    with receiving(saying(b"HTTP/1.1 200 OK\r\n" + said)) as receiver:
+    with receiving(responding_with(b"HTTP/1.1 200 OK\r\n" + said)) as receiver:
         try:
-            response = asked(receiver)
+            response = send_request(receiver)
         except DeliveryFailed:
             return
     assert response.status == 200

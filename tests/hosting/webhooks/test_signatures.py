@@ -166,7 +166,7 @@ def delivered(tmp_path: Path, receiver: Receiver) -> list[Seen]:
         outbox = Outbox(host)
         for sealed in (host.cipher.encrypt(SECRET), ""):
             hook = outbox.hook(receiver.url(), secret=sealed)
-            outbox.happen([hook], kind="repository")
+            outbox.record_events([hook], kind="repository")
         with delivering(host):
             wait_for(lambda: len(receiver.seen) == 2)
     return sorted(receiver.seen, key=lambda one: one.headers["x-gitea-signature"], reverse=True)

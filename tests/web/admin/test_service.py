@@ -6,7 +6,7 @@ from holdfast.hosting.access import Actor
 from holdfast.hosting.app import App
 from holdfast.hosting.store import accounts
 from holdfast.hosting.store.tables import deliveries, hooks
-from tests.hosting.api.hook_helpers import made, tried
+from tests.hosting.api.hook_helpers import create_hook, deliver_tests
 from tests.hosting.dependency_helpers import counting_queries
 from tests.hosting.services.chat_backup_helpers import begun, uploaded
 from tests.web.organization_fixture import EVIL, OrganizationFixture
@@ -32,8 +32,8 @@ def test_failures_of_webhooks_are_not_healthy_and_the_link_leads_to_them(guild: 
     """From the health page to the hook, and from there to its deliveries that failed."""
     admin = guild.visit("admin")
     path = "/repos/guild/ship/hooks"
-    number = made(guild.api, path, active=True)["id"]
-    tried(guild.api, path, number)
+    number = create_hook(guild.api, path, active=True)["id"]
+    deliver_tests(guild.api, path, number)
     with guild.clients.database.write() as connection:
         connection.execute(deliveries.update().values(state="failed", tries=8, error="no connection"))
     text = admin.get("/-/admin").text
@@ -54,10 +54,10 @@ def test_the_queue_shows_what_waits_and_why(guild: OrganizationFixture, monkeypa
     admin = guild.visit("admin")
     assert "No paused, delayed or failing webhooks" in admin.get("/-/admin/deliveries").text
     for path in ("/repos/guild/ship/hooks", "/orgs/guild/hooks"):
-        number = made(guild.api, path, active=True, name=EVIL)["id"]
-        tried(guild.api, path, number)
+        number = create_hook(guild.api, path, active=True, name=EVIL)["id"]
+        deliver_tests(guild.api, path, number)
     guild.api.post("/user/repos", json={"name": "own", "auto_init": True})
-    own = made(guild.api, "/user/hooks", active=True)["id"]
+    own = create_hook(guild.api, "/user/hooks", active=True)["id"]
     guild.api.post(f"/user/hooks/{own}/tests")
     with guild.clients.database.write() as connection:
         connection.execute(deliveries.update().values(tries=2, error=f"no connection {EVIL}"))

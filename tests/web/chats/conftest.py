@@ -20,7 +20,7 @@ from tests.backup.streams import KEYS
 EVIL = "<script>alert(1)</script>"
 IMAGE = "\"><img src=x onerror=alert(2)> 'quoted' & \u202eturned\u202c \x02bold\x03"
 
-Look = Callable[..., str]
+RenderPage = Callable[..., str]
 
 
 @pytest.fixture(scope="session")
@@ -92,6 +92,6 @@ def drawn_in(opened: OpenArchive, path: str, **query: str) -> str:
 
 
 @pytest.fixture
-def look(opened: OpenArchive) -> Look:
+def render(opened: OpenArchive) -> RenderPage:
     """Draw pages of the archive."""
     return lambda path, **query: drawn_in(opened, path, **query)

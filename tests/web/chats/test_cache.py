@@ -292,9 +292,9 @@ def test_the_imports_of_a_viewer_are_limited_by_the_hour(tmp_path: Path, sealed:
         begun = cache.begin(sealed, VIEWER, SECRET, Secret("a" * 64))
         assert begun is not None
         begun.thread.join(60)
-    with pytest.raises(ImportRateLimited) as refused:
+    with pytest.raises(ImportRateLimited) as excinfo:
         one.begin(sealed, VIEWER, SECRET, Secret("a" * 64))
-    assert 3500 < refused.value.seconds <= 3601
+    assert 3500 < excinfo.value.seconds <= 3601
 
 
 def test_a_wrong_key_leaves_no_entry(cache: ConversationCache, sealed: ConversationSource) -> None:

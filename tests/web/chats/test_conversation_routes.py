@@ -13,13 +13,13 @@ from holdfast.web.chats.open_archive import OpenArchive, open_archive_file
 from holdfast.web.chats.view import PageNotFound, TemplateResult
 from tests.backup.archives.histories import copies, imported, items, write
 from tests.examples import examples
-from tests.web.chats.conftest import Look, drawn_in
+from tests.web.chats.conftest import RenderPage, drawn_in
 
 
-def test_every_page_is_small_and_whole(opened: OpenArchive, look: Look) -> None:
+def test_every_page_is_small_and_whole(opened: OpenArchive, render: RenderPage) -> None:
     """With one heading, and less than 200 kB."""
     for path in ("", "search", "people", "statistics", "about"):
-        page = look(path)
+        page = render(path)
         assert page.count("<h1") == 1
         assert len(page.encode()) < 200_000
         assert page.rstrip().endswith("</html>")

@@ -25,7 +25,7 @@ FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
 
 @pytest.fixture
-def shelf(service: Service) -> Path:
+def backup_folder(service: Service) -> Path:
     """Put an archive, a backup, a broken file and an encrypted folder on the shelf."""
     folder = service.settings.data / "backups"
     folder.mkdir(parents=True)
@@ -45,19 +45,19 @@ def admin(service: Service) -> Iterator[httpx.Client]:
         yield client
 
 
-def test_an_encrypted_archive_is_reported(admin: httpx.Client, shelf: Path) -> None:
+def test_an_encrypted_archive_is_reported(admin: httpx.Client, backup_folder: Path) -> None:
     """It is listed as an archive, and its page says where it can be read; nothing asks for its passphrase here."""
     pytest.importorskip("sqlcipher3", reason="the extra `encryption` is not installed")
-    encrypt_archive(shelf / "chats.db", PASSPHRASE)
+    encrypt_archive(backup_folder / "chats.db", PASSPHRASE)
     assert "Archive" in admin.get("/-/archives").text
     response = admin.get("/-/archives/chats.db")
     assert response.status_code == 503
     assert "chats.db is encrypted" in response.text
     assert "holdfast archive serve" in response.text
-    assert str(shelf) not in response.text
+    assert str(backup_folder) not in response.text
 
 
-def test_only_administrators_see_the_data_folder(service: Service, shelf: Path) -> None:
+def test_only_administrators_see_the_data_folder(service: Service, backup_folder: Path) -> None:
     """Whoever is not logged in is asked to; others are refused, and learn of no file."""
     accounts.create_user(service.database, "ada", Secret("long enough"))
     with service.client() as client:
@@ -72,7 +72,7 @@ def test_only_administrators_see_the_data_folder(service: Service, shelf: Path) 
         assert client.post("/-/archives/chats.db/-forget").status_code == 403
 
 
-def test_backups_that_can_be_shown_are_links(admin: httpx.Client, shelf: Path) -> None:
+def test_backups_that_can_be_shown_are_links(admin: httpx.Client, backup_folder: Path) -> None:
     """Names are escaped; hidden files and folders of attachments are left out."""
     page = admin.get("/-/archives").text
     assert 'href="/-/archives/chats.db/"' in page
@@ -83,7 +83,7 @@ def test_backups_that_can_be_shown_are_links(admin: httpx.Client, shelf: Path) -
     assert admin.get("/-/archives/notes.txt").status_code == 404
 
 
-def test_an_archive_is_read_in_place(admin: httpx.Client, shelf: Path) -> None:
+def test_an_archive_is_read_in_place(admin: httpx.Client, backup_folder: Path) -> None:
     """At once, every page of it."""
     assert "Chats" in admin.get("/-/archives/chats.db").text
     for path in ("search?q=the", "people", "statistics", "about"):
@@ -92,13 +92,13 @@ def test_an_archive_is_read_in_place(admin: httpx.Client, shelf: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["..", "..%2Fholdfast.sqlite3", ".hidden", "%00", "nope", "chats.db%2F..%2F.."])
-def test_files_outside_the_folder_are_not_opened(admin: httpx.Client, shelf: Path, name: str) -> None:
+def test_files_outside_the_folder_are_not_opened(admin: httpx.Client, backup_folder: Path, name: str) -> None:
     """However it is asked for."""
     assert admin.get(f"/-/archives/{name}/").status_code in {303, 404}
     assert admin.get(f"/-/archives/{name}/about").status_code == 404
 
 
-def test_a_backup_is_imported_while_the_page_waits(admin: httpx.Client, shelf: Path) -> None:
+def test_a_backup_is_imported_while_the_page_waits(admin: httpx.Client, backup_folder: Path) -> None:
     """The page says so and comes again by itself; a broken one is said to be broken, and can be tried again."""
     address = f"/-/archives/{quote(NAME)}"
     first = admin.get(address)
@@ -112,7 +112,7 @@ def test_a_backup_is_imported_while_the_page_waits(admin: httpx.Client, shelf: P
     wait_for(lambda: "Importing the backup" not in admin.get("/-/archives/broken.binproto").text, 60)
     broken = admin.get("/-/archives/broken.binproto").text
     assert "ends in the middle of a record" in broken
-    assert str(shelf) not in broken
+    assert str(backup_folder) not in broken
     again = admin.post("/-/archives/broken.binproto/-again", headers=FORM)
     assert again.status_code == 303
     assert "Importing the backup" in admin.get(again.headers["location"]).text
@@ -120,10 +120,10 @@ def test_a_backup_is_imported_while_the_page_waits(admin: httpx.Client, shelf: P
 
 
 def test_the_key_is_requested_and_stored_in_the_browser_only(
-    service: Service, admin: httpx.Client, shelf: Path, capfd: pytest.CaptureFixture[str]
+    service: Service, admin: httpx.Client, backup_folder: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """A folder as a phone writes it; what is no key is refused at once, and nobody else sees what it opens."""
-    write_sample(sample_records(60, 1), shelf / "phone", OutputFormat.FOLDER, seed=1, keys=KEYS)
+    write_sample(sample_records(60, 1), backup_folder / "phone", OutputFormat.FOLDER, seed=1, keys=KEYS)
     address = "/-/archives/phone"
     assert "This backup is encrypted" in admin.get(address).text
     refused = admin.post(f"{address}/-key", data={"key": "abc123", "account": "<b>"})
@@ -170,7 +170,7 @@ def check_picture(admin: httpx.Client, address: str) -> None:
         assert stranger.get(picture[1]).status_code == 303
 
 
-def test_forms_of_other_sites_are_refused(admin: httpx.Client, shelf: Path) -> None:
+def test_forms_of_other_sites_are_refused(admin: httpx.Client, backup_folder: Path) -> None:
     """As everywhere."""
     sent = admin.post("/-/archives/broken.binproto/-again", headers={**FORM, "Sec-Fetch-Site": "cross-site"})
     assert sent.status_code == 403

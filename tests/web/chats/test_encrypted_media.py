@@ -34,7 +34,7 @@ def phone(archive_file: Path) -> OpenArchive:
     return OpenArchive("phone", opens, stamp=lambda: None, most=1, media=media_of(archive_file.with_name("phone")))
 
 
-def names(archive_file: Path, family: str) -> list[str]:
+def encrypted_names(archive_file: Path, family: str) -> list[str]:
     """List the encrypted files of one family of types."""
     with sqlite3.connect(archive_file) as connection:
         return [
@@ -56,7 +56,7 @@ def found_in(phone: OpenArchive, name: str) -> tuple[EncryptedMedia, AttachmentK
 
 def test_any_part_of_a_file_is_decrypted(phone: OpenArchive, archive_file: Path) -> None:
     """As the file that was copied beside the archive has it, wherever a part begins and ends."""
-    for name in names(archive_file, "image")[:2]:
+    for name in encrypted_names(archive_file, "image")[:2]:
         media, attachment = found_in(phone, name)
         with sqlite3.connect(archive_file) as connection:
             ((path,),) = connection.execute("SELECT path FROM media WHERE media_name = ?", (name,)).fetchall()
@@ -68,7 +68,7 @@ def test_any_part_of_a_file_is_decrypted(phone: OpenArchive, archive_file: Path)
 
 def test_files_that_are_not_on_the_disk_are_decrypted_too(phone: OpenArchive, archive_file: Path) -> None:
     """Whatever opens them; each is authenticated before anything is read, and once only."""
-    name = names(archive_file, "image")[0]
+    name = encrypted_names(archive_file, "image")[0]
     media, attachment = found_in(phone, name)
     content = content_path(archive_file.with_name("phone") / "files", name).read_bytes()
     reads: list[int] = []
@@ -99,7 +99,7 @@ def test_files_that_are_not_on_the_disk_are_decrypted_too(phone: OpenArchive, ar
 
 def test_a_page_shows_the_pictures_of_the_folder(phone: OpenArchive, archive_file: Path) -> None:
     """With the type each was sent as; one whose file is missing is named."""
-    name = names(archive_file, "image")[0]
+    name = encrypted_names(archive_file, "image")[0]
     answer = respond(phone, "", f"attachment/{name}", {})
     assert isinstance(answer, EncryptedMediaResult)
     assert answer.inline
@@ -121,12 +121,12 @@ def test_other_names_are_not_found(phone: OpenArchive, name: str) -> None:
 def test_an_archive_without_a_folder_has_none(opened: OpenArchive, archive_file: Path) -> None:
     """The files beside it have other addresses."""
     with pytest.raises(PageNotFound):
-        respond(opened, "", f"attachment/{names(archive_file, 'image')[0]}", {})
+        respond(opened, "", f"attachment/{encrypted_names(archive_file, 'image')[0]}", {})
 
 
 def copied(phone: OpenArchive, archive_file: Path, folder: Path) -> tuple[EncryptedMedia, AttachmentKey, Path]:
     """Copy the encrypted file of a picture into a folder of its own."""
-    name = names(archive_file, "image")[0]
+    name = encrypted_names(archive_file, "image")[0]
     _, attachment = found_in(phone, name)
     snapshot = folder / "signal-backup-2026-01-01-00-00-00"
     snapshot.mkdir()
@@ -186,7 +186,7 @@ def test_only_phone_folders_have_such_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize("column", ["local_key = x'00'", "plaintext_hash = 'zz'", "plaintext_hash = '00'"])
 def test_damaged_keys_are_not_found(archive_file: Path, column: str) -> None:
     """Whatever an archive says a key is."""
-    name = names(archive_file, "image")[0]
+    name = encrypted_names(archive_file, "image")[0]
     with archives.open(archive_file) as archive:
         archive.connection.execute("PRAGMA query_only = OFF")
         archive.connection.execute("CREATE TEMP TABLE attachment AS SELECT * FROM main.attachment")
@@ -200,7 +200,7 @@ def test_small_copies_are_made_of_decrypted_photos(
     phone: OpenArchive, archive_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In memory, of the whole file."""
-    name = names(archive_file, "image")[0]
+    name = encrypted_names(archive_file, "image")[0]
     whole = respond(phone, "", f"attachment/{name}", {})
     assert isinstance(whole, EncryptedMediaResult)
     assert respond(phone, "", f"attachment/{name}/thumbnail", {}) == whole

@@ -17,9 +17,9 @@ def test_an_account_and_an_address_are_counted_apart(tmp_path: Path) -> None:
     """One account from many addresses, and one address with many accounts, both come to an end; hours pass."""
     for number in range(3):
         record_start(tmp_path, ImportClient(1, f"192.0.2.{number}"), 3, now=1000.0 + number)
-    with pytest.raises(ImportRateLimited) as refused:
+    with pytest.raises(ImportRateLimited) as excinfo:
         record_start(tmp_path, ImportClient(1, "192.0.2.9"), 3, now=1010.0)
-    assert refused.value.seconds == 3591
+    assert excinfo.value.seconds == 3591
     record_start(tmp_path, ImportClient(1, "192.0.2.9"), 3, now=4700.0)
     for number in range(2):
         record_start(tmp_path, ImportClient(10 + number, "192.0.2.9"), 3, now=4701.0)
@@ -47,10 +47,10 @@ def test_an_unreadable_count_starts_again(tmp_path: Path) -> None:
 def test_the_queue_is_bounded_and_slots_are_released(tmp_path: Path) -> None:
     """By closing them."""
     first, second = acquire_slot(tmp_path, 2), acquire_slot(tmp_path, 2)
-    with pytest.raises(ImportQueueFull) as refused:
+    with pytest.raises(ImportQueueFull) as excinfo:
         acquire_slot(tmp_path, 2)
-    assert refused.value.status == 503
-    assert refused.value.seconds > 0
+    assert excinfo.value.status == 503
+    assert excinfo.value.seconds > 0
     first.close()
     acquire_slot(tmp_path, 2).close()
     second.close()

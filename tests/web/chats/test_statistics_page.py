@@ -20,7 +20,7 @@ from tests.backup.archives.histories import imported
 from tests.web.chats.conftest import EVIL, drawn_in, shown_in
 
 
-def found(opened: OpenArchive) -> Statistics:
+def count_messages(opened: OpenArchive) -> Statistics:
     """Count."""
     counted = shown_in(opened, "statistics").values["found"]
     assert isinstance(counted, Statistics)
@@ -29,7 +29,7 @@ def found(opened: OpenArchive) -> Statistics:
 
 def test_plots_show_all_messages(opened: OpenArchive) -> None:
     """As pictures that are sound, and as figures."""
-    counted = found(opened)
+    counted = count_messages(opened)
     months = count_by_time(counted)
     assert sum(count for _, count in months) == counted.messages
     drawing = ET.fromstring(str(month_plot(months)))
@@ -45,13 +45,13 @@ def test_kinds_are_named_in_words(opened: OpenArchive) -> None:
     """One or several of them; every kind that an archive has, but for plain messages and what it does not know."""
     assert KIND_WORDS.keys() == set(KINDS) - {"", "message"}
     counted = replace(
-        found(opened), kinds=(("message", 9), ("update", 8), ("story_reply", 3), ("new", 2), ("poll", 1))
+        count_messages(opened), kinds=(("message", 9), ("update", 8), ("story_reply", 3), ("new", 2), ("poll", 1))
     )
     assert name_kinds(counted) == [("updates", 8), ("story replies", 3), ("poll", 1)]
     many = replace(counted, kinds=tuple((kind, 2) for kind in KIND_WORDS))
     assert len(name_kinds(many)) == 4
     page = drawn_in(opened, "statistics")
-    assert all(f"<dt>{words}</dt>" in page for words, _ in name_kinds(found(opened)))
+    assert all(f"<dt>{words}</dt>" in page for words, _ in name_kinds(count_messages(opened)))
 
 
 def test_one_chat_is_counted_alone(opened: OpenArchive) -> None:
@@ -66,7 +66,7 @@ def test_one_chat_is_counted_alone(opened: OpenArchive) -> None:
 
 def test_months_without_messages_are_gaps_and_too_many_are_years(opened: OpenArchive) -> None:
     """A clock that stood in 1970 does not make a thousand bars."""
-    counted = found(opened)
+    counted = count_messages(opened)
     few = replace(counted, months=(("2020-11", 3), ("2021-02", 4)))
     assert count_by_time(few) == [("2020-11", 3), ("2020-12", 0), ("2021-01", 0), ("2021-02", 4)]
     many = replace(counted, months=(("1970-01", 1), ("2024-05", 2), ("9999-12", 3)))

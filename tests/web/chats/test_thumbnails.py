@@ -26,7 +26,7 @@ def photo(size: tuple[int, int], kind: str = "JPEG", mode: str = "RGB", **option
     return out.getvalue()
 
 
-def opened(data: bytes | None) -> Image.Image:
+def open_image(data: bytes | None) -> Image.Image:
     """Open what was made."""
     assert data is not None
     created = Image.open(io.BytesIO(data))
@@ -39,7 +39,7 @@ def test_a_photo_is_scaled_and_keeps_its_proportions(size: tuple[int, int], smal
     """The longest side decides."""
     content = photo(size)
     created = make_thumbnail(content)
-    assert opened(created).size == small
+    assert open_image(created).size == small
     assert created is not None
     assert len(created) < len(content)
 
@@ -49,7 +49,7 @@ def test_a_photo_is_turned_and_loses_its_metadata() -> None:
     exif = Image.Exif()
     exif[ORIENTATION] = ROTATED
     exif[0x010F] = "a camera"
-    image = opened(make_thumbnail(photo((3000, 2000), exif=exif)))
+    image = open_image(make_thumbnail(photo((3000, 2000), exif=exif)))
     assert image.size == (560, 840)
     assert not image.getexif()
 
@@ -58,7 +58,7 @@ def test_a_photo_is_turned_and_loses_its_metadata() -> None:
 def test_every_pixel_format_is_decoded(mode: str) -> None:
     """Transparency stays."""
     kind = "JPEG" if mode == "CMYK" else "PNG"
-    image = opened(make_thumbnail(photo((2000, 2000), kind, mode, compress_level=0)))
+    image = open_image(make_thumbnail(photo((2000, 2000), kind, mode, compress_level=0)))
     assert max(image.size) == LONGEST_SIDE
     assert image.mode == ("RGBA" if mode in {"RGBA", "LA"} else "RGB")
 
@@ -95,7 +95,7 @@ def test_a_copy_that_would_be_larger_is_not_made() -> None:
     assert make_thumbnail(out.getvalue()) is None
 
 
-def counted(content: bytes, calls: list[int]) -> Callable[[], bytes]:
+def counting_reader(content: bytes, calls: list[int]) -> Callable[[], bytes]:
     """Return a function that reads a file and counts."""
 
     def read() -> bytes:
@@ -116,12 +116,12 @@ def test_a_photo_is_read_and_made_once() -> None:
     content = photo((2000, 2000))
     for name, data in (("a", content), ("b", content[:5000])):
         calls: list[int] = []
-        asking = [threading.Thread(target=thumbnail, args=(name, counted(data, calls))) for _ in range(6)]
+        asking = [threading.Thread(target=thumbnail, args=(name, counting_reader(data, calls))) for _ in range(6)]
         for thread in asking:
             thread.start()
         for thread in asking:
             thread.join()
-        thumbnail(name, counted(data, calls))
+        thumbnail(name, counting_reader(data, calls))
         assert len(calls) <= thumbnails.AT_ONCE
     assert thumbnail("b", lambda: b"") is None
     assert thumbnail("a", lambda: b"") is not None

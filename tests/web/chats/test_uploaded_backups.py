@@ -81,9 +81,9 @@ def test_a_folder_is_known_by_its_names(app: App, admin: Actor, paths: list[str]
     """Whichever folder was chosen: that of all snapshots, the one around it, or one snapshot."""
     chat_backup = upload(app, admin, dict.fromkeys(paths, b"x"))
     if kind is None:
-        with pytest.raises(ApiError) as refused:
+        with pytest.raises(ApiError) as excinfo:
             check_kind(app, admin, chat_backup)
-        assert refused.value.status == 422
+        assert excinfo.value.status == 422
     else:
         assert check_kind(app, admin, chat_backup) is kind
     assert not list((app.settings.data / "repositories").rglob("main*"))
@@ -168,9 +168,9 @@ def test_other_zip_archives_are_what_they_were(app: App, admin: Actor) -> None:
         chat_backup = upload(app, admin, {"x.zip": zip_of(files)}, is_folder=False)
         assert check_kind(app, admin, chat_backup) is FileKind.PLAIN
     bomb = zip_of({"signal-backup-1/main": bytes(10_000_000)}, zipfile.ZIP_DEFLATED)
-    with pytest.raises(ApiError, match="compressed more") as refused:
+    with pytest.raises(ApiError, match="compressed more") as excinfo:
         check_kind(app, admin, upload(app, admin, {"x.zip": bomb}, is_folder=False))
-    assert refused.value.status == 422
+    assert excinfo.value.status == 422
 
 
 def test_all_files_of_an_export_are_written_for_the_import(app: App, admin: Actor, tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ def folder(tmp_path: Path) -> Path:
     return created
 
 
-def listed(app: App, folder: Path, path: str = "", number: int = 1) -> Directory:
+def list_directory(app: App, folder: Path, path: str = "", number: int = 1) -> Directory:
     """List a directory of main."""
     repo = open_repository(folder)
     spot = find_location(repo, "/ada/ship", "branch", f"main/{path}".rstrip("/"))
@@ -42,7 +42,7 @@ def listed(app: App, folder: Path, path: str = "", number: int = 1) -> Directory
 
 def test_directories_come_first_and_case_is_ignored(app: App, folder: Path) -> None:
     """Each entry with the last commit that changed it."""
-    found_directory = listed(app, folder)
+    found_directory = list_directory(app, folder)
     assert [(row.name, row.type, row.summary, row.time) for row in found_directory.rows] == [
         ("Dir", "dir", "Add files", 1000),
         ("z", "dir", "Add files", 1000),
@@ -58,12 +58,12 @@ def test_directories_come_first_and_case_is_ignored(app: App, folder: Path) -> N
 
 def test_an_entry_is_linked_unless_it_lies_elsewhere(app: App, folder: Path) -> None:
     """Whatever bytes its name has; a submodule has no page here."""
-    addresses = {row.name: row.address for row in listed(app, folder).rows}
+    addresses = {row.name: row.address for row in list_directory(app, folder).rows}
     assert addresses["z"] == "/ada/ship/src/branch/main/z"
     assert addresses["lib"] == ""
-    (inner,) = listed(app, folder, "z").rows
+    (inner,) = list_directory(app, folder, "z").rows
     assert (inner.name, inner.address) == ("c d.txt", "/ada/ship/src/branch/main/z/c%20d.txt")
-    (odd,) = listed(app, folder, "Dir").rows
+    (odd,) = list_directory(app, folder, "Dir").rows
     assert (odd.name, odd.address) == ("e\ufffd", "/ada/ship/src/branch/main/Dir/e%FF")
 
 
@@ -75,6 +75,6 @@ def test_a_large_directory_has_pages(
 ) -> None:
     """A page that does not exist is the nearest that does."""
     monkeypatch.setattr(directories, "PER_PAGE", 2)
-    found_directory = listed(app, folder, number=number)
+    found_directory = list_directory(app, folder, number=number)
     assert (found_directory.number, len(found_directory.rows)) == expected
     assert (found_directory.total, found_directory.size) == (5, 2)

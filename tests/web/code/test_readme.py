@@ -12,7 +12,7 @@ from holdfast.web.code.readme import Readme, readme_of
 from tests.hosting.git.oracle import new_repository
 
 
-def shown(tmp_path: Path, files: dict[str, bytes]) -> Readme | None:
+def render_readme(tmp_path: Path, files: dict[str, bytes]) -> Readme | None:
     """Show the introduction of a directory with these files."""
     repo = open_repository(new_repository(tmp_path / "1.git"))
     entries = trees.directory(repo, build_tree(repo.write, files))
@@ -21,16 +21,16 @@ def shown(tmp_path: Path, files: dict[str, bytes]) -> Readme | None:
 
 def test_markdown_comes_before_other_texts(tmp_path: Path) -> None:
     """In any case of its name; a directory without one has none."""
-    readme = shown(tmp_path, {"README.txt": b"plain", "readme.MD": b"# Hello", "readme": b"bare"})
+    readme = render_readme(tmp_path, {"README.txt": b"plain", "readme.MD": b"# Hello", "readme": b"bare"})
     assert readme is not None
     assert (readme.name, readme.address) == ("readme.MD", "/ada/notes/src/branch/feature/x/readme.MD")
     assert "Hello</h2>" in str(readme.html)
-    assert shown(tmp_path / "other", {"read.me": b"no"}) is None
+    assert render_readme(tmp_path / "other", {"read.me": b"no"}) is None
 
 
 def test_a_plain_text_is_not_taken_for_markup(tmp_path: Path) -> None:
     """It is shown as it was written."""
-    readme = shown(tmp_path, {"README": b"# <b>not a heading</b>"})
+    readme = render_readme(tmp_path, {"README": b"# <b>not a heading</b>"})
     assert readme is not None
     assert readme.html is None
     assert readme.text == "# <b>not a heading</b>"
@@ -41,7 +41,7 @@ def test_relative_addresses_lead_into_the_same_tree(tmp_path: Path) -> None:
     text = (
         b"[a](docs/guide.md#x) [b](/top.txt) [c](../../../etc) ![d](img/a%20b.png) ![e](https://example.org/x.png)"
     )
-    readme = shown(tmp_path, {"README.md": text})
+    readme = render_readme(tmp_path, {"README.md": text})
     assert readme is not None
     html = str(readme.html)
     assert 'href="/ada/notes/src/branch/feature/x/docs/guide.md#x"' in html
@@ -69,7 +69,7 @@ def test_relative_addresses_lead_into_the_same_tree(tmp_path: Path) -> None:
 )
 def test_a_readme_is_sanitized(tmp_path: Path, text: bytes) -> None:
     """No script, no handler, no form, no style, and no id of ours is taken."""
-    readme = shown(tmp_path, {"README.md": text})
+    readme = render_readme(tmp_path, {"README.md": text})
     assert readme is not None
     html = str(readme.html).lower()
     for word in (
@@ -90,14 +90,14 @@ def test_a_readme_is_sanitized(tmp_path: Path, text: bytes) -> None:
 @pytest.mark.parametrize("text", [b">" * 20_000, b"[" * 20_000, b"*a " * 20_000, b"<div>" * 20_000, b"- " * 9_000])
 def test_deep_nesting_is_limited(tmp_path: Path, text: bytes) -> None:
     """Whatever is nested how deep, a page comes of it."""
-    readme = shown(tmp_path, {"README.md": text})
+    readme = render_readme(tmp_path, {"README.md": text})
     assert readme is not None
     assert len(str(readme.html)) < 600_000
 
 
 def test_footnotes_link_in_both_directions(tmp_path: Path) -> None:
     """Under names of their own, so that they cannot be taken for anything else on the page."""
-    readme = shown(tmp_path, {"README.md": b"High[^a] and low[^a].\n\n[^a]: as the <b>gauge</b> says\n"})
+    readme = render_readme(tmp_path, {"README.md": b"High[^a] and low[^a].\n\n[^a]: as the <b>gauge</b> says\n"})
     assert readme is not None
     html = str(readme.html)
     assert 'href="#text-fn1"' in html

@@ -45,7 +45,7 @@ def push(app: App, ship: Repository, user: Account, *branches: str) -> None:
             repository_log.append(connection, ship.id, created, [pack])
 
 
-def seen(app: App, ship: Repository, user: Account | None) -> list[str]:
+def offered_branches(app: App, ship: Repository, user: Account | None) -> list[str]:
     """Return the branches that somebody is offered."""
     request = RequestContext(app, {"type": "http", "headers": []})
     if user is not None:
@@ -58,8 +58,8 @@ def test_a_branch_is_offered_to_the_user_who_pushed_it(app: App, ship: Repositor
     """To nobody else, and not the default branch."""
     ada, bob = people
     push(app, ship, ada, "fix#1")
-    assert seen(app, ship, ada) == ["/ada/ship/compare/main...fix%231"]
-    assert seen(app, ship, bob) == seen(app, ship, None) == []
+    assert offered_branches(app, ship, ada) == ["/ada/ship/compare/main...fix%231"]
+    assert offered_branches(app, ship, bob) == offered_branches(app, ship, None) == []
 
 
 def test_a_branch_with_an_open_pull_request_or_without_commits_of_its_own_is_not_offered(
@@ -73,19 +73,19 @@ def test_a_branch_with_an_open_pull_request_or_without_commits_of_its_own_is_not
         same = [(ada.id, RefUpdate("refs/heads/same", "0" * 40, main))]
         repository_log.append(connection, ship.id, same)
     push(app, ship, ada, "fix")
-    assert seen(app, ship, ada) == ["/ada/ship/compare/main...fix"]
+    assert offered_branches(app, ship, ada) == ["/ada/ship/compare/main...fix"]
     pulls.create(app, Actor(ada), accessed(app, Actor(ada), ship), IssueDraft(title="p"), head="fix", base="main")
-    assert seen(app, ship, ada) == []
+    assert offered_branches(app, ship, ada) == []
 
 
 def test_of_several_branches_the_newest_are_offered(app: App, ship: Repository, people: list[Account]) -> None:
     """Two of them; those that were pushed hours ago are not."""
     push(app, ship, people[0], "one", "two", "three")
-    assert len(seen(app, ship, people[0])) == 2
+    assert len(offered_branches(app, ship, people[0])) == 2
     with app.database.write() as connection:
         long_ago = int(time.time()) - SECONDS - 60
         connection.execute(update(ref_log).values(created_at=long_ago))
-    assert seen(app, ship, people[0]) == []
+    assert offered_branches(app, ship, people[0]) == []
 
 
 def test_an_archived_repository_offers_nothing(app: App, ship: Repository, people: list[Account]) -> None:
@@ -94,7 +94,7 @@ def test_an_archived_repository_offers_nothing(app: App, ship: Repository, peopl
     for columns in ({"archived_at": 1}, {"archived_at": 0, "has_pulls": False}):
         with app.database.write() as connection:
             connection.execute(update(table).where(table.c.id == ship.id).values(**columns))
-        assert seen(app, ship, people[0]) == []
+        assert offered_branches(app, ship, people[0]) == []
 
 
 def test_a_branch_of_a_fork_is_compared_with_its_parent(app: App, ship: Repository, people: list[Account]) -> None:
@@ -104,4 +104,4 @@ def test_a_branch_of_a_fork_is_compared_with_its_parent(app: App, ship: Reposito
     with app.database.write() as connection:
         connection.execute(update(table).where(table.c.id == fork.id).values(fork_of=ship.id))
     push(app, fork, bob, "main")
-    assert seen(app, fork, bob) == ["/ada/ship/compare/main...bob:main"]
+    assert offered_branches(app, fork, bob) == ["/ada/ship/compare/main...bob:main"]

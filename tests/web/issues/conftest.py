@@ -14,13 +14,13 @@ from tests.conftest import Service
 from tests.hosting.api_clients import ServiceClients, open_clients
 from tests.hosting.repository_helpers import WRITE, let_in, make_people, make_repository
 
-__all__ = ["AT", "Harbour"]
+__all__ = ["AT", "IssueSite"]
 
 AT = "/ada/ship"
 
 
 @dataclass(frozen=True)
-class Harbour:
+class IssueSite:
     """Ada's public repository and her private one, and everybody who comes by."""
 
     clients: ServiceClients
@@ -50,12 +50,12 @@ def clients(service: Service) -> Iterator[ServiceClients]:
 
 
 @pytest.fixture
-def harbour(clients: ServiceClients) -> Harbour:
+def harbour(clients: ServiceClients) -> IssueSite:
     """Make the people and the places."""
     names = ("ada", "bob", "eve")
     people = dict(zip(names, make_people(clients.database, *names), strict=True))
     ship = make_repository(clients.database, people["ada"])
     let_in(clients.database, ship, people["bob"], WRITE)
-    return Harbour(
+    return IssueSite(
         clients, people, ship, make_repository(clients.database, people["ada"], "secret", is_private=True)
     )

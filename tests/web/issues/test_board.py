@@ -10,7 +10,7 @@ from holdfast.hosting.store import assignees, issue_labels, issues, labels, mile
 from holdfast.hosting.store.issues import Branches, Issue, IssueChanges, NewIssue
 from holdfast.hosting.store.labels import Label
 from tests.hosting.dependency_helpers import counting_queries, open_many, relate
-from tests.web.issues.conftest import AT, Harbour
+from tests.web.issues.conftest import AT, IssueSite
 from tests.web.organization_fixture import EVIL
 
 BOARD = f"{AT}/issues/board"
@@ -33,7 +33,7 @@ def cards(response: httpx.Response) -> dict[str, list[str]]:
     return {name: titles for name, (_, titles) in board(response).items()}
 
 
-def label(harbour: Harbour, name: str, *numbers: int, exclusive: bool = True) -> Label:
+def label(harbour: IssueSite, name: str, *numbers: int, exclusive: bool = True) -> Label:
     """Make a label, on some issues."""
     database, ship, ada = harbour.clients.database, harbour.ship, harbour.people["ada"]
     created_label = labels.add_label(database, ship, name, "d73a4a", is_exclusive=exclusive)
@@ -42,7 +42,7 @@ def label(harbour: Harbour, name: str, *numbers: int, exclusive: bool = True) ->
     return created_label
 
 
-def milestone(harbour: Harbour, title: str, *numbers: int) -> int:
+def milestone(harbour: IssueSite, title: str, *numbers: int) -> int:
     """Make a milestone with some issues; return its id."""
     database, ship, ada = harbour.clients.database, harbour.ship, harbour.people["ada"]
     created_milestone = milestones.add_milestone(database, ship, ada, title)
@@ -58,12 +58,12 @@ def move(browser: httpx.Client, query: dict[str, str], index: int, source: objec
     return browser.post(f"{BOARD}/move?{urlencode(query)}", data=form)
 
 
-def now(harbour: Harbour, number: int) -> Issue:
+def read_issue(harbour: IssueSite, number: int) -> Issue:
     """Return an issue as it is."""
     return issues.find_issue(harbour.clients.database, harbour.ship, number)
 
 
-def test_a_board_has_a_column_for_each_open_milestone(harbour: Harbour) -> None:
+def test_a_board_has_a_column_for_each_open_milestone(harbour: IssueSite) -> None:
     """The same filters as those of the list narrow all columns; a closed milestone has none."""
     database, ship, people = harbour.clients.database, harbour.ship, harbour.people
     for title in ("Gauge", "Lantern", "Rope", EVIL, "Done"):
@@ -76,9 +76,9 @@ def test_a_board_has_a_column_for_each_open_milestone(harbour: Harbour) -> None:
     )
     # A title that is the id of another milestone.
     milestone(harbour, str(season))
-    issues.change_issue(database, ship, now(harbour, 5), people["ada"], IssueChanges(is_closed=True))
-    assignees.add_assignees(database, ship, now(harbour, 2), people["ada"], (people["bob"],))
-    relate(database, [(now(harbour, 2).id, now(harbour, 3).id)])
+    issues.change_issue(database, ship, read_issue(harbour, 5), people["ada"], IssueChanges(is_closed=True))
+    assignees.add_assignees(database, ship, read_issue(harbour, 2), people["ada"], (people["bob"],))
+    relate(database, [(read_issue(harbour, 2).id, read_issue(harbour, 3).id)])
     browser = harbour.browser()
     response = browser.get(BOARD)
     assert EVIL not in response.text
@@ -98,7 +98,7 @@ def test_a_board_has_a_column_for_each_open_milestone(harbour: Harbour) -> None:
     assert f'href="{AT}/issues/board?' in browser.get(f"{AT}/issues").text
 
 
-def test_a_board_has_a_column_for_each_label_of_a_scope_or_that_was_chosen(harbour: Harbour) -> None:
+def test_a_board_has_a_column_for_each_label_of_a_scope_or_that_was_chosen(harbour: IssueSite) -> None:
     """The first column has what has none of them, and the list it links to has the same."""
     for title in ("Gauge", "Lantern", "Rope"):
         harbour.issue(title)
@@ -129,7 +129,7 @@ def test_a_board_has_a_column_for_each_label_of_a_scope_or_that_was_chosen(harbo
 
 
 def test_a_column_is_bounded_and_the_queries_do_not_grow_with_the_cards(
-    harbour: Harbour, monkeypatch: pytest.MonkeyPatch
+    harbour: IssueSite, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The list has all of its issues; columns beyond a dozen are counted."""
     database, ship, ada = harbour.clients.database, harbour.ship, harbour.people["ada"]
@@ -168,7 +168,7 @@ def test_a_column_is_bounded_and_the_queries_do_not_grow_with_the_cards(
     assert "1 more column is not shown" in text
 
 
-def test_a_card_is_moved_to_a_milestone(harbour: Harbour) -> None:
+def test_a_card_is_moved_to_a_milestone(harbour: IssueSite) -> None:
     """By whoever may write; if it is not where it was any more, the board says so and shows where it is."""
     harbour.issue("Gauge")
     season, winter = milestone(harbour, "Season"), milestone(harbour, "Winter")
@@ -177,7 +177,7 @@ def test_a_card_is_moved_to_a_milestone(harbour: Harbour) -> None:
     moved = move(bob, query, 1, 0, season)
     assert moved.status_code == 303
     assert moved.headers["location"] == f"{BOARD}?by=milestone&sort=oldest#issue-1"
-    assert now(harbour, 1).milestone_id == season
+    assert read_issue(harbour, 1).milestone_id == season
     response = bob.get(BOARD)
     assert "Issue #1 moved." in response.text
     stale = move(bob, query, 1, 0, winter)
@@ -186,12 +186,12 @@ def test_a_card_is_moved_to_a_milestone(harbour: Harbour) -> None:
     assert cards(stale)["Season"] == ["Gauge"]
     assert move(bob, query, 1, season, 999).status_code == 422
     assert move(bob, query, 1, season, 0).status_code == 303
-    assert now(harbour, 1).milestone_id is None
+    assert read_issue(harbour, 1).milestone_id is None
     assert move(bob, query, 99, 0, season).status_code == 404
     assert move(bob, query, 0, "x", "x").status_code == 404
 
 
-def test_a_card_is_moved_to_a_label(harbour: Harbour) -> None:
+def test_a_card_is_moved_to_a_label(harbour: IssueSite) -> None:
     """The label of its column is replaced, and the others stay."""
     harbour.issue("Gauge")
     bug = label(harbour, "bug", 1, exclusive=False)
@@ -201,7 +201,7 @@ def test_a_card_is_moved_to_a_label(harbour: Harbour) -> None:
 
     def names() -> list[str]:
         with harbour.clients.database.read() as connection:
-            return [label.name for label in issue_labels.labels_on(connection, now(harbour, 1))]
+            return [label.name for label in issue_labels.labels_on(connection, read_issue(harbour, 1))]
 
     assert move(bob, query, 1, 0, later.id).status_code == 303
     assert names() == ["bug", "status/later"]
@@ -219,7 +219,7 @@ def test_a_card_is_moved_to_a_label(harbour: Harbour) -> None:
     assert names() == ["status/later"]
 
 
-def test_only_writers_move_cards(harbour: Harbour) -> None:
+def test_only_writers_move_cards(harbour: IssueSite) -> None:
     """Others see no forms; a private repository is not there, and an archived one is not changed."""
     harbour.issue("Gauge", author="eve")
     season = milestone(harbour, "Season")
@@ -234,4 +234,4 @@ def test_only_writers_move_cards(harbour: Harbour) -> None:
         connection.exec_driver_sql("UPDATE repositories SET archived_at = 1 WHERE name = 'ship'")
     assert "Move to" not in harbour.browser("bob").get(BOARD).text
     assert move(harbour.browser("bob"), {}, 1, 0, season).status_code == 423
-    assert now(harbour, 1).milestone_id is None
+    assert read_issue(harbour, 1).milestone_id is None

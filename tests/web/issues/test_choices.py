@@ -7,7 +7,7 @@ import pytest
 from holdfast.hosting.errors import InvalidField, Violation
 from holdfast.hosting.store.labels import add_label, change_label
 from holdfast.web.issues.choices import as_ids, end_of_day
-from tests.web.issues.conftest import AT, Harbour
+from tests.web.issues.conftest import AT, IssueSite
 
 
 def test_numbers_are_parsed_and_other_values_are_ignored() -> None:
@@ -19,12 +19,12 @@ def test_a_day_ends_with_its_last_second() -> None:
     """In UTC; an empty field names none."""
     assert end_of_day(" 2027-02-03 ", "DueDate") == datetime(2027, 2, 3, 23, 59, 59, tzinfo=UTC)
     assert end_of_day(" ", "DueDate") is None
-    with pytest.raises(InvalidField) as refused:
+    with pytest.raises(InvalidField) as excinfo:
         end_of_day("soon", "DueDate")
-    assert (refused.value.field, refused.value.violation) == ("DueDate", Violation.INVALID_DATE)
+    assert (excinfo.value.field, excinfo.value.violation) == ("DueDate", Violation.INVALID_DATE)
 
 
-def test_writers_can_choose_labels_people_and_milestones(harbour: Harbour) -> None:
+def test_writers_can_choose_labels_people_and_milestones(harbour: IssueSite) -> None:
     """But not labels that are archived, nor people who may not write."""
     database, ship = harbour.clients.database, harbour.ship
     add_label(database, ship, "bug", "ff0000")

@@ -2,12 +2,12 @@
 
 from holdfast.hosting.store import comments, issues
 from holdfast.web.issues.issue_page import ENTRIES
-from tests.web.issues.conftest import AT, Harbour
+from tests.web.issues.conftest import AT, IssueSite
 
 ONE = f"{AT}/issues/1"
 
 
-def test_a_reader_comments_and_the_author_closes(harbour: Harbour) -> None:
+def test_a_reader_comments_and_the_author_closes(harbour: IssueSite) -> None:
     """What is said shows at its own place; with a comment or without, an author may close and reopen."""
     harbour.issue("Gauge", author="eve")
     eve = harbour.browser("eve")
@@ -30,7 +30,7 @@ def test_a_reader_comments_and_the_author_closes(harbour: Harbour) -> None:
     assert issues.find_issue(harbour.clients.database, harbour.ship, 1).comment_count == 2
 
 
-def test_a_comment_is_found_on_its_page(harbour: Harbour) -> None:
+def test_a_comment_is_found_on_its_page(harbour: IssueSite) -> None:
     """Also far down a long timeline."""
     gauge = harbour.issue("Gauge")
     for _ in range(ENTRIES):
@@ -44,7 +44,7 @@ def test_a_comment_is_found_on_its_page(harbour: Harbour) -> None:
     assert "really" in eve.get(f"{ONE}?page=last").text
 
 
-def test_a_locked_issue_is_for_writers(harbour: Harbour) -> None:
+def test_a_locked_issue_is_for_writers(harbour: IssueSite) -> None:
     """Others are told so, and keep what they typed."""
     gauge = harbour.issue("Gauge")
     issues.lock_issue(harbour.clients.database, harbour.ship, gauge, harbour.people["ada"], "")
@@ -58,7 +58,7 @@ def test_a_locked_issue_is_for_writers(harbour: Harbour) -> None:
     assert issues.find_issue(harbour.clients.database, harbour.ship, 1).comment_count == 1
 
 
-def test_authors_and_writers_change_and_delete_comments(harbour: Harbour) -> None:
+def test_authors_and_writers_change_and_delete_comments(harbour: IssueSite) -> None:
     """Everybody else only reads them, each on a page of its own."""
     gauge = harbour.issue("Gauge")
     harbour.issue("Lantern")

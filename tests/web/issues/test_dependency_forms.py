@@ -5,7 +5,7 @@ import pytest
 from holdfast.hosting.services.dependencies import IssueReference
 from holdfast.web.issues.dependency_forms import parse_reference
 from tests.hosting.dependency_helpers import edges, relate
-from tests.web.issues.conftest import AT, Harbour
+from tests.web.issues.conftest import AT, IssueSite
 from tests.web.issues.test_issue_list import titles
 
 ONE = f"{AT}/issues/1"
@@ -32,7 +32,7 @@ def test_issues_are_named_in_every_usual_way(text: str, expected: IssueReference
     assert parse_reference(text) == expected
 
 
-def test_a_writer_adds_and_removes_on_both_sides(harbour: Harbour) -> None:
+def test_a_writer_adds_and_removes_on_both_sides(harbour: IssueSite) -> None:
     """By number, by full name, and by words with a choice."""
     for title in ("Gauge", "Lantern of the pier", "Rope", "Lantern of the mole"):
         harbour.issue(title)
@@ -66,7 +66,7 @@ def test_a_writer_adds_and_removes_on_both_sides(harbour: Harbour) -> None:
     assert "Search by title" in bob.get(f"{ADD}/add").text
 
 
-def test_errors_are_explained(harbour: Harbour) -> None:
+def test_errors_are_explained(harbour: IssueSite) -> None:
     """Circles with the way around, and what cannot be seen like what is not there."""
     gauge, lantern, rope = (harbour.issue(title) for title in ("Gauge", "Lantern", "Rope"))
     harbour.issue("Private matter", secret=True)
@@ -87,7 +87,7 @@ def test_errors_are_explained(harbour: Harbour) -> None:
     assert titles(harbour.browser("ada").get(f"{ADD}/add?q=private")) == ["Private matter"]
 
 
-def test_only_writers_change_dependencies(harbour: Harbour) -> None:
+def test_only_writers_change_dependencies(harbour: IssueSite) -> None:
     """Nor where dependencies are switched off."""
     gauge, lantern = harbour.issue("Gauge"), harbour.issue("Lantern")
     relate(harbour.clients.database, [(gauge.id, lantern.id)])

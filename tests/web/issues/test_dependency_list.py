@@ -3,12 +3,12 @@
 import re
 
 from tests.hosting.dependency_helpers import relate
-from tests.web.issues.conftest import Harbour
+from tests.web.issues.conftest import IssueSite
 
 AT = "/ada/ship"
 
 
-def test_every_dependency_can_be_reached_page_by_page(harbour: Harbour) -> None:
+def test_every_dependency_can_be_reached_page_by_page(harbour: IssueSite) -> None:
     """However many there are, in both directions, the issue's page leads to all of them."""
     database = harbour.clients.database
     gauge = harbour.issue("Gauge")
@@ -29,7 +29,7 @@ def test_every_dependency_can_be_reached_page_by_page(harbour: Harbour) -> None:
     assert "Other" in text
 
 
-def test_the_list_hides_what_the_issue_hides(harbour: Harbour) -> None:
+def test_the_list_hides_what_the_issue_hides(harbour: IssueSite) -> None:
     """A blocker one cannot read has no title, and what is blocked where one cannot read is left out."""
     gauge, secret = harbour.issue("Gauge"), harbour.issue("Private matter", secret=True)
     other = harbour.issue("Second private matter", secret=True)

@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from tests.hosting.dependency_helpers import counting_queries, open_many, relate
-from tests.web.issues.conftest import AT, Harbour
+from tests.web.issues.conftest import AT, IssueSite
 from tests.web.issues.test_issue_list import HOSTILE
 
 ONE = f"{AT}/issues/1/dependencies"
@@ -20,7 +20,7 @@ def drawing(text: str) -> ET.Element:
     return ET.fromstring(hits[0].replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1))
 
 
-def test_the_graph_has_a_drawing_and_a_list(harbour: Harbour) -> None:
+def test_the_graph_has_a_drawing_and_a_list(harbour: IssueSite) -> None:
     """Nodes are links with their state in words and shape; one that cannot be seen is only that."""
     gauge, lantern, hostile = (harbour.issue(title) for title in ("Gauge", "Lantern", HOSTILE))
     secret = harbour.issue("Private matter", secret=True)
@@ -45,7 +45,7 @@ def test_the_graph_has_a_drawing_and_a_list(harbour: Harbour) -> None:
     assert "Private matter" in harbour.browser("ada").get(ONE).text
 
 
-def test_a_hundred_issues_fit_on_a_page(harbour: Harbour, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hundred_issues_fit_on_a_page(harbour: IssueSite, monkeypatch: pytest.MonkeyPatch) -> None:
     """All are drawn, by few queries, and no box lies on another."""
     database = harbour.clients.database
     issues = open_many(database, harbour.ship, harbour.people["ada"], 100)
@@ -69,7 +69,7 @@ def test_a_hundred_issues_fit_on_a_page(harbour: Harbour, monkeypatch: pytest.Mo
     assert browser.get(f"{ONE}?depth=x").status_code == 200
 
 
-def test_of_a_very_large_graph_a_part_is_drawn(harbour: Harbour) -> None:
+def test_of_a_very_large_graph_a_part_is_drawn(harbour: IssueSite) -> None:
     """And the page says so, and stays small."""
     database = harbour.clients.database
     issues = open_many(database, harbour.ship, harbour.people["ada"], 150)
@@ -81,7 +81,7 @@ def test_of_a_very_large_graph_a_part_is_drawn(harbour: Harbour) -> None:
     drawing(response.text)
 
 
-def test_an_issue_without_dependencies_has_no_drawing(harbour: Harbour) -> None:
+def test_an_issue_without_dependencies_has_no_drawing(harbour: IssueSite) -> None:
     """But a way to change that, and one that cannot be seen has no page."""
     harbour.issue("Gauge")
     harbour.issue("Private matter", secret=True)

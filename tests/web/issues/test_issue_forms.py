@@ -9,12 +9,12 @@ from holdfast.hosting.store.issue_relations import issue_parts
 from holdfast.hosting.store.labels import add_label
 from holdfast.hosting.store.milestones import add_milestone
 from tests.hosting.dependency_helpers import relate
-from tests.web.issues.conftest import AT, Harbour
+from tests.web.issues.conftest import AT, IssueSite
 
 ONE = f"{AT}/issues/1"
 
 
-def test_a_writer_changes_every_field(harbour: Harbour) -> None:
+def test_a_writer_changes_every_field(harbour: IssueSite) -> None:
     """And each change shows, and can be taken back."""
     database, ship = harbour.clients.database, harbour.ship
     gauge = harbour.issue("Gauge", author="eve")
@@ -59,7 +59,7 @@ def test_a_writer_changes_every_field(harbour: Harbour) -> None:
 
 
 @pytest.mark.parametrize("part", ["labels", "assignees", "assign-me", "milestone", "deadline", "lock", "delete"])
-def test_other_users_change_no_field(harbour: Harbour, part: str) -> None:
+def test_other_users_change_no_field(harbour: IssueSite, part: str) -> None:
     """Also the author of an issue who may not write."""
     harbour.issue("Gauge", author="eve")
     harbour.issue("Private matter", secret=True)
@@ -73,7 +73,7 @@ def test_other_users_change_no_field(harbour: Harbour, part: str) -> None:
     assert not now.is_locked
 
 
-def test_closing_a_blocked_issue_is_refused_with_an_explanation(harbour: Harbour) -> None:
+def test_closing_a_blocked_issue_is_refused_with_an_explanation(harbour: IssueSite) -> None:
     """With links to what has to be closed first; a comment that came along is kept."""
     gauge, lantern, rope = (harbour.issue(title) for title in ("Gauge", "Lantern", "Rope"))
     hidden = harbour.issue("Private matter", secret=True)
@@ -94,7 +94,7 @@ def test_closing_a_blocked_issue_is_refused_with_an_explanation(harbour: Harbour
     assert (now.is_closed, now.comment_count) == (False, 0)
 
 
-def test_the_author_edits_title_and_text(harbour: Harbour) -> None:
+def test_the_author_edits_title_and_text(harbour: IssueSite) -> None:
     """With a preview, and nothing lost when it is refused."""
     harbour.issue("Gauge", "old", author="eve")
     eve = harbour.browser("eve")
@@ -116,7 +116,7 @@ def test_the_author_edits_title_and_text(harbour: Harbour) -> None:
     assert eve.post(f"{AT}/issues/3/edit", data={"title": "Mine"}).status_code == 404
 
 
-def test_concurrent_edits_do_not_overwrite_each_other(harbour: Harbour) -> None:
+def test_concurrent_edits_do_not_overwrite_each_other(harbour: IssueSite) -> None:
     """Who comes second sees the other's words and decides."""
     harbour.issue("Gauge", "first")
     ada, bob = harbour.browser("ada"), harbour.browser("bob")
@@ -130,7 +130,7 @@ def test_concurrent_edits_do_not_overwrite_each_other(harbour: Harbour) -> None:
     assert bob.post(f"{ONE}/edit", data={"title": "Gauge", "body": "Both", "version": newer}).status_code == 303
 
 
-def test_administrators_delete_issues(harbour: Harbour) -> None:
+def test_administrators_delete_issues(harbour: IssueSite) -> None:
     """For good."""
     harbour.issue("Gauge")
     assert harbour.browser("bob").post(f"{ONE}/delete").status_code == 403
@@ -139,7 +139,7 @@ def test_administrators_delete_issues(harbour: Harbour) -> None:
     assert harbour.browser("ada").get(ONE).status_code == 404
 
 
-def test_users_subscribe_to_an_issue_and_unsubscribe(harbour: Harbour) -> None:
+def test_users_subscribe_to_an_issue_and_unsubscribe(harbour: IssueSite) -> None:
     """Who takes part is subscribed without having chosen; visitors are not asked."""
     harbour.issue("Gauge")
     eve = harbour.browser("eve")

@@ -9,7 +9,7 @@ from holdfast.hosting.store import assignees, issue_labels, issues, labels, mile
 from holdfast.hosting.store.issues import Branches, IssueChanges, NewIssue
 from holdfast.web.issues.issue_list import IssueFilter, IssuesQuery, parse_filter
 from tests.hosting.dependency_helpers import counting_queries, open_many, relate
-from tests.web.issues.conftest import AT, Harbour
+from tests.web.issues.conftest import AT, IssueSite
 
 HOSTILE = '<script>alert("1")</script> \u202e ' + "unbroken" * 24
 
@@ -20,7 +20,7 @@ def titles(response: httpx.Response) -> list[str]:
     return re.findall(r'<a class="title"[^>]*><bdi>(.*?)</bdi>', response.text)
 
 
-def test_filters_limit_the_list_and_links_remove_them(harbour: Harbour) -> None:
+def test_filters_limit_the_list_and_links_remove_them(harbour: IssueSite) -> None:
     """By state, words, label, milestone, people, kind and whether something can be begun."""
     database, ship, people = harbour.clients.database, harbour.ship, harbour.people
     for title in ("Gauge", "Lantern", "Rope", "Done"):
@@ -100,7 +100,7 @@ def test_filters_limit_the_list_and_links_remove_them(harbour: Harbour) -> None:
     assert browser.get(f"{AT}/issues?type=pulls&sort=oldest").headers["location"] == f"{AT}/pulls?sort=oldest"
 
 
-def test_listing_issues_requires_read_access(harbour: Harbour) -> None:
+def test_listing_issues_requires_read_access(harbour: IssueSite) -> None:
     """A private repository is not there, and a hostile title is only words."""
     harbour.issue("Private matter", secret=True)
     harbour.issue(HOSTILE)
@@ -112,7 +112,9 @@ def test_listing_issues_requires_read_access(harbour: Harbour) -> None:
     assert "&lt;script&gt;alert(&#34;1&#34;)" in text
 
 
-def test_a_long_list_is_one_small_page_and_few_queries(harbour: Harbour, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_list_is_one_small_page_and_few_queries(
+    harbour: IssueSite, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """However many issues there are."""
     database = harbour.clients.database
     browser = harbour.browser("ada")
@@ -133,7 +135,7 @@ def test_a_long_list_is_one_small_page_and_few_queries(harbour: Harbour, monkeyp
     assert 'href="?page=2"' in response.text
 
 
-def test_an_empty_list_says_what_to_do(harbour: Harbour) -> None:
+def test_an_empty_list_says_what_to_do(harbour: IssueSite) -> None:
     """Until there is an issue."""
     assert "Open an issue" in harbour.browser().get(f"{AT}/issues").text
 

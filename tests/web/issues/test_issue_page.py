@@ -9,11 +9,11 @@ from holdfast.hosting.store.issue_transactions import issue_transaction
 from holdfast.hosting.store.issues import Branches, IssueChanges, NewIssue
 from holdfast.web.issues.issue_page import ENTRIES
 from tests.hosting.dependency_helpers import counting_queries, open_many, relate
-from tests.web.issues.conftest import AT, Harbour
+from tests.web.issues.conftest import AT, IssueSite
 from tests.web.issues.test_issue_list import HOSTILE
 
 
-def test_people_see_the_controls_they_may_use(harbour: Harbour) -> None:
+def test_people_see_the_controls_they_may_use(harbour: IssueSite) -> None:
     """Writers all of them, authors the words and the state, readers the comment, nobody known a way to log in."""
     harbour.issue("Gauge", "It is **stuck**, see #1.", author="eve")
     harbour.issue("Lantern")
@@ -44,7 +44,7 @@ def test_people_see_the_controls_they_may_use(harbour: Harbour) -> None:
     assert "Close issue" not in harbour.browser("eve").get(f"{AT}/issues/2").text
 
 
-def test_missing_and_unreadable_issues_are_not_found(harbour: Harbour) -> None:
+def test_missing_and_unreadable_issues_are_not_found(harbour: IssueSite) -> None:
     """With the same page."""
     harbour.issue("Private matter", secret=True)
     stranger = harbour.browser("eve")
@@ -54,7 +54,7 @@ def test_missing_and_unreadable_issues_are_not_found(harbour: Harbour) -> None:
         assert "Page not found" in response.text
 
 
-def test_the_sidebar_shows_every_field(harbour: Harbour) -> None:
+def test_the_sidebar_shows_every_field(harbour: IssueSite) -> None:
     """Labels, people, milestone, date and both sides of its dependencies, hidden ones as hidden."""
     database, ship, people = harbour.clients.database, harbour.ship, harbour.people
     gauge, lantern, rope = (harbour.issue(title) for title in ("Gauge", "Lantern", "Rope"))
@@ -85,7 +85,7 @@ def test_the_sidebar_shows_every_field(harbour: Harbour) -> None:
     assert "Private matter" not in harbour.browser("bob").get(f"{AT}/issues/3").text
 
 
-def test_a_pull_request_is_marked(harbour: Harbour) -> None:
+def test_a_pull_request_is_marked(harbour: IssueSite) -> None:
     """And has an address of its own, to which that of an issue leads."""
     new = NewIssue(title="Pull", branches=Branches("fix<", "main"))
     issues.open_issue(harbour.clients.database, harbour.ship, harbour.people["ada"], new)
@@ -98,7 +98,7 @@ def test_a_pull_request_is_marked(harbour: Harbour) -> None:
     assert "fix&lt;" in text
 
 
-def test_a_merged_pull_request_says_so_and_how_it_was_reviewed(harbour: Harbour) -> None:
+def test_a_merged_pull_request_says_so_and_how_it_was_reviewed(harbour: IssueSite) -> None:
     """Line comments are shown as comments."""
     database, ship, ada = harbour.clients.database, harbour.ship, harbour.people["ada"]
     issue = issues.open_issue(database, ship, ada, NewIssue(title="Pull", branches=Branches("fix", "main")))
@@ -126,7 +126,7 @@ def test_a_merged_pull_request_says_so_and_how_it_was_reviewed(harbour: Harbour)
     assert "updated this" not in text
 
 
-def test_a_long_timeline_has_pages_and_few_queries(harbour: Harbour, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_timeline_has_pages_and_few_queries(harbour: IssueSite, monkeypatch: pytest.MonkeyPatch) -> None:
     """However much was said, and whatever."""
     database, ship, people = harbour.clients.database, harbour.ship, harbour.people
     opened = open_many(database, ship, people["ada"], 40)
@@ -159,7 +159,7 @@ def test_a_long_timeline_has_pages_and_few_queries(harbour: Harbour, monkeypatch
     assert browser.get(f"{AT}/issues/1?page=77").status_code == 200
 
 
-def test_a_comment_is_found_on_its_page_of_the_timeline(harbour: Harbour) -> None:
+def test_a_comment_is_found_on_its_page_of_the_timeline(harbour: IssueSite) -> None:
     """By its id alone, as links of notifications and mentions name it; anything else shows the first page."""
     database, ship, people = harbour.clients.database, harbour.ship, harbour.people
     gauge, other = harbour.issue("Gauge"), harbour.issue("Chart")
@@ -178,7 +178,7 @@ def test_a_comment_is_found_on_its_page_of_the_timeline(harbour: Harbour) -> Non
         assert (response.status_code, "Page 1 of 2" in response.text) == (200, True), wrong
 
 
-def test_an_archived_repository_is_read_only(harbour: Harbour) -> None:
+def test_an_archived_repository_is_read_only(harbour: IssueSite) -> None:
     """Its issues say so."""
     harbour.issue("Gauge")
     harbour.clients.admin.patch("/repos/ada/ship", json={"archived": True})

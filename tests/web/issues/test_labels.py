@@ -5,13 +5,13 @@ import pytest
 from holdfast.hosting.store import labels
 from tests.hosting.dependency_helpers import counting_queries
 from tests.hosting.repository_helpers import make_organization, make_repository
-from tests.web.issues.conftest import AT, Harbour
+from tests.web.issues.conftest import AT, IssueSite
 from tests.web.issues.test_issue_list import HOSTILE
 
 LABELS = f"{AT}/labels"
 
 
-def test_writers_make_change_and_delete_labels(harbour: Harbour) -> None:
+def test_writers_make_change_and_delete_labels(harbour: IssueSite) -> None:
     """Others see them."""
     bob, eve = harbour.browser("bob"), harbour.browser("eve")
     assert "New label" in bob.get(LABELS).text
@@ -36,7 +36,7 @@ def test_writers_make_change_and_delete_labels(harbour: Harbour) -> None:
     assert eve.get("/ada/secret/labels").status_code == 404
 
 
-def test_many_labels_have_pages_and_few_queries(harbour: Harbour, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_labels_have_pages_and_few_queries(harbour: IssueSite, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each of them small."""
     for number in range(35):
         labels.add_label(harbour.clients.database, harbour.ship, f"label {number:02}", "ffffff")
@@ -49,7 +49,7 @@ def test_many_labels_have_pages_and_few_queries(harbour: Harbour, monkeypatch: p
     assert "label 30" in browser.get(f"{LABELS}?page=2").text
 
 
-def test_what_is_refused_stays_in_its_form(harbour: Harbour) -> None:
+def test_what_is_refused_stays_in_its_form(harbour: IssueSite) -> None:
     """For a new label and for one that is there."""
     bob = harbour.browser("bob")
     label = labels.add_label(harbour.clients.database, harbour.ship, "bug", "ff0000")
@@ -61,7 +61,7 @@ def test_what_is_refused_stays_in_its_form(harbour: Harbour) -> None:
         assert bob.post(path, data={"name": "", "color": "#ff0000"}).status_code == 422
 
 
-def test_labels_of_an_organization_are_shown_too(harbour: Harbour) -> None:
+def test_labels_of_an_organization_are_shown_too(harbour: IssueSite) -> None:
     """But changed elsewhere."""
     database = harbour.clients.database
     guild = make_organization(database, "guild", harbour.people["ada"])

@@ -2,13 +2,13 @@
 
 from holdfast.hosting.store import issues, milestones
 from holdfast.hosting.store.issues import NewIssue
-from tests.web.issues.conftest import AT, Harbour
+from tests.web.issues.conftest import AT, IssueSite
 from tests.web.issues.test_issue_list import HOSTILE
 
 STEPS = f"{AT}/milestones"
 
 
-def test_writers_make_change_close_and_delete_milestones(harbour: Harbour) -> None:
+def test_writers_make_change_close_and_delete_milestones(harbour: IssueSite) -> None:
     """Others see how far they have come."""
     database, ship = harbour.clients.database, harbour.ship
     bob, eve = harbour.browser("bob"), harbour.browser("eve")
@@ -41,7 +41,7 @@ def test_writers_make_change_close_and_delete_milestones(harbour: Harbour) -> No
     assert eve.get("/ada/secret/milestones").status_code == 404
 
 
-def test_what_is_refused_stays_in_its_form(harbour: Harbour) -> None:
+def test_what_is_refused_stays_in_its_form(harbour: IssueSite) -> None:
     """For a new milestone and for one that is there."""
     bob = harbour.browser("bob")
     milestone = milestones.add_milestone(harbour.clients.database, harbour.ship, harbour.people["ada"], "Season")

@@ -6,11 +6,11 @@ from holdfast.hosting.store import assignees, issues, review_changes
 from holdfast.hosting.store.issues import Branches, NewIssue
 from tests.hosting.dependency_helpers import counting_queries, open_many
 from tests.hosting.repository_helpers import make_repository
-from tests.web.issues.conftest import Harbour
+from tests.web.issues.conftest import IssueSite
 from tests.web.issues.test_issue_list import titles
 
 
-def test_users_see_their_own_issues(harbour: Harbour) -> None:
+def test_users_see_their_own_issues(harbour: IssueSite) -> None:
     """Opened by them, assigned to them or naming them, in every repository they can read, and nowhere else."""
     gauge = harbour.issue("Gauge", "for @bob", author="eve")
     assignees.add_assignees(
@@ -34,7 +34,7 @@ def test_users_see_their_own_issues(harbour: Harbour) -> None:
     assert titles(bob.get("/-/issues?about=x&state=y&sort=z")) == ["Gauge"]
 
 
-def test_pull_requests_have_a_list_of_their_own(harbour: Harbour) -> None:
+def test_pull_requests_have_a_list_of_their_own(harbour: IssueSite) -> None:
     """Those that somebody opened come first; an issue is not among them."""
     new = NewIssue(title="Mend the sail", branches=Branches("fix", "main"))
     issues.open_issue(harbour.clients.database, harbour.ship, harbour.people["bob"], new)
@@ -48,7 +48,7 @@ def test_pull_requests_have_a_list_of_their_own(harbour: Harbour) -> None:
     assert harbour.browser().get("/-/pulls").headers["location"].startswith("/login")
 
 
-def test_pull_requests_to_review_have_a_tab(harbour: Harbour) -> None:
+def test_pull_requests_to_review_have_a_tab(harbour: IssueSite) -> None:
     """Of pull requests only; in a repository, the search field finds them too."""
     database, ada, bob = harbour.clients.database, harbour.people["ada"], harbour.people["bob"]
     new = NewIssue(title="Mend the sail", branches=Branches("fix", "main"))
@@ -72,7 +72,7 @@ def test_pull_requests_to_review_have_a_tab(harbour: Harbour) -> None:
         assert query.replace("@me", "bob") in response.text
 
 
-def test_the_number_of_queries_is_bounded(harbour: Harbour, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_number_of_queries_is_bounded(harbour: IssueSite, monkeypatch: pytest.MonkeyPatch) -> None:
     """However many issues there are, in however many repositories."""
     database, ada = harbour.clients.database, harbour.people["ada"]
     browser = harbour.browser("ada")
@@ -89,7 +89,7 @@ def test_the_number_of_queries_is_bounded(harbour: Harbour, monkeypatch: pytest.
     assert queries() == few <= 10
 
 
-def test_visitors_are_asked_to_log_in(harbour: Harbour) -> None:
+def test_visitors_are_asked_to_log_in(harbour: IssueSite) -> None:
     """And comes back here."""
     response = harbour.browser().get("/-/issues?about=created")
     assert response.status_code == 303

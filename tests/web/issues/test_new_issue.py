@@ -4,12 +4,12 @@ from holdfast.hosting.store import issues
 from holdfast.hosting.store.issue_relations import issue_parts
 from holdfast.hosting.store.labels import add_label
 from holdfast.hosting.store.milestones import add_milestone
-from tests.web.issues.conftest import AT, Harbour
+from tests.web.issues.conftest import AT, IssueSite
 
 NEW = f"{AT}/issues/new"
 
 
-def test_a_reader_opens_an_issue_and_a_writer_sets_more_fields(harbour: Harbour) -> None:
+def test_a_reader_opens_an_issue_and_a_writer_sets_more_fields(harbour: IssueSite) -> None:
     """What only writers see is left out for others, whatever they send."""
     database, ship = harbour.clients.database, harbour.ship
     bug = add_label(database, ship, "bug", "ff0000")
@@ -36,7 +36,7 @@ def test_a_reader_opens_an_issue_and_a_writer_sets_more_fields(harbour: Harbour)
         assert bool(issue.milestone_id and issue.due_at and parts.labels and parts.assignees) == writes
 
 
-def test_a_refused_form_keeps_the_typed_text(harbour: Harbour) -> None:
+def test_a_refused_form_keeps_the_typed_text(harbour: IssueSite) -> None:
     """When it is refused, and when it is looked at first."""
     browser = harbour.browser("bob")
     refused = browser.post(NEW, data={"title": " ", "body": "Long <text>"})
@@ -55,7 +55,7 @@ def test_a_refused_form_keeps_the_typed_text(harbour: Harbour) -> None:
     assert harbour.clients.admin.get("/repos/ada/ship/issues?state=all").json() == []
 
 
-def test_opening_an_issue_requires_read_access(harbour: Harbour) -> None:
+def test_opening_an_issue_requires_read_access(harbour: IssueSite) -> None:
     """Nobody known is asked to log in first, and a private repository is not there."""
     assert harbour.browser().get(NEW).headers["location"].startswith("/login?next=")
     assert harbour.browser().post(NEW, data={"title": "x"}).status_code == 303

@@ -2,10 +2,10 @@
 
 from holdfast.hosting.store.visible_issues import VisibleIssue
 from holdfast.web.issues.related import RelatedIssue, related_issue
-from tests.web.issues.conftest import AT, Harbour
+from tests.web.issues.conftest import AT, IssueSite
 
 
-def test_unreadable_issues_are_hidden(harbour: Harbour) -> None:
+def test_unreadable_issues_are_hidden(harbour: IssueSite) -> None:
     """All of it, its name alone, or that it is there."""
     gauge, private = harbour.issue("Gauge"), harbour.issue("Private matter", secret=True)
     seen = related_issue(VisibleIssue(gauge, harbour.ship, is_readable=True), harbour.ship)

@@ -13,7 +13,7 @@ from holdfast.hosting.store.issues import NewIssue, Reason, close, find_issue, o
 from holdfast.hosting.store.labels import add_label, delete_label
 from holdfast.web.issues.timeline import TextBudget
 from tests.hosting.repository_helpers import add_commit
-from tests.web.issues.conftest import AT, Harbour
+from tests.web.issues.conftest import AT, IssueSite
 
 
 def sentences(text: str) -> list[str]:
@@ -23,7 +23,7 @@ def sentences(text: str) -> list[str]:
     return [re.sub(r" (?:just now|\d+ minutes? ago|\d+ \w+ \d{4})$", "", event) for event in plain]
 
 
-def test_every_event_is_a_sentence(harbour: Harbour) -> None:
+def test_every_event_is_a_sentence(harbour: IssueSite) -> None:
     """In the order it happened, by whom, with labels changed at once in one."""
     database, ship = harbour.clients.database, harbour.ship
     bug, wish = (add_label(database, ship, name, "ffffff") for name in ("bug", "wish"))
@@ -93,7 +93,7 @@ def test_every_event_is_a_sentence(harbour: Harbour) -> None:
     assert sentences(harbour.browser().get(f"{AT}/issues/2").text)[-1].startswith("ada marked this as blocking #1")
 
 
-def test_a_closing_commit_is_linked(harbour: Harbour) -> None:
+def test_a_closing_commit_is_linked(harbour: IssueSite) -> None:
     """When it is of the same repository; of others nothing is told but that there is one."""
     harbour.issue("Gauge")
     database, ship = harbour.clients.database, harbour.ship
@@ -116,7 +116,7 @@ def test_a_closing_commit_is_linked(harbour: Harbour) -> None:
     assert "bbbb" not in text
 
 
-def test_mentions_are_linked(harbour: Harbour) -> None:
+def test_mentions_are_linked(harbour: IssueSite) -> None:
     """With its state, its title and its number, also of another repository, if the viewer may read it."""
     database, people = harbour.clients.database, harbour.people
     add_commit(database, harbour.ship, "main", "fix", "side")
@@ -151,7 +151,7 @@ def test_mentions_are_linked(harbour: Harbour) -> None:
     assert 'aria-label="Closed pull request"' in text
 
 
-def test_hidden_entries_leave_no_gap_on_a_page(harbour: Harbour) -> None:
+def test_hidden_entries_leave_no_gap_on_a_page(harbour: IssueSite) -> None:
     """Neither when a comment is looked for, nor on the last page."""
     database, ship, ada = harbour.clients.database, harbour.ship, harbour.people["ada"]
     gauge = harbour.issue("Gauge")
@@ -173,7 +173,7 @@ def test_hidden_entries_leave_no_gap_on_a_page(harbour: Harbour) -> None:
     assert there == f"{AT}/issues/1?page=2#issuecomment-{last.id}"
 
 
-def test_unreadable_issues_are_not_mentioned(harbour: Harbour) -> None:
+def test_unreadable_issues_are_not_mentioned(harbour: IssueSite) -> None:
     """Nor of one that is gone more than that."""
     harbour.issue("Gauge")
     harbour.issue("Private matter", secret=True)

@@ -44,7 +44,7 @@ def scenario(app: App) -> Scenario:
 @pytest.fixture
 def pull(scenario: Scenario) -> Issue:
     """Open a pull request of fix into main."""
-    return pulls.create(*scenario.seen_by(scenario.owner), IssueDraft(title="p"), head="fix", base="main")
+    return pulls.create(*scenario.caller(scenario.owner), IssueDraft(title="p"), head="fix", base="main")
 
 
 def test_the_last_lines_of_a_hunk_are_shown() -> None:
@@ -89,7 +89,7 @@ def test_a_suggestion_is_offered_where_it_can_be_applied(
 
 def test_reviews_and_line_comments_are_loaded_by_what_the_entries_name(scenario: Scenario, pull: Issue) -> None:
     """With who resolved a conversation."""
-    app, actor, target = scenario.seen_by(scenario.owner)
+    app, actor, target = scenario.caller(scenario.owner)
     head = pull.head_sha
     line = NewLineComment(
         body="b",
@@ -115,7 +115,7 @@ def test_reviews_and_line_comments_are_loaded_by_what_the_entries_name(scenario:
 
 def test_a_push_lists_its_last_commits_with_their_summaries(scenario: Scenario, pull: Issue) -> None:
     """A commit that is gone has none, and an entry that cannot be read is left out."""
-    app, _, target = scenario.seen_by(scenario.owner)
+    app, _, target = scenario.caller(scenario.owner)
     ids = [*(f"{number:040x}" for number in range(1, 12)), pull.head_sha]
     listed = ", ".join(f'"{item}"' for item in ids)
     body = f'{{"is_force_push": false, "commit_ids": [{listed}]}}'

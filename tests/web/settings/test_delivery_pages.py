@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from markupsafe import escape
 
 from holdfast.web.settings.delivery_pages import LARGEST_SHOWN, shown_body
-from tests.hosting.api.hook_helpers import made, tried, with_answer
+from tests.hosting.api.hook_helpers import create_hook, deliver_tests, with_answer
 from tests.hosting.dependency_helpers import counting_queries
 from tests.web.organization_fixture import EVIL, OrganizationFixture
 
@@ -19,8 +19,8 @@ HOOK = "/guild/ship/settings/hooks/1/deliveries"
 @pytest.fixture
 def delivered(guild: OrganizationFixture) -> list[int]:
     """Let a webhook be told three things; one arrived, one failed, one waits."""
-    made(guild.api, API, active=True)
-    numbers = tried(guild.api, API, 1, 3)
+    create_hook(guild.api, API, active=True)
+    numbers = deliver_tests(guild.api, API, 1, 3)
     with_answer(guild.clients.database, numbers[0])
     with_answer(
         guild.clients.database,

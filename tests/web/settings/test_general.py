@@ -19,7 +19,7 @@ FORM = {
 }
 
 
-def shown(guild: OrganizationFixture) -> dict[str, Any]:
+def read_repository(guild: OrganizationFixture) -> dict[str, Any]:
     """Return the repository as the API has it."""
     return dict(guild.api.get("/repos/guild/ship").json())
 
@@ -29,12 +29,12 @@ def test_settings_are_shown_and_changed(guild: OrganizationFixture, monkeypatch:
     ada = guild.visit("ada")
     guild.api.patch("/repos/guild/ship", json={"default_merge_style": "rebase"})
     assert ada.post(PAGE, data={**FORM, "visibility": "public"}).headers["location"] == PAGE
-    after = shown(guild)
+    after = read_repository(guild)
     assert (after["description"], after["website"], after["private"]) == ("Tides", "https://tides.example", False)
     assert (after["has_issues"], after["has_pull_requests"]) == (True, False)
     assert after["default_merge_style"] == "rebase"
     ada.post(PAGE, data={**FORM, "has_dependencies": "", "description": EVIL})
-    assert shown(guild)["internal_tracker"]["enable_issue_dependencies"] is False
+    assert read_repository(guild)["internal_tracker"]["enable_issue_dependencies"] is False
     with counting_queries(guild.clients.database, monkeypatch) as queries:
         text = ada.get(PAGE).text
     assert len(queries) <= 15
@@ -53,7 +53,7 @@ def test_an_error_is_shown_above_the_typed_values(guild: OrganizationFixture) ->
         response = ada.post(PAGE, data={**FORM, "description": "typed", **wrong})
         assert response.status_code == 422
         assert said.lower() in response.text.lower()
-    assert shown(guild)["description"] == ""
+    assert read_repository(guild)["description"] == ""
 
 
 def test_changing_settings_requires_administrators(guild: OrganizationFixture) -> None:
@@ -70,5 +70,5 @@ def test_changing_settings_requires_administrators(guild: OrganizationFixture) -
     dora = guild.visit("dora")
     assert "Only an owner can change this." in dora.get(PAGE).text
     assert dora.post(PAGE, data={**FORM, "visibility": "public"}).status_code == 303
-    assert shown(guild)["private"] is True
+    assert read_repository(guild)["private"] is True
     assert guild.visit("cleo").post(PAGE, data=FORM).status_code == 403

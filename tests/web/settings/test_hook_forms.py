@@ -30,9 +30,9 @@ def test_a_new_form_is_active_and_asks_for_pushes() -> None:
 
 def test_an_unknown_type_is_refused() -> None:
     """The form is then asked for again."""
-    with pytest.raises(InvalidWebhookOption) as refused:
+    with pytest.raises(InvalidWebhookOption) as excinfo:
         new_webhook(HookForm(type="pigeon", events=["push"]))
-    assert refused.value.option == "type"
+    assert excinfo.value.option == "type"
 
 
 def test_a_form_without_events_is_refused() -> None:

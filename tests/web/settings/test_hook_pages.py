@@ -16,7 +16,7 @@ PLACES = {
 FORM = {"type": "gitea", "url": "https://ci.example/h", "events": ["push", "issues"], "active": "on", "name": "CI"}
 
 
-def kept(guild: OrganizationFixture, number: int = 1) -> Hook:
+def stored_webhook(guild: OrganizationFixture, number: int = 1) -> Hook:
     """Return a webhook as the database has it."""
     with guild.clients.database.read() as connection:
         return Hook(*connection.execute(hooks.select().with_only_columns(*HOOK).where(hooks.c.id == number)).one())
@@ -33,18 +33,18 @@ def test_a_webhook_is_created_changed_tested_and_deleted(guild: OrganizationFixt
     assert "Channel" not in form.text
     response = who.post(f"{path}/new", data={**FORM, "secret": "hunter2", "authorization": "Bearer hunter3"})
     assert (response.status_code, response.headers["location"]) == (303, f"{path}/1")
-    assert kept(guild).events == "push,issues"
+    assert stored_webhook(guild).events == "push,issues"
 
     html = who.get(f"{path}/1").text
     assert "hunter" not in html
     assert html.count("leave empty to keep it") == 2
     changed = {**FORM, "url": "https://ci.example/other", "events": ["push", "create"], "branch_filter": "main"}
     assert who.post(f"{path}/1", data=changed).status_code == 303
-    after = kept(guild)
+    after = stored_webhook(guild)
     assert (after.url, after.events, after.branch_filter) == ("https://ci.example/other", "create,push", "main")
     assert after.secret  # what was left empty is kept
     assert who.post(f"{path}/1", data={**changed, "drop_secret": "on", "drop_authorization": "on"}).is_redirect
-    assert (kept(guild).secret, kept(guild).authorization) == ("", "")
+    assert (stored_webhook(guild).secret, stored_webhook(guild).authorization) == ("", "")
 
     repository = {"ref": ""} if path == "/guild/ship/settings/hooks" else {"repository": "guild/ship"}
     tried = who.post(f"{path}/1/test", data=repository)
@@ -124,7 +124,7 @@ def test_events_that_the_form_does_not_offer_stay(guild: OrganizationFixture) ->
     who = guild.visit("ada")
     assert "wiki" in who.get("/guild/ship/settings/hooks/1").text
     assert who.post("/guild/ship/settings/hooks/1", data={**FORM, "content_type": "form"}).status_code == 303
-    assert kept(guild).events == "push,issues,wiki"
+    assert stored_webhook(guild).events == "push,issues,wiki"
 
 
 def test_a_paused_webhook_shows_the_reason_and_can_be_resumed(guild: OrganizationFixture) -> None:
@@ -140,7 +140,7 @@ def test_a_paused_webhook_shows_the_reason_and_can_be_resumed(guild: Organizatio
     assert "nobody answered" in queue
     assert "/guild/ship/settings/hooks/1" in queue
     assert who.post("/guild/ship/settings/hooks/1/resume").status_code == 303
-    assert kept(guild).paused_at == 0
+    assert stored_webhook(guild).paused_at == 0
 
 
 def test_hostile_names_and_urls_are_escaped(guild: OrganizationFixture) -> None:

@@ -20,7 +20,7 @@ from tests.hosting.webhooks.event_helpers import add_hook, last, queue_all_event
 
 
 @pytest.fixture
-def everywhere(app: App, ada: Account) -> Hook:
+def system_hook(app: App, ada: Account) -> Hook:
     """Make a hook of the whole service, which outlives everybody."""
     return add_hook(app.database, ada, scope="system", owner_id=None)
 
@@ -40,7 +40,7 @@ def payload_of_next(app: App) -> dict[str, Any]:
 
 
 def test_the_payload_of_a_deleted_repository_describes_it(
-    app: App, ada: Account, home: Repository, everywhere: Hook
+    app: App, ada: Account, home: Repository, system_hook: Hook
 ) -> None:
     """What still waits was made with all there was; what nobody waits for was not made at all."""
     database = app.database
@@ -50,7 +50,7 @@ def test_the_payload_of_a_deleted_repository_describes_it(
     with database.write() as connection:
         details = {"ref": "refs/heads/main", "before": "0" * 40, "after": head, "ref_type": "branch"}
         record(connection, "push", owner_id=ada.id, repository_id=home.id, actor_id=ada.id, details=details)
-    queue_all_events(database, everywhere)
+    queue_all_events(database, system_hook)
     issues.change_issue(database, home, issue, ada, IssueChanges(is_closed=True))
     repositories.remove(app, home, ada)
     events = payload_of_next(app)
@@ -63,7 +63,7 @@ def test_the_payload_of_a_deleted_repository_describes_it(
 
 
 def test_the_payload_of_a_deleted_issue_describes_it(
-    app: App, ada: Account, home: Repository, everywhere: Hook
+    app: App, ada: Account, home: Repository, system_hook: Hook
 ) -> None:
     """And an issue elsewhere that waited for it; what is about other issues can wait."""
     database = app.database
@@ -79,7 +79,7 @@ def test_the_payload_of_a_deleted_issue_describes_it(
             actor_id=ada.id,
             details={"action": "added", "issue_id": waiting.id, "blocker_id": issue.id},
         )
-    queue_all_events(database, everywhere)
+    queue_all_events(database, system_hook)
     first = before_deleting(app, DeletedEntity(issue_id=issue.id))
     issues.delete_issue(database, home, issue, ada, first=first)
     payloads = [json.loads(text) for text in stored_payloads(database).values()]
@@ -90,7 +90,7 @@ def test_the_payload_of_a_deleted_issue_describes_it(
 
 
 def test_the_payload_of_a_deleted_comment_describes_it(
-    app: App, ada: Account, home: Repository, everywhere: Hook
+    app: App, ada: Account, home: Repository, system_hook: Hook
 ) -> None:
     """Only its own events are made."""
     database = app.database
@@ -98,7 +98,7 @@ def test_the_payload_of_a_deleted_comment_describes_it(
     comment = comments.add_comment(database, home, issue, ada, "Pump!")
     for _ in range(12):
         comments.add_comment(database, home, issue, ada, "Yes!")
-    queue_all_events(database, everywhere)
+    queue_all_events(database, system_hook)
     first = before_deleting(app, DeletedEntity(comment_id=comment.id))
     comments.delete_comment(database, home, issue, comment, actor=ada, first=first)
     (payload,) = stored_payloads(database).values()
@@ -106,28 +106,28 @@ def test_the_payload_of_a_deleted_comment_describes_it(
 
 
 def test_events_before_the_deletion_are_not_missed(
-    app: App, ada: Account, home: Repository, everywhere: Hook
+    app: App, ada: Account, home: Repository, system_hook: Hook
 ) -> None:
     """The deleting transaction makes what was recorded after the others were made, and sees its own changes."""
     database = app.database
     issue = issues.open_issue(database, home, ada, NewIssue(title="It leaks"))
     first = before_deleting(app, DeletedEntity(issue_id=issue.id))
     issues.change_issue(database, home, issue, ada, IssueChanges(title="It sinks"))
-    queue_all_events(database, everywhere)
+    queue_all_events(database, system_hook)
     assert stored_payloads(database) == {}
     with database.write() as connection:
         first(connection)
     assert [json.loads(text)["issue"]["title"] for text in stored_payloads(database).values()] == ["It sinks"] * 2
 
 
-def test_payloads_describe_a_deleted_user(app: App, ada: Account, everywhere: Hook) -> None:
+def test_payloads_describe_a_deleted_user(app: App, ada: Account, system_hook: Hook) -> None:
     """Their repositories, and what they did in those of others."""
     database = app.database
     (bob,) = make_people(database, "bob")
     mine = make_repository(database, bob, "boat", description="small")
     issues.open_issue(database, mine, ada, NewIssue(title="Ada's"))
     issues.open_issue(database, make_repository(database, ada), bob, NewIssue(title="Bob's"))
-    queue_all_events(database, everywhere)
+    queue_all_events(database, system_hook)
     first = before_deleting(app, DeletedEntity(owner_id=bob.id))
     admin = find_user(database, "admin")
     assert account_administration.delete_user(database, bob, actor=admin, purge=True, first=first) == (mine.id,)
@@ -140,11 +140,11 @@ def test_payloads_describe_a_deleted_user(app: App, ada: Account, everywhere: Ho
     assert "bob@" not in last(database, "repository").details
 
 
-def test_a_long_queue_is_made_in_steps(app: App, ada: Account, home: Repository, everywhere: Hook) -> None:
+def test_a_long_queue_is_made_in_steps(app: App, ada: Account, home: Repository, system_hook: Hook) -> None:
     """Nobody else waits for all of it."""
     database = app.database
     for number in range(BATCH + 5):
         issues.open_issue(database, home, ada, NewIssue(title=str(number)))
-    queue_all_events(database, everywhere)
+    queue_all_events(database, system_hook)
     before_deleting(app, DeletedEntity(repository_id=home.id))
     assert len(stored_payloads(database)) == BATCH + 6

@@ -17,7 +17,7 @@ from tests.hosting.webhooks.event_helpers import payload
 SECRET = "where the treasure is"
 
 
-def opened(app: App, home: Repository, author: Account, title: str, *, is_pull: bool = False) -> Issue:
+def open_issue(app: App, home: Repository, author: Account, title: str, *, is_pull: bool = False) -> Issue:
     """Open an issue whose body is nobody else's business."""
     branches = Branches("fix", "main") if is_pull else None
     return issues.open_issue(app.database, home, author, NewIssue(title=title, body=SECRET, branches=branches))
@@ -43,7 +43,7 @@ def dependency_payload(
 def test_two_issues_of_one_repository_are_complete(app: App, ada: Account) -> None:
     """Also of a private one: whoever has its hook may read it."""
     home = make_repository(app.database, ada, is_private=True)
-    issue, blocker = opened(app, home, ada, "a"), opened(app, home, ada, "b")
+    issue, blocker = open_issue(app, home, ada, "a"), open_issue(app, home, ada, "b")
     event = dependency_payload(app, home, issue, blocker)
     assert list(event) == ["action", "issue", "blocker", "repository", "blocker_repository", "sender"]
     assert (event["action"], event["issue"]["number"], event["blocker"]["number"]) == ("added", 1, 2)
@@ -55,7 +55,7 @@ def test_two_issues_of_one_repository_are_complete(app: App, ada: Account) -> No
 def test_the_end_of_waiting(app: App, ada: Account) -> None:
     """Has the same form."""
     home = make_repository(app.database, ada)
-    issue, blocker = opened(app, home, ada, "a"), opened(app, home, ada, "b")
+    issue, blocker = open_issue(app, home, ada, "a"), open_issue(app, home, ada, "b")
     event = dependency_payload(app, home, issue, blocker, "")
     assert (event["action"], event["issue"]["title"], event["blocker"]["title"]) == ("unblocked", "a", "b")
 
@@ -63,7 +63,7 @@ def test_the_end_of_waiting(app: App, ada: Account) -> None:
 def test_an_issue_of_a_public_repository_is_complete(app: App, ada: Account) -> None:
     """Everybody may read it there."""
     home, other = make_repository(app.database, ada), make_repository(app.database, ada, "boat")
-    event = dependency_payload(app, home, opened(app, home, ada, "a"), opened(app, other, ada, "b"))
+    event = dependency_payload(app, home, open_issue(app, home, ada, "a"), open_issue(app, other, ada, "b"))
     assert (event["blocker"]["body"], event["blocker_repository"]["full_name"]) == (SECRET, "Ada/boat")
 
 
@@ -79,7 +79,7 @@ def test_a_private_issue_is_shown_by_its_name_only(app: App, ada: Account, hidde
     elif hidden == "issues off":
         columns = {"has_issues": False}
     home, other = make_repository(app.database, ada), make_repository(app.database, owner, "boat", **columns)
-    event = dependency_payload(app, home, opened(app, home, ada, "a"), opened(app, other, ada, "b"))
+    event = dependency_payload(app, home, open_issue(app, home, ada, "a"), open_issue(app, other, ada, "b"))
     blocker = event["blocker"]
     assert SECRET not in json.dumps(blocker)
     assert list(blocker) == list(event["issue"])
@@ -93,5 +93,7 @@ def test_a_private_issue_is_shown_by_its_name_only(app: App, ada: Account, hidde
 def test_a_hidden_pull_request_is_one_still(app: App, ada: Account) -> None:
     """That much is said."""
     home, other = make_repository(app.database, ada), make_repository(app.database, ada, "b", is_private=True)
-    event = dependency_payload(app, home, opened(app, home, ada, "a"), opened(app, other, ada, "b", is_pull=True))
+    event = dependency_payload(
+        app, home, open_issue(app, home, ada, "a"), open_issue(app, other, ada, "b", is_pull=True)
+    )
     assert event["blocker"]["pull_request"] == {"merged": False, "merged_at": None, "draft": False, "html_url": ""}

@@ -23,22 +23,22 @@ PAGE = "http://localhost:3000/Ada/ship"
 
 
 @pytest.fixture
-def home(app: App, ada: Account) -> Repository:
+def repository(app: App, ada: Account) -> Repository:
     """Give Ada a repository."""
     return make_repository(app.database, ada)
 
 
 @pytest.fixture
-def issue(app: App, ada: Account, home: Repository) -> Issue:
+def issue(app: App, ada: Account, repository: Repository) -> Issue:
     """Open an issue."""
-    return issues.open_issue(app.database, home, ada, NewIssue(title="It leaks", body="Below."))
+    return issues.open_issue(app.database, repository, ada, NewIssue(title="It leaks", body="Below."))
 
 
 @pytest.fixture
-def pull(app: App, ada: Account, home: Repository) -> Issue:
+def pull(app: App, ada: Account, repository: Repository) -> Issue:
     """Open a pull request."""
     new = NewIssue(title="Plug it", branches=Branches("fix", "main", "1" * 40, "2" * 40))
-    return issues.open_issue(app.database, home, ada, new)
+    return issues.open_issue(app.database, repository, ada, new)
 
 
 def payloads(app: App) -> list[dict[str, Any]]:
@@ -58,23 +58,25 @@ def test_the_payload_of_an_issue_is_complete(app: App, ada: Account, issue: Issu
 
 
 def test_the_payload_of_an_edit_has_the_former_values(
-    app: App, ada: Account, home: Repository, issue: Issue
+    app: App, ada: Account, repository: Repository, issue: Issue
 ) -> None:
     """Only what changed, and an empty text is something too."""
-    issues.change_issue(app.database, home, issue, ada, IssueChanges(title="It sinks", body="Deep."))
-    issues.change_issue(app.database, home, issue, ada, IssueChanges(ref="v1"))
+    issues.change_issue(app.database, repository, issue, ada, IssueChanges(title="It sinks", body="Deep."))
+    issues.change_issue(app.database, repository, issue, ada, IssueChanges(ref="v1"))
     _, words, ref = payloads(app)
     assert list(words)[-1] == "changes"
     assert words["changes"] == {"title": {"from": "It leaks"}, "body": {"from": "Below."}}
     assert (words["issue"]["title"], ref["changes"]) == ("It sinks", {"ref": {"from": ""}})
 
 
-def test_labels_are_shown_after_their_deletion(app: App, ada: Account, home: Repository, issue: Issue) -> None:
+def test_labels_are_shown_after_their_deletion(
+    app: App, ada: Account, repository: Repository, issue: Issue
+) -> None:
     """Which came and which went."""
-    bug, pump = (labels.add_label(app.database, home, name, "f00") for name in ("bug", "pump"))
+    bug, pump = (labels.add_label(app.database, repository, name, "f00") for name in ("bug", "pump"))
     for wanted in ([bug], [pump], []):
-        issues.change_issue(app.database, home, issue, ada, IssueChanges(labels=wanted))
-    labels.delete_label(app.database, home, bug.id)
+        issues.change_issue(app.database, repository, issue, ada, IssueChanges(labels=wanted))
+    labels.delete_label(app.database, repository, bug.id)
     events = payloads(app)[1:]
     assert [event["action"] for event in events] == ["label_updated", "label_updated", "label_cleared"]
     changes = [
@@ -88,29 +90,31 @@ def test_labels_are_shown_after_their_deletion(app: App, ada: Account, home: Rep
     assert events[0]["changes"]["added_labels"][0]["url"].endswith(f"/repos/Ada/ship/labels/{bug.id}")
 
 
-def test_payloads_have_assignees_and_milestones(app: App, ada: Account, home: Repository, issue: Issue) -> None:
+def test_payloads_have_assignees_and_milestones(
+    app: App, ada: Account, repository: Repository, issue: Issue
+) -> None:
     """The issue says how it is."""
-    goal = milestones.add_milestone(app.database, home, ada, "1.0")
-    issues.change_issue(app.database, home, issue, ada, IssueChanges(assignees=[ada], milestone_id=goal.id))
+    goal = milestones.add_milestone(app.database, repository, ada, "1.0")
+    issues.change_issue(app.database, repository, issue, ada, IssueChanges(assignees=[ada], milestone_id=goal.id))
     assigned, reached = payload(app, "issue_assign"), payload(app, "issue_milestone")
     assert (assigned["action"], assigned["issue"]["assignee"]["login"]) == ("assigned", "Ada")
     assert (reached["action"], reached["issue"]["milestone"]["title"]) == ("milestoned", "1.0")
-    issues.change_issue(app.database, home, issue, ada, IssueChanges(assignees=[], milestone_id=0))
+    issues.change_issue(app.database, repository, issue, ada, IssueChanges(assignees=[], milestone_id=0))
     assert payload(app, "issue_assign")["action"] == "unassigned"
     left = payload(app, "issue_milestone")
     assert (left["action"], left["issue"]["milestone"]) == ("demilestoned", None)
 
 
 def test_the_payload_of_a_deleted_issue_has_its_last_state(
-    app: App, ada: Account, home: Repository, issue: Issue
+    app: App, ada: Account, repository: Repository, issue: Issue
 ) -> None:
     """With its labels, its milestone and whom it was assigned to."""
-    label = labels.add_label(app.database, home, "bug", "f00")
-    goal = milestones.add_milestone(app.database, home, ada, "1.0")
+    label = labels.add_label(app.database, repository, "bug", "f00")
+    goal = milestones.add_milestone(app.database, repository, ada, "1.0")
     changes = IssueChanges(labels=[label], assignees=[ada], milestone_id=goal.id)
-    issues.change_issue(app.database, home, issue, ada, changes)
+    issues.change_issue(app.database, repository, issue, ada, changes)
     before = payload(app, "issue_label")["issue"]
-    issues.delete_issue(app.database, home, issue, ada)
+    issues.delete_issue(app.database, repository, issue, ada)
     gone = payload(app, "issues")
     assert gone["action"] == "deleted"
     milestone = before.pop("milestone") | {"open_issues": 0}
@@ -119,24 +123,24 @@ def test_the_payload_of_a_deleted_issue_has_its_last_state(
     assert "changes" not in gone
 
 
-def test_payloads_of_comments(app: App, ada: Account, home: Repository, issue: Issue) -> None:
+def test_payloads_of_comments(app: App, ada: Account, repository: Repository, issue: Issue) -> None:
     """Said, said differently, and taken back; what was said last is told when it is gone."""
-    comment = comments.add_comment(app.database, home, issue, ada, "Pump!")
+    comment = comments.add_comment(app.database, repository, issue, ada, "Pump!")
     made = payload(app, "issue_comment")
     assert list(made) == ["action", "issue", "comment", "repository", "sender", "is_pull"]
     assert (made["action"], made["comment"]["body"], made["is_pull"]) == ("created", "Pump!", False)
     assert made["comment"]["html_url"] == f"{PAGE}/issues/1#issuecomment-{comment.id}"
-    comments.edit_comment(app.database, home, issue, comment, actor=ada, body="Pump faster!")
+    comments.edit_comment(app.database, repository, issue, comment, actor=ada, body="Pump faster!")
     edited = payload(app, "issue_comment")
     assert list(edited) == ["action", "issue", "comment", "changes", "repository", "sender", "is_pull"]
     assert (edited["action"], edited["changes"]) == ("edited", {"body": {"from": "Pump!"}})
-    comments.delete_comment(app.database, home, issue, comment, actor=ada)
+    comments.delete_comment(app.database, repository, issue, comment, actor=ada)
     gone = payload(app, "issue_comment")
     assert (gone["action"], gone["comment"]["body"]) == ("deleted", "Pump faster!")
     assert (gone["issue"]["number"], gone["issue"]["comments"]) == (1, 0)
 
 
-def test_payloads_of_pull_requests(app: App, ada: Account, home: Repository, pull: Issue) -> None:
+def test_payloads_of_pull_requests(app: App, ada: Account, repository: Repository, pull: Issue) -> None:
     """Are told as pull requests; a comment on one comes with both forms."""
     (opened,) = payloads(app)
     assert list(opened) == [
@@ -145,28 +149,30 @@ def test_payloads_of_pull_requests(app: App, ada: Account, home: Repository, pul
     ]
     assert opened["pull_request"]["head"]["label"] == "fix"
     assert opened["pull_request"]["url"] == "http://localhost:3000/api/v1/repos/Ada/ship/pulls/1"
-    issues.change_issue(app.database, home, pull, ada, IssueChanges(base_branch="stable"))
+    issues.change_issue(app.database, repository, pull, ada, IssueChanges(base_branch="stable"))
     assert payload(app, "pull_request")["changes"] == {"ref": {"from": "main"}}
-    comments.add_comment(app.database, home, pull, ada, "Good.")
+    comments.add_comment(app.database, repository, pull, ada, "Good.")
     comment = payload(app, "pull_request_comment")
     assert list(comment)[-2:] == ["is_pull", "pull_request"]
     assert (comment["is_pull"], comment["pull_request"]["number"], comment["issue"]["number"]) == (True, 1, 1)
-    issues.delete_issue(app.database, home, pull, ada)
+    issues.delete_issue(app.database, repository, pull, ada)
     gone = payload(app, "pull_request")
     assert (gone["action"], gone["pull_request"]["base"]["ref"]) == ("deleted", "stable")
 
 
 def test_the_payload_of_a_review_has_its_kind_and_text(
-    app: App, ada: Account, home: Repository, pull: Issue
+    app: App, ada: Account, repository: Repository, pull: Issue
 ) -> None:
     """To webhooks that asked for reviews, whichever kind it is; with who was asked."""
     hooked = {"url": "https://ci.example", "scope": "repository", "content_type": "json"}
     hooked["events"] = "pull_request_review,pull_request_review_request"
     with app.database.write() as connection:
-        connection.execute(insert(hooks), {"repository_id": home.id, "is_active": True, "type": "gitea", **hooked})
+        connection.execute(
+            insert(hooks), {"repository_id": repository.id, "is_active": True, "type": "gitea", **hooked}
+        )
     new = NewReview(state=ReviewState.APPROVED, body="Good.", commit_id="1" * 40)
-    review_changes.request_reviews(app.database, home, pull, ada, users={ada.id: True}, teams={})
-    review = review_changes.save_review(app.database, home, pull, ada, new)
+    review_changes.request_reviews(app.database, repository, pull, ada, users={ada.id: True}, teams={})
+    review = review_changes.save_review(app.database, repository, pull, ada, new)
     with app.database.write() as connection:
         connection.execute(delete(reviews).where(reviews.c.id == review.id))
     _, asked, told = payloads(app)
