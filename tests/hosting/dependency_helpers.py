@@ -1,4 +1,4 @@
-"""Issues that wait for each other, for tests that are about something else."""
+"""Helpers of tests with dependencies: issues, their blockers and the number of queries."""
 
 import threading
 from collections.abc import Iterator
@@ -36,7 +36,7 @@ SHIP = "/repos/ada/ship/issues"
 
 
 def open_many(database: Database, repository: Repository, author: Account, count: int) -> list[Issue]:
-    """Open issues that are called after their numbers."""
+    """Open issues whose titles are their numbers."""
     return [
         issues.open_issue(database, repository, author, NewIssue(title=f"Issue {number + 1}"))
         for number in range(count)
@@ -44,14 +44,14 @@ def open_many(database: Database, repository: Repository, author: Account, count
 
 
 def relate(database: Database, pairs: list[tuple[int, int]]) -> None:
-    """Put relations into the database without asking anybody; each is an issue's id and its blocker's."""
+    """Insert dependencies without any check; each is the id of an issue and the id of its blocker."""
     with database.write() as connection:
         rows = [{"issue_id": item, "blocker_id": other} for item, other in pairs]
         connection.execute(insert(issue_dependencies), rows)
 
 
 def edges(database: Database) -> set[tuple[int, int]]:
-    """Return all relations, by the numbers of the issues."""
+    """Return all dependencies, by the numbers of the issues."""
     blocker = issue_table.alias()
     statement = (
         select(issue_table.c.number, blocker.c.number)
@@ -63,19 +63,19 @@ def edges(database: Database) -> set[tuple[int, int]]:
 
 
 def linked(client: httpx.Client, issue: str, blocker: int, **body: object) -> httpx.Response:
-    """Let an issue, given by its path, wait for another."""
+    """Add a blocker to an issue, which is given by its path."""
     return client.post(f"{issue}/dependencies", json={"index": blocker, **body})
 
 
 def message(response: httpx.Response, status: int) -> str:
-    """Return what a refusal says."""
+    """Return the message of an error response."""
     assert response.status_code == status, response.text
     posted_message: str = response.json()["message"]
     return posted_message
 
 
 def removed(client: httpx.Client, path: str, **body: object) -> httpx.Response:
-    """Remove a relation."""
+    """Remove a dependency."""
     return client.request("DELETE", path, json=body)
 
 
@@ -86,7 +86,7 @@ def numbers(response: httpx.Response) -> list[int]:
     return [item["number"] for item in listed]
 
 
-# What begins a transaction, and what the service does by itself meanwhile.
+# Statements that begin a transaction, and those of scheduled tasks.
 BY_ITSELF = ("BEGIN", "SAVEPOINT", "UPDATE tokens", "UPDATE leases", "INSERT INTO leases")
 
 
@@ -120,7 +120,7 @@ def counting_queries(database: Database, monkeypatch: pytest.MonkeyPatch) -> Ite
 
 
 def with_issues(client: httpx.Client, count: int = 5) -> httpx.Client:
-    """Let Ada open some issues."""
+    """Open issues as Ada."""
     for number in range(count):
         post_issue(client, title=f"Issue {number + 1}")
     return client

@@ -1,4 +1,4 @@
-"""A git client for tests: the real program, with nobody's configuration."""
+"""A git client for tests: the real program, without any user configuration."""
 
 import os
 import subprocess
@@ -8,7 +8,7 @@ __all__ = ["Git", "address"]
 
 
 def address(url: str, name: str, password: str, repository: str) -> str:
-    """Return the address of a repository with somebody's credentials in it."""
+    """Return the URL of a repository with the credentials of a user in it."""
     return url.replace("://", f"://{name}:{password}@") + f"/{repository}.git"
 
 
@@ -31,7 +31,7 @@ class Git:
         }
 
     def try_to(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Run git, whatever comes of it."""
+        """Run git and return the completed process, also when it failed."""
         return subprocess.run(
             ["git", *arguments],
             cwd=self.folder,
@@ -43,7 +43,7 @@ class Git:
         )
 
     def fed(self, *arguments: str, text: str) -> str:
-        """Run git with some input, which must succeed, and return what it prints."""
+        """Run git with some input, which must succeed, and return its output."""
         done = subprocess.run(
             ["git", *arguments],
             cwd=self.folder,
@@ -57,7 +57,7 @@ class Git:
         return done.stdout.strip()
 
     def __call__(self, *arguments: str) -> str:
-        """Run git, which must succeed, and return what it prints."""
+        """Run git, which must succeed, and return its output."""
         done = self.try_to(*arguments)
         assert done.returncode == 0, done.stderr
         return done.stdout.strip()

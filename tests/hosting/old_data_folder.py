@@ -22,7 +22,7 @@ LOOSE, PACKED, EMPTY = 1, 2, 3
 
 @dataclass(frozen=True, slots=True)
 class OldDataFolder:
-    """What was made: the owner, and the folders of three repositories."""
+    """The owner, and the folders of three repositories."""
 
     database: Database
     owner: Account
@@ -40,7 +40,7 @@ def refs_of(folder: Path) -> dict[bytes, bytes]:
 
 
 def make_old_data_folder(settings: Settings, database: Database) -> OldDataFolder:
-    """Make one in an empty database and the data folder of the settings."""
+    """Create such a folder in the data folder of the settings, with rows in an empty database."""
     migrate.upgrade(database, to=REVISION)
     ada = accounts.create_user(database, "ada", Secret("a-password-for-tests"))
     folders = Folders(settings.data / "repositories")

@@ -1,4 +1,4 @@
-"""Holds every answer of the API against the OpenAPI document it serves about itself."""
+"""Validates every response of the API against the OpenAPI document that the service serves."""
 
 from typing import Any
 
@@ -21,14 +21,14 @@ validators: dict[tuple[str, str], Draft202012Validator] = {}
 
 
 def documented_response(endpoint: Endpoint) -> dict[str, Any]:
-    """Return what the document says an endpoint answers."""
+    """Return the responses of an endpoint in the document."""
     path = endpoint.path.replace("...}", "}")
     responses: dict[str, Any] = DOCUMENT["paths"][path][endpoint.method.lower()]["responses"]
     return responses
 
 
 def check_response(response: httpx.Response) -> None:
-    """Fail when an answer is not as the document describes it."""
+    """Fail when a response does not match the document."""
     path = response.request.url.raw_path.decode().partition("?")[0]
     if not path.startswith(f"{PREFIX}/") or response.request.method == "OPTIONS":
         return

@@ -46,7 +46,7 @@ class SoftwareAuthenticator:
         return cbor2.dumps({1: 2, 3: -7, -1: 1, **point})
 
     def client_data(self, kind: str, challenge: str) -> bytes:
-        """Return what the browser has signed."""
+        """Return the client data that the browser signs."""
         content = {"type": kind, "challenge": challenge, "origin": self.origin, "crossOrigin": False}
         return json.dumps(content).encode()
 

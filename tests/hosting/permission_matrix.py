@@ -1,6 +1,6 @@
-"""The cast of the permission play: everybody who tries, everywhere they try it, and what they may do there.
+"""The roles of the permission tests, the repositories and organizations they call, and what they may do there.
 
-What a role may do is written down by hand, in two tables, so that the play does not ask the code it judges.
+What a role may do is written by hand in two tables, so that the tests do not use the code under test.
 """
 
 from dataclasses import dataclass
@@ -67,7 +67,7 @@ MODES = {"r": 1, "w": 2, "a": 3, "o": 4}
 
 @dataclass(frozen=True)
 class InRepository:
-    """What somebody may do in a repository, as numbers that grow with it; 1 is to read and 4 to own."""
+    """The permissions of a role in a repository, as levels from 1 (read) to 4 (own)."""
 
     known: bool
     base: int
@@ -78,13 +78,13 @@ class InRepository:
 
     @property
     def sees(self) -> bool:
-        """Whether the repository is there for them."""
+        """Whether the role may see the repository."""
         return bool(self.base or self.code or self.issues)
 
 
 @dataclass(frozen=True)
 class InOrganization:
-    """What somebody is in an organization."""
+    """The membership of a role in an organization."""
 
     known: bool
     letter: str
@@ -93,7 +93,7 @@ class InOrganization:
 
 
 def table(text: str) -> dict[tuple[str, str], str]:
-    """Read a table into its cells."""
+    """Parse a table into its cells."""
     head, *rows = [line.split() for line in text.strip().splitlines()]
     return {(row[0], column): cell for row in rows for column, cell in zip(head, row[1:], strict=True)}
 
@@ -104,13 +104,13 @@ ORGANIZATION_CELLS = table(IN_ORGANIZATIONS)
 
 @dataclass(frozen=True)
 class PermissionMatrix:
-    """Everybody's client, and the numbers of what there is in each place."""
+    """The client of each role, and the ids of the objects in each repository and organization."""
 
     callers: dict[str, httpx.Client]
     numbers: dict[tuple[str, str], str]
 
     def in_repository(self, role: str, path: str) -> InRepository:
-        """Tell what a role may do in a place."""
+        """Return the permissions of a role in a repository."""
         cell = REPOSITORY_CELLS[role, path]
         base = max(MODES.get(letter, 0) for letter in cell)
         off = path == "off"
@@ -124,19 +124,19 @@ class PermissionMatrix:
         )
 
     def in_organization(self, role: str, circle: str) -> InOrganization:
-        """Tell what a role is in an organization."""
+        """Return the membership of a role in an organization."""
         is_owner = role in {"owner", "public-only", "scopeless", "reading"}
         return InOrganization(role != "nobody", ORGANIZATION_CELLS[role, circle], is_owner)
 
 
 def created(response: httpx.Response) -> dict[str, object]:
-    """Insist that something was made, and return it."""
+    """Check that the response is a success, and return its body."""
     assert response.status_code in {200, 201, 202, 204}, response.text
     return dict(response.json()) if response.content else {}
 
 
 def create_matrix(clients: ServiceClients) -> PermissionMatrix:
-    """Make everybody and everything."""
+    """Create the users, repositories and organizations."""
     people = {
         name: clients.account(name) for name in ("stranger", "reader", "writer", "manager", "coder", "triager")
     }
@@ -175,7 +175,7 @@ def create_matrix(clients: ServiceClients) -> PermissionMatrix:
 
 
 def create_hook(client: httpx.Client, target_path: str, path: str, numbers: dict[tuple[str, str], str]) -> None:
-    """Make a webhook that has been tried once."""
+    """Create a webhook with one delivery."""
     config = {"url": "https://example.org/hook", "content_type": "json"}
     number = str(created(client.post(path, json={"type": "gitea", "config": config}))["id"])
     created(client.post(f"{path}/{number}/tests"))
@@ -184,7 +184,7 @@ def create_hook(client: httpx.Client, target_path: str, path: str, numbers: dict
 
 
 def fill_repository(owner: httpx.Client, target_path: str, path: str, numbers: dict[tuple[str, str], str]) -> None:
-    """Make one repository with something of everything in it, and let the collaborators in."""
+    """Create one repository with an object of each kind in it, and add the collaborators."""
     whose, name = path.split("/")
     here = f"/repos/{path}"
     body = {"name": name, "auto_init": True, "default_branch": "main", "private": target_path in {"closed", "own"}}

@@ -1,4 +1,4 @@
-"""Repositories, collaborators and organizations for tests that are about something else."""
+"""Helpers that create repositories, collaborators, organizations and teams."""
 
 import json
 from itertools import product
@@ -60,14 +60,14 @@ TEAMS: list[tuple[str, int, dict[str, int]]] = [
 def make_repository(
     database: Database, owner: Account, name: str = "ship", **columns: str | bool | int | None
 ) -> Repository:
-    """Make a repository without a folder."""
+    """Create a repository without a folder."""
     with database.write() as connection:
         created = repositories.add_repository(connection, owner, name, default_branch="main", **columns)
     return repositories.repository_by_id(database, created)
 
 
 def with_branches(clients: ServiceClients, repository: Repository, *names: str) -> Repository:
-    """Give a repository one commit on main, and more branches there."""
+    """Add one commit on main to a repository, and more branches that point to it."""
     add_commit(clients.database, repository, "main", *(names or ("fix", "other")))
     return repository
 
@@ -82,14 +82,14 @@ def add_commit(database: Database, repository: Repository, *branches: str) -> st
 
 
 def let_in(database: Database, repository: Repository, user: Account, mode: int) -> None:
-    """Make somebody a collaborator."""
+    """Add a collaborator."""
     with database.write() as connection:
         row = {"repository_id": repository.id, "user_id": user.id, "mode": mode}
         connection.execute(insert(collaborators), row)
 
 
 def make_organization(database: Database, name: str, owner: Account, *, visibility: str = "public") -> Account:
-    """Make an organization and put its owner into a team of owners."""
+    """Create an organization whose owner is in the team of owners."""
     with database.write() as connection:
         user_id = add_account(connection, name, is_organization=True, visibility=visibility)
     organization = find_account(database, user_id)
@@ -108,7 +108,7 @@ def make_team(
     everywhere: bool = False,
     places: tuple[Repository, ...] = (),
 ) -> None:
-    """Make a team with people, repositories and what it may do there."""
+    """Create a team with members, repositories and permissions."""
     with database.write() as connection:
         row = {
             "organization_id": organization.id,
@@ -129,14 +129,14 @@ def make_team(
 
 
 def make_people(database: Database, *names: str, **columns: str | bool) -> list[Account]:
-    """Make people who cannot log in, which takes no time."""
+    """Create users without a password, which is fast because nothing is hashed."""
     with database.write() as connection:
-        user_id = [add_account(connection, name, **columns) for name in names]  # type: ignore[arg-type]
-    return [find_account(database, number) for number in user_id]
+        user_ids = [add_account(connection, name, **columns) for name in names]  # type: ignore[arg-type]
+    return [find_account(database, number) for number in user_ids]
 
 
 def every_role(database: Database) -> list[Repository]:
-    """Make people with every kind of role, and repositories of every kind with an issue and a pull request."""
+    """Create users with every role, and repositories of every kind with an issue and a pull request."""
     owner, _ = make_people(database, "owner", "stranger")
     make_people(database, "restricted", is_restricted=True)
     homes = [owner, *make_people(database, "hidden", visibility="private")]
@@ -166,7 +166,7 @@ def every_role(database: Database) -> list[Repository]:
 def access_for(
     database: Database, person: Account | None, repository: Repository, *, public_only: bool
 ) -> access.Permissions:
-    """Ask `access.py`."""
+    """Return the access that `access.py` decides."""
     grants = () if person is None else repositories.grants_of(database, person, repository)
     actor = Actor(person)
     if public_only:
@@ -175,7 +175,7 @@ def access_for(
 
 
 class PublicOnly:
-    """A token that hides what is not public."""
+    """A token that is limited to public repositories."""
 
     scopes = ("public-only",)
 

@@ -26,7 +26,7 @@ __all__ = ["SshClient", "SshService", "add_deploy_key", "add_user_key", "serve_s
 
 
 class SshService:
-    """A server that runs, and the folder its clients keep their files in."""
+    """A running server, and the folder for the files of its clients."""
 
     def __init__(self, app: App, port: int, folder: Path, server: GitSsh) -> None:
         self.app = app
@@ -46,7 +46,7 @@ class SshService:
 
 
 class SshClient:
-    """OpenSSH and git with nobody's configuration."""
+    """OpenSSH and git without any user configuration."""
 
     def __init__(self, service: SshService, folder: Path, key: Path, user: str) -> None:
         known = service.folder / "known_hosts"
@@ -60,7 +60,7 @@ class SshClient:
         self._folder = folder
 
     def ssh(self, *words: str, options: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
-        """Run ssh, whatever comes of it."""
+        """Run ssh and return the completed process, also when it failed."""
         command = [*self.command, *options, *self._login, *words]
         return subprocess.run(
             command, capture_output=True, text=True, check=False, timeout=60, stdin=subprocess.DEVNULL

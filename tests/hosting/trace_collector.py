@@ -1,4 +1,4 @@
-"""An OpenTelemetry collector on loopback: it takes OTLP over HTTP, and keeps the spans."""
+"""An OpenTelemetry collector on loopback: it accepts OTLP over HTTP, and stores the spans."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -16,7 +16,7 @@ __all__ = ["Collector", "attributes", "collecting"]
 
 @dataclass
 class Collector:
-    """A collector that runs."""
+    """A running collector."""
 
     port: int = 0
     bodies: list[bytes] = field(default_factory=list)
@@ -30,12 +30,12 @@ class Collector:
 
     @property
     def requests(self) -> list[ExportTraceServiceRequest]:
-        """What was sent, decoded."""
+        """The received requests, decoded."""
         return [ExportTraceServiceRequest.FromString(body) for body in self.bodies]
 
     @property
     def spans(self) -> list[Span]:
-        """Every span that was sent."""
+        """Every received span."""
         return [
             span
             for request in self.requests

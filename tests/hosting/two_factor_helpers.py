@@ -1,4 +1,4 @@
-"""Users with a second factor, for tests of what asks for it."""
+"""Helpers that enable two-factor authentication of users."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""What the tests of issues share."""
+"""Fixtures of the tests of issues."""
 
 import httpx
 import pytest
@@ -9,7 +9,7 @@ from tests.hosting.repository_helpers import make_repository, with_branches
 
 @pytest.fixture
 def ada(clients: ServiceClients) -> httpx.Client:
-    """Give Ada a repository, and return her client."""
+    """Create a repository of Ada, and return her client."""
     account = clients.account("ada")
     with_branches(clients, make_repository(clients.database, account))
     return clients.with_token(account)

@@ -1,4 +1,4 @@
-"""Every endpoint of the API, as something somebody tries: what it takes to be let, in the order it is asked."""
+"""Every endpoint of the API with the permissions it requires, in the order in which they are checked."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -13,67 +13,67 @@ AskedThere = tuple[Callable[[InOrganization], int | None], ...]
 
 @dataclass(frozen=True)
 class EndpointPermission:
-    """A request. Who is refused tries the real thing; who is let tries something that changes nothing."""
+    """A request. Refused roles send the real request; permitted roles send one that changes nothing."""
 
     asked: Asked | AskedThere | str
     path: Mapping[str, str] = field(default_factory=dict)
-    """What stands for the path's parameters; a value like `<label>` is the number of the place's label."""
+    """Values of the path parameters; a value like `<label>` is the id of the label of the repository."""
     body: Mapping[str, object] | None = None
     harmless: Mapping[str, str] | None = None
-    """Other parameters for those who are let; without any, and without a body to spoil, they do not try."""
+    """Other parameters for permitted roles; without any, and without a body to invalidate, nothing is sent."""
     let: int | tuple[int, ...] | None = None
-    """The status that shows that a reader was let, where what they ask for is not there."""
+    """The status that a permitted reader gets when the requested object does not exist."""
 
 
 def refusal(asked: Asked | AskedThere | str, standing: InRepository | InOrganization) -> int | None:
-    """Return the status of the first thing that is not as it must be."""
+    """Return the status of the first check that fails."""
     assert not isinstance(asked, str)
     asks: tuple[Callable[..., int | None], ...] = asked
     return next((status for ask in asks if (status := ask(standing)) is not None), None)
 
 
 def sees(who: InRepository) -> int | None:
-    """Ask that the repository is there for them."""
+    """Require that the role may see the repository."""
     return None if who.sees else 404
 
 
 def is_known(who: InRepository | InOrganization) -> int | None:
-    """Ask for a name."""
+    """Require a login."""
     return None if who.known else 401
 
 
 def reads_code(who: InRepository) -> int | None:
-    """Ask for the code."""
+    """Require read access to code."""
     return None if who.code >= 1 else 403
 
 
 def writes_code(who: InRepository) -> int | None:
-    """Ask for writing code."""
+    """Require write access to code."""
     return None if who.code >= 2 else 403
 
 
 def reads_releases(who: InRepository) -> int | None:
-    """Ask for the releases."""
+    """Require read access to releases."""
     return None if who.base >= 1 else 403
 
 
 def writes_releases(who: InRepository) -> int | None:
-    """Ask for writing releases."""
+    """Require write access to releases."""
     return None if who.base >= 2 else 403
 
 
 def merges(who: InRepository) -> int | None:
-    """Ask for writing code, in the words of a merge."""
+    """Require write access to code, with the status of a merge."""
     return None if who.code >= 2 else 405
 
 
 def finds_issues(who: InRepository) -> int | None:
-    """Ask for issues or pull requests."""
+    """Require read access to issues or pull requests."""
     return None if who.issues >= 1 or who.pulls >= 1 else 404
 
 
 def finds_plain_issues(who: InRepository) -> int | None:
-    """Ask for issues."""
+    """Require read access to issues."""
     return None if who.issues >= 1 else 404
 
 

@@ -1,4 +1,4 @@
-"""A repository with one of everything, for the tests of files."""
+"""A repository with files of every kind."""
 
 import hashlib
 from pathlib import Path
@@ -25,7 +25,7 @@ def commit_all(git: Git, message: str, when: str = "2024-05-06T07:08:09+02:00") 
 
 
 def make_files(clients: ServiceClients, folder: Path, *, private: bool = False) -> Git:
-    """Make Ada and her repository `notes` with branches, tags, directories, a link, a program and a submodule."""
+    """Create Ada and her repository `notes` with branches, tags, directories, a link, a program, a submodule."""
     clients.account("ada")
     body = {"name": "Notes", "private": private}
     assert clients.anonymous.post("/user/repos", json=body, auth=("ada", PASSWORD)).status_code == 201
@@ -51,7 +51,7 @@ def make_files(clients: ServiceClients, folder: Path, *, private: bool = False) 
     git("remote", "add", "origin", address(clients.service.url, "ada", PASSWORD, "ada/Notes"))
     git("tag", "-am", "the second", "v2.0")
     git("branch", "feature/x", "v1.0")
-    # A pointer whose object is missing cannot be pushed; but a repository may hold one from before.
+    # A pointer without its object cannot be pushed, but older repositories may contain one.
     repository = repositories.find_repository(clients.database, "ada", "notes")
     lfs.link(clients.database, repository, OID, len(LARGE))
     git("push", "-q", "origin", "--all")
@@ -64,7 +64,7 @@ def make_files(clients: ServiceClients, folder: Path, *, private: bool = False) 
 def shape_of(
     clients: ServiceClients, git: Git, path: str, ref: str = "branch/main", **more: Any
 ) -> dict[str, Any]:
-    """Return the shape a plain file of the repository has, without what is told only when asked for."""
+    """Return the expected fields of a plain file, without those that are sent on request only."""
     root, sha = clients.service.url, git("rev-parse", f"HEAD:{path}")
     url = f"{root}/api/v1/repos/ada/Notes/contents/{path}?ref={ref.partition('/')[2].replace('/', '%2F')}"
     html, blob = f"{root}/ada/Notes/src/{ref}/{path}", f"{root}/api/v1/repos/ada/Notes/git/blobs/{sha}"

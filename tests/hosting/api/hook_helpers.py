@@ -1,4 +1,4 @@
-"""Webhooks for the tests about them."""
+"""Helpers that create webhooks and deliveries."""
 
 import json
 
@@ -11,7 +11,7 @@ from holdfast.hosting.store.tables import deliveries
 __all__ = ["CONFIG", "OWNERS", "create_hook", "deliver_tests", "with_answer"]
 
 CONFIG = {"url": "https://ci.example/h", "content_type": "json"}
-# The paths of webhooks of each kind of owner, and somebody who may change them.
+# The paths of webhooks of each kind of owner, and a user who may change them.
 OWNERS = {
     "/orgs/guild/hooks": "ada",
     "/repos/guild/ship/hooks": "ada",
@@ -21,14 +21,14 @@ OWNERS = {
 
 
 def create_hook(client: httpx.Client, path: str, **body: object) -> dict[str, object]:
-    """Make a hook and return it."""
+    """Create a hook and return it."""
     response = client.post(path, json={"type": "gitea", "config": CONFIG, **body})
     assert response.status_code == 201, response.text
     return dict(response.json())
 
 
 def deliver_tests(client: httpx.Client, path: str, number: object, count: int = 1) -> list[int]:
-    """Try a hook out some times, and return the numbers of the deliveries, oldest first."""
+    """Queue test deliveries of a hook, and return their ids, oldest first."""
     for _ in range(count):
         response = client.post(f"{path}/{number}/tests", params={"repository": "guild/ship"})
         assert response.status_code == 204, response.text
@@ -37,7 +37,7 @@ def deliver_tests(client: httpx.Client, path: str, number: object, count: int = 
 
 
 def with_answer(database: Database, number: int, **columns: object) -> None:
-    """Write down what a receiver said, as whoever sends deliveries does."""
+    """Store the response of a receiver, as the deliverer does."""
     answered = {
         "state": "delivered",
         "tries": 1,

@@ -1,4 +1,4 @@
-"""Labels for the tests about them."""
+"""Helpers that create and list labels."""
 
 import httpx
 
@@ -15,7 +15,7 @@ def label_names(response: httpx.Response) -> list[str]:
 
 
 def create_label(client: httpx.Client, name: str, path: str = LABELS, **body: object) -> int:
-    """Make a label and return its id."""
+    """Create a label and return its id."""
     response = client.post(path, json={"name": name, "color": "f00", **body})
     assert response.status_code == 201, response.text
     number: int = response.json()["id"]

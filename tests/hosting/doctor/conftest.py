@@ -1,4 +1,4 @@
-"""A service in good health, to be hurt."""
+"""Fixtures of the tests of the doctor: an intact installation, which tests damage."""
 
 from collections.abc import Iterator
 

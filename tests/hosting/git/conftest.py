@@ -1,4 +1,4 @@
-"""What the tests of repositories share."""
+"""Fixtures of the tests of repositories."""
 
 from pathlib import Path
 
@@ -9,5 +9,5 @@ from tests.hosting.git.oracle import new_repository
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Make an empty bare repository."""
+    """Create an empty bare repository."""
     return new_repository(tmp_path / "7.git")

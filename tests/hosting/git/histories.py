@@ -1,4 +1,4 @@
-"""Histories drawn at random, and written by git itself."""
+"""Random histories, written by git itself."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +13,7 @@ START = 1_600_000_000
 
 @dataclass(frozen=True)
 class Step:
-    """A commit to be: its parents by number, seconds after the start, and what becomes of which files."""
+    """A commit to write: its parents by number, its time in seconds after the start, and its file changes."""
 
     parents: tuple[int, ...]
     when: int
@@ -22,11 +22,11 @@ class Step:
 
 @st.composite
 def histories(draw: st.DrawFn) -> list[Step]:
-    """Draw a history with roots, branches, merges of two and more, and clocks that go wrong."""
+    """Draw a history with roots, branches, merges of two and more parents, and wrong clocks."""
     steps: list[Step] = []
     for number in range(draw(st.integers(1, 9))):
         choices = st.lists(st.integers(0, number - 1), max_size=3, unique=True) if number else st.just([])
-        # Most commits follow the one before, as most commits do.
+        # Most commits have the previous commit as their parent.
         parents = draw(st.one_of(st.just([number - 1]), choices)) if number else []
         when = draw(st.one_of(st.just(number * 10), st.integers(0, 100)))
         contents = st.one_of(st.none(), st.binary(max_size=8), st.sampled_from([b"1\n2\n3\n", b"1\n3\n"]))
@@ -41,7 +41,7 @@ def write(folder: Path, steps: list[Step]) -> list[str]:
     stream = []
     for number, step in enumerate(steps):
         who = b"Ada <ada@example.org> %d +0200" % (START + step.when)
-        # Each starts from nothing, and says itself what it stands on.
+        # Each starts from an empty tree, and names its parents.
         stream.append(b"reset refs/heads/n%d\ncommit refs/heads/n%d\nmark :%d\n" % (number, number, number + 1))
         stream.append(b"author %s\ncommitter %s\ndata 2\n%02d\n" % (who, who, number))
         for position, parent in enumerate(step.parents):

@@ -1,4 +1,4 @@
-"""Repositories for tests, made by git itself, and git's own answers to hold ours against."""
+"""Repositories for tests, written by git itself, and the output of git to compare results with."""
 
 import subprocess
 import zlib
@@ -11,13 +11,13 @@ ADA = "Ada Byron <ada@example.org>"
 
 
 def new_repository(folder: Path) -> Path:
-    """Make an empty bare repository whose default branch is main."""
+    """Create an empty bare repository whose default branch is main."""
     run(None, "init", "--quiet", "--bare", "--template=", "--initial-branch=main", str(folder))
     return folder
 
 
 def git(folder: Path, *arguments: str | bytes, input: bytes = b"") -> bytes:  # noqa: A002
-    """Ask git itself; arguments may be bytes."""
+    """Run git and return its output; arguments may be bytes."""
     given = environment({"GIT_DIR": str(folder), "GIT_AUTHOR_NAME": "Ada", "GIT_AUTHOR_EMAIL": "ada@example.org"})
     given |= {"GIT_COMMITTER_NAME": "Ada", "GIT_COMMITTER_EMAIL": "ada@example.org"}
     completed = subprocess.run(["git", *arguments], input=input, env=given, capture_output=True, check=True)
@@ -25,7 +25,7 @@ def git(folder: Path, *arguments: str | bytes, input: bytes = b"") -> bytes:  # 
 
 
 def line(folder: Path, *arguments: str) -> str:
-    """Ask git itself for one line."""
+    """Run git and return one line of output."""
     return git(folder, *arguments).decode().strip()
 
 
@@ -87,7 +87,7 @@ def loose(folder: Path, object_id: str) -> Path:
 
 
 def write_object(folder: Path, kind: str, content: bytes) -> str:
-    """Write any object, sound or not."""
+    """Write any object, valid or not."""
     return git(folder, "hash-object", "-w", "--literally", "-t", kind, "--stdin", input=content).decode().strip()
 
 

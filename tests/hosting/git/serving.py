@@ -1,4 +1,4 @@
-"""A small service of git over HTTP for the tests, and a client with its own environment."""
+"""A small git server over HTTP, and a client with its own environment."""
 
 import os
 import subprocess
@@ -29,13 +29,13 @@ __all__ = ["Client", "Served", "pkt", "running", "serve"]
 
 
 def pkt(line: bytes) -> bytes:
-    """Write a line the way git does."""
+    """Encode a line as a pkt-line."""
     return b"%04x%s" % (len(line) + 4, line)
 
 
 @dataclass
 class Served:
-    """A running service, and what happened to it."""
+    """A running server, and the pushes it accepted."""
 
     folders: Folders
     url: str = ""
@@ -49,7 +49,7 @@ class Served:
     idle_timeout: float = 60.0
 
     def address(self, repository_id: int) -> str:
-        """Return where a client finds a repository."""
+        """Return the URL of a repository."""
         return f"{self.url}/{repository_id}.git"
 
     def processes(self) -> list[str]:
@@ -64,13 +64,13 @@ class Served:
         return results
 
     def left_over(self) -> list[Path]:
-        """Find what a push that failed would leave: quarantines, locks, unfinished packs."""
+        """List the files that a failed push would leave: quarantines, locks, unfinished packs."""
         return [
             path for path in self.folders.root.rglob("*") if path.name.startswith("tmp_") or path.suffix == ".lock"
         ]
 
     def update(self, folder: Path, pushed: AcceptedPush) -> Sequence[PushRejection]:
-        """Update the refs of a push, and remember what landed."""
+        """Update the refs of a push, and record the accepted updates."""
         updated: list[RefUpdate] = []
         rejected: list[PushRejection] = []
         for some in [pushed.changes] if pushed.atomic else [(change,) for change in pushed.changes]:
@@ -181,13 +181,13 @@ def running(served: Served) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Client:
-    """Someone with git and a folder to work in."""
+    """A git client with a working folder."""
 
     folder: Path
 
     @property
     def environment(self) -> dict[str, str]:
-        """What their git sees."""
+        """The environment variables of git."""
         return {
             "PATH": os.environ["PATH"],
             "HOME": str(self.folder),
@@ -199,7 +199,7 @@ class Client:
         }
 
     def git(self, *arguments: str, fails: bool = False, given: bytes = b"") -> str:
-        """Run git and return what it said, which must be no failure unless one is expected."""
+        """Run git and return its output; it must succeed unless a failure is expected."""
         ran = subprocess.run(
             ["git", *arguments],
             cwd=self.folder,
@@ -213,7 +213,7 @@ class Client:
         return output
 
     def within(self, name: str) -> "Client":
-        """Go into a folder."""
+        """Return a client that works in a folder."""
         return Client(self.folder / name)
 
     def commit(self, path: str = "file.txt", content: str = "hello\n") -> str:
@@ -226,7 +226,7 @@ class Client:
         return self.head()
 
     def head(self, name: str = "HEAD") -> str:
-        """Return the object a name stands for."""
+        """Return the object id of a revision."""
         return self.git("rev-parse", name).strip()
 
 

@@ -1,4 +1,4 @@
-"""A small HTTP server for tests of what is fetched from elsewhere."""
+"""A small HTTP server for tests of downloads from other services."""
 
 import threading
 from collections.abc import Iterator, Mapping
@@ -11,7 +11,7 @@ __all__ = ["HttpStub", "SeenRequest", "http_stub"]
 
 @dataclass(frozen=True)
 class SeenRequest:
-    """A request that arrived."""
+    """A received request."""
 
     path: str
     host: str
@@ -20,7 +20,7 @@ class SeenRequest:
 
 @dataclass
 class HttpStub:
-    """A running server: what it answers by path, and what it was asked."""
+    """A running server: its responses by path, and the received requests."""
 
     port: int = 0
     answers: dict[str, tuple[int, bytes]] = field(default_factory=dict)
@@ -29,18 +29,18 @@ class HttpStub:
 
     @property
     def url(self) -> str:
-        """Its address."""
+        """The base URL."""
         return f"http://127.0.0.1:{self.port}"
 
 
 @contextmanager
 def http_stub(responses: Mapping[str, tuple[int, bytes]], *, delay: float = 0) -> Iterator[HttpStub]:
-    """Serve answers by path, with the query or without; everything else is a 404."""
+    """Serve responses by path, with the query or without; everything else is a 404."""
     stub = HttpStub(answers=dict(responses))
     stopped = threading.Event()
 
     class Handler(BaseHTTPRequestHandler):
-        """Answers from the table."""
+        """Responds from the table."""
 
         def do_GET(self) -> None:
             """Answer a request."""

@@ -27,12 +27,12 @@ class Scenario:
     reader: Account
 
     def caller(self, user: Account | None, repository: Repository | None = None) -> Caller:
-        """Return the arguments of a service that a user calls, or nobody."""
+        """Return the arguments of a service that a user or an anonymous client calls."""
         actor = ANONYMOUS if user is None else Actor(user)
         return self.app, actor, accessed(self.app, actor, repository or self.repository)
 
     def archived(self) -> Repository:
-        """Make an archived repository of the owner."""
+        """Create an archived repository of the owner."""
         return make_repository(self.app.database, self.owner, "archived", archived_at=1)
 
 
@@ -44,7 +44,7 @@ def accessed(app: App, actor: Actor, repository: Repository) -> RepositoryAccess
 
 
 def make_scenario(app: App) -> Scenario:
-    """Make the people and the repository."""
+    """Create the users and the repository."""
     owner, writer, reader = make_people(app.database, "ada", "bob", "eve")
     ship = make_repository(app.database, owner, "ship", is_private=True)
     let_in(app.database, ship, writer, WRITE)

@@ -1,4 +1,4 @@
-"""A small service to back up."""
+"""Fixtures of the tests of backups: a small installation."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -33,10 +33,10 @@ def app(settings: Settings, database: Database) -> Iterator[App]:
     gone = repositories.create(opened, ada, ada, wanted(name="gone"))
     repositories.remove(opened, gone, ada)
     with database.write() as connection:
-        # A row that points to one with a higher number, which cannot be there first.
+        # A row that refers to a row with a higher id, which cannot be inserted first.
         connection.exec_driver_sql(f"UPDATE repositories SET fork_of = {two.id} WHERE id = {repository.id}")
     with database.write() as connection:
-        # Answers are bytes, whatever they are.
+        # Stored responses may be any bytes.
         connection.execute(update(deliveries).values(answer=b"\x00\xff no text"))
     large = settings.data / "lfs" / "ab" / "cd" / ("abcd" + "0" * 60)
     large.parent.mkdir(parents=True)
@@ -49,7 +49,7 @@ def app(settings: Settings, database: Database) -> Iterator[App]:
 
 @pytest.fixture
 def backup(app: App, tmp_path: Path) -> Path:
-    """Make a backup of it."""
+    """Create a backup of the installation."""
     target = tmp_path / "backup.tar"
     create_snapshot(app.settings, target)
     return target

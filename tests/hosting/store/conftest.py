@@ -1,4 +1,4 @@
-"""What the tests of the store share."""
+"""Fixtures of the tests of the store."""
 
 import pytest
 
@@ -10,11 +10,11 @@ from tests.hosting.repository_helpers import make_repository
 
 @pytest.fixture
 def ada(database: Database) -> Account:
-    """Return the only account there is."""
+    """Return the only account."""
     return find_user(database, "admin")
 
 
 @pytest.fixture
 def repository(database: Database, ada: Account) -> Repository:
-    """Make a repository without refs."""
+    """Create a repository without refs."""
     return make_repository(database, ada)

@@ -1,4 +1,4 @@
-"""What the tests of webhooks share."""
+"""Fixtures of the tests of webhooks."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -22,7 +22,7 @@ from tests.hosting.webhooks.receivers import Receiver, receiving
 
 @pytest.fixture(scope="session")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Make a certificate for hooks.example.org, which nobody has signed but itself."""
+    """Create a self-signed certificate of hooks.example.org."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "hooks.example.org")])
     now = datetime.now(UTC)
@@ -48,7 +48,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def app(settings: Settings, database: Database) -> Iterator[App]:
-    """Open a host that may send to this machine."""
+    """Open an app that may send requests to loopback addresses."""
     opened = App.open(msgspec.structs.replace(settings, webhook_allowed_hosts="loopback", webhook_tries=3))
     yield opened
     opened.close()
@@ -56,18 +56,18 @@ def app(settings: Settings, database: Database) -> Iterator[App]:
 
 @pytest.fixture
 def ada(app: App) -> Account:
-    """Make Ada, whose address nobody is to be told."""
+    """Create Ada, whose email address is hidden."""
     return make_people(app.database, "Ada", email="ada@example.org")[0]
 
 
 @pytest.fixture
 def outbox(app: App) -> Outbox:
-    """Give an empty outbox."""
+    """Create an empty outbox."""
     return Outbox(app)
 
 
 @pytest.fixture
 def receiver() -> Iterator[Receiver]:
-    """Run a receiver that says yes to everything."""
+    """Run a receiver that answers every request with a success."""
     with receiving() as receivers:
         yield receivers

@@ -1,4 +1,4 @@
-"""An outbox to send from: hooks, things that happen, and a deliverer that runs."""
+"""An outbox for tests of deliveries: hooks, recorded events and a running deliverer."""
 
 import asyncio
 import threading
@@ -28,14 +28,14 @@ QUICK = DelivererTimings(poll_interval=0.02, write_delay=0.005, retry_delay=0.05
 
 
 def plain_payload(_host: App, event: Event) -> str:
-    """Tell an event by its details."""
+    """Render an event as its details."""
     return event.details
 
 
 def plain_message(
     hook: Hook, kind: str, payload: str, uuid: str, open_secret: Callable[[str], str]
 ) -> WebhookRequest | None:
-    """Tell a chat service of nothing but pushes."""
+    """Render a chat message of pushes only."""
     del uuid, open_secret
     return (
         WebhookRequest("POST", hook.url, {"X-Kind": kind}, f"text {payload}".encode()) if kind == "push" else None

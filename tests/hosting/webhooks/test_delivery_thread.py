@@ -110,11 +110,11 @@ def test_payloads_of_a_backlog_have_the_state_of_their_events(settings: Settings
     first, again = receiver.seen[: len(waiting)], receiver.seen[len(waiting) + 1 :]
     assert [item.body for item in again] == [item.body for item in first]
     assert receiver.seen[len(waiting)].body == first[-1].body
-    payload = [(item.headers["x-gitea-event-type"], json.loads(item.body)) for item in first]
+    payloads = [(item.headers["x-gitea-event-type"], json.loads(item.body)) for item in first]
     created, opened, said_, edited, retitled, closed, push, unsaid, renamed, trial, deleted, gone = (
-        item for _, item in payload
+        item for _, item in payloads
     )
-    assert [item.get("action", kind) for kind, item in payload] == [
+    assert [item.get("action", kind) for kind, item in payloads] == [
         *("created", "opened", "created", "edited", "edited", "closed"),
         *("push", "deleted", "renamed", "push", "deleted", "deleted"),
     ]
