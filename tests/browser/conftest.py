@@ -1,4 +1,4 @@
-"""A real browser, at the size of a desk and of a phone."""
+"""Fixtures of the browser tests: Chromium, in the sizes of a desktop and of a phone."""
 
 import shutil
 from collections.abc import Callable, Iterator
@@ -24,7 +24,7 @@ from holdfast.settings import Settings
 from tests.conftest import ADMIN_PASSWORD, ROOT, Service, run_service
 
 SIZES = {"desktop": ViewportSize(width=1280, height=800), "phone": ViewportSize(width=390, height=844)}
-# Root cannot use the sandbox, and nothing may look for hosts of the browser's maker.
+# Root cannot use the sandbox, and the browser must not contact its vendor.
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -51,7 +51,7 @@ REPORT_VIOLATIONS = """addEventListener("securitypolicyviolation", event => {
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave whatever needs a browser to `make test-long`."""
+    """Mark every test that needs a browser as long."""
     for item in items:
         if isinstance(item, pytest.Function) and "chromium" in item.fixturenames:
             item.add_marker(pytest.mark.long)
@@ -68,13 +68,13 @@ def browser(chromium: str) -> Iterator[Browser]:
 
 @pytest.fixture(params=["light", "dark"])
 def scheme(request: pytest.FixtureRequest) -> str:
-    """Look at pages in both colour schemes."""
+    """Run a test in both colour schemes."""
     return str(request.param)
 
 
 @pytest.fixture(params=["desktop", "phone"])
 def page(browser: Browser, request: pytest.FixtureRequest, scheme: str) -> Iterator[Page]:
-    """Open a page; afterwards the console must be silent and nothing wider than the window."""
+    """Open a page; afterwards the console must be empty and nothing wider than the window."""
     context = browser.new_context(
         viewport=SIZES[request.param], color_scheme="dark" if scheme == "dark" else "light"
     )
@@ -83,13 +83,13 @@ def page(browser: Browser, request: pytest.FixtureRequest, scheme: str) -> Itera
     complaints: list[str] = []
 
     def listen(message: ConsoleMessage) -> None:
-        # A page that says no has the status of it, which the browser complains of; tests ask for it themselves.
+        # The browser logs error statuses; tests check them themselves.
         is_refusal = message.text.startswith("Failed to load resource") and message.location["url"] == page.url
         if message.type in {"error", "warning"} and not is_refusal:
             complaints.append(message.text)
 
     def refused(failed: Request) -> None:
-        # Whoever goes on before a picture has come stops asking for it.
+        # Leaving a page cancels the requests for its images.
         if failed.failure != "net::ERR_ABORTED":
             complaints.append(f"{failed.url} failed: {failed.failure}")
 
@@ -106,7 +106,7 @@ def page(browser: Browser, request: pytest.FixtureRequest, scheme: str) -> Itera
 
 @pytest.fixture
 def keep(request: pytest.FixtureRequest, accessible: Callable[[Page], None]) -> Callable[[Page, str], None]:
-    """Keep a screenshot for people to look at, under artefacts/screens, of a page that keeps nobody out."""
+    """Save a screenshot under artefacts/screens, after checking that the page is accessible."""
     folder = ROOT / "artefacts" / "screens"
     folder.mkdir(parents=True, exist_ok=True)
     variant = request.node.name.partition("[")[2].rstrip("]")
@@ -125,7 +125,7 @@ def keep(request: pytest.FixtureRequest, accessible: Callable[[Page], None]) -> 
 
 @pytest.fixture(scope="session")
 def axe() -> str:
-    """Find the program that looks for what keeps people out."""
+    """Return the source of axe, which checks accessibility."""
     script = Path(__file__).parent / "js" / "node_modules" / "axe-core" / "axe.min.js"
     if not script.exists():
         pytest.skip(f"{script} is missing: run `make clients`")
@@ -134,7 +134,7 @@ def axe() -> str:
 
 @pytest.fixture
 def accessible(axe: str) -> Callable[[Page], None]:
-    """Hold a page to the Web Content Accessibility Guidelines, levels A and AA, as it is shown now."""
+    """Check a page against the Web Content Accessibility Guidelines, levels A and AA, as it is shown now."""
 
     def look(page: Page) -> list[dict[str, Any]]:
         # The page's policy lets no other script run, so the browser's debugger brings this one, once.
@@ -147,7 +147,7 @@ def accessible(axe: str) -> Callable[[Page], None]:
         try:
             results = look(page)
         except Error:
-            # The browser was still on its way from one page to the next.
+            # The browser was still navigating.
             page.wait_for_load_state()
             results = look(page)
         received = [

@@ -1,4 +1,4 @@
-"""A service with the demo content and one of everything else that a page can show."""
+"""A service with the demo content and an example of everything else that a page can show."""
 
 import base64
 import io
@@ -32,7 +32,7 @@ SECOND_FACTOR_USER = "eve"
 
 
 def fill_site(service: Service, folder: Path) -> dict[str, str]:
-    """Fill a service; return the ids, by name, that addresses of pages contain."""
+    """Fill a service; return the ids, by name, that URLs of pages contain."""
     add_conversation(service.settings)
     url = httpx.URL(service.url)
     order = ServiceLogin(host=url.host, port=url.port or 0, name="admin", password=ADMIN_PASSWORD)
@@ -51,7 +51,7 @@ def fill_site(service: Service, folder: Path) -> dict[str, str]:
 
 
 def ask(api: httpx.Client, method: str, path: str, body: dict[str, Any] | None = None, sudo: str = "admin") -> Any:
-    """Send a request to the API as a user; return what it answers."""
+    """Send a request to the API as a user; return the body of the response."""
     response = api.request(method, path, json=body, headers={"Sudo": sudo})
     assert response.is_success, f"{method} {path}: {response.text}"
     return response.json() if response.content else None
@@ -121,7 +121,7 @@ def has_deliveries(api: httpx.Client, path: str) -> bool:
 
 
 def is_imported(client: httpx.Client, path: str) -> bool:
-    """Return whether a conversation lists its chats; to ask for it has it imported."""
+    """Return whether a conversation lists its chats; the request starts its import."""
     return '<ul class="box entries">' in client.get(path).text
 
 

@@ -1,4 +1,4 @@
-"""Where test data from elsewhere is: beside the checkout, or where HOLDFAST_CORPUS says."""
+"""The location of the test corpus: beside the checkout, or the folder that HOLDFAST_CORPUS names."""
 
 import os
 from pathlib import Path
@@ -10,7 +10,7 @@ ABSENT = f"no corpus at {FOLDER}: set HOLDFAST_CORPUS to the folder that holds c
 
 
 def chat_backups(folder: str, pattern: str) -> list[Path]:
-    """List files of the chat backup corpus; skip the module that asks when there are none."""
+    """List files of the chat backup corpus; skip the calling module when there are none."""
     results = sorted((FOLDER / "chat-backups" / folder).glob(pattern))
     if not results:
         pytest.skip(ABSENT, allow_module_level=True)

@@ -1,4 +1,4 @@
-"""Requests made up from the OpenAPI document, thousands of them: none may be answered with a 5xx or out of shape.
+"""Requests generated from the OpenAPI document: no response may be a 5xx or differ from the document.
 
 `python -m tests.compat.made_up_requests SECONDS` does it for as long as one likes, with another seed each time,
 against two processes of the service; on PostgreSQL when HOLDFAST_TEST_DATABASE_URL names an empty database.
@@ -22,14 +22,14 @@ from tests.conftest import ADMIN_PASSWORD, Service, wait_for
 from tests.hosting.api_clients import ServiceClients
 from tests.hosting.permission_matrix import create_matrix
 
-__all__ = ["furnish", "play"]
+__all__ = ["fill_service", "send_requests"]
 
 CONFIGURATION = Path(__file__).with_name("schemathesis.toml")
 SPARES = 8
 
 
-def furnish(service: Service) -> dict[str, str]:
-    """Fill a service with the cast of the permission play and some spares; return a token of each who will ask."""
+def fill_service(service: Service) -> dict[str, str]:
+    """Create the users and repositories of the permission matrix and some more; return a token of each user."""
     with ExitStack() as stack:
         clients = ServiceClients(service, stack)
         cast = create_matrix(clients)
@@ -49,8 +49,8 @@ def furnish(service: Service) -> dict[str, str]:
     return results
 
 
-def play(url: str, token: str, *, seconds: int, seed: int) -> str:
-    """Send made-up requests for a while; fail with the report when an answer is not as it should be."""
+def send_requests(url: str, token: str, *, seconds: int, seed: int) -> str:
+    """Send generated requests for some time; fail with the report when a response is wrong."""
     with tempfile.TemporaryDirectory() as folder:
         result = subprocess.run(
             [
@@ -71,7 +71,7 @@ def play(url: str, token: str, *, seconds: int, seed: int) -> str:
 
 @contextmanager
 def serving(folder: Path) -> Iterator[Service]:
-    """Run the service as people run it, with two processes."""
+    """Run the service as in production, with two processes."""
     server = os.environ.get("HOLDFAST_TEST_DATABASE_URL")
     settings = Settings(data=folder / "data", database_url=Secret(server) if server else None)
     environment = {**os.environ, "HOLDFAST_ADMIN_PASSWORD": ADMIN_PASSWORD, "HOLDFAST_WORKERS": "2"}
@@ -89,7 +89,7 @@ def serving(folder: Path) -> Iterator[Service]:
         wait_for(lambda: "http://localhost:" in log.read_text(), 60)
         port = log.read_text().partition("http://localhost:")[2].split()[0]
         url = f"http://127.0.0.1:{port}"
-        wait_for(lambda: answers(url), 60)
+        wait_for(lambda: is_up(url), 60)
         with open_database(settings) as database:
             yield Service(url, settings, database)
     finally:
@@ -99,7 +99,7 @@ def serving(folder: Path) -> Iterator[Service]:
         sys.stdout.write("\n".join([*trouble[:50], ""]))
 
 
-def answers(url: str) -> bool:
+def is_up(url: str) -> bool:
     """Tell whether the service is up."""
     try:
         return httpx.get(f"{url}/api/v1/version").status_code == 200
@@ -108,13 +108,13 @@ def answers(url: str) -> bool:
 
 
 def main() -> None:
-    """Play for as long as asked, half of the time as the administrator and half as somebody plain."""
+    """Send requests for the given time, half of it as the administrator and half as an ordinary user."""
     seconds = int(sys.argv[1]) if len(sys.argv) > 1 else 120
     seed = int.from_bytes(os.urandom(4))
     with tempfile.TemporaryDirectory() as folder, serving(Path(folder)) as service:
-        for name, token in furnish(service).items():
+        for name, token in fill_service(service).items():
             sys.stdout.write(f"as {name}, seed {seed}\n")
-            sys.stdout.write(play(service.url, token, seconds=max(seconds // 2, 1), seed=seed))
+            sys.stdout.write(send_requests(service.url, token, seconds=max(seconds // 2, 1), seed=seed))
 
 
 if __name__ == "__main__":

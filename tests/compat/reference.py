@@ -1,4 +1,4 @@
-"""Holds the validator against the reference validator, on whole backups and on mutations of them.
+"""Compares the validator with the reference validator, on whole backups and on mutations of them.
 
 The reference is other people's program and no part of this project: install it into a folder of its own, and run
 `python -m tests.compat.reference FOLDER EDITION COUNT [PURPOSE] [FILES...]`. Without files the mutations are of
@@ -21,15 +21,15 @@ from holdfast.backup.rules import Finding, Severity, Validator
 from holdfast.backup.wire import FrameStream
 from holdfast.backup.wire.varint import encode_varint
 from holdfast_demo.sample import sample_records
-from tests.compat.structured import Records, Smith
+from tests.compat.structured import Records, StreamMutator
 
 __all__ = ["Verdict", "ask", "differences", "judge", "mutations"]
 
 SCRIPT = Path(__file__).with_name("reference_verdicts.mjs")
 SHOWN = 40
-# What the specification asks for and the reference does not.
+# Rules of the specification that the reference does not check.
 OURS_ALONE = {"account.first"}
-# What the reference looks at when there are no more frames; here it is found where it stands.
+# Rules that the reference checks after the last frame; here they are reported at their frame.
 AT_THE_END = {
     *("self.once", "release-notes.once", "chat-folder.all.once"),
     *(f"recipient.{what}.unique" for what in ("username", "e164", "aci", "pni", "group", "list", "call-link")),
@@ -38,7 +38,7 @@ AT_THE_END = {
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a validator says of a stream: the frame of its first error (0 header, -1 the end), and the error."""
+    """The result of validating a stream: the frame of its first error (0 header, -1 the end), and the error."""
 
     ok: bool
     frame: int = 0
@@ -46,7 +46,7 @@ class Verdict:
 
 
 def ask(folder: str, streams: Sequence[Records], purpose: str = "remote") -> list[Verdict]:
-    """Ask the reference."""
+    """Run the reference validator on streams."""
     with tempfile.NamedTemporaryFile(suffix=".packed") as packed:
         for records in streams:
             data = b"".join(encode_varint(len(raw)) + raw for raw in records)
@@ -70,7 +70,7 @@ def findings(records: Records, edition: str, purpose: str = "remote") -> list[Fi
 
 
 def judge(found_findings: Sequence[Finding]) -> list[tuple[int, str]]:
-    """List the errors as frame and rule, the way the reference finds them: what is about the whole at the end."""
+    """List the errors as frame and rule in the order of the reference: errors of the whole stream are last."""
     errors = [
         (-1 if finding.frame is None or finding.rule.id in AT_THE_END else finding.frame, finding.rule.id)
         for finding in found_findings
@@ -80,7 +80,7 @@ def judge(found_findings: Sequence[Finding]) -> list[tuple[int, str]]:
 
 
 def read(path: Path) -> Records:
-    """Take a file apart."""
+    """Read the records of a file."""
     with path.open("rb") as source:
         stream = FrameStream(source)
         return (stream.header, *(frame.raw for frame in stream))
@@ -88,7 +88,7 @@ def read(path: Path) -> Records:
 
 def mutations(rng: random.Random, originals: Sequence[Records], count: int) -> list[Records]:
     """Change streams, most of them in one place and some in more."""
-    smith = Smith(rng, originals)
+    smith = StreamMutator(rng, originals)
     created = []
     for _ in range(count):
         records = smith.change(rng.choice(originals))

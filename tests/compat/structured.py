@@ -1,6 +1,6 @@
-"""Ways to change a backup that keep it a backup: records moved, kinds exchanged, numbers at their limits.
+"""Structure-aware mutations of backups: records moved, kinds exchanged, numbers at their limits.
 
-They are what an exporter gets wrong, where changed bytes are what a disk gets wrong.
+They resemble the errors of exporters, as changed bytes resemble the errors of disks.
 """
 
 import random
@@ -15,7 +15,7 @@ from holdfast.backup.schema import BackupInfo, Frame
 from holdfast.backup.wire.collect import name_of
 from tests.backup.wire.encoding import varint
 
-__all__ = ["Records", "Smith", "fields_of", "is_there"]
+__all__ = ["Records", "StreamMutator", "fields_of", "is_there"]
 
 Records = tuple[bytes, ...]
 WORDS = ("", " ", "x", "\0", "a" * 100, "a" * 101, "é" * 200, "é" * 201, "👨‍👩‍👧‍👦" * 30, "z" * 2048, "z" * 2049)
@@ -74,8 +74,8 @@ def is_there(owner: Message, field: FieldDescriptor) -> bool:
     return owner.HasField(field.name) if field.has_presence else bool(getattr(owner, field.name))
 
 
-class Smith:
-    """Changes streams; parts of all the streams it knows may turn up in others."""
+class StreamMutator:
+    """Mutates streams; parts of any known stream may be copied into others."""
 
     def __init__(self, rng: random.Random, originals: Sequence[Records]) -> None:
         self._rng = rng
@@ -129,28 +129,28 @@ class Smith:
         ]
         return self._rng.choice(fit) if fit else None
 
-    def _reorder(self, created: list[bytes]) -> Records:
+    def _reorder(self, frames: list[bytes]) -> Records:
         """Take out, double, move or exchange frames."""
         rng = self._rng
-        one, other = rng.randrange(1, len(created)), rng.randrange(1, len(created))
+        one, other = rng.randrange(1, len(frames)), rng.randrange(1, len(frames))
         match rng.randrange(7):
             case 0:
-                del created[one]
+                del frames[one]
             case 1:
-                del created[min(one, other) : max(one, other)]
+                del frames[min(one, other) : max(one, other)]
             case 2:
-                created.insert(other, created[one])
+                frames.insert(other, frames[one])
             case 3:
-                created.insert(other, created.pop(one))
+                frames.insert(other, frames.pop(one))
             case 4:
-                created[one], created[other] = created[other], created[one]
+                frames[one], frames[other] = frames[other], frames[one]
             case 5:
-                created[one:] = reversed(created[one:])
+                frames[one:] = reversed(frames[one:])
             case 6:
-                created.insert(
+                frames.insert(
                     one, rng.choice((b"", b"\x22\0", b"\x12\0", b"\x1a\0", b"\x0a\0", b"\x4a\0", b"\x58\x01"))
                 )
-        return tuple(created)
+        return tuple(frames)
 
     def _number(self, pool: list[tuple[Message, FieldDescriptor]], _records: Records) -> None:
         """Put a number at one of its limits."""
@@ -167,7 +167,7 @@ class Smith:
             setattr(owner, field.name, self._rng.choice(CLOCKS if "schedule" in field.name else NARROW))
 
     def _refer(self, pool: list[tuple[Message, FieldDescriptor]], records: Records) -> None:
-        """Refer to somebody, or some chat, that is there but may be of another kind, or comes later."""
+        """Refer to an existing recipient or chat that may be of another kind, or comes later."""
         fit = [place for place in pool if name_of(place[1]) in IDS]
         if not fit:
             return
@@ -278,7 +278,7 @@ class Smith:
             place[0].ClearField(place[1].name)
 
     def _hollow(self, pool: list[tuple[Message, FieldDescriptor]], _records: Records) -> None:
-        """Leave a message in its place, with nothing in it."""
+        """Clear all fields of a message, and keep the message."""
         place = self._pick(pool, FieldDescriptor.TYPE_MESSAGE)
         if place is not None:
             inner = getattr(place[0], place[1].name)
@@ -299,7 +299,7 @@ class Smith:
             setattr(owner, field.name, value)
 
     def _on_the_wire(self, raw: bytes, message: Message) -> bytes:
-        """Write what protobuf would not: a record twice, an overlong number, a field nobody knows."""
+        """Write what protobuf would not: a record twice, an overlong number, an unknown field."""
         rng = self._rng
         match rng.randrange(4):
             case 0:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.compat.made_up_requests import furnish, play
+from tests.compat.made_up_requests import fill_service, send_requests
 from tests.conftest import Service
 
 SECONDS = 12
@@ -15,4 +15,4 @@ SEED = 1
 @pytest.mark.parametrize("who", ["admin", "owner"])
 def test_generated_requests_cause_no_internal_error(service: Service, who: str) -> None:
     """Neither as an administrator nor as somebody plain; an hour of it is `make schemathesis SECONDS=3600`."""
-    play(service.url, furnish(service)[who], seconds=SECONDS, seed=SEED)
+    send_requests(service.url, fill_service(service)[who], seconds=SECONDS, seed=SEED)

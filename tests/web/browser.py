@@ -1,4 +1,4 @@
-"""People looking at pages: browsers with somebody's session, as tests use them."""
+"""HTTP clients that request pages as browsers do, with or without a session."""
 
 import httpx
 
@@ -9,7 +9,7 @@ __all__ = ["visitor"]
 
 
 def visitor(clients: ServiceClients, name: str | None = None) -> httpx.Client:
-    """Open a browser of sorts: it asks for pages, and holds somebody's session when a name is given."""
+    """Open a client that requests pages; given a name, it has a session of that user."""
     client = clients.open("", Accept="text/html,*/*")
     if name is not None:
         account = accounts.find_user(clients.database, name)

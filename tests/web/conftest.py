@@ -1,4 +1,4 @@
-"""What the tests of pages share."""
+"""Fixtures of the tests of pages."""
 
 import pytest
 
@@ -11,5 +11,5 @@ __all__ = ["app", "clients"]
 
 @pytest.fixture
 def guild(clients: ServiceClients) -> OrganizationFixture:
-    """Give people a place to look at."""
+    """Create an organization with users and repositories."""
     return guild_in(clients)

@@ -1,4 +1,4 @@
-"""A service with somebody who may do everything, for clients that know nothing of these tests."""
+"""Fixtures of the client tests: a service with an administrator, and users with git."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -15,7 +15,7 @@ from tests.conftest import ADMIN_PASSWORD, Service
 
 @dataclass(frozen=True)
 class Site:
-    """Where the service is and how its administrator gets in."""
+    """The URL of the service and the credentials of its administrator."""
 
     service: Service
     token: str
@@ -38,7 +38,7 @@ def site(service: Service, tmp_path: Path) -> Site:
 
 @pytest.fixture
 def person(service: Service, tmp_path: Path) -> Iterator[Callable[[str], Person]]:
-    """Give somebody an account and a git program of their own."""
+    """Return a function that creates a user with a git client of their own."""
     with ExitStack() as stack:
 
         def make(name: str) -> Person:

@@ -1,4 +1,4 @@
-"""People with accounts, repositories and a git program of their own."""
+"""Users with accounts, repositories and a git client of their own."""
 
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -18,7 +18,7 @@ PASSWORD = "a-password-for-git"
 
 
 class Person:
-    """Somebody with an account, a token and a folder to work in."""
+    """A user with an account, a token and a working folder."""
 
     def __init__(self, service: Service, folder: Path, name: str) -> None:
         self.name = name
@@ -36,29 +36,29 @@ class Person:
         self.git("config", "--global", "init.defaultBranch", "main")
 
     def new_token(self, *scopes: str) -> str:
-        """Make a token that reaches so far."""
+        """Create a token with some scopes."""
         account: Account = self.account
         _, value = tokens.create_token(self.service.database, account, "+".join(scopes), scopes)
         return value.reveal()
 
     def url(self, path: str, secret: str | None = None) -> str:
-        """Give the address of a repository with the person's name and token, or another secret, in it."""
+        """Return the URL of a repository with the user's name and token, or another secret, in it."""
         host = urlsplit(self.service.url).netloc
         return f"http://{self.name}:{secret or self.token}@{host}/{path}.git"
 
     def make(self, name: str, **settings: object) -> None:
-        """Make a repository with a first commit on `main`."""
+        """Create a repository with a first commit on `main`."""
         body = {"name": name, "auto_init": True, "default_branch": "main", **settings}
         response = self.api.post("/user/repos", json=body)
         assert response.status_code == 201, response.text
 
     def share(self, repository: str, other: "Person", permission: str) -> None:
-        """Let somebody else in."""
+        """Add another user as a collaborator."""
         path = f"/repos/{self.name}/{repository}/collaborators/{other.name}"
         assert self.api.put(path, json={"permission": permission}).status_code == 204
 
     def git(self, *arguments: str, inside: str = ".", fails: bool = False) -> str:
-        """Run git in the person's folder, or in one inside it, and return what it said."""
+        """Run git in the user's folder, or in one inside it, and return its output."""
         home = {"HOME": str(self.folder)}
         return run([self.program, *arguments], folder=self.folder / inside, fails=fails, **home)
 

@@ -62,7 +62,7 @@ class Renovate:
         self.bot.git("push", "--quiet", inside="app")
 
     def run(self) -> str:
-        """Run it once, with nobody's configuration."""
+        """Run it once, without any user configuration."""
         command = [program("node", "nodejs"), os.environ["HOLDFAST_TEST_RENOVATE"], "bot/app"]
         return run(
             command,
@@ -94,7 +94,7 @@ class Renovate:
 
 @pytest.fixture
 def renovate(person: Callable[[str], Person]) -> Renovate:
-    """Make a repository with an old dependency on another one."""
+    """Create a repository with an old dependency on another one."""
     return Renovate(person("bot"))
 
 

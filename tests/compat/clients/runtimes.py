@@ -1,4 +1,4 @@
-"""Runs the clients other people wrote, each in the runtime it is made for, and says what is missing."""
+"""Runs third-party clients, each in its own runtime, and reports what is not installed."""
 
 import os
 import shutil
@@ -32,26 +32,26 @@ def installed(path: Path) -> str:
 
 
 def python(script: str) -> list[str]:
-    """Give the command that runs a client written in Python."""
+    """Return the command that runs a client written in Python."""
     return [installed(INSTALLED / "bin" / "python"), "-W", "error", str(HERE / "python" / script)]
 
 
 def javascript(script: str) -> list[str]:
-    """Give the command that runs a client written in JavaScript."""
+    """Return the command that runs a client written in JavaScript."""
     node = program("node", "nodejs npm")
     installed(HERE / "js" / "node_modules" / ".done")
     return [node, str(HERE / "js" / script)]
 
 
 def go_client() -> list[str]:
-    """Give the command that runs the client written in Go."""
+    """Return the command that runs the client written in Go."""
     if not (INSTALLED / "bin" / "go-client").exists():
         program("go", "golang")
     return [installed(INSTALLED / "bin" / "go-client")]
 
 
 def run(command: list[str], *, folder: Path, fails: bool = False, **environment: str) -> str:
-    """Run a program away from the developer's own settings; fail with all it said when it does."""
+    """Run a program without the developer's own settings; when it fails, fail with its output."""
     inherited = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
     result = subprocess.run(
         command,

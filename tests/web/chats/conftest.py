@@ -1,4 +1,4 @@
-"""Archives to look at: one with every kind of message and files, one in which every text is an attack."""
+"""Fixtures: an archive with every kind of message and files, and one in which every text is an attack."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -25,7 +25,7 @@ RenderPage = Callable[..., str]
 
 @pytest.fixture(scope="session")
 def archive_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Make an archive with files beside it, once."""
+    """Create an archive with files beside it, once."""
     home = tmp_path_factory.mktemp("conversation")
     write_sample(sample_records(400, 1), home / "phone", OutputFormat.FOLDER, seed=1, keys=KEYS)
     with archives.open(home / "chats.db", create=True) as opened, backup.open(home / "phone", KEYS) as result:
@@ -36,7 +36,7 @@ def archive_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def hostile_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Make an archive in which names, titles, texts, file names and types are attacks, once."""
+    """Create an archive in which names, titles, texts, file names and types are attacks, once."""
     home = tmp_path_factory.mktemp("hostile")
     header, frames = copies(200)
     header.currentAppVersion = EVIL
@@ -80,18 +80,18 @@ def hostile_archive(hostile_file: Path) -> OpenArchive:
 
 
 def shown_in(opened: OpenArchive, path: str, base: str = "", **query: str) -> TemplateResult:
-    """Ask for a page, before it is drawn."""
+    """Return the template and the values of a page, before it is rendered."""
     answer = respond(opened, base, path, query)
     assert isinstance(answer, TemplateResult)
     return answer
 
 
 def drawn_in(opened: OpenArchive, path: str, **query: str) -> str:
-    """Draw a page."""
+    """Render a page."""
     return bytes(render_page(opened.name, shown_in(opened, path, **query)).body).decode()
 
 
 @pytest.fixture
 def render(opened: OpenArchive) -> RenderPage:
-    """Draw pages of the archive."""
+    """Return a function that renders pages of the archive."""
     return lambda path, **query: drawn_in(opened, path, **query)

@@ -12,7 +12,7 @@ UPLOADS = "/-/conversation-uploads"
 
 @dataclass(frozen=True)
 class ScriptedUpload:
-    """An upload that was begun: its address, and how much of each file has arrived."""
+    """An upload in progress: its URL, and the received size of each file."""
 
     client: httpx.Client
     address: str
@@ -25,18 +25,18 @@ class ScriptedUpload:
         return self.client.patch(f"{self.address}/{position}", content=content, headers=headers)
 
     def complete(self) -> httpx.Response:
-        """Say that this was all."""
+        """Complete the upload."""
         return self.client.post(f"{self.address}/complete", headers={"Accept": "application/json"})
 
 
 def log_in(client: httpx.Client, name: str, password: str = "long enough") -> None:
-    """Log somebody in."""
+    """Log a user in."""
     client.headers["accept"] = "text/html"
     assert client.post("/login", data={"name": name, "password": password}).status_code == 303
 
 
 def begin(client: httpx.Client, name: str, files: dict[str, bytes], *, is_folder: bool = False) -> ScriptedUpload:
-    """Begin an upload, or go on with it."""
+    """Begin an upload, or resume it."""
     described = [{"path": path, "size": len(content), "modified": 7} for path, content in files.items()]
     response = client.post(UPLOADS, json={"name": name, "is_folder": is_folder, "files": described})
     assert response.status_code == 201, response.text
@@ -45,13 +45,13 @@ def begin(client: httpx.Client, name: str, files: dict[str, bytes], *, is_folder
 
 
 def files_below(folder: Path) -> dict[str, bytes]:
-    """Return the files of a folder as a browser names them, which begins with the folder's own name."""
+    """Return the files of a folder by the paths a browser sends, which begin with the folder's own name."""
     paths = sorted(path for path in folder.rglob("*") if path.is_file())
     return {path.relative_to(folder.parent).as_posix(): path.read_bytes() for path in paths}
 
 
 def upload_all(client: httpx.Client, name: str, files: dict[str, bytes], *, is_folder: bool = False) -> str:
-    """Upload files in whole chunks, and return the address of the conversation without a slash at its end."""
+    """Upload files in whole chunks, and return the URL of the conversation without a trailing slash."""
     begun = begin(client, name, files, is_folder=is_folder)
     for position, content in enumerate(files.values()):
         for offset in range(begun.received[position], len(content), begun.chunk_bytes):

@@ -1,4 +1,4 @@
-"""A repository with one of everything, for the pages of code."""
+"""Fixtures of the tests of code pages: a repository with files of every kind."""
 
 from pathlib import Path
 
@@ -22,5 +22,5 @@ def git(clients: ServiceClients, tmp_path: Path) -> Git:
 
 @pytest.fixture
 def ada(clients: ServiceClients, git: Git) -> httpx.Client:
-    """Open the browser of the repository's owner."""
+    """Open a client with a session of the repository's owner."""
     return visitor(clients, "ada")

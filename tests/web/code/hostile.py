@@ -1,4 +1,4 @@
-"""A repository whose names and texts try to be more than that."""
+"""A repository whose names and texts contain attacks."""
 
 import os
 from pathlib import Path
@@ -25,7 +25,7 @@ NAMES = (
 
 
 def make_hostile(clients: ServiceClients, folder: Path) -> Git:
-    """Make Ada's repository `hostile`; every file lies at the top and in a directory with an odd name."""
+    """Create Ada's repository `hostile`; every file is in the root and in a directory with an unusual name."""
     clients.account("ada")
     body = {"name": "hostile", "description": EVIL}
     assert clients.anonymous.post("/user/repos", json=body, auth=("ada", PASSWORD)).status_code == 201

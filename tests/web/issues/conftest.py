@@ -51,7 +51,7 @@ def clients(service: Service) -> Iterator[ServiceClients]:
 
 @pytest.fixture
 def harbour(clients: ServiceClients) -> IssueSite:
-    """Make the people and the places."""
+    """Create the users and the repositories."""
     names = ("ada", "bob", "eve")
     people = dict(zip(names, make_people(clients.database, *names), strict=True))
     ship = make_repository(clients.database, people["ada"])
