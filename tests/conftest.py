@@ -128,10 +128,10 @@ def corpus() -> Path:
 @pytest.fixture(scope="session")
 def chromium() -> str:
     """Find the browser the distribution installed."""
-    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if found is None:
+    browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if browser is None:
         pytest.skip("no Chromium: install the distribution's package (Debian: apt-get install chromium)")
-    return found
+    return browser
 
 
 @pytest.fixture(scope="session")
@@ -283,17 +283,17 @@ class Service:
     def logged_in(self) -> Iterator[httpx.Client]:
         """Open a client whose cookie belongs to the administrator."""
         with self.client() as client:
-            answer = client.post("/login", data={"name": "admin", "password": ADMIN_PASSWORD})
-            assert answer.status_code == 303
+            response = client.post("/login", data={"name": "admin", "password": ADMIN_PASSWORD})
+            assert response.status_code == 303
             yield client
 
 
 @pytest.fixture(scope="session")
 def shared_server() -> Iterator[SharedServer]:
     """Keep one server up for all tests of this process."""
-    made = SharedServer()
-    yield made
-    made.close()
+    server = SharedServer()
+    yield server
+    server.close()
 
 
 @pytest.fixture

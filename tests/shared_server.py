@@ -27,12 +27,12 @@ class SharedServer:
         self._loop, self.port = self._ready.result(30)
 
     async def _serve(self) -> None:
-        serving = asyncio.create_task(self._server.serve())
+        task = asyncio.create_task(self._server.serve())
         while not self._server.started:  # noqa: ASYNC110  # uvicorn has nothing to wait for
             await asyncio.sleep(0.01)
         port = self._server.servers[0].sockets[0].getsockname()[1]
         self._ready.set_result((asyncio.get_running_loop(), port))
-        await serving
+        await task
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request to whichever application is on."""
@@ -43,25 +43,25 @@ class SharedServer:
     def serving(self, app: ASGIApp) -> Iterator[str]:
         """Let an application start, answer at the address this gives, and end as it would with the server."""
         assert self._app is None, "two applications want to be on at once"
-        told: asyncio.Queue[Message] = asyncio.Queue()
-        heard: asyncio.Queue[Message] = asyncio.Queue()
+        events: asyncio.Queue[Message] = asyncio.Queue()
+        replies: asyncio.Queue[Message] = asyncio.Queue()
 
-        async def live() -> None:
-            await app({"type": "lifespan", "asgi": {"version": "3.0"}, "state": {}}, told.get, heard.put)
+        async def run_lifespan() -> None:
+            await app({"type": "lifespan", "asgi": {"version": "3.0"}, "state": {}}, events.get, replies.put)
 
-        async def say(word: str) -> None:
-            await told.put({"type": f"lifespan.{word}"})
-            answer = await heard.get()
-            assert answer["type"] == f"lifespan.{word}.complete", answer
+        async def send_event(event: str) -> None:
+            await events.put({"type": f"lifespan.{event}"})
+            response = await replies.get()
+            assert response["type"] == f"lifespan.{event}.complete", response
 
-        living = asyncio.run_coroutine_threadsafe(live(), self._loop)
-        asyncio.run_coroutine_threadsafe(say("startup"), self._loop).result(30)
+        lifespan = asyncio.run_coroutine_threadsafe(run_lifespan(), self._loop)
+        asyncio.run_coroutine_threadsafe(send_event("startup"), self._loop).result(30)
         self._app = app
         try:
             yield f"http://127.0.0.1:{self.port}"
         finally:
-            asyncio.run_coroutine_threadsafe(say("shutdown"), self._loop).result(30)
-            living.result(30)
+            asyncio.run_coroutine_threadsafe(send_event("shutdown"), self._loop).result(30)
+            lifespan.result(30)
             self._app = None
 
     def close(self) -> None:

@@ -16,18 +16,18 @@ class StatementCache(dict[Any, Any]):
 
     def get(self, key: Any, default: Any = None) -> Any:
         """Return a compiled statement, or the default."""
-        return super().get(by_name(key), default)
+        return super().get(with_dialect_name(key), default)
 
     def __getitem__(self, key: Any) -> Any:
-        return super().__getitem__(by_name(key))
+        return super().__getitem__(with_dialect_name(key))
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        super().__setitem__(by_name(key), value)
+        super().__setitem__(with_dialect_name(key), value)
 
     def __contains__(self, key: Any) -> bool:
-        return super().__contains__(by_name(key))
+        return super().__contains__(with_dialect_name(key))
 
 
-def by_name(key: tuple[Any, ...]) -> tuple[Any, ...]:
+def with_dialect_name(key: tuple[Any, ...]) -> tuple[Any, ...]:
     """Name the dialect in a key instead of holding it."""
     return tuple(part.name if isinstance(part, Dialect) else part for part in key)

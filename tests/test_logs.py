@@ -14,7 +14,7 @@ from holdfast.logs import PRIVATE, mask_secrets
 from holdfast.secret import MASK, Secret
 
 
-def lines(*, style: str = "json") -> io.StringIO:
+def configure_stream(*, style: str = "json") -> io.StringIO:
     """Send the logs to a text."""
     stream = io.StringIO()
     logs.configure(style="json" if style == "json" else "text", level="info", stream=stream)
@@ -23,7 +23,7 @@ def lines(*, style: str = "json") -> io.StringIO:
 
 def test_json_is_one_object_a_line() -> None:
     """Every event is one line that a program can read, newlines in values included."""
-    stream = lines()
+    stream = configure_stream()
     structlog.get_logger().info("first", count=1)
     structlog.get_logger().warning("second\nline", path="/a\nb")
     first, second = (json.loads(line) for line in stream.getvalue().splitlines())
@@ -33,7 +33,7 @@ def test_json_is_one_object_a_line() -> None:
 
 def test_text_is_one_line_without_colours_in_a_pipe() -> None:
     """What is not a terminal gets no escape codes."""
-    stream = lines(style="text")
+    stream = configure_stream(style="text")
     structlog.get_logger().info("started", port=3000)
     assert "\x1b" not in stream.getvalue()
     assert stream.getvalue().count("\n") == 1
@@ -42,7 +42,7 @@ def test_text_is_one_line_without_colours_in_a_pipe() -> None:
 
 def test_less_important_events_are_left_out() -> None:
     """The level holds for our events and for those of libraries."""
-    stream = lines()
+    stream = configure_stream()
     structlog.get_logger().debug("detail")
     logging.getLogger("library").debug("detail")
     assert stream.getvalue() == ""
@@ -50,7 +50,7 @@ def test_less_important_events_are_left_out() -> None:
 
 def test_libraries_log_through_the_same_chain() -> None:
     """A library's event is as structured as ours."""
-    stream = lines()
+    stream = configure_stream()
     logging.getLogger("library").warning("look: %s", "here")
     line = json.loads(stream.getvalue())
     assert (line["event"], line["logger"], line["level"]) == ("look: here", "library", "warning")
@@ -71,7 +71,7 @@ def test_bytes_are_only_counted(value: bytes) -> None:
 
 def test_an_exception_is_logged_by_type_and_place_without_its_text() -> None:
     """An exception's text may quote the input; its type and lines are what helps."""
-    stream = lines()
+    stream = configure_stream()
     try:
         int("the private text")
     except ValueError:

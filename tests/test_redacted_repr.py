@@ -61,42 +61,42 @@ PLANTED: dict[str, object] = {
 }
 
 
-def classes(package: ModuleType = holdfast.backup) -> Iterator[type]:
+def record_classes(package: ModuleType = holdfast.backup) -> Iterator[type]:
     """Find every class of a package that is made of fields."""
     for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
         if module.name.endswith(("_pb2", ".env")):
             continue
-        for one in vars(importlib.import_module(module.name)).values():
-            if inspect.isclass(one) and one.__module__ in {module.name, "holdfast.backup"} and names_of(one):
-                yield one
+        for value in vars(importlib.import_module(module.name)).values():
+            if inspect.isclass(value) and value.__module__ in {module.name, "holdfast.backup"} and names_of(value):
+                yield value
 
 
-def names_of(one: type) -> tuple[str, ...]:
+def names_of(cls: type) -> tuple[str, ...]:
     """List the fields of a dataclass, a struct or a named tuple."""
-    if dataclasses.is_dataclass(one):
-        return tuple(field.name for field in dataclasses.fields(one))
-    if issubclass(one, msgspec.Struct):
-        return one.__struct_fields__
-    return getattr(one, "_fields", ())
+    if dataclasses.is_dataclass(cls):
+        return tuple(field.name for field in dataclasses.fields(cls))
+    if issubclass(cls, msgspec.Struct):
+        return cls.__struct_fields__
+    return getattr(cls, "_fields", ())
 
 
-def planted(one: type, value: object) -> object:
+def make_instance(cls: type, value: object) -> object:
     """Make an instance with a value in every field that is not a number, whatever the fields are for."""
-    kinds = {name: kind for base in one.__mro__ for name, kind in getattr(base, "__annotations__", {}).items()}
+    kinds = {name: kind for base in cls.__mro__ for name, kind in getattr(base, "__annotations__", {}).items()}
     words = {
         name: getattr(kind, "__forward_arg__", getattr(kind, "__name__", str(kind)))
         for name, kind in kinds.items()
     }
-    values = {name: 0 if words[name] in NUMBERS else value for name in names_of(one)}
-    if issubclass(one, msgspec.Struct | tuple):
-        return one(**values)
-    made: Any = object.__new__(one)
+    values = {name: 0 if words[name] in NUMBERS else value for name in names_of(cls)}
+    if issubclass(cls, msgspec.Struct | tuple):
+        return cls(**values)
+    instance: Any = object.__new__(cls)
     for name, content in values.items():
-        object.__setattr__(made, name, content)
-    return made
+        object.__setattr__(instance, name, content)
+    return instance
 
 
-CLASSES = {f"{one.__module__}.{one.__qualname__}": one for one in classes()}
+CLASSES = {f"{one.__module__}.{one.__qualname__}": one for one in record_classes()}
 
 
 def test_the_classes_are_found() -> None:
@@ -109,10 +109,10 @@ def test_no_model_of_the_host_shows_a_password_or_a_token() -> None:
     """What comes in with a form or goes out with an answer, wherever a secret is a plain text in it."""
     showing = []
     for package in (holdfast.hosting, holdfast.web):
-        for one in classes(package):
-            secrets = [name for name in names_of(one) if any(word in name for word in SECRETS)]
-            if secrets and MARK in repr(planted(one, MARK)):
-                showing.append(f"{one.__module__}.{one.__qualname__} {secrets}")
+        for cls in record_classes(package):
+            secrets = [name for name in names_of(cls) if any(word in name for word in SECRETS)]
+            if secrets and MARK in repr(make_instance(cls, MARK)):
+                showing.append(f"{cls.__module__}.{cls.__qualname__} {secrets}")
     assert [name for name in showing if not name.startswith(NO_SECRETS)] == []
 
 
@@ -120,11 +120,11 @@ def test_no_model_of_the_host_shows_a_password_or_a_token() -> None:
 def test_no_class_shows_what_is_in_its_fields(kind: str) -> None:
     """Whatever is in them, and however deep; but rules and the like, whose words are the program's own."""
     showing = []
-    for name, one in CLASSES.items():
+    for name, cls in CLASSES.items():
         if name.startswith(OWN_WORDS):
             continue
-        made = planted(one, PLANTED[kind])
-        if MARK in repr(made) or MARK in str(made) or MARK in f"{made}" or MARK in repr([made]):
+        instance = make_instance(cls, PLANTED[kind])
+        if MARK in repr(instance) or MARK in str(instance) or MARK in f"{instance}" or MARK in repr([instance]):
             showing.append(name)
     assert showing == []
 
@@ -135,32 +135,32 @@ def test_no_record_shows_what_is_in_it() -> None:
     items = [frame.chatItem for frame in frames if frame.WhichOneof("item") == "chatItem"]
     bodies = [item.standardMessage.text.body for item in items if item.standardMessage.text.body]
     assert len(bodies) > 20
-    shown = " ".join(f"{frame!r} {frame} {frame.chatItem!r} {[frame]}" for frame in frames)
-    assert not any(body in shown for body in bodies if len(body) > 8)
-    assert "<Frame, " in shown
-    for described in kinds_of(backup_pb2.DESCRIPTOR.message_types_by_name.values()):
+    text = " ".join(f"{frame!r} {frame} {frame.chatItem!r} {[frame]}" for frame in frames)
+    assert not any(body in text for body in bodies if len(body) > 8)
+    assert "<Frame, " in text
+    for described in message_classes(backup_pb2.DESCRIPTOR.message_types_by_name.values()):
         assert repr(described()) == f"<{described.DESCRIPTOR.name}, 0 bytes>"
     header = BackupInfo(mediaRootBackupKey=MARK.encode(), currentAppVersion=MARK)
     assert MARK not in repr(header)
 
 
-def kinds_of(descriptors: Any) -> Iterator[Any]:
+def message_classes(descriptors: Any) -> Iterator[Any]:
     """Find the class of every message, those inside of others too."""
-    for one in descriptors:
-        yield one._concrete_class
-        yield from kinds_of(one.nested_types)
+    for descriptor in descriptors:
+        yield descriptor._concrete_class
+        yield from message_classes(descriptor.nested_types)
 
 
 def test_an_opened_backup_its_frames_and_its_findings_show_nothing() -> None:
     """The real things, as they come out of the library."""
     records = sample(60)
-    texts = [one.decode(errors="ignore") for one in names_in(records)]
-    with backup.open(io.BytesIO(stream_of(records))) as found:
-        shown = [repr(found), *(repr(block) for block in found.blocks()), *map(repr, found)]
-    shown.append(repr(backup.info(io.BytesIO(stream_of(records)))))
-    shown += map(repr, backup.validate(io.BytesIO(stream_of(records[:9] + records[40:]))))
-    shown.append(repr(KEYS))
-    everything = "\n".join(shown)
+    texts = [name.decode(errors="ignore") for name in names_in(records)]
+    with backup.open(io.BytesIO(stream_of(records))) as source:
+        representations = [repr(source), *(repr(block) for block in source.blocks()), *map(repr, source)]
+    representations.append(repr(backup.info(io.BytesIO(stream_of(records)))))
+    representations += map(repr, backup.validate(io.BytesIO(stream_of(records[:9] + records[40:]))))
+    representations.append(repr(KEYS))
+    everything = "\n".join(representations)
     assert not any(text in everything for text in texts)
     assert SET_B.pool not in everything
 
@@ -168,16 +168,16 @@ def test_an_opened_backup_its_frames_and_its_findings_show_nothing() -> None:
 def names_in(records: tuple[bytes, ...]) -> list[bytes]:
     """List the names of people in a sample."""
     frames = [Frame.FromString(raw) for raw in records[1:]]
-    found = {frame.recipient.contact.profileGivenName.encode() for frame in frames}
-    return [name for name in found if len(name) > 3]
+    names = {frame.recipient.contact.profileGivenName.encode() for frame in frames}
+    return [name for name in names if len(name) > 3]
 
 
 def test_an_archive_row_and_a_hit_show_nothing(tmp_path: Any) -> None:
     """Pages and commands handle them by the thousand."""
-    with archives.open(tmp_path / "a.archive", create=True) as made:
-        made.add(backup.open(io.BytesIO(stream_of(sample(60)))))
-        chat = made.chats()[0]
-        rows: list[Any] = [chat, *made.people(), *made.messages(chat.id)]
+    with archives.open(tmp_path / "a.archive", create=True) as archive:
+        archive.add(backup.open(io.BytesIO(stream_of(sample(60)))))
+        chat = archive.chats()[0]
+        rows: list[Any] = [chat, *archive.people(), *archive.messages(chat.id)]
     texts = [row.text for row in rows if getattr(row, "text", None)]
     names = [row.name for row in rows if getattr(row, "name", None)]
     shown = repr(rows)
@@ -190,12 +190,12 @@ def test_a_traceback_of_a_damaged_backup_shows_nothing() -> None:
     raw = Frame(
         chatItem=backup_pb2.ChatItem(standardMessage=backup_pb2.StandardMessage(text=TEXT))
     ).SerializeToString()
-    whole = stream_of([sample(5)[0], raw])
+    stream = stream_of([sample(5)[0], raw])
     with pytest.raises(errors.DamagedBackup) as caught:
-        list(backup.open(io.BytesIO(whole[:-3])))
+        list(backup.open(io.BytesIO(stream[:-3])))
     assert MARK.encode()[:10] in caught.value.rest
-    told = "".join(traceback.format_exception(caught.value)) + repr(caught.value) + repr(caught.value.args)
-    assert MARK[:10] not in told
+    message = "".join(traceback.format_exception(caught.value)) + repr(caught.value) + repr(caught.value.args)
+    assert MARK[:10] not in message
     changed = bytearray(container_of(sample(5)))
     changed[-1] ^= 1
     with pytest.raises(errors.DamagedContainer) as told_of:

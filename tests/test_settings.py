@@ -49,7 +49,7 @@ def test_the_environment_can_name_the_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("variable", "value", "words"),
+    ("variable", "value", "expected"),
     [
         ("HOLDFAST_PORT", "99999", ["port", "'99999'", "0 to 65535"]),
         ("HOLDFAST_PORT", "http", ["port", "'http'", "whole number"]),
@@ -77,12 +77,12 @@ def test_the_environment_can_name_the_file(tmp_path: Path) -> None:
     ],
 )
 def test_a_wrong_value_is_refused_with_name_value_and_what_is_allowed(
-    variable: str, value: str, words: list[str]
+    variable: str, value: str, expected: list[str]
 ) -> None:
     """The error says all three things a person needs to mend it."""
     with pytest.raises(SettingError) as caught:
         load({variable: value})
-    for word in [*words, "environment"]:
+    for word in [*expected, "environment"]:
         assert word in str(caught.value)
 
 
@@ -101,13 +101,13 @@ def test_a_file_with_a_misspelt_name_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "words"), [("port = ", "not TOML"), ("port = true", "port"), ("data = 3", "data")]
+    ("content", "pattern"), [("port = ", "not TOML"), ("port = true", "port"), ("data = 3", "data")]
 )
-def test_a_broken_file_is_refused(tmp_path: Path, content: str, words: str) -> None:
+def test_a_broken_file_is_refused(tmp_path: Path, content: str, pattern: str) -> None:
     """Broken TOML and values of the wrong type are refused with the file's name."""
     file = tmp_path / "holdfast.toml"
     file.write_text(content)
-    with pytest.raises(SettingError, match=words) as caught:
+    with pytest.raises(SettingError, match=pattern) as caught:
         load({}, config=file)
     assert str(file) in str(caught.value)
 

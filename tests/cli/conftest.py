@@ -16,7 +16,7 @@ from tests.backup.streams import KEY_FILE
 
 
 @dataclass(frozen=True)
-class Ran:
+class CommandResult:
     """What a command printed and how it ended."""
 
     status: int
@@ -24,18 +24,18 @@ class Ran:
     err: str
 
 
-Run = Callable[..., Ran]
+Run = Callable[..., CommandResult]
 
 
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> Run:
     """Run `holdfast` in this process."""
 
-    def call(*words: str) -> Ran:
+    def call(*arguments: str) -> CommandResult:
         capsys.readouterr()
-        status = main(words)
+        status = main(arguments)
         captured = capsys.readouterr()
-        return Ran(status, captured.out, captured.err)
+        return CommandResult(status, captured.out, captured.err)
 
     return call
 
@@ -50,16 +50,16 @@ def quick_passphrases(monkeypatch: pytest.MonkeyPatch) -> None:
 def spawn(tmp_path: Path) -> Run:
     """Run `holdfast` as a program of its own, as a shell does."""
 
-    def call(*words: str, data: bytes = b"", **environ: str) -> Ran:
-        done = subprocess.run(
-            [sys.executable, "-m", "holdfast", *words],
+    def call(*arguments: str, data: bytes = b"", **environ: str) -> CommandResult:
+        completed = subprocess.run(
+            [sys.executable, "-m", "holdfast", *arguments],
             input=data,
             capture_output=True,
             check=False,
             cwd=tmp_path,
             env={**os.environ, **environ},
         )
-        return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
+        return CommandResult(completed.returncode, completed.stdout.decode(), completed.stderr.decode())
 
     return call
 

@@ -20,12 +20,12 @@ class Peer(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         """Answer."""
         SEEN.append((self.headers["Host"], self.headers["Authorization"]))
-        _, what, *rest = self.path.split("/", 2)
-        self.send_response(int(what))
-        if what == "302":
+        _, kind, *rest = self.path.split("/", 2)
+        self.send_response(int(kind))
+        if kind == "302":
             self.send_header("Location", rest[0])
         self.end_headers()
-        self.wfile.write(b"not json" if what != "404" else b'{"message": "<b>secret</b>"}')
+        self.wfile.write(b"not json" if kind != "404" else b'{"message": "<b>secret</b>"}')
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # the name it has in the base
         """Say nothing."""
@@ -46,23 +46,23 @@ def peers() -> Iterator[tuple[str, str]]:
 
 def test_the_token_goes_to_its_host_alone(peers: tuple[str, str]) -> None:
     """Not where that host sends one."""
-    one, other = peers
-    remote = Remote(one, Secret("t0ken"), "ada/snaps")
-    remote.open("GET", f"{one}/302/{other}/200/x", {}).close()
+    first, other = peers
+    remote = Remote(first, Secret("t0ken"), "ada/snaps")
+    remote.open("GET", f"{first}/302/{other}/200/x", {}).close()
     assert [authorization for _, authorization in SEEN] == ["token t0ken", None]
 
 
 def test_a_host_that_answers_nonsense_is_said_to(peers: tuple[str, str]) -> None:
     """Nonsense, circles and refusals are errors for people."""
-    one, _ = peers
-    remote = Remote(one, None, "ada/snaps")
+    peer, _ = peers
+    remote = Remote(peer, None, "ada/snaps")
     with pytest.raises(RemoteRefused, match="unexpected response"):
-        remote.json("GET", f"{one}/200/", dict)
+        remote.json("GET", f"{peer}/200/", dict)
     with pytest.raises(RemoteRefused, match="redirects too often"):
-        remote.open("GET", f"{one}/302/{one}/302/{one}/302/{one}/302/{one}/302/{one}/302/x", {})
-    assert remote.bytes_at(f"{one}/404/") is None
+        remote.open("GET", f"{peer}/302/{peer}/302/{peer}/302/{peer}/302/{peer}/302/{peer}/302/x", {})
+    assert remote.bytes_at(f"{peer}/404/") is None
     with pytest.raises(RemoteRefused, match="may not do that"):
-        remote.bytes_at(f"{one}/403/")
+        remote.bytes_at(f"{peer}/403/")
     for address in ("ftp://x", "x", "https://"):
         with pytest.raises(RemoteRefused, match="not the URL of a host"):
             Remote(address, None, "ada/snaps")
@@ -79,5 +79,5 @@ def test_nothing_is_followed_from_https_to_http() -> None:
 def test_commands_that_send_nothing_do_not_import_the_http_library() -> None:
     """It would double the time they take to start."""
     program = "import sys, holdfast.cli.main; print(sorted({'aiohttp', 'yarl'} & set(sys.modules)))"
-    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert ran.stdout == "[]\n"
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert result.stdout == "[]\n"

@@ -12,25 +12,25 @@ from tests.backup.streams import (
     empty_frame,
     record,
 )
-from tests.cli.conftest import Ran, Run
+from tests.cli.conftest import CommandResult, Run
 
 STREAM = record(HEADER) + empty_frame(1) + empty_frame(2) * 3 + empty_frame(4) * 12345
 OTHER_KEY = f"{SET_A.pool}\naccount-id = {SET_A.aci}"
 
 
-def check_failure(ran: Ran, status: ExitCode, *words: str) -> None:
+def check_failure(result: CommandResult, status: ExitCode, *arguments: str) -> None:
     """Hold a failure to one line on standard error and nothing else."""
-    assert ran.status == status, ran.err
-    assert ran.err.startswith("error: ")
-    assert ran.err.count("\n") == 1
-    assert "Traceback" not in ran.err
-    assert ran.out == ""
-    for word in words:
-        assert word in ran.err
+    assert result.status == status, result.err
+    assert result.err.startswith("error: ")
+    assert result.err.count("\n") == 1
+    assert "Traceback" not in result.err
+    assert result.out == ""
+    for word in arguments:
+        assert word in result.err
 
 
 @pytest.mark.parametrize(
-    "words",
+    "arguments",
     [
         ("info",),
         ("validate",),
@@ -41,24 +41,24 @@ def check_failure(ran: Ran, status: ExitCode, *words: str) -> None:
     ],
 )
 def test_every_command_says_what_a_file_of_another_kind_is(
-    run: Run, tmp_path: Path, words: tuple[str, ...]
+    run: Run, tmp_path: Path, arguments: tuple[str, ...]
 ) -> None:
     """An archive given for a backup, a database, a chat of WhatsApp: what it is and what to do, in one line."""
     own = tmp_path / "mine.archive"
     archives.open(own, create=True).close()
     chat = tmp_path / "chat.txt"
     chat.write_text("31.12.20, 23:59 - Jörg: Frohes Neues!\n" * 16)
-    command, *rest = words
+    command, *rest = arguments
     target = str(tmp_path / "out.binproto")
-    for file, told in ((own, "an archive of Holdfast"), (chat, "a chat that WhatsApp exported")):
-        ran = run("backup", command, str(file), *(one.format(out=target) for one in rest))
-        check_failure(ran, ExitCode.UNREADABLE, told)
+    for file, expected in ((own, "an archive of Holdfast"), (chat, "a chat that WhatsApp exported")):
+        result = run("backup", command, str(file), *(argument.format(out=target) for argument in rest))
+        check_failure(result, ExitCode.UNREADABLE, expected)
         check_failure(
-            run("archive", "import", str(tmp_path / "new.archive"), str(file)), ExitCode.UNREADABLE, told
+            run("archive", "import", str(tmp_path / "new.archive"), str(file)), ExitCode.UNREADABLE, expected
         )
 
 
 def test_damage_is_said_with_its_place(spawn: Run) -> None:
     """The exit status is 3 and the line names frame and byte."""
-    ran = spawn("backup", "info", "-", data=STREAM[:-1])
-    check_failure(ran, ExitCode.UNREADABLE, "the file ends in the middle of a record (frame 12349, byte ")
+    result = spawn("backup", "info", "-", data=STREAM[:-1])
+    check_failure(result, ExitCode.UNREADABLE, "the file ends in the middle of a record (frame 12349, byte ")

@@ -13,16 +13,16 @@ from tests.cli.conftest import Run
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_each_shell_gets_its_script(spawn: Run, shell: str) -> None:
     """The script names the command and the variable typer answers to."""
-    ran = spawn("completion", shell)
-    assert ran.status == 0
-    assert f"_HOLDFAST_COMPLETE=complete_{shell}" in ran.out
+    result = spawn("completion", shell)
+    assert result.status == 0
+    assert f"_HOLDFAST_COMPLETE=complete_{shell}" in result.out
 
 
 def test_an_unknown_shell_is_wrong_usage(run: Run) -> None:
     """The known ones are listed."""
-    ran = run("completion", "tcsh")
-    assert ran.status == 2
-    assert "fish" in ran.err
+    result = run("completion", "tcsh")
+    assert result.status == 2
+    assert "fish" in result.err
 
 
 def test_bash_really_completes(spawn: Run, tmp_path: Path) -> None:
@@ -39,5 +39,5 @@ def test_bash_really_completes(spawn: Run, tmp_path: Path) -> None:
         _holdfast_completion holdfast
         printf '%s\\n' "${{COMPREPLY[@]}}"
     """
-    done = subprocess.run([bash, "-c", script], capture_output=True, check=True)
-    assert done.stdout.decode().split() == ["backup"]
+    completed = subprocess.run([bash, "-c", script], capture_output=True, check=True)
+    assert completed.stdout.decode().split() == ["backup"]

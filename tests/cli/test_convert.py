@@ -23,35 +23,37 @@ def test_convert_goes_there_and_back(run: Run, tmp_path: Path, strong_key_file: 
     source = tmp_path / "a.binproto"
     source.write_bytes(stream_of(sample()))
     steps = ["b.jsonl", "c.json", "d.encrypted", "e.binproto"]
-    place = source
+    path = source
     for step in steps:
-        ran = run("backup", "convert", str(place), str(tmp_path / step), "--key-file", strong_key_file)
-        assert (ran.status, ran.err) == (0, "")
-        assert ran.out == f"{tmp_path / step}: {len(sample()) - 1:,} frames\n"
+        result = run("backup", "convert", str(path), str(tmp_path / step), "--key-file", strong_key_file)
+        assert (result.status, result.err) == (0, "")
+        assert result.out == f"{tmp_path / step}: {len(sample()) - 1:,} frames\n"
         assert stat.S_IMODE((tmp_path / step).stat().st_mode) == 0o600
-        place = tmp_path / step
+        path = tmp_path / step
     assert (tmp_path / "e.binproto").read_bytes() == source.read_bytes()
     assert (tmp_path / "b.jsonl").read_bytes() == lines_of(sample())
-    ran = run(
-        "backup", "convert", str(place), str(tmp_path / "f"), "--to", "folder", "--key-file", strong_key_file
+    result = run(
+        "backup", "convert", str(path), str(tmp_path / "f"), "--to", "folder", "--key-file", strong_key_file
     )
-    assert ran.out == f"{tmp_path / 'f'}: {len(sample()) - 1:,} frames and 0 attachments\n"
-    ran = run("backup", "convert", str(tmp_path / "f"), str(tmp_path / "g"), "--to", "stream", "--key", SET_A.pool)
+    assert result.out == f"{tmp_path / 'f'}: {len(sample()) - 1:,} frames and 0 attachments\n"
+    result = run(
+        "backup", "convert", str(tmp_path / "f"), str(tmp_path / "g"), "--to", "stream", "--key", SET_A.pool
+    )
     assert (tmp_path / "g").read_bytes() == source.read_bytes()
 
 
 def test_convert_reads_and_writes_pipes(spawn: Run) -> None:
     """Nothing but the backup is on standard output."""
-    ran = spawn("backup", "convert", "-", "-", "--to", "jsonl", data=stream_of(small()))
-    assert (ran.status, ran.err) == (0, "")
-    assert ran.out.encode() == lines_of(small())
+    result = spawn("backup", "convert", "-", "-", "--to", "jsonl", data=stream_of(small()))
+    assert (result.status, result.err) == (0, "")
+    assert result.out.encode() == lines_of(small())
 
 
 def test_convert_says_what_it_did_as_json(run: Run, tmp_path: Path) -> None:
     """For programs."""
     (tmp_path / "a").write_bytes(stream_of(small()))
-    ran = run("backup", "convert", str(tmp_path / "a"), str(tmp_path / "b.jsonl"), "--json")
-    assert json.loads(ran.out) == {"frames": len(small()) - 1, "attachments": 0, "problems": []}
+    result = run("backup", "convert", str(tmp_path / "a"), str(tmp_path / "b.jsonl"), "--json")
+    assert json.loads(result.out) == {"frames": len(small()) - 1, "attachments": 0, "problems": []}
 
 
 def test_convert_spells_names_as_asked(run: Run, tmp_path: Path) -> None:
@@ -67,10 +69,10 @@ def test_convert_spells_names_as_asked(run: Run, tmp_path: Path) -> None:
 
 def test_convert_tells_of_edited_records_once(run: Run, tmp_path: Path, strong_key_file: str) -> None:
     """What they say was written, not the bytes they carry."""
-    odd = b"\x12\x02\x08\x05\x12\x00"
-    (tmp_path / "a.jsonl").write_bytes(lines_of([HEADER, odd]).replace(b'"5"', b'"6"'))
+    edited = b"\x12\x02\x08\x05\x12\x00"
+    (tmp_path / "a.jsonl").write_bytes(lines_of([HEADER, edited]).replace(b'"5"', b'"6"'))
     for to in ("stream", "folder"):
-        ran = run(
+        result = run(
             "backup",
             "convert",
             str(tmp_path / "a.jsonl"),
@@ -80,8 +82,8 @@ def test_convert_tells_of_edited_records_once(run: Run, tmp_path: Path, strong_k
             "--key-file",
             strong_key_file,
         )
-        assert ran.status == 0
-        assert ran.err == "note: record 2 was edited; what it says was written, not its kept bytes\n"
+        assert result.status == 0
+        assert result.err == "note: record 2 was edited; what it says was written, not its kept bytes\n"
 
 
 def test_nothing_new_is_encrypted_with_a_weak_key(run: Run, tmp_path: Path, key_file: str) -> None:
@@ -95,16 +97,16 @@ def test_nothing_new_is_encrypted_with_a_weak_key(run: Run, tmp_path: Path, key_
         run("backup", "convert", str(tmp_path / "plain"), str(target), "--key-file", weak), ExitCode.USAGE, "weak"
     )
     plain = str(tmp_path / "plain")
-    for words in (
+    for arguments in (
         ("backup", "crop", plain, str(target), "--since", "2000"),
         ("backup", "merge", plain, plain, "-o", str(target)),
         ("backup", "repair", plain, str(target)),
     ):
-        check_failure(run(*words, "--key-file", weak), ExitCode.USAGE, "weak")
-    words = ("backup", "convert", str(tmp_path / "sealed"), str(target), "--key-file", key_file)
-    check_failure(run(*words, "--new-key-file", weak), ExitCode.USAGE, "weak")
+        check_failure(run(*arguments, "--key-file", weak), ExitCode.USAGE, "weak")
+    arguments = ("backup", "convert", str(tmp_path / "sealed"), str(target), "--key-file", key_file)
+    check_failure(run(*arguments, "--new-key-file", weak), ExitCode.USAGE, "weak")
     assert not target.exists()
-    assert run(*words).status == ExitCode.FINE
+    assert run(*arguments).status == ExitCode.FINE
 
 
 def test_convert_encrypts_with_new_keys(run: Run, tmp_path: Path, key_file: str) -> None:
@@ -112,7 +114,7 @@ def test_convert_encrypts_with_new_keys(run: Run, tmp_path: Path, key_file: str)
     (tmp_path / "a").write_bytes(container_of(small()))
     (tmp_path / "new.txt").write_text(OTHER_KEY)
     target = str(tmp_path / "b.encrypted")
-    ran = run(
+    result = run(
         "backup",
         "convert",
         str(tmp_path / "a"),
@@ -122,7 +124,7 @@ def test_convert_encrypts_with_new_keys(run: Run, tmp_path: Path, key_file: str)
         "--new-key-file",
         str(tmp_path / "new.txt"),
     )
-    assert ran.status == 0
+    assert result.status == 0
     check_failure(run("backup", "info", target, "--key-file", key_file), ExitCode.WRONG_KEY)
     assert run("backup", "info", target, "--key-file", str(tmp_path / "new.txt")).status == 0
 

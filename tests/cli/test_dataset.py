@@ -33,9 +33,9 @@ def test_a_dataset_is_built_searched_counted_and_validated(run: Run, backups: Pa
     keys = tmp_path / "keys"
     keys.mkdir()
     (keys / "bob.key").write_text(KEY_FILE)
-    again = run("dataset", "build", str(backups), target, "--keys", str(keys), "--json", "--workers", "1")
-    assert again.status == ExitCode.FINE
-    document = json.loads(again.out)
+    second = run("dataset", "build", str(backups), target, "--keys", str(keys), "--json", "--workers", "1")
+    assert second.status == ExitCode.FINE
+    document = json.loads(second.out)
     assert (document["written"], document["unchanged"], document["failed"]) == (["bob"], 1, [])
     assert run("dataset", "validate", target).out == "The dataset is whole.\n"
     assert json.loads(run("dataset", "validate", target, "--json").out) == {"ok": True, "faults": []}
@@ -48,9 +48,9 @@ def test_a_search_tells_where_and_when(run: Run, backups: Path, tmp_path: Path) 
     """The exit status says whether anything was found."""
     target = str(tmp_path / "out")
     run("dataset", "build", str(backups / "ada"), target)
-    found = run("dataset", "search", target, "a", "--limit", "1", "--zone", "Europe/Berlin")
-    assert found.status == ExitCode.FINE
-    first, second = found.out.splitlines()
+    hit = run("dataset", "search", target, "a", "--limit", "1", "--zone", "Europe/Berlin")
+    assert hit.status == ExitCode.FINE
+    first, second = hit.out.splitlines()
     assert " CE" in first
     assert "  ada · " in first
     assert second.startswith("    ")
@@ -61,7 +61,7 @@ def test_a_search_tells_where_and_when(run: Run, backups: Path, tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("arguments", "message"),
     [
         (("build", "out"), "at least one source"),
         (("build", "a", "out", "--address", "x:1"), "an address is for --engine ray"),
@@ -72,11 +72,11 @@ def test_a_search_tells_where_and_when(run: Run, backups: Path, tmp_path: Path) 
     ],
 )
 def test_wrong_words_are_refused(
-    run: Run, words: tuple[str, ...], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, arguments: tuple[str, ...], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With what is wrong."""
     monkeypatch.chdir(tmp_path)
-    ran = run("dataset", *words)
-    assert ran.status in {ExitCode.USAGE, ExitCode.UNREADABLE}
-    assert message in ran.err
-    assert ran.out == ""
+    result = run("dataset", *arguments)
+    assert result.status in {ExitCode.USAGE, ExitCode.UNREADABLE}
+    assert message in result.err
+    assert result.out == ""

@@ -18,7 +18,7 @@ def test_a_missing_package_is_named(
     """In one line, before anything is written."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(sys.modules, "holdfast_demo", None)
-    ran = run(*arguments)
-    assert ran.status == ExitCode.NO
-    assert "pip install 'holdfast[demo]'" in ran.err
+    result = run(*arguments)
+    assert result.status == ExitCode.NO
+    assert "pip install 'holdfast[demo]'" in result.err
     assert list(tmp_path.iterdir()) == []

@@ -25,16 +25,16 @@ ANSWER = Difference(
 )
 
 
-def drawn(answer: Difference) -> list[str]:
+def render(difference: Difference) -> list[str]:
     """Draw it on a wide page."""
     out = io.StringIO()
-    show(Console(file=out, width=120), answer)
+    show(Console(file=out, width=120), difference)
     return [" ".join(line.split()) for line in out.getvalue().splitlines()]
 
 
 def test_a_difference_is_drawn_from_the_whole_to_the_parts() -> None:
     """Settings, people, chats, and one line at the end."""
-    lines = drawn(ANSWER)
+    lines = render(ANSWER)
     assert "read receipts: yes → no" in lines
     assert "profile key: changed" in lines
     assert "~ group Harbour" in lines
@@ -42,11 +42,11 @@ def test_a_difference_is_drawn_from_the_whole_to_the_parts() -> None:
     assert "+ person Ada" in lines
     assert "Harbour 1,000 2,500 1,501 1 3 2 reactions, 1 edited" in lines
     assert lines[-1] == "1,000 → 2,500 messages: 1,501 added, 1 removed, 3 changed"
-    assert drawn(Difference((), (), (), 1, 1)) == ["no difference: 1 message in both"]
+    assert render(Difference((), (), (), 1, 1)) == ["no difference: 1 message in both"]
 
 
 @pytest.mark.parametrize(
-    ("path", "words"),
+    ("path", "arguments"),
     [
         ("accountSettings.typingIndicators", "typing indicators"),
         ("group.snapshot.description.descriptionText", "description"),
@@ -55,9 +55,9 @@ def test_a_difference_is_drawn_from_the_whole_to_the_parts() -> None:
         ("contact.nickname.given", "nickname given"),
     ],
 )
-def test_a_field_is_called_by_words(path: str, words: str) -> None:
+def test_a_field_is_called_by_words(path: str, arguments: str) -> None:
     """Not by its path."""
-    assert field_name(path) == words
+    assert field_name(path) == arguments
 
 
 def test_what_came_and_went_has_a_sign() -> None:

@@ -28,13 +28,13 @@ def test_a_phones_folder_is_exported_with_its_attachments(
 ) -> None:
     """Decrypted, and the second time nothing is written."""
     source, keys = phone
-    words = ("backup", "export", source, str(tmp_path / "out"), "--to", "markdown", "--key-file", keys)
-    first = run(*words)
+    arguments = ("backup", "export", source, str(tmp_path / "out"), "--to", "markdown", "--key-file", keys)
+    first = run(*arguments)
     assert (first.status, first.err) == (0, "")
     assert "files written" in first.out
     assert any((tmp_path / "out" / "media").rglob("*.jpg"))
-    again = json.loads(run(*words, "--json").out)
-    assert (again["written"], again["removed"], again["problems"]) == (0, 0, [])
+    second = json.loads(run(*arguments, "--json").out)
+    assert (second["written"], second["removed"], second["problems"]) == (0, 0, [])
 
 
 def test_one_chat_of_a_phone_is_one_file(run: Run, phone: tuple[str, str], tmp_path: Path) -> None:
@@ -44,11 +44,11 @@ def test_one_chat_of_a_phone_is_one_file(run: Run, phone: tuple[str, str], tmp_p
     assert run("backup", "export", source, str(tmp_path / "data"), "--to", "json", "--key-file", keys).status == 0
     chats = [json.loads(line) for line in (tmp_path / "data" / "chats.jsonl").read_text().splitlines()]
     name = str(max(chats, key=lambda chat: int(chat["messages"]))["id"])
-    words = ("backup", "export", source, str(target), "--single-file", "--chat", name, "--key-file", keys)
-    done = run(*words)
-    assert (done.status, done.err) == (0, "")
+    arguments = ("backup", "export", source, str(target), "--single-file", "--chat", name, "--key-file", keys)
+    result = run(*arguments)
+    assert (result.status, result.err) == (0, "")
     assert "data:image/" in target.read_text()
-    assert "exists already" in run(*words).err
+    assert "exists already" in run(*arguments).err
 
 
 def test_a_key_that_is_missing_or_wrong_is_said_to_be(run: Run, phone: tuple[str, str], tmp_path: Path) -> None:
@@ -64,24 +64,24 @@ def test_missing_attachments_are_noted(run: Run, phone: tuple[str, str], tmp_pat
     """The rest is exported, and the exit status is 1."""
     source, keys = phone
     next(path for path in sorted((Path(source) / "files").rglob("*")) if path.is_file()).unlink()
-    done = run("backup", "export", source, str(tmp_path / "out"), "--to", "json", "--key-file", keys)
-    assert done.status == 1
-    assert "files written" in done.out
-    assert len(done.err.splitlines()) == 1
+    result = run("backup", "export", source, str(tmp_path / "out"), "--to", "json", "--key-file", keys)
+    assert result.status == 1
+    assert "files written" in result.out
+    assert len(result.err.splitlines()) == 1
 
 
 def test_a_plain_stream_is_exported_from_standard_input(spawn: Run, tmp_path: Path) -> None:
     """As a program of its own, in a pipe."""
     data = write(tmp_path / "one", *copies(60)).read_bytes()
-    done = spawn("backup", "export", "-", "out", "--to", "csv", "--json", data=data)
-    assert (done.status, done.err) == (0, "")
-    assert json.loads(done.out)["written"] > 10
+    result = spawn("backup", "export", "-", "out", "--to", "csv", "--json", data=data)
+    assert (result.status, result.err) == (0, "")
+    assert json.loads(result.out)["written"] > 10
     assert (tmp_path / "out" / "people.csv").is_file()
 
 
 def test_what_is_no_backup_is_refused(run: Run, tmp_path: Path) -> None:
     """In one line, without a folder."""
     (tmp_path / "notes.txt").write_text("not a backup")
-    done = run("backup", "export", str(tmp_path / "notes.txt"), str(tmp_path / "out"))
-    assert (done.status, len(done.err.splitlines())) == (3, 1)
+    result = run("backup", "export", str(tmp_path / "notes.txt"), str(tmp_path / "out"))
+    assert (result.status, len(result.err.splitlines())) == (3, 1)
     assert not (tmp_path / "out").exists()

@@ -19,9 +19,9 @@ def test_extract_writes_files_and_counts_them(run: Run, tmp_path: Path, key_file
     """A second run says the same."""
     folder_of(sample(100), tmp_path / "phone")
     for _ in range(2):
-        ran = run("backup", "extract", str(tmp_path / "phone"), str(tmp_path / "out"), "--key-file", key_file)
-        assert (ran.status, ran.err) == (0, "")
-        assert ran.out.endswith(f"in {tmp_path / 'out'}; 0 missing or damaged\n")
+        result = run("backup", "extract", str(tmp_path / "phone"), str(tmp_path / "out"), "--key-file", key_file)
+        assert (result.status, result.err) == (0, "")
+        assert result.out.endswith(f"in {tmp_path / 'out'}; 0 missing or damaged\n")
     assert any(path.suffix == ".jpg" for path in (tmp_path / "out").rglob("*"))
 
 
@@ -32,26 +32,26 @@ def test_extract_reports_each_that_is_missing_and_exits_with_1(run: Run, tmp_pat
     assert len(files) > 23
     for file in files[:23]:
         file.unlink()
-    words = ["backup", "extract", str(tmp_path / "phone"), str(tmp_path / "out"), "--key-file", key_file]
-    ran = run(*words)
-    assert ran.status == ExitCode.NO
-    assert ran.err.count("not in the content store") == 20
-    assert "... and 3 more; --json lists them all" in ran.err
-    assert "23 missing or damaged" in ran.out
-    ran = run(*words, "--json")
-    assert ran.status == ExitCode.NO
-    answer = json.loads(ran.out)
-    assert len(answer) == len(files)
-    assert sum(bool(item["problem"]) for item in answer) == 23
-    assert all(item["problem"] or Path(item["path"]).is_file() for item in answer)
+    arguments = ["backup", "extract", str(tmp_path / "phone"), str(tmp_path / "out"), "--key-file", key_file]
+    result = run(*arguments)
+    assert result.status == ExitCode.NO
+    assert result.err.count("not in the content store") == 20
+    assert "... and 3 more; --json lists them all" in result.err
+    assert "23 missing or damaged" in result.out
+    result = run(*arguments, "--json")
+    assert result.status == ExitCode.NO
+    document = json.loads(result.out)
+    assert len(document) == len(files)
+    assert sum(bool(item["problem"]) for item in document) == 23
+    assert all(item["problem"] or Path(item["path"]).is_file() for item in document)
 
 
 def test_extract_needs_a_form_with_attachments(run: Run, tmp_path: Path) -> None:
     """A stream has none beside it."""
     (tmp_path / "a").write_bytes(stream_of(small()))
-    ran = run("backup", "extract", str(tmp_path / "a"), str(tmp_path / "out"))
-    check_failure(ran, ExitCode.UNREADABLE, "frame stream, which has no attachments")
+    result = run("backup", "extract", str(tmp_path / "a"), str(tmp_path / "out"))
+    check_failure(result, ExitCode.UNREADABLE, "frame stream, which has no attachments")
     (tmp_path / "out").write_text("a file")
     folder = folder_of(sample(60), tmp_path / "phone")
-    ran = run("backup", "extract", str(folder), str(tmp_path / "out"), "--key", SET_B.pool)
-    check_failure(ran, ExitCode.UNREADABLE, "cannot be made")
+    result = run("backup", "extract", str(folder), str(tmp_path / "out"), "--key", SET_B.pool)
+    check_failure(result, ExitCode.UNREADABLE, "cannot be made")

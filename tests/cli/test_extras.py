@@ -24,9 +24,9 @@ def test_a_missing_package_of_the_server_is_named_by_its_extra(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(sys.modules, module, None)
     monkeypatch.delitem(sys.modules, "holdfast.cli.admin.organizations", raising=False)
-    ran = run(*arguments)
-    assert ran.status == ExitCode.NO
-    assert ran.err == "error: this command needs the server: pip install 'holdfast[server]'\n"
+    result = run(*arguments)
+    assert result.status == ExitCode.NO
+    assert result.err == "error: this command needs the server: pip install 'holdfast[server]'\n"
     assert list(tmp_path.iterdir()) == []
 
 
@@ -48,6 +48,6 @@ def test_without_the_server_a_failing_disk_is_no_mistake_in_holdfast(
 
     monkeypatch.setitem(sys.modules, "holdfast.hosting.store.faults", None)
     monkeypatch.setattr("holdfast.cli.version.print_json", fail)
-    ran = run("version", "--json")
-    assert ran.status == ExitCode.NO
-    assert ran.err == f"error: {f'{filename}: ' if filename else ''}No space left on device\n"
+    result = run("version", "--json")
+    assert result.status == ExitCode.NO
+    assert result.err == f"error: {f'{filename}: ' if filename else ''}No space left on device\n"

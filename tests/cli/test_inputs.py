@@ -15,6 +15,6 @@ from tests.cli.conftest import Run
 def test_every_form_is_read_from_standard_input(spawn: Run, key_file: str) -> None:
     """As far as it is one file."""
     for name, data in file_forms(small()):
-        ran = spawn("backup", "info", "-", "--json", "--key-file", key_file, data=data)
-        assert ran.err == "", name
-        assert json.loads(ran.out)["counts"]["account"] == 1, name
+        result = spawn("backup", "info", "-", "--json", "--key-file", key_file, data=data)
+        assert result.err == "", name
+        assert json.loads(result.out)["counts"]["account"] == 1, name

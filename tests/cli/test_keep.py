@@ -40,21 +40,21 @@ class Keyring:
 @pytest.fixture
 def keyring(monkeypatch: pytest.MonkeyPatch) -> Keyring:
     """Let the system have a keyring."""
-    made = Keyring()
-    monkeypatch.setattr(key_store, "open_keyring", lambda: made)
-    return made
+    memory = Keyring()
+    monkeypatch.setattr(key_store, "open_keyring", lambda: memory)
+    return memory
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Write a phone's folder with two snapshots."""
-    home = phone(tmp_path)
-    add_snapshot(home, later(sample(80), 1, without=3))
-    return home
+    snapshots = phone(tmp_path)
+    add_snapshot(snapshots, later(sample(80), 1, without=3))
+    return snapshots
 
 
 @pytest.fixture
-def words(tmp_path: Path, folder: Path) -> list[str]:
+def arguments(tmp_path: Path, folder: Path) -> list[str]:
     """Write the keys down, and return the command line."""
     (tmp_path / "keys.txt").write_text(KEY_FILE)
     return ["keep", str(folder), "--archive", str(tmp_path / "chats.db"), "--zone", "UTC"]
@@ -66,104 +66,104 @@ def key_file(tmp_path: Path) -> list[str]:
     return ["--key-file", str(tmp_path / "keys.txt")]
 
 
-def test_a_folder_is_kept_and_the_last_line_says_so(run: Run, words: list[str], key_file: list[str]) -> None:
+def test_a_folder_is_kept_and_the_last_line_says_so(run: Run, arguments: list[str], key_file: list[str]) -> None:
     """What is new, what vanished, and one line; the second time nothing is new."""
-    ran = run(*words, *key_file)
-    assert (ran.status, ran.err) == (ExitCode.FINE, "")
-    lines = ran.out.splitlines()
+    result = run(*arguments, *key_file)
+    assert (result.status, result.err) == (ExitCode.FINE, "")
+    lines = result.out.splitlines()
     assert lines[-1] == "Everything on the phone on 17 December 2025 is here."
-    assert "80 new messages" in ran.out
-    assert "3 messages of earlier backups are no longer in it" in ran.out
+    assert "80 new messages" in result.out
+    assert "3 messages of earlier backups are no longer in it" in result.out
     assert "UTC" in lines[0]
-    again = run(*words)
-    assert again.status == ExitCode.FINE
-    assert again.out.count("all known") == 2
-    assert again.out.splitlines()[-1] == lines[-1]
+    second = run(*arguments)
+    assert second.status == ExitCode.FINE
+    assert second.out.count("all known") == 2
+    assert second.out.splitlines()[-1] == lines[-1]
 
 
 def test_what_is_lost_is_named_and_the_status_is_1(
-    run: Run, words: list[str], key_file: list[str], folder: Path
+    run: Run, arguments: list[str], key_file: list[str], folder: Path
 ) -> None:
     """By chat, date and person."""
     for file in sorted((folder / "files").glob("??/*"))[:6]:
         file.unlink()
-    ran = run(*words, *key_file, "--json")
-    answer = json.loads(ran.out)
-    assert (ran.status, answer["complete"]) == (ExitCode.NO, False)
-    text = run(*words, *key_file)
+    result = run(*arguments, *key_file, "--json")
+    document = json.loads(result.out)
+    assert (result.status, document["complete"]) == (ExitCode.NO, False)
+    text = run(*arguments, *key_file)
     assert text.status == ExitCode.NO
-    assert text.out.splitlines()[-1] == answer["summary"]
-    assert answer["summary"].startswith("Not everything is here: ")
-    for snapshot in answer["snapshots"]:
-        for one in snapshot["lost"]:
-            assert one["chat"] in text.out
-            assert f"{one['person'] or 'nobody'}: " in text.out
+    assert text.out.splitlines()[-1] == document["summary"]
+    assert document["summary"].startswith("Not everything is here: ")
+    for snapshot in document["snapshots"]:
+        for item in snapshot["lost"]:
+            assert item["chat"] in text.out
+            assert f"{item['person'] or 'nobody'}: " in text.out
 
 
 def test_a_damaged_snapshot_points_to_repair(
-    run: Run, words: list[str], key_file: list[str], folder: Path
+    run: Run, arguments: list[str], key_file: list[str], folder: Path
 ) -> None:
     """With the command to type."""
-    bad = max(folder.glob("signal-backup-*")) / "main"
-    bad.write_bytes(bad.read_bytes()[:1600])
-    ran = run(*words, *key_file)
-    assert ran.status == ExitCode.NO
-    assert "Not imported: " in ran.out
-    assert f"holdfast backup repair --drop {bad.parent}" in ran.out
-    assert "1 backup could not be read" in ran.out.splitlines()[-1]
+    damaged = max(folder.glob("signal-backup-*")) / "main"
+    damaged.write_bytes(damaged.read_bytes()[:1600])
+    result = run(*arguments, *key_file)
+    assert result.status == ExitCode.NO
+    assert "Not imported: " in result.out
+    assert f"holdfast backup repair --drop {damaged.parent}" in result.out
+    assert "1 backup could not be read" in result.out.splitlines()[-1]
 
 
 def test_the_key_is_stored_and_found_again(
-    run: Run, words: list[str], key_file: list[str], keyring: Keyring, folder: Path
+    run: Run, arguments: list[str], key_file: list[str], keyring: Keyring, folder: Path
 ) -> None:
     """Under the folder; --forget-key removes it."""
     archive = folder.parent / "chats.db"
-    assert run(*words, *key_file, "--remember-key").status == ExitCode.FINE
+    assert run(*arguments, *key_file, "--remember-key").status == ExitCode.FINE
     assert list(keyring.stored) == [("holdfast", str(folder.resolve()))]
     archive.unlink()
-    assert run(*words).status == ExitCode.FINE
-    assert run(*words, "--forget-key").status == ExitCode.FINE
+    assert run(*arguments).status == ExitCode.FINE
+    assert run(*arguments, "--forget-key").status == ExitCode.FINE
     assert keyring.stored == {}
     archive.unlink()
     add_snapshot(folder, later(sample(80), 2))
-    ran = run(*words)
-    assert ran.status == ExitCode.USAGE
-    assert "--remember-key" in ran.err
+    result = run(*arguments)
+    assert result.status == ExitCode.USAGE
+    assert "--remember-key" in result.err
 
 
 def test_a_stored_key_that_does_not_fit_is_said_to_be_that(
-    run: Run, words: list[str], keyring: Keyring, folder: Path
+    run: Run, arguments: list[str], keyring: Keyring, folder: Path
 ) -> None:
     """And how to get rid of it; the key itself is not printed."""
     keyring.set_password("holdfast", str(folder.resolve()), SET_A.pool)
-    ran = run(*words)
-    assert ran.status == ExitCode.WRONG_KEY
-    assert "--forget-key" in ran.err
-    assert SET_A.pool not in ran.err + ran.out
+    result = run(*arguments)
+    assert result.status == ExitCode.WRONG_KEY
+    assert "--forget-key" in result.err
+    assert SET_A.pool not in result.err + result.out
 
 
-@pytest.mark.parametrize("wanted", [True, False])
+@pytest.mark.parametrize("expected", [True, False])
 def test_on_a_terminal_the_key_is_asked_for_once(
-    run: Run, words: list[str], keyring: Keyring, monkeypatch: pytest.MonkeyPatch, *, wanted: bool
+    run: Run, arguments: list[str], keyring: Keyring, monkeypatch: pytest.MonkeyPatch, *, expected: bool
 ) -> None:
     """And whether to store it."""
-    asked: list[str] = []
+    prompts: list[str] = []
 
-    def prompt(what: str, **_named: Any) -> str:
-        asked.append(what)
+    def prompt(text: str, **_named: Any) -> str:
+        prompts.append(text)
         return SET_B.pool
 
     monkeypatch.setattr(typer, "prompt", prompt)
-    monkeypatch.setattr(typer, "confirm", lambda *_words, **_named: wanted)
+    monkeypatch.setattr(typer, "confirm", lambda *_words, **_named: expected)
     for stream in (sys.stdin, sys.stderr):
         monkeypatch.setattr(stream, "isatty", lambda: True, raising=False)
-    assert run(*words).status == ExitCode.FINE
-    assert asked == ["The recovery key"]
-    assert bool(keyring.stored) == wanted
+    assert run(*arguments).status == ExitCode.FINE
+    assert prompts == ["The recovery key"]
+    assert bool(keyring.stored) == expected
 
 
 def test_watching_runs_again_once_a_change_has_settled(
-    words: list[str], folder: Path, monkeypatch: pytest.MonkeyPatch
+    arguments: list[str], folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A folder that is being written to is left alone until it stays as it is."""
     runs: list[int] = []
@@ -197,15 +197,15 @@ def test_watching_runs_again_once_a_change_has_settled(
     assert counts == [0, 0, 0, 0, 1, 1, 1]
 
 
-def test_watch_and_json_do_not_go_together(run: Run, words: list[str]) -> None:
+def test_watch_and_json_do_not_go_together(run: Run, arguments: list[str]) -> None:
     """One document is printed, and then it ends."""
-    assert run(*words, "--watch", "--json").status == ExitCode.USAGE
+    assert run(*arguments, "--watch", "--json").status == ExitCode.USAGE
 
 
 def test_the_archive_has_a_place_of_its_own_by_default() -> None:
     """Not in the data folder of a server."""
-    place = keep.default_archive()
-    assert (place.name, place.parent.name) == ("chats.db", "holdfast-chats")
+    path = keep.default_archive()
+    assert (path.name, path.parent.name) == ("chats.db", "holdfast-chats")
 
 
 def test_nothing_is_no_backup(run: Run, tmp_path: Path) -> None:

@@ -43,17 +43,19 @@ class MemoryKeyring(KeyringBackend):
 
 
 @pytest.fixture
-def memory() -> Iterator[MemoryKeyring]:
+def memory_keyring() -> Iterator[MemoryKeyring]:
     """Let the package use one in memory."""
     before = keyring.get_keyring()
-    made = MemoryKeyring()
-    keyring.set_keyring(made)
-    yield made
+    store = MemoryKeyring()
+    keyring.set_keyring(store)
+    yield store
     keyring.set_keyring(before)
 
 
 @pytest.mark.parametrize("keys", [KEYS, MODERN_KEYS], ids=["pool and account", "with a token"])
-def test_a_key_is_stored_read_and_removed(memory: MemoryKeyring, tmp_path: Path, keys: KeyMaterial) -> None:
+def test_a_key_is_stored_read_and_removed(
+    memory_keyring: MemoryKeyring, tmp_path: Path, keys: KeyMaterial
+) -> None:
     """All of it, for one folder and no other."""
     assert key_store.has_keyring()
     assert key_store.load_key(tmp_path) is None
@@ -65,9 +67,9 @@ def test_a_key_is_stored_read_and_removed(memory: MemoryKeyring, tmp_path: Path,
     assert key_store.load_key(tmp_path) is None
 
 
-def test_a_locked_keyring_stops_nothing_but_storing(memory: MemoryKeyring, tmp_path: Path) -> None:
+def test_a_locked_keyring_stops_nothing_but_storing(memory_keyring: MemoryKeyring, tmp_path: Path) -> None:
     """The key can be given in another way, and the error does not repeat it."""
-    memory.locked = True
+    memory_keyring.locked = True
     assert not key_store.has_keyring()
     assert key_store.load_key(tmp_path) is None
     with pytest.raises(key_store.KeyringFailed, match="--key-file") as raised:
@@ -76,9 +78,9 @@ def test_a_locked_keyring_stops_nothing_but_storing(memory: MemoryKeyring, tmp_p
     assert KEYS.pool.reveal().decode() not in str(raised.value)
 
 
-def test_what_is_no_key_is_not_used(memory: MemoryKeyring, tmp_path: Path) -> None:
+def test_what_is_no_key_is_not_used(memory_keyring: MemoryKeyring, tmp_path: Path) -> None:
     """Somebody else may have put it there."""
-    memory.stored["holdfast", str(tmp_path.resolve())] = "a word"
+    memory_keyring.stored["holdfast", str(tmp_path.resolve())] = "a word"
     assert key_store.load_key(tmp_path) is None
 
 

@@ -19,7 +19,7 @@ from tests.backup.streams import KEY_FILE, KEYS, MODERN_KEYS, container_of, fold
 from tests.cli.conftest import Run
 
 
-def gathered(
+def gather(
     *,
     environ: dict[str, str] | None = None,
     key: str | None = None,
@@ -32,8 +32,8 @@ def gathered(
 
 def test_nothing_given_is_no_key() -> None:
     """An empty variable is nothing."""
-    assert gathered() is None
-    assert gathered(environ={"HOLDFAST_KEY": ""}) is None
+    assert gather() is None
+    assert gather(environ={"HOLDFAST_KEY": ""}) is None
 
 
 def test_the_option_goes_before_the_file_and_the_file_before_the_environment(tmp_path: Path) -> None:
@@ -42,9 +42,9 @@ def test_the_option_goes_before_the_file_and_the_file_before_the_environment(tmp
     file.write_text(SET_A.pool)
     environ = {"HOLDFAST_KEY": "x" * 64}
     pools = [
-        gathered(environ=environ, key=SET_B.pool, file=file),
-        gathered(environ=environ, file=file),
-        gathered(environ=environ),
+        gather(environ=environ, key=SET_B.pool, file=file),
+        gather(environ=environ, file=file),
+        gather(environ=environ),
     ]
     revealed = [keys.pool.reveal().decode() for keys in pools if keys is not None and keys.pool is not None]
     assert revealed == [SET_B.pool, SET_A.pool, "x" * 64]
@@ -53,11 +53,11 @@ def test_the_option_goes_before_the_file_and_the_file_before_the_environment(tmp
 def test_the_account_id_is_added_to_any(tmp_path: Path) -> None:
     """Or stands alone."""
     aci = str(SET_B.aci)
-    assert gathered(key=SET_B.pool, aci=aci) == KEYS
-    assert gathered(environ={"HOLDFAST_KEY": SET_B.pool}, aci=aci) == KEYS
-    assert gathered(aci=aci) == KeyMaterial(aci=SET_B.aci)
+    assert gather(key=SET_B.pool, aci=aci) == KEYS
+    assert gather(environ={"HOLDFAST_KEY": SET_B.pool}, aci=aci) == KEYS
+    assert gather(aci=aci) == KeyMaterial(aci=SET_B.aci)
     with pytest.raises(KeyRefused, match="UUID"):
-        gathered(aci="nonsense")
+        gather(aci="nonsense")
 
 
 @pytest.mark.parametrize("text", [KEY_FILE, "\ufeff" + KEY_FILE, KEY_FILE.replace("\n", "\r\n")])
@@ -65,52 +65,52 @@ def test_a_key_file_may_come_from_any_editor(tmp_path: Path, text: str) -> None:
     """With a byte order mark, or the line ends of another system."""
     file = tmp_path / "keys"
     file.write_bytes(text.encode())
-    assert gathered(file=file) == MODERN_KEYS
+    assert gather(file=file) == MODERN_KEYS
 
 
 def test_lines_fit_into_one_variable() -> None:
     """Separated by semicolons."""
-    assert gathered(environ={"HOLDFAST_KEY": KEY_FILE.strip().replace("\n", ";")}) == MODERN_KEYS
+    assert gather(environ={"HOLDFAST_KEY": KEY_FILE.strip().replace("\n", ";")}) == MODERN_KEYS
 
 
 def test_a_file_that_cannot_hold_keys_is_refused(tmp_path: Path) -> None:
     """In words, without what is in it."""
     file = tmp_path / "keys"
     with pytest.raises(UnreadableBackup, match="cannot be read: No such file"):
-        gathered(file=file)
+        gather(file=file)
     file.write_bytes(b"\xff\xfe\x00")
     with pytest.raises(KeyRefused, match="is not text"):
-        gathered(file=file)
+        gather(file=file)
     file.write_bytes(b"a" * (LONGEST_FILE + 1))
     with pytest.raises(KeyRefused, match="far too large"):
-        gathered(file=file)
+        gather(file=file)
     file.write_bytes(b"\n\n")
     with pytest.raises(KeyRefused, match="no key in it"):
-        gathered(file=file)
+        gather(file=file)
     with pytest.raises(UnreadableBackup, match="cannot be read: Is a directory"):
-        gathered(file=tmp_path)
+        gather(file=tmp_path)
 
 
-@pytest.mark.parametrize("way", ["option", "file", "environment"])
+@pytest.mark.parametrize("option", ["option", "file", "environment"])
 def test_every_way_opens_and_nothing_secret_is_shown(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: str
 ) -> None:
     """Neither when it fits nor when it does not."""
     (tmp_path / "sealed").write_bytes(container_of(small()))
     for pool, aci, status in ((SET_B.pool, SET_B.aci, ExitCode.FINE), (SET_A.pool, SET_A.aci, ExitCode.WRONG_KEY)):
         text = f"{pool};account-id={aci}"
-        words = ["backup", "info", str(tmp_path / "sealed")]
-        if way == "option":
-            words += ["--key", text]
-        elif way == "file":
+        arguments = ["backup", "info", str(tmp_path / "sealed")]
+        if option == "option":
+            arguments += ["--key", text]
+        elif option == "file":
             (tmp_path / "keys").write_text(text)
-            words += ["--key-file", str(tmp_path / "keys")]
+            arguments += ["--key-file", str(tmp_path / "keys")]
         else:
             monkeypatch.setenv("HOLDFAST_KEY", text)
-        ran = run(*words)
-        assert ran.status == status
-        assert pool not in ran.out + ran.err
-        assert str(aci) not in ran.out + ran.err
+        result = run(*arguments)
+        assert result.status == status
+        assert pool not in result.out + result.err
+        assert str(aci) not in result.out + result.err
 
 
 def test_a_plain_file_never_asks_for_a_key(run: Run, tmp_path: Path) -> None:
@@ -123,19 +123,19 @@ def test_a_plain_file_never_asks_for_a_key(run: Run, tmp_path: Path) -> None:
 def test_without_a_terminal_what_is_missing_is_named(spawn: Run, tmp_path: Path) -> None:
     """Nothing waits for an answer that cannot come."""
     (tmp_path / "sealed").write_bytes(container_of(small(), modern=True))
-    ran = spawn("backup", "info", "sealed", "--key", SET_B.pool)
-    assert ran.status == ExitCode.USAGE
-    assert "the account id and the forward-secrecy token" in ran.err
-    assert "--key-file or HOLDFAST_KEY" in ran.err
-    assert SET_B.pool not in ran.err
+    result = spawn("backup", "info", "sealed", "--key", SET_B.pool)
+    assert result.status == ExitCode.USAGE
+    assert "the account id and the forward-secrecy token" in result.err
+    assert "--key-file or HOLDFAST_KEY" in result.err
+    assert SET_B.pool not in result.err
 
 
-def on_terminal(words: list[str], answers: list[str]) -> tuple[int, str]:
+def run_on_terminal(arguments: list[str], replies: list[str]) -> tuple[int, str]:
     """Run a command on a terminal, answer what it asks, and return its status and all that could be seen."""
     leader, follower = pty.openpty()
     environ = {**os.environ, "TERM": "xterm", "COLUMNS": "200"}
     process = subprocess.Popen(
-        [sys.executable, "-m", "holdfast", *words],
+        [sys.executable, "-m", "holdfast", *arguments],
         stdin=follower,
         stdout=follower,
         stderr=follower,
@@ -144,7 +144,7 @@ def on_terminal(words: list[str], answers: list[str]) -> tuple[int, str]:
     )
     os.close(follower)
     seen = b""
-    waiting = list(answers)
+    waiting = list(replies)
     deadline = time.monotonic() + 30
     while time.monotonic() < deadline:
         if select.select([leader], [], [], 0.1)[0]:
@@ -167,8 +167,8 @@ def test_a_terminal_is_asked_for_what_is_missing_without_showing_it(tmp_path: Pa
     folder_of(small(), tmp_path / "phone")
     (tmp_path / "remote").write_bytes(container_of(small(), modern=True))
     (tmp_path / "legacy").write_bytes(container_of(small()))
-    spaced = " ".join(SET_B.pool[at : at + 4].upper() for at in range(0, 64, 4))
-    for words, answers, questions in (
+    spaced = " ".join(SET_B.pool[start : start + 4].upper() for start in range(0, 64, 4))
+    for arguments, replies, questions in (
         ([str(tmp_path / "phone")], [spaced], ["The recovery key:"]),
         (
             [str(tmp_path / "remote")],
@@ -177,30 +177,30 @@ def test_a_terminal_is_asked_for_what_is_missing_without_showing_it(tmp_path: Pa
         ),
         ([str(tmp_path / "legacy"), "--key", SET_B.pool], [str(SET_B.aci)], ["The account id:"]),
     ):
-        status, seen = on_terminal(["backup", "info", *words], answers)
+        status, seen = run_on_terminal(["backup", "info", *arguments], replies)
         assert status == 0, seen
         assert "App" in seen or "Holdfast sample" in seen
         for question in questions:
             assert question in seen
-        for answer in answers:
-            assert answer not in seen
+        for reply in replies:
+            assert reply not in seen
 
 
 def test_a_wrong_answer_is_refused_and_not_repeated(tmp_path: Path) -> None:
     """One that cannot be a key, and one that does not fit."""
     folder_of(small(), tmp_path)
-    for answer, expected in (("too short", ExitCode.USAGE), (SET_A.pool, ExitCode.WRONG_KEY)):
-        status, seen = on_terminal(["backup", "info", str(tmp_path)], [answer])
+    for reply, expected in (("too short", ExitCode.USAGE), (SET_A.pool, ExitCode.WRONG_KEY)):
+        status, seen = run_on_terminal(["backup", "info", str(tmp_path)], [reply])
         assert status == expected, seen
         assert "error:" in seen
-        assert answer not in seen
+        assert reply not in seen
         assert "Traceback" not in seen
 
 
 def test_extracting_on_a_terminal_shows_its_progress(tmp_path: Path) -> None:
     """Two bars at once are no obstacle."""
     folder_of(small(), tmp_path / "phone")
-    words = ["backup", "extract", str(tmp_path / "phone"), str(tmp_path / "out"), "--key", SET_B.pool]
-    status, seen = on_terminal(words, [])
+    arguments = ["backup", "extract", str(tmp_path / "phone"), str(tmp_path / "out"), "--key", SET_B.pool]
+    status, seen = run_on_terminal(arguments, [])
     assert status == 0, seen
     assert "0 missing or damaged" in seen

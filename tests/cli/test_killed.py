@@ -18,7 +18,7 @@ import pytest
 from holdfast.hosting.app import App
 from holdfast.hosting.doctor.checks import examine
 from holdfast.settings import Settings
-from tests.cli.test_serve import address
+from tests.cli.test_serve import server_url
 from tests.hosting.repository_helpers import recorded_events
 from tests.tls import PLAIN
 
@@ -28,7 +28,7 @@ WRITERS = 4
 
 
 @contextmanager
-def serving(folder: Path) -> Iterator[str]:
+def run_service(folder: Path) -> Iterator[str]:
     """Run the service with two workers, and kill all its processes at the end."""
     command = [sys.executable, "-m", "holdfast", "serve", "--data", str(folder), "--port", "0"]
     environment = {**os.environ, "HOLDFAST_WORKERS": "2", "HOLDFAST_ADMIN_PASSWORD": AUTH[1]}
@@ -47,7 +47,7 @@ def serving(folder: Path) -> Iterator[str]:
             line = process.stdout.readline()
             assert line, banner
             banner += line
-        yield address(banner)
+        yield server_url(banner)
     finally:
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
@@ -69,13 +69,13 @@ class Writer(threading.Thread):
             for number in range(100_000):
                 body = {"content": base64.b64encode(b"%d" % number).decode()}
                 try:
-                    answer = client.post(f"/repos/admin/notes/contents/{self.label}/{number}", json=body)
+                    response = client.post(f"/repos/admin/notes/contents/{self.label}/{number}", json=body)
                 except httpx.TransportError:
                     return
-                if answer.status_code != 201:
-                    self.refused.append(answer.status_code)
+                if response.status_code != 201:
+                    self.refused.append(response.status_code)
                     return
-                self.told.append(answer.json()["commit"]["sha"])
+                self.told.append(response.json()["commit"]["sha"])
 
 
 @pytest.mark.long
@@ -85,7 +85,7 @@ def test_what_was_acknowledged_is_there_after_kills(tmp_path: Path) -> None:
     dice = random.Random(7)
     acknowledged: list[str] = []
     for kill in range(KILLS):
-        with serving(tmp_path / "data") as url:
+        with run_service(tmp_path / "data") as url:
             if kill == 0:
                 response = httpx.post(
                     f"{url}/api/v1/user/repos", auth=AUTH, json={"name": "notes", "auto_init": True}, verify=PLAIN
@@ -102,7 +102,7 @@ def test_what_was_acknowledged_is_there_after_kills(tmp_path: Path) -> None:
             assert not writer.refused
             acknowledged += writer.told
     assert len(acknowledged) > KILLS * WRITERS
-    with serving(tmp_path / "data"):
+    with run_service(tmp_path / "data"):
         pass
     with closing(App.open(Settings(data=tmp_path / "data"))) as host:
         folder = host.copies.update(1).folder

@@ -37,11 +37,11 @@ HEAVY = {
 }
 
 
-def loaded(*words: str) -> set[str]:
+def loaded_modules(*arguments: str) -> set[str]:
     """List the modules that are loaded when a command line has run."""
     program = (
         "import sys, runpy\n"
-        f"sys.argv = ['holdfast', *{list(words)!r}]\n"
+        f"sys.argv = ['holdfast', *{list(arguments)!r}]\n"
         "try:\n    runpy.run_module('holdfast', run_name='__main__')\n"
         "except SystemExit:\n    pass\n"
         "print(*sys.modules, sep='\\n', file=sys.stderr)"
@@ -53,34 +53,36 @@ def loaded(*words: str) -> set[str]:
 
 def groups(group: LazyGroup) -> list[LazyGroup]:
     """List a group and those below it."""
-    return [found for _, found in with_words(group, ())]
+    return [child for _, child in walk_groups(group, ())]
 
 
-def with_words(group: LazyGroup, words: tuple[str, ...]) -> list[tuple[tuple[str, ...], LazyGroup]]:
+def walk_groups(group: LazyGroup, arguments: tuple[str, ...]) -> list[tuple[tuple[str, ...], LazyGroup]]:
     """List a group and those below it, with the words that lead to each."""
     below = [(name, group.load(name)) for name in group.table]
-    found = [with_words(child, (*words, name)) for name, child in below if isinstance(child, LazyGroup)]
-    return [(words, group), *(one for several in found for one in several)]
+    subgroups = [walk_groups(child, (*arguments, name)) for name, child in below if isinstance(child, LazyGroup)]
+    return [(arguments, group), *(entry for several in subgroups for entry in several)]
 
 
-def root() -> LazyGroup:
+def root_command() -> LazyGroup:
     """Build the command."""
-    found = typer.main.get_command(app)
-    assert isinstance(found, LazyGroup)
-    return found
+    command = typer.main.get_command(app)
+    assert isinstance(command, LazyGroup)
+    return command
 
 
 def test_the_version_loads_next_to_nothing() -> None:
     """The list is complete: a module that is added here is added on purpose."""
-    modules = loaded("--version")
+    modules = loaded_modules("--version")
     assert {name for name in modules if name.partition(".")[0] == "holdfast"} <= FOR_VERSION
     assert not modules & HEAVY
 
 
-@pytest.mark.parametrize("words", [["--help"], ["backup", "--help"], ["archive", "--help"], ["admin", "--help"]])
-def test_help_loads_no_command(words: list[str]) -> None:
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["backup", "--help"], ["archive", "--help"], ["admin", "--help"]]
+)
+def test_help_loads_no_command(arguments: list[str]) -> None:
     """It shows the summaries that the group knows."""
-    modules = loaded(*words)
+    modules = loaded_modules(*arguments)
     assert not modules & HEAVY
     assert not {name for name in modules if name.startswith(("holdfast.backup", "holdfast.hosting"))}
 
@@ -88,7 +90,7 @@ def test_help_loads_no_command(words: list[str]) -> None:
 def test_a_plain_backup_is_read_without_what_other_forms_need(tmp_path: Path) -> None:
     """Ciphers, JSON, tables and progress bars are loaded by what uses them."""
     (tmp_path / "x").write_bytes(stream_of(small()))
-    modules = loaded("backup", "info", str(tmp_path / "x"))
+    modules = loaded_modules("backup", "info", str(tmp_path / "x"))
     assert "holdfast.backup.summary" in modules
     assert not modules & {"cryptography", "json5", "rich.console", "holdfast.backup.wire.fromjson"}
     assert not modules & {"json", "mimetypes", "msgspec", "random", "secrets", "tempfile"}
@@ -97,14 +99,14 @@ def test_a_plain_backup_is_read_without_what_other_forms_need(tmp_path: Path) ->
 def test_a_backup_is_read_without_the_host(tmp_path: Path) -> None:
     """`backup info` loads nothing of the server, and no other command."""
     (tmp_path / "x").write_bytes(b"")
-    modules = loaded("backup", "info", str(tmp_path / "x"))
+    modules = loaded_modules("backup", "info", str(tmp_path / "x"))
     assert "holdfast.backup.summary" in modules
     others = {"sqlalchemy", "starlette", "uvicorn", "structlog", "aiohttp", "pygit2", "argon2", "jinja2"}
     assert not modules & others
     assert not {"holdfast.cli.validate", "holdfast.cli.compare", "holdfast.backup.rules", "holdfast.web"} & modules
 
 
-@pytest.mark.parametrize("group", groups(root()), ids=lambda group: group.name)
+@pytest.mark.parametrize("group", groups(root_command()), ids=lambda group: group.name)
 def test_summaries_are_what_the_commands_say(group: LazyGroup) -> None:
     """The first paragraph of the help of each, so that both are changed together."""
     for name, (summary, _where) in group.table.items():
@@ -121,8 +123,8 @@ def test_a_mistyped_command_is_told_what_there_is(capsys: pytest.CaptureFixture[
 
 def test_groups_list_all_their_commands(capsys: pytest.CaptureFixture[str]) -> None:
     """In help, with their summaries."""
-    for words, group in with_words(root(), ()):
+    for arguments, group in walk_groups(root_command(), ()):
         assert isinstance(group, TyperGroup)
-        assert main([*words, "--help"]) == 0
+        assert main([*arguments, "--help"]) == 0
         output = capsys.readouterr().out
         assert all(f"\n  {name} " in output for name in group.table)

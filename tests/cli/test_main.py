@@ -17,7 +17,7 @@ from tests.cli.conftest import Run
 
 
 @pytest.mark.parametrize(
-    ("words", "status"),
+    ("arguments", "status"),
     [
         (["version"], ExitCode.FINE),
         (["no-such-command"], ExitCode.USAGE),
@@ -28,23 +28,23 @@ from tests.cli.conftest import Run
         (["settings", "--config", "no-such-file"], ExitCode.USAGE),
     ],
 )
-def test_the_exit_status_says_how_it_went(run: Run, words: list[str], status: ExitCode) -> None:
+def test_the_exit_status_says_how_it_went(run: Run, arguments: list[str], status: ExitCode) -> None:
     """Anything but fine is one line on standard error, without a traceback, and nothing on standard output."""
-    ran = run(*words)
-    assert ran.status == status
+    result = run(*arguments)
+    assert result.status == status
     if status is not ExitCode.FINE:
-        assert ran.err.startswith("error: ")
-        assert ran.err.count("\n") == 1
-        assert "Traceback" not in ran.err
-        assert ran.out == ""
+        assert result.err.startswith("error: ")
+        assert result.err.count("\n") == 1
+        assert "Traceback" not in result.err
+        assert result.out == ""
 
 
 def test_debug_shows_the_traceback_and_still_the_line(run: Run) -> None:
     """The same exit status, with where it happened."""
-    ran = run("--debug", "backup", "info", "no-such-file")
-    assert ran.status == ExitCode.UNREADABLE
-    assert "Traceback" in ran.err
-    assert ran.err.splitlines()[-1].startswith("error: no-such-file cannot be read")
+    result = run("--debug", "backup", "info", "no-such-file")
+    assert result.status == ExitCode.UNREADABLE
+    assert "Traceback" in result.err
+    assert result.err.splitlines()[-1].startswith("error: no-such-file cannot be read")
 
 
 def test_a_mistake_of_ours_is_one_line_too(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,15 +54,15 @@ def test_a_mistake_of_ours_is_one_line_too(run: Run, monkeypatch: pytest.MonkeyP
         raise ZeroDivisionError("private words")
 
     monkeypatch.setattr("holdfast.backup.open", broken)
-    ran = run("backup", "info", "-")
-    assert ran.status == ExitCode.BUG
-    assert ran.err.count("\n") == 1
-    assert "ZeroDivisionError" in ran.err
-    assert "private words" not in ran.err
+    result = run("backup", "info", "-")
+    assert result.status == ExitCode.BUG
+    assert result.err.count("\n") == 1
+    assert "ZeroDivisionError" in result.err
+    assert "private words" not in result.err
 
 
 @pytest.mark.parametrize(
-    ("error", "status", "told"),
+    ("error", "status", "expected"),
     [
         (
             OSError(errno.ENOSPC, "No space left on device", "/m/a.html"),
@@ -75,7 +75,7 @@ def test_a_mistake_of_ours_is_one_line_too(run: Run, monkeypatch: pytest.MonkeyP
     ],
 )
 def test_a_full_disk_is_no_mistake_of_ours(
-    run: Run, monkeypatch: pytest.MonkeyPatch, error: Exception, status: ExitCode, told: str
+    run: Run, monkeypatch: pytest.MonkeyPatch, error: Exception, status: ExitCode, expected: str
 ) -> None:
     """Nor is a database that does not answer: the line says so, and the exit status is not that of a bug."""
 
@@ -83,10 +83,10 @@ def test_a_full_disk_is_no_mistake_of_ours(
         raise error
 
     monkeypatch.setattr("holdfast.backup.open", broken)
-    ran = run("backup", "info", "-")
-    assert ran.status == status
-    assert told in ran.err
-    assert "mistake" not in ran.err
+    result = run("backup", "info", "-")
+    assert result.status == status
+    assert expected in result.err
+    assert "mistake" not in result.err
 
 
 def test_control_c_ends_quietly(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,37 +96,37 @@ def test_control_c_ends_quietly(run: Run, monkeypatch: pytest.MonkeyPatch) -> No
         raise KeyboardInterrupt
 
     monkeypatch.setattr("holdfast.backup.open", stopped)
-    ran = run("backup", "info", "-")
-    assert (ran.status, ran.err) == (ExitCode.INTERRUPTED, "")
+    result = run("backup", "info", "-")
+    assert (result.status, result.err) == (ExitCode.INTERRUPTED, "")
 
 
 def test_a_reader_that_leaves_early_is_no_error() -> None:
     """`holdfast settings | head -1` prints no complaint."""
     program = f"{sys.executable} -c 'import sys; from holdfast.__main__ import main; sys.exit(main())'"
-    done = subprocess.run(
+    completed = subprocess.run(
         ["sh", "-c", f"({program} settings; echo status $? >&2) | head -c 1"], capture_output=True, check=True
     )
-    assert done.stderr.decode().splitlines()[-1] == "status 0"
-    assert b"Broken" not in done.stderr
+    assert completed.stderr.decode().splitlines()[-1] == "status 0"
+    assert b"Broken" not in completed.stderr
 
 
 def test_no_command_shows_the_help(run: Run) -> None:
     """Whoever types only `holdfast` learns what there is."""
-    ran = run()
-    assert ran.status == ExitCode.USAGE
-    for words in ("backup", "archive", "admin", "serve", "version", "Exit status"):
-        assert words in ran.out
-    assert ran.err == ""
+    result = run()
+    assert result.status == ExitCode.USAGE
+    for text in ("backup", "archive", "admin", "serve", "version", "Exit status"):
+        assert text in result.out
+    assert result.err == ""
 
 
 def test_log_lines_can_be_json_and_hold_nothing_private(spawn: Run, tmp_path: Path) -> None:
     """A damaged file with text in it leaves no trace of the text in what is printed."""
     file = tmp_path / "damaged.binproto"
     file.write_bytes(record(HEADER) + frame(1) + record(b"\x22\x7fa private message"))
-    ran = spawn("--log-format", "json", "--log-level", "debug", "--debug", "backup", "info", str(file))
-    assert ran.status == ExitCode.UNREADABLE
-    assert "frame 2" in ran.err
-    assert "private" not in ran.out + ran.err
+    result = spawn("--log-format", "json", "--log-level", "debug", "--debug", "backup", "info", str(file))
+    assert result.status == ExitCode.UNREADABLE
+    assert "frame 2" in result.err
+    assert "private" not in result.out + result.err
 
 
 def test_python_m_holdfast_is_the_same_command(spawn: Run) -> None:
@@ -146,10 +146,10 @@ def test_main_takes_the_words_of_the_process(
 def test_an_error_is_a_json_document_too(run: Run, tmp_path: Path) -> None:
     """One document on standard output whatever happens, and the error on standard error as always."""
     missing = str(tmp_path / "none.db")
-    for words in (("archive", "chats", missing, "--json"), ("archive", "chats", "--json", "--nonsense")):
-        ran = run(*words)
-        answer = json.loads(ran.out)
-        assert set(answer) == {"error", "status"}
-        assert answer["status"] == ran.status != 0
-        assert answer["error"] in ran.err
+    for arguments in (("archive", "chats", missing, "--json"), ("archive", "chats", "--json", "--nonsense")):
+        result = run(*arguments)
+        document = json.loads(result.out)
+        assert set(document) == {"error", "status"}
+        assert document["status"] == result.status != 0
+        assert document["error"] in result.err
     assert run("archive", "chats", missing).out == ""

@@ -14,7 +14,7 @@ from holdfast.cli.output import byte_progress, count_progress, print_error, prin
 
 
 @dataclass(frozen=True)
-class Answer:
+class SampleOutput:
     """Something to print."""
 
     text: str
@@ -22,7 +22,7 @@ class Answer:
 
 def test_json_is_a_document_programs_can_read(capsys: pytest.CaptureFixture[str]) -> None:
     """Any text survives."""
-    print_json([Answer('ü "quoted"\n')])
+    print_json([SampleOutput('ü "quoted"\n')])
     assert json.loads(capsys.readouterr().out) == [{"text": 'ü "quoted"\n'}]
 
 

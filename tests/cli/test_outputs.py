@@ -21,7 +21,7 @@ PRECIOUS = b"the only copy of something else"
 Words = tuple[str, ...]
 
 
-def write_one(source: str, target: str) -> dict[str, Words]:
+def commands(source: str, target: str) -> dict[str, Words]:
     """Return the words of each command that writes one file from another."""
     return {
         "convert": ("convert", source, target, "--to", "jsonl"),
@@ -32,7 +32,7 @@ def write_one(source: str, target: str) -> dict[str, Words]:
     }
 
 
-WRITERS = sorted(write_one("", ""))
+WRITERS = sorted(commands("", ""))
 
 
 @pytest.fixture
@@ -49,17 +49,18 @@ def test_another_file_is_replaced_only_by_force(command: str, run: Run, source: 
     """Without it the exit is 1, the file stays, and the message says which it is and how to go on."""
     target = tmp_path / "notes.txt"
     target.write_bytes(PRECIOUS)
-    words = {**write_one(str(source), str(target)), "sample": ("sample", str(target), "--messages", "20")}[command]
-    ran = run("backup", *words)
-    assert (ran.status, ran.out) == (ExitCode.NO, "")
-    assert ran.err == f"error: {target} exists already; give another name, or --force to replace it\n"
+    sample_command = ("sample", str(target), "--messages", "20")
+    arguments = {**commands(str(source), str(target)), "sample": sample_command}[command]
+    result = run("backup", *arguments)
+    assert (result.status, result.out) == (ExitCode.NO, "")
+    assert result.err == f"error: {target} exists already; give another name, or --force to replace it\n"
     assert target.read_bytes() == PRECIOUS
-    assert run("backup", *words, "--force").status in {ExitCode.FINE, ExitCode.NO}
+    assert run("backup", *arguments, "--force").status in {ExitCode.FINE, ExitCode.NO}
     assert target.read_bytes() != PRECIOUS
     assert not list(tmp_path.glob(".*"))
 
 
-def same(path: Path) -> Path:
+def as_is(path: Path) -> Path:
     """Name a file as it is."""
     return path
 
@@ -86,32 +87,32 @@ def by_folder_link(path: Path) -> Path:
 
 
 @pytest.mark.parametrize("command", WRITERS)
-@pytest.mark.parametrize("alias", [same, by_symlink, by_hard_link, by_folder_link])
+@pytest.mark.parametrize("alias", [as_is, by_symlink, by_hard_link, by_folder_link])
 def test_a_source_is_never_replaced(command: str, alias: Callable[[Path], Path], run: Run, source: Path) -> None:
     """Not by force either, and under none of its names."""
     before = source.read_bytes()
     target = alias(source)
-    ran = run("backup", *write_one(str(source), str(target))[command], "--force")
-    assert (ran.status, ran.out) == (ExitCode.NO, "")
-    assert "is the backup itself" in ran.err
+    result = run("backup", *commands(str(source), str(target))[command], "--force")
+    assert (result.status, result.out) == (ExitCode.NO, "")
+    assert "is the backup itself" in result.err
     assert source.read_bytes() == before
 
 
 def test_no_source_of_a_merge_is_replaced(run: Run, source: Path) -> None:
     """Nor by the list of conflicts, which is not the outcome either."""
-    twin = source.with_name("backup.binproto.twin")
+    copy = source.with_name("backup.binproto.twin")
     out = source.with_name("out.binproto")
-    for words in (
-        ("-o", str(twin), "--to", "stream"),
-        ("-o", str(out), "--conflicts", str(twin)),
+    for arguments in (
+        ("-o", str(copy), "--to", "stream"),
+        ("-o", str(out), "--conflicts", str(copy)),
         ("-o", str(out), "--conflicts", str(source)),
     ):
-        ran = run("backup", "merge", str(source), str(twin), *words, "--force")
-        assert (ran.status, "is the backup itself" in ran.err) == (ExitCode.NO, True), words
+        result = run("backup", "merge", str(source), str(copy), *arguments, "--force")
+        assert (result.status, "is the backup itself" in result.err) == (ExitCode.NO, True), arguments
     conflicts = source.with_name("conflicts")
     conflicts.write_bytes(PRECIOUS)
-    ran = run("backup", "merge", str(source), str(twin), "-o", str(out), "--conflicts", str(conflicts))
-    assert ran.status == ExitCode.NO
+    result = run("backup", "merge", str(source), str(copy), "-o", str(out), "--conflicts", str(conflicts))
+    assert result.status == ExitCode.NO
     assert (conflicts.read_bytes(), out.exists()) == (PRECIOUS, False)
 
 
@@ -131,10 +132,10 @@ def test_nothing_is_written_into_a_folder_that_is_read(command: str, run: Run, t
         (snapshot, snapshot.parent / "files" / "out"),
         (folder, folder),
     ):
-        words = write_one(str(source), str(target))[command]
-        ran = run("backup", *words, "--force", "--key-file", str(keys))
-        assert (ran.status, ran.out) == (ExitCode.NO, ""), (source, target)
-        assert "the backup it is made from" in ran.err or "the backup itself" in ran.err
+        arguments = commands(str(source), str(target))[command]
+        result = run("backup", *arguments, "--force", "--key-file", str(keys))
+        assert (result.status, result.out) == (ExitCode.NO, ""), (source, target)
+        assert "the backup it is made from" in result.err or "the backup itself" in result.err
     assert (
         run("backup", "extract", str(folder), str(folder / "out"), "--key-file", str(keys)).status == ExitCode.NO
     )
@@ -147,12 +148,12 @@ def test_keys_are_never_replaced(run: Run, tmp_path: Path) -> None:
     sealed, keys = tmp_path / "sealed", tmp_path / "keys"
     sealed.write_bytes(container_of(small()))
     keys.write_text(KEY_FILE)
-    for words in (
-        *(write_one(str(sealed), str(keys))[command] for command in ("convert", "redact", "crop", "repair")),
+    for arguments in (
+        *(commands(str(sealed), str(keys))[command] for command in ("convert", "redact", "crop", "repair")),
         ("repair", str(sealed), str(tmp_path / "fixed"), "--log", str(keys)),
     ):
-        ran = run("backup", *words, "--key-file", str(keys), "--force")
-        assert ran.status == ExitCode.NO, words
+        result = run("backup", *arguments, "--key-file", str(keys), "--force")
+        assert result.status == ExitCode.NO, arguments
         assert keys.read_text() == KEY_FILE
 
 
@@ -163,32 +164,32 @@ def test_a_change_log_and_a_kept_original_are_not_replaced(run: Run, tmp_path: P
     fixed = tmp_path / "fixed.binproto"
     for name in ("fixed.binproto.changes.json", "fixed.binproto.original"):
         (tmp_path / name).write_bytes(PRECIOUS)
-        ran = run("backup", "repair", str(source), str(fixed))
-        assert (ran.status, name in ran.err) == (ExitCode.NO, True)
+        result = run("backup", "repair", str(source), str(fixed))
+        assert (result.status, name in result.err) == (ExitCode.NO, True)
         assert ((tmp_path / name).read_bytes(), fixed.exists()) == (PRECIOUS, False)
         (tmp_path / name).unlink()
     assert run("backup", "repair", str(source), str(fixed), "--drop").status == ExitCode.FINE
     log = f"{fixed}.changes.json"
-    kept = Path(log).read_bytes()
+    content = Path(log).read_bytes()
     assert run("backup", "repair", str(fixed), log, "--undo", log, "--force").status == ExitCode.NO
-    assert Path(log).read_bytes() == kept
+    assert Path(log).read_bytes() == content
 
 
 def test_extracting_keeps_other_files(run: Run, tmp_path: Path) -> None:
     """A file of the same name with another content stays, is listed, and the others are written."""
-    ran = run("backup", "sample", str(tmp_path / "phone"), "--folder", "--messages", "60")
-    (tmp_path / "keys").write_text(ran.err)
+    result = run("backup", "sample", str(tmp_path / "phone"), "--folder", "--messages", "60")
+    (tmp_path / "keys").write_text(result.err)
     out = tmp_path / "out"
-    words = ("backup", "extract", str(tmp_path / "phone"), str(out), "--key-file", str(tmp_path / "keys"))
-    assert run(*words).status == ExitCode.FINE
+    arguments = ("backup", "extract", str(tmp_path / "phone"), str(out), "--key-file", str(tmp_path / "keys"))
+    assert run(*arguments).status == ExitCode.FINE
     files = sorted(path for path in out.rglob("*") if path.is_file())
     content = files[0].read_bytes()
     files[0].write_bytes(PRECIOUS)
     files[1].unlink()
-    ran = run(*words)
-    assert (ran.status, ran.err.count("exists already")) == (ExitCode.NO, 1)
+    result = run(*arguments)
+    assert (result.status, result.err.count("exists already")) == (ExitCode.NO, 1)
     assert (files[0].read_bytes(), files[1].exists()) == (PRECIOUS, True)
-    assert run(*words, "--force").status == ExitCode.FINE
+    assert run(*arguments, "--force").status == ExitCode.FINE
     assert files[0].read_bytes() == content
 
 
@@ -197,29 +198,29 @@ def test_standard_streams_are_sources_and_targets_too(source: Path) -> None:
     before = source.read_bytes()
     command = [sys.executable, "-m", "holdfast", "backup", "redact"]
     with source.open("rb") as file:
-        done = subprocess.run(
+        completed = subprocess.run(
             [*command, "-", str(source), "--force"], stdin=file, capture_output=True, check=False
         )
-    assert (done.returncode, b"standard input" in done.stderr) == (ExitCode.NO, True)
+    assert (completed.returncode, b"standard input" in completed.stderr) == (ExitCode.NO, True)
     with source.open("ab") as file:
-        done = subprocess.run([*command, str(source), "-"], stdout=file, stderr=subprocess.PIPE, check=False)
-    assert (done.returncode, b"standard output" in done.stderr) == (ExitCode.NO, True)
+        completed = subprocess.run([*command, str(source), "-"], stdout=file, stderr=subprocess.PIPE, check=False)
+    assert (completed.returncode, b"standard output" in completed.stderr) == (ExitCode.NO, True)
     assert source.read_bytes() == before
 
 
 def test_a_file_that_appears_meanwhile_is_kept(source: Path, tmp_path: Path) -> None:
     """The file system decides, at the end, whether the name is free."""
     target = tmp_path / "out"
-    with backup.open(source) as opened:
-        blocks = opened.blocks
+    with backup.open(source) as reader:
+        blocks = reader.blocks
 
         def with_another_program():  # type: ignore[no-untyped-def]  # stands for `blocks`
             target.write_bytes(PRECIOUS)
             return blocks()
 
-        opened.blocks = with_another_program  # type: ignore[method-assign]
+        reader.blocks = with_another_program  # type: ignore[method-assign]
         with pytest.raises(backup.BackupError, match="exists already"):
-            backup.redact(opened, target)
+            backup.redact(reader, target)
     assert target.read_bytes() == PRECIOUS
     assert not list(tmp_path.glob(".*"))
 
@@ -227,8 +228,8 @@ def test_a_file_that_appears_meanwhile_is_kept(source: Path, tmp_path: Path) -> 
 def test_devices_are_not_replaced(run: Run, source: Path, tmp_path: Path) -> None:
     """A pipe or a device is no file to replace, not even by force."""
     os.mkfifo(tmp_path / "pipe")
-    ran = run("backup", "redact", str(source), str(tmp_path / "pipe"), "--force")
-    assert (ran.status, "not a file" in ran.err) == (ExitCode.NO, True)
+    result = run("backup", "redact", str(source), str(tmp_path / "pipe"), "--force")
+    assert (result.status, "not a file" in result.err) == (ExitCode.NO, True)
     assert (tmp_path / "pipe").is_fifo()
 
 
@@ -240,71 +241,73 @@ def umask(request: pytest.FixtureRequest) -> Iterator[int]:
     os.umask(before)
 
 
-def readable(folder: Path) -> list[str]:
+def readable_by_others(folder: Path) -> list[str]:
     """List what others can read of all that lies in a folder."""
-    found = (path for path in folder.rglob("*") if not path.is_symlink())
-    return sorted(path.relative_to(folder).as_posix() for path in found if path.stat().st_mode & 0o077)
+    paths = (path for path in folder.rglob("*") if not path.is_symlink())
+    return sorted(path.relative_to(folder).as_posix() for path in paths if path.stat().st_mode & 0o077)
 
 
 @pytest.mark.usefixtures("umask")
 def test_whatever_is_written_is_for_its_owner_alone(run: Run, tmp_path: Path) -> None:
     """Files and folders of every command that writes what people said, whatever the umask."""
-    home = tmp_path / "home"
-    home.mkdir()
-    phone, keys = home / "deep" / "phone", tmp_path / "keys"
+    folder = tmp_path / "home"
+    folder.mkdir()
+    phone, keys = folder / "deep" / "phone", tmp_path / "keys"
     keys.write_text(run("backup", "sample", str(phone), "--folder", "--messages", "40").err)
     with_keys = ("--key-file", str(keys))
-    plain = home / "plain.binproto"
+    plain = folder / "plain.binproto"
     assert run("backup", "convert", str(phone), str(plain), *with_keys).status == 0
-    assert run("backup", "convert", str(phone), str(home / "again"), "--to", "folder", *with_keys).status == 0
-    assert run("backup", "extract", str(phone), str(home / "more" / "media"), *with_keys).status == 0
-    assert run("archive", "import", str(home / "chats.db"), str(phone), "--media", *with_keys).status == 0
+    assert run("backup", "convert", str(phone), str(folder / "again"), "--to", "folder", *with_keys).status == 0
+    assert run("backup", "extract", str(phone), str(folder / "more" / "media"), *with_keys).status == 0
+    assert run("archive", "import", str(folder / "chats.db"), str(phone), "--media", *with_keys).status == 0
     for form in ("html", "markdown", "json", "csv", "parquet"):
-        assert run("archive", "export", str(home / "chats.db"), str(home / "out" / form), "--to", form).status == 0
-    assert run("backup", "export", str(phone), str(home / "straight"), *with_keys).status == 0
+        exported = folder / "out" / form
+        assert run("archive", "export", str(folder / "chats.db"), str(exported), "--to", form).status == 0
+    assert run("backup", "export", str(phone), str(folder / "straight"), *with_keys).status == 0
     for command in ("redact", "crop", "repair"):
-        assert run("backup", *write_one(str(plain), str(home / f"{command}.binproto"))[command]).status == 0
+        assert run("backup", *commands(str(plain), str(folder / f"{command}.binproto"))[command]).status == 0
     (tmp_path / "twin").write_bytes(plain.read_bytes())
-    merged = ("-o", str(home / "merged.jsonl"), "--conflicts", str(home / "conflicts"))
+    merged = ("-o", str(folder / "merged.jsonl"), "--conflicts", str(folder / "conflicts"))
     assert run("backup", "merge", str(plain), str(tmp_path / "twin"), *merged).status == 0
-    assert readable(home) == []
+    assert readable_by_others(folder) == []
 
 
 @pytest.mark.usefixtures("umask")
 def test_an_archive_is_private_while_it_is_written(run: Run, source: Path, tmp_path: Path) -> None:
     """So are the files SQLite puts beside it."""
     seen: list[int] = []
-    with archives.open(tmp_path / "chats.db", create=True) as opened, backup.open(source) as found:
+    with archives.open(tmp_path / "chats.db", create=True) as opened, backup.open(source) as reader:
 
         def look(_done: int, _total: int, _messages: int) -> None:
             seen.extend(stat.S_IMODE(path.stat().st_mode) for path in tmp_path.glob("chats.db*"))
 
-        opened.add(found, progress=look)
+        opened.add(reader, progress=look)
     assert set(seen) == {0o600}
 
 
 def test_an_archive_that_others_could_read_is_taken_from_them(run: Run, source: Path, tmp_path: Path) -> None:
     """That is said once; so is it of an empty folder that is exported to."""
-    place = tmp_path / "chats.db"
-    assert run("archive", "import", str(place), str(source)).err == ""
+    db_path = tmp_path / "chats.db"
+    assert run("archive", "import", str(db_path), str(source)).err == ""
     media = tmp_path / "chats.db-media"
     (media / "00").mkdir(parents=True)
-    place.chmod(0o644)
+    db_path.chmod(0o644)
     (media / "00").chmod(0o755)
     media.chmod(0o755)
-    ran = run("archive", "import", str(place), str(source))
-    assert ran.err == (
-        f"note: others could read {place} and 2 more beside it; now only you can (mode 0600, folders 0700)\n"
+    result = run("archive", "import", str(db_path), str(source))
+    assert result.err == (
+        f"note: others could read {db_path} and 2 more beside it; now only you can (mode 0600, folders 0700)\n"
     )
-    modes = [stat.S_IMODE(path.stat().st_mode) for path in (place, media, media / "00")]
+    modes = [stat.S_IMODE(path.stat().st_mode) for path in (db_path, media, media / "00")]
     assert modes == [0o600, 0o700, 0o700]
-    assert run("archive", "import", str(place), str(source)).err == ""
+    assert run("archive", "import", str(db_path), str(source)).err == ""
     out = tmp_path / "out"
     out.mkdir(0o755)
     out.chmod(0o755)
-    ran = run("archive", "export", str(place), str(out), "--to", "json", "--no-media")
-    assert f"note: others could read the folder {out}; now only you can (mode 0700)" in ran.err
+    result = run("archive", "export", str(db_path), str(out), "--to", "json", "--no-media")
+    assert f"note: others could read the folder {out}; now only you can (mode 0700)" in result.err
     assert stat.S_IMODE(out.stat().st_mode) == 0o700
     out.chmod(0o755)
-    assert "others could" not in run("archive", "export", str(place), str(out), "--to", "json", "--no-media").err
+    result = run("archive", "export", str(db_path), str(out), "--to", "json", "--no-media")
+    assert "others could" not in result.err
     assert stat.S_IMODE(out.stat().st_mode) == 0o755

@@ -24,35 +24,35 @@ pytest.importorskip("sqlcipher3", reason="the extra `encryption` is not installe
 
 
 @pytest.fixture
-def encrypted(tmp_path: Path) -> Path:
+def encrypted_archive(tmp_path: Path) -> Path:
     """Make an empty encrypted archive."""
     archives.open(tmp_path / "a.db", create=True, passphrase=PASSPHRASE).close()
     return tmp_path / "a.db"
 
 
 @pytest.fixture
-def file(tmp_path: Path) -> Path:
+def passphrase_file(tmp_path: Path) -> Path:
     """Write the passphrase down."""
     (tmp_path / "passphrase").write_text(f"{PASSPHRASE}\n")
     return tmp_path / "passphrase"
 
 
 def test_the_file_goes_before_the_environment_and_that_before_the_keyring(
-    encrypted: Path, file: Path, monkeypatch: pytest.MonkeyPatch
+    encrypted_archive: Path, passphrase_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The nearest wins; an empty variable is nothing."""
     monkeypatch.setattr("holdfast.cli.passphrases.load_passphrase", lambda _archive: "of the keyring")
     monkeypatch.setenv(VARIABLE, "of the environment")
-    assert passphrase_for(encrypted, file) == PASSPHRASE
-    assert passphrase_for(encrypted, None) == "of the environment"
+    assert passphrase_for(encrypted_archive, passphrase_file) == PASSPHRASE
+    assert passphrase_for(encrypted_archive, None) == "of the environment"
     monkeypatch.setenv(VARIABLE, "")
-    assert passphrase_for(encrypted, None) == "of the keyring"
+    assert passphrase_for(encrypted_archive, None) == "of the keyring"
     with pytest.raises(WrongPassphrase, match="in the system's keyring does not fit"):
-        open_archive(encrypted, None)
+        open_archive(encrypted_archive, None)
     monkeypatch.setenv(VARIABLE, "of the environment")
     with pytest.raises(WrongPassphrase, match="the passphrase does not fit"):
-        open_archive(encrypted, None)
-    open_archive(encrypted, file).close()
+        open_archive(encrypted_archive, None)
+    open_archive(encrypted_archive, passphrase_file).close()
 
 
 def test_an_archive_that_is_not_encrypted_needs_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,11 +80,11 @@ def test_a_file_has_one_line(tmp_path: Path, content: str) -> None:
     assert new_passphrase(file) == "one line "
 
 
-def test_without_a_terminal_nothing_is_asked(encrypted: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_terminal_nothing_is_asked(encrypted_archive: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The error says how to give it."""
     monkeypatch.delenv(VARIABLE, raising=False)
     with pytest.raises(PassphraseMissing, match=f"--passphrase-file or {VARIABLE}"):
-        passphrase_for(encrypted, None)
+        passphrase_for(encrypted_archive, None)
     with pytest.raises(PassphraseMissing):
         new_passphrase(None)
     monkeypatch.setenv(VARIABLE, PASSPHRASE)
@@ -94,25 +94,25 @@ def test_without_a_terminal_nothing_is_asked(encrypted: Path, monkeypatch: pytes
 
 @pytest.mark.usefixtures("quick_passphrases")
 def test_every_command_recognises_an_encrypted_archive(
-    run: Run, tmp_path: Path, file: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, tmp_path: Path, passphrase_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Import, then all that read; a missing and a wrong passphrase have statuses of their own, also in JSON."""
     monkeypatch.delenv(VARIABLE, raising=False)
-    place, source = str(tmp_path / "chats.db"), str(write(tmp_path / "one.binproto", *copies()))
-    given = ("--passphrase-file", str(file))
-    assert run("archive", "import", place, source, "--encrypt", *given).status == ExitCode.FINE
-    assert run("archive", "import", place, source, *given).status == ExitCode.FINE
+    path, source = str(tmp_path / "chats.db"), str(write(tmp_path / "one.binproto", *copies()))
+    given = ("--passphrase-file", str(passphrase_file))
+    assert run("archive", "import", path, source, "--encrypt", *given).status == ExitCode.FINE
+    assert run("archive", "import", path, source, *given).status == ExitCode.FINE
     commands: Sequence[tuple[str, ...]] = (
-        ("chats", place),
-        ("people", place),
-        ("info", place),
-        ("stats", place),
-        ("skipped", place),
-        ("show", place, "1"),
-        ("search", place, "dinner"),
-        ("vanished", place),
-        ("remove", place, "--import", "1", "--dry-run"),
-        ("export", place, str(tmp_path / "out"), "--to", "json"),
+        ("chats", path),
+        ("people", path),
+        ("info", path),
+        ("stats", path),
+        ("skipped", path),
+        ("show", path, "1"),
+        ("search", path, "dinner"),
+        ("vanished", path),
+        ("remove", path, "--import", "1", "--dry-run"),
+        ("export", path, str(tmp_path / "out"), "--to", "json"),
     )
     wrong = tmp_path / "wrong"
     wrong.write_text("another passphrase")
@@ -143,12 +143,12 @@ def test_a_passphrase_is_stored_for_one_archive(tmp_path: Path, monkeypatch: pyt
     assert not key_store.delete_passphrase(tmp_path / "a.db")
 
 
-def typed_into(words: list[str], answers: list[str]) -> tuple[int, str]:
+def run_on_terminal(arguments: list[str], replies: list[str]) -> tuple[int, str]:
     """Run a command on a terminal, answer its prompts, and return its status and all that it showed."""
     leader, follower = pty.openpty()
     environ = {name: value for name, value in os.environ.items() if name != VARIABLE}
     process = subprocess.Popen(
-        [sys.executable, "-m", "holdfast", *words],
+        [sys.executable, "-m", "holdfast", *arguments],
         stdin=follower,
         stdout=follower,
         stderr=follower,
@@ -157,34 +157,34 @@ def typed_into(words: list[str], answers: list[str]) -> tuple[int, str]:
         start_new_session=True,
     )
     os.close(follower)
-    shown, asked, end = b"", 0, time.monotonic() + 60
+    output, prompted, end = b"", 0, time.monotonic() + 60
     while time.monotonic() < end:
         ready, _, _ = select.select([leader], [], [], 0.2)
         try:
             piece = os.read(leader, 4096) if ready else b""
         except OSError:
             break
-        shown += piece
-        if asked < len(answers) and shown.count(b": ") > asked:
+        output += piece
+        if prompted < len(replies) and output.count(b": ") > prompted:
             # What is typed before the echo is off is thrown away.
             time.sleep(0.2)
-            os.write(leader, f"{answers[asked]}\n".encode())
-            asked += 1
+            os.write(leader, f"{replies[prompted]}\n".encode())
+            prompted += 1
         if not piece and process.poll() is not None:
             break
     status = process.wait(10)
     os.close(leader)
-    return status, shown.decode()
+    return status, output.decode()
 
 
 def test_a_terminal_is_asked_twice_for_a_new_passphrase_and_once_for_a_known_one(tmp_path: Path) -> None:
     """And shows neither."""
-    place, source = str(tmp_path / "a.db"), str(write(tmp_path / "one.binproto", *copies()))
-    status, shown = typed_into(["archive", "import", place, source, "--encrypt"], [PASSPHRASE, PASSPHRASE])
-    assert status == ExitCode.FINE, shown
-    assert PASSPHRASE not in shown
-    assert shown.count("assphrase") >= 1
-    status, shown = typed_into(["archive", "chats", place], [PASSPHRASE])
-    assert status == ExitCode.FINE, shown
-    assert PASSPHRASE not in shown
-    assert "Passphrase of a.db" in shown
+    path, source = str(tmp_path / "a.db"), str(write(tmp_path / "one.binproto", *copies()))
+    status, output = run_on_terminal(["archive", "import", path, source, "--encrypt"], [PASSPHRASE, PASSPHRASE])
+    assert status == ExitCode.FINE, output
+    assert PASSPHRASE not in output
+    assert output.count("assphrase") >= 1
+    status, output = run_on_terminal(["archive", "chats", path], [PASSPHRASE])
+    assert status == ExitCode.FINE, output
+    assert PASSPHRASE not in output
+    assert "Passphrase of a.db" in output

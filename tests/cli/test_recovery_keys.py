@@ -14,35 +14,35 @@ from tests.cli.conftest import Run
 
 def test_a_new_key_is_printed_in_groups_and_is_a_good_one(run: Run, tmp_path: Path) -> None:
     """Each time another one, which the check finds in order."""
-    ran = run("backup", "key", "new")
-    assert (ran.status, ran.err) == (ExitCode.FINE, "")
-    assert [len(line) for line in ran.out.splitlines()] == [19] * 4
-    assert run("backup", "key", "new").out != ran.out
-    (tmp_path / "key.txt").write_text(ran.out)
+    result = run("backup", "key", "new")
+    assert (result.status, result.err) == (ExitCode.FINE, "")
+    assert [len(line) for line in result.out.splitlines()] == [19] * 4
+    assert run("backup", "key", "new").out != result.out
+    (tmp_path / "key.txt").write_text(result.out)
     assert run("backup", "key", "check", "--key-file", str(tmp_path / "key.txt")).status == ExitCode.FINE
-    made = json.loads(run("backup", "key", "new", "--json").out)["recovery_key"]
-    assert read_pool(made) == made
+    recovery_key = json.loads(run("backup", "key", "new", "--json").out)["recovery_key"]
+    assert read_pool(recovery_key) == recovery_key
 
 
 @pytest.mark.parametrize(("pool", "status"), [("wxyz" * 16, 1), (SET_A.pool, 0), ("too short", 2)])
 def test_a_key_is_judged_without_being_repeated(run: Run, pool: str, status: int) -> None:
     """Weak, good, or none at all."""
-    ran = run("backup", "key", "check", "--key", pool)
-    assert ran.status == status
-    assert pool not in ran.out + ran.err
+    result = run("backup", "key", "check", "--key", pool)
+    assert result.status == status
+    assert pool not in result.out + result.err
     if status < 2:
-        answer = json.loads(run("backup", "key", "check", "--key", pool, "--json").out)
-        assert (answer["weakness"] is not None, answer["opens"]) == (bool(status), None)
+        document = json.loads(run("backup", "key", "check", "--key", pool, "--json").out)
+        assert (document["weakness"] is not None, document["opens"]) == (bool(status), None)
 
 
 def test_a_key_is_tried_on_a_backup(run: Run, tmp_path: Path) -> None:
     """The status tells whether it opens it."""
     (tmp_path / "sealed").write_bytes(container_of(small()))
-    words = ("backup", "key", "check", str(tmp_path / "sealed"), "--account-id", str(SET_B.aci), "--key")
-    assert run(*words, SET_A.pool).status == ExitCode.WRONG_KEY
-    ran = run(*words, SET_B.pool)
-    assert ran.status == ExitCode.NO
-    assert "It opens " in ran.out
+    arguments = ("backup", "key", "check", str(tmp_path / "sealed"), "--account-id", str(SET_B.aci), "--key")
+    assert run(*arguments, SET_A.pool).status == ExitCode.WRONG_KEY
+    result = run(*arguments, SET_B.pool)
+    assert result.status == ExitCode.NO
+    assert "It opens " in result.out
 
 
 def test_without_a_key_there_is_nothing_to_check(run: Run) -> None:

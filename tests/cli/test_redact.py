@@ -16,9 +16,9 @@ def test_a_copy_is_written_and_said_to_be(run: Run, tmp_path: Path) -> None:
     """With the same seed, the same one."""
     source = tmp_path / "backup.binproto"
     source.write_bytes(stream_of(small()))
-    ran = run("backup", "redact", str(source), str(tmp_path / "copy"), "--seed", "4")
-    assert (ran.status, ran.err) == (0, "")
-    assert ran.out == f"{tmp_path / 'copy'}: {len(small()) - 1} frames, redacted\n"
+    result = run("backup", "redact", str(source), str(tmp_path / "copy"), "--seed", "4")
+    assert (result.status, result.err) == (0, "")
+    assert result.out == f"{tmp_path / 'copy'}: {len(small()) - 1} frames, redacted\n"
     backup.redact(source, tmp_path / "again", seed=4)
     assert (tmp_path / "copy").read_bytes() == (tmp_path / "again").read_bytes()
 
@@ -30,12 +30,12 @@ def test_encrypted_backups_and_folders_need_their_key(run: Run, tmp_path: Path) 
     snapshot = folder_of(small(), tmp_path)
     copies = set()
     for source in (tmp_path / "sealed", snapshot):
-        ran = run(
+        result = run(
             *("backup", "redact", str(source), str(tmp_path / "copy"), "--seed", "4"),
             *("--key-file", str(tmp_path / "keys"), "--json", "--force"),
         )
-        assert (ran.status, ran.err) == (0, "")
-        assert json.loads(ran.out) == {
+        assert (result.status, result.err) == (0, "")
+        assert json.loads(result.out) == {
             "frames": len(small()) - 1,
             "damaged": 0,
             "problem": "",
@@ -51,19 +51,19 @@ def test_standard_input_and_output() -> None:
     """As a part of a pipe."""
     stream = stream_of(small())
     command = [sys.executable, "-m", "holdfast", "backup", "redact", "-", "-", "--seed", "4"]
-    done = subprocess.run(command, input=stream, capture_output=True, check=True)
+    completed = subprocess.run(command, input=stream, capture_output=True, check=True)
     expected = io.BytesIO()
     backup.redact(io.BytesIO(stream), expected, seed=4)
-    assert (done.stdout, done.stderr) == (expected.getvalue(), b"")
+    assert (completed.stdout, completed.stderr) == (expected.getvalue(), b"")
 
 
 def test_damage_is_copied_and_said(run: Run, tmp_path: Path) -> None:
     """That is what a report is about."""
     source = tmp_path / "backup.binproto"
     source.write_bytes(stream_of([*small(), b"\x0a\x03\x22\x01\xff"]) + b"\x20abc")
-    ran = run("backup", "redact", str(source), str(tmp_path / "copy"))
-    assert ran.status == 0
-    assert ran.err.splitlines() == [
+    result = run("backup", "redact", str(source), str(tmp_path / "copy"))
+    assert result.status == 0
+    assert result.err.splitlines() == [
         "note: 1 frame is damaged, and so is its copy",
         "note: nothing can be read in 1 place, and nothing is copied from there",
     ]
@@ -75,18 +75,18 @@ def test_a_damaged_container_is_copied_as_far_as_it_can_be_read(run: Run, tmp_pa
     data = container_of(small())
     (tmp_path / "sealed").write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
     target = tmp_path / "copy"
-    ran = run("backup", "redact", str(tmp_path / "sealed"), str(target), "--key-file", str(tmp_path / "keys"))
-    assert ran.status == 0
-    assert "its MAC does not match" in ran.err
-    assert "the copy is a plain stream, and does not have that fault" in ran.err
-    assert f"{len(small()) - 1} frames" in ran.out
+    result = run("backup", "redact", str(tmp_path / "sealed"), str(target), "--key-file", str(tmp_path / "keys"))
+    assert result.status == 0
+    assert "its MAC does not match" in result.err
+    assert "the copy is a plain stream, and does not have that fault" in result.err
+    assert f"{len(small()) - 1} frames" in result.out
 
 
 def test_the_backup_itself_is_not_written_over(run: Run, tmp_path: Path) -> None:
     """One line says so."""
     source = tmp_path / "backup.binproto"
     source.write_bytes(stream_of(small()))
-    ran = run("backup", "redact", str(source), str(source))
-    assert (ran.status, ran.out) == (ExitCode.NO, "")
-    assert ran.err.startswith("error: ")
+    result = run("backup", "redact", str(source), str(source))
+    assert (result.status, result.out) == (ExitCode.NO, "")
+    assert result.err.startswith("error: ")
     assert source.read_bytes() == stream_of(small())

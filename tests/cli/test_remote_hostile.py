@@ -13,7 +13,7 @@ import pytest
 
 from holdfast.cli.exit_codes import ExitCode
 from tests.backup.streams import small, stream_of
-from tests.cli.conftest import Ran, Run
+from tests.cli.conftest import CommandResult, Run
 
 CONTENT = b"precious " * 1000
 POINTER = (
@@ -60,9 +60,9 @@ class Server:
         while len(body) < length and (piece := connection.recv(65536)):
             body += piece
         self.seen.append((method, head.decode("latin-1")))
-        answer = self.answers(method, path)
-        for start in range(0, len(answer), 65536):
-            connection.sendall(answer[start : start + 65536])
+        response = self.answers(method, path)
+        for start in range(0, len(response), 65536):
+            connection.sendall(response[start : start + 65536])
             self.sent += 65536
         connection.shutdown(socket.SHUT_WR)
 
@@ -75,12 +75,12 @@ class Server:
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     """Run a server that lies."""
     monkeypatch.setenv("HOLDFAST_TOKEN", "t0ken")
-    made = Server()
-    yield made
-    made.close()
+    instance = Server()
+    yield instance
+    instance.close()
 
 
-def answer(body: bytes, *headers: str, status: str = "200 OK", length: int | None = -1) -> bytes:
+def response(body: bytes, *headers: str, status: str = "200 OK", length: int | None = -1) -> bytes:
     """Write an answer; a length of None announces nothing."""
     lines = [f"HTTP/1.1 {status}", "Connection: close", *headers]
     if length is not None:
@@ -88,38 +88,39 @@ def answer(body: bytes, *headers: str, status: str = "200 OK", length: int | Non
     return "\r\n".join([*lines, "", ""]).encode("latin-1") + body
 
 
-def pulling(media: bytes, pointer: bytes = POINTER) -> Answers:
+def pull_responses(media: bytes, pointer: bytes = POINTER) -> Answers:
     """Answer as a host does, but for the file itself."""
 
     def choose(_method: str, path: str) -> bytes:
         if "/media/" in path:
             return media
-        return answer(pointer) if "/raw/" in path else answer(FACTS)
+        return response(pointer) if "/raw/" in path else response(FACTS)
 
     return choose
 
 
-def pull(run: Run, server: Server, target: Path) -> Ran:
+def pull(run: Run, server: Server, target: Path) -> CommandResult:
     """Fetch a file, and hold the outcome to what any failure is like."""
     return run("backup", "pull", "ada/snaps:a.backup", str(target), "--server", server.url)
 
 
-def check(ran: Ran, target: Path, status: frozenset[ExitCode] = SAID) -> None:
+def check_failure(result: CommandResult, target: Path, status: frozenset[ExitCode] = SAID) -> None:
     """Hold a failure to one line, a known status, no secret and nothing written."""
-    assert ran.status in status, ran.err
-    assert ran.err.startswith("error: ")
-    assert ran.err.count("\n") == 1
-    assert len(ran.err) < 1000
-    assert "mistake in Holdfast" not in ran.err
-    assert "t0ken" not in ran.err
+    assert result.status in status, result.err
+    assert result.err.startswith("error: ")
+    assert result.err.count("\n") == 1
+    assert len(result.err) < 1000
+    assert "mistake in Holdfast" not in result.err
+    assert "t0ken" not in result.err
     assert list(target.parent.iterdir()) == []
 
 
 def test_the_right_answer_is_written(run: Run, server: Server, tmp_path: Path) -> None:
     """Whether its length is announced or it comes in chunks."""
-    chunked = answer(b"%x\r\n%b\r\n0\r\n\r\n" % (len(CONTENT), CONTENT), "Transfer-Encoding: chunked", length=None)
-    for number, media in enumerate((answer(CONTENT), chunked, answer(CONTENT, length=None))):
-        server.answers = pulling(media)
+    chunks = b"%x\r\n%b\r\n0\r\n\r\n" % (len(CONTENT), CONTENT)
+    chunked = response(chunks, "Transfer-Encoding: chunked", length=None)
+    for number, media in enumerate((response(CONTENT), chunked, response(CONTENT, length=None))):
+        server.answers = pull_responses(media)
         assert pull(run, server, tmp_path / str(number)).status == 0
         assert (tmp_path / str(number)).read_bytes() == CONTENT
 
@@ -130,17 +131,17 @@ def test_an_answer_that_breaks_off_is_not_kept(run: Run, server: Server, tmp_pat
     target = tmp_path / "out" / "back"
     target.parent.mkdir()
     for media in (
-        answer(CONTENT[:3000], length=len(CONTENT)),
-        answer(b"", length=len(CONTENT)),
-        answer(b"ffff\r\n" + CONTENT[:3000], "Transfer-Encoding: chunked", length=None),
-        answer(b"zz\r\n", "Transfer-Encoding: chunked", length=None),
-        answer(CONTENT[:3000], length=None),
-        answer(CONTENT, "Content-Encoding: gzip"),
-        answer(CONTENT, status="206 Partial Content"),
-        answer(CONTENT, status="101 Switching Protocols"),
+        response(CONTENT[:3000], length=len(CONTENT)),
+        response(b"", length=len(CONTENT)),
+        response(b"ffff\r\n" + CONTENT[:3000], "Transfer-Encoding: chunked", length=None),
+        response(b"zz\r\n", "Transfer-Encoding: chunked", length=None),
+        response(CONTENT[:3000], length=None),
+        response(CONTENT, "Content-Encoding: gzip"),
+        response(CONTENT, status="206 Partial Content"),
+        response(CONTENT, status="101 Switching Protocols"),
     ):
-        server.answers = pulling(media, pointer)
-        check(pull(run, server, target), target, frozenset({ExitCode.UNREADABLE}))
+        server.answers = pull_responses(media, pointer)
+        check_failure(pull(run, server, target), target, frozenset({ExitCode.UNREADABLE}))
 
 
 def test_no_more_is_read_than_the_pointer_says(run: Run, server: Server, tmp_path: Path) -> None:
@@ -148,17 +149,17 @@ def test_no_more_is_read_than_the_pointer_says(run: Run, server: Server, tmp_pat
     target = tmp_path / "out" / "back"
     target.parent.mkdir()
     pointer = POINTER.replace(f"size {len(CONTENT)}".encode(), b"size 10")
-    flood = bytes(40 << 20)
-    for media in (answer(flood), answer(flood, length=None)):
+    content = bytes(40 << 20)
+    for media in (response(content), response(content, length=None)):
         server.sent = 0
-        server.answers = pulling(media, pointer)
-        check(pull(run, server, target), target, frozenset({ExitCode.UNREADABLE}))
+        server.answers = pull_responses(media, pointer)
+        check_failure(pull(run, server, target), target, frozenset({ExitCode.UNREADABLE}))
         assert server.sent < 20 << 20
-    server.answers = pulling(answer(CONTENT[:-1] + b"!"))
-    check(pull(run, server, target), target, frozenset({ExitCode.UNREADABLE}))
+    server.answers = pull_responses(response(CONTENT[:-1] + b"!"))
+    check_failure(pull(run, server, target), target, frozenset({ExitCode.UNREADABLE}))
 
 
-def redirects(server: Server) -> list[str]:
+def redirect_targets(server: Server) -> list[str]:
     """List places to be sent to."""
     return [
         "http://[",
@@ -187,20 +188,20 @@ def test_redirects_to_nowhere_are_said(run: Run, server: Server, tmp_path: Path)
     """To what is no address, to other schemes, in circles."""
     target = tmp_path / "out" / "back"
     target.parent.mkdir()
-    for place in redirects(server):
-        sent = answer(b"", f"Location: {place}", status="302 Found")
-        server.answers = pulling(sent)
-        check(pull(run, server, target), target)
+    for url in redirect_targets(server):
+        sent = response(b"", f"Location: {url}", status="302 Found")
+        server.answers = pull_responses(sent)
+        check_failure(pull(run, server, target), target)
         server.answers = lambda _method, _path, sent=sent: sent  # type: ignore[misc]  # a default that is not asked for
-        check(pull(run, server, target), target)
+        check_failure(pull(run, server, target), target)
 
 
 def test_credentials_stay_with_their_host(run: Run, server: Server, tmp_path: Path) -> None:
     """A redirect to another host takes neither the token nor what the host asked to be sent."""
     other = Server()
-    other.answers = lambda _method, _path: answer(CONTENT)
+    other.answers = lambda _method, _path: response(CONTENT)
     try:
-        server.answers = pulling(answer(b"", f"Location: {other.url}/x", status="302 Found"))
+        server.answers = pull_responses(response(b"", f"Location: {other.url}/x", status="302 Found"))
         assert pull(run, server, tmp_path / "back").status == 0
         assert [("uthorization" in head) for _, head in other.seen] == [False]
         assert all("uthorization" in head for _, head in server.seen)
@@ -236,18 +237,18 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def push(run: Run, server: Server, file: Path) -> Ran:
+def push(run: Run, server: Server, file: Path) -> CommandResult:
     """Store a file."""
     return run("backup", "push", str(file), "ada/snaps:a.backup", "--server", server.url)
 
 
-def refused(ran: Ran) -> None:
+def check_failed_push(result: CommandResult) -> None:
     """Hold a failed push to one last line and a known status."""
-    assert ran.status in SAID, ran.err
-    last = ran.err.splitlines()[-1]
+    assert result.status in SAID, result.err
+    last = result.err.splitlines()[-1]
     assert last.startswith("error: ")
     assert "mistake in Holdfast" not in last
-    assert "t0ken" not in ran.err
+    assert "t0ken" not in result.err
     assert len(last) < 1000
 
 
@@ -265,23 +266,23 @@ def test_answers_of_the_api_may_be_anything(run: Run, server: Server, file: Path
         b"HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n{}",
         b"HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n{}",
     ]
-    for bad in [*(answer(body) for body in NONSENSE), *raw]:
-        server.answers = lambda _method, _path, bad=bad: bad  # type: ignore[misc]  # a default that is not asked for
-        check(pull(run, server, target), target)
-        refused(push(run, server, file))
+    for content in [*(response(body) for body in NONSENSE), *raw]:
+        server.answers = lambda _method, _path, content=content: content  # type: ignore[misc]  # a default that is not asked for
+        check_failure(pull(run, server, target), target)
+        check_failed_push(push(run, server, file))
 
 
 def batch(oid: str, size: int, **item: object) -> bytes:
     """Answer a batch."""
-    return answer(json.dumps({"objects": [{"oid": oid, "size": size, **item}]}).encode())
+    return response(json.dumps({"objects": [{"oid": oid, "size": size, **item}]}).encode())
 
 
 def test_actions_of_a_batch_may_be_anything(run: Run, server: Server, file: Path) -> None:
     """Addresses that are none, headers that would break a request, other objects, errors of any type."""
     data = file.read_bytes()
     oid = hashlib.sha256(data).hexdigest()
-    places = [place for place in redirects(server) if "media" not in place]
-    items: list[dict[str, object]] = [{"actions": {"upload": {"href": place}}} for place in places]
+    urls = [url for url in redirect_targets(server) if "media" not in url]
+    items: list[dict[str, object]] = [{"actions": {"upload": {"href": url}}} for url in urls]
     items += [
         {"actions": {"upload": {"href": f"{server.url}/put", "header": {"X": "a\r\nInjected: yes"}}}},
         {"actions": {"upload": {"href": f"{server.url}/put", "header": {"X\n": "a"}}}},
@@ -300,16 +301,16 @@ def test_actions_of_a_batch_may_be_anything(run: Run, server: Server, file: Path
             if path.endswith("/objects/batch"):
                 return batch(oid, len(data), **item)
             if method == "PUT":
-                return answer(b"", status="500 Oh")
-            return answer(FACTS.replace(b'"empty": false', b'"empty": true'))
+                return response(b"", status="500 Oh")
+            return response(FACTS.replace(b'"empty": false', b'"empty": true'))
 
         server.answers = choose
-        refused(push(run, server, file))
+        check_failed_push(push(run, server, file))
     assert not any("Injected" in head for _, head in server.seen)
     server.answers = lambda _method, path: (
-        batch("0" * 64, 1) if path.endswith("/objects/batch") else answer(FACTS.replace(b"false", b"true", 1))
+        batch("0" * 64, 1) if path.endswith("/objects/batch") else response(FACTS.replace(b"false", b"true", 1))
     )
-    refused(push(run, server, file))
+    check_failed_push(push(run, server, file))
 
 
 def test_random_answers_never_look_like_a_mistake(run: Run, server: Server, file: Path, tmp_path: Path) -> None:
@@ -317,23 +318,23 @@ def test_random_answers_never_look_like_a_mistake(run: Run, server: Server, file
     rng = random.Random(7)
     target = tmp_path / "out" / "back"
     target.parent.mkdir()
-    good = [
-        answer(FACTS),
-        answer(POINTER),
-        answer(CONTENT),
-        answer(b"{}", status="404 None"),
-        *map(answer, NONSENSE),
+    valid = [
+        response(FACTS),
+        response(POINTER),
+        response(CONTENT),
+        response(b"{}", status="404 None"),
+        *map(response, NONSENSE),
     ]
 
     def choose(_method: str, _path: str) -> bytes:
-        data = bytearray(rng.choice(good))
+        data = bytearray(rng.choice(valid))
         for _ in range(rng.choice((0, 0, 1, 5))):
             data[rng.randrange(min(len(data), 300))] = rng.randrange(256)
         return bytes(data[: rng.randrange(len(data) + 1)]) if rng.random() < 0.3 else bytes(data)
 
     server.answers = choose
     for _ in range(25):
-        ran = pull(run, server, target)
-        assert ran.status in SAID, ran.err
+        result = pull(run, server, target)
+        assert result.status in SAID, result.err
         assert list(target.parent.iterdir()) == []
-        refused(push(run, server, file))
+        check_failed_push(push(run, server, file))

@@ -22,9 +22,9 @@ def source(tmp_path: Path) -> Path:
 
 def test_a_plan_says_what_would_change_and_what_would_not(run: Run, source: Path) -> None:
     """Frame, rule, place and words; the exit says whether the outcome would pass."""
-    ran = run("backup", "repair", str(source), "--plan")
-    assert (ran.status, ran.err) == (ExitCode.NO, "")
-    first, second, left, last = ran.out.splitlines()
+    result = run("backup", "repair", str(source), "--plan")
+    assert (result.status, result.err) == (ExitCode.NO, "")
+    first, second, left, last = result.out.splitlines()
     number = ExampleBackup().number("ada")
     assert first == f"frame {number}: contact.registration.set at recipient.contact: The contact is registered."
     assert "chat-folder.all.muted" in second
@@ -36,20 +36,20 @@ def test_a_plan_says_what_would_change_and_what_would_not(run: Run, source: Path
 def test_a_repair_is_written_with_its_log_and_undone(run: Run, source: Path) -> None:
     """And the original is what it was."""
     fixed, back = source.with_name("fixed.binproto"), source.with_name("back.binproto")
-    ran = run("backup", "repair", str(source), str(fixed), "--drop")
-    assert (ran.status, ran.err) == (0, "")
-    assert "3 repairs, 1 of which left something out" in ran.out
-    assert f"{fixed}: written; {fixed}.changes.json can undo it" in ran.out
-    ran = run("backup", "repair", str(fixed), str(back), "--undo", f"{fixed}.changes.json")
-    assert (ran.status, ran.err) == (0, "")
-    assert ran.out == f"{back}: 3 changes undone; the stream is what it was, to the byte\n"
+    result = run("backup", "repair", str(source), str(fixed), "--drop")
+    assert (result.status, result.err) == (0, "")
+    assert "3 repairs, 1 of which left something out" in result.out
+    assert f"{fixed}: written; {fixed}.changes.json can undo it" in result.out
+    result = run("backup", "repair", str(fixed), str(back), "--undo", f"{fixed}.changes.json")
+    assert (result.status, result.err) == (0, "")
+    assert result.out == f"{back}: 3 changes undone; the stream is what it was, to the byte\n"
     assert back.read_bytes() == source.read_bytes()
 
 
 def test_json_has_every_step(run: Run, source: Path) -> None:
     """For programs."""
-    ran = run("backup", "repair", str(source), "--plan", "--json")
-    document = json.loads(ran.out)
+    result = run("backup", "repair", str(source), "--plan", "--json")
+    document = json.loads(result.out)
     assert [step["rule"] for step in document["steps"]] == ["contact.registration.set", "chat-folder.all.muted"]
     assert document["unmended"][0]["needs_drop"] is True
 
@@ -58,15 +58,15 @@ def test_more_than_a_screenful_is_counted(run: Run, tmp_path: Path) -> None:
     """By rule, the most frequent first."""
     example = ExampleBackup()
     for number in range(60):
-        again = example.frame(f"call {number}")
-        again.CopyFrom(example.frames["call"])
-        again.chatItem.updateMessage.individualCall.ClearField("state")
+        call = example.frame(f"call {number}")
+        call.CopyFrom(example.frames["call"])
+        call.chatItem.updateMessage.individualCall.ClearField("state")
     source = tmp_path / "backup.binproto"
     source.write_bytes(stream_of(example.records()))
-    ran = run("backup", "repair", str(source), "--plan")
-    assert ran.status == 0
-    assert "... and 20 more; --json lists them all. In all:" in ran.out
-    assert "  individual-call.state.known: 60" in ran.out
+    result = run("backup", "repair", str(source), "--plan")
+    assert result.status == 0
+    assert "... and 20 more; --json lists them all. In all:" in result.out
+    assert "  individual-call.state.known: 60" in result.out
 
 
 def test_an_encrypted_backup_is_repaired_encrypted(run: Run, tmp_path: Path) -> None:
@@ -75,14 +75,14 @@ def test_an_encrypted_backup_is_repaired_encrypted(run: Run, tmp_path: Path) -> 
     source = tmp_path / "sealed"
     source.write_bytes(container_of(small()))
     fixed = tmp_path / "fixed.encrypted"
-    ran = run("backup", "repair", str(source), str(fixed), "--key-file", str(tmp_path / "keys"))
-    assert ran.err == ""
+    result = run("backup", "repair", str(source), str(fixed), "--key-file", str(tmp_path / "keys"))
+    assert result.err == ""
     assert run("backup", "info", str(fixed), "--key-file", str(tmp_path / "keys")).status == 0
     assert run("backup", "info", str(fixed)).status == ExitCode.USAGE
 
 
 @pytest.mark.parametrize(
-    ("words", "status", "message"),
+    ("arguments", "status", "message"),
     [
         ((), ExitCode.USAGE, "give the file to write, or --plan"),
         (("out", "--undo", "log", "--drop"), ExitCode.USAGE, "--undo goes with neither"),
@@ -90,12 +90,12 @@ def test_an_encrypted_backup_is_repaired_encrypted(run: Run, tmp_path: Path) -> 
     ],
 )
 def test_wrong_usage_is_said_in_one_line(
-    run: Run, source: Path, words: tuple[str, ...], status: ExitCode, message: str
+    run: Run, source: Path, arguments: tuple[str, ...], status: ExitCode, message: str
 ) -> None:
     """Nothing is written."""
-    ran = run("backup", "repair", str(source), *words)
-    assert (ran.status, ran.out) == (status, "")
-    assert message in ran.err
+    result = run("backup", "repair", str(source), *arguments)
+    assert (result.status, result.out) == (status, "")
+    assert message in result.err
 
 
 def test_what_cannot_be_read_is_named_by_its_bytes(run: Run, tmp_path: Path) -> None:
@@ -104,14 +104,14 @@ def test_what_cannot_be_read_is_named_by_its_bytes(run: Run, tmp_path: Path) -> 
     records = ExampleBackup().records()
     before = stream_of(records[:-5])
     source.write_bytes(before + b"\xff" * 12 + stream_of(records[-5:]))
-    ran = run("backup", "repair", str(source), str(fixed))
-    assert ran.status == ExitCode.UNREADABLE
-    assert "with --drop what cannot be read is left out" in ran.err
+    result = run("backup", "repair", str(source), str(fixed))
+    assert result.status == ExitCode.UNREADABLE
+    assert "with --drop what cannot be read is left out" in result.err
     assert not fixed.exists()
-    ran = run("backup", "repair", str(source), str(fixed), "--drop")
-    assert (ran.status, ran.err) == (0, "")
-    lost = f"The bytes from {len(before):,} to {len(before) + 11:,}, in which no record can be read, are left out."
-    assert ran.out.splitlines()[0] == f"frame {len(records) - 5}: stream.whole: {lost}"
+    result = run("backup", "repair", str(source), str(fixed), "--drop")
+    assert (result.status, result.err) == (0, "")
+    line = f"The bytes from {len(before):,} to {len(before) + 11:,}, in which no record can be read, are left out."
+    assert result.out.splitlines()[0] == f"frame {len(records) - 5}: stream.whole: {line}"
     assert fixed.read_bytes() == stream_of(records)
 
 
@@ -132,9 +132,9 @@ def test_a_damaged_container_is_repaired_and_put_back(run: Run, tmp_path: Path) 
     refused = run("backup", "repair", str(source), str(fixed), *keys)
     assert (refused.status, refused.out) == (ExitCode.UNREADABLE, "")
     assert "with --drop what follows is left out, and what can be read before it is kept" in refused.err
-    done = run("backup", "repair", str(source), str(fixed), "--drop", *keys)
-    assert (done.status, done.err) == (0, "")
-    assert f"{fixed}.original: the damaged original, kept to be put back when it is undone" in done.out
+    result = run("backup", "repair", str(source), str(fixed), "--drop", *keys)
+    assert (result.status, result.err) == (0, "")
+    assert f"{fixed}.original: the damaged original, kept to be put back when it is undone" in result.out
     assert run("backup", "validate", str(fixed), *keys).status == 0
     undone = run("backup", "repair", str(fixed), str(back), "--undo", f"{fixed}.changes.json", *keys)
     assert undone.out == f"{back}: 2 changes undone; the file is what it was, to the byte\n"

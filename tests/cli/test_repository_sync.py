@@ -14,13 +14,13 @@ from holdfast_demo.sample import sample_records
 from holdfast_demo.sample_writer import write_sample
 from tests.backup.archives.histories import copies, imported, later, write
 from tests.backup.streams import KEY_FILE, KEYS
-from tests.cli.conftest import Ran, Run
+from tests.cli.conftest import CommandResult, Run
 from tests.hosting.api_clients import ServiceClients
 from tests.hosting.conftest import clients
 
 __all__ = ["clients"]
 
-Push = Callable[..., Ran]
+Push = Callable[..., CommandResult]
 
 
 @pytest.fixture
@@ -32,15 +32,15 @@ def push(clients: ServiceClients, run: Run, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("HOLDFAST_TOKEN", value.reveal())
     monkeypatch.setenv("HOLDFAST_SERVER", clients.service.url)
 
-    def call(*words: str) -> Ran:
-        ran = run("backup", *words)
-        assert value.reveal() not in ran.out + ran.err
-        return ran
+    def call(*arguments: str) -> CommandResult:
+        result = run("backup", *arguments)
+        assert value.reveal() not in result.out + result.err
+        return result
 
     return call
 
 
-def log_of(clients: ServiceClients) -> list[str]:
+def commit_messages(clients: ServiceClients) -> list[str]:
     """Return the messages of all commits, the newest first."""
     commits = clients.open("/api/v1", "ada").get("/repos/ada/snaps/commits").json()
     return [commit["commit"]["message"] for commit in commits]
@@ -50,12 +50,12 @@ def test_snapshots_follow_one_another(clients: ServiceClients, push: Push, tmp_p
     """One commit each, through LFS, with what changed; the same again changes nothing; each can be fetched."""
     first = write(tmp_path / "one.binproto", *copies())
     second = later(tmp_path / "two.binproto", random.Random(2), days=3)
-    where = "ada/snaps:phone/my chats.binproto"
-    assert push("push", str(first), where).status == 0
-    assert "up to date" in push("push", str(first), where).out
-    data = json.loads(push("push", str(second), where, "--json").out)
+    target = "ada/snaps:phone/my chats.binproto"
+    assert push("push", str(first), target).status == 0
+    assert "up to date" in push("push", str(first), target).out
+    data = json.loads(push("push", str(second), target, "--json").out)
     assert data["changed"]
-    newest, oldest = log_of(clients)
+    newest, oldest = commit_messages(clients)
     assert oldest.startswith("First snapshot: 60 messages in ")
     assert newest.startswith("Snapshot: ")
     assert " gone" in newest
@@ -64,11 +64,11 @@ def test_snapshots_follow_one_another(clients: ServiceClients, push: Push, tmp_p
     assert raw.startswith("version https://git-lfs")
     attributes = clients.open("/api/v1", "ada").get("/repos/ada/snaps/raw/.gitattributes").text
     assert attributes == '"/phone/my chats.binproto" filter=lfs diff=lfs merge=lfs -text\n'
-    assert push("pull", where, str(tmp_path / "back")).status == 0
+    assert push("pull", target, str(tmp_path / "back")).status == 0
     assert (tmp_path / "back").read_bytes() == second.read_bytes()
-    assert push("pull", where, str(tmp_path / "back")).status == 1
+    assert push("pull", target, str(tmp_path / "back")).status == 1
     commits = clients.open("/api/v1", "ada").get("/repos/ada/snaps/commits").json()
-    assert push("pull", where, str(tmp_path / "back"), "--force", "--ref", commits[1]["sha"]).status == 0
+    assert push("pull", target, str(tmp_path / "back"), "--force", "--ref", commits[1]["sha"]).status == 0
     assert (tmp_path / "back").read_bytes() == first.read_bytes()
 
 
@@ -83,7 +83,7 @@ def test_encrypted_ones_tell_what_the_key_lets_them(clients: ServiceClients, pus
     )
     imported(tmp_path / "a.db", write(tmp_path / "plain", *copies()))
     assert push("push", str(tmp_path / "a.db"), "ada/snaps").status == 0
-    archive, newest, oldest = log_of(clients)
+    archive, newest, oldest = commit_messages(clients)
     assert "encrypted" in oldest
     assert newest.startswith("Snapshot: ")
     assert "added" in newest
@@ -95,7 +95,7 @@ def test_what_cannot_be_done_is_said_in_one_line(
 ) -> None:
     """No such repository, file, token, host or address; nothing is written."""
     file = str(write(tmp_path / "one", *copies()))
-    for words in (
+    for arguments in (
         ("push", file, "ada/none"),
         ("push", file, "nobody"),
         ("push", file, "ada/snaps:../x"),
@@ -105,10 +105,10 @@ def test_what_cannot_be_done_is_said_in_one_line(
         ("pull", "ada/snaps:none", str(tmp_path / "out")),
         ("push", file, "ada/snaps", "--token", "wrong"),
     ):
-        ran = push(*words)
-        assert ran.status in {1, 2, 3}, words
-        assert ran.err.startswith("error: ")
-        assert ran.err.count("\n") == 1
+        result = push(*arguments)
+        assert result.status in {1, 2, 3}, arguments
+        assert result.err.startswith("error: ")
+        assert result.err.count("\n") == 1
     assert not (tmp_path / "out").exists()
     monkeypatch.delenv("HOLDFAST_SERVER")
     assert push("push", file, "ada/snaps").status == 2
@@ -134,16 +134,16 @@ def test_what_is_not_encrypted_goes_to_a_public_repository_only_when_that_is_sai
     imported(tmp_path / "chats.db", plain)
     write_sample(sample_records(60, 1), tmp_path / "sealed", OutputFormat.CONTAINER, seed=1, keys=KEYS)
     for name in ("plain.binproto", "chats.db"):
-        ran = push("push", str(tmp_path / name), "ada/open")
-        assert (ran.status, ran.out) == (1, "")
-        warning, refusal = ran.err.splitlines()
+        result = push("push", str(tmp_path / name), "ada/open")
+        assert (result.status, result.out) == (1, "")
+        warning, refusal = result.err.splitlines()
         assert warning.startswith(f"warning: ada/open is public and {name} is not encrypted")
         assert refusal.startswith("error: nothing was stored in ada/open")
         assert "--allow-public" in refusal
     assert ada.get("/repos/ada/open").json()["empty"]
     assert push("push", str(tmp_path / "sealed"), "ada/open").status == 0
-    ran = push("push", str(plain), "ada/open", "--allow-public")
-    assert (ran.status, ran.err.splitlines()[0]) == (
+    result = push("push", str(plain), "ada/open", "--allow-public")
+    assert (result.status, result.err.splitlines()[0]) == (
         0,
         "warning: ada/open is public and plain.binproto is not encrypted: anyone could read its messages",
     )

@@ -21,37 +21,37 @@ from tests.cli.test_backup import check_failure
 def test_sample_writes_the_form_its_name_says(run: Run, tmp_path: Path, name: str) -> None:
     """The same history each time, another one with another seed."""
     target = tmp_path / name
-    ran = run("backup", "sample", str(target), "--messages", "30")
-    assert (ran.status, ran.out, ran.err) == (0, "", "")
-    with backup.open(target) as found:
-        assert (found.header, *(frame.raw for frame in found)) == sample(30)
+    result = run("backup", "sample", str(target), "--messages", "30")
+    assert (result.status, result.out, result.err) == (0, "", "")
+    with backup.open(target) as source:
+        assert (source.header, *(frame.raw for frame in source)) == sample(30)
     assert run("backup", "sample", str(target), "--messages", "30", "--seed", "-7", "--force").status == 0
-    with backup.open(target) as found:
-        assert found.header != sample(30)[0]
+    with backup.open(target) as source:
+        assert source.header != sample(30)[0]
 
 
 def test_sample_goes_to_standard_output() -> None:
     """As bytes, and with nothing else."""
-    words = [sys.executable, "-m", "holdfast", "backup", "sample", "-", "--messages", "30"]
-    done = subprocess.run(words, capture_output=True, check=True)
-    assert done.stdout == stream_of(sample(30))
-    assert done.stderr == b""
+    arguments = [sys.executable, "-m", "holdfast", "backup", "sample", "-", "--messages", "30"]
+    completed = subprocess.run(arguments, capture_output=True, check=True)
+    assert completed.stdout == stream_of(sample(30))
+    assert completed.stderr == b""
 
 
 @pytest.mark.parametrize("option", ["--encrypt", "--folder"])
 def test_an_encrypted_sample_opens_with_the_key_it_printed(run: Run, tmp_path: Path, option: str) -> None:
     """The key goes to standard error, where it can be kept apart."""
-    ran = run("backup", "sample", str(tmp_path / "x"), "--messages", "30", option)
-    assert (ran.status, ran.out) == (0, "")
-    (tmp_path / "keys.txt").write_text(ran.err)
-    ran = run("backup", "info", str(tmp_path / "x"), "--key-file", str(tmp_path / "keys.txt"), "--json")
-    answer = json.loads(ran.out)
-    assert answer["counts"]["chatItem"] == 30
-    assert (answer["media"] is None) is (option == "--encrypt")
+    result = run("backup", "sample", str(tmp_path / "x"), "--messages", "30", option)
+    assert (result.status, result.out) == (0, "")
+    (tmp_path / "keys.txt").write_text(result.err)
+    result = run("backup", "info", str(tmp_path / "x"), "--key-file", str(tmp_path / "keys.txt"), "--json")
+    document = json.loads(result.out)
+    assert document["counts"]["chatItem"] == 30
+    assert (document["media"] is None) is (option == "--encrypt")
 
 
 def test_sample_refuses_nonsense(run: Run, tmp_path: Path) -> None:
     """No messages, no such folder."""
     assert run("backup", "sample", str(tmp_path / "x"), "--messages", "0").status == ExitCode.USAGE
-    ran = run("backup", "sample", str(tmp_path / "none" / "x"))
-    check_failure(ran, ExitCode.UNREADABLE, "cannot be written")
+    result = run("backup", "sample", str(tmp_path / "none" / "x"))
+    check_failure(result, ExitCode.UNREADABLE, "cannot be written")

@@ -17,9 +17,9 @@ from tests.cli.conftest import Run
 
 
 @contextmanager
-def served(folder: Path, *words: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+def run_server(folder: Path, *arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """Start the service on a free port; give the process and all it printed up to the log-in line."""
-    command = [sys.executable, "-m", "holdfast", "serve", "--data", str(folder), "--port", "0", *words]
+    command = [sys.executable, "-m", "holdfast", "serve", "--data", str(folder), "--port", "0", *arguments]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ)
     try:
         assert process.stdout is not None
@@ -34,28 +34,28 @@ def served(folder: Path, *words: str) -> Iterator[tuple[subprocess.Popen[str], s
         process.communicate()
 
 
-def address(banner: str) -> str:
+def server_url(banner: str) -> str:
     """Find where it listens."""
-    found = re.search(r"http://\S+", banner)
-    assert found is not None
-    return found[0]
+    match = re.search(r"http://\S+", banner)
+    assert match is not None
+    return match[0]
 
 
 def test_the_first_start_prints_all_one_needs_and_the_password_works(tmp_path: Path) -> None:
     """Where it listens, where the data is, and how to log in; the second start tells no password."""
-    with served(tmp_path / "data") as (process, banner):
+    with run_server(tmp_path / "data") as (process, banner):
         assert str(tmp_path / "data") in banner
         password = re.search(r"password (\S+) \(shown only this once\)", banner)
         assert password is not None
-        with httpx.Client(base_url=address(banner)) as client:
+        with httpx.Client(base_url=server_url(banner)) as client:
             assert client.get("/api/v1/version").status_code == 200
-            answer = client.post("/login", data={"name": "admin", "password": password[1]})
-            assert answer.status_code == 303
+            response = client.post("/login", data={"name": "admin", "password": password[1]})
+            assert response.status_code == 303
         process.send_signal(signal.SIGTERM)
         _out, err = process.communicate(timeout=20)
         assert process.returncode in {0, -signal.SIGTERM}
         assert password[1] not in err
-    with served(tmp_path / "data") as (_process, banner):
+    with run_server(tmp_path / "data") as (_process, banner):
         assert "forgotten? holdfast admin user password admin" in banner
         assert password[1] not in banner
 
@@ -63,45 +63,45 @@ def test_the_first_start_prints_all_one_needs_and_the_password_works(tmp_path: P
 @pytest.mark.long
 def test_a_kill_loses_nothing(tmp_path: Path) -> None:
     """After kill -9 the next start finds the session that was acknowledged."""
-    with served(tmp_path / "data") as (process, banner):
+    with run_server(tmp_path / "data") as (process, banner):
         password = re.search(r"password (\S+) ", banner)
         assert password is not None
-        with httpx.Client(base_url=address(banner)) as client:
+        with httpx.Client(base_url=server_url(banner)) as client:
             client.post("/login", data={"name": "admin", "password": password[1]})
             cookies = dict(client.cookies)
         process.kill()
         process.wait()
-    with served(tmp_path / "data") as (_process, banner), httpx.Client(base_url=address(banner)) as client:
+    with run_server(tmp_path / "data") as (_process, banner), httpx.Client(base_url=server_url(banner)) as client:
         client.cookies.update(cookies)
         assert "Log out" in client.get("/").text
 
 
 def test_a_port_in_use_is_said_in_one_line(run: Run, tmp_path: Path) -> None:
     """Before anything is written to the data folder."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        port = taken.getsockname()[1]
-        ran = run("serve", "--data", str(tmp_path / "data"), "--port", str(port))
-    assert ran.status == 1
-    assert ran.err == f"error: port {port} is in use; choose another with --port or HOLDFAST_PORT\n"
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        bound.listen()
+        port = bound.getsockname()[1]
+        result = run("serve", "--data", str(tmp_path / "data"), "--port", str(port))
+    assert result.status == 1
+    assert result.err == f"error: port {port} is in use; choose another with --port or HOLDFAST_PORT\n"
     assert not (tmp_path / "data").exists()
 
 
 @pytest.mark.parametrize("host", ["256.1.1.1", "no-such-host.invalid", "192.0.2.1"])
 def test_an_address_that_is_not_ours_is_said_in_one_line(run: Run, tmp_path: Path, host: str) -> None:
     """Whatever the reason, one line."""
-    ran = run("serve", "--data", str(tmp_path / "data"), "--host", host, "--port", "0")
-    assert ran.status == 1
-    assert ran.err.startswith(f"error: cannot listen on {host}")
+    result = run("serve", "--data", str(tmp_path / "data"), "--host", host, "--port", "0")
+    assert result.status == 1
+    assert result.err.startswith(f"error: cannot listen on {host}")
 
 
 @pytest.mark.long
 def test_the_settings_can_give_the_password(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Then it is not printed."""
     monkeypatch.setenv("HOLDFAST_ADMIN_PASSWORD", "hunter2hunter2")
-    with served(tmp_path / "data") as (_process, banner):
+    with run_server(tmp_path / "data") as (_process, banner):
         assert "hunter2" not in banner
         assert "the password from the settings" in banner
-        answer = httpx.post(f"{address(banner)}/login", data={"name": "admin", "password": "hunter2hunter2"})
-        assert answer.status_code == 303
+        response = httpx.post(f"{server_url(banner)}/login", data={"name": "admin", "password": "hunter2hunter2"})
+        assert response.status_code == 303

@@ -17,20 +17,20 @@ def test_settings_are_listed_with_where_each_came_from(
     file.write_text("session_days = 7\n")
     monkeypatch.setenv("HOLDFAST_PORT", "8080")
     monkeypatch.setenv("HOLDFAST_ADMIN_PASSWORD", "hunter2hunter2")
-    ran = run("--log-level", "debug", "settings", "--config", str(file), "--json")
-    rows = {row["name"]: row for row in json.loads(ran.out)}
+    result = run("--log-level", "debug", "settings", "--config", str(file), "--json")
+    rows = {row["name"]: row for row in json.loads(result.out)}
     assert set(rows) == {item.name for item in describe()}
     assert (rows["port"]["value"], rows["port"]["source"]) == ("8080", "environment")
     assert (rows["session_days"]["value"], rows["session_days"]["source"]) == ("7", f"file {file}")
     assert (rows["log_level"]["value"], rows["log_level"]["source"]) == ("debug", "command line")
     assert rows["admin_password"]["value"] == "********"
-    for words in (["settings"], ["settings", "--json"]):
-        assert "hunter2" not in run(*words).out
+    for arguments in (["settings"], ["settings", "--json"]):
+        assert "hunter2" not in run(*arguments).out
 
 
 def test_a_wrong_setting_is_refused_before_anything_is_done(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same words as the library's."""
     monkeypatch.setenv("HOLDFAST_PORT", "none")
-    ran = run("settings")
-    assert ran.status == 2
-    assert ran.err == "error: port (environment) is 'none', but must be a whole number from 0 to 65535\n"
+    result = run("settings")
+    assert result.status == 2
+    assert result.err == "error: port (environment) is 'none', but must be a whole number from 0 to 65535\n"

@@ -21,7 +21,7 @@ class Terminal(io.StringIO):
         return True
 
 
-def drawn(data: bytes, *, terminal: bool = False) -> str:
+def render_summary(data: bytes, *, terminal: bool = False) -> str:
     """Return the printed summary of a stream."""
     out = Terminal() if terminal else io.StringIO()
     with redirect_stdout(out):
@@ -47,12 +47,12 @@ def test_sizes_are_written_as_people_say_them(size: int, text: str) -> None:
 
 def test_a_sample_is_drawn_with_everything() -> None:
     """What people recognise, in words."""
-    text = drawn(stream_of(sample(450)))
-    for words in (
+    text = render_summary(stream_of(sample(450)))
+    for expected in (
         *("what", "made", "by", "account", "chats", "with", "messages", "media", "also"),
         *("people", "groups", "largest chats", "polls", "stickers", "sticker packs", "chat folders"),
     ):
-        assert words in text
+        assert expected in text
     assert "█" in text
 
 
@@ -69,13 +69,13 @@ def test_columns_are_aligned_by_the_width_of_their_characters() -> None:
 def test_only_a_terminal_gets_a_bold_header() -> None:
     """A pipe gets no escape sequences."""
     data = stream_of(sample(450))
-    assert "\x1b[1mlargest chats" in drawn(data, terminal=True)
-    assert "\x1b" not in drawn(data)
+    assert "\x1b[1mlargest chats" in render_summary(data, terminal=True)
+    assert "\x1b" not in render_summary(data)
 
 
 def test_a_backup_of_nothing_is_drawn_too() -> None:
     """Without tables of nothing."""
-    text = drawn(message_stream())
+    text = render_summary(message_stream())
     assert "nobody" in text
     assert "unnamed" in text
     assert "from unknown to unknown" in text
@@ -86,12 +86,12 @@ def test_many_months_are_drawn_as_years() -> None:
     """So that they fit on a screen; messages with no date that could be drawn have a line of their own."""
     items = [Frame(chatItem=ChatItem(chatId=1, dateSent=1_600_000_000_000 + 31 * DAY * n)) for n in range(40)]
     beyond = Frame(chatItem=ChatItem(chatId=1, dateSent=(1 << 64) - 1))
-    text = drawn(message_stream(*items, beyond))
+    text = render_summary(message_stream(*items, beyond))
     lines = {line.split()[0]: line.split()[-1] for line in text.rpartition("year")[2].splitlines()[1:]}
     assert {"2020", "2021", "2022", "2023", "unknown"} <= set(lines)
     assert sum(map(int, lines.values())) == 41
     assert lines["unknown"] == "1"
-    few = drawn(message_stream(*items[:20], beyond))
+    few = render_summary(message_stream(*items[:20], beyond))
     assert "month" in few
     assert "2020-09" in few
     assert "unknown" in few.rpartition("month")[2]
@@ -99,17 +99,17 @@ def test_many_months_are_drawn_as_years() -> None:
 
 def test_names_cannot_steer_the_terminal_or_the_layout() -> None:
     """Somebody else chose them: no escapes, no markup, no line breaks, no turned lines."""
-    evil = "\x1b[31mred\x1b]0;title\x07[bold]x[/bold]\n\r\tline\u202egpj"
-    header = BackupInfo(version=1, backupTimeMs=5, currentAppVersion=evil, firstAppVersion=evil)
+    hostile = "\x1b[31mred\x1b]0;title\x07[bold]x[/bold]\n\r\tline\u202egpj"
+    header = BackupInfo(version=1, backupTimeMs=5, currentAppVersion=hostile, firstAppVersion=hostile)
     frames = [
-        Frame(account=AccountData(givenName=evil)),
-        Frame(recipient=Recipient(id=1, contact=Contact(profileGivenName=evil))),
+        Frame(account=AccountData(givenName=hostile)),
+        Frame(recipient=Recipient(id=1, contact=Contact(profileGivenName=hostile))),
         Frame(chat=Chat(id=1, recipientId=1)),
         Frame(chatItem=ChatItem(chatId=1)),
     ]
     data = record(header.SerializeToString()) + b"".join(record(frame.SerializeToString()) for frame in frames)
     for terminal in (False, True):
-        text = drawn(data, terminal=terminal)
+        text = render_summary(data, terminal=terminal)
         assert "\x1b]" not in text
         assert "\x1b[31m" not in text
         assert not set(text) & set("\x07\r\u202e")

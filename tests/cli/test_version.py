@@ -14,23 +14,23 @@ def test_version_says_whether_the_core_is_compiled(
 ) -> None:
     """An interpreted core is named, with what to do about it."""
     monkeypatch.setattr(backup, "COMPILED", compiled)
-    ran = run("version")
-    assert f"Holdfast {__version__}" in ran.out
-    assert ("core compiled" if compiled else "core interpreted") in ran.out
-    assert ("C compiler" in ran.err) is not compiled
+    result = run("version")
+    assert f"Holdfast {__version__}" in result.out
+    assert ("core compiled" if compiled else "core interpreted") in result.out
+    assert ("C compiler" in result.err) is not compiled
 
 
 def test_version_as_json(run: Run) -> None:
     """The same for programs."""
-    answer = json.loads(run("version", "--json").out)
-    assert answer["holdfast"] == __version__
-    assert answer["core"] == ("compiled" if backup.COMPILED else "interpreted")
-    assert set(answer) == {"holdfast", "core", "python", "machine"}
+    document = json.loads(run("version", "--json").out)
+    assert document["holdfast"] == __version__
+    assert document["core"] == ("compiled" if backup.COMPILED else "interpreted")
+    assert set(document) == {"holdfast", "core", "python", "machine"}
 
 
 def test_the_option_says_the_version_in_one_line(run: Run) -> None:
     """The first line of the command's; whatever stands after it is not run."""
     first = run("version").out.splitlines(keepends=True)[0]
     assert run("--version").out == first
-    ran = run("--version", "backup", "info", "no-such-file")
-    assert (ran.status, ran.out) == (0, first)
+    result = run("--version", "backup", "info", "no-such-file")
+    assert (result.status, result.out) == (0, first)

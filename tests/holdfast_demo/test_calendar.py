@@ -13,17 +13,17 @@ from holdfast_demo.sample.dice import Dice
 def test_moments_lie_between_in_order_and_by_day(start: int, days: int, count: int, seed: int) -> None:
     """Each is its own, and none is at night."""
     end = start + days * DAY
-    drawn = moments(Dice(seed), start, end, count)
-    assert len(set(drawn)) == count
-    assert drawn == sorted(drawn)
-    assert all(start <= moment <= end for moment in drawn)
-    assert all(7 <= datetime.fromtimestamp(moment, UTC).hour <= 19 for moment in drawn)
+    times = moments(Dice(seed), start, end, count)
+    assert len(set(times)) == count
+    assert times == sorted(times)
+    assert all(start <= time <= end for time in times)
+    assert all(7 <= datetime.fromtimestamp(time, UTC).hour <= 19 for time in times)
 
 
 def test_weekends_are_quiet() -> None:
     """But not silent."""
-    drawn = moments(Dice("a"), 0, 365 * DAY, 500)
-    at_weekends = sum(datetime.fromtimestamp(moment, UTC).weekday() >= 5 for moment in drawn)
+    times = moments(Dice("a"), 0, 365 * DAY, 500)
+    at_weekends = sum(datetime.fromtimestamp(time, UTC).weekday() >= 5 for time in times)
     assert 10 < at_weekends < 100
 
 

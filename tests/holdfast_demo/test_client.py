@@ -12,14 +12,14 @@ from holdfast_demo.client import DemoClient, DemoRequestFailed, basic, pointer_t
 from tests.conftest import ADMIN_PASSWORD, Service
 
 
-def client_of(service: Service, password: str = ADMIN_PASSWORD) -> DemoClient:
+def make_client(service: Service, password: str = ADMIN_PASSWORD) -> DemoClient:
     """Make a client of a running service."""
     return DemoClient("127.0.0.1", int(service.url.rpartition(":")[2]), Secret(basic("admin", password)))
 
 
 def test_an_answer_is_decoded_and_none_is_none(service: Service) -> None:
     """As whoever the administrator names."""
-    client = client_of(service)
+    client = make_client(service)
     person = {
         "username": "ada",
         "email": "ada@example.org",
@@ -34,36 +34,36 @@ def test_an_answer_is_decoded_and_none_is_none(service: Service) -> None:
 
 def test_a_large_file_arrives_once(service: Service) -> None:
     """The second time there is nothing to send."""
-    client = client_of(service)
+    client = make_client(service)
     client.ask("POST", "/user/repos", {"name": "a"})
     for _ in range(2):
         client.upload("admin/a", b"large")
-    kept = [path for path in (service.settings.data / "lfs").rglob("*") if path.is_file()]
-    assert [path.read_bytes() for path in kept] == [b"large"]
+    files = [path for path in (service.settings.data / "lfs").rglob("*") if path.is_file()]
+    assert [path.read_bytes() for path in files] == [b"large"]
 
 
 def test_a_refusal_is_said_with_its_reason(service: Service) -> None:
     """What was asked, the status, and the words of the service."""
     with pytest.raises(DemoRequestFailed, match=r"GET /api/v1/users/nobody was answered with 404: .+"):
-        client_of(service).ask("GET", "/users/nobody")
+        make_client(service).ask("GET", "/users/nobody")
     with pytest.raises(DemoRequestFailed, match="401") as caught:
-        client_of(service, "wrong-password").ask("GET", "/user")
+        make_client(service, "wrong-password").ask("GET", "/user")
     assert "wrong" not in str(caught.value)
 
 
 def test_a_push_that_fails_does_not_show_the_password(service: Service, tmp_path: Path) -> None:
     """Not even in what git complained of."""
     with pytest.raises(GitFailed) as caught:
-        client_of(service).push(tmp_path, "admin/none", ["refs/heads/main"], person="admin")
+        make_client(service).push(tmp_path, "admin/none", ["refs/heads/main"], person="admin")
     assert ADMIN_PASSWORD not in repr(vars(caught.value))
     assert basic("admin", ADMIN_PASSWORD) not in repr(vars(caught.value))
 
 
 def test_silence_is_an_error() -> None:
     """Nobody listens there."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        client = DemoClient("127.0.0.1", taken.getsockname()[1], Secret("x"))
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        client = DemoClient("127.0.0.1", bound.getsockname()[1], Secret("x"))
         with pytest.raises(DemoRequestFailed, match=r"GET /api/v1/user got no answer: .+refused"):
             client.ask("GET", "/user")
 

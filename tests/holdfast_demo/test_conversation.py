@@ -12,26 +12,26 @@ from holdfast_demo.conversation import ARCHIVE, MESSAGES, add_conversation
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def demo_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Make the demo, twice: a start that was interrupted is begun again."""
-    home = tmp_path_factory.mktemp("demo")
-    add_conversation(Settings(data=home))
-    add_conversation(Settings(data=home))
-    return home / "backups"
+    target = tmp_path_factory.mktemp("demo")
+    add_conversation(Settings(data=target))
+    add_conversation(Settings(data=target))
+    return target / "backups"
 
 
-def test_the_demo_is_a_backup_with_every_kind_of_record(folder: Path) -> None:
+def test_the_demo_is_a_backup_with_every_kind_of_record(demo_folder: Path) -> None:
     """What the home page shows is read like any other backup."""
-    answer = backup.info(folder / "demo.binproto")
-    assert answer.counts["chatItem"] == MESSAGES
-    assert all(answer.counts.values())
+    summary = backup.info(demo_folder / "demo.binproto")
+    assert summary.counts["chatItem"] == MESSAGES
+    assert all(summary.counts.values())
 
 
-def test_the_archive_has_pictures_to_look_at(folder: Path) -> None:
+def test_the_archive_has_pictures_to_look_at(demo_folder: Path) -> None:
     """Photos, voice messages and files, most of them with the file that was sent."""
-    with archives.open(folder / ARCHIVE) as archive:
+    with archives.open(demo_folder / ARCHIVE) as archive:
         assert len(archive.snapshots()) == 1
         for family in ("photo", "audio", "file"):
-            found = sent_files(archive, family).files
-            there = [one for one in found if one.attachment.path and archive.kept_file(one.attachment.path)]
-            assert there, family
+            files = sent_files(archive, family).files
+            stored = [file for file in files if file.attachment.path and archive.kept_file(file.attachment.path)]
+            assert stored, family

@@ -11,7 +11,7 @@ from holdfast_demo import almanac, harbour, tracker
 from holdfast_demo.client import pointer_to
 from holdfast_demo.drawings import view_png
 from holdfast_demo.people import EVERYBODY
-from tests.cli.test_serve import address, served
+from tests.cli.test_serve import run_server, server_url
 from tests.hosting.git_client import Git
 
 SECONDS = 60
@@ -19,18 +19,18 @@ SECONDS = 60
 
 def total(client: httpx.Client, path: str) -> int:
     """Count a list by what its first page says."""
-    answer = client.get(path)
-    assert answer.status_code == 200, answer.text
-    return int(answer.headers["X-Total-Count"])
+    response = client.get(path)
+    assert response.status_code == 200, response.text
+    return int(response.headers["X-Total-Count"])
 
 
 @pytest.mark.long
 def test_the_first_start_shows_a_harbour(tmp_path: Path) -> None:
     """The pages work meanwhile; in the end everything is there, and no token is left behind."""
-    with served(tmp_path / "data", "--demo") as (process, banner):
+    with run_server(tmp_path / "data", "--demo") as (process, banner):
         password = re.search(r"password (\S+) \(shown", banner)
         assert password is not None
-        with httpx.Client(base_url=address(banner), auth=("admin", password[1])) as client:
+        with httpx.Client(base_url=server_url(banner), auth=("admin", password[1])) as client:
             assert client.get("/").status_code == 200
             assert process.stderr is not None
             log = ""
@@ -39,12 +39,12 @@ def test_the_first_start_shows_a_harbour(tmp_path: Path) -> None:
                 log += process.stderr.readline()
             assert "the demo content is complete" in log
             assert password[1] not in log
-            look(client)
-            read(client)
-            clone(address(banner), tmp_path)
+            check_content(client)
+            check_conversations(client)
+            clone(server_url(banner), tmp_path)
 
 
-def look(client: httpx.Client) -> None:
+def check_content(client: httpx.Client) -> None:
     """Count through the API what there is."""
     client.base_url = client.base_url.join("/api/v1")
     assert client.get("/users/admin/tokens").json() == []
@@ -78,7 +78,7 @@ def look(client: httpx.Client) -> None:
     assert newest["author"]["login"] in {person.name for person in EVERYBODY}
 
 
-def read(client: httpx.Client) -> None:
+def check_conversations(client: httpx.Client) -> None:
     """Look at the conversations that are kept in a repository: the administrator may, a stranger may not."""
     assert total(client, "/repos/maren/conversations/commits") == 3
     page = client.get(f"{client.base_url.copy_with(path='/')}maren/conversations/src/branch/main/phone.binproto")
@@ -107,6 +107,7 @@ def clone(root: str, tmp_path: Path) -> None:
     oid = pointer_to(view_png()).oid
     assert oid in git("show", "main:docs/view.png")
     objects = f"{root}/tidewater/harbour.git/info/lfs/objects"
-    wanted = {"operation": "download", "objects": [{"oid": oid, "size": len(view_png())}]}
-    answer = httpx.post(f"{objects}/batch", json=wanted, headers={"Accept": "application/vnd.git-lfs+json"}).json()
-    assert httpx.get(answer["objects"][0]["actions"]["download"]["href"]).content == view_png()
+    payload = {"operation": "download", "objects": [{"oid": oid, "size": len(view_png())}]}
+    headers = {"Accept": "application/vnd.git-lfs+json"}
+    response = httpx.post(f"{objects}/batch", json=payload, headers=headers).json()
+    assert httpx.get(response["objects"][0]["actions"]["download"]["href"]).content == view_png()

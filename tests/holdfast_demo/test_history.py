@@ -18,9 +18,9 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "a.git"
 
 
-def git(folder: Path, *words: str) -> str:
+def git(folder: Path, *arguments: str) -> str:
     """Run git and return what it prints."""
-    return program.run(folder, *words).decode().strip()
+    return program.run(folder, *arguments).decode().strip()
 
 
 def test_git_reads_what_was_written(folder: Path) -> None:

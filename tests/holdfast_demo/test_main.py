@@ -20,9 +20,9 @@ def test_a_failure_is_one_line_in_the_log() -> None:
         # The pipe stays open: it is not what ends the process here.
         assert process.wait(30) == 1
         (line,) = process.stderr.read().splitlines()
-    said = msgspec.json.decode(line)
-    assert said["level"] == "warning"
-    assert said["event"] == "the demo content is incomplete"
-    assert said["reason"].startswith("POST /api/v1/admin/users got no answer")
+    entry = msgspec.json.decode(line)
+    assert entry["level"] == "warning"
+    assert entry["event"] == "the demo content is incomplete"
+    assert entry["reason"].startswith("POST /api/v1/admin/users got no answer")
     assert "not-to-be-seen" not in line
     assert "not-to-be-seen" not in repr(order)

@@ -11,7 +11,7 @@ from holdfast.hosting.data_folder import FirstStart
 from holdfast.secret import Secret
 from holdfast.settings import Settings
 from holdfast_demo.process import making_demo, reachable
-from tests.cli.test_serve import address, served
+from tests.cli.test_serve import run_server, server_url
 from tests.conftest import wait_for
 
 
@@ -19,8 +19,8 @@ from tests.conftest import wait_for
 def test_the_service_can_be_stopped_while_it_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is left behind: no process, no folder, no traceback."""
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    with served(tmp_path / "data", "--demo") as (process, banner):
-        with httpx.Client(base_url=address(banner)) as client:
+    with run_server(tmp_path / "data", "--demo") as (process, banner):
+        with httpx.Client(base_url=server_url(banner)) as client:
             wait_for(lambda: client.get("/api/v1/users/maren").status_code == 200, 60)
         process.send_signal(signal.SIGTERM)
         # Ends only when everybody who holds the pipe has ended, the process beside it too.
@@ -65,8 +65,8 @@ def test_a_process_that_cannot_start_is_a_warning(
     settings = Settings(data=tmp_path, demo=True)
     with socket.create_server(("127.0.0.1", 0)) as server, making_demo(settings, first, server):
         pass
-    shown = capfd.readouterr()
-    assert "the demo content cannot be made" in shown.out + shown.err
+    output = capfd.readouterr()
+    assert "the demo content cannot be made" in output.out + output.err
     assert list(tmp_path.iterdir()) == [tmp_path / "backups"]
 
 

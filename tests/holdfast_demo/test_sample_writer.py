@@ -20,10 +20,10 @@ from tests.backup.streams import KEYS, MODERN_KEYS, sample, stream_of
 def test_a_sample_is_the_same_in_every_form(to: OutputFormat, tmp_path: Path) -> None:
     """And in order, so that a checked writer would take it."""
     write_sample(sample_records(60), tmp_path / "x", to, seed=1, keys=KEYS)
-    with backup.open(tmp_path / "x", KEYS) as found:
-        assert (found.header, *(frame.raw for frame in found)) == sample(60)
+    with backup.open(tmp_path / "x", KEYS) as source:
+        assert (source.header, *(frame.raw for frame in source)) == sample(60)
         order = OrderChecker()
-        for frame in found:
+        for frame in source:
             order.check(frame.raw)
 
 
@@ -32,8 +32,8 @@ def test_a_sample_goes_to_an_open_file() -> None:
     for to in (OutputFormat.STREAM, OutputFormat.JSONL, OutputFormat.JSON, OutputFormat.CONTAINER):
         out = io.BytesIO()
         write_sample(sample_records(60), out, to, seed=1, keys=MODERN_KEYS)
-        with backup.open(io.BytesIO(out.getvalue()), MODERN_KEYS) as found:
-            assert (found.header, *(frame.raw for frame in found)) == sample(60)
+        with backup.open(io.BytesIO(out.getvalue()), MODERN_KEYS) as source:
+            assert (source.header, *(frame.raw for frame in source)) == sample(60)
         if to is OutputFormat.STREAM:
             assert out.getvalue() == stream_of(sample(60))
 
@@ -41,13 +41,13 @@ def test_a_sample_goes_to_an_open_file() -> None:
 @pytest.mark.parametrize("seed", [1, 5])
 def test_a_folder_has_every_attachment(seed: int, tmp_path: Path) -> None:
     """Nothing it refers to is missing."""
-    done = write_sample(sample_records(400, seed), tmp_path / "x", OutputFormat.FOLDER, seed=seed, keys=KEYS)
-    assert done is not None
-    assert done.problems == ()
-    answer = backup.info(tmp_path / "x", KEYS, verify_media=True)
-    assert answer.media is not None
-    assert answer.media.files == answer.media.present == done.attachments > 20
-    assert answer.media.verified
+    written = write_sample(sample_records(400, seed), tmp_path / "x", OutputFormat.FOLDER, seed=seed, keys=KEYS)
+    assert written is not None
+    assert written.problems == ()
+    summary = backup.info(tmp_path / "x", KEYS, verify_media=True)
+    assert summary.media is not None
+    assert summary.media.files == summary.media.present == written.attachments > 20
+    assert summary.media.verified
 
 
 def test_what_is_not_of_the_history_is_missing() -> None:

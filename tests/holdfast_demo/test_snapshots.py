@@ -12,9 +12,9 @@ def test_the_later_snapshot_has_more_and_lacks_nothing() -> None:
     earlier, later = snapshots()
     for content in (earlier, later):
         assert not [finding for finding in backup.validate(io.BytesIO(content)) if finding.severity == "error"]
-    with backup.open(io.BytesIO(earlier)) as one, backup.open(io.BytesIO(later)) as other:
-        found = diff(one, other)
-    assert found.messages_after == MESSAGES
-    assert found.messages_after - found.messages_before > 300
-    assert sum(chat.added for chat in found.chats) == found.messages_after - found.messages_before
-    assert not any(chat.removed for chat in found.chats)
+    with backup.open(io.BytesIO(earlier)) as source, backup.open(io.BytesIO(later)) as other:
+        difference = diff(source, other)
+    assert difference.messages_after == MESSAGES
+    assert difference.messages_after - difference.messages_before > 300
+    assert sum(chat.added for chat in difference.chats) == difference.messages_after - difference.messages_before
+    assert not any(chat.removed for chat in difference.chats)

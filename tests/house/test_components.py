@@ -38,15 +38,15 @@ COPYLEFT = {
 
 def test_every_component_has_a_licence_that_was_looked_at() -> None:
     """A dependency with another licence is a decision, not an accident."""
-    for one in [*components(ROOT), *bundled_components(ROOT)]:
-        known = set(one.license.replace(" OR ", " ").replace(" AND ", " ").split()) <= PERMISSIVE
-        assert known or COPYLEFT.get(one.name) == one.license, f"{one.name}: {one.license}"
+    for item in [*components(ROOT), *bundled_components(ROOT)]:
+        is_permissive = set(item.license.replace(" OR ", " ").replace(" AND ", " ").split()) <= PERMISSIVE
+        assert is_permissive or COPYLEFT.get(item.name) == item.license, f"{item.name}: {item.license}"
 
 
 def test_the_list_has_every_package_a_user_installs() -> None:
     """Core and extras, at the locked versions; the core is marked as required."""
     everything = bill_of_materials(ROOT)["components"]
-    listed = {one["name"]: one for one in everything if one["purl"].startswith("pkg:pypi/")}
+    listed = {item["name"]: item for item in everything if item["purl"].startswith("pkg:pypi/")}
     locked = {
         name: version
         for lock in (
@@ -55,14 +55,15 @@ def test_the_list_has_every_package_a_user_installs() -> None:
         )
         for name, version in pins(lock).items()
     }
-    assert {name: one["version"] for name, one in listed.items()} == locked
-    assert {name for name, one in listed.items() if one["scope"] == "required"} == pins("runtime").keys()
+    assert {name: item["version"] for name, item in listed.items()} == locked
+    assert {name for name, item in listed.items() if item["scope"] == "required"} == pins("runtime").keys()
     assert "pytest" not in listed
 
 
 def test_the_list_has_the_packages_of_bundled_scripts() -> None:
     """Every package that the build found in the scripts, and none of the tools that built them."""
-    listed = {one["purl"] for one in bill_of_materials(ROOT)["components"] if one["purl"].startswith("pkg:npm/")}
+    items = bill_of_materials(ROOT)["components"]
+    listed = {item["purl"] for item in items if item["purl"].startswith("pkg:npm/")}
     names = {purl.removeprefix("pkg:npm/").rpartition("@")[0] for purl in listed}
     assert {"mermaid", "temml", "%40codemirror/view"} <= names
     assert not {"esbuild", "elkjs", "%40types/d3"} & names
@@ -78,13 +79,13 @@ def test_the_list_has_the_packages_of_bundled_scripts() -> None:
 
 def test_the_list_is_the_same_for_the_same_sources(tmp_path: Path) -> None:
     """It is part of a reproducible release, so it has no random number and no time of its own."""
-    made = []
+    documents = []
     for name in ("one.cdx.json", "two.cdx.json"):
         command: list[str | Path] = [sys.executable, "-m", "tools.components", tmp_path / name]
         subprocess.run(command, check=True, cwd=ROOT, capture_output=True)
-        made.append((tmp_path / name).read_bytes())
-    assert made[0] == made[1]
-    document = json.loads(made[0])
+        documents.append((tmp_path / name).read_bytes())
+    assert documents[0] == documents[1]
+    document = json.loads(documents[0])
     assert (document["bomFormat"], document["specVersion"]) == ("CycloneDX", "1.6")
-    references = {one["bom-ref"] for one in document["components"]}
+    references = {item["bom-ref"] for item in document["components"]}
     assert set(document["dependencies"][0]["dependsOn"]) == references

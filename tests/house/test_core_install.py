@@ -65,8 +65,8 @@ def test_the_commands_for_backups_work_alone(holdfast: Command, tmp_path: Path) 
         ["settings"],
         ["completion", "bash"],
     ):
-        done = holdfast(*arguments)
-        assert (done.returncode, done.stderr) == (0, ""), arguments
+        completed = holdfast(*arguments)
+        assert (completed.returncode, completed.stderr) == (0, ""), arguments
     assert "frames" in holdfast("backup", "info", "chats.binproto").stdout
     assert holdfast("backup", "info", "no-such-file").returncode not in {0, 1}
 
@@ -79,9 +79,9 @@ def test_the_commands_for_backups_work_alone(holdfast: Command, tmp_path: Path) 
 )
 def test_commands_of_the_server_name_their_extra(holdfast: Command, tmp_path: Path, arguments: list[str]) -> None:
     """And write nothing."""
-    done = holdfast(*arguments)
-    assert done.returncode == 1
-    assert done.stderr == "error: this command needs the server: pip install 'holdfast[server]'\n"
+    completed = holdfast(*arguments)
+    assert completed.returncode == 1
+    assert completed.stderr == "error: this command needs the server: pip install 'holdfast[server]'\n"
     assert list(tmp_path.iterdir()) == []
 
 
@@ -90,7 +90,8 @@ def test_commands_of_the_server_name_their_extra(holdfast: Command, tmp_path: Pa
 def test_no_module_of_the_server_is_installed(environment: Path) -> None:
     """The core install works without them because they are not there, not by accident."""
     program = f"import importlib.util; print([m for m in {sorted(SERVER_MODULES)} if importlib.util.find_spec(m)])"
-    done = subprocess.run([environment / "bin/python", "-c", program], check=True, capture_output=True, text=True)
+    command = [environment / "bin/python", "-c", program]
+    completed = subprocess.run(command, check=True, capture_output=True, text=True)
     # rich needs these two.
-    assert done.stdout.strip() == "['markdown_it', 'pygments']"
+    assert completed.stdout.strip() == "['markdown_it', 'pygments']"
     assert shutil.which("holdfast", path=str(environment / "bin"))

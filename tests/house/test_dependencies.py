@@ -70,8 +70,8 @@ def test_what_is_imported_is_declared(part: str) -> None:
     allowed = lists[""].union(*(lists[extra] for extra in PARTS.get(part, set())))
     owners = distributions_by_module()
     for path, module in imported(part):
-        found = {normalized(name) for name in owners.get(module, [])}
-        assert found & allowed, f"{path.relative_to(ROOT)} imports {module}, which is not declared"
+        distributions = {normalized(name) for name in owners.get(module, [])}
+        assert distributions & allowed, f"{path.relative_to(ROOT)} imports {module}, which is not declared"
 
 
 def test_the_commands_know_the_modules_of_the_server() -> None:
@@ -79,8 +79,8 @@ def test_the_commands_know_the_modules_of_the_server() -> None:
     lists = declared()
     owners = distributions_by_module()
     for module in SERVER_MODULES:
-        found = {normalized(name) for name in owners[module]}
-        assert found & lists["server"]
-        assert not found & lists[""]
+        distributions = {normalized(name) for name in owners[module]}
+        assert distributions & lists["server"]
+        assert not distributions & lists[""]
     named = {normalized(name) for module in SERVER_MODULES for name in owners[module]}
     assert lists["server"] <= named

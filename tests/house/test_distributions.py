@@ -18,7 +18,7 @@ from tests.s3_server import free_port
 pytestmark = [pytest.mark.long, pytest.mark.timeout(1200)]
 
 
-def check(environment: Path, core: str) -> str:
+def check_installed(environment: Path, core: str) -> str:
     """Read, convert, import and search a backup with what is installed."""
     command: list[str | Path] = [environment / "bin/python", installed_check.__file__, core]
     return subprocess.run(command, check=True, capture_output=True, text=True, cwd=environment).stdout
@@ -36,9 +36,9 @@ def test_two_builds_have_the_same_bytes(
     subprocess.run(["git", "init", "--quiet", elsewhere], check=True)
     monkeypatch.setenv("SOURCE_DATE_EPOCH", date.stdout.strip())
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    again = build(elsewhere, tmp_path / "again")
+    second = build(elsewhere, tmp_path / "again")
     first = [distributions.sdist, distributions.compiled, distributions.pure, distributions.demo]
-    assert {path.name: path.read_bytes() for path in again} == {path.name: path.read_bytes() for path in first}
+    assert {path.name: path.read_bytes() for path in second} == {path.name: path.read_bytes() for path in first}
 
 
 def test_the_wheel_imports_a_backup_and_serves(distributions: Distributions, tmp_path: Path) -> None:
@@ -46,7 +46,7 @@ def test_the_wheel_imports_a_backup_and_serves(distributions: Distributions, tmp
     assert "manylinux" in distributions.compiled.name
     environment = tmp_path / "venv"
     make_environment(environment, ["runtime", "server"], distributions.compiled, distributions.demo)
-    assert "core compiled: works" in check(environment, "compiled")
+    assert "core compiled: works" in check_installed(environment, "compiled")
     port = free_port()
     settings = {
         "PATH": os.environ["PATH"],
@@ -57,7 +57,7 @@ def test_the_wheel_imports_a_backup_and_serves(distributions: Distributions, tmp
     process = subprocess.Popen([environment / "bin/holdfast", "serve"], env=settings, cwd=tmp_path)
     try:
         address = f"http://127.0.0.1:{port}"
-        wait_for(lambda: answers(f"{address}/readyz"), seconds=60)
+        wait_for(lambda: is_ready(f"{address}/readyz"), seconds=60)
         user = httpx.get(f"{address}/api/v1/user", auth=("admin", "a-password-for-tests"))
         assert user.json()["login"] == "admin"
         assert httpx.get(address).status_code == 200
@@ -69,7 +69,7 @@ def test_the_wheel_imports_a_backup_and_serves(distributions: Distributions, tmp
             process.wait()
 
 
-def answers(url: str) -> bool:
+def is_ready(url: str) -> bool:
     """Tell whether a service is ready."""
     try:
         return httpx.get(url).is_success
@@ -83,9 +83,9 @@ def test_the_sdist_and_the_pure_wheel_work_interpreted(
     """For platforms without a wheel: from source without compiling, and the wheel for every platform."""
     environment = tmp_path / "venv"
     make_environment(environment, ["runtime", "build"], distributions.pure)
-    assert "core interpreted: works" in check(environment, "interpreted")
+    assert "core interpreted: works" in check_installed(environment, "interpreted")
     shutil.copy(distributions.sdist, tmp_path)
     monkeypatch.setenv("HOLDFAST_PURE", "1")
     into: list[str | Path] = ["--python", environment, "--reinstall", "--no-deps", "--no-build-isolation"]
     uv(["pip", "install", *into, tmp_path / distributions.sdist.name])
-    assert "core interpreted: works" in check(environment, "interpreted")
+    assert "core interpreted: works" in check_installed(environment, "interpreted")

@@ -42,12 +42,12 @@ def shell(capsys: pytest.CaptureFixture[str]) -> Shell:
             printed, status = f"{status}\n", 0
             return printed
         assert status == 0, f"the line before `{line}` failed"
-        program, *words = shlex.split(line)
+        program, *arguments = shlex.split(line)
         if program != "holdfast":
             return subprocess.run(["sh", "-c", line], check=True, capture_output=True, text=True).stdout
-        file = words[-1] if words[-2:-1] == ["2>"] else None
+        file = arguments[-1] if arguments[-2:-1] == ["2>"] else None
         capsys.readouterr()
-        status = main(words[:-2] if file else words)
+        status = main(arguments[:-2] if file else arguments)
         captured = capsys.readouterr()
         if file is None:
             return captured.err + captured.out
@@ -58,14 +58,14 @@ def shell(capsys: pytest.CaptureFixture[str]) -> Shell:
 
 
 @pytest.fixture(scope="session")
-def prepared() -> dict[str, Path]:
+def setup_folders() -> dict[str, Path]:
     """Keep the folder of each set-up once it is made."""
     return {}
 
 
 @pytest.fixture
-def enter(
-    prepared: dict[str, Path],
+def enter_setup(
+    setup_folders: dict[str, Path],
     shell: Shell,
     tmp_path: Path,
     tmp_path_factory: pytest.TempPathFactory,
@@ -77,7 +77,7 @@ def enter(
     def call(setup: str) -> None:
         if setup in {"data", "admin"}:
             monkeypatch.setenv("HOLDFAST_DATA", "data")
-        if setup not in prepared:
+        if setup not in setup_folders:
             folder = tmp_path_factory.mktemp(setup)
             monkeypatch.chdir(folder)
             if setup == "admin":
@@ -87,15 +87,15 @@ def enter(
             for line in SETUPS[setup].lines:
                 shell(line)
             assert shell("echo $?") == "0\n"
-            prepared[setup] = folder
-        place = tmp_path / "example"
-        shutil.copytree(prepared[setup], place)
-        monkeypatch.chdir(place)
+            setup_folders[setup] = folder
+        path = tmp_path / "example"
+        shutil.copytree(setup_folders[setup], path)
+        monkeypatch.chdir(path)
 
     return call
 
 
-def play(example: Example, shell: Shell) -> None:
+def run_example(example: Example, shell: Shell) -> None:
     """Type every line and compare what it prints."""
     for step in example.steps:
         printed = shell(step.line)
@@ -120,11 +120,11 @@ def test_a_page_says_how_its_backup_was_made() -> None:
 
 @pytest.mark.parametrize("example", COMMANDS, ids=lambda example: example.command)
 def test_an_example_prints_what_its_page_says(
-    example: Example, shell: Shell, enter: Callable[[str], None]
+    example: Example, shell: Shell, enter_setup: Callable[[str], None]
 ) -> None:
     """Line by line, in a folder where only its set-up was made."""
-    enter(example.setup)
-    play(example, shell)
+    enter_setup(example.setup)
+    run_example(example, shell)
 
 
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
@@ -133,7 +133,7 @@ def test_an_example_with_a_service_prints_what_its_page_says(
     command: str,
     clients: ServiceClients,
     shell: Shell,
-    enter: Callable[[str], None],
+    enter_setup: Callable[[str], None],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Against a real service on loopback."""
@@ -141,16 +141,16 @@ def test_an_example_with_a_service_prints_what_its_page_says(
     _, value = tokens.create_token(clients.database, accounts.find_user(clients.database, "ada"), "push", ("all",))
     monkeypatch.setenv("HOLDFAST_TOKEN", value.reveal())
     monkeypatch.setenv("HOLDFAST_SERVER", clients.service.url)
-    enter("service")
-    play(EXAMPLES[command], shell)
+    enter_setup("service")
+    run_example(EXAMPLES[command], shell)
 
 
 @pytest.mark.parametrize("command", PROCESSES)
 def test_an_example_that_needs_a_process_prints_what_its_page_says(
-    command: str, enter: Callable[[str], None]
+    command: str, enter_setup: Callable[[str], None]
 ) -> None:
     """As a process of its own, up to the last line of the page."""
-    enter(EXAMPLES[command].setup)
+    enter_setup(EXAMPLES[command].setup)
     (step,) = EXAMPLES[command].steps
     process = subprocess.Popen(
         [sys.executable, "-m", *shlex.split(step.line)],

@@ -38,9 +38,9 @@ def test_seeds_of_the_reader_are_backups() -> None:
     forms = []
     for seed in TARGETS["reader"].seeds():
         with backup.open(io.BytesIO(seed), KEYS) as opened:
-            found = backup.info(opened)
-            assert sum(found.counts.values()) > 0
-            forms.append(found.form)
+            summary = backup.info(opened)
+            assert sum(summary.counts.values()) > 0
+            forms.append(summary.form)
     assert len(forms) > 40
     assert len(set(forms)) == 4
 

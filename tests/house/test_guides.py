@@ -26,7 +26,7 @@ def commands(guide: str) -> list[str]:
 
 
 @pytest.fixture(scope="session")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def archive_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Make the archive that the guides name."""
     folder = tmp_path_factory.mktemp("guides")
     write_sample(sample_records(5000, 1), folder / "demo.binproto", OutputFormat.STREAM, seed=1)
@@ -36,34 +36,34 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("line", [*commands("archive.md"), *commands("exporting.md")])
 def test_a_command_of_a_guide_finds_something(
-    line: str, home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    line: str, archive_folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """It ends with status 0 and prints more than nothing."""
-    monkeypatch.chdir(home)
+    monkeypatch.chdir(archive_folder)
     assert main(shlex.split(line, comments=True)[1:]) == 0
     assert capsys.readouterr().out.strip()
 
 
-def test_filters_of_the_table_find_something(home: Path) -> None:
+def test_filters_of_the_table_find_something(archive_folder: Path) -> None:
     """Each that is written out in the guide, but for what a made-up history of one day cannot have."""
     table = (GUIDES / "archive.md").read_text().partition("| in the query | finds |")[2].partition("\n\n")[0]
     filters = re.findall(r"`((?:chat|from|is|kind|has|since|until):[^`]+)`", table)
     assert len(filters) > 8
-    with archives.open(home / "chats.db") as opened:
-        for one in filters:
-            assert opened.search(one, limit=1).hits, one
+    with archives.open(archive_folder / "chats.db") as opened:
+        for row in filters:
+            assert opened.search(row, limit=1).hits, row
 
 
-def test_the_choice_of_the_example_is_a_chat(home: Path) -> None:
+def test_the_choice_of_the_example_is_a_chat(archive_folder: Path) -> None:
     """Its name fits one chat, with messages."""
     (name,) = re.findall(r"hb.ChatSelection\(chats=\(\"(.+?)\",\)", (GUIDES / "exporting.md").read_text())
-    with archives.open(home / "chats.db") as opened:
-        done = exports.export(
+    with archives.open(archive_folder / "chats.db") as opened:
+        export_result = exports.export(
             opened,
-            home / "choice",
+            archive_folder / "choice",
             "json",
             exports.ChatSelection((name,), since_ms=1_600_000_000_000),
             media=False,
         )
-    assert done.written
-    assert list((home / "choice" / "messages").rglob("*.jsonl"))
+    assert export_result.written
+    assert list((archive_folder / "choice" / "messages").rglob("*.jsonl"))

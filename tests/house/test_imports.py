@@ -11,7 +11,7 @@ import pytest
 from tests.conftest import ROOT
 
 
-def lint(folder: Path) -> subprocess.CompletedProcess[str]:
+def lint_imports(folder: Path) -> subprocess.CompletedProcess[str]:
     """Run the import rules of pyproject.toml over a copy of the package."""
     script = Path(sys.executable).with_name("lint-imports")
     return subprocess.run(
@@ -20,7 +20,7 @@ def lint(folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.fixture
-def copy(tmp_path: Path) -> Path:
+def package_copy(tmp_path: Path) -> Path:
     """Copy the package, to break it."""
     shutil.copytree(
         ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("*.so", "__pycache__", "*.egg-info")
@@ -29,10 +29,10 @@ def copy(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_the_house_keeps_its_rules(copy: Path) -> None:
+def test_the_house_keeps_its_rules(package_copy: Path) -> None:
     """All contracts hold."""
-    done = lint(copy)
-    assert done.returncode == 0, done.stdout
+    completed = lint_imports(package_copy)
+    assert completed.returncode == 0, completed.stdout
 
 
 @pytest.mark.long
@@ -51,29 +51,29 @@ def test_the_house_keeps_its_rules(copy: Path) -> None:
         ("hosting/http/context.py", "import holdfast.hosting.errors"),
     ],
 )
-def test_an_arrow_the_wrong_way_is_found(copy: Path, module: str, line: str) -> None:
+def test_an_arrow_the_wrong_way_is_found(package_copy: Path, module: str, line: str) -> None:
     """Each forbidden import breaks a contract."""
-    path = copy / "src/holdfast" / module
+    path = package_copy / "src/holdfast" / module
     path.write_text(path.read_text() + f"\n{line}\n")
-    done = lint(copy)
-    assert done.returncode == 1, done.stdout
-    assert "BROKEN" in done.stdout
+    completed = lint_imports(package_copy)
+    assert completed.returncode == 1, completed.stdout
+    assert "BROKEN" in completed.stdout
 
 
 def test_the_http_layer_may_import_nothing_else_of_hosting() -> None:
     """A package that is added is forbidden to it as well."""
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
-    (contract,) = (known for known in contracts if known.get("source_modules") == ["holdfast.hosting.http"])
+    (contract,) = (entry for entry in contracts if entry.get("source_modules") == ["holdfast.hosting.http"])
     hosting = ROOT / "src/holdfast/hosting"
-    found = {path.stem for path in hosting.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
-    expected = {f"holdfast.hosting.{name}" for name in found - {"__init__", "http"}}
+    parts = {path.stem for path in hosting.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
+    expected = {f"holdfast.hosting.{name}" for name in parts - {"__init__", "http"}}
     assert set(contract["forbidden_modules"]) == expected
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("module", ["new", "backup/new", "hosting/new", "web/new", "cli/new", "server/new"])
-def test_a_module_outside_of_every_contract_is_found(copy: Path, module: str) -> None:
+def test_a_module_outside_of_every_contract_is_found(package_copy: Path, module: str) -> None:
     """A new module has to be given a layer."""
-    (copy / f"src/holdfast/{module}.py").write_text('"""A module that no layer lists."""\n')
-    done = lint(copy)
-    assert done.returncode == 1, done.stdout
+    (package_copy / f"src/holdfast/{module}.py").write_text('"""A module that no layer lists."""\n')
+    completed = lint_imports(package_copy)
+    assert completed.returncode == 1, completed.stdout

@@ -59,8 +59,8 @@ def run(folder: Path, program: str) -> str:
     # The environment has an editable install of this checkout.
     without_checkout = f"import sys; sys.path[:] = [path for path in sys.path if path != {str(ROOT / 'src')!r}]; "
     command = [sys.executable, "-c", without_checkout + program]
-    done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=folder, env=environ)
-    return (done.stdout + done.stderr).strip()
+    completed = subprocess.run(command, check=False, capture_output=True, text=True, cwd=folder, env=environ)
+    return (completed.stdout + completed.stderr).strip()
 
 
 def version(folder: Path) -> str:
@@ -68,7 +68,7 @@ def version(folder: Path) -> str:
     return run(folder, "import sys; from holdfast.__main__ import main; sys.exit(main(['version']))")
 
 
-def check_demo_is_apart(folder: Path) -> None:
+def check_demo_is_separate(folder: Path) -> None:
     """Check that the runtime wheel has no demo content, and that commands name the extra that has."""
     assert {path.name for path in folder.iterdir() if path.name.startswith("holdfast")} == {
         "holdfast",
@@ -77,8 +77,8 @@ def check_demo_is_apart(folder: Path) -> None:
     assert not (folder / "holdfast/cli/demo").exists()
     assert not (folder / "holdfast/backup/sample").exists()
     for arguments in (["backup", "sample", "x.binproto"], ["serve", "--demo", "--data", "x"]):
-        said = run(folder, f"from holdfast.__main__ import main; sys.exit(main({arguments!r}))")
-        assert "pip install 'holdfast[demo]'" in said
+        output = run(folder, f"from holdfast.__main__ import main; sys.exit(main({arguments!r}))")
+        assert "pip install 'holdfast[demo]'" in output
     assert not (folder / "x").exists()
 
 
@@ -99,7 +99,7 @@ def test_without_a_compiler_the_install_succeeds_and_runs_interpreted(tmp_path: 
     """The build goes on without the core, and `holdfast version` says so."""
     folder = install(tmp_path, CC="no-such-compiler")
     assert list(folder.rglob("*.so")) == []
-    check_demo_is_apart(folder)
+    check_demo_is_separate(folder)
     assert "core interpreted" in version(folder)
 
 

@@ -34,9 +34,9 @@ def test_every_pin_has_a_hash_and_no_line_names_a_host(name: str) -> None:
 
 def test_the_files_agree_with_each_other() -> None:
     """They are installed side by side, so a package has one version in all of them."""
-    everything = pins("dev")
+    locked = pins("dev")
     for name in LOCKS:
-        assert pins(name).items() <= everything.items()
+        assert pins(name).items() <= locked.items()
 
 
 def test_what_the_package_asks_for_is_locked() -> None:
@@ -46,14 +46,14 @@ def test_what_the_package_asks_for_is_locked() -> None:
     assert project["project"]["optional-dependencies"].pop("demo") == [
         f"holdfast-demo=={project['project']['version']}"
     ]
-    asked = {
+    required = {
         "runtime": project["project"]["dependencies"],
         **project["project"]["optional-dependencies"],
         "dev": project["dependency-groups"]["dev"],
         "build": project["dependency-groups"]["build"],
         "clients": project["dependency-groups"]["clients"],
     }
-    for name, requirements in asked.items():
+    for name, requirements in required.items():
         for requirement in requirements:
             package = re.split(r"[\[><=]", requirement)[0].lower()
             assert package in pins(name), f"{package} is not in requirements/{name}.txt; run `make lock`"

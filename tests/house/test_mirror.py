@@ -31,8 +31,8 @@ def test_neighbours_are_there() -> None:
         for name, others in named.items():
             module = package / f"{name}.py"
             assert (SOURCE / module).is_file(), module
-            found = find_tests(module)
-            assert len(found) == len(set(found)) > len(others), module
+            tests = find_tests(module)
+            assert len(tests) == len(set(tests)) > len(others), module
 
 
 def test_every_folder_of_tests_mirrors_a_package() -> None:

@@ -28,13 +28,13 @@ def calls(names: Iterable[str]) -> Iterator[ast.Call]:
 
 def metrics() -> dict[str, str]:
     """Find the metrics in the code: the names and kinds of instruments."""
-    found = {}
+    kinds = {}
     for call in calls(INSTRUMENTS):
         if isinstance(call.func, ast.Name) and call.func.id in INSTRUMENTS:
             for argument in call.args[:1]:
                 if isinstance(argument, ast.Constant):
-                    found[str(argument.value)] = INSTRUMENTS[call.func.id]
-    return found
+                    kinds[str(argument.value)] = INSTRUMENTS[call.func.id]
+    return kinds
 
 
 def samples() -> set[str]:
@@ -53,9 +53,9 @@ def test_every_metric_is_documented() -> None:
 def test_dashboard_and_alerts_ask_for_metrics_that_exist() -> None:
     """A renamed metric would leave an empty panel, or an alert that never fires."""
     for name in ("dashboard.json", "alerts.yaml"):
-        asked = set(re.findall(r"\bholdfast_\w+", (MONITORING / name).read_text()))
-        assert asked
-        assert asked <= samples(), name
+        queried = set(re.findall(r"\bholdfast_\w+", (MONITORING / name).read_text()))
+        assert queried
+        assert queried <= samples(), name
 
 
 def test_panels_of_the_dashboard_have_unique_ids_and_queries() -> None:
@@ -77,15 +77,15 @@ def test_every_alert_is_explained() -> None:
 
 def test_events_of_the_log_that_the_guide_names_exist() -> None:
     """Whoever searches the log for one finds it, with the level the guide says."""
-    found: dict[str, set[str]] = {}
+    events: dict[str, set[str]] = {}
     for call in calls(LEVELS):
         if not (isinstance(call.func, ast.Attribute) and call.args):
             continue
         argument = call.args[0]
         if call.func.attr in LEVELS and isinstance(argument, ast.Constant):
             level = "error" if call.func.attr == "exception" else call.func.attr
-            found.setdefault(str(argument.value), set()).add(level)
+            events.setdefault(str(argument.value), set()).add(level)
     rows = re.findall(r"^\| `([^`]+)` \| ((?:debug|info|warning|error)[a-z, ]*) \|", GUIDE, re.MULTILINE)
     assert len(rows) > 30
     for event, levels in rows:
-        assert set(levels.split(", ")) <= found.get(event, set()), event
+        assert set(levels.split(", ")) <= events.get(event, set()), event

@@ -99,10 +99,10 @@ class Box:
 
 def test_a_mutant_is_in_the_innermost_statement() -> None:
     """The tests that run only what is around it need not be run."""
-    found = {mutant.description: mutant.statement for mutant in mutants(SOURCE, "clamp.py")}
-    assert found["Gt becomes GtE"] == "clamp:4"
-    assert found["the call is removed"] == "clamp:5"
-    assert found["True becomes False"] == "Box.is_full:14"
+    statements = {mutant.description: mutant.statement for mutant in mutants(SOURCE, "clamp.py")}
+    assert statements["Gt becomes GtE"] == "clamp:4"
+    assert statements["the call is removed"] == "clamp:5"
+    assert statements["True becomes False"] == "Box.is_full:14"
 
 
 def test_modules_are_named_by_package_or_by_themselves() -> None:
@@ -153,12 +153,12 @@ print(plugin.result.noticed, plugin.result.not_run, *plugin.result.survivors, se
 """
 
 
-def judge(folder: Path, tests: str, **environment: str) -> list[str]:
+def run_mutation(folder: Path, tests: str, **environment: str) -> list[str]:
     """Judge the tests of a small module; return how many mutants were noticed and not run, and the survivors."""
     (folder / "small.py").write_text(MODULE)
     (folder / "test_small.py").write_text(tests)
     (folder / "pytest.ini").write_text("[pytest]\nmarkers = postgres: needs a PostgreSQL\n")
-    ran = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", SCRIPT],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": f"{ROOT}:{folder}", **environment},
@@ -166,12 +166,12 @@ def judge(folder: Path, tests: str, **environment: str) -> list[str]:
         text=True,
         check=True,
     )
-    return ran.stderr.splitlines()
+    return result.stderr.splitlines()
 
 
 def test_mutants_are_judged_by_the_tests_that_reach_them(tmp_path: Path) -> None:
     """What no test checks survives, and so does what no test runs."""
-    assert judge(tmp_path, TESTS) == [
+    assert run_mutation(tmp_path, TESTS) == [
         "3",
         "0",
         "small.py:4 least: 0 becomes 1",
@@ -197,7 +197,7 @@ def test_that_it_is_made(number):
 def test_that_it_is_one(request):
     assert request.getfixturevalue("number") == 1
 """
-    assert judge(tmp_path, tests)[:2] == ["2", "0"]
+    assert run_mutation(tmp_path, tests)[:2] == ["2", "0"]
 
 
 def test_what_survives_on_sqlite_is_judged_with_postgresql(tmp_path: Path, postgres_server: str) -> None:
@@ -212,7 +212,7 @@ def test_on_postgresql():
     with psycopg.connect(os.environ["HOLDFAST_TEST_DATABASE_URL"]) as connection:
         assert connection.execute("SELECT 0").fetchone() == (least([]),)
 """
-    assert judge(tmp_path, tests, HOLDFAST_TEST_DATABASE_URL=postgres_server) == [
+    assert run_mutation(tmp_path, tests, HOLDFAST_TEST_DATABASE_URL=postgres_server) == [
         "5",
         "0",
         "small.py:8 forgotten: 1 becomes 2",
@@ -224,6 +224,6 @@ def test_on_postgresql():
 def test_the_command_judges_a_module_of_the_package() -> None:
     """With its tests as `make test` runs them, which turns warnings into errors."""
     command = [sys.executable, "-m", "tools.mutation", "holdfast.hosting.services", "--module", "boards"]
-    ran = subprocess.run([*command, "--seconds", "60"], cwd=ROOT, capture_output=True, text=True, check=False)
-    assert ran.returncode == 0, ran.stderr
-    assert re.search(r"holdfast.hosting.services.boards: \d+% of [1-9]\d* mutants noticed", ran.stdout)
+    result = subprocess.run([*command, "--seconds", "60"], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    assert re.search(r"holdfast.hosting.services.boards: \d+% of [1-9]\d* mutants noticed", result.stdout)

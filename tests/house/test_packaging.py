@@ -169,10 +169,10 @@ def test_templates_of_the_chart_use_values_that_exist() -> None:
     }
     assert len(used) > 10
     for name in used:
-        found: Any = values
+        node: Any = values
         for part in name.split("."):
-            assert part in found, name
-            found = found[part]
+            assert part in node, name
+            node = node[part]
 
 
 def test_the_chart_has_the_version_of_the_package() -> None:
@@ -201,8 +201,8 @@ def test_systemd_units_are_valid(tmp_path: Path) -> None:
 
 def unit_problems(program: str, unit: Path) -> list[str]:
     """Return what systemd says about a unit; of other units it may say more."""
-    done = subprocess.run([program, "verify", unit], check=False, capture_output=True, text=True)
-    return [line for line in done.stderr.splitlines() if unit.name in line]
+    completed = subprocess.run([program, "verify", unit], check=False, capture_output=True, text=True)
+    return [line for line in completed.stderr.splitlines() if unit.name in line]
 
 
 def test_the_configuration_of_nginx_is_valid(tmp_path: Path) -> None:
@@ -224,7 +224,7 @@ def test_the_configuration_of_nginx_is_valid(tmp_path: Path) -> None:
         f"http {{ access_log off; include {tmp_path}/site.conf; }}"
     )
     check = [program, "-t", "-q", "-p", str(tmp_path), "-c", str(main)]
-    done = subprocess.run(check, check=False, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    completed = subprocess.run(check, check=False, capture_output=True, text=True)
+    assert completed.returncode == 0, completed.stderr
     (tmp_path / "site.conf").write_text(text.replace("proxy_buffering off;", "proxy_bufering off;"))
     assert subprocess.run(check, check=False, capture_output=True).returncode != 0

@@ -53,10 +53,10 @@ for words in (
 
 def run_without_posix(program: str, folder: Path) -> None:
     """Run a program in a process of its own that has only what Windows has too."""
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-c", WITHOUT_POSIX + program], check=False, capture_output=True, text=True, cwd=folder
     )
-    assert done.returncode == 0, done.stderr
+    assert completed.returncode == 0, completed.stderr
 
 
 def test_every_module_is_imported_without_posix(tmp_path: Path) -> None:

@@ -23,9 +23,9 @@ def page() -> str:
 
 def section(name: str) -> str:
     """Cut out what the page says about one name."""
-    found = re.search(rf"^### {name}\n(.*?)(?=^##? |^### |\Z)", page(), re.MULTILINE | re.DOTALL)
-    assert found is not None, f"{name} is not on the page"
-    return found[1]
+    match = re.search(rf"^### {name}\n(.*?)(?=^##? |^### |\Z)", page(), re.MULTILINE | re.DOTALL)
+    assert match is not None, f"{name} is not on the page"
+    return match[1]
 
 
 @pytest.mark.parametrize("name", hb.__all__)
@@ -42,8 +42,8 @@ def test_every_field_and_method_of_a_class_is_on_the_page(name: str) -> None:
     cls = getattr(hb, name)
     text = section(name)
     left_out = python_api.INTERNAL.get(name, set())
-    public = {one for one, _ in python_api.members(cls)} | set(getattr(cls, "__annotations__", {}))
-    for attribute in {one for one in public if not one.startswith("_")} - left_out:
+    public = {member for member, _ in python_api.members(cls)} | set(getattr(cls, "__annotations__", {}))
+    for attribute in {member for member in public if not member.startswith("_")} - left_out:
         assert f"| `{attribute}` |" in text or f"#### {name}.{attribute}\n" in text, f"{name}.{attribute}"
     assert left_out <= public | {"connection"}, "what is left out exists"
 
@@ -57,9 +57,9 @@ def test_a_constructor_is_on_the_page(name: str) -> None:
 @pytest.fixture(scope="module")
 def example_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Make the folder that the examples run in."""
-    home = tmp_path_factory.mktemp("examples")
-    write_example_files(home)
-    return home
+    folder = tmp_path_factory.mktemp("examples")
+    write_example_files(folder)
+    return folder
 
 
 @pytest.mark.parametrize("name", CLASSES)

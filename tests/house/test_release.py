@@ -157,7 +157,7 @@ def test_the_order_and_the_times_of_an_sdist_do_not_show(tmp_path: Path) -> None
         normalize_sdist(tmp_path / name, 1_700_000_000)
     assert (tmp_path / "x.tar.gz").read_bytes() == (tmp_path / "y.tar.gz").read_bytes()
     with tarfile.open(tmp_path / "x.tar.gz") as archive:
-        assert [(one.name, one.mtime, one.uid) for one in archive] == [
+        assert [(member.name, member.mtime, member.uid) for member in archive] == [
             ("a", 1_700_000_000, 0),
             ("b", 1_700_000_000, 0),
         ]

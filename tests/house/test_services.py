@@ -37,8 +37,8 @@ def writing_functions(path: Path) -> set[tuple[str, str]]:
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             mentioned |= {target.id: names_in(node.value) for target in targets if isinstance(target, ast.Name)}
     writing = set(STATEMENTS | {".write"})
-    while found := {name for name, names in mentioned.items() if names & writing} - writing:
-        writing |= found
+    while callers := {name for name, names in mentioned.items() if names & writing} - writing:
+        writing |= callers
     return {(path.stem, name) for name in writing & mentioned.keys()}
 
 
@@ -46,13 +46,13 @@ def functions_used(path: Path) -> set[tuple[str, str]]:
     """Return the functions of the store that a module mentions, by module and name."""
     tree = ast.parse(path.read_text())
     modules: dict[str, str] = {}
-    found: set[tuple[str, str]] = set()
+    used: set[tuple[str, str]] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module == STORE:
             modules |= {alias.asname or alias.name: alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith(f"{STORE}."):
-            found |= {((node.module or "").rpartition(".")[2], alias.name) for alias in node.names}
-    return found | {
+            used |= {((node.module or "").rpartition(".")[2], alias.name) for alias in node.names}
+    return used | {
         (modules[node.value.id], node.attr)
         for node in ast.walk(tree)
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in modules
@@ -60,26 +60,26 @@ def functions_used(path: Path) -> set[tuple[str, str]]:
 
 
 @pytest.fixture(scope="module")
-def writing() -> set[tuple[str, str]]:
+def writers() -> set[tuple[str, str]]:
     """Return what writes in the store, by module and name, but for schema migrations, which no user makes."""
     files = [path for path in (PACKAGE / "hosting/store").glob("*.py") if path.stem != "migrate"]
-    return {found for path in files for found in writing_functions(path)}
+    return {function for path in files for function in writing_functions(path)}
 
 
 @pytest.mark.parametrize("caller", CALLERS)
 def test_what_writes_to_the_database_is_called_by_services_only(
-    caller: str, writing: set[tuple[str, str]]
+    caller: str, writers: set[tuple[str, str]]
 ) -> None:
     """A function of the store that writes asks for no permission and checks no field."""
     place = PACKAGE / caller
     for path in [place] if place.is_file() else sorted(place.rglob("*.py")):
-        assert functions_used(path) & writing == set(), path
+        assert functions_used(path) & writers == set(), path
         assert ".write" not in names_in(ast.parse(path.read_text())), path
 
 
-def test_what_writes_is_found(writing: set[tuple[str, str]]) -> None:
+def test_what_writes_is_found(writers: set[tuple[str, str]]) -> None:
     """By a transaction, by a statement, by a constant, and by what a function calls; what reads is left out."""
-    assert {("accounts", "rename_account"), ("accounts", "add_account"), ("members", "join_team")} <= writing
-    assert not {("accounts", "find_account"), ("issue_lists", "list_issues"), ("sessions", "user_of")} & writing
+    assert {("accounts", "rename_account"), ("accounts", "add_account"), ("members", "join_team")} <= writers
+    assert not {("accounts", "find_account"), ("issue_lists", "list_issues"), ("sessions", "user_of")} & writers
     services = functions_used(PACKAGE / "hosting/services/teams.py")
-    assert {("teams", "delete_team"), ("members", "leave_team")} <= services & writing
+    assert {("teams", "delete_team"), ("members", "leave_team")} <= services & writers

@@ -26,7 +26,7 @@ def test_every_page_is_in_the_site_and_needs_no_network(site: Path) -> None:
     for page in (site / "index.html", site / "guides/running.html", site / "project/SECURITY.html"):
         loaded = re.findall(r"<(?:script|link|img)[^>]+(?:src|href)=\"?([^\"> ]+)", page.read_text())
         assert loaded
-        assert [one for one in loaded if "//" in one and "holdfast.example" not in one] == []
+        assert [url for url in loaded if "//" in url and "holdfast.example" not in url] == []
     assert "signalbackup-tools" in (site / "search/search_index.json").read_text()
 
 

@@ -19,8 +19,8 @@ WORKFLOWS = sorted((FOLDER / "workflows").glob("*.yml"))
 def validate(schema: str, *files: Path) -> str:
     """Hold files against a published schema that comes with the validator; return what it finds."""
     command: list[str | Path] = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, *files]
-    done = subprocess.run(command, check=False, capture_output=True, text=True)
-    return "" if done.returncode == 0 else done.stdout + done.stderr
+    completed = subprocess.run(command, check=False, capture_output=True, text=True)
+    return "" if completed.returncode == 0 else completed.stdout + completed.stderr
 
 
 def load(name: str) -> dict[str, Any]:
@@ -61,8 +61,8 @@ def test_hosted_ci_runs_on_the_oldest_and_the_newest_python() -> None:
     assert project["requires-python"] == f">={pythons[0]}"
     declared = [
         match[1]
-        for one in project["classifiers"]
-        if (match := re.fullmatch(r"Programming Language :: Python :: (3\.\d+)", one))
+        for classifier in project["classifiers"]
+        if (match := re.fullmatch(r"Programming Language :: Python :: (3\.\d+)", classifier))
     ]
     assert pythons == [declared[0], declared[-1]]
 
@@ -72,8 +72,8 @@ def test_wheels_are_built_for_every_python_that_is_declared() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     declared = {
         match[1].replace(".", "")
-        for one in project["project"]["classifiers"]
-        if (match := re.fullmatch(r"Programming Language :: Python :: (3\.\d+)", one))
+        for classifier in project["project"]["classifiers"]
+        if (match := re.fullmatch(r"Programming Language :: Python :: (3\.\d+)", classifier))
     }
     built = set(re.findall(r"cp(\d+)-\*", project["tool"]["cibuildwheel"]["build"]))
     assert built == declared

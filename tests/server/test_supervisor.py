@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from holdfast.server.supervisor import worker_count
-from tests.cli.test_serve import address, served
+from tests.cli.test_serve import run_server, server_url
 from tests.conftest import wait_for
 
 
@@ -76,8 +76,8 @@ def slow_request(url: str) -> Callable[[], bytes]:
 @pytest.mark.long
 def test_a_worker_that_is_killed_is_replaced_and_requests_go_on(tmp_path: Path, three: None) -> None:
     """No request fails but those the killed one had, and no zombie stays."""
-    with served(tmp_path / "data") as (process, banner):
-        url = address(banner)
+    with run_server(tmp_path / "data") as (process, banner):
+        url = server_url(banner)
         wait_for(lambda: answers(url) and len(children(process.pid)) == 4)
         victim = min(children(process.pid))
         os.kill(victim, signal.SIGKILL)
@@ -100,8 +100,8 @@ def test_a_request_in_flight_is_answered_before_the_end(
 ) -> None:
     """Nobody new is let in meanwhile, there is no traceback, and no process is left."""
     monkeypatch.setenv("HOLDFAST_WORKERS", str(workers))
-    with served(tmp_path / "data") as (process, banner):
-        url = address(banner)
+    with run_server(tmp_path / "data") as (process, banner):
+        url = server_url(banner)
         wait_for(lambda: answers(url))
         workers_were = children(process.pid)
         rest = slow_request(url)
@@ -134,8 +134,8 @@ def large_repository(url: str, data: Path) -> str:
 @pytest.mark.long
 def test_a_clone_in_flight_is_finished_before_the_end(tmp_path: Path, three: None) -> None:
     """The client that has read a part of a large pack gets all of it."""
-    with served(tmp_path / "data") as (process, banner):
-        url = address(banner)
+    with run_server(tmp_path / "data") as (process, banner):
+        url = server_url(banner)
         wait_for(lambda: answers(url))
         commit = large_repository(url, tmp_path / "data")
         wanted = f"0032want {commit}\n00000009done\n".encode()
@@ -165,8 +165,8 @@ def test_a_second_signal_ends_at_once(
 ) -> None:
     """Even while a request is in flight."""
     monkeypatch.setenv("HOLDFAST_WORKERS", str(workers))
-    with served(tmp_path / "data") as (process, banner):
-        url = address(banner)
+    with run_server(tmp_path / "data") as (process, banner):
+        url = server_url(banner)
         wait_for(lambda: answers(url))
         workers_were = children(process.pid)
         rest = slow_request(url)
@@ -184,8 +184,8 @@ def test_a_second_signal_ends_at_once(
 @pytest.mark.long
 def test_workers_are_restarted_one_after_the_other(tmp_path: Path, three: None) -> None:
     """At SIGHUP all are new in the end, and at no moment nobody answers."""
-    with served(tmp_path / "data") as (process, banner):
-        url = address(banner)
+    with run_server(tmp_path / "data") as (process, banner):
+        url = server_url(banner)
         wait_for(lambda: answers(url) and len(children(process.pid)) == 4)
         before = children(process.pid)
         process.send_signal(signal.SIGHUP)
@@ -199,8 +199,8 @@ def test_workers_are_restarted_one_after_the_other(tmp_path: Path, three: None) 
 @pytest.mark.long
 def test_workers_end_when_their_parent_is_killed(tmp_path: Path, three: None) -> None:
     """A kill of the parent leaves nobody on the port."""
-    with served(tmp_path / "data") as (process, banner):
-        wait_for(lambda: answers(address(banner)) and len(children(process.pid)) == 4)
+    with run_server(tmp_path / "data") as (process, banner):
+        wait_for(lambda: answers(server_url(banner)) and len(children(process.pid)) == 4)
         workers = children(process.pid)
         process.kill()
         process.wait()
@@ -210,8 +210,8 @@ def test_workers_end_when_their_parent_is_killed(tmp_path: Path, three: None) ->
 @pytest.mark.long
 def test_all_workers_are_counted_together(tmp_path: Path, three: None) -> None:
     """Whichever is asked for the metrics, it tells of all requests, also those of workers that are gone."""
-    with served(tmp_path / "data") as (process, banner):
-        url = address(banner)
+    with run_server(tmp_path / "data") as (process, banner):
+        url = server_url(banner)
         wait_for(lambda: answers(url) and len(children(process.pid)) == 4)
         for _ in range(30):
             httpx.get(f"{url}/api/v1/version")  # a connection each, so that every worker gets some
@@ -227,13 +227,13 @@ def test_all_workers_are_counted_together(tmp_path: Path, three: None) -> None:
 def test_a_service_cleans_up_after_one_that_was_killed(tmp_path: Path, three: None) -> None:
     """What workers counted in goes with the service, or with the next one."""
     data = tmp_path / "data"
-    with served(data) as (process, banner):
-        wait_for(lambda: answers(address(banner)))
+    with run_server(data) as (process, banner):
+        wait_for(lambda: answers(server_url(banner)))
         process.kill()
         process.wait()
     assert len(list((data / "tmp").iterdir())) == 1
-    with served(data) as (process, banner):
-        wait_for(lambda: answers(address(banner)))
+    with run_server(data) as (process, banner):
+        wait_for(lambda: answers(server_url(banner)))
         assert len(list((data / "tmp").iterdir())) == 1
         process.send_signal(signal.SIGTERM)
         process.communicate(timeout=20)

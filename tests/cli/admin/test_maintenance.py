@@ -17,7 +17,7 @@ from holdfast.settings import Settings
 from tests.cli.conftest import Run
 
 
-def make_old(data: Settings) -> None:
+def write_old_database(data: Settings) -> None:
     """Put a database of an earlier version where there was one."""
     (data.data / "holdfast.sqlite3").unlink()
     with open_database(data) as database:
@@ -26,12 +26,12 @@ def make_old(data: Settings) -> None:
 
 def test_migrate_says_what_it_did(run: Run, data: Settings) -> None:
     """The second time there is nothing to do."""
-    make_old(data)
+    write_old_database(data)
     assert "migrated to revision" in run("admin", "migrate").out
     assert "already at revision" in run("admin", "migrate").out
 
 
-def change(data: Settings, statement: str) -> None:
+def execute(data: Settings, statement: str) -> None:
     """Change the database behind everybody's back."""
     with open_database(data) as database, database.write() as connection:
         connection.execute(text(statement))
@@ -41,22 +41,22 @@ def test_the_doctor_tells_heals_and_says_so_by_its_exit_status(run: Run, ada: Se
     """0 when all is well or was healed, 1 when something is left."""
     run("admin", "repo", "create", "ada/one")
     assert (run("admin", "doctor", "--deep").status, run("admin", "doctor").out) == (0, "No problems found.\n")
-    change(ada, "UPDATE repositories SET branch_count = 9")
-    ran = run("admin", "doctor")
-    assert ran.status == 1
-    assert "branch-count  ada/one: has 0 branches, and counts 9" in ran.out
+    execute(ada, "UPDATE repositories SET branch_count = 9")
+    result = run("admin", "doctor")
+    assert result.status == 1
+    assert "branch-count  ada/one: has 0 branches, and counts 9" in result.out
     (finding,) = json.loads(run("admin", "doctor", "--json").out)
     assert (finding["id"], finding["where"], finding["fixed"]) == ("branch-count", "ada/one", False)
     assert "0 problems left, 1 repaired." in run("admin", "doctor", "--fix").out
     assert run("admin", "doctor").status == 0
-    change(ada, "UPDATE repositories SET version = -1")
-    ran = run("admin", "doctor", "--fix")
-    assert ran.status == 1
-    assert "1 problem found." in ran.out
+    execute(ada, "UPDATE repositories SET version = -1")
+    result = run("admin", "doctor", "--fix")
+    assert result.status == 1
+    assert "1 problem found." in result.out
 
 
 @pytest.mark.parametrize(
-    "words",
+    "arguments",
     [
         "doctor",
         "gc",
@@ -73,15 +73,15 @@ def test_the_doctor_tells_heals_and_says_so_by_its_exit_status(run: Run, ada: Se
         "repo delete a/b",
     ],
 )
-def test_nothing_is_made_where_nothing_is(run: Run, tmp_path: Path, words: str) -> None:
+def test_nothing_is_made_where_nothing_is(run: Run, tmp_path: Path, arguments: str) -> None:
     """A misspelt folder is not filled with an empty database; the line names it, and how to name another."""
     data = tmp_path / "nothing"
-    ran = run("admin", *words.format(tmp_path).split(), "--data", str(data))
-    assert (ran.status, ran.err.count("\n")) == (1, 1)
-    assert f"there is no Holdfast data in {data}; set HOLDFAST_DATA or --data" in ran.err
+    result = run("admin", *arguments.format(tmp_path).split(), "--data", str(data))
+    assert (result.status, result.err.count("\n")) == (1, 1)
+    assert f"there is no Holdfast data in {data}; set HOLDFAST_DATA or --data" in result.err
     assert not data.exists()
     data.mkdir()
-    assert run("admin", *words.format(tmp_path).split(), "--data", str(data)).status == 1
+    assert run("admin", *arguments.format(tmp_path).split(), "--data", str(data)).status == 1
     assert list(data.iterdir()) == []
     assert not (tmp_path / "backup.tar").exists()
 
@@ -108,7 +108,7 @@ def test_the_wrong_folder_is_refused_until_it_is_adopted(run: Run, ada: Settings
 
 def test_the_doctor_does_not_migrate_by_itself(run: Run, data: Settings) -> None:
     """It only looks, unless it is told to heal."""
-    make_old(data)
+    write_old_database(data)
     assert [item["id"] for item in json.loads(run("admin", "doctor", "--json").out)] == ["migrations"]
     assert run("admin", "doctor", "--fix").status == 0
     assert run("admin", "doctor").out == "No problems found.\n"
@@ -130,18 +130,18 @@ def test_the_host_keys_of_ssh_are_shown(run: Run, data: Settings) -> None:
     del data
     listed = json.loads(run("admin", "ssh-host-keys", "--json").out)
     assert [key["public_key"].split()[0] for key in listed] == [key["algorithm"] for key in listed]
-    shown = run("admin", "ssh-host-keys").out
-    assert all(key["fingerprint"] in shown and key["fingerprint"].startswith("SHA256:") for key in listed)
-    assert "PRIVATE" not in shown + json.dumps(listed)
+    output = run("admin", "ssh-host-keys").out
+    assert all(key["fingerprint"] in output and key["fingerprint"].startswith("SHA256:") for key in listed)
+    assert "PRIVATE" not in output + json.dumps(listed)
 
 
 def test_before_an_upgrade_the_doctor_looks_only(run: Run, data: Settings) -> None:
     """An old database stays old, a newer one is refused in words, and other options make no sense with it."""
-    make_old(data)
+    write_old_database(data)
     assert (run("admin", "doctor", "--before-upgrade").status, run("admin", "doctor").status) == (0, 1)
-    change(data, "UPDATE alembic_version SET version_num = '9999'")
-    ran = run("admin", "doctor", "--before-upgrade")
-    assert ran.status == 1
-    assert "database-newer" in ran.out
-    assert "which a newer Holdfast wrote" in ran.out.replace("\n", " ")
+    execute(data, "UPDATE alembic_version SET version_num = '9999'")
+    result = run("admin", "doctor", "--before-upgrade")
+    assert result.status == 1
+    assert "database-newer" in result.out
+    assert "which a newer Holdfast wrote" in result.out.replace("\n", " ")
     assert run("admin", "doctor", "--before-upgrade", "--fix").status == 2

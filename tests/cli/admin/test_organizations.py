@@ -21,12 +21,12 @@ def test_what_cannot_be_is_refused_in_one_line(run: Run, ada: Settings) -> None:
     """Names that are taken, owners that are not there, organizations that still own something."""
     run("admin", "org", "create", "acme", "--owner", "ada")
     run("admin", "repo", "create", "acme/one")
-    for words in (
+    for arguments in (
         ("create", "acme", "--owner", "ada"),
         ("create", "other", "--owner", "nobody"),
         ("delete", "acme"),
         ("delete", "ada"),
         ("delete", "nobody"),
     ):
-        ran = run("admin", "org", *words)
-        assert (ran.status, ran.err.count("\n")) == (1, 1), words
+        result = run("admin", "org", *arguments)
+        assert (result.status, result.err.count("\n")) == (1, 1), arguments

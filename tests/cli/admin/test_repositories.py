@@ -35,7 +35,7 @@ def test_a_repository_is_made_moved_and_removed(run: Run, ada: Settings) -> None
 def test_what_cannot_be_is_refused_in_one_line(run: Run, ada: Settings) -> None:
     """Names that are taken or cannot be, owners and repositories that are not there."""
     run("admin", "repo", "create", "ada/one")
-    for words in (
+    for arguments in (
         ("create", "ada/ONE"),
         ("create", "ada"),
         ("create", "ada/.."),
@@ -46,8 +46,8 @@ def test_what_cannot_be_is_refused_in_one_line(run: Run, ada: Settings) -> None:
         ("transfer", "ada/one", "nobody"),
         ("delete", "one"),
     ):
-        ran = run("admin", "repo", *words)
-        assert (ran.status, ran.err.count("\n")) == (1, 1), words
+        result = run("admin", "repo", *arguments)
+        assert (result.status, result.err.count("\n")) == (1, 1), arguments
     assert len(json.loads(run("admin", "repo", "list", "--json").out)) == 1
 
 
@@ -55,9 +55,9 @@ def test_the_ref_log_is_shown_and_a_branch_restored(run: Run, ada: Settings) -> 
     """As a table and as JSON; the version of the entry that deleted a branch brings it back."""
     with closing(App.open(ada)) as app:
         owner = accounts.find_user(app.database, "ada")
-        made = repositories.create(app, owner, owner, repositories.NewRepository(name="one"), {"a": b"a"})
+        repository = repositories.create(app, owner, owner, repositories.NewRepository(name="one"), {"a": b"a"})
         actor = Actor(owner)
-        target = RepositoryAccess(made, repositories.permissions_in(app, actor, made))
+        target = RepositoryAccess(repository, repositories.permissions_in(app, actor, repository))
         branches.create(app, actor, target, "topic")
         fresh = RepositoryAccess(find_repository(app.database, "ada", "one"), target.permissions)
         branches.delete(app, actor, fresh, "topic")
@@ -72,8 +72,8 @@ def test_the_ref_log_is_shown_and_a_branch_restored(run: Run, ada: Settings) -> 
     ]
     filtered = run("admin", "repo", "ref-log", "ada/one", "--ref", "refs/heads/main", "--json")
     assert json.loads(filtered.out) == [first]
-    ran = run("admin", "repo", "restore", "ada/one", str(deleted["version"]))
-    assert ran.out == f"refs/heads/topic restored to {deleted['old']}.\n"
+    result = run("admin", "repo", "restore", "ada/one", str(deleted["version"]))
+    assert result.out == f"refs/heads/topic restored to {deleted['old']}.\n"
     newest = run("admin", "repo", "ref-log", "ada/one", "--json", "--limit", "1")
     assert [entry["kind"] for entry in json.loads(newest.out)] == ["create"]
     refused = run("admin", "repo", "restore", "ada/one", "99")

@@ -14,14 +14,14 @@ def test_a_service_is_backed_up_and_restored(
 ) -> None:
     """With one command each."""
     run("admin", "repo", "create", "ada/one")
-    ran = run("admin", "backup", str(tmp_path / "backup.tar.gz"))
-    assert (ran.status, ran.err) == (0, "")
-    assert "1 repositories" in ran.out
+    result = run("admin", "backup", str(tmp_path / "backup.tar.gz"))
+    assert (result.status, result.err) == (0, "")
+    assert "1 repositories" in result.out
     data = json.loads(run("admin", "backup", str(tmp_path / "another.tar"), "--json").out)
     assert (data["tables"]["users"], data["repositories"]) == (1, 1)
-    ran = run("admin", "restore", str(tmp_path / "backup.tar.gz"), "--data", str(tmp_path / "new"))
-    assert (ran.status, ran.err) == (0, "")
-    assert "1 repositories" in ran.out
+    result = run("admin", "restore", str(tmp_path / "backup.tar.gz"), "--data", str(tmp_path / "new"))
+    assert (result.status, result.err) == (0, "")
+    assert "1 repositories" in result.out
     monkeypatch.setenv("HOLDFAST_DATA", str(tmp_path / "new"))
     assert run("admin", "doctor", "--deep").out == "No problems found.\n"
     (listed,) = json.loads(run("admin", "repo", "list", "--json").out)
@@ -36,6 +36,6 @@ def test_what_cannot_be_is_refused_in_one_line(run: Run, ada: Settings, tmp_path
     assert run("admin", "restore", str(backup)).status == 1
     assert run("admin", "restore", str(tmp_path / "none.tar"), "--data", str(tmp_path / "new")).status == 1
     backup.write_bytes(backup.read_bytes()[:5000])
-    ran = run("admin", "restore", str(backup), "--data", str(tmp_path / "new"))
-    assert (ran.status, ran.err.count("\n")) == (3, 1)
+    result = run("admin", "restore", str(backup), "--data", str(tmp_path / "new"))
+    assert (result.status, result.err.count("\n")) == (3, 1)
     assert not (tmp_path / "new").exists()

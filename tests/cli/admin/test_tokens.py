@@ -39,15 +39,15 @@ def test_programs_get_a_token_as_json(run: Run, ada: Settings) -> None:
 def test_what_cannot_be_is_refused_in_one_line(run: Run, ada: Settings) -> None:
     """A name twice, a scope nobody knows, a user or token that is not there."""
     run("admin", "token", "create", "ada", "ci")
-    for words in (
+    for arguments in (
         ("create", "ada", "ci"),
         ("create", "ada", "other", "--scope", "read:everything"),
         ("create", "nobody", "ci"),
         ("delete", "ada", "none"),
         ("list", "nobody"),
     ):
-        ran = run("admin", "token", *words)
-        assert (ran.status, ran.err.count("\n")) == (1, 1), words
+        result = run("admin", "token", *arguments)
+        assert (result.status, result.err.count("\n")) == (1, 1), arguments
 
 
 def test_a_token_may_be_good_for_some_days(run: Run, ada: Settings) -> None:

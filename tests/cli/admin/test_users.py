@@ -16,9 +16,9 @@ from tests.hosting.two_factor_helpers import give_second_factor
 
 def test_a_user_can_be_made_with_a_password_from_a_pipe(spawn: Run, data: Settings) -> None:
     """The password is never on the command line."""
-    words = ("admin", "user", "create", "ada", "--full-name", "Ada", "--admin", "--password-stdin")
-    ran = spawn(*words, data=b"long enough\n")
-    assert (ran.status, ran.out) == (0, "User ada created.\n")
+    arguments = ("admin", "user", "create", "ada", "--full-name", "Ada", "--admin", "--password-stdin")
+    result = spawn(*arguments, data=b"long enough\n")
+    assert (result.status, result.out) == (0, "User ada created.\n")
     with open_database(data) as database:
         ada = accounts.check_password(database, "ada", Secret("long enough"))
     assert ada is not None
@@ -29,9 +29,9 @@ def test_a_random_password_is_printed_and_works(run: Run, data: Settings) -> Non
     """For making users from scripts."""
     run("admin", "user", "create", "ada", "--random-password")
     token = Secret(run("admin", "token", "create", "ada", "ci").out.strip())
-    ran = run("admin", "user", "password", "ada", "--random-password")
-    assert "Their sessions and tokens are revoked." in ran.out
-    password = Secret(ran.out.rpartition("password: ")[2].strip())
+    result = run("admin", "user", "password", "ada", "--random-password")
+    assert "Their sessions and tokens are revoked." in result.out
+    password = Secret(result.out.rpartition("password: ")[2].strip())
     with open_database(data) as database:
         assert accounts.check_password(database, "ada", password) is not None
         assert holder_of(database, token) is None
@@ -40,10 +40,10 @@ def test_a_random_password_is_printed_and_works(run: Run, data: Settings) -> Non
 def test_what_cannot_be_done_is_answered_with_no(run: Run, data: Settings) -> None:
     """Exit status 1 and one line."""
     run("admin", "user", "create", "ada", "--random-password")
-    for words in (["create", "ADA"], ["create", "a/b"], ["password", "nobody"]):
-        ran = run("admin", "user", *words, "--random-password")
-        assert ran.status == 1
-        assert ran.err.count("\n") == 1
+    for arguments in (["create", "ADA"], ["create", "a/b"], ["password", "nobody"]):
+        result = run("admin", "user", *arguments, "--random-password")
+        assert result.status == 1
+        assert result.err.count("\n") == 1
 
 
 def test_users_are_listed(run: Run, data: Settings) -> None:
@@ -68,37 +68,37 @@ def test_somebody_who_owns_something_is_removed_only_with_all_of_it(run: Run, ad
     """Its folder goes too."""
     run("admin", "repo", "create", "ada/one")
     assert run("admin", "user", "delete", "ada").status == 1
-    ran = run("admin", "user", "delete", "ada", "--purge")
-    assert (ran.status, ran.out) == (0, "User ada deleted with 1 repository.\n")
+    result = run("admin", "user", "delete", "ada", "--purge")
+    assert (result.status, result.out) == (0, "User ada deleted with 1 repository.\n")
     assert list((ada.data / "repositories").glob("??/*.git")) == []
 
 
 def test_an_e_mail_address_belongs_to_one_user(run: Run, ada: Settings) -> None:
     """And must be one."""
     for address in ("ada@example.org", "no address"):
-        ran = run("admin", "user", "create", "bob", "--random-password", "--email", address)
-        assert (ran.status, ran.err.count("\n")) == (1, 1)
+        result = run("admin", "user", "create", "bob", "--random-password", "--email", address)
+        assert (result.status, result.err.count("\n")) == (1, 1)
 
 
 def test_a_broken_database_is_unreadable_input(run: Run, data: Settings) -> None:
     """Exit status 3, and the file is left alone."""
     (data.data / "holdfast.sqlite3").write_bytes(b"no database" * 1000)
-    ran = run("admin", "user", "list")
-    assert ran.status == 3
-    assert "not a Holdfast database" in ran.err
+    result = run("admin", "user", "list")
+    assert result.status == 3
+    assert "not a Holdfast database" in result.err
 
 
-@pytest.mark.parametrize("words", ["password ada", "create bob", "password ada --password-stdin"])
-def test_an_input_that_ends_gives_no_password(spawn: Run, ada: Settings, words: str) -> None:
+@pytest.mark.parametrize("arguments", ["password ada", "create bob", "password ada --password-stdin"])
+def test_an_input_that_ends_gives_no_password(spawn: Run, ada: Settings, arguments: str) -> None:
     """It is wrong usage, said in a line without a traceback, and nothing changes."""
     with open_database(ada) as database:
         before = [(user.name, user.id) for user in accounts.all_users(database)]
-    ran = spawn("admin", "user", *words.split(), data=b"")
-    assert ran.status == 2
-    assert ran.err.splitlines()[-1].strip().startswith("error: ")
-    assert "nothing was changed" in ran.err
-    assert "Traceback" not in ran.err
-    assert "GetPassWarning" not in ran.err
+    result = spawn("admin", "user", *arguments.split(), data=b"")
+    assert result.status == 2
+    assert result.err.splitlines()[-1].strip().startswith("error: ")
+    assert "nothing was changed" in result.err
+    assert "Traceback" not in result.err
+    assert "GetPassWarning" not in result.err
     with open_database(ada) as database:
         assert [(user.name, user.id) for user in accounts.all_users(database)] == before
 
@@ -108,10 +108,10 @@ def test_two_factor_authentication_is_disabled_for_a_user(run: Run, ada: Setting
     with open_database(ada) as database:
         give_second_factor(ada, accounts.find_user(database, "ada"))
         give_passkey(ada, accounts.find_user(database, "ada"), ROOT)
-    done = run("admin", "user", "disable-two-factor", "ada")
-    assert (done.status, done.out) == (0, "Two-factor authentication of ada disabled.\n")
+    result = run("admin", "user", "disable-two-factor", "ada")
+    assert (result.status, result.out) == (0, "Two-factor authentication of ada disabled.\n")
     with open_database(ada) as database:
         assert not two_factor.is_enabled(database, accounts.find_user(database, "ada"))
-    again = run("admin", "user", "disable-two-factor", "ada")
-    assert again.status == 1
-    assert "not enabled" in again.err
+    second = run("admin", "user", "disable-two-factor", "ada")
+    assert second.status == 1
+    assert "not enabled" in second.err

@@ -10,9 +10,9 @@ from tests.backup.archives.histories import copies, imported, write
 @pytest.fixture(scope="session")
 def chats_db(tmp_path_factory: pytest.TempPathFactory) -> str:
     """Make an archive of a history with every kind of message, once."""
-    home = tmp_path_factory.mktemp("archive")
-    imported(home / "chats.db", write(home / "one", *copies(400)))
-    return str(home / "chats.db")
+    folder = tmp_path_factory.mktemp("archive")
+    imported(folder / "chats.db", write(folder / "one", *copies(400)))
+    return str(folder / "chats.db")
 
 
 @pytest.fixture

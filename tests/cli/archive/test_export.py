@@ -18,15 +18,15 @@ def test_an_export_says_what_it_did(run: Run, chats_db: str, tmp_path: Path, for
     assert first.status == 0
     assert len(first.out.splitlines()) == 1
     assert "files written, 0 unchanged, 0 removed" in first.out
-    again = json.loads(run("archive", "export", chats_db, target, "--to", form, "--json").out)
-    assert (again["form"], again["written"], again["removed"]) == (form, 0, 0)
-    assert again["unchanged"] > 10
+    second = json.loads(run("archive", "export", chats_db, target, "--to", form, "--json").out)
+    assert (second["form"], second["written"], second["removed"]) == (form, 0, 0)
+    assert second["unchanged"] > 10
 
 
 def test_attachments_that_were_not_copied_are_mentioned(run: Run, chats_db: str, tmp_path: Path) -> None:
     """With what brings them, unless they are not wanted."""
-    done = run("archive", "export", chats_db, str(tmp_path / "out"), "--to", "json")
-    assert "archive import --media" in done.err
+    result = run("archive", "export", chats_db, str(tmp_path / "out"), "--to", "json")
+    assert "archive import --media" in result.err
     assert run("archive", "export", chats_db, str(tmp_path / "out"), "--to", "json", "--no-media").err == ""
 
 
@@ -35,22 +35,22 @@ def test_chats_and_dates_are_chosen(run: Run, chats_db: str, tmp_path: Path) -> 
     chats = json.loads(run("archive", "chats", chats_db, "--json").out)
     two = [str(chat["id"]) for chat in chats[:2]]
     target = tmp_path / "out"
-    words = ("--to", "json", "--chat", two[0], "--chat", two[1], "--since", "2024-02", "--until", "2024-12-31")
-    assert run("archive", "export", chats_db, str(target), *words).status == 0
-    told = [
+    arguments = ("--to", "json", "--chat", two[0], "--chat", two[1], "--since", "2024-02", "--until", "2024-12-31")
+    assert run("archive", "export", chats_db, str(target), *arguments).status == 0
+    messages = [
         json.loads(line)
         for path in (target / "messages").rglob("*.jsonl")
         for line in path.read_text().splitlines()
     ]
-    assert told
-    assert {str(one["chat_id"]) for one in told} == set(two)
-    assert all("2024-02" <= one["sent"] < "2025" for one in told)
+    assert messages
+    assert {str(message["chat_id"]) for message in messages} == set(two)
+    assert all("2024-02" <= message["sent"] < "2025" for message in messages)
 
 
 def test_wrong_options_are_refused_in_one_line(run: Run, chats_db: str, tmp_path: Path) -> None:
     """And nothing is written."""
     target = tmp_path / "out"
-    for words, status in (
+    for arguments, status in (
         (("--to", "pdf"), 2),
         (("--to", "json", "--no-search"), 2),
         (("--to", "json", "--plain"), 2),
@@ -65,9 +65,9 @@ def test_wrong_options_are_refused_in_one_line(run: Run, chats_db: str, tmp_path
         (("--single-file", "--chat", "a", "--to", "json"), 2),
         (("--single-file", "--chat", "nobody"), 1),
     ):
-        done = run("archive", "export", chats_db, str(target), *words)
-        assert done.status == status, words
-        assert len(done.err.splitlines()) == 1
+        result = run("archive", "export", chats_db, str(target), *arguments)
+        assert result.status == status, arguments
+        assert len(result.err.splitlines()) == 1
         assert not target.exists()
 
 
@@ -75,21 +75,21 @@ def test_one_chat_is_one_file(run: Run, chats_db: str, tmp_path: Path) -> None:
     """A new one, which its owner alone can read; one that is there is left alone."""
     chat = json.loads(run("archive", "chats", chats_db, "--json").out)[0]
     target = tmp_path / "chat.html"
-    words = ("archive", "export", chats_db, str(target), "--single-file", "--chat", str(chat["id"]))
-    done = run(*words)
-    assert (done.status, done.out) == (0, f"{target}: 1 files written, 0 unchanged, 0 removed\n")
+    arguments = ("archive", "export", chats_db, str(target), "--single-file", "--chat", str(chat["id"]))
+    result = run(*arguments)
+    assert (result.status, result.out) == (0, f"{target}: 1 files written, 0 unchanged, 0 removed\n")
     assert len(re.findall(r'<li [^>]*id="m\d', target.read_text())) == chat["messages"]
     assert target.stat().st_mode & 0o077 == 0
-    again = run(*words)
-    assert again.status != 0
-    assert "exists already" in again.err
+    second = run(*arguments)
+    assert second.status != 0
+    assert "exists already" in second.err
 
 
 def test_other_folders_are_left_alone(run: Run, chats_db: str, tmp_path: Path) -> None:
     """One with other files, one with another export, and one that cannot be written."""
     (tmp_path / "letter.txt").write_text("keep me")
-    done = run("archive", "export", chats_db, str(tmp_path), "--to", "csv")
-    assert (done.status, len(done.err.splitlines())) == (1, 1)
+    result = run("archive", "export", chats_db, str(tmp_path), "--to", "csv")
+    assert (result.status, len(result.err.splitlines())) == (1, 1)
     assert [path.name for path in tmp_path.iterdir()] == ["letter.txt"]
     assert run("archive", "export", chats_db, str(tmp_path / "out"), "--to", "csv").status == 0
     other = run("archive", "export", chats_db, str(tmp_path / "out"), "--to", "markdown")
@@ -101,8 +101,8 @@ def test_other_folders_are_left_alone(run: Run, chats_db: str, tmp_path: Path) -
 
 def test_a_zone_is_named(run: Run, chats_db: str, tmp_path: Path) -> None:
     """Times of Markdown and HTML are told in it."""
-    words = ("--to", "markdown", "--zone", "Asia/Tokyo")
-    assert run("archive", "export", chats_db, str(tmp_path / "out"), *words).status == 0
+    arguments = ("--to", "markdown", "--zone", "Asia/Tokyo")
+    assert run("archive", "export", chats_db, str(tmp_path / "out"), *arguments).status == 0
     assert "Asia/Tokyo" in (tmp_path / "out" / "index.md").read_text()
 
 
@@ -122,38 +122,38 @@ def test_only_the_owner_can_read_an_export(run: Run, chats_db: str, tmp_path: Pa
 def test_the_export_of_another_account_stays(run: Run, source: str, tmp_path: Path) -> None:
     """Its files stay, also those of a run that was interrupted; the same account may be exported again."""
     out, other = tmp_path / "out", tmp_path / "other.binproto"
-    chats_db = archive_of(run, tmp_path / "chats.db", source)
+    chats_db = make_archive(run, tmp_path / "chats.db", source)
     assert run("backup", "sample", str(other), "--messages", "20", "--seed", "9").status == 0
     for form in ("json", "csv", "markdown", "html"):
-        place = out / form
-        assert run("archive", "export", chats_db, str(place), "--to", form).status == 0
-        before = {path: path.read_bytes() for path in place.rglob("*") if path.is_file()}
-        for words in (
+        folder = out / form
+        assert run("archive", "export", chats_db, str(folder), "--to", form).status == 0
+        before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+        for arguments in (
             ("backup", "export", str(other)),
-            ("archive", "export", archive_of(run, tmp_path / "other.db", str(other))),
+            ("archive", "export", make_archive(run, tmp_path / "other.db", str(other))),
         ):
-            ran = run(*words, str(place), "--to", form)
-            assert (ran.status, ran.out) == (1, ""), form
-            assert ran.err == f"error: {place} holds the export of another account; name another folder\n"
-        assert {path: path.read_bytes() for path in place.rglob("*") if path.is_file()} == before
-        assert run("backup", "export", source, str(place), "--to", form).status == 0
+            result = run(*arguments, str(folder), "--to", form)
+            assert (result.status, result.out) == (1, ""), form
+            assert result.err == f"error: {folder} holds the export of another account; name another folder\n"
+        assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+        assert run("backup", "export", source, str(folder), "--to", form).status == 0
     (out / "json" / ".holdfast-export.json").rename(out / "json" / ".holdfast-export.running")
     assert run("backup", "export", str(other), str(out / "json"), "--to", "json").status == 1
 
 
-def archive_of(run: Run, place: Path, *sources: str) -> str:
+def make_archive(run: Run, path: Path, *sources: str) -> str:
     """Make an archive."""
-    assert run("archive", "import", str(place), *sources).status == 0
-    return str(place)
+    assert run("archive", "import", str(path), *sources).status == 0
+    return str(path)
 
 
 def test_an_archive_that_grew_is_exported_again(run: Run, source: str, tmp_path: Path) -> None:
     """With one more account it still has all that was exported; with one less it has not."""
     other = tmp_path / "other.binproto"
-    chats_db = archive_of(run, tmp_path / "chats.db", source)
+    chats_db = make_archive(run, tmp_path / "chats.db", source)
     assert run("backup", "sample", str(other), "--messages", "20", "--seed", "9").status == 0
-    grown = archive_of(run, tmp_path / "grown.db", source, str(other))
-    words = (str(tmp_path / "out"), "--to", "json")
-    assert run("archive", "export", chats_db, *words).status == 0
-    assert run("archive", "export", grown, *words).status == 0
-    assert run("archive", "export", chats_db, *words).status == 1
+    updated = make_archive(run, tmp_path / "grown.db", source, str(other))
+    arguments = (str(tmp_path / "out"), "--to", "json")
+    assert run("archive", "export", chats_db, *arguments).status == 0
+    assert run("archive", "export", updated, *arguments).status == 0
+    assert run("archive", "export", chats_db, *arguments).status == 1

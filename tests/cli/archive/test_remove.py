@@ -12,64 +12,65 @@ from tests.cli.conftest import Run
 
 
 @pytest.fixture
-def own_db(tmp_path: Path) -> str:
+def writable_db(tmp_path: Path) -> str:
     """Make an archive that may be changed."""
     imported(tmp_path / "own.db", write(tmp_path / "one", *copies()))
     return str(tmp_path / "own.db")
 
 
-def test_a_dry_run_shows_what_the_removal_does(run: Run, own_db: str) -> None:
+def test_a_dry_run_shows_what_the_removal_does(run: Run, writable_db: str) -> None:
     """The numbers are the same, and only the second changes the file."""
-    chat = json.loads(run("archive", "chats", own_db, "--json").out)[0]
-    before = Path(own_db).read_bytes()
-    planned = json.loads(run("archive", "remove", own_db, "--chat", str(chat["id"]), "--dry-run", "--json").out)
-    assert Path(own_db).read_bytes() == before
+    chat = json.loads(run("archive", "chats", writable_db, "--json").out)[0]
+    before = Path(writable_db).read_bytes()
+    arguments = ("archive", "remove", writable_db, "--chat", str(chat["id"]))
+    planned = json.loads(run(*arguments, "--dry-run", "--json").out)
+    assert Path(writable_db).read_bytes() == before
     assert (planned["removed"], planned["messages"]) == (False, chat["messages"])
-    done = json.loads(run("archive", "remove", own_db, "--chat", str(chat["id"]), "--yes", "--json").out)
-    assert done == {**planned, "removed": True}
-    left = json.loads(run("archive", "chats", own_db, "--json").out)
-    assert chat["id"] not in {one["id"] for one in left}
+    removed = json.loads(run(*arguments, "--yes", "--json").out)
+    assert removed == {**planned, "removed": True}
+    left = json.loads(run("archive", "chats", writable_db, "--json").out)
+    assert chat["id"] not in {row["id"] for row in left}
 
 
-def test_people_and_imports_go_by_their_names_and_numbers(run: Run, own_db: str) -> None:
+def test_people_and_imports_go_by_their_names_and_numbers(run: Run, writable_db: str) -> None:
     """A part of a name is not enough to remove somebody."""
-    people = json.loads(run("archive", "people", own_db, "--json").out)
-    person = next(one for one in people if one["kind"] == "contact" and one["messages"])
-    ran = run("archive", "remove", own_db, "--person", person["name"][:-1], "--yes")
-    assert ran.status != ExitCode.FINE
-    ran = run("archive", "remove", own_db, "--person", person["name"], "--yes")
-    assert ran.status == ExitCode.FINE
-    assert ran.out.startswith("Removed person")
-    number = json.loads(run("archive", "info", own_db, "--json").out)[0]["id"]
-    assert run("archive", "remove", own_db, "--import", str(number), "--yes").status == ExitCode.FINE
-    assert json.loads(run("archive", "chats", own_db, "--json").out) == []
+    people = json.loads(run("archive", "people", writable_db, "--json").out)
+    person = next(row for row in people if row["kind"] == "contact" and row["messages"])
+    result = run("archive", "remove", writable_db, "--person", person["name"][:-1], "--yes")
+    assert result.status != ExitCode.FINE
+    result = run("archive", "remove", writable_db, "--person", person["name"], "--yes")
+    assert result.status == ExitCode.FINE
+    assert result.out.startswith("Removed person")
+    number = json.loads(run("archive", "info", writable_db, "--json").out)[0]["id"]
+    assert run("archive", "remove", writable_db, "--import", str(number), "--yes").status == ExitCode.FINE
+    assert json.loads(run("archive", "chats", writable_db, "--json").out) == []
 
 
-def test_without_a_terminal_it_wants_to_be_told(run: Run, own_db: str) -> None:
+def test_without_a_terminal_it_wants_to_be_told(run: Run, writable_db: str) -> None:
     """Nobody is there to confirm."""
-    before = Path(own_db).read_bytes()
-    ran = run("archive", "remove", own_db, "--import", "1")
-    assert ran.status == ExitCode.USAGE
-    assert "--yes" in ran.err
-    assert run("archive", "remove", own_db, "--yes").status == ExitCode.USAGE
-    assert Path(own_db).read_bytes() == before
+    before = Path(writable_db).read_bytes()
+    result = run("archive", "remove", writable_db, "--import", "1")
+    assert result.status == ExitCode.USAGE
+    assert "--yes" in result.err
+    assert run("archive", "remove", writable_db, "--yes").status == ExitCode.USAGE
+    assert Path(writable_db).read_bytes() == before
 
 
 def test_no_archive_is_made(run: Run, tmp_path: Path) -> None:
     """Removing from what is not there is an error."""
-    ran = run("archive", "remove", str(tmp_path / "none.db"), "--import", "1", "--yes")
-    assert ran.status != ExitCode.FINE
+    result = run("archive", "remove", str(tmp_path / "none.db"), "--import", "1", "--yes")
+    assert result.status != ExitCode.FINE
     assert not (tmp_path / "none.db").exists()
 
 
 @pytest.mark.long
-def test_somebody_who_is_writing_is_waited_for_in_words(run: Run, own_db: str) -> None:
+def test_somebody_who_is_writing_is_waited_for_in_words(run: Run, writable_db: str) -> None:
     """Not with a traceback."""
-    other = sqlite3.connect(own_db, isolation_level=None)
+    other = sqlite3.connect(writable_db, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     try:
-        ran = run("archive", "remove", own_db, "--import", "1", "--yes")
+        result = run("archive", "remove", writable_db, "--import", "1", "--yes")
     finally:
         other.close()
-    assert ran.status != ExitCode.BUG
-    assert "another process is writing" in ran.err
+    assert result.status != ExitCode.BUG
+    assert "another process is writing" in result.err

@@ -23,13 +23,13 @@ def test_the_printed_address_opens_the_archive_once_and_ctrl_c_ends_it(chats_db:
     try:
         assert process.stdout is not None
         line = process.stdout.readline()
-        found = re.fullmatch(r"(http://127\.0\.0\.1:\d+)(/open/\S+)\n", line)
-        assert found, process.stderr.read() if process.stderr else ""
-        with httpx.Client(base_url=found[1], timeout=60) as client:
+        match = re.fullmatch(r"(http://127\.0\.0\.1:\d+)(/open/\S+)\n", line)
+        assert match, process.stderr.read() if process.stderr else ""
+        with httpx.Client(base_url=match[1], timeout=60) as client:
             assert client.get("/").status_code == 403
-            assert client.get(found[2]).status_code == 303
+            assert client.get(match[2]).status_code == 303
             assert "chats.db" in client.get("/").text
-        assert httpx.get(f"{found[1]}{found[2]}", timeout=60).status_code == 403
+        assert httpx.get(f"{match[1]}{match[2]}", timeout=60).status_code == 403
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
         assert process.returncode == 130
@@ -44,10 +44,10 @@ def test_the_printed_address_opens_the_archive_once_and_ctrl_c_ends_it(chats_db:
 def test_an_encrypted_archive_is_served_with_its_passphrase(chats_db: str, tmp_path: Path) -> None:
     """From a file."""
     pytest.importorskip("sqlcipher3", reason="the extra `encryption` is not installed")
-    place = shutil.copy(chats_db, tmp_path / "encrypted.db")
-    encrypt_archive(place, PASSPHRASE)
+    path = shutil.copy(chats_db, tmp_path / "encrypted.db")
+    encrypt_archive(path, PASSPHRASE)
     (tmp_path / "passphrase").write_text(PASSPHRASE)
-    command = [sys.executable, "-m", "holdfast", "archive", "serve", str(place)]
+    command = [sys.executable, "-m", "holdfast", "archive", "serve", str(path)]
     command += ["--passphrase-file", str(tmp_path / "passphrase")]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
@@ -62,10 +62,10 @@ def test_an_encrypted_archive_is_served_with_its_passphrase(chats_db: str, tmp_p
 @pytest.mark.parametrize("content", [None, b"", b"not an archive"])
 def test_what_is_no_archive_is_said_in_one_line(run: Run, tmp_path: Path, content: bytes | None) -> None:
     """Before anything is served."""
-    place = tmp_path / "x.db"
+    path = tmp_path / "x.db"
     if content is not None:
-        place.write_bytes(content)
-    ran = run("archive", "serve", str(place))
-    assert ran.status == 3
-    assert ran.err.startswith("error: ")
-    assert ran.err.count("\n") == 1
+        path.write_bytes(content)
+    result = run("archive", "serve", str(path))
+    assert result.status == 3
+    assert result.err.startswith("error: ")
+    assert result.err.count("\n") == 1

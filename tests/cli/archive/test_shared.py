@@ -62,10 +62,10 @@ def attachment(**more: Any) -> ArchivedAttachment:
     return ArchivedAttachment(**{**fields, **more})
 
 
-def printed(one: Message, **how: Any) -> list[str]:
+def print_lines(sample: Message, **options: Any) -> list[str]:
     """Print a message, and return the lines."""
     out = io.StringIO()
-    print_message(Console(file=out, width=200), one, UTC, **how)
+    print_message(Console(file=out, width=200), sample, UTC, **options)
     return [line.rstrip() for line in out.getvalue().splitlines()]
 
 
@@ -78,7 +78,7 @@ def test_the_headline_has_the_time_and_the_author() -> None:
 
 def test_a_message_is_printed_with_all_that_belongs_to_it() -> None:
     """In the order in which people read it."""
-    whole = message(
+    full = message(
         text="first\nsecond",
         quote=Quote(4, "Bob", "NORMAL", "x" * 150, None, None),
         poll=Poll("When?", False, False, (PollOption("now", ("Bob", "Cid")), PollOption("later", ()))),
@@ -86,7 +86,7 @@ def test_a_message_is_printed_with_all_that_belongs_to_it() -> None:
         reactions=(Reaction(4, "Bob", "\N{THUMBS UP SIGN}", 0),),
         revisions=(Revision(1, 60_000, "frist"),),
     )
-    assert printed(whole) == [
+    assert print_lines(full) == [
         "1970-01-01 00:00 UTC  Ada",
         f"    | Bob: {'x' * 100}",
         "    first",
@@ -102,20 +102,20 @@ def test_a_message_is_printed_with_all_that_belongs_to_it() -> None:
 def test_an_update_is_one_line() -> None:
     """One that vanished says since when."""
     update = message(kind="update", text=None, sentence="Ada left the group.", vanished_ms=60_000)
-    assert printed(update) == ["1970-01-01 00:00 UTC  (gone since 1970-01-01 00:01 UTC)  Ada left the group."]
+    assert print_lines(update) == ["1970-01-01 00:00 UTC  (gone since 1970-01-01 00:01 UTC)  Ada left the group."]
 
 
 def test_texts_are_neither_markup_nor_control_sequences() -> None:
     """Whoever wrote a message does not write to the terminal."""
-    lines = printed(message(author="\x1b[31mEve", text="[bold]hi[/bold]\x1b[2J\N{RIGHT-TO-LEFT OVERRIDE}"))
+    lines = print_lines(message(author="\x1b[31mEve", text="[bold]hi[/bold]\x1b[2J\N{RIGHT-TO-LEFT OVERRIDE}"))
     assert lines == ["1970-01-01 00:00 UTC  [31mEve", "    [bold]hi[/bold][2J"]
 
 
 def test_an_attachment_is_described_by_what_is_known_of_it() -> None:
     """A file of an unknown type is a file."""
     assert describe_attachment(attachment()) == "[file 2.0 kB]"
-    known = attachment(
+    complete = attachment(
         flag="VOICE_MESSAGE", content_type="image/png", width=3, height=4, file_name="a\x1b.png", caption="at sea"
     )
-    assert describe_attachment(known) == "[voice message image/png 3x4 2.0 kB] a.png at sea"
+    assert describe_attachment(complete) == "[voice message image/png 3x4 2.0 kB] a.png at sea"
     assert describe_attachment(attachment(flag="NONE", path="media/a", file_name="b")) == "[file 2.0 kB] media/a"

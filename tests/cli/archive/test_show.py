@@ -26,8 +26,8 @@ def test_a_chat_is_shown_page_by_page(run: Run, chats_db: str) -> None:
     largest = str(max(chats, key=lambda chat: chat["messages"])["id"])
     first = run("archive", "show", chats_db, largest, "-n", "5")
     assert "--before" in first.err
-    place = first.err.split("--before ")[1].split()[0]
-    second = run("archive", "show", chats_db, largest, "-n", "5", "--before", place)
+    position = first.err.split("--before ")[1].split()[0]
+    second = run("archive", "show", chats_db, largest, "-n", "5", "--before", position)
     assert second.status == 0
     assert second.out != first.out
     around = run("archive", "show", chats_db, largest, "--around", "2025-01", "--json")
@@ -37,10 +37,10 @@ def test_a_chat_is_shown_page_by_page(run: Run, chats_db: str) -> None:
 def test_wrong_places_and_chats_are_refused(run: Run, chats_db: str) -> None:
     """In one line."""
     chat = str(json.loads(run("archive", "chats", chats_db, "--json").out)[0]["id"])
-    for words, status in ((("nobody",), 1), ((chat, "--around", "soon"), 2), (("e",), 1)):
-        done = run("archive", "show", chats_db, *words)
-        assert done.status == status
-        assert len(done.err.splitlines()) == 1
+    for arguments, status in ((("nobody",), 1), ((chat, "--around", "soon"), 2), (("e",), 1)):
+        result = run("archive", "show", chats_db, *arguments)
+        assert result.status == status
+        assert len(result.err.splitlines()) == 1
     assert run("archive", "show", chats_db, chat, "--before", "1.2").status == 2
 
 
@@ -58,12 +58,12 @@ def test_texts_cannot_steer_the_terminal(run: Run, tmp_path: Path) -> None:
         if item.standardMessage.text.body:
             item.standardMessage.text.body = "\x1b[31mred [bold]not bold[/bold]\x07"
     imported(tmp_path / "a.db", write(tmp_path / "one", header, frames))
-    place = str(tmp_path / "a.db")
-    for chat in json.loads(run("archive", "chats", place, "--json").out):
-        out = run("archive", "show", place, str(chat["id"])).out
+    path = str(tmp_path / "a.db")
+    for chat in json.loads(run("archive", "chats", path, "--json").out):
+        out = run("archive", "show", path, str(chat["id"])).out
         assert "\x1b" not in out
         assert "\x07" not in out
-    assert "[bold]not bold[/bold]" in run("archive", "search", place, "bold").out
+    assert "[bold]not bold[/bold]" in run("archive", "search", path, "bold").out
 
 
 @pytest.mark.parametrize(
@@ -85,9 +85,9 @@ def test_an_archive_with_values_of_wrong_types_is_damaged_and_no_mistake_of_ours
     run: Run, chats_db: str, tmp_path: Path, table: str, column: str
 ) -> None:
     """Whatever the command is: it works, or says in one line that the archive is damaged."""
-    place = tmp_path / "a.db"
-    shutil.copy(chats_db, place)
-    connection = sqlite3.connect(place, isolation_level=None)
+    path = tmp_path / "a.db"
+    shutil.copy(chats_db, path)
+    connection = sqlite3.connect(path, isolation_level=None)
     (chat,) = connection.execute("SELECT chat_id FROM message GROUP BY 1 ORDER BY count(*) DESC").fetchone()
     connection.execute("PRAGMA writable_schema = ON")
     connection.execute(
@@ -95,7 +95,7 @@ def test_an_archive_with_values_of_wrong_types_is_damaged_and_no_mistake_of_ours
         (table,),
     )
     connection.close()
-    connection = sqlite3.connect(place, isolation_level=None)
+    connection = sqlite3.connect(path, isolation_level=None)
     connection.execute(f"UPDATE {table} SET {column} = {'x' + repr('ff') if column != 'data' else repr('text')}")
     connection.close()
     for command in (
@@ -108,6 +108,6 @@ def test_an_archive_with_values_of_wrong_types_is_damaged_and_no_mistake_of_ours
         ("stats",),
         ("export", str(tmp_path / column)),
     ):
-        done = run("archive", command[0], str(place), *command[1:])
-        assert done.status != 70, (command, done.err)
-        assert "Traceback" not in done.err
+        result = run("archive", command[0], str(path), *command[1:])
+        assert result.status != 70, (command, result.err)
+        assert "Traceback" not in result.err

@@ -8,9 +8,9 @@ from tests.cli.conftest import Run
 
 def test_counts_are_drawn_and_written(run: Run, chats_db: str, tmp_path: Path) -> None:
     """In the terminal, as JSON and as a picture."""
-    drawn = run("archive", "stats", chats_db).out
-    assert "400 messages" in drawn
-    assert "█" in drawn
+    output = run("archive", "stats", chats_db).out
+    assert "400 messages" in output
+    assert "█" in output
     assert json.loads(run("archive", "stats", chats_db, "--json").out)["messages"] == 400
     picture = tmp_path / "stats.svg"
     assert run("archive", "stats", chats_db, "--svg", str(picture)).status == 0
@@ -20,6 +20,6 @@ def test_counts_are_drawn_and_written(run: Run, chats_db: str, tmp_path: Path) -
 def test_one_chat_can_be_counted(run: Run, chats_db: str) -> None:
     """By its name or number."""
     chats = json.loads(run("archive", "chats", chats_db, "--json").out)
-    one = chats[0]
-    found = json.loads(run("archive", "stats", chats_db, "--chat", str(one["id"]), "--json").out)
-    assert found["messages"] == one["messages"]
+    chat = chats[0]
+    statistics = json.loads(run("archive", "stats", chats_db, "--chat", str(chat["id"]), "--json").out)
+    assert statistics["messages"] == chat["messages"]

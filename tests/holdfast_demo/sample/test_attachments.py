@@ -11,7 +11,7 @@ from tests.holdfast_demo.sample.walk import frames, pointers
 PHOTO = library(1)["photo"][0]
 
 
-def shape(locator: FilePointer.LocatorInfo) -> frozenset[str]:
+def set_fields(locator: FilePointer.LocatorInfo) -> frozenset[str]:
     """Name what a locator knows."""
     names = ("key", "transitCdnKey", "mediaTierCdnNumber", "localKey", "plaintextHash", "encryptedDigest")
     return frozenset(field.name for field, _ in locator.ListFields() if field.name in names)
@@ -28,11 +28,11 @@ SHAPES = {
 
 def test_each_location_leaves_its_own_traces() -> None:
     """What a locator knows tells where the file is, and whether it was downloaded."""
-    for where in LOCATIONS:
+    for location in LOCATIONS:
         attachment = MessageAttachment()
-        attach(attachment, PHOTO, Dice(1), 1_700_000_000_000, where=where)
+        attach(attachment, PHOTO, Dice(1), 1_700_000_000_000, where=location)
         assert attachment.pointer.HasField("locatorInfo")
-        assert SHAPES[shape(attachment.pointer.locatorInfo)] == where.__name__
+        assert SHAPES[set_fields(attachment.pointer.locatorInfo)] == location.__name__
         downloaded = attachment.pointer.locatorInfo.HasField("plaintextHash")
         assert attachment.wasDownloaded == downloaded
 
@@ -40,5 +40,5 @@ def test_each_location_leaves_its_own_traces() -> None:
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_a_sample_has_files_in_every_place(seed: int) -> None:
     """Four hundred messages have files at each location, and at no other."""
-    found = {shape(pointer.locatorInfo) for frame in frames(400, seed) for pointer in pointers(frame)}
-    assert found == set(SHAPES)
+    locations = {set_fields(pointer.locatorInfo) for frame in frames(400, seed) for pointer in pointers(frame)}
+    assert locations == set(SHAPES)

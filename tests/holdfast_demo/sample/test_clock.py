@@ -18,9 +18,9 @@ def test_every_time_is_later_than_the_one_before(seed: int, messages: int, asked
     """Messages arrive after they are sent and before the next one is sent, however many there are."""
     clock = Clock(Dice(seed), messages, BACKUP_TIME)
     last = 0
-    for done in range(asked):
-        if done % 7 == 0:
-            clock.wake(min(done, messages - 1))
+    for number in range(asked):
+        if number % 7 == 0:
+            clock.wake(min(number, messages - 1))
         sent, arrived = clock.tick()
         assert last < sent < arrived
         last = arrived
@@ -42,9 +42,9 @@ def test_a_dense_history_keeps_to_its_schedule() -> None:
     messages = 20_000
     clock = Clock(Dice(1), messages * 1000, BACKUP_TIME)
     arrived = 0
-    for done in range(messages * 999, messages * 1000):
-        if done % 8 == 0:
-            clock.wake(done)
+    for number in range(messages * 999, messages * 1000):
+        if number % 8 == 0:
+            clock.wake(number)
         _, arrived = clock.tick()
     assert BACKUP_TIME - 14 * HOUR < arrived < BACKUP_TIME
 

@@ -40,8 +40,8 @@ def test_picks_are_among_the_things(seed: int, things: list[int]) -> None:
 @given(SEEDS, st.lists(st.integers(), unique=True), st.integers(0, 20))
 def test_some_are_different_things(seed: int, things: list[int], count: int) -> None:
     """Some of the things are never more than there are, and none comes twice."""
-    drawn = Dice(seed).some(things, count)
-    assert len(drawn) == len(set(drawn)) == min(count, len(things))
+    sample = Dice(seed).some(things, count)
+    assert len(sample) == len(set(sample)) == min(count, len(things))
 
 
 @given(SEEDS, st.lists(st.integers()))

@@ -19,11 +19,11 @@ DAY = 86_400_000
 @given(st.integers(1, 5000), st.integers(0, 1000))
 def test_scenes_leave_exactly_the_rest_for_everyday_talk(messages: int, seed: int) -> None:
     """Each scene comes after the one before has been played, and the last item is the last one asked for."""
-    done = 0
+    count = 0
     for scene, due in staged(programme("current"), messages, Dice(seed)):
-        assert due >= done
-        done = due + (len(scene.beats) if scene else 0)
-    assert done == messages
+        assert due >= count
+        count = due + (len(scene.beats) if scene else 0)
+    assert count == messages
 
 
 def test_all_scenes_are_played_when_there_is_room() -> None:
@@ -37,10 +37,10 @@ def test_all_scenes_are_played_when_there_is_room() -> None:
 @pytest.mark.parametrize("edition", ["spec", "current"])
 def test_quotes_polls_and_pins_refer_to_what_was_said(edition: Edition) -> None:
     """A quote, the end of a poll and a pin name an earlier item of the same chat by its time and author."""
-    said: dict[int, dict[int, ChatItem]] = defaultdict(dict)
+    sent: dict[int, dict[int, ChatItem]] = defaultdict(dict)
     quotes = 0
     for item in items(3000, 2, edition):
-        earlier = said[item.chatId]
+        earlier = sent[item.chatId]
         quote, update = item.standardMessage.quote, item.updateMessage
         if quote.HasField("targetSentTimestamp"):
             quotes += 1

@@ -34,7 +34,7 @@ def test_pointers_tell_the_truth_about_files(seed: int) -> None:
     """A pointer with a hash has a file, with its size and type; keys are 64 bytes, and never used twice."""
     media = sample_media(seed)
     keys: list[bytes] = []
-    found = 0
+    count = 0
     for pointer in (pointer for frame in frames(1000, seed) for pointer in pointers(frame)):
         locator = pointer.locatorInfo
         if locator.key:
@@ -43,10 +43,10 @@ def test_pointers_tell_the_truth_about_files(seed: int) -> None:
             keys.append(locator.localKey)
             assert locator.plaintextHash
         if locator.plaintextHash:
-            found += 1
+            count += 1
             file = media[locator.plaintextHash]
             assert (locator.size, pointer.contentType) == (len(file.content), file.content_type)
-    assert found > 50
+    assert count > 50
     assert {len(key) for key in keys} == {64}
     assert len(keys) == len(set(keys))
 

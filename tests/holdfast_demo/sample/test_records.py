@@ -80,9 +80,9 @@ def test_records_come_after_those_they_refer_to(messages: int, seed: int, editio
     """The account is first, ids are unique, and every id that is referred to has been seen."""
     recipients: set[int] = set()
     chats: set[int] = set()
-    everything = frames(messages, seed, edition)
-    assert [frame.HasField("account") for frame in everything] == [True] + [False] * (len(everything) - 1)
-    for frame in everything:
+    records = frames(messages, seed, edition)
+    assert [frame.HasField("account") for frame in records] == [True] + [False] * (len(records) - 1)
+    for frame in records:
         if frame.HasField("recipient"):
             assert frame.recipient.id not in recipients
             recipients.add(frame.recipient.id)

@@ -22,7 +22,7 @@ def slice_utf16(text: str, start: int, length: int) -> str:
 def test_emphasis_covers_its_words(words: list[str]) -> None:
     """Each range is exactly one word, whatever characters come before it."""
     text = Text()
-    emphasise(text, words, {place: STYLES[place % len(STYLES)] for place in range(len(words))})
+    emphasise(text, words, {index: STYLES[index % len(STYLES)] for index in range(len(words))})
     assert [slice_utf16(text.body, span.start, span.length) for span in text.bodyRanges] == words
 
 
@@ -56,8 +56,8 @@ def test_every_line_of_every_language_is_said() -> None:
     """No gap is left open, and none is misspelt."""
     for tongue in TONGUES:
         assert PLACES[tongue]
-        said = conversation(Dice(1), [tongue])
-        lines = "\n".join(next(said) for _ in range(1000))
+        texts = conversation(Dice(1), [tongue])
+        lines = "\n".join(next(texts) for _ in range(1000))
         assert "{" not in lines
         for exchange in EXCHANGES[tongue]:
             assert all(part in lines for line in exchange for part in line.partition("{")[:1])

@@ -44,6 +44,6 @@ def pointers(message: Message) -> Iterator[FilePointer]:
             yield value
 
 
-def local(descriptor: FieldDescriptor) -> str:
+def local_name(descriptor: FieldDescriptor) -> str:
     """Name a field without the package."""
     return descriptor.full_name.removeprefix(PACKAGE)
