@@ -9,6 +9,6 @@ from tests.backup.wire.core import Core, installed, interpreted
 def core(request: pytest.FixtureRequest) -> Core:
     """Give the core as it is installed, then the same source interpreted."""
     load = request.param
-    made = load()
-    assert isinstance(made, Core)
-    return made
+    loaded = load()
+    assert isinstance(loaded, Core)
+    return loaded

@@ -58,7 +58,7 @@ def sample(messages: int = 60, seed: int = 1) -> tuple[bytes, ...]:
 
 
 @cache
-def small() -> tuple[bytes, ...]:
+def small_sample() -> tuple[bytes, ...]:
     """Take a few records of a sample, one of each kind and one message with an attachment."""
     header, *frames = sample()
     kinds = {FrameMessage.FromString(raw).WhichOneof("item"): raw for raw in reversed(frames)}
@@ -100,22 +100,22 @@ def container_of(records: Iterable[bytes], *, modern: bool = False) -> bytes:
     return out.getvalue()
 
 
-def folder_of(records: Iterable[bytes], home: Path, *, seed: int = 1) -> Path:
+def folder_of(records: Iterable[bytes], folder: Path, *, seed: int = 1) -> Path:
     """Write a phone's folder with its attachments, and return its one snapshot."""
-    write_sample(iter(records), home / "SignalBackups", OutputFormat.FOLDER, seed=seed, keys=KEYS)
-    (snapshot,) = (home / "SignalBackups").glob("signal-backup-*")
+    write_sample(iter(records), folder / "SignalBackups", OutputFormat.FOLDER, seed=seed, keys=KEYS)
+    (snapshot,) = (folder / "SignalBackups").glob("signal-backup-*")
     return snapshot
 
 
 def file_forms(records: Iterable[bytes]) -> Iterator[tuple[str, bytes]]:
     """Write a backup in every form that is one file."""
-    kept = tuple(records)
-    plain = stream_of(kept)
+    content = tuple(records)
+    plain = stream_of(content)
     yield "stream", plain
     yield "gzip", gzip.compress(plain, 1)
-    yield "legacy container", container_of(kept)
-    yield "modern container", container_of(kept, modern=True)
-    yield "lines", lines_of(kept)
-    yield "zip", zip_of(kept)
-    yield "array", array_of(kept)
-    yield "json5", json5_of(kept)
+    yield "legacy container", container_of(content)
+    yield "modern container", container_of(content, modern=True)
+    yield "lines", lines_of(content)
+    yield "zip", zip_of(content)
+    yield "array", array_of(content)
+    yield "json5", json5_of(content)

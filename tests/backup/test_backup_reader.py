@@ -41,11 +41,11 @@ from tests.backup.streams import (
     folder_of,
     lines_of,
     record,
-    small,
+    small_sample,
     stream_of,
 )
 
-RECORDS = small()
+RECORDS = small_sample()
 FILES = dict(file_forms(RECORDS))
 FORMS = {
     "stream": Form.STREAM,
@@ -60,9 +60,9 @@ FORMS = {
 STRANGER = KeyMaterial(pool=EntropyPool.parse(SET_A.pool), aci=SET_A.aci, token=MODERN_KEYS.token)
 
 
-def all_of(found: Backup) -> tuple[bytes, ...]:
+def all_of(opened: Backup) -> tuple[bytes, ...]:
     """Read every record, the header first."""
-    return (found.header, *(frame.raw for frame in found))
+    return (opened.header, *(frame.raw for frame in opened))
 
 
 @contextmanager
@@ -91,17 +91,17 @@ def test_every_file_is_known_by_its_content(name: str, tmp_path: Path) -> None:
     for misleading in ("backup.binproto", "photo.jpg", "main.jsonl", "x.zip", "noextension"):
         file = tmp_path / misleading
         file.write_bytes(FILES[name])
-        with backup.open(file, MODERN_KEYS) as found:
-            assert found.form is FORMS[name]
-            assert all_of(found) == RECORDS
+        with backup.open(file, MODERN_KEYS) as source:
+            assert source.form is FORMS[name]
+            assert all_of(source) == RECORDS
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_an_open_file_is_read_too(name: str) -> None:
     """And belongs to whoever opened it."""
     source = io.BytesIO(FILES[name])
-    with backup.open(source, MODERN_KEYS) as found:
-        assert all_of(found) == RECORDS
+    with backup.open(source, MODERN_KEYS) as reader:
+        assert all_of(reader) == RECORDS
     assert not source.closed
 
 
@@ -112,12 +112,12 @@ def test_a_pipe_gives_the_same(name: str, step: int) -> None:
     data = FILES[name]
     if step == 1:
         data, rest = data[:200], data[200:]
-        with piped_in_two(data, rest) as source, backup.open(source, MODERN_KEYS) as found:
-            assert all_of(found) == RECORDS
+        with piped_in_two(data, rest) as source, backup.open(source, MODERN_KEYS) as reader:
+            assert all_of(reader) == RECORDS
         return
-    with piped(data, max(step, len(data) // 2000)) as source, backup.open(source, MODERN_KEYS) as found:
-        assert found.form is FORMS[name]
-        assert all_of(found) == RECORDS
+    with piped(data, max(step, len(data) // 2000)) as source, backup.open(source, MODERN_KEYS) as reader:
+        assert reader.form is FORMS[name]
+        assert all_of(reader) == RECORDS
 
 
 @contextmanager
@@ -144,31 +144,31 @@ def test_a_backup_can_be_read_again(name: str, tmp_path: Path) -> None:
     """Each iteration begins at the first frame; the size is that of the plain stream."""
     file = tmp_path / "x"
     file.write_bytes(FILES[name])
-    with backup.open(file, MODERN_KEYS) as found:
-        assert all_of(found) == all_of(found) == RECORDS
-        assert found.size == len(FILES["stream"])
-        indexes = [frame.index for frame in found]
+    with backup.open(file, MODERN_KEYS) as source:
+        assert all_of(source) == all_of(source) == RECORDS
+        assert source.size == len(FILES["stream"])
+        indexes = [frame.index for frame in source]
     assert indexes == list(range(1, len(RECORDS)))
 
 
 def test_what_comes_through_a_pipe_is_read_once() -> None:
     """A stream cannot be had again; what was kept on disk meanwhile can."""
-    with piped(FILES["stream"]) as source, backup.open(source) as found:
-        list(found)
+    with piped(FILES["stream"]) as source, backup.open(source) as reader:
+        list(reader)
         with pytest.raises(UnreadableBackup, match="can be read only once"):
-            list(found)
-    with piped(FILES["legacy container"]) as source, backup.open(source, KEYS) as found:
-        assert all_of(found) == all_of(found)
+            list(reader)
+    with piped(FILES["legacy container"]) as source, backup.open(source, KEYS) as reader:
+        assert all_of(reader) == all_of(reader)
 
 
 def test_a_second_reading_ends_the_first(tmp_path: Path) -> None:
     """They share one file: mixed frames would be worse than an error."""
     file = tmp_path / "x"
     file.write_bytes(stream_of([HEADER, *[b"\x22" + record(bytes(1000))] * 3000]))
-    with backup.open(file) as found:
-        first = found.blocks()
+    with backup.open(file) as source:
+        first = source.blocks()
         next(first)
-        assert len(list(found)) == 3000
+        assert len(list(source)) == 3000
         with pytest.raises(UnreadableBackup, match="is being read again"):
             list(first)
 
@@ -182,20 +182,20 @@ def snapshot(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("rename", [False, True])
 def test_a_phones_folder_opens_from_wherever_one_points_at_it(snapshot: Path, *, rename: bool) -> None:
     """The folder around it, itself under any name, one snapshot, the file inside; the recovery key is enough."""
-    home = snapshot.parent
+    folder = snapshot.parent
     if rename:
-        home = home.rename(home.with_name("copied from my phone"))
-    inner = home / snapshot.name
-    for place in (home.parent, home, inner):
-        with backup.open(place, LOCAL_KEYS) as found:
-            assert found.form is Form.FOLDER
-            assert found.media is not None
-            assert found.snapshot is not None
-            assert found.snapshot.path.name == snapshot.name
-            assert all_of(found) == all_of(found) == RECORDS
-    with backup.open(inner / "main", LOCAL_KEYS) as found:
-        assert found.form is Form.CONTAINER
-        assert all_of(found) == RECORDS
+        folder = folder.rename(folder.with_name("copied from my phone"))
+    inner = folder / snapshot.name
+    for path in (folder.parent, folder, inner):
+        with backup.open(path, LOCAL_KEYS) as source:
+            assert source.form is Form.FOLDER
+            assert source.media is not None
+            assert source.snapshot is not None
+            assert source.snapshot.path.name == snapshot.name
+            assert all_of(source) == all_of(source) == RECORDS
+    with backup.open(inner / "main", LOCAL_KEYS) as source:
+        assert source.form is Form.CONTAINER
+        assert all_of(source) == RECORDS
 
 
 def test_the_newest_snapshot_is_taken(snapshot: Path) -> None:
@@ -204,35 +204,35 @@ def test_the_newest_snapshot_is_taken(snapshot: Path) -> None:
         (snapshot.parent / name).mkdir()
         for file in ("main", "metadata"):
             (snapshot.parent / name / file).write_bytes((snapshot / file).read_bytes())
-    with backup.open(snapshot.parent, LOCAL_KEYS) as found:
-        assert found.name == str(snapshot)
+    with backup.open(snapshot.parent, LOCAL_KEYS) as source:
+        assert source.name == str(snapshot)
 
 
-@pytest.mark.parametrize("harm", ["missing", "damaged"])
-def test_a_lost_metadata_file_is_made_up_for_by_the_account_id(snapshot: Path, harm: str) -> None:
+@pytest.mark.parametrize("damage", ["missing", "damaged"])
+def test_a_lost_metadata_file_is_made_up_for_by_the_account_id(snapshot: Path, damage: str) -> None:
     """The recovery key alone no longer is enough, but nothing is lost."""
-    if harm == "missing":
+    if damage == "missing":
         (snapshot / "metadata").unlink()
     else:
         (snapshot / "metadata").write_bytes(b"\xff\xff")
     with pytest.raises(BackupError, match=r"metadata.*give the account id beside the recovery key"):
         backup.open(snapshot, LOCAL_KEYS)
-    with backup.open(snapshot, KEYS) as found:
-        assert all_of(found) == RECORDS
+    with backup.open(snapshot, KEYS) as source:
+        assert all_of(source) == RECORDS
 
 
 def test_an_export_opens_as_folder_and_from_the_one_around_it(tmp_path: Path) -> None:
     """With its media."""
-    home = tmp_path / "signal-export-2026-01-31-10-00-00"
-    home.mkdir()
-    (home / "main.jsonl").write_bytes(FILES["lines"])
-    for place in (home, tmp_path):
-        with backup.open(place) as found:
-            assert found.form is Form.EXPORT
-            assert found.media is not None
-            assert all_of(found) == all_of(found) == RECORDS
-    with backup.open(home / "main.jsonl") as found:
-        assert found.form is Form.LINES
+    folder = tmp_path / "signal-export-2026-01-31-10-00-00"
+    folder.mkdir()
+    (folder / "main.jsonl").write_bytes(FILES["lines"])
+    for path in (folder, tmp_path):
+        with backup.open(path) as source:
+            assert source.form is Form.EXPORT
+            assert source.media is not None
+            assert all_of(source) == all_of(source) == RECORDS
+    with backup.open(folder / "main.jsonl") as source:
+        assert source.form is Form.LINES
 
 
 @pytest.mark.parametrize(
@@ -240,21 +240,21 @@ def test_an_export_opens_as_folder_and_from_the_one_around_it(tmp_path: Path) ->
 )
 def test_gzipped_json_is_read_as_what_is_in_it(name: str, form: Form) -> None:
     """People compress whatever they have, and it is called what it is."""
-    with backup.open(io.BytesIO(gzip.compress(FILES[name]))) as found:
-        assert found.form is form
+    with backup.open(io.BytesIO(gzip.compress(FILES[name]))) as source:
+        assert source.form is form
         assert form.value.startswith("gzipped JSON")
-        assert all_of(found) == all_of(found) == RECORDS
+        assert all_of(source) == all_of(source) == RECORDS
 
 
 def test_bytes_after_the_compressed_stream_are_not_looked_at() -> None:
     """Containers are padded with zeros there, and programs do not agree on more than that."""
     for rest in (bytes(100), b"whatever"):
-        with backup.open(io.BytesIO(FILES["gzip"] + rest)) as found:
-            assert all_of(found) == RECORDS
+        with backup.open(io.BytesIO(FILES["gzip"] + rest)) as source:
+            assert all_of(source) == RECORDS
 
 
 @pytest.mark.parametrize(
-    ("content", "words"),
+    ("content", "pattern"),
     [
         (b"", "empty"),
         (
@@ -274,11 +274,11 @@ def test_bytes_after_the_compressed_stream_are_not_looked_at() -> None:
         (record(b"\x78\x01"), "not a chat backup"),
     ],
 )
-def test_what_is_no_backup_is_said_not_to_be_one(content: bytes, words: str) -> None:
+def test_what_is_no_backup_is_said_not_to_be_one(content: bytes, pattern: str) -> None:
     """In words, from a file and from a pipe, and without asking for a key."""
-    with pytest.raises(BackupError, match=words):
+    with pytest.raises(BackupError, match=pattern):
         backup.open(io.BytesIO(content))
-    with piped(content) as source, pytest.raises(BackupError, match=words):
+    with piped(content) as source, pytest.raises(BackupError, match=pattern):
         backup.open(source)
 
 
@@ -286,7 +286,7 @@ def test_a_missing_file_a_folder_and_a_device_are_told_apart(tmp_path: Path) -> 
     """Each has its own sentence, and no file can have a name that is too long or a link in a circle."""
     circle = tmp_path / "circle"
     circle.symlink_to(circle)
-    for place, words in {
+    for path, pattern in {
         tmp_path / "none": "cannot be read: No such file",
         tmp_path / "none" / "below": "cannot be read: No such file",
         tmp_path: "is a folder, but no backup was found in it; looked for",
@@ -295,16 +295,16 @@ def test_a_missing_file_a_folder_and_a_device_are_told_apart(tmp_path: Path) -> 
         tmp_path / ("x" * 300): "cannot be read: File name too long",
         Path("a\0b"): "no file can have this name",
     }.items():
-        with pytest.raises(UnreadableBackup, match=words):
-            backup.open(place)
+        with pytest.raises(UnreadableBackup, match=pattern):
+            backup.open(path)
 
 
 def test_a_link_to_a_backup_is_followed(tmp_path: Path) -> None:
     """The person pointed at it."""
     (tmp_path / "real").write_bytes(FILES["stream"])
     (tmp_path / "link").symlink_to(tmp_path / "real")
-    with backup.open(tmp_path / "link") as found:
-        assert all_of(found) == RECORDS
+    with backup.open(tmp_path / "link") as source:
+        assert all_of(source) == RECORDS
 
 
 def test_links_that_lead_out_of_a_folder_are_not_followed(tmp_path: Path, snapshot: Path) -> None:
@@ -354,19 +354,19 @@ def test_a_folder_tells_a_wrong_key_from_damage(snapshot: Path) -> None:
 
 def test_keys_may_be_given_as_text() -> None:
     """As they stand in a key file."""
-    with backup.open(io.BytesIO(FILES["modern container"]), KEY_FILE) as found:
-        assert all_of(found) == RECORDS
+    with backup.open(io.BytesIO(FILES["modern container"]), KEY_FILE) as source:
+        assert all_of(source) == RECORDS
     raw = f"hmac-key = {SET_B.legacy[0]}; aes-key = {SET_B.legacy[1]}"
-    with backup.open(io.BytesIO(FILES["legacy container"]), raw) as found:
-        assert all_of(found) == RECORDS
+    with backup.open(io.BytesIO(FILES["legacy container"]), raw) as source:
+        assert all_of(source) == RECORDS
 
 
 @pytest.mark.parametrize("name", ["stream", "gzip", "lines", "zip", "array", "json5"])
 def test_a_plain_file_needs_no_key_and_does_not_mind_one(name: str) -> None:
     """Not even a wrong one."""
     for key in (None, STRANGER):
-        with backup.open(io.BytesIO(FILES[name]), key) as found:
-            assert all_of(found) == RECORDS
+        with backup.open(io.BytesIO(FILES[name]), key) as source:
+            assert all_of(source) == RECORDS
 
 
 def test_an_encrypted_file_is_hardly_ever_taken_for_a_stream() -> None:
@@ -390,9 +390,9 @@ def test_an_encrypted_file_that_begins_like_a_short_header_opens(tmp_path: Path)
             sealer.write(FILES["gzip"])
         for source in (io.BytesIO(target.getvalue()), target):
             source.seek(0)
-            with backup.open(source, KEYS) as found:
-                assert found.form is Form.CONTAINER
-                assert all_of(found) == RECORDS
+            with backup.open(source, KEYS) as reader:
+                assert reader.form is Form.CONTAINER
+                assert all_of(reader) == RECORDS
                 opened += 1
     assert opened == 6
 
@@ -404,10 +404,10 @@ def test_a_stream_of_any_size_with_any_header_is_a_stream() -> None:
     for header in (HEADER, b"\x08\x01", without_version, without_both):
         for count in range(20, 36):
             data = record(header) + empty_frame(1) * count
-            with backup.open(io.BytesIO(data)) as found:
-                assert found.form is Form.STREAM
-            with piped(data) as source, backup.open(source) as found:
-                assert len(list(found)) == count
+            with backup.open(io.BytesIO(data)) as reader:
+                assert reader.form is Form.STREAM
+            with piped(data) as source, backup.open(source) as reader:
+                assert len(list(reader)) == count
 
 
 @pytest.mark.parametrize(("version", "time"), [(1, 5), (1, 0), (0, 0)])
@@ -419,13 +419,13 @@ def test_a_stream_with_a_long_header_is_a_stream(version: int, time: int, size: 
     for frames in ([], [frame for frame in RECORDS[1:] if frame], [b"\x22" + record(bytes(200_000))]):
         data = stream_of([header, *frames])
         filler = b"\x52" + record(bytes(-(len(data) + 3) % 16))
-        for whole in (data, stream_of([header, *frames, filler])):
-            with backup.open(io.BytesIO(whole)) as found:
-                assert found.form is Form.STREAM
-                assert found.header == header
-        with piped(data) as source, backup.open(source) as found:
-            assert found.header == header
-            deque(found.blocks(), maxlen=0)
+        for stream in (data, stream_of([header, *frames, filler])):
+            with backup.open(io.BytesIO(stream)) as reader:
+                assert reader.form is Form.STREAM
+                assert reader.header == header
+        with piped(data) as source, backup.open(source) as reader:
+            assert reader.header == header
+            deque(reader.blocks(), maxlen=0)
 
 
 @pytest.mark.parametrize("name", ["stream", "gzip", "legacy container", "lines"])
@@ -434,11 +434,11 @@ def test_the_limit_of_a_frame_is_honoured(name: str) -> None:
     longest = max(map(len, lines_of(RECORDS).splitlines() if name == "lines" else RECORDS))
     with (
         pytest.raises(DamagedBackup, match="longer than is allowed"),
-        backup.open(io.BytesIO(FILES[name]), KEYS, limits=StreamLimits(frame_bytes=longest - 1)) as found,
+        backup.open(io.BytesIO(FILES[name]), KEYS, limits=StreamLimits(frame_bytes=longest - 1)) as opened,
     ):
-        list(found)
-    with backup.open(io.BytesIO(FILES[name]), KEYS, limits=StreamLimits(frame_bytes=longest + 1)) as found:
-        assert all_of(found) == RECORDS
+        list(opened)
+    with backup.open(io.BytesIO(FILES[name]), KEYS, limits=StreamLimits(frame_bytes=longest + 1)) as opened:
+        assert all_of(opened) == RECORDS
 
 
 BOMBS = {"empty frames": b"\x00", "empty records": b"\x02\x0a\x00"}
@@ -454,12 +454,12 @@ def test_a_bomb_of_tiny_frames_is_refused_by_everybody_who_reads_it(bomb: str, t
             target.write(BOMBS[bomb] * (1 << 20))
 
     def take_in() -> None:
-        with archives.open(tmp_path / "a.archive", create=True) as made, backup.open(path) as found:
-            made.add(found)
+        with archives.open(tmp_path / "a.archive", create=True) as source, backup.open(path) as reader:
+            source.add(reader)
 
     def turn() -> None:
-        with backup.open(path) as found:
-            convert(found, tmp_path / "out.binproto", to=OutputFormat.STREAM)
+        with backup.open(path) as reader:
+            convert(reader, tmp_path / "out.binproto", to=OutputFormat.STREAM)
 
     readers: list[Callable[[], object]] = [
         lambda: backup.info(path),
@@ -484,15 +484,15 @@ def test_the_number_of_frames_is_limited_and_the_limit_can_be_raised() -> None:
     with pytest.raises(OversizedBackup, match="less than 8 bytes"):
         StreamLimits().hold(100_001, 8 * 100_001 - 1)
     data = stream_of(RECORDS)
-    with pytest.raises(OversizedBackup), backup.open(io.BytesIO(data), limits=StreamLimits(frames=3)) as found:
-        list(found)
+    with pytest.raises(OversizedBackup), backup.open(io.BytesIO(data), limits=StreamLimits(frames=3)) as opened:
+        list(opened)
     with (
         pytest.raises(OversizedBackup),
-        backup.open(io.BytesIO(FILES["lines"]), limits=StreamLimits(frames=3)) as found,
+        backup.open(io.BytesIO(FILES["lines"]), limits=StreamLimits(frames=3)) as opened,
     ):
-        list(found)
-    with backup.open(io.BytesIO(data), limits=StreamLimits(frames=len(RECORDS) - 1)) as found:
-        assert all_of(found) == RECORDS
+        list(opened)
+    with backup.open(io.BytesIO(data), limits=StreamLimits(frames=len(RECORDS) - 1)) as opened:
+        assert all_of(opened) == RECORDS
 
 
 @pytest.mark.parametrize("name", ["gzip", "legacy container", "modern container", "zip"])
@@ -500,31 +500,31 @@ def test_the_limit_of_what_is_compressed_is_honoured(name: str) -> None:
     """An upper size, whatever the form."""
     with (
         pytest.raises(OversizedBackup, match="opens to more than"),
-        backup.open(io.BytesIO(FILES[name]), MODERN_KEYS, gunzip_limits=GunzipLimits(output=1000)) as found,
+        backup.open(io.BytesIO(FILES[name]), MODERN_KEYS, gunzip_limits=GunzipLimits(output=1000)) as opened,
     ):
-        list(found)
+        list(opened)
 
 
 @pytest.mark.parametrize("name", ["stream", "gzip", "legacy container"])
 def test_progress_is_told(name: str) -> None:
     """In bytes of the plain stream."""
     seen: list[int] = []
-    with backup.open(io.BytesIO(FILES[name]), KEYS, progress=seen.append) as found:
-        list(found)
+    with backup.open(io.BytesIO(FILES[name]), KEYS, progress=seen.append) as source:
+        list(source)
     assert seen[-1] == len(FILES["stream"])
 
 
 def test_an_edited_record_is_told() -> None:
     """Where the object no longer says what its kept bytes say."""
-    odd = b"\x12\x02\x08\x05\x12\x00"  # a recipient written in two pieces
-    header, kept = lines_of([HEADER, odd]).splitlines()
-    assert b'"@raw"' in kept
+    split_record = b"\x12\x02\x08\x05\x12\x00"  # a recipient written in two pieces
+    header, frame_line = lines_of([HEADER, split_record]).splitlines()
+    assert b'"@raw"' in frame_line
     edited: list[int] = []
-    for line, expected in ((kept, []), (kept.replace(b'"5"', b'"6"'), [2])):
-        with backup.open(io.BytesIO(header + b"\n" + line), on_edited=edited.append) as found:
-            (frame,) = found
+    for line, expected in ((frame_line, []), (frame_line.replace(b'"5"', b'"6"'), [2])):
+        with backup.open(io.BytesIO(header + b"\n" + line), on_edited=edited.append) as source:
+            (frame,) = source
         assert edited == expected
-        assert (frame.raw == odd) is (not expected)
+        assert (frame.raw == split_record) is (not expected)
 
 
 class Failing(io.BytesIO):
@@ -560,11 +560,11 @@ def test_a_failing_disk_is_said_to_fail(name: str, reads: int) -> None:
         data += record(b"\x22\x0a" + b"\x08\x01" * 5) * 350_000
     with (
         pytest.raises(BackupError, match=r"cannot be read|cannot be opened|is damaged"),
-        backup.open(Failing(data, reads), MODERN_KEYS) as found,
+        backup.open(Failing(data, reads), MODERN_KEYS) as opened,
     ):
-        list(found.blocks())
-        list(found.blocks())
-        list(found.blocks())
+        list(opened.blocks())
+        list(opened.blocks())
+        list(opened.blocks())
 
 
 def open_files() -> set[str]:
@@ -598,8 +598,8 @@ def test_closing_closes_the_file(tmp_path: Path) -> None:
     file = tmp_path / "x"
     file.write_bytes(container_of(RECORDS))
     before = open_files()
-    with backup.open(file, KEYS) as found:
-        next(iter(found))
+    with backup.open(file, KEYS) as source:
+        next(iter(source))
         assert open_files() != before
     assert open_files() == before
 
@@ -613,5 +613,5 @@ def test_an_encrypted_file_may_begin_like_anything(start: bytes) -> None:
     target = io.BytesIO()
     with encrypt(target, LEGACY_B, iv=start.ljust(16, b"\xc3")) as sealer:
         sealer.write(packed)
-    with backup.open(io.BytesIO(target.getvalue()), KEYS) as found:
-        assert (found.form, found.header) == (backup.Form.CONTAINER, HEADER)
+    with backup.open(io.BytesIO(target.getvalue()), KEYS) as source:
+        assert (source.form, source.header) == (backup.Form.CONTAINER, HEADER)

@@ -17,7 +17,7 @@ def test_other_names_stay_as_they_are(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
+    ("text", "expected"),
     [
         (HEBREW, f"\u2068{HEBREW}\u2069"),
         ("\u0645\u0631\u064a\u0645", "\u2068\u0645\u0631\u064a\u0645\u2069"),
@@ -28,15 +28,15 @@ def test_other_names_stay_as_they_are(text: str) -> None:
         ("\U0001e900", "\u2068\U0001e900\u2069"),
     ],
 )
-def test_what_turns_the_direction_is_kept_inside(text: str, shown: str) -> None:
+def test_what_turns_the_direction_is_kept_inside(text: str, expected: str) -> None:
     """Between isolates, and without controls that would end them or reach further."""
-    assert isolated(text) == shown
+    assert isolated(text) == expected
 
 
 def test_sentences_and_markdown_isolate_names() -> None:
     """What stands after a name stays after it."""
-    said = sentence("groupMemberAddedUpdate", {"updaterAci": "a", "newMemberAci": "b"}, None, lambda _who: HEBREW)
-    assert said.count(f"\u2068{HEBREW}\u2069") == 2
+    text = sentence("groupMemberAddedUpdate", {"updaterAci": "a", "newMemberAci": "b"}, None, lambda _who: HEBREW)
+    assert text.count(f"\u2068{HEBREW}\u2069") == 2
     renamed = sentence("groupNameUpdate", {"newGroupName": "x\u202ey"}, None, lambda _who: "Ada")
     assert "\u202e" not in renamed
     assert inline(HEBREW) == heading(HEBREW) == f"\u2068{HEBREW}\u2069"

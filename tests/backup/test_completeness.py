@@ -24,81 +24,82 @@ def home(tmp_path: Path) -> Path:
     return folder_of(RECORDS, tmp_path).parent
 
 
-def files_of(home: Path) -> list[Path]:
+def files_of(folder: Path) -> list[Path]:
     """List the attachment files."""
-    return sorted((home / "files").glob("??/*"))
+    return sorted((folder / "files").glob("??/*"))
 
 
-def uses_of(home: Path, file: Path) -> int:
+def uses_of(folder: Path, file: Path) -> int:
     """Count the messages and other records that use an attachment file."""
-    with backup.open(home, LOCAL_KEYS) as found:
-        return sum(one.attachment is not None and one.attachment.name == file.name for one in pointers(found))
+    with backup.open(folder, LOCAL_KEYS) as source:
+        attachments = [pointer.attachment for pointer in pointers(source)]
+    return sum(entry is not None and entry.name == file.name for entry in attachments)
 
 
 def test_a_folder_as_the_phone_wrote_it_is_complete(home: Path) -> None:
     """What the phone did not have itself is listed apart, and does not count."""
-    found = check_completeness(home, LOCAL_KEYS)
-    assert found.answer is Answer.COMPLETE
-    assert (found.errors, found.findings, found.lost) == (0, (), ())
-    assert found.messages == 80
-    assert found.attachments >= len(files_of(home)) > 3
-    assert {one.loss for one in found.not_on_device} <= {Loss.NOT_KEPT, Loss.NOT_DOWNLOADED}
+    result = check_completeness(home, LOCAL_KEYS)
+    assert result.answer is Answer.COMPLETE
+    assert (result.errors, result.findings, result.lost) == (0, (), ())
+    assert result.messages == 80
+    assert result.attachments >= len(files_of(home)) > 3
+    assert {item.loss for item in result.not_on_device} <= {Loss.NOT_KEPT, Loss.NOT_DOWNLOADED}
 
 
-@pytest.mark.parametrize("harm", ["missing", "truncated", "damaged", "exchanged"])
-def test_an_attachment_that_cannot_be_had_makes_it_incomplete(home: Path, harm: str) -> None:
+@pytest.mark.parametrize("damage", ["missing", "truncated", "damaged", "exchanged"])
+def test_an_attachment_that_cannot_be_had_makes_it_incomplete(home: Path, damage: str) -> None:
     """Every use of it is listed, and what is wrong with it."""
     file, other = files_of(home)[:2]
     expected = uses_of(home, file)
-    whole = file.read_bytes()
-    match harm:
+    content = file.read_bytes()
+    match damage:
         case "missing":
             file.unlink()
         case "truncated":
-            file.write_bytes(whole[:-20])
+            file.write_bytes(content[:-20])
         case "damaged":
-            file.write_bytes(whole[:40] + bytes([whole[40] ^ 1]) + whole[41:])
+            file.write_bytes(content[:40] + bytes([content[40] ^ 1]) + content[41:])
         case _:
             file.write_bytes(other.read_bytes())
-    found = check_completeness(home, LOCAL_KEYS)
-    assert found.answer is Answer.INCOMPLETE
-    assert found.errors == 0
-    assert len(found.lost) == expected > 0
-    wanted = {"missing": {Loss.MISSING}, "truncated": {Loss.TRUNCATED}, "damaged": {Loss.DAMAGED}}
-    assert {one.loss for one in found.lost} <= wanted.get(harm, {Loss.DAMAGED, Loss.TRUNCATED})
+    result = check_completeness(home, LOCAL_KEYS)
+    assert result.answer is Answer.INCOMPLETE
+    assert result.errors == 0
+    assert len(result.lost) == expected > 0
+    losses = {"missing": {Loss.MISSING}, "truncated": {Loss.TRUNCATED}, "damaged": {Loss.DAMAGED}}
+    assert {item.loss for item in result.lost} <= losses.get(damage, {Loss.DAMAGED, Loss.TRUNCATED})
 
 
 def test_what_is_lost_is_named_by_chat_date_and_person(home: Path) -> None:
     """And sorted so."""
     for file in files_of(home):
         file.unlink()
-    found = check_completeness(home, LOCAL_KEYS)
+    result = check_completeness(home, LOCAL_KEYS)
     frames = [Frame.FromString(raw) for raw in RECORDS[1:]]
     items = {
         index: frame.chatItem for index, frame in enumerate(frames, 1) if frame.WhichOneof("item") == "chatItem"
     }
     people = {frame.recipient.id: frame.recipient for frame in frames if frame.WhichOneof("item") == "recipient"}
     chats = {frame.chat.id: frame.chat.recipientId for frame in frames if frame.WhichOneof("item") == "chat"}
-    told = [one for one in found.lost if one.frame in items]
-    assert len(told) > 3
-    for one in told:
-        item = items[one.frame]
-        assert one.sent_ms == item.dateSent
-        assert one.chat == recipient_name(people[chats[item.chatId]])
+    located = [loss for loss in result.lost if loss.frame in items]
+    assert len(located) > 3
+    for loss in located:
+        item = items[loss.frame]
+        assert loss.sent_ms == item.dateSent
+        assert loss.chat == recipient_name(people[chats[item.chatId]])
         owner = people[item.authorId].WhichOneof("destination") == "self"
-        assert one.person == ("You" if owner else recipient_name(people[item.authorId]))
-    order = [(one.chat.casefold(), one.sent_ms, one.person.casefold()) for one in found.lost]
+        assert loss.person == ("You" if owner else recipient_name(people[item.authorId]))
+    order = [(loss.chat.casefold(), loss.sent_ms, loss.person.casefold()) for loss in result.lost]
     assert order == sorted(order)
 
 
 def test_an_error_an_importer_trips_over_makes_it_incomplete(tmp_path: Path) -> None:
     """All attachments may be there, and still it cannot be restored."""
     orphans = [raw for raw in RECORDS[1:] if Frame.FromString(raw).WhichOneof("item") != "chat"]
-    home = folder_of([RECORDS[0], *orphans], tmp_path).parent
-    found = check_completeness(home, LOCAL_KEYS)
-    assert found.answer is Answer.INCOMPLETE
-    assert found.errors > 0
-    assert len(found.findings) == min(found.errors, 1000)
+    folder = folder_of([RECORDS[0], *orphans], tmp_path).parent
+    result = check_completeness(folder, LOCAL_KEYS)
+    assert result.answer is Answer.INCOMPLETE
+    assert result.errors > 0
+    assert len(result.findings) == min(result.errors, 1000)
 
 
 @pytest.mark.parametrize("part", ["main", "metadata"])
@@ -115,16 +116,16 @@ def test_a_changed_container_is_incomplete(home: Path) -> None:
     data = bytearray(main.read_bytes())
     data[len(data) // 2] ^= 1
     main.write_bytes(data)
-    found = check_completeness(home, LOCAL_KEYS)
-    assert found.answer is Answer.INCOMPLETE
-    assert "container.mac" in {finding.rule.id for finding in found.findings}
+    result = check_completeness(home, LOCAL_KEYS)
+    assert result.answer is Answer.INCOMPLETE
+    assert "container.mac" in {finding.rule.id for finding in result.findings}
 
 
 def test_a_file_without_its_folder_has_no_attachments() -> None:
     """It is complete only if no message has any; from a pipe too."""
     sealed = check_completeness(io.BytesIO(container_of(RECORDS)), KEYS)
     assert sealed.answer is Answer.INCOMPLETE
-    assert {one.loss for one in sealed.lost} == {Loss.NOT_KEPT}
+    assert {item.loss for item in sealed.lost} == {Loss.NOT_KEPT}
     reading, writing = os.pipe()
     with os.fdopen(writing, "wb") as target:
         target.write(stream_of(without_files())[: 1 << 15])
@@ -136,8 +137,8 @@ def test_a_file_without_its_folder_has_no_attachments() -> None:
 
 def without_files() -> list[bytes]:
     """Take the records of a sample that have nothing to do with messages."""
-    kept = {"account", "recipient", "chat"}
-    return [RECORDS[0], *(raw for raw in RECORDS[1:12] if Frame.FromString(raw).WhichOneof("item") in kept)]
+    kinds = {"account", "recipient", "chat"}
+    return [RECORDS[0], *(raw for raw in RECORDS[1:12] if Frame.FromString(raw).WhichOneof("item") in kinds)]
 
 
 def test_what_is_no_backup_and_a_wrong_key_are_errors(home: Path, tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from tests.backup.streams import (
     lines_of,
     record,
     sample,
-    small,
+    small_sample,
     stream_of,
 )
 
@@ -51,9 +51,9 @@ def converted(source: Backup, to: OutputFormat, target: Path, keys: KeyMaterial 
     return backup.open(target, STRONG_KEYS)
 
 
-def all_of(found: Backup) -> tuple[bytes, ...]:
+def all_of(opened: Backup) -> tuple[bytes, ...]:
     """Read every record, the header first."""
-    return (found.header, *(frame.raw for frame in found))
+    return (opened.header, *(frame.raw for frame in opened))
 
 
 @pytest.mark.parametrize("second", OutputFormat)
@@ -64,18 +64,18 @@ def test_every_pair_of_forms_gives_back_the_same_bytes(
     """Of a sample with every kind of record, and of frames no encoder would write."""
     for number, records in enumerate((sample(120), (HEADER, *ODD))):
         plain = stream_of(records)
-        home = tmp_path / str(number)
-        home.mkdir()
+        folder = tmp_path / str(number)
+        folder.mkdir()
         with (
             backup.open(io.BytesIO(plain)) as source,
-            converted(source, first, home / "first") as one,
-            converted(one, second, home / "second") as two,
+            converted(source, first, folder / "first") as first_copy,
+            converted(first_copy, second, folder / "second") as two,
         ):
-            assert all_of(one) == all_of(two) == records
+            assert all_of(first_copy) == all_of(two) == records
             out = io.BytesIO()
-            done = convert(two, out, to=OutputFormat.STREAM)
+            result = convert(two, out, to=OutputFormat.STREAM)
         assert out.getvalue() == plain
-        assert done == Conversion(len(records) - 1, 0, ())
+        assert result == Conversion(len(records) - 1, 0, ())
 
 
 def test_what_json_cannot_say_is_kept_beside_it(tmp_path: Path) -> None:
@@ -97,8 +97,8 @@ def test_either_spelling_of_names_is_read_back(to: OutputFormat) -> None:
         with backup.open(io.BytesIO(stream_of(sample(450)))) as source:
             convert(source, out, to=to, names=names)
         texts[names] = out.getvalue()
-        with backup.open(io.BytesIO(out.getvalue())) as found:
-            assert all_of(found) == sample(450)
+        with backup.open(io.BytesIO(out.getvalue())) as reader:
+            assert all_of(reader) == sample(450)
     assert texts["spec"] != texts["signal"]
     assert b"androidSpecificSettings" in texts["signal"]
     assert b"androidSpecificSettings" not in texts["spec"]
@@ -119,13 +119,13 @@ def test_a_folder_takes_its_media_along(tmp_path: Path) -> None:
     names = set(find_snapshots(snapshot)[0].manifest())
     assert len(names) > 20
     with backup.open(snapshot, KEYS) as source:
-        done = convert(source, tmp_path / "new", to=OutputFormat.FOLDER, keys=KEYS)
-    assert (done.attachments, done.problems) == (len(names), ())
+        result = convert(source, tmp_path / "new", to=OutputFormat.FOLDER, keys=KEYS)
+    assert (result.attachments, result.problems) == (len(names), ())
     copied = {path.name for path in (tmp_path / "new" / "files").glob("*/*")}
     assert copied == names == set(find_snapshots(tmp_path / "new")[0].manifest())
-    answer = backup.info(tmp_path / "new", KEYS, verify_media=True)
-    assert answer.media is not None
-    assert (answer.media.present, answer.media.missing, answer.media.damaged) == (len(names), 0, 0)
+    summary = backup.info(tmp_path / "new", KEYS, verify_media=True)
+    assert summary.media is not None
+    assert (summary.media.present, summary.media.missing, summary.media.damaged) == (len(names), 0, 0)
 
 
 def test_a_missing_or_damaged_attachment_does_not_stop_the_others(tmp_path: Path) -> None:
@@ -136,10 +136,10 @@ def test_a_missing_or_damaged_attachment_does_not_stop_the_others(tmp_path: Path
     data = files[1].read_bytes()
     files[1].write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
     with backup.open(snapshot, KEYS) as source:
-        done = convert(source, tmp_path / "new", to=OutputFormat.FOLDER, keys=KEYS)
-    assert done.attachments == len(files) - 2
-    assert len(done.problems) == 2
-    assert {files[0].name, files[1].name} == set(map(named, done.problems))
+        result = convert(source, tmp_path / "new", to=OutputFormat.FOLDER, keys=KEYS)
+    assert result.attachments == len(files) - 2
+    assert len(result.problems) == 2
+    assert {files[0].name, files[1].name} == set(map(named, result.problems))
     assert list((tmp_path / "new" / "files").rglob("*.part")) == []
 
 
@@ -150,13 +150,13 @@ def named(problem: str) -> str:
 
 def test_frames_are_not_judged(tmp_path: Path) -> None:
     """What breaks the rules of order is still there afterwards."""
-    bad = (HEADER, b"\x12\x00", b"\x12\x00")
+    records = (HEADER, b"\x12\x00", b"\x12\x00")
     for to in OutputFormat:
         with (
-            backup.open(io.BytesIO(stream_of(bad))) as source,
-            converted(source, to, tmp_path / to) as found,
+            backup.open(io.BytesIO(stream_of(records))) as source,
+            converted(source, to, tmp_path / to) as copy,
         ):
-            assert all_of(found) == bad
+            assert all_of(copy) == records
 
 
 def test_damage_is_located_and_leaves_nothing(tmp_path: Path) -> None:
@@ -173,7 +173,7 @@ def test_damage_is_located_and_leaves_nothing(tmp_path: Path) -> None:
 
 def test_encrypting_needs_keys_and_a_folder_needs_a_place(tmp_path: Path) -> None:
     """It is said what is missing."""
-    with backup.open(io.BytesIO(stream_of(small()))) as source:
+    with backup.open(io.BytesIO(stream_of(small_sample()))) as source:
         for to in (OutputFormat.CONTAINER, OutputFormat.FOLDER):
             with pytest.raises(KeyIncomplete, match="the recovery key and the account id"):
                 convert(source, tmp_path / "x", to=to)
@@ -210,23 +210,23 @@ def test_nothing_new_is_encrypted_with_a_weak_key(tmp_path: Path) -> None:
     backup.merge([sealed, plain], outputs[2], KEYS, keys=KEYS)
     backup.repair(sealed, outputs[3], KEYS, to=OutputFormat.CONTAINER, keys=KEYS)
     for path in outputs:
-        with backup.open(path, KEYS) as found:
-            assert found.form is backup.Form.CONTAINER
+        with backup.open(path, KEYS) as source:
+            assert source.form is backup.Form.CONTAINER
 
 
 def test_a_file_is_not_converted_onto_itself(tmp_path: Path) -> None:
     """It may be the only one there is; another file is replaced when that is said."""
     file, other = tmp_path / "x", tmp_path / "y"
-    file.write_bytes(stream_of(small()))
+    file.write_bytes(stream_of(small_sample()))
     other.write_bytes(b"precious")
     with backup.open(file) as source:
         with pytest.raises(TargetRefused, match="is the backup itself"):
             convert(source, file, to=OutputFormat.JSONL, replace=True)
         with pytest.raises(TargetRefused, match="exists already"):
             convert(source, other, to=OutputFormat.JSONL)
-        assert (file.read_bytes(), other.read_bytes()) == (stream_of(small()), b"precious")
+        assert (file.read_bytes(), other.read_bytes()) == (stream_of(small_sample()), b"precious")
         convert(source, other, to=OutputFormat.JSONL, replace=True)
-    assert other.read_bytes() == lines_of(small())
+    assert other.read_bytes() == lines_of(small_sample())
 
 
 def test_a_backup_is_converted_in_flat_memory(tmp_path: Path) -> None:
@@ -235,8 +235,8 @@ def test_a_backup_is_converted_in_flat_memory(tmp_path: Path) -> None:
     with backup.open(io.BytesIO(stream_of(records))) as source:
         sizes = [len(block.data) for block in source.blocks()]
         assert max(sizes) < 7_000_000
-        with converted(source, OutputFormat.JSONL, tmp_path / "x") as found:
-            assert all_of(found) == records
+        with converted(source, OutputFormat.JSONL, tmp_path / "x") as copy:
+            assert all_of(copy) == records
 
 
 @pytest.mark.parametrize(

@@ -20,9 +20,9 @@ def family(root: type[BackupError], depth: int = 0) -> dict[str, int]:
 
 def test_the_tree_is_drawn_whole() -> None:
     """The docstring shows every class, each where it hangs, and `__all__` lists the same."""
-    drawn = re.findall(r"^((?:[│ ]   |[├└]── )*)([A-Z]\w+)(?:  |$)", errors.__doc__ or "", re.MULTILINE)
+    tree_lines = re.findall(r"^((?:[│ ]   |[├└]── )*)([A-Z]\w+)(?:  |$)", errors.__doc__ or "", re.MULTILINE)
     actual = family(BackupError)
-    assert {name: len(indent) // 4 for indent, name in drawn} == actual
+    assert {name: len(indent) // 4 for indent, name in tree_lines} == actual
     assert set(errors.__all__) == set(actual)
 
 

@@ -17,7 +17,7 @@ from holdfast.backup import archives
 from holdfast.backup.backup_reader import recognise
 from holdfast.backup.errors import DamagedContainer, KeyIncomplete, UnreadableBackup, UnsupportedFormat
 from holdfast.backup.file_types import is_random
-from tests.backup.streams import KEYS, MODERN_KEYS, container_of, small
+from tests.backup.streams import KEYS, MODERN_KEYS, container_of, small_sample
 
 WHATSAPP_ANDROID = (
     "12/31/20, 11:59 PM - Messages are end-to-end encrypted.\n1/1/21, 12:00 AM - Jörg: Frohes Neues 🎆\n"
@@ -41,29 +41,30 @@ def old_android_backup(*, version: bool) -> bytes:
 def zip_of(*names: str) -> bytes:
     """Make a ZIP of small files."""
     target = io.BytesIO()
-    with zipfile.ZipFile(target, "w") as made:
+    with zipfile.ZipFile(target, "w") as archive:
         for name in names:
-            made.writestr(name, "x")
+            archive.writestr(name, "x")
     return target.getvalue()
 
 
 def tar_of(name: str) -> bytes:
     """Make a tar archive of one small file."""
     target = io.BytesIO()
-    with tarfile.open(fileobj=target, mode="w") as made:
-        made.addfile(tarfile.TarInfo(name))
+    with tarfile.open(fileobj=target, mode="w") as archive:
+        archive.addfile(tarfile.TarInfo(name))
     return target.getvalue()
 
 
 def database(tmp_path: Path, *tables: str) -> bytes:
     """Make a SQLite database with some tables."""
-    place = tmp_path / "made.db"
-    with sqlite3.connect(place) as made:
+    path = tmp_path / "made.db"
+    with sqlite3.connect(path) as connection:
         for table in tables:
-            made.execute(f"CREATE TABLE {table} (id INTEGER, text TEXT)")
-            made.executemany(f"INSERT INTO {table} VALUES (?, ?)", [(n, os.urandom(20).hex()) for n in range(500)])
-    made.close()
-    return place.read_bytes()
+            connection.execute(f"CREATE TABLE {table} (id INTEGER, text TEXT)")
+            rows = [(n, os.urandom(20).hex()) for n in range(500)]
+            connection.executemany(f"INSERT INTO {table} VALUES (?, ?)", rows)
+    connection.close()
+    return path.read_bytes()
 
 
 def own_archive(tmp_path: Path) -> bytes:
@@ -125,11 +126,11 @@ def test_a_file_of_another_kind_is_called_what_it_is(
     name: str, keys: backup.KeyMaterial | None, tmp_path: Path
 ) -> None:
     """Whatever its size, with and without a key, and it is said what to do."""
-    make, words, advice = KINDS[name]
-    made = make(tmp_path)
-    variants = [made] if name.endswith(("ZIP", "folder", "document")) else [made, sixteenths(made)]
+    make, description, advice = KINDS[name]
+    path = make(tmp_path)
+    variants = [path] if name.endswith(("ZIP", "folder", "document")) else [path, sixteenths(path)]
     for data in variants:
-        with pytest.raises(UnsupportedFormat, match=f"(?s){words}.*{advice}"):
+        with pytest.raises(UnsupportedFormat, match=f"(?s){description}.*{advice}"):
             backup.open(io.BytesIO(data), keys)
 
 
@@ -157,10 +158,10 @@ def test_an_encrypted_file_has_whole_blocks_and_a_least_size(size: int) -> None:
         assert recognise(random.Random(2).randbytes(fitting), fitting) is backup.Form.CONTAINER
 
 
-@pytest.mark.parametrize("lost", [1, 15, 100])
-def test_a_container_that_was_cut_off_is_called_that_once_the_key_fits(lost: int) -> None:
+@pytest.mark.parametrize("missing", [1, 15, 100])
+def test_a_container_that_was_cut_off_is_called_that_once_the_key_fits(missing: int) -> None:
     """By whoever opens it, not only by who validates it; without its key it is said what may be."""
-    cut = container_of(small())[:-lost]
+    cut = container_of(small_sample())[:-missing]
     with pytest.raises(DamagedContainer, match="cut off"):
         backup.info(io.BytesIO(cut), KEYS)
     with pytest.raises(UnreadableBackup, match=r"cut off.*give its key"):
@@ -171,13 +172,13 @@ def test_a_container_that_was_cut_off_is_called_that_once_the_key_fits(lost: int
 
 def test_the_data_of_signal_desktop_are_told_by_where_they_lie(tmp_path: Path) -> None:
     """Its database looks as random as a backup, but has a configuration beside it."""
-    home = tmp_path / "Signal"
-    (home / "sql").mkdir(parents=True)
-    file = home / "sql" / "db.sqlite"
+    folder = tmp_path / "Signal"
+    (folder / "sql").mkdir(parents=True)
+    file = folder / "sql" / "db.sqlite"
     file.write_bytes(os.urandom(8192))
     with pytest.raises(KeyIncomplete):
         backup.open(file)
-    (home / "config.json").write_text('{"key": "00"}')
-    for place, words in ((file, "the database of Signal Desktop"), (home, "folder in which Signal Desktop")):
-        with pytest.raises(UnsupportedFormat, match=f"{words}.*make a backup with the app"):
-            backup.open(place)
+    (folder / "config.json").write_text('{"key": "00"}')
+    for path, kind in ((file, "the database of Signal Desktop"), (folder, "folder in which Signal Desktop")):
+        with pytest.raises(UnsupportedFormat, match=f"{kind}.*make a backup with the app"):
+            backup.open(path)

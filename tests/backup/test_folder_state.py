@@ -16,10 +16,10 @@ def test_the_state_is_read_again_and_only_its_owner_can(tmp_path: Path) -> None:
         {"main": "aa"}, ("n",), KeptSnapshot(name="one", new=3)
     )
     state.save()
-    found = StateFile(tmp_path / "chats.db")
-    assert found.folder(tmp_path) == state.folder(tmp_path)
-    assert found.folder(tmp_path / "other").snapshots == {}
-    assert found.path.stat().st_mode & 0o077 == 0
+    reopened = StateFile(tmp_path / "chats.db")
+    assert reopened.folder(tmp_path) == state.folder(tmp_path)
+    assert reopened.folder(tmp_path / "other").snapshots == {}
+    assert reopened.path.stat().st_mode & 0o077 == 0
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b'{"version": 2}', b"\xff", b'{"version": 1, "folders": []}'])
@@ -34,11 +34,11 @@ def test_hashes_are_those_of_the_files(tmp_path: Path) -> None:
     contents = {tmp_path / f"{n}": os.urandom(n * 70_000) for n in range(9)}
     for path, content in contents.items():
         path.write_bytes(content)
-    told: list[int] = []
-    found = hash_files([*contents, tmp_path / "missing"], told.append)
-    assert found == {path: hashlib.sha256(content).hexdigest() for path, content in contents.items()}
-    assert told == sorted(told)
-    assert told[-1] == sum(map(len, contents.values()))
+    sizes: list[int] = []
+    hashes = hash_files([*contents, tmp_path / "missing"], sizes.append)
+    assert hashes == {path: hashlib.sha256(content).hexdigest() for path, content in contents.items()}
+    assert sizes == sorted(sizes)
+    assert sizes[-1] == sum(map(len, contents.values()))
 
 
 def test_files_are_listed_without_links(tmp_path: Path) -> None:

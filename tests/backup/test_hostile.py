@@ -30,11 +30,11 @@ from tests.backup.streams import (
     folder_of,
     lines_of,
     record,
-    small,
+    small_sample,
     stream_of,
 )
 
-FORMS = dict(file_forms(small()))
+FORMS = dict(file_forms(small_sample()))
 # JSON5 is read by a slow parser, and is tried less often.
 FLIPS = {name: {"json5": 10, "array": 50}.get(name, 300) for name in FORMS}
 
@@ -53,16 +53,16 @@ class Nowhere(io.RawIOBase):
 
 def read_everything(source: Path | bytes, limits: StreamLimits | None = None) -> int:
     """Do all that can be done with a backup, and count its frames."""
-    place = source if isinstance(source, Path) else io.BytesIO(source)
-    with backup.open(place, MODERN_KEYS, limits=limits, gunzip_limits=GunzipLimits(output=64 << 20)) as found:
-        count = sum(block.count for block in found.blocks())
-        for frame in found:
+    opened = source if isinstance(source, Path) else io.BytesIO(source)
+    with backup.open(opened, MODERN_KEYS, limits=limits, gunzip_limits=GunzipLimits(output=64 << 20)) as reader:
+        count = sum(block.count for block in reader.blocks())
+        for frame in reader:
             _ = frame.kind
-        answer = backup.info(found)
-        assert answer.frames == count
-        assert answer.empty_frames >= 0
-        done = convert(found, Nowhere(), to=OutputFormat.JSONL)  # type: ignore[arg-type]
-        assert done.frames == count
+        summary = backup.info(reader)
+        assert summary.frames == count
+        assert summary.empty_frames >= 0
+        result = convert(reader, Nowhere(), to=OutputFormat.JSONL)  # type: ignore[arg-type]
+        assert result.frames == count
         return count
 
 
@@ -91,7 +91,7 @@ def flips(data: bytes, count: int) -> Iterator[bytes]:
 def test_a_file_may_be_cut_anywhere(name: str) -> None:
     """What is left is refused, or is a shorter stream cut between two records, or lines cut between two lines."""
     data = FORMS[name]
-    whole = read_everything(data)
+    expected = read_everything(data)
     step = {"json5": 611, "zip": 3, "array": 611, "lines": 7}.get(name, 1)
     ends = set(range(0, len(data), step))
     if name == "lines":
@@ -107,7 +107,7 @@ def test_a_file_may_be_cut_anywhere(name: str) -> None:
         if name in {"legacy container", "modern container", "zip", "gzip"}:
             assert error is not None, end
         if error is None:
-            assert name in {"stream", "lines"} or read_everything(data[:end]) == whole, end
+            assert name in {"stream", "lines"} or read_everything(data[:end]) == expected, end
         elif isinstance(error, DamagedBackup) and name == "stream":
             assert error.frame is not None
             assert error.offset <= end
@@ -122,12 +122,12 @@ def test_any_bit_may_be_flipped(name: str) -> None:
             assert error is not None
         if name == "modern container" and error is None:
             # What precedes the ciphertext is not authenticated, and holds what only a server could use.
-            assert read_everything(broken) == len(small()) - 1
+            assert read_everything(broken) == len(small_sample()) - 1
 
 
 def test_a_folder_may_be_damaged_anywhere(tmp_path: Path) -> None:
     """Each of its files cut and flipped."""
-    snapshot = folder_of(small(), tmp_path)
+    snapshot = folder_of(small_sample(), tmp_path)
     for name in ("main", "metadata", "files"):
         file = snapshot / name
         data = file.read_bytes()
@@ -169,11 +169,11 @@ def test_a_claimed_length_is_never_allocated(length: int) -> None:
 @pytest.mark.parametrize("name", ["gzip", "legacy container"])
 def test_a_claimed_length_is_not_allocated_in_a_wrapping_either(name: str) -> None:
     """The same inside of what is compressed or encrypted."""
-    records = b"".join(map(record, small())) + encode_varint(200 << 20)
+    records = b"".join(map(record, small_sample())) + encode_varint(200 << 20)
     data = gzip.compress(records) if name == "gzip" else sealed(gzip.compress(records))
     error = refused(data)
     assert isinstance(error, DamagedBackup)
-    assert error.frame == len(small())
+    assert error.frame == len(small_sample())
 
 
 def sealed(content: bytes) -> bytes:
@@ -220,7 +220,7 @@ def test_nesting_is_bounded(raw: bytes) -> None:
 @pytest.mark.parametrize("form", ["lines", "array", "json5"])
 def test_nesting_of_json_is_bounded(form: str) -> None:
     """Also where a parser would run out of stack."""
-    header, *_ = lines_of(small()).splitlines()
+    header, *_ = lines_of(small_sample()).splitlines()
     for deep in (b'{"a":' * 10_000, b"[" * 10_000, b'{"chatItem":' + b'{"revisions":[' * 500 + b"]}" * 500 + b"}"):
         bare = deep.replace(b'"', b"") if form == "json5" else deep
         data = header + b"\n" + bare if form == "lines" else b"[" + header + b",\n" + bare + b"]"
@@ -241,9 +241,9 @@ def test_a_bomb_is_stopped_early(wrapping: str) -> None:
         for limits in (GunzipLimits(output=4 << 20), GunzipLimits(ratio=100, ratio_after=1 << 20)):
             with (
                 pytest.raises(OversizedBackup, match=r"opens to|frames of less than"),
-                backup.open(io.BytesIO(data), KEYS, gunzip_limits=limits) as found,
+                backup.open(io.BytesIO(data), KEYS, gunzip_limits=limits) as opened,
             ):
-                for _block in found.blocks():
+                for _block in opened.blocks():
                     pass
         _now, peak = tracemalloc.get_traced_memory()
     finally:
@@ -267,27 +267,27 @@ def test_paths_in_a_zip_lead_nowhere(tmp_path: Path) -> None:
     link.external_attr = 0o120777 << 16
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
-        archive.writestr("../../outside/main.jsonl", lines_of(small()))
+        archive.writestr("../../outside/main.jsonl", lines_of(small_sample()))
         archive.writestr("/etc/main.jsonl.bak", b"x")
         archive.writestr(link, b"/etc/passwd")
     (tmp_path / "x.zip").write_bytes(out.getvalue())
-    with backup.open(tmp_path / "x.zip") as found:
-        assert [frame.raw for frame in found] == list(small()[1:])
-        done = list(extract(found, tmp_path / "out"))
-    assert all(item.problem for item in done)
+    with backup.open(tmp_path / "x.zip") as source:
+        assert [frame.raw for frame in source] == list(small_sample()[1:])
+        results = list(extract(source, tmp_path / "out"))
+    assert all(item.problem for item in results)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["x.zip"]
 
 
 def test_links_in_a_folder_are_not_followed_out_of_it(tmp_path: Path) -> None:
     """To a file, to a folder, in a circle, to a device: refused or passed over."""
-    snapshot = folder_of(small(), tmp_path)
+    snapshot = folder_of(small_sample(), tmp_path)
     for name in ("main", "metadata"):
-        kept = (snapshot / name).rename(tmp_path / "kept")
-        for target in (kept, Path("/dev/zero"), snapshot / name, tmp_path, Path("/nowhere")):
+        moved = (snapshot / name).rename(tmp_path / "kept")
+        for target in (moved, Path("/dev/zero"), snapshot / name, tmp_path, Path("/nowhere")):
             (snapshot / name).symlink_to(target)
             assert refused(snapshot.parent) is not None or name == "metadata"
             (snapshot / name).unlink()
-        kept.rename(snapshot / name)
+        moved.rename(snapshot / name)
     assert refused(snapshot) is None
 
 
@@ -295,13 +295,13 @@ def test_a_pipe_in_a_folder_is_not_waited_for(tmp_path: Path) -> None:
     """Nobody will ever write to it."""
     import os  # noqa: PLC0415
 
-    snapshot = folder_of(small(), tmp_path)
+    snapshot = folder_of(small_sample(), tmp_path)
     for name in ("main", "metadata", "files"):
-        kept = (snapshot / name).rename(tmp_path / "kept")
+        moved = (snapshot / name).rename(tmp_path / "kept")
         os.mkfifo(snapshot / name)
         refused(snapshot)
         (snapshot / name).unlink()
-        kept.rename(snapshot / name)
+        moved.rename(snapshot / name)
 
 
 def test_text_that_is_not_utf8_is_located() -> None:
@@ -324,8 +324,8 @@ def test_numbers_packed_or_not_are_read_alike() -> None:
     for raw in (packed, unpacked):
         data = stream_of([HEADER, raw])
         assert read_everything(data) == 1
-        with backup.open(io.BytesIO(lines_of([HEADER, raw]))) as found:
-            assert [frame.raw for frame in found] == [raw]
+        with backup.open(io.BytesIO(lines_of([HEADER, raw]))) as source:
+            assert [frame.raw for frame in source] == [raw]
 
 
 def test_a_record_of_no_length_is_an_empty_frame() -> None:
@@ -338,8 +338,8 @@ def test_a_record_of_no_length_is_an_empty_frame() -> None:
 @pytest.mark.parametrize("rest", [b"x", bytes(1000), b"\x1f\x8b\x08", gzip.compress(b"more", mtime=0)])
 def test_bytes_after_the_gzip_member_are_ignored(rest: bytes) -> None:
     """As the format says: containers are padded there."""
-    assert read_everything(gzip.compress(stream_of(small())) + rest) == len(small()) - 1
-    assert read_everything(sealed(gzip.compress(stream_of(small())) + rest)) == len(small()) - 1
+    assert read_everything(gzip.compress(stream_of(small_sample())) + rest) == len(small_sample()) - 1
+    assert read_everything(sealed(gzip.compress(stream_of(small_sample())) + rest)) == len(small_sample()) - 1
 
 
 def test_caps_are_settings() -> None:
@@ -357,8 +357,8 @@ def test_a_backup_of_many_small_frames_is_read_in_flat_memory() -> None:
         data = record(HEADER) + item * count
         tracemalloc.start()
         try:
-            with backup.open(io.BytesIO(data)) as found:
-                assert sum(block.count for block in found.blocks()) == count
+            with backup.open(io.BytesIO(data)) as source:
+                assert sum(block.count for block in source.blocks()) == count
             peaks.append(tracemalloc.get_traced_memory()[1])
         finally:
             tracemalloc.stop()
@@ -393,10 +393,10 @@ def test_the_command_line_survives_all_of_it_within_bounds(command: str, tmp_pat
             f"    print(main(['backup', '{command}', word, *sys.argv[2:]]), flush=True)",
         ]
     )
-    words = [str(tmp_path / f"{name}.x") for name in HOSTILE_FILES]
+    arguments = [str(tmp_path / f"{name}.x") for name in HOSTILE_FILES]
     more = [str(tmp_path / "out.jsonl")] if command == "convert" else []
-    done = subprocess.run(
-        [sys.executable, "-c", script, json.dumps(words), *more],
+    completed = subprocess.run(
+        [sys.executable, "-c", script, json.dumps(arguments), *more],
         capture_output=True,
         text=True,
         check=False,
@@ -404,9 +404,9 @@ def test_the_command_line_survives_all_of_it_within_bounds(command: str, tmp_pat
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30)),
         stdin=subprocess.DEVNULL,
     )
-    assert done.returncode == 0, done.stderr
-    statuses = dict(zip(HOSTILE_FILES, map(int, done.stdout.split()), strict=True))
+    assert completed.returncode == 0, completed.stderr
+    statuses = dict(zip(HOSTILE_FILES, map(int, completed.stdout.split()), strict=True))
     assert set(statuses.values()) <= {2, 3}, statuses
-    assert "Traceback" not in done.stderr
-    assert done.stderr.count("\n") == len(HOSTILE_FILES)
-    assert all(line.startswith("error: ") for line in done.stderr.splitlines())
+    assert "Traceback" not in completed.stderr
+    assert completed.stderr.count("\n") == len(HOSTILE_FILES)
+    assert all(line.startswith("error: ") for line in completed.stderr.splitlines())

@@ -35,11 +35,11 @@ SENT = 1_700_000_000_000
 
 def pointer_to(content: bytes, key: int, name: str = "", content_type: str = "") -> FilePointer:
     """Point at content, which lies under a key of its own."""
-    made = FilePointer(contentType=content_type, fileName=name)
-    made.locatorInfo.plaintextHash = hashlib.sha256(content).digest()
-    made.locatorInfo.localKey = bytes([key]) * 64
-    made.locatorInfo.size = len(content)
-    return made
+    pointer = FilePointer(contentType=content_type, fileName=name)
+    pointer.locatorInfo.plaintextHash = hashlib.sha256(content).digest()
+    pointer.locatorInfo.localKey = bytes([key]) * 64
+    pointer.locatorInfo.size = len(content)
+    return pointer
 
 
 def history(*files: tuple[bytes, FilePointer], chat: str = "Choir", sent: int = SENT) -> list[bytes]:
@@ -56,23 +56,23 @@ def history(*files: tuple[bytes, FilePointer], chat: str = "Choir", sent: int = 
     return [HEADER, *(frame.SerializeToString() for frame in frames)]
 
 
-def export(home: Path, *files: tuple[bytes, FilePointer], chat: str = "Choir", sent: int = SENT) -> Path:
+def export(folder: Path, *files: tuple[bytes, FilePointer], chat: str = "Choir", sent: int = SENT) -> Path:
     """Write such a backup as an export."""
-    home.mkdir()
-    (home / "main.jsonl").write_bytes(lines_of(history(*files, chat=chat, sent=sent)))
+    folder.mkdir()
+    (folder / "main.jsonl").write_bytes(lines_of(history(*files, chat=chat, sent=sent)))
     for content, pointer in files:
         attachment = attachment_of(pointer.locatorInfo)
         assert attachment is not None
-        path = home / "files" / attachment.name[:2] / attachment.name
+        path = folder / "files" / attachment.name[:2] / attachment.name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
-    return home
+    return folder
 
 
 def written(source: Path, target: Path, *, replace: bool = False) -> list[ExtractedAttachment]:
     """Write out the attachments of a backup."""
-    with backup.open(source, KEYS) as found:
-        return list(extract(found, target, replace=replace))
+    with backup.open(source, KEYS) as reader:
+        return list(extract(reader, target, replace=replace))
 
 
 def names_in(target: Path) -> list[str]:
@@ -86,18 +86,18 @@ def expected_pointers(records: tuple[bytes, ...]) -> Iterator[tuple[int, int, in
         frame = Frame.FromString(raw)
         for pointer in walk.pointers(frame):
             locator = pointer.locatorInfo
-            kept = bool(locator.plaintextHash and locator.localKey)
+            is_stored = bool(locator.plaintextHash and locator.localKey)
             item = frame.chatItem
-            yield index, item.chatId, item.dateSent, pointer.contentType, pointer.fileName, kept
+            yield index, item.chatId, item.dateSent, pointer.contentType, pointer.fileName, is_stored
 
 
 def test_every_pointer_of_a_sample_is_found() -> None:
     """With its frame, its chat, its time, its type and its name; wherever it stands in a message."""
     records = sample(1000)
-    with backup.open(io.BytesIO(stream_of(records))) as found:
+    with backup.open(io.BytesIO(stream_of(records))) as source:
         actual = [
-            (one.frame, one.chat, one.sent_ms, one.content_type, one.file_name, one.attachment is not None)
-            for one in pointers(found)
+            (each.frame, each.chat, each.sent_ms, each.content_type, each.file_name, each.attachment is not None)
+            for each in pointers(source)
         ]
     assert len(actual) > 100
     assert sorted(actual) == sorted(expected_pointers(records))
@@ -107,9 +107,9 @@ def test_a_pointer_of_an_older_revision_belongs_to_the_message() -> None:
     """Chat and time are those of the message around it."""
     item = ChatItem(chatId=5, dateSent=SENT)
     item.revisions.add(chatId=6, dateSent=3).standardMessage.attachments.add().pointer.fileName = "old"
-    with backup.open(io.BytesIO(message_stream(Frame(chatItem=item)))) as found:
+    with backup.open(io.BytesIO(message_stream(Frame(chatItem=item)))) as source:
         path = "chatItem.revisions[0].standardMessage.attachments[0].pointer"
-        assert list(pointers(found)) == [Pointer(1, 5, SENT, "", "old", None, path)]
+        assert list(pointers(source)) == [Pointer(1, 5, SENT, "", "old", None, path)]
 
 
 @pytest.mark.parametrize(
@@ -128,37 +128,37 @@ def test_what_was_not_kept_is_no_attachment(change: dict[str, bytes]) -> None:
 def test_a_damaged_pointer_is_located() -> None:
     """By frame and byte."""
     raw = history((b"x", pointer_to(b"x", 1, "name")))[-1].replace(b"name", b"na\xffe")
-    for bad, words in ((raw, "not UTF-8"), (b"\x22\x05abc", "middle of a field")):
+    for damaged, message in ((raw, "not UTF-8"), (b"\x22\x05abc", "middle of a field")):
         with (
-            backup.open(io.BytesIO(record(HEADER) + record(bad))) as found,
-            pytest.raises(DamagedBackup, match=rf"{words} \(frame 1, byte \d+\)"),
+            backup.open(io.BytesIO(record(HEADER) + record(damaged))) as opened,
+            pytest.raises(DamagedBackup, match=rf"{message} \(frame 1, byte \d+\)"),
         ):
-            list(pointers(found))
+            list(pointers(opened))
 
 
 def test_chats_are_named_after_who_they_are_with() -> None:
     """Also where that is nobody."""
     records = [*history(), Frame(chat=Chat(id=6, recipientId=9)).SerializeToString()]
-    with backup.open(io.BytesIO(stream_of(records))) as found:
-        assert chat_names(found) == {5: "Choir", 6: "Unknown"}
+    with backup.open(io.BytesIO(stream_of(records))) as source:
+        assert chat_names(source) == {5: "Choir", 6: "Unknown"}
 
 
 def test_a_sample_folder_is_written_out_whole(tmp_path: Path) -> None:
     """Each content once under its key, as it was, in a folder named after its chat."""
     snapshot = folder_of(sample(300), tmp_path)
-    done = written(snapshot, tmp_path / "out")
-    assert len(done) > 20
-    assert all(not item.problem for item in done)
+    results = written(snapshot, tmp_path / "out")
+    assert len(results) > 20
+    assert all(not item.problem for item in results)
     media = {
         hashlib.sha256(path.read_bytes()).digest() for path in (tmp_path / "out").rglob("*") if path.is_file()
     }
-    with backup.open(snapshot, KEYS) as found:
-        wanted = {one.attachment.plaintext_hash for one in pointers(found) if one.attachment}
-        chats = set(chat_names(found).values())
-    assert media == wanted
-    assert len(names_in(tmp_path / "out")) == len(done) == len({item.media_name for item in done})
+    with backup.open(snapshot, KEYS) as source:
+        expected = {pointer.attachment.plaintext_hash for pointer in pointers(source) if pointer.attachment}
+        chats = set(chat_names(source).values())
+    assert media == expected
+    assert len(names_in(tmp_path / "out")) == len(results) == len({item.media_name for item in results})
     assert {path.name for path in (tmp_path / "out").iterdir()} <= {safe_name(chat) for chat in chats} | {"Other"}
-    assert all(item.path is not None and item.path.stat().st_size == item.bytes for item in done)
+    assert all(item.path is not None and item.path.stat().st_size == item.bytes for item in results)
 
 
 def test_a_second_run_writes_nothing_again(tmp_path: Path) -> None:
@@ -172,7 +172,7 @@ def test_a_second_run_writes_nothing_again(tmp_path: Path) -> None:
     content = files[0].read_bytes()
     files[0].write_bytes(bytes(len(content)))
     files[1].unlink()
-    assert [bool(one.problem) for one in written(snapshot, tmp_path / "out")].count(True) == 1
+    assert [bool(result.problem) for result in written(snapshot, tmp_path / "out")].count(True) == 1
     assert files[0].read_bytes() == bytes(len(content))
     assert written(snapshot, tmp_path / "out", replace=True) == first
     assert files[0].read_bytes() == content
@@ -191,14 +191,14 @@ def test_what_is_missing_or_damaged_is_reported_and_stops_nothing(tmp_path: Path
     stored[2].write_bytes(b"something else")
     stored[3].unlink()
     stored[3].symlink_to("/etc/passwd")
-    done = written(source, tmp_path / "out")
-    problems = {item.media_name: item.problem for item in done if item.problem}
+    results = written(source, tmp_path / "out")
+    problems = {item.media_name: item.problem for item in results if item.problem}
     assert set(problems) == {path.name for path in stored[:4]}
     assert "not in the export" in problems[stored[0].name]
     assert "fewer than" in problems[stored[1].name]
     assert "not the content" in problems[stored[2].name]
     assert "leads out of" in problems[stored[3].name]
-    assert [item.frame for item in done] == [4, 5, 6, 7, 8, 9]
+    assert [item.frame for item in results] == [4, 5, 6, 7, 8, 9]
     assert len(names_in(tmp_path / "out")) == 2
 
 
@@ -212,18 +212,18 @@ def test_a_damaged_zip_gives_what_is_left(tmp_path: Path) -> None:
                 archive.write(path, path.relative_to(source))
     data = (tmp_path / "in.zip").read_bytes()
     (tmp_path / "in.zip").write_bytes(data.replace(bytes([2]) * 5000, bytes([9]) * 5000))
-    done = written(tmp_path / "in.zip", tmp_path / "out")
-    assert [bool(item.problem) for item in done] == [False, True, False, False]
+    results = written(tmp_path / "in.zip", tmp_path / "out")
+    assert [bool(item.problem) for item in results] == [False, True, False, False]
     assert len(names_in(tmp_path / "out")) == 3
 
 
 def test_a_form_without_attachments_says_so(tmp_path: Path) -> None:
     """There is nowhere to look for them."""
     with (
-        backup.open(io.BytesIO(stream_of(history()))) as found,
+        backup.open(io.BytesIO(stream_of(history()))) as opened,
         pytest.raises(UnreadableBackup, match="frame stream, which has no attachments"),
     ):
-        list(extract(found, tmp_path))
+        list(extract(opened, tmp_path))
 
 
 def test_a_target_that_cannot_be_a_folder_is_said(tmp_path: Path) -> None:
@@ -271,18 +271,18 @@ def test_names_stay_in_their_folder_whatever_they_say(tmp_path: Path) -> None:
     for number, text in enumerate(HOSTILE):
         files = [(bytes([key]), pointer_to(bytes([key]), key, text, "image/png")) for key in (1, 2)]
         for sent in (SENT, 0):
-            home = tmp_path / f"{number}-{sent}"
-            home.mkdir()
-            done = written(export(home / "in", *files, chat=text, sent=sent), home / "out")
-            assert all(not item.problem for item in done), text
+            folder = tmp_path / f"{number}-{sent}"
+            folder.mkdir()
+            results = written(export(folder / "in", *files, chat=text, sent=sent), folder / "out")
+            assert all(not item.problem for item in results), text
             inside = [
-                path for path in home.rglob("*") if path.is_file() and "in" not in path.relative_to(home).parts
+                path for path in folder.rglob("*") if path.is_file() and "in" not in path.relative_to(folder).parts
             ]
             assert len(inside) == 2
             for path in inside:
-                assert path.resolve().is_relative_to((home / "out").resolve())
-                assert len(path.relative_to(home / "out").parts) == 2
-                for part in path.relative_to(home / "out").parts:
+                assert path.resolve().is_relative_to((folder / "out").resolve())
+                assert len(path.relative_to(folder / "out").parts) == 2
+                for part in path.relative_to(folder / "out").parts:
                     check_name(part)
 
 

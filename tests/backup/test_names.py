@@ -45,24 +45,24 @@ def recipients() -> list[tuple[Recipient, str]]:
     group, plain_group = Recipient(), Recipient()
     group.group.snapshot.title.title = "Choir"
     plain_group.group.SetInParent()
-    stories, gone = Recipient(), Recipient()
+    stories, deleted = Recipient(), Recipient()
     stories.distributionList.distributionList.name = "Close friends"
-    gone.distributionList.deletionTimestamp = 5
+    deleted.distributionList.deletionTimestamp = 5
     link, plain_link = Recipient(), Recipient()
     link.callLink.name = "Weekly"
     plain_link.callLink.SetInParent()
-    me, news = Recipient(), Recipient()
+    me, release_notes = Recipient(), Recipient()
     me.self.SetInParent()
-    news.releaseNotes.SetInParent()
+    release_notes.releaseNotes.SetInParent()
     return [
         (group, "Choir"),
         (plain_group, "Unnamed group"),
         (stories, "Close friends"),
-        (gone, "Unnamed list"),
+        (deleted, "Unnamed list"),
         (link, "Weekly"),
         (plain_link, "Call link"),
         (me, "Note to Self"),
-        (news, "Release Notes"),
+        (release_notes, "Release Notes"),
         (Recipient(id=3), "Unknown"),
     ]
 

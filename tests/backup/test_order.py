@@ -28,9 +28,9 @@ def chat(number: int, recipient: int) -> Frame:
 
 def item(chat_id: int, author: int, change: Callable[[ChatItem], object] = lambda _item: None) -> Frame:
     """Make a message."""
-    made = ChatItem(chatId=chat_id, authorId=author)
-    change(made)
-    return Frame(chatItem=made)
+    message = ChatItem(chatId=chat_id, authorId=author)
+    change(message)
+    return Frame(chatItem=message)
 
 
 def check(*frames: Frame) -> None:
@@ -52,7 +52,7 @@ def test_a_sample_is_in_order(seed: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("frames", "rule", "words"),
+    ("frames", "rule", "message"),
     [
         ((person(1),), "account.first", r"first frame must be the account \(frame 1,"),
         ((Frame(),), "account.first", "frame 1"),
@@ -71,10 +71,10 @@ def test_a_sample_is_in_order(seed: int) -> None:
         ((*START, item(7, 0)), "recipient.known", "refers to recipient 0"),
     ],
 )
-def test_a_broken_rule_is_named_with_id_and_frame(frames: tuple[Frame, ...], rule: str, words: str) -> None:
+def test_a_broken_rule_is_named_with_id_and_frame(frames: tuple[Frame, ...], rule: str, message: str) -> None:
     """The last frame breaks it; all before are in order."""
     check(*frames[:-1])
-    with pytest.raises(OrderBroken, match=words) as caught:
+    with pytest.raises(OrderBroken, match=message) as caught:
         check(*frames)
     assert (caught.value.rule, caught.value.frame) == (rule, len(frames))
     assert f"rule {rule})" in str(caught.value)
@@ -140,10 +140,10 @@ def test_a_reference_that_is_missing_is_one_to_zero(name: str) -> None:
     (full,) = (field for field in REFERENCES if field.rpartition(".")[0] == name)
     with pytest.raises(OrderBroken, match=f"{full} refers to recipient 0"):
         check(*START, referring(full, 0))
-    twice = referring("Reaction.authorId", 2)
-    twice.chatItem.standardMessage.reactions.add(emoji="x")
+    doubled = referring("Reaction.authorId", 2)
+    doubled.chatItem.standardMessage.reactions.add(emoji="x")
     with pytest.raises(OrderBroken, match=r"Reaction.authorId refers to recipient 0"):
-        check(*START, twice)
+        check(*START, doubled)
 
 
 def test_no_field_that_holds_a_recipient_is_forgotten() -> None:
@@ -163,9 +163,9 @@ def test_no_field_that_holds_a_recipient_is_forgotten() -> None:
 def test_colours_are_unique_and_known_before_they_are_used() -> None:
     """The account makes them, and may use them itself."""
 
-    def account(*made: int, used: int = 0) -> Frame:
+    def account(*palette: int, used: int = 0) -> Frame:
         frame = Frame(account=AccountData())
-        for number in made:
+        for number in palette:
             frame.account.accountSettings.customChatColors.add(id=number, solid=1)
         if used:
             frame.account.accountSettings.defaultChatStyle.customColorId = used
@@ -187,7 +187,7 @@ def test_colours_are_unique_and_known_before_they_are_used() -> None:
 
 def test_an_older_revision_need_not_name_its_chat() -> None:
     """It is in the chat of the message around it."""
-    check(*START, item(7, 2, lambda made: made.revisions.add(authorId=2)))
+    check(*START, item(7, 2, lambda message: message.revisions.add(authorId=2)))
 
 
 def test_a_refused_frame_does_not_count() -> None:
@@ -216,14 +216,14 @@ def test_a_record_moved_behind_its_reference_is_caught(seed: int) -> None:
     """Whichever recipient or chat that is referred to, and wherever behind the reference it goes."""
     rng = random.Random(seed)
     frames = [Frame.FromString(raw) for raw in sample()[1:]]
-    chats = [at for at, frame in enumerate(frames) if frame.HasField("chat")]
+    chats = [index for index, frame in enumerate(frames) if frame.HasField("chat")]
     moved = rng.choice(chats)
     if rng.random() < 0.5:
-        wanted = frames[moved].chat.recipientId
+        expected = frames[moved].chat.recipientId
         first_use = moved
-        moved = next(at for at, frame in enumerate(frames) if frame.recipient.id == wanted)
+        moved = next(index for index, frame in enumerate(frames) if frame.recipient.id == expected)
     else:
-        uses = [at for at, frame in enumerate(frames) if frame.chatItem.chatId == frames[moved].chat.id]
+        uses = [index for index, frame in enumerate(frames) if frame.chatItem.chatId == frames[moved].chat.id]
         if not uses:
             return
         first_use = uses[0]

@@ -57,15 +57,16 @@ def definitions() -> list[str]:
 @pytest.fixture(scope="session")
 def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Make the backup and the folder that the examples name."""
-    home = tmp_path_factory.mktemp("examples")
-    write_example_files(home)
-    return home
+    folder = tmp_path_factory.mktemp("examples")
+    write_example_files(folder)
+    return folder
 
 
-def write_example_files(home: Path) -> None:
+def write_example_files(folder: Path) -> None:
     """Write the backup and the folder that the examples name."""
-    write_sample(sample_records(200, 1), home / "chats.binproto", OutputFormat.STREAM, seed=1)
-    write_sample(sample_records(200, 1), home / "phone", OutputFormat.FOLDER, seed=1, keys=hb.read_keys(KEY_FILE))
+    write_sample(sample_records(200, 1), folder / "chats.binproto", OutputFormat.STREAM, seed=1)
+    keys = hb.read_keys(KEY_FILE)
+    write_sample(sample_records(200, 1), folder / "phone", OutputFormat.FOLDER, seed=1, keys=keys)
 
 
 def test_the_functions_are_functions() -> None:
@@ -83,14 +84,14 @@ def test_a_public_name_is_shown_under_the_public_module(name: str) -> None:
 
 def test_an_error_is_shown_under_its_public_name(tmp_path: Path) -> None:
     """The last line of a traceback names what can be caught."""
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-c", "import holdfast.backup as hb; hb.info('nowhere')"],
         capture_output=True,
         text=True,
         check=False,
         cwd=tmp_path,
     )
-    assert done.stderr.splitlines()[-1].startswith("holdfast.backup.UnreadableBackup: nowhere cannot be read")
+    assert completed.stderr.splitlines()[-1].startswith("holdfast.backup.UnreadableBackup: nowhere cannot be read")
 
 
 def test_no_submodule_shadows_a_public_name() -> None:
@@ -110,8 +111,8 @@ def test_nothing_else_is_shown_under_the_public_module() -> None:
 def test_importing_the_library_loads_nothing_of_it() -> None:
     """Each name is loaded when it is used: neither protobuf nor cryptography is there before."""
     code = "import sys, holdfast.backup; print(*sorted(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    loaded = done.stdout.split()
+    completed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = completed.stdout.split()
     assert [name for name in loaded if name.startswith(("holdfast.backup.", "google", "cryptography"))] == []
 
 

@@ -24,7 +24,7 @@ from tests.backup.streams import (
     message_stream,
     record,
     sample,
-    small,
+    small_sample,
     stream_of,
 )
 from tests.holdfast_demo.sample.walk import pointers
@@ -42,7 +42,7 @@ def by_objects(records: tuple[bytes, ...]) -> dict[str, object]:
     dates = [item.dateSent for item in items if item.dateSent]
     months = Counter(f"{datetime.fromtimestamp(date / 1000, UTC):%Y-%m}" for date in dates)
     files = [pointer.locatorInfo for frame in frames for pointer in pointers(frame)]
-    kept = [locator for locator in files if locator.ListFields()]
+    stored = [locator for locator in files if locator.ListFields()]
     sizes = sorted(Counter(item.chatId for item in items).values(), reverse=True)[:10]
     return {
         "counts": {name: kinds[name] for name in RECORDS[1:]},  # type: ignore[index]
@@ -55,61 +55,61 @@ def by_objects(records: tuple[bytes, ...]) -> dict[str, object]:
         "first_ms": min(dates, default=None),
         "last_ms": max(dates, default=None),
         "months": dict(sorted(months.items())),
-        "attachments": len(kept),
-        "attachment_bytes": sum(locator.size for locator in kept),
+        "attachments": len(stored),
+        "attachment_bytes": sum(locator.size for locator in stored),
         "largest": sizes,
         "chats": chats,
     }
 
 
-def compare(answer: Info, expected: dict[str, object]) -> None:
+def compare(summary: Info, expected: dict[str, object]) -> None:
     """Hold an answer to what was counted."""
     for name, value in expected.items():
         if name not in {"largest", "chats"}:
-            assert getattr(answer, name) == value, name
-    assert [chat.messages for chat in answer.largest_chats] == expected["largest"]
+            assert getattr(summary, name) == value, name
+    assert [chat.messages for chat in summary.largest_chats] == expected["largest"]
     chats = expected["chats"]
     assert isinstance(chats, dict)
-    assert {chat.name for chat in answer.largest_chats} <= set(chats.values())
+    assert {chat.name for chat in summary.largest_chats} <= set(chats.values())
 
 
 @pytest.mark.parametrize(("messages", "seed"), [(1, 1), (60, 2), (1500, 3)])
 def test_every_figure_is_what_protobuf_counts(messages: int, seed: int) -> None:
     """Over samples with everything in them."""
     records = sample(messages, seed)
-    answer = backup.info(io.BytesIO(stream_of(records)))
-    compare(answer, by_objects(records))
-    assert answer.bytes == len(stream_of(records))
+    summary = backup.info(io.BytesIO(stream_of(records)))
+    compare(summary, by_objects(records))
+    assert summary.bytes == len(stream_of(records))
     owner = Frame.FromString(records[1]).account
-    assert answer.account == f"{owner.givenName} {owner.familyName}".strip()
+    assert summary.account == f"{owner.givenName} {owner.familyName}".strip()
 
 
 def test_every_form_gives_the_same_answer() -> None:
     """But for the name of the form."""
-    expected = by_objects(small())
-    for _name, data in file_forms(small()):
-        answer = backup.info(io.BytesIO(data), MODERN_KEYS)
-        assert {name: getattr(answer, name) for name in ("counts", "messages", "months", "attachments")} == {
+    expected = by_objects(small_sample())
+    for _name, data in file_forms(small_sample()):
+        summary = backup.info(io.BytesIO(data), MODERN_KEYS)
+        assert {name: getattr(summary, name) for name in ("counts", "messages", "months", "attachments")} == {
             name: expected[name] for name in ("counts", "messages", "months", "attachments")
         }
-        assert answer.bytes == len(stream_of(small()))
-        assert answer.media is None or answer.form == "plaintext export"
+        assert summary.bytes == len(stream_of(small_sample()))
+        assert summary.media is None or summary.form == "plaintext export"
 
 
 def test_info_shows_the_header_and_counts_every_record_type() -> None:
     """All eight record types are there, also those that do not occur."""
     data = record(HEADER) + empty_frame(1) + empty_frame(2) * 3 + empty_frame(4) * 5 + empty_frame(8) + record(b"")
-    answer = backup.info(io.BytesIO(data))
-    assert answer.header == backup.Header(1, 1_700_000_000_123, "App 2.0", "App 1.0")
-    assert answer.header.made_at == datetime(2023, 11, 14, 22, 13, 20, 123_000, tzinfo=UTC)
-    assert answer.counts == {
+    summary = backup.info(io.BytesIO(data))
+    assert summary.header == backup.Header(1, 1_700_000_000_123, "App 2.0", "App 1.0")
+    assert summary.header.made_at == datetime(2023, 11, 14, 22, 13, 20, 123_000, tzinfo=UTC)
+    assert summary.counts == {
         **dict.fromkeys(RECORDS[1:], 0),
         "account": 1,
         "recipient": 3,
         "chatItem": 5,
         "chatFolder": 1,
     }
-    assert (answer.empty_frames, answer.frames, answer.bytes) == (1, 11, len(data))
+    assert (summary.empty_frames, summary.frames, summary.bytes) == (1, 11, len(data))
 
 
 @pytest.mark.parametrize(
@@ -125,10 +125,10 @@ def test_info_shows_the_header_and_counts_every_record_type() -> None:
 def test_a_frame_is_counted_once_whatever_it_holds(raw: bytes) -> None:
     """Two records in one, a record in two pieces, none: the last one counts, as for protobuf."""
     records = (HEADER, raw, raw, b"\x22\x02\x08\x01")
-    answer = backup.info(io.BytesIO(stream_of(records)))
+    summary = backup.info(io.BytesIO(stream_of(records)))
     expected = by_objects(records)
     for name in ("counts", "empty_frames", "frames"):
-        assert getattr(answer, name) == expected[name]
+        assert getattr(summary, name) == expected[name]
 
 
 def test_older_revisions_are_no_messages_of_their_own() -> None:
@@ -137,11 +137,11 @@ def test_older_revisions_are_no_messages_of_their_own() -> None:
     item.standardMessage.SetInParent()
     older = item.revisions.add(chatId=1, dateSent=1)
     older.standardMessage.attachments.add().pointer.locatorInfo.size = 70
-    answer = backup.info(io.BytesIO(message_stream(Frame(chatItem=item))))
-    assert (answer.first_ms, answer.last_ms) == (1_700_000_000_000, 1_700_000_000_000)
-    assert answer.messages == {"standardMessage": 1}
-    assert (answer.attachments, answer.attachment_bytes) == (1, 70)
-    assert answer.months == {"2023-11": 1}
+    summary = backup.info(io.BytesIO(message_stream(Frame(chatItem=item))))
+    assert (summary.first_ms, summary.last_ms) == (1_700_000_000_000, 1_700_000_000_000)
+    assert summary.messages == {"standardMessage": 1}
+    assert (summary.attachments, summary.attachment_bytes) == (1, 70)
+    assert summary.months == {"2023-11": 1}
 
 
 def test_the_ten_largest_chats_have_names() -> None:
@@ -153,26 +153,26 @@ def test_the_ten_largest_chats_have_names() -> None:
     for number in range(1, 13):
         frames += [Frame(chatItem=ChatItem(chatId=100 + number))] * number
     frames += [Frame(chatItem=ChatItem(chatId=999))] * 20
-    answer = backup.info(io.BytesIO(message_stream(*frames)))
+    summary = backup.info(io.BytesIO(message_stream(*frames)))
     expected = [ChatCount("Unknown", 20), *(ChatCount(f"user.{number}", number) for number in range(12, 3, -1))]
-    assert list(answer.largest_chats) == expected
-    assert answer.account == "Ada"
+    assert list(summary.largest_chats) == expected
+    assert summary.account == "Ada"
 
 
 def test_dates_beyond_the_calendar_have_no_month_and_cost_nothing() -> None:
     """A message may claim any time, and each another one."""
     frames = [Frame(chatItem=ChatItem(dateSent=(1 << 64) - 1 - (number << 40))) for number in range(500)]
-    answer = backup.info(io.BytesIO(message_stream(*frames, Frame(chatItem=ChatItem(dateSent=1)))))
-    assert answer.months == {"1970-01": 1, "unknown": 500}
-    assert (answer.first_ms, answer.last_ms) == (1, (1 << 64) - 1)
+    summary = backup.info(io.BytesIO(message_stream(*frames, Frame(chatItem=ChatItem(dateSent=1)))))
+    assert summary.months == {"1970-01": 1, "unknown": 500}
+    assert (summary.first_ms, summary.last_ms) == (1, (1 << 64) - 1)
 
 
 def test_info_takes_a_path_an_open_file_or_an_opened_backup(tmp_path: Path) -> None:
     """All the same."""
     file = tmp_path / "x.binproto"
-    file.write_bytes(stream_of(small()))
-    with file.open("rb") as source, backup.open(file) as found:
-        assert backup.info(file) == backup.info(str(file)) == backup.info(source) == backup.info(found)
+    file.write_bytes(stream_of(small_sample()))
+    with file.open("rb") as source, backup.open(file) as reader:
+        assert backup.info(file) == backup.info(str(file)) == backup.info(source) == backup.info(reader)
 
 
 def test_a_time_beyond_the_calendar_is_no_date() -> None:
@@ -191,12 +191,12 @@ def test_a_folder_says_what_became_of_its_media(tmp_path: Path, *, verify: bool)
     changed = bytearray(files[2].read_bytes())
     changed[20] ^= 1
     files[2].write_bytes(changed)
-    found = backup.info(snapshot, KEYS, verify_media=verify).media
-    assert found is not None
-    harmed = 2 if verify else 1
-    assert (found.files, found.missing, found.damaged) == (len(files), 1, harmed)
-    assert found.present == len(files) - 1 - harmed
-    assert found.verified is verify
+    media = backup.info(snapshot, KEYS, verify_media=verify).media
+    assert media is not None
+    damaged = 2 if verify else 1
+    assert (media.files, media.missing, media.damaged) == (len(files), 1, damaged)
+    assert media.present == len(files) - 1 - damaged
+    assert media.verified is verify
 
 
 def test_a_malformed_frame_is_located() -> None:

@@ -7,13 +7,13 @@ import pytest
 from holdfast import backup
 from holdfast.backup.errors import UnwritableBackup
 from holdfast.backup.target_check import check_target
-from tests.backup.streams import KEYS, folder_of, small, stream_of
+from tests.backup.streams import KEYS, folder_of, small_sample, stream_of
 
 
 def test_a_file_is_not_written_over(tmp_path: Path) -> None:
     """Under whatever name; any other file may be."""
     path = tmp_path / "backup.binproto"
-    path.write_bytes(stream_of(small()))
+    path.write_bytes(stream_of(small_sample()))
     (tmp_path / "hard").hardlink_to(path)
     with backup.open(path) as source:
         for same in (path, tmp_path / "hard", tmp_path / "." / "backup.binproto"):
@@ -24,7 +24,7 @@ def test_a_file_is_not_written_over(tmp_path: Path) -> None:
 
 def test_no_part_of_a_folder_is_written_over(tmp_path: Path) -> None:
     """Its messages are in one of three files, and nothing else is put beside them."""
-    snapshot = folder_of(small(), tmp_path)
+    snapshot = folder_of(small_sample(), tmp_path)
     with backup.open(snapshot, KEYS) as source:
         for name in ("main", "metadata", "files"):
             with pytest.raises(UnwritableBackup):
@@ -37,7 +37,7 @@ def test_no_part_of_a_folder_is_written_over(tmp_path: Path) -> None:
 def test_what_has_no_name_is_apart_from_everything(tmp_path: Path) -> None:
     """As standard input."""
     path = tmp_path / "backup.binproto"
-    path.write_bytes(stream_of(small()))
+    path.write_bytes(stream_of(small_sample()))
     with path.open("rb") as file, backup.open(file) as source:
         source.name = "<stdin>\0"
         check_target(source, path)

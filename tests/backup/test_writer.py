@@ -30,7 +30,7 @@ from tests.backup.streams import (
     lines_of,
     record,
     sample,
-    small,
+    small_sample,
     stream_of,
 )
 
@@ -47,8 +47,8 @@ FILES: dict[str, Write] = {
 
 def all_of(path: Path) -> tuple[bytes, ...]:
     """Read a backup."""
-    with backup.open(path, MODERN_KEYS) as found:
-        return (found.header, *(frame.raw for frame in found))
+    with backup.open(path, MODERN_KEYS) as source:
+        return (source.header, *(frame.raw for frame in source))
 
 
 def blocks_of(records: tuple[bytes, ...]) -> Iterator[backup.Block]:
@@ -84,13 +84,13 @@ def test_message_objects_are_taken_as_well() -> None:
 def test_the_plain_forms_are_what_they_are_said_to_be() -> None:
     """To the byte; an array has a record a line."""
     for write, expected in (
-        (write_stream, stream_of(small())),
-        (write_lines, lines_of(small())),
-        (write_array, b"[\n" + array_of(small())[1:-1] + b"\n]\n"),
+        (write_stream, stream_of(small_sample())),
+        (write_lines, lines_of(small_sample())),
+        (write_array, b"[\n" + array_of(small_sample())[1:-1] + b"\n]\n"),
     ):
         out = io.BytesIO()
-        with write(out, small()[0], unchecked=True) as writer:
-            for frame in small()[1:]:
+        with write(out, small_sample()[0], unchecked=True) as writer:
+            for frame in small_sample()[1:]:
                 writer.write(frame)
         assert out.getvalue() == expected
 
@@ -118,12 +118,12 @@ def test_an_ordering_rule_stops_the_writer_and_leaves_nothing(form: str, tmp_pat
 
 def test_a_block_is_checked_frame_by_frame(tmp_path: Path) -> None:
     """Unless the writer was told not to."""
-    bad = (HEADER, b"\x12\x00")
+    records = (HEADER, b"\x12\x00")
     with pytest.raises(OrderBroken), write_stream(tmp_path / "x", HEADER) as writer:
-        writer.write_block(next(blocks_of(bad)))
+        writer.write_block(next(blocks_of(records)))
     with write_stream(tmp_path / "x", HEADER, unchecked=True) as writer:
-        writer.write_block(next(blocks_of(bad)))
-    assert all_of(tmp_path / "x") == bad
+        writer.write_block(next(blocks_of(records)))
+    assert all_of(tmp_path / "x") == records
 
 
 def test_a_refused_frame_can_be_left_out(tmp_path: Path) -> None:
@@ -172,8 +172,8 @@ def test_json_may_be_spelled_as_signal_does() -> None:
             with write(out, HEADER, names=names, unchecked=True) as writer:
                 writer.write(frame)
             assert word in out.getvalue()
-            with backup.open(io.BytesIO(out.getvalue())) as found:
-                assert [one.raw for one in found] == [frame]
+            with backup.open(io.BytesIO(out.getvalue())) as source:
+                assert [frame_read.raw for frame_read in source] == [frame]
 
 
 def test_a_container_is_padded_and_never_the_same_twice(tmp_path: Path) -> None:
@@ -203,14 +203,14 @@ def test_a_snapshot_appears_whole_and_opens_with_the_recovery_key(tmp_path: Path
             writer.write(frame)
         names.append("cd" * 32)
     (snapshot,) = tmp_path.iterdir()
-    made = BackupInfo.FromString(header).backupTimeMs
+    made_ms = BackupInfo.FromString(header).backupTimeMs
     assert snapshot.name == f"signal-backup-{backup.info(tmp_path, LOCAL_KEYS).header.made_at:%Y-%m-%d-%H-%M-%S}"
-    assert made > 0
+    assert made_ms > 0
     assert sorted(path.name for path in snapshot.iterdir()) == ["files", "main", "metadata"]
     assert list(SnapshotFolder(snapshot, tmp_path).manifest()) == ["ab" * 32, "cd" * 32]
     assert stat.S_IMODE(snapshot.stat().st_mode) == 0o700
-    with backup.open(tmp_path, LOCAL_KEYS) as found:
-        assert (found.header, *(frame.raw for frame in found)) == sample()
+    with backup.open(tmp_path, LOCAL_KEYS) as source:
+        assert (source.header, *(frame.raw for frame in source)) == sample()
 
 
 def test_a_snapshot_that_fails_leaves_nothing(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from holdfast.backup import archives
 from holdfast.backup.conversion import OutputFormat
 from holdfast_demo.sample import sample_records
 from holdfast_demo.sample_writer import write_sample
-from tests.backup.archives.histories import imported
+from tests.backup.archives.histories import import_backups
 from tests.backup.container.vectors import SET_B
 from tests.backup.streams import KEYS, sample, stream_of
 from tests.conftest import ADMIN_PASSWORD, Service
@@ -23,7 +23,7 @@ def backup_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Make a long history, one with files, and an encrypted one, once."""
     home = tmp_path_factory.mktemp("shelf")
     (home / "long.binproto").write_bytes(stream_of(sample(3000)))
-    imported(home / "long.db", home / "long.binproto")
+    import_backups(home / "long.db", home / "long.binproto")
     write_sample(sample_records(300, 1), home / "phone", OutputFormat.FOLDER, seed=1, keys=KEYS)
     with archives.open(home / "files.db", create=True) as opened, backup.open(home / "phone", KEYS) as result:
         opened.add(result)

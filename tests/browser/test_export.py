@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 from holdfast.backup import archives
 from holdfast.backup.exports.choice import ChatSelection
 from holdfast.backup.exports.html import pagination, write_html
-from tests.backup.archives.histories import copies, imported, items, write
+from tests.backup.archives.histories import copies, import_backups, items, write
 
 # Each would set the canary if any of it became markup or script.
 ATTACKS = [
@@ -47,7 +47,7 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
             item.standardMessage.text.body = f"{ATTACKS[n // 4 % len(ATTACKS)]} attack{n}"
             for attached in item.standardMessage.attachments:
                 attached.pointer.fileName = ATTACKS[n % len(ATTACKS)]
-    imported(home / "chats.db", write(home / "one", header, parsed))
+    import_backups(home / "chats.db", write(home / "one", header, parsed))
     with archives.open(home / "chats.db") as opened, pytest.MonkeyPatch.context() as patch:
         patch.setattr(pagination, "PAGE_MESSAGES", 40)
         write_html(opened, home / "out", ChatSelection(), media=True, search=True)
@@ -58,7 +58,7 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def with_photos(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Export a history whose attachments are beside the archive, each the same picture."""
     home = tmp_path_factory.mktemp("photos")
-    imported(home / "chats.db", write(home / "one", *copies(MESSAGES)))
+    import_backups(home / "chats.db", write(home / "one", *copies(MESSAGES)))
     with archives.open(home / "chats.db", create=True) as opened:
         run = opened.connection.execute
         digest = "ab" * 32

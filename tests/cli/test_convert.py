@@ -11,7 +11,7 @@ from tests.backup.streams import (
     container_of,
     lines_of,
     sample,
-    small,
+    small_sample,
     stream_of,
 )
 from tests.cli.conftest import Run
@@ -44,16 +44,16 @@ def test_convert_goes_there_and_back(run: Run, tmp_path: Path, strong_key_file: 
 
 def test_convert_reads_and_writes_pipes(spawn: Run) -> None:
     """Nothing but the backup is on standard output."""
-    result = spawn("backup", "convert", "-", "-", "--to", "jsonl", data=stream_of(small()))
+    result = spawn("backup", "convert", "-", "-", "--to", "jsonl", data=stream_of(small_sample()))
     assert (result.status, result.err) == (0, "")
-    assert result.out.encode() == lines_of(small())
+    assert result.out.encode() == lines_of(small_sample())
 
 
 def test_convert_says_what_it_did_as_json(run: Run, tmp_path: Path) -> None:
     """For programs."""
-    (tmp_path / "a").write_bytes(stream_of(small()))
+    (tmp_path / "a").write_bytes(stream_of(small_sample()))
     result = run("backup", "convert", str(tmp_path / "a"), str(tmp_path / "b.jsonl"), "--json")
-    assert json.loads(result.out) == {"frames": len(small()) - 1, "attachments": 0, "problems": []}
+    assert json.loads(result.out) == {"frames": len(small_sample()) - 1, "attachments": 0, "problems": []}
 
 
 def test_convert_spells_names_as_asked(run: Run, tmp_path: Path) -> None:
@@ -88,8 +88,8 @@ def test_convert_tells_of_edited_records_once(run: Run, tmp_path: Path, strong_k
 
 def test_nothing_new_is_encrypted_with_a_weak_key(run: Run, tmp_path: Path, key_file: str) -> None:
     """Neither what was plain, nor what gets a new key; what has the key already may keep it."""
-    (tmp_path / "plain").write_bytes(stream_of(small()))
-    (tmp_path / "sealed").write_bytes(container_of(small()))
+    (tmp_path / "plain").write_bytes(stream_of(small_sample()))
+    (tmp_path / "sealed").write_bytes(container_of(small_sample()))
     weak = str(tmp_path / "weak.txt")
     Path(weak).write_text(f"recovery-key = {'wxyz' * 16}\naccount-id = {SET_B.aci}\n")
     target = tmp_path / "out.encrypted"
@@ -111,7 +111,7 @@ def test_nothing_new_is_encrypted_with_a_weak_key(run: Run, tmp_path: Path, key_
 
 def test_convert_encrypts_with_new_keys(run: Run, tmp_path: Path, key_file: str) -> None:
     """The old ones no longer open it."""
-    (tmp_path / "a").write_bytes(container_of(small()))
+    (tmp_path / "a").write_bytes(container_of(small_sample()))
     (tmp_path / "new.txt").write_text(OTHER_KEY)
     target = str(tmp_path / "b.encrypted")
     result = run(
@@ -132,7 +132,7 @@ def test_convert_encrypts_with_new_keys(run: Run, tmp_path: Path, key_file: str)
 def test_convert_refuses_what_it_cannot_do(run: Run, tmp_path: Path) -> None:
     """A name that says nothing, a folder on standard output, no keys, damage; nothing is left behind."""
     source = tmp_path / "a"
-    source.write_bytes(stream_of(small()))
+    source.write_bytes(stream_of(small_sample()))
     before = sorted(path.name for path in tmp_path.iterdir())
     check_failure(run("backup", "convert", str(source), str(tmp_path / "b")), ExitCode.USAGE, "use --to")
     check_failure(run("backup", "convert", str(source), "-"), ExitCode.USAGE, "use --to")
@@ -143,7 +143,7 @@ def test_convert_refuses_what_it_cannot_do(run: Run, tmp_path: Path) -> None:
     check_failure(sealed, ExitCode.USAGE, "the recovery key and the account id")
     nowhere = run("backup", "convert", str(source), str(tmp_path / "none" / "b.jsonl"))
     check_failure(nowhere, ExitCode.UNREADABLE, "cannot be written")
-    source.write_bytes(stream_of(small())[:-1])
+    source.write_bytes(stream_of(small_sample())[:-1])
     cut = run("backup", "convert", str(source), str(tmp_path / "b.jsonl"))
     check_failure(cut, ExitCode.UNREADABLE, "middle of a record")
     assert sorted(path.name for path in tmp_path.iterdir()) == before

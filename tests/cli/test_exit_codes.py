@@ -6,7 +6,7 @@ from holdfast.cli.exit_codes import ExitCode
 from tests.backup.container.vectors import SET_A
 from tests.backup.streams import (
     container_of,
-    small,
+    small_sample,
 )
 from tests.cli.conftest import Run
 from tests.cli.test_backup import OTHER_KEY, check_failure
@@ -14,7 +14,7 @@ from tests.cli.test_backup import OTHER_KEY, check_failure
 
 def test_what_is_wrong_decides_the_exit_status(run: Run, tmp_path: Path, key_file: str) -> None:
     """Missing key 2, no backup or damage 3, wrong key 4; the key is never repeated."""
-    (tmp_path / "sealed").write_bytes(container_of(small()))
+    (tmp_path / "sealed").write_bytes(container_of(small_sample()))
     (tmp_path / "text").write_text("Dear diary, this is no backup.\n")
     (tmp_path / "other.txt").write_text(OTHER_KEY)
     (tmp_path / "short.txt").write_text("abcd efgh")

@@ -8,7 +8,7 @@ from tests.backup.container.vectors import SET_B
 from tests.backup.streams import (
     folder_of,
     sample,
-    small,
+    small_sample,
     stream_of,
 )
 from tests.cli.conftest import Run
@@ -48,7 +48,7 @@ def test_extract_reports_each_that_is_missing_and_exits_with_1(run: Run, tmp_pat
 
 def test_extract_needs_a_form_with_attachments(run: Run, tmp_path: Path) -> None:
     """A stream has none beside it."""
-    (tmp_path / "a").write_bytes(stream_of(small()))
+    (tmp_path / "a").write_bytes(stream_of(small_sample()))
     result = run("backup", "extract", str(tmp_path / "a"), str(tmp_path / "out"))
     check_failure(result, ExitCode.UNREADABLE, "frame stream, which has no attachments")
     (tmp_path / "out").write_text("a file")

@@ -6,7 +6,7 @@ import pytest
 
 from tests.backup.streams import (
     file_forms,
-    small,
+    small_sample,
 )
 from tests.cli.conftest import Run
 
@@ -14,7 +14,7 @@ from tests.cli.conftest import Run
 @pytest.mark.long
 def test_every_form_is_read_from_standard_input(spawn: Run, key_file: str) -> None:
     """As far as it is one file."""
-    for name, data in file_forms(small()):
+    for name, data in file_forms(small_sample()):
         result = spawn("backup", "info", "-", "--json", "--key-file", key_file, data=data)
         assert result.err == "", name
         assert json.loads(result.out)["counts"]["account"] == 1, name

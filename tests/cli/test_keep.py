@@ -13,7 +13,7 @@ from holdfast.cli import keep, key_store
 from holdfast.cli.exit_codes import ExitCode
 from holdfast.cli.times import Zone
 from tests.backup.container.vectors import SET_A, SET_B
-from tests.backup.phone_folders import add_snapshot, later, phone
+from tests.backup.phone_folders import add_snapshot, later_records, write_phone_folder
 from tests.backup.streams import KEY_FILE, sample
 from tests.cli.conftest import Run
 
@@ -48,8 +48,8 @@ def keyring(monkeypatch: pytest.MonkeyPatch) -> Keyring:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Write a phone's folder with two snapshots."""
-    snapshots = phone(tmp_path)
-    add_snapshot(snapshots, later(sample(80), 1, without=3))
+    snapshots = write_phone_folder(tmp_path)
+    add_snapshot(snapshots, later_records(sample(80), 1, without=3))
     return snapshots
 
 
@@ -125,7 +125,7 @@ def test_the_key_is_stored_and_found_again(
     assert run(*arguments, "--forget-key").status == ExitCode.FINE
     assert keyring.stored == {}
     archive.unlink()
-    add_snapshot(folder, later(sample(80), 2))
+    add_snapshot(folder, later_records(sample(80), 2))
     result = run(*arguments)
     assert result.status == ExitCode.USAGE
     assert "--remember-key" in result.err

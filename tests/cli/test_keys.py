@@ -15,7 +15,7 @@ from holdfast.backup.errors import KeyRefused, UnreadableBackup
 from holdfast.cli.exit_codes import ExitCode
 from holdfast.cli.keys import LONGEST_FILE, gather_keys
 from tests.backup.container.vectors import SET_A, SET_B
-from tests.backup.streams import KEY_FILE, KEYS, MODERN_KEYS, container_of, folder_of, small, stream_of
+from tests.backup.streams import KEY_FILE, KEYS, MODERN_KEYS, container_of, folder_of, small_sample, stream_of
 from tests.cli.conftest import Run
 
 
@@ -96,7 +96,7 @@ def test_every_way_opens_and_nothing_secret_is_shown(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: str
 ) -> None:
     """Neither when it fits nor when it does not."""
-    (tmp_path / "sealed").write_bytes(container_of(small()))
+    (tmp_path / "sealed").write_bytes(container_of(small_sample()))
     for pool, aci, status in ((SET_B.pool, SET_B.aci, ExitCode.FINE), (SET_A.pool, SET_A.aci, ExitCode.WRONG_KEY)):
         text = f"{pool};account-id={aci}"
         arguments = ["backup", "info", str(tmp_path / "sealed")]
@@ -115,14 +115,14 @@ def test_every_way_opens_and_nothing_secret_is_shown(
 
 def test_a_plain_file_never_asks_for_a_key(run: Run, tmp_path: Path) -> None:
     """Nor minds a wrong one."""
-    (tmp_path / "plain").write_bytes(stream_of(small()))
+    (tmp_path / "plain").write_bytes(stream_of(small_sample()))
     assert run("backup", "info", str(tmp_path / "plain")).status == 0
     assert run("backup", "info", str(tmp_path / "plain"), "--key", SET_A.pool).status == 0
 
 
 def test_without_a_terminal_what_is_missing_is_named(spawn: Run, tmp_path: Path) -> None:
     """Nothing waits for an answer that cannot come."""
-    (tmp_path / "sealed").write_bytes(container_of(small(), modern=True))
+    (tmp_path / "sealed").write_bytes(container_of(small_sample(), modern=True))
     result = spawn("backup", "info", "sealed", "--key", SET_B.pool)
     assert result.status == ExitCode.USAGE
     assert "the account id and the forward-secrecy token" in result.err
@@ -164,9 +164,9 @@ def run_on_terminal(arguments: list[str], replies: list[str]) -> tuple[int, str]
 
 def test_a_terminal_is_asked_for_what_is_missing_without_showing_it(tmp_path: Path) -> None:
     """The recovery key of a folder; all three of a remote backup; only the account id where the key was given."""
-    folder_of(small(), tmp_path / "phone")
-    (tmp_path / "remote").write_bytes(container_of(small(), modern=True))
-    (tmp_path / "legacy").write_bytes(container_of(small()))
+    folder_of(small_sample(), tmp_path / "phone")
+    (tmp_path / "remote").write_bytes(container_of(small_sample(), modern=True))
+    (tmp_path / "legacy").write_bytes(container_of(small_sample()))
     spaced = " ".join(SET_B.pool[start : start + 4].upper() for start in range(0, 64, 4))
     for arguments, replies, questions in (
         ([str(tmp_path / "phone")], [spaced], ["The recovery key:"]),
@@ -188,7 +188,7 @@ def test_a_terminal_is_asked_for_what_is_missing_without_showing_it(tmp_path: Pa
 
 def test_a_wrong_answer_is_refused_and_not_repeated(tmp_path: Path) -> None:
     """One that cannot be a key, and one that does not fit."""
-    folder_of(small(), tmp_path)
+    folder_of(small_sample(), tmp_path)
     for reply, expected in (("too short", ExitCode.USAGE), (SET_A.pool, ExitCode.WRONG_KEY)):
         status, seen = run_on_terminal(["backup", "info", str(tmp_path)], [reply])
         assert status == expected, seen
@@ -199,7 +199,7 @@ def test_a_wrong_answer_is_refused_and_not_repeated(tmp_path: Path) -> None:
 
 def test_extracting_on_a_terminal_shows_its_progress(tmp_path: Path) -> None:
     """Two bars at once are no obstacle."""
-    folder_of(small(), tmp_path / "phone")
+    folder_of(small_sample(), tmp_path / "phone")
     arguments = ["backup", "extract", str(tmp_path / "phone"), str(tmp_path / "out"), "--key", SET_B.pool]
     status, seen = run_on_terminal(arguments, [])
     assert status == 0, seen

@@ -11,7 +11,7 @@ from typer.core import TyperGroup
 
 from holdfast.cli import app, main
 from holdfast.cli.lazy_commands import LazyGroup
-from tests.backup.streams import small, stream_of
+from tests.backup.streams import small_sample, stream_of
 
 # Everything of Holdfast that `--version` loads; each module more makes every command slower.
 FOR_VERSION = {
@@ -89,7 +89,7 @@ def test_help_loads_no_command(arguments: list[str]) -> None:
 
 def test_a_plain_backup_is_read_without_what_other_forms_need(tmp_path: Path) -> None:
     """Ciphers, JSON, tables and progress bars are loaded by what uses them."""
-    (tmp_path / "x").write_bytes(stream_of(small()))
+    (tmp_path / "x").write_bytes(stream_of(small_sample()))
     modules = loaded_modules("backup", "info", str(tmp_path / "x"))
     assert "holdfast.backup.summary" in modules
     assert not modules & {"cryptography", "json5", "rich.console", "holdfast.backup.wire.fromjson"}

@@ -12,8 +12,8 @@ import pytest
 from holdfast import backup
 from holdfast.backup import archives
 from holdfast.cli.exit_codes import ExitCode
-from tests.backup.repairs.test_execution import broken
-from tests.backup.streams import KEY_FILE, container_of, folder_of, sample, small, stream_of
+from tests.backup.repairs.test_execution import broken_backup
+from tests.backup.streams import KEY_FILE, container_of, folder_of, sample, small_sample, stream_of
 from tests.cli.conftest import Run
 
 PRECIOUS = b"the only copy of something else"
@@ -120,7 +120,7 @@ def test_no_source_of_a_merge_is_replaced(run: Run, source: Path) -> None:
 def test_nothing_is_written_into_a_folder_that_is_read(command: str, run: Run, tmp_path: Path) -> None:
     """Neither the phone's folder nor one of its parts takes in what is made from it."""
     folder = tmp_path / "phone"
-    snapshot = folder_of(small(), folder)
+    snapshot = folder_of(small_sample(), folder)
     keys = tmp_path / "keys"
     keys.write_text(KEY_FILE)
     before = sorted(folder.rglob("*"))
@@ -146,7 +146,7 @@ def test_nothing_is_written_into_a_folder_that_is_read(command: str, run: Run, t
 def test_keys_are_never_replaced(run: Run, tmp_path: Path) -> None:
     """Whoever loses them loses the backup."""
     sealed, keys = tmp_path / "sealed", tmp_path / "keys"
-    sealed.write_bytes(container_of(small()))
+    sealed.write_bytes(container_of(small_sample()))
     keys.write_text(KEY_FILE)
     for arguments in (
         *(commands(str(sealed), str(keys))[command] for command in ("convert", "redact", "crop", "repair")),
@@ -160,7 +160,7 @@ def test_keys_are_never_replaced(run: Run, tmp_path: Path) -> None:
 def test_a_change_log_and_a_kept_original_are_not_replaced(run: Run, tmp_path: Path) -> None:
     """They are the way back of an earlier repair."""
     source = tmp_path / "backup.binproto"
-    source.write_bytes(stream_of(broken()))
+    source.write_bytes(stream_of(broken_backup()))
     fixed = tmp_path / "fixed.binproto"
     for name in ("fixed.binproto.changes.json", "fixed.binproto.original"):
         (tmp_path / name).write_bytes(PRECIOUS)

@@ -8,7 +8,7 @@ import pytest
 from holdfast.backup.container.key_formats import read_pool
 from holdfast.cli.exit_codes import ExitCode
 from tests.backup.container.vectors import SET_A, SET_B
-from tests.backup.streams import container_of, small
+from tests.backup.streams import container_of, small_sample
 from tests.cli.conftest import Run
 
 
@@ -37,7 +37,7 @@ def test_a_key_is_judged_without_being_repeated(run: Run, pool: str, status: int
 
 def test_a_key_is_tried_on_a_backup(run: Run, tmp_path: Path) -> None:
     """The status tells whether it opens it."""
-    (tmp_path / "sealed").write_bytes(container_of(small()))
+    (tmp_path / "sealed").write_bytes(container_of(small_sample()))
     arguments = ("backup", "key", "check", str(tmp_path / "sealed"), "--account-id", str(SET_B.aci), "--key")
     assert run(*arguments, SET_A.pool).status == ExitCode.WRONG_KEY
     result = run(*arguments, SET_B.pool)

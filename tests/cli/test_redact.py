@@ -8,17 +8,17 @@ from pathlib import Path
 
 from holdfast import backup
 from holdfast.cli.exit_codes import ExitCode
-from tests.backup.streams import KEY_FILE, container_of, folder_of, small, stream_of
+from tests.backup.streams import KEY_FILE, container_of, folder_of, small_sample, stream_of
 from tests.cli.conftest import Run
 
 
 def test_a_copy_is_written_and_said_to_be(run: Run, tmp_path: Path) -> None:
     """With the same seed, the same one."""
     source = tmp_path / "backup.binproto"
-    source.write_bytes(stream_of(small()))
+    source.write_bytes(stream_of(small_sample()))
     result = run("backup", "redact", str(source), str(tmp_path / "copy"), "--seed", "4")
     assert (result.status, result.err) == (0, "")
-    assert result.out == f"{tmp_path / 'copy'}: {len(small()) - 1} frames, redacted\n"
+    assert result.out == f"{tmp_path / 'copy'}: {len(small_sample()) - 1} frames, redacted\n"
     backup.redact(source, tmp_path / "again", seed=4)
     assert (tmp_path / "copy").read_bytes() == (tmp_path / "again").read_bytes()
 
@@ -26,8 +26,8 @@ def test_a_copy_is_written_and_said_to_be(run: Run, tmp_path: Path) -> None:
 def test_encrypted_backups_and_folders_need_their_key(run: Run, tmp_path: Path) -> None:
     """And the copy needs none."""
     (tmp_path / "keys").write_text(KEY_FILE)
-    (tmp_path / "sealed").write_bytes(container_of(small()))
-    snapshot = folder_of(small(), tmp_path)
+    (tmp_path / "sealed").write_bytes(container_of(small_sample()))
+    snapshot = folder_of(small_sample(), tmp_path)
     copies = set()
     for source in (tmp_path / "sealed", snapshot):
         result = run(
@@ -36,7 +36,7 @@ def test_encrypted_backups_and_folders_need_their_key(run: Run, tmp_path: Path) 
         )
         assert (result.status, result.err) == (0, "")
         assert json.loads(result.out) == {
-            "frames": len(small()) - 1,
+            "frames": len(small_sample()) - 1,
             "damaged": 0,
             "problem": "",
             "gaps": 0,
@@ -49,7 +49,7 @@ def test_encrypted_backups_and_folders_need_their_key(run: Run, tmp_path: Path) 
 
 def test_standard_input_and_output() -> None:
     """As a part of a pipe."""
-    stream = stream_of(small())
+    stream = stream_of(small_sample())
     command = [sys.executable, "-m", "holdfast", "backup", "redact", "-", "-", "--seed", "4"]
     completed = subprocess.run(command, input=stream, capture_output=True, check=True)
     expected = io.BytesIO()
@@ -60,7 +60,7 @@ def test_standard_input_and_output() -> None:
 def test_damage_is_copied_and_said(run: Run, tmp_path: Path) -> None:
     """That is what a report is about."""
     source = tmp_path / "backup.binproto"
-    source.write_bytes(stream_of([*small(), b"\x0a\x03\x22\x01\xff"]) + b"\x20abc")
+    source.write_bytes(stream_of([*small_sample(), b"\x0a\x03\x22\x01\xff"]) + b"\x20abc")
     result = run("backup", "redact", str(source), str(tmp_path / "copy"))
     assert result.status == 0
     assert result.err.splitlines() == [
@@ -72,21 +72,21 @@ def test_damage_is_copied_and_said(run: Run, tmp_path: Path) -> None:
 def test_a_damaged_container_is_copied_as_far_as_it_can_be_read(run: Run, tmp_path: Path) -> None:
     """The copy cannot have the same fault, which is said."""
     (tmp_path / "keys").write_text(KEY_FILE)
-    data = container_of(small())
+    data = container_of(small_sample())
     (tmp_path / "sealed").write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
     target = tmp_path / "copy"
     result = run("backup", "redact", str(tmp_path / "sealed"), str(target), "--key-file", str(tmp_path / "keys"))
     assert result.status == 0
     assert "its MAC does not match" in result.err
     assert "the copy is a plain stream, and does not have that fault" in result.err
-    assert f"{len(small()) - 1} frames" in result.out
+    assert f"{len(small_sample()) - 1} frames" in result.out
 
 
 def test_the_backup_itself_is_not_written_over(run: Run, tmp_path: Path) -> None:
     """One line says so."""
     source = tmp_path / "backup.binproto"
-    source.write_bytes(stream_of(small()))
+    source.write_bytes(stream_of(small_sample()))
     result = run("backup", "redact", str(source), str(source))
     assert (result.status, result.out) == (ExitCode.NO, "")
     assert result.err.startswith("error: ")
-    assert source.read_bytes() == stream_of(small())
+    assert source.read_bytes() == stream_of(small_sample())

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.cli.exit_codes import ExitCode
-from tests.backup.streams import small, stream_of
+from tests.backup.streams import small_sample, stream_of
 from tests.cli.conftest import CommandResult, Run
 
 CONTENT = b"precious " * 1000
@@ -233,7 +233,7 @@ NONSENSE = [
 def file(tmp_path: Path) -> Path:
     """Write a backup to push."""
     path = tmp_path / "a.binproto"
-    path.write_bytes(stream_of(small()))
+    path.write_bytes(stream_of(small_sample()))
     return path
 
 

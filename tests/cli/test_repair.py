@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from holdfast.cli.exit_codes import ExitCode
-from tests.backup.repairs.test_execution import broken
+from tests.backup.repairs.test_execution import broken_backup
 from tests.backup.rules.example_backup import ExampleBackup
-from tests.backup.streams import KEY_FILE, container_of, sample, small, stream_of
+from tests.backup.streams import KEY_FILE, container_of, sample, small_sample, stream_of
 from tests.cli.conftest import Run
 
 
@@ -16,7 +16,7 @@ from tests.cli.conftest import Run
 def source(tmp_path: Path) -> Path:
     """Write a backup with faults."""
     path = tmp_path / "backup.binproto"
-    path.write_bytes(stream_of(broken()))
+    path.write_bytes(stream_of(broken_backup()))
     return path
 
 
@@ -73,7 +73,7 @@ def test_an_encrypted_backup_is_repaired_encrypted(run: Run, tmp_path: Path) -> 
     """By the name of what is to be written."""
     (tmp_path / "keys").write_text(KEY_FILE)
     source = tmp_path / "sealed"
-    source.write_bytes(container_of(small()))
+    source.write_bytes(container_of(small_sample()))
     fixed = tmp_path / "fixed.encrypted"
     result = run("backup", "repair", str(source), str(fixed), "--key-file", str(tmp_path / "keys"))
     assert result.err == ""

@@ -12,7 +12,7 @@ from holdfast.cli.repository_sync import is_for, pattern
 from holdfast.hosting.store import accounts, tokens
 from holdfast_demo.sample import sample_records
 from holdfast_demo.sample_writer import write_sample
-from tests.backup.archives.histories import copies, imported, later, write
+from tests.backup.archives.histories import copies, import_backups, write, write_later
 from tests.backup.streams import KEY_FILE, KEYS
 from tests.cli.conftest import CommandResult, Run
 from tests.hosting.api_clients import ServiceClients
@@ -49,7 +49,7 @@ def commit_messages(clients: ServiceClients) -> list[str]:
 def test_snapshots_follow_one_another(clients: ServiceClients, push: Push, tmp_path: Path) -> None:
     """One commit each, through LFS, with what changed; the same again changes nothing; each can be fetched."""
     first = write(tmp_path / "one.binproto", *copies())
-    second = later(tmp_path / "two.binproto", random.Random(2), days=3)
+    second = write_later(tmp_path / "two.binproto", random.Random(2), days=3)
     target = "ada/snaps:phone/my chats.binproto"
     assert push("push", str(first), target).status == 0
     assert "up to date" in push("push", str(first), target).out
@@ -81,7 +81,7 @@ def test_encrypted_ones_tell_what_the_key_lets_them(clients: ServiceClients, pus
     assert (
         push("push", str(tmp_path / "two"), "ada/snaps:a.backup", "--key-file", str(tmp_path / "key")).status == 0
     )
-    imported(tmp_path / "a.db", write(tmp_path / "plain", *copies()))
+    import_backups(tmp_path / "a.db", write(tmp_path / "plain", *copies()))
     assert push("push", str(tmp_path / "a.db"), "ada/snaps").status == 0
     archive, newest, oldest = commit_messages(clients)
     assert "encrypted" in oldest
@@ -131,7 +131,7 @@ def test_what_is_not_encrypted_goes_to_a_public_repository_only_when_that_is_sai
     ada = clients.open("/api/v1", "ada")
     ada.post("/user/repos", json={"name": "open", "private": False})
     plain = write(tmp_path / "plain.binproto", *copies())
-    imported(tmp_path / "chats.db", plain)
+    import_backups(tmp_path / "chats.db", plain)
     write_sample(sample_records(60, 1), tmp_path / "sealed", OutputFormat.CONTAINER, seed=1, keys=KEYS)
     for name in ("plain.binproto", "chats.db"):
         result = push("push", str(tmp_path / name), "ada/open")

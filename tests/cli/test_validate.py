@@ -8,7 +8,7 @@ import pytest
 from holdfast.backup.rules import RULES
 from holdfast.cli.exit_codes import ExitCode
 from tests.backup.rules.example_backup import ExampleBackup
-from tests.backup.rules.invalid_cases import drop, put
+from tests.backup.rules.invalid_cases import clear, put
 from tests.backup.streams import KEY_FILE, container_of, folder_of, sample, stream_of
 from tests.cli.conftest import Run
 
@@ -18,9 +18,9 @@ def invalid_backup(tmp_path: Path) -> Path:
     """Write a backup with three errors and a warning."""
     example = ExampleBackup()
     put("pack.stickerPack.packKey", b"geheim")(example)
-    drop("hello.chatItem.standardMessage.reactions.0.emoji")(example)
-    drop("sent.chatItem.standardMessage.quote.type")(example)
-    drop("voice.chatItem.dateSent")(example)
+    clear("hello.chatItem.standardMessage.reactions.0.emoji")(example)
+    clear("sent.chatItem.standardMessage.quote.type")(example)
+    clear("voice.chatItem.dateSent")(example)
     path = tmp_path / "broken.binproto"
     path.write_bytes(stream_of(example.records()))
     return path

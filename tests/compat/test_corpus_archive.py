@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.backup.archives.dump import dump
-from tests.backup.archives.histories import imported
+from tests.backup.archives.histories import import_backups
 
 
 @pytest.mark.parametrize("seed", [1, 2])
@@ -14,8 +14,8 @@ def test_the_corpus_in_any_order_gives_the_same_archive(corpus: Path, tmp_path: 
     """Also when some are imported twice."""
     dice = random.Random(seed)
     files = dice.sample(sorted((corpus / "valid").glob("*.binproto")), 60)
-    imported(tmp_path / "a.db", *files)
+    import_backups(tmp_path / "a.db", *files)
     mixed = [*files, *dice.sample(files, 3)]
     dice.shuffle(mixed)
-    imported(tmp_path / "b.db", *mixed)
+    import_backups(tmp_path / "b.db", *mixed)
     assert dump(tmp_path / "a.db") == dump(tmp_path / "b.db")

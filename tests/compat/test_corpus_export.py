@@ -8,7 +8,7 @@ import pytest
 
 from holdfast.backup import archives
 from holdfast.backup.exports import FORMS, Form, export, schemas
-from tests.backup.archives.histories import imported
+from tests.backup.archives.histories import import_backups
 from tests.backup.exports.test_jsonl import VALIDATORS, lines
 
 
@@ -16,7 +16,7 @@ from tests.backup.exports.test_jsonl import VALIDATORS, lines
 def corpus_archive(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Bring every third valid backup of the corpus into one archive."""
     place = tmp_path_factory.mktemp("corpus") / "corpus.db"
-    imported(place, *sorted((corpus / "valid").glob("*.binproto"))[::3])
+    import_backups(place, *sorted((corpus / "valid").glob("*.binproto"))[::3])
     return place
 
 

@@ -10,7 +10,7 @@ from holdfast.backup.rules import Edition, Severity, ValidationRun
 from tests.backup.rules.example_backup import findings
 from tests.backup.rules.fault_injection import error_rows, inject
 from tests.backup.wire.core import installed, interpreted
-from tests.backup.wire.whole_streams import damaged, judged
+from tests.backup.wire.whole_streams import damage_stream, validate_with
 from tests.compat.corpus import chat_backups
 from tests.compat.reference import read
 
@@ -45,8 +45,8 @@ def test_compiled_and_interpreted_rules_agree_on_the_corpus() -> None:
     compiled, plain = installed(), interpreted()
     for number, path in enumerate(chat_backups("valid", "*.binproto")):
         data = path.read_bytes()
-        for item in (data, damaged(data, number, 3)) if number % 5 == 0 else (data,):
-            assert judged(compiled, item) == judged(plain, item), path.stem
+        for item in (data, damage_stream(data, number, 3)) if number % 5 == 0 else (data,):
+            assert validate_with(compiled, item) == validate_with(plain, item), path.stem
 
 
 def test_injected_faults_are_all_found() -> None:

@@ -90,7 +90,7 @@ def test_commands_of_the_server_name_their_extra(holdfast: Command, tmp_path: Pa
 def test_no_module_of_the_server_is_installed(environment: Path) -> None:
     """The core install works without them because they are not there, not by accident."""
     program = f"import importlib.util; print([m for m in {sorted(SERVER_MODULES)} if importlib.util.find_spec(m)])"
-    command = [environment / "bin/python", "-c", program]
+    command = [str(environment / "bin/python"), "-c", program]
     completed = subprocess.run(command, check=True, capture_output=True, text=True)
     # rich needs these two.
     assert completed.stdout.strip() == "['markdown_it', 'pygments']"

@@ -9,15 +9,15 @@ import pytest
 from holdfast.backup import archives
 from holdfast.backup.archives import Archive
 from holdfast.backup.archives.encryption import encrypt_archive
-from tests.backup.archives.histories import PASSPHRASE, copies, imported, write
+from tests.backup.archives.histories import PASSPHRASE, copies, import_backups, write
 
 
 @pytest.fixture(scope="session")
 def archive_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Make an archive of a history with every kind of message, once."""
-    home = tmp_path_factory.mktemp("archive")
-    imported(home / "chats.db", write(home / "one", *copies(400)))
-    return home / "chats.db"
+    folder = tmp_path_factory.mktemp("archive")
+    import_backups(folder / "chats.db", write(folder / "one", *copies(400)))
+    return folder / "chats.db"
 
 
 @pytest.fixture(scope="session")
@@ -33,12 +33,12 @@ def encrypted_file(archive_file: Path) -> Path:
 @pytest.fixture(params=["archive_file", "encrypted_file"], ids=["plain", "encrypted"])
 def opened(request: pytest.FixtureRequest) -> Iterator[Archive]:
     """Open it, in both forms."""
-    with archives.open(request.getfixturevalue(request.param), passphrase=PASSPHRASE) as found:
-        yield found
+    with archives.open(request.getfixturevalue(request.param), passphrase=PASSPHRASE) as archive:
+        yield archive
 
 
 @pytest.fixture
 def filled(tmp_path: Path) -> Path:
     """Make an archive of one sample with every kind of record and message."""
-    imported(tmp_path / "a.db", write(tmp_path / "one", *copies(400)))
+    import_backups(tmp_path / "a.db", write(tmp_path / "one", *copies(400)))
     return tmp_path / "a.db"

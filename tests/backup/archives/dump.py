@@ -19,7 +19,7 @@ def dump(path: Path) -> list[str]:
         assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
         assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
         connection.execute("INSERT INTO message_index (message_index) VALUES ('integrity-check')")
-        assert terms(connection) == indexed_again(connection)
+        assert terms(connection) == rebuilt_terms(connection)
         return sorted(lines(connection))
     finally:
         connection.close()
@@ -28,18 +28,18 @@ def dump(path: Path) -> list[str]:
 def terms(connection: sqlite3.Connection) -> list[tuple[object, ...]]:
     """List where each word of the full-text index stands."""
     connection.execute("CREATE VIRTUAL TABLE temp.places USING fts5vocab (main, message_index, instance)")
-    found = connection.execute('SELECT * FROM temp.places ORDER BY term, doc, col, "offset"').fetchall()
+    rows = connection.execute('SELECT * FROM temp.places ORDER BY term, doc, col, "offset"').fetchall()
     connection.execute("DROP TABLE temp.places")
-    return found
+    return rows
 
 
-def indexed_again(connection: sqlite3.Connection) -> list[tuple[object, ...]]:
+def rebuilt_terms(connection: sqlite3.Connection) -> list[tuple[object, ...]]:
     """List the same of an index made of all messages at once."""
     connection.execute("BEGIN")
     index_all(connection)
-    found = terms(connection)
+    stored = terms(connection)
     connection.execute("ROLLBACK")
-    return found
+    return stored
 
 
 def lines(connection: sqlite3.Connection) -> Iterator[str]:

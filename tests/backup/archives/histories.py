@@ -48,9 +48,9 @@ def frames(messages: int = 60, seed: int = 1) -> tuple[BackupInfo, tuple[Frame, 
 def copies(messages: int = 60, seed: int = 1) -> tuple[BackupInfo, list[Frame]]:
     """Give a sample that may be changed."""
     header, parsed = frames(messages, seed)
-    again = BackupInfo()
-    again.CopyFrom(header)
-    return again, [Frame.FromString(frame.SerializeToString()) for frame in parsed]
+    copy = BackupInfo()
+    copy.CopyFrom(header)
+    return copy, [Frame.FromString(frame.SerializeToString()) for frame in parsed]
 
 
 def items(parsed: list[Frame]) -> Iterator[ChatItem]:
@@ -61,11 +61,11 @@ def items(parsed: list[Frame]) -> Iterator[ChatItem]:
 def renumber(message: Message, people: Callable[[int], int], chats: Callable[[int], int]) -> None:
     """Give everybody and every chat another number, at every depth."""
     for field, value in message.ListFields():
-        place = (message.DESCRIPTOR.name, field.name)
-        if place in PEOPLE_FIELDS or place in CHAT_FIELDS:
-            change = people if place in PEOPLE_FIELDS else chats
+        key = (message.DESCRIPTOR.name, field.name)
+        if key in PEOPLE_FIELDS or key in CHAT_FIELDS:
+            change = people if key in PEOPLE_FIELDS else chats
             if field.is_repeated:
-                numbers = [change(one) for one in value]
+                numbers = [change(number) for number in value]
                 del value[:]
                 value.extend(numbers)
             else:
@@ -84,104 +84,104 @@ def write(path: Path, header: BackupInfo, parsed: list[Frame]) -> Path:
 
 def read(path: Path) -> tuple[BackupInfo, list[Frame]]:
     """Read a backup that `write` has written."""
-    records, data, at = [], path.read_bytes(), 0
-    while at < len(data):
-        size, at = varint_at(data, at)
-        records.append(data[at : at + size])
-        at += size
+    records, data, offset = [], path.read_bytes(), 0
+    while offset < len(data):
+        size, offset = varint_at(data, offset)
+        records.append(data[offset : offset + size])
+        offset += size
     return BackupInfo.FromString(records[0]), [Frame.FromString(raw) for raw in records[1:]]
 
 
-def forget(contact: Contact, dice: random.Random) -> None:
+def reduce_identifiers(contact: Contact, rng: random.Random) -> None:
     """Know less of somebody: only the number, only the PNI, both, or all."""
     if contact.e164 and contact.pni and contact.aci:
-        for field in dice.choice((("aci", "pni"), ("aci", "e164"), ("aci",), ("pni",), ())):
+        for field in rng.choice((("aci", "pni"), ("aci", "e164"), ("aci",), ("pni",), ())):
             contact.ClearField(field)
         if not contact.aci:
             contact.ClearField("username")
 
 
-def double(parsed: list[Frame], dice: random.Random) -> list[Frame]:
+def add_duplicates(parsed: list[Frame], rng: random.Random) -> list[Frame]:
     """Let some messages have been sent in the same moment as the one before them by the same author."""
-    kept: list[Frame] = []
+    result: list[Frame] = []
     for frame in parsed:
-        kept.append(frame)
+        result.append(frame)
         if frame.chatItem.HasField("standardMessage") and not frame.chatItem.revisions:
             for number in range(2):
-                twin = Frame.FromString(frame.SerializeToString())
-                twin.chatItem.standardMessage.text.body = f"twin {number}"
-                if dice.random() < 0.4:
-                    kept.insert(len(kept) - dice.randrange(2), twin)
-    return kept
+                duplicate = Frame.FromString(frame.SerializeToString())
+                duplicate.chatItem.standardMessage.text.body = f"twin {number}"
+                if rng.random() < 0.4:
+                    result.insert(len(result) - rng.randrange(2), duplicate)
+    return result
 
 
-def later(
+def write_later(
     path: Path,
-    dice: random.Random,
+    rng: random.Random,
     *,
     days: int,
     messages: int = 60,
     seed: int = 1,
     half_known: bool = False,
-    twins: bool = False,
+    duplicates: bool = False,
 ) -> Path:
     """Write a snapshot of the sample in which things have happened, with numbers of its own."""
     header, parsed = copies(messages, seed)
     if half_known:
         for frame in parsed:
             if frame.HasField("recipient") and frame.recipient.HasField("contact"):
-                forget(frame.recipient.contact, dice)
-    if twins:
-        parsed = double(parsed, dice)
+                reduce_identifiers(frame.recipient.contact, rng)
+    if duplicates:
+        parsed = add_duplicates(parsed, rng)
     header.backupTimeMs += days * 86_400_000
-    kept: list[Frame] = []
+    remaining: list[Frame] = []
     for frame in parsed:
         if frame.WhichOneof("item") == "chatItem":
-            if dice.random() < 0.15:
+            if rng.random() < 0.15:
                 continue
-            alter(frame.chatItem, dice)
-        elif frame.HasField("recipient") and frame.recipient.HasField("contact") and dice.random() < 0.2:
-            frame.recipient.contact.nickname.given = f"Nick {dice.randrange(3)}"
-        elif frame.HasField("recipient") and frame.recipient.HasField("group") and dice.random() < 0.3:
-            frame.recipient.group.snapshot.title.title = f"Group {dice.randrange(3)}"
-        elif frame.HasField("chat") and dice.random() < 0.3:
+            change_item(frame.chatItem, rng)
+        elif frame.HasField("recipient") and frame.recipient.HasField("contact") and rng.random() < 0.2:
+            frame.recipient.contact.nickname.given = f"Nick {rng.randrange(3)}"
+        elif frame.HasField("recipient") and frame.recipient.HasField("group") and rng.random() < 0.3:
+            frame.recipient.group.snapshot.title.title = f"Group {rng.randrange(3)}"
+        elif frame.HasField("chat") and rng.random() < 0.3:
             frame.chat.archived = not frame.chat.archived
-        kept.append(frame)
-    shift, factor = dice.randrange(1, 50), dice.choice((1, 2, 7))
-    for frame in kept:
+        remaining.append(frame)
+    shift, factor = rng.randrange(1, 50), rng.choice((1, 2, 7))
+    for frame in remaining:
         renumber(frame, lambda number: number * factor + shift, lambda number: number * factor + 3 * shift)
-    return write(path, header, kept)
+    return write(path, header, remaining)
 
 
-def alter(item: ChatItem, dice: random.Random) -> None:
+def change_item(item: ChatItem, rng: random.Random) -> None:
     """Let something happen to a message, or nothing."""
-    what = dice.randrange(8)
-    if what == 0 and item.HasField("standardMessage") and item.standardMessage.HasField("text"):
+    action = rng.randrange(8)
+    if action == 0 and item.HasField("standardMessage") and item.standardMessage.HasField("text"):
         before = ChatItem()
         before.CopyFrom(item)
         before.ClearField("revisions")
         first = item.revisions[0] if item.revisions else before
-        item.standardMessage.text.body = f"edited {dice.randrange(3)}"
+        item.standardMessage.text.body = f"edited {rng.randrange(3)}"
         if not item.revisions:
             item.revisions.add().CopyFrom(first)
-    elif what == 1 and item.HasField("standardMessage"):
+    elif action == 1 and item.HasField("standardMessage"):
         item.standardMessage.reactions.add(
             emoji="🎉", authorId=item.authorId, sentTimestamp=item.dateSent, sortOrder=9
         )
-    elif what == 2:
+    elif action == 2:
         for status in item.outgoing.sendStatus:
             status.read.sealedSender = True
-    elif what == 3 and item.HasField("standardMessage") and not item.revisions:
+    elif action == 3 and item.HasField("standardMessage") and not item.revisions:
         item.remoteDeletedMessage.SetInParent()
-    elif what == 4 and item.HasField("incoming"):
+    elif action == 4 and item.HasField("incoming"):
         item.incoming.read = not item.incoming.read
 
 
-def imported(place: Path, *sources: Path) -> list[ImportResult]:
+def import_backups(archive: Path, *sources: Path) -> list[ImportResult]:
     """Import backups into an archive."""
-    done: list[ImportResult] = []
-    with archives.open(place, create=True) as opened:
+    results: list[ImportResult] = []
+    with archives.open(archive, create=True) as opened:
         for source in sources:
-            with backup.open(source) as found:
-                done.append(opened.add(found))
-    return done
+            with backup.open(source) as reader:
+                results.append(opened.add(reader))
+    return results

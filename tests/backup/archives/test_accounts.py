@@ -3,18 +3,18 @@
 from pathlib import Path
 
 from holdfast.backup import archives
-from tests.backup.archives.histories import copies, imported, write
+from tests.backup.archives.histories import copies, import_backups, write
 
 
 def test_two_accounts_are_kept_apart(tmp_path: Path) -> None:
     """The same people and words in both are in both."""
     header, frames = copies()
-    one = write(tmp_path / "one", header, frames)
+    source = write(tmp_path / "one", header, frames)
     header.mediaRootBackupKey = b"another account's media root key"
     account = next(frame.account for frame in frames if frame.HasField("account"))
     account.profileKey = bytes(32)
     other = write(tmp_path / "other", header, frames)
-    first, second = imported(tmp_path / "a.db", one, other)
+    first, second = import_backups(tmp_path / "a.db", source, other)
     assert first.new == second.new == 60
     with archives.open(tmp_path / "a.db") as opened:
         assert len({chat.account_id for chat in opened.chats()}) == 2

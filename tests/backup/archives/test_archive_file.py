@@ -46,12 +46,12 @@ def secret(tmp_path: Path) -> Path:
 
 def connection_of(error: BaseException) -> sqlite3.Connection:
     """Find the connection that a failed opening has made."""
-    trace, found = error.__traceback__, None
+    trace, connection = error.__traceback__, None
     while trace is not None:
-        found = trace.tb_frame.f_locals.get("connection", found)
+        connection = trace.tb_frame.f_locals.get("connection", connection)
         trace = trace.tb_next
-    assert isinstance(found, sqlite3.Connection)
-    return found
+    assert isinstance(connection, sqlite3.Connection)
+    return connection
 
 
 def is_closed(connection: sqlite3.Connection) -> bool:
@@ -98,10 +98,10 @@ def test_other_databases_are_left_alone(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", [b"just text", b"", b"SQLite format 3\x00 and no more"])
 def test_what_is_no_archive_is_refused_in_one_line(tmp_path: Path, content: bytes) -> None:
     """Text, an empty file, half a database."""
-    place = tmp_path / "no.db"
-    place.write_bytes(content)
+    path = tmp_path / "no.db"
+    path.write_bytes(content)
     with pytest.raises(ArchiveError) as caught:
-        archives.open(place)
+        archives.open(path)
     assert "\n" not in str(caught.value)
 
 
@@ -220,11 +220,11 @@ def test_long_texts_are_read_from_the_folder_of_media(filled: Path) -> None:
 
 def test_what_was_read_before_an_import_or_a_removal_is_forgotten(tmp_path: Path) -> None:
     """The next list has what changed; a removal also deletes what `keep` remembers, a dry run does not."""
-    place, state = tmp_path / "a.db", tmp_path / f"a.db{KEEP_STATE}"
-    with archives.open(place, create=True) as opened:
+    path, state = tmp_path / "a.db", tmp_path / f"a.db{KEEP_STATE}"
+    with archives.open(path, create=True) as opened:
         assert opened.people() == []
-        with backup.open(write(tmp_path / "one", *copies())) as found:
-            assert opened.add(found).messages > 0
+        with backup.open(write(tmp_path / "one", *copies())) as source:
+            assert opened.add(source).messages > 0
         assert len(opened.people()) > 1
         assert {person.name for person in opened.people()} != {"Unknown"}
         state.write_text("{}")
@@ -233,39 +233,39 @@ def test_what_was_read_before_an_import_or_a_removal_is_forgotten(tmp_path: Path
         assert state.exists()
         assert opened.remove(chat=chat) == counted
         assert not state.exists()
-        assert chat not in {one.id for one in opened.chats()}
+        assert chat not in {row.id for row in opened.chats()}
 
 
 def test_the_key_of_an_archive_follows_from_how_it_begins() -> None:
     """An encrypted one needs the passphrase or the key it was opened with before; a plain one needs none."""
-    place = Path("a.db")
+    path = Path("a.db")
     with pytest.raises(PassphraseMissing):
-        resolve_key(place, KEY.salt, None, None, create=False)
-    assert resolve_key(place, KEY.salt, None, KEY, create=False) is KEY
-    assert resolve_key(place, KEY.salt, PASSPHRASE, KEY, create=False) is KEY
-    derived = resolve_key(place, KEY.salt, PASSPHRASE, None, create=False)
+        resolve_key(path, KEY.salt, None, None, create=False)
+    assert resolve_key(path, KEY.salt, None, KEY, create=False) is KEY
+    assert resolve_key(path, KEY.salt, PASSPHRASE, KEY, create=False) is KEY
+    derived = resolve_key(path, KEY.salt, PASSPHRASE, None, create=False)
     assert derived is not None
     assert (derived.salt, derived.key != KEY.key) == (KEY.salt, True)
     with pytest.raises(WrongPassphrase, match="another passphrase now"):
-        resolve_key(place, ENCRYPTED_ARCHIVE.ljust(SALT, b"t"), None, KEY, create=False)
-    assert resolve_key(place, PLAIN, None, None, create=True) is None
+        resolve_key(path, ENCRYPTED_ARCHIVE.ljust(SALT, b"t"), None, KEY, create=False)
+    assert resolve_key(path, PLAIN, None, None, create=True) is None
     for passphrase, key in ((PASSPHRASE, None), (None, KEY)):
-        assert resolve_key(place, PLAIN, passphrase, key, create=False) is None
+        assert resolve_key(path, PLAIN, passphrase, key, create=False) is None
         with pytest.raises(ArchiveError, match="is not encrypted"):
-            resolve_key(place, PLAIN, passphrase, key, create=True)
+            resolve_key(path, PLAIN, passphrase, key, create=True)
 
 
 def test_a_new_archive_with_a_passphrase_has_a_key_of_its_own() -> None:
     """An empty passphrase is none that can be used."""
-    place = Path("a.db")
-    assert resolve_key(place, b"", None, None, create=True) is None
-    assert resolve_key(place, b"", None, KEY, create=True) is KEY
-    made = resolve_key(place, b"", PASSPHRASE, None, create=True)
-    assert made is not None
-    assert is_encrypted(made.salt)
-    assert made.salt != KEY.salt
+    path = Path("a.db")
+    assert resolve_key(path, b"", None, None, create=True) is None
+    assert resolve_key(path, b"", None, KEY, create=True) is KEY
+    key = resolve_key(path, b"", PASSPHRASE, None, create=True)
+    assert key is not None
+    assert is_encrypted(key.salt)
+    assert key.salt != KEY.salt
     with pytest.raises(PassphraseRefused):
-        resolve_key(place, b"", "", None, create=True)
+        resolve_key(path, b"", "", None, create=True)
 
 
 def test_an_encrypted_archive_has_a_key_of_its_media(secret: Path, filled: Path) -> None:

@@ -10,7 +10,7 @@ from holdfast.backup.schema.backup_pb2 import ChatItem
 PEOPLE = {1: 11, 2: 12}
 
 
-def ordinary(text: str = "hello") -> ChatItem:
+def message(text: str = "hello") -> ChatItem:
     """Make an ordinary message with a file."""
     item = ChatItem(chatId=1, authorId=1, dateSent=5)
     item.outgoing.sendStatus.add(recipientId=2)
@@ -45,7 +45,7 @@ def download(item: ChatItem) -> None:
 @pytest.mark.parametrize("happens", [edit, react, deliver, download])
 def test_what_happens_later_does_not_count(happens: Callable[[ChatItem], None]) -> None:
     """An edit, a reaction, a receipt, a download."""
-    item = ordinary()
+    item = message()
     before = content_of(item, PEOPLE)
     happens(item)
     assert content_of(item, PEOPLE) == before
@@ -53,11 +53,11 @@ def test_what_happens_later_does_not_count(happens: Callable[[ChatItem], None]) 
 
 def test_what_is_said_counts() -> None:
     """The text, the file, the kind."""
-    other_file, poll = ordinary(), ChatItem()
+    other_file, poll = message(), ChatItem()
     other_file.standardMessage.attachments[0].clientUuid = b"v" * 16
     poll.poll.question = "hello"
-    every = [content_of(item, PEOPLE) for item in (ordinary(), ordinary("bye"), other_file, poll, ChatItem())]
-    assert len(set(every)) == 5
+    contents = [content_of(item, PEOPLE) for item in (message(), message("bye"), other_file, poll, ChatItem())]
+    assert len(set(contents)) == 5
 
 
 def test_votes_do_not_make_another_poll() -> None:

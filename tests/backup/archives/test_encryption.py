@@ -28,7 +28,7 @@ from holdfast.backup.errors import (
     WrongPassphrase,
 )
 from tests.backup.archives.histories import PASSPHRASE, copies, write
-from tests.backup.phone_folders import add_snapshot, later, phone
+from tests.backup.phone_folders import add_snapshot, later_records, write_phone_folder
 from tests.backup.streams import KEYS, sample
 
 pytest.importorskip("sqlcipher3", reason="the extra `encryption` is not installed")
@@ -37,17 +37,17 @@ OTHER = "six words that nobody else knows"
 
 
 @pytest.fixture(scope="session")
-def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def archive_with_media(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Keep a phone's folder in an archive, with attachments, once."""
-    home = tmp_path_factory.mktemp("kept")
-    backup.keep(phone(home), home / "kept" / "a.db", KEYS)
-    return home / "kept"
+    folder = tmp_path_factory.mktemp("kept")
+    backup.keep(write_phone_folder(folder), folder / "kept" / "a.db", KEYS)
+    return folder / "kept"
 
 
 @pytest.fixture
-def place(kept: Path, tmp_path: Path) -> Path:
+def archive_path(archive_with_media: Path, tmp_path: Path) -> Path:
     """Copy it."""
-    shutil.copytree(kept, tmp_path / "copy")
+    shutil.copytree(archive_with_media, tmp_path / "copy")
     return tmp_path / "copy" / "a.db"
 
 
@@ -61,14 +61,14 @@ def content_of(opened: Archive) -> tuple[list[str], list[tuple[str, str]]]:
         rows += sorted(map(repr, run(f'SELECT * FROM "{table}"')))
     files: list[tuple[str, str]] = []
     for name, digest, path in run("SELECT media_name, sha256, path FROM media ORDER BY media_name").fetchall():
-        found = opened.kept_file(path)
-        assert found is not None
-        assert found.digest() == bytes.fromhex(digest)
+        data = opened.kept_file(path)
+        assert data is not None
+        assert data.digest() == bytes.fromhex(digest)
         files.append((name, digest))
     return rows, files
 
 
-def words_of(opened: Archive) -> list[bytes]:
+def secrets_of(opened: Archive) -> list[bytes]:
     """Return long texts, names and hashes that must be found nowhere on a disk."""
     run = opened.connection.execute
     texts = [text for (text,) in run("SELECT text FROM message WHERE length(text) > 12")]
@@ -78,56 +78,57 @@ def words_of(opened: Archive) -> list[bytes]:
     return [word.encode() for word in [*texts, *names]]
 
 
-def leaks(home: Path, words: list[bytes]) -> list[str]:
+def leaks(folder: Path, secrets: list[bytes]) -> list[str]:
     """Return the files below a folder that have one of some words, or begin like a SQLite file."""
-    found = []
-    for path in home.rglob("*"):
+    leaked = []
+    for path in folder.rglob("*"):
         if path.is_file():
             content = path.read_bytes()
-            if content.startswith(b"SQLite") or any(word in content for word in words):
-                found.append(path.name)
-    return found
+            if content.startswith(b"SQLite") or any(word in content for word in secrets):
+                leaked.append(path.name)
+    return leaked
 
 
-def test_an_archive_is_encrypted_changed_and_decrypted(place: Path) -> None:
+def test_an_archive_is_encrypted_changed_and_decrypted(archive_path: Path) -> None:
     """With everything in it, and nothing of it left in another form."""
-    with archives.open(place) as opened:
-        before, words = content_of(opened), words_of(opened)
+    with archives.open(archive_path) as opened:
+        before, secrets = content_of(opened), secrets_of(opened)
         digests = [digest for _, digest in before[1]]
-    assert leaks(place.parent, words)
-    done = encrypt_archive(place, PASSPHRASE)
-    assert (done.files, done.damaged) == (len({digest for _, digest in before[1]}), 0)
-    assert leaks(place.parent, words) == []
-    assert not [path for path in place.parent.rglob("*") if any(digest in path.name for digest in digests)]
-    with archives.open(place, passphrase=PASSPHRASE) as opened:
+    assert leaks(archive_path.parent, secrets)
+    result = encrypt_archive(archive_path, PASSPHRASE)
+    assert (result.files, result.damaged) == (len({digest for _, digest in before[1]}), 0)
+    assert leaks(archive_path.parent, secrets) == []
+    assert not [path for path in archive_path.parent.rglob("*") if any(digest in path.name for digest in digests)]
+    with archives.open(archive_path, passphrase=PASSPHRASE) as opened:
         assert opened.encrypted
         assert content_of(opened) == before
-    change_passphrase(place, PASSPHRASE, OTHER)
+    change_passphrase(archive_path, PASSPHRASE, OTHER)
     with pytest.raises(WrongPassphrase):
-        archives.open(place, passphrase=PASSPHRASE)
-    with archives.open(place, passphrase=OTHER) as opened:
+        archives.open(archive_path, passphrase=PASSPHRASE)
+    with archives.open(archive_path, passphrase=OTHER) as opened:
         assert content_of(opened) == before
-    decrypt_archive(place, OTHER)
-    with archives.open(place) as opened:
+    decrypt_archive(archive_path, OTHER)
+    with archives.open(archive_path) as opened:
         assert not opened.encrypted
         assert content_of(opened) == before
-    assert not [path for path in place.parent.rglob("*") if path.is_file() and path.read_bytes().startswith(MAGIC)]
-    assert sorted(path.name for path in place.parent.iterdir()) == ["a.db", "a.db-media"]
+    files = [path for path in archive_path.parent.rglob("*") if path.is_file()]
+    assert not [path for path in files if path.read_bytes().startswith(MAGIC)]
+    assert sorted(path.name for path in archive_path.parent.iterdir()) == ["a.db", "a.db-media"]
 
 
-def test_what_keep_remembers_is_encrypted_and_used(kept: Path, tmp_path: Path) -> None:
+def test_what_keep_remembers_is_encrypted_and_used(archive_with_media: Path, tmp_path: Path) -> None:
     """It names chats and people; the second run reads it."""
-    folder = phone(tmp_path)
+    folder = write_phone_folder(tmp_path)
     target = tmp_path / "kept" / "a.db"
     assert backup.keep(folder, target, KEYS, passphrase=PASSPHRASE).complete
     with archives.open(target, passphrase=PASSPHRASE) as opened:
-        assert leaks(target.parent, words_of(opened)) == []
+        assert leaks(target.parent, secrets_of(opened)) == []
     assert target.with_name("a.db-keep.json").read_bytes().startswith(MAGIC)
     assert backup.keep(folder, target, KEYS, passphrase=PASSPHRASE).unchanged
-    add_snapshot(folder, later(sample(80), 1, without=3))
-    again = backup.keep(folder, target, KEYS, passphrase=PASSPHRASE)
-    assert again.complete
-    assert not again.unchanged
+    add_snapshot(folder, later_records(sample(80), 1, without=3))
+    second = backup.keep(folder, target, KEYS, passphrase=PASSPHRASE)
+    assert second.complete
+    assert not second.unchanged
     with pytest.raises(WrongPassphrase):
         backup.keep(folder, target, KEYS, passphrase=OTHER)
     with pytest.raises(PassphraseMissing):
@@ -156,28 +157,28 @@ def test_no_word_is_on_the_disk_while_a_backup_is_imported(
 ) -> None:
     """Neither in the journal nor in temporary files, also those that have no name."""
     content = write(tmp_path / "one", *copies(400)).read_bytes()
-    home = tmp_path / "home"
-    home.mkdir()
-    monkeypatch.setattr("tempfile.tempdir", str(home))
+    folder = tmp_path / "home"
+    folder.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
     seen: list[bytes] = []
 
     def look(_done: int, _total: int, _messages: int) -> None:
         for handle in Path("/proc/self/fd").iterdir():
             try:
-                if str(handle.readlink()).startswith(str(home)):
+                if str(handle.readlink()).startswith(str(folder)):
                     seen.append(handle.read_bytes())
             except OSError:
                 continue
-        seen.extend(path.read_bytes() for path in home.rglob("*") if path.is_file())
+        seen.extend(path.read_bytes() for path in folder.rglob("*") if path.is_file())
 
-    with archives.open(home / "a.db", create=True, passphrase=PASSPHRASE) as opened:
-        with backup.open(io.BufferedReader(OnePass(content))) as found:
-            opened.add(found, progress=look)
+    with archives.open(folder / "a.db", create=True, passphrase=PASSPHRASE) as opened:
+        with backup.open(io.BufferedReader(OnePass(content))) as source:
+            opened.add(source, progress=look)
         opened.connection.execute("PRAGMA cache_size = 1")
-        words = words_of(opened)
-    assert any(len(one) > 50_000 for one in seen), "the spool was not seen"
-    assert not [word for word in words if any(word in one for one in seen)]
-    assert leaks(home, words) == []
+        secrets = secrets_of(opened)
+    assert any(len(file_content) > 50_000 for file_content in seen), "the spool was not seen"
+    assert not [word for word in secrets if any(word in file_content for file_content in seen)]
+    assert leaks(folder, secrets) == []
 
 
 def test_a_wrong_passphrase_a_missing_one_and_damage_are_three_errors(
@@ -217,36 +218,36 @@ def test_without_the_extra_the_error_names_it(encrypted_file: Path) -> None:
         "try:\n    hb.archive(sys.argv[1], passphrase='x' * 9)\n"
         "except hb.ExtraMissing as error:\n    print(error)"
     )
-    words = [sys.executable, "-c", code, str(encrypted_file)]
-    ran = subprocess.run(words, capture_output=True, text=True, check=True)
-    assert "holdfast[encryption]" in ran.stdout
+    command = [sys.executable, "-c", code, str(encrypted_file)]
+    result = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "holdfast[encryption]" in result.stdout
 
 
-def test_only_what_can_be_changed_is(place: Path, tmp_path: Path) -> None:
+def test_only_what_can_be_changed_is(archive_path: Path, tmp_path: Path) -> None:
     """A short passphrase, a plain archive, a file that is none; each leaves all as it was."""
-    before = place.read_bytes()
+    before = archive_path.read_bytes()
     with pytest.raises(PassphraseRefused):
-        encrypt_archive(place, "short")
+        encrypt_archive(archive_path, "short")
     for change in (decrypt_archive, lambda path, old: change_passphrase(path, old, OTHER)):
         with pytest.raises(ArchiveError, match="is not encrypted"):
-            change(place, PASSPHRASE)
+            change(archive_path, PASSPHRASE)
     with pytest.raises(ArchiveError, match="is not encrypted"):
-        archives.open(place, create=True, passphrase=PASSPHRASE)
+        archives.open(archive_path, create=True, passphrase=PASSPHRASE)
     with pytest.raises(ArchiveError, match="there is no archive"):
         encrypt_archive(tmp_path / "none" / "a.db", PASSPHRASE)
-    assert place.read_bytes() == before
-    encrypt_archive(place, PASSPHRASE)
+    assert archive_path.read_bytes() == before
+    encrypt_archive(archive_path, PASSPHRASE)
     with pytest.raises(PassphraseMissing):
-        encrypt_archive(place, PASSPHRASE)
+        encrypt_archive(archive_path, PASSPHRASE)
     with pytest.raises(WrongPassphrase):
-        decrypt_archive(place, OTHER)
+        decrypt_archive(archive_path, OTHER)
 
 
-def test_a_link_to_an_archive_stays_one_and_an_export_keeps_its_files(place: Path, tmp_path: Path) -> None:
+def test_a_link_to_an_archive_stays_one_and_an_export_keeps_its_files(archive_path: Path, tmp_path: Path) -> None:
     """The archive itself is written anew; what an export shares with it is not overwritten."""
     link = tmp_path / "link.db"
-    link.symlink_to(place)
-    backup.export(place, tmp_path / "pages", "html")
+    link.symlink_to(archive_path)
+    backup.export(archive_path, tmp_path / "pages", "html")
     shared = [path for path in (tmp_path / "pages" / "media").rglob("*") if path.is_file()]
     contents = [path.read_bytes() for path in shared]
     assert shared
@@ -257,65 +258,65 @@ def test_a_link_to_an_archive_stays_one_and_an_export_keeps_its_files(place: Pat
         assert opened.chats()
 
 
-def test_an_export_of_an_encrypted_archive_is_that_of_a_plain_one(place: Path, tmp_path: Path) -> None:
+def test_an_export_of_an_encrypted_archive_is_that_of_a_plain_one(archive_path: Path, tmp_path: Path) -> None:
     """With the same names and contents; a damaged attachment is left out."""
-    plain = backup.export(place, tmp_path / "plain", "json")
-    encrypt_archive(place, PASSPHRASE)
-    done = backup.export(place, tmp_path / "encrypted", "json", passphrase=PASSPHRASE)
-    assert done.written == plain.written
-    for one in (tmp_path / "plain" / "media").rglob("*"):
-        other = tmp_path / "encrypted" / one.relative_to(tmp_path / "plain")
-        assert one.is_dir() or other.read_bytes() == one.read_bytes()
-    broken = next(path for path in place.with_name("a.db-media").rglob("*") if path.is_file())
+    plain = backup.export(archive_path, tmp_path / "plain", "json")
+    encrypt_archive(archive_path, PASSPHRASE)
+    summary = backup.export(archive_path, tmp_path / "encrypted", "json", passphrase=PASSPHRASE)
+    assert summary.written == plain.written
+    for file in (tmp_path / "plain" / "media").rglob("*"):
+        other = tmp_path / "encrypted" / file.relative_to(tmp_path / "plain")
+        assert file.is_dir() or other.read_bytes() == file.read_bytes()
+    broken = next(path for path in archive_path.with_name("a.db-media").rglob("*") if path.is_file())
     broken.write_bytes(broken.read_bytes()[:-1])
-    again = backup.export(place, tmp_path / "again", "html", passphrase=PASSPHRASE)
-    assert again.written
-    assert decrypt_archive(place, PASSPHRASE).damaged == 1
+    second = backup.export(archive_path, tmp_path / "again", "html", passphrase=PASSPHRASE)
+    assert second.written
+    assert decrypt_archive(archive_path, PASSPHRASE).damaged == 1
 
 
 @pytest.mark.parametrize("statement", ["BEGIN IMMEDIATE", "BEGIN"])
 def test_who_reads_or_writes_meanwhile_is_waited_for(
-    place: Path, monkeypatch: pytest.MonkeyPatch, statement: str
+    archive_path: Path, monkeypatch: pytest.MonkeyPatch, statement: str
 ) -> None:
     """And if they take too long, nothing is changed; another process, as locks are those of a process."""
     monkeypatch.setattr(encryption, "BUSY_TIMEOUT_S", 0.1)
-    before = place.read_bytes()
+    before = archive_path.read_bytes()
     code = (
         "import sys, sqlite3\nother = sqlite3.connect(sys.argv[1], isolation_level=None)\n"
         "other.execute(sys.argv[2])\nother.execute('SELECT count(*) FROM chat').fetchone()\n"
         "print('locked', flush=True)\nsys.stdin.read()\n"
     )
-    words = [sys.executable, "-c", code, str(place), statement]
-    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    command = [sys.executable, "-c", code, str(archive_path), statement]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "locked\n"
         with pytest.raises(ArchiveBusy):
-            rewrite(place, None, make_key(PASSPHRASE))
+            rewrite(archive_path, None, make_key(PASSPHRASE))
         process.kill()
-    assert place.read_bytes() == before
-    assert not place.with_name("a.db-new").exists()
+    assert archive_path.read_bytes() == before
+    assert not archive_path.with_name("a.db-new").exists()
 
 
-def test_what_is_written_after_the_copy_is_not_lost(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_written_after_the_copy_is_not_lost(archive_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Between the copy and the replacement somebody else can write: then nothing is replaced."""
     locked = encryption.locked
     code = (
         "import sys, sqlite3\nwith sqlite3.connect(sys.argv[1]) as one:\n    one.execute('DELETE FROM reaction')"
     )
 
-    def interrupted(connection: sqlite3.Connection, how: str) -> AbstractContextManager[None]:
-        if how == "EXCLUSIVE":
-            subprocess.run([sys.executable, "-c", code, str(place)], check=True)
-        return locked(connection, how)
+    def interrupted(connection: sqlite3.Connection, mode: str) -> AbstractContextManager[None]:
+        if mode == "EXCLUSIVE":
+            subprocess.run([sys.executable, "-c", code, str(archive_path)], check=True)
+        return locked(connection, mode)
 
     monkeypatch.setattr(encryption, "locked", interrupted)
     with pytest.raises(ArchiveBusy, match="has written to the archive"):
-        encrypt_archive(place, PASSPHRASE)
-    with archives.open(place) as opened:
+        encrypt_archive(archive_path, PASSPHRASE)
+    with archives.open(archive_path) as opened:
         assert opened.connection.execute("SELECT count(*) FROM reaction").fetchone() == (0,)
 
 
-def test_who_has_opened_the_archive_before_cannot_write_to_what_was_replaced(place: Path) -> None:
+def test_who_has_opened_the_archive_before_cannot_write_to_what_was_replaced(archive_path: Path) -> None:
     """Nothing is lost in a file that has no name any more."""
     code = (
         "import sys, sqlite3\nfrom holdfast.backup import archives\n"
@@ -323,18 +324,18 @@ def test_who_has_opened_the_archive_before_cannot_write_to_what_was_replaced(pla
         "try:\n    opened.connection.execute('DELETE FROM chat_version')\n"
         "except sqlite3.Error as error:\n    print('refused', flush=True)\n"
     )
-    words = [sys.executable, "-c", code, str(place)]
-    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    command = [sys.executable, "-c", code, str(archive_path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         assert process.stdout.readline() == "open\n"
-        encrypt_archive(place, PASSPHRASE)
+        encrypt_archive(archive_path, PASSPHRASE)
         process.stdin.write("\n")
         process.stdin.flush()
         assert process.stdout.readline() == "refused\n"
 
 
-def killed_at(event: int, place: Path, old: ArchiveKey | None, new: ArchiveKey | None) -> bool:
+def rewrite_and_kill(event: int, path: Path, old: ArchiveKey | None, new: ArchiveKey | None) -> bool:
     """Rewrite an archive in a process that kills itself at an access to a file; return whether it did."""
     child = os.fork()
     if child == 0:
@@ -349,18 +350,18 @@ def killed_at(event: int, place: Path, old: ArchiveKey | None, new: ArchiveKey |
 
         sys.addaudithook(count)
         try:
-            rewrite(place, old, new)
+            rewrite(path, old, new)
         finally:
             os._exit(0)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
 
 
-def form_of(place: Path, keys: tuple[ArchiveKey | None, ...]) -> int:
+def matching_key(path: Path, keys: tuple[ArchiveKey | None, ...]) -> int:
     """Return which of the keys, or of none, opens the archive; exactly one does."""
     fits = []
     for number, key in enumerate(keys):
         try:
-            with archives.open(place, key=key) as opened:
+            with archives.open(path, key=key) as opened:
                 if opened.encrypted == (key is not None):
                     fits.append(number)
         except ArchiveError:
@@ -371,39 +372,41 @@ def form_of(place: Path, keys: tuple[ArchiveKey | None, ...]) -> int:
 
 @pytest.mark.long
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-@pytest.mark.parametrize("what", ["encrypt", "decrypt", "passphrase"])
-def test_one_whole_archive_is_left_wherever_it_is_killed(kept: Path, tmp_path: Path, what: str) -> None:
+@pytest.mark.parametrize("operation", ["encrypt", "decrypt", "passphrase"])
+def test_one_whole_archive_is_left_wherever_it_is_killed(
+    archive_with_media: Path, tmp_path: Path, operation: str
+) -> None:
     """At any access to a file: each time all is there, in one of the two forms, and it can be run again."""
     start = tmp_path / "start"
-    shutil.copytree(kept, start)
+    shutil.copytree(archive_with_media, start)
     old: ArchiveKey | None = None
     new: ArchiveKey | None = make_key(PASSPHRASE)
     with archives.open(start / "a.db") as opened:
-        before, words = content_of(opened), words_of(opened)
-    if what != "encrypt":
+        before, secrets = content_of(opened), secrets_of(opened)
+    if operation != "encrypt":
         rewrite(start / "a.db", None, new)
-        old, new = new, (None if what == "decrypt" else make_key(OTHER))
+        old, new = new, (None if operation == "decrypt" else make_key(OTHER))
     forms = set()
     # Every access in the beginning and around the replacement, some in between.
     event = 0
     while True:
         event += 1 if event < 12 else 3
-        home = tmp_path / "run"
-        shutil.copytree(start, home)
-        killed = killed_at(event, home / "a.db", old, new)
-        form = form_of(home / "a.db", (old, new))
+        folder = tmp_path / "run"
+        shutil.copytree(start, folder)
+        killed = rewrite_and_kill(event, folder / "a.db", old, new)
+        form = matching_key(folder / "a.db", (old, new))
         forms.add((form, killed))
         key = (old, new)[form]
-        with archives.open(home / "a.db", create=True, key=key) as opened:
+        with archives.open(folder / "a.db", create=True, key=key) as opened:
             assert content_of(opened) == before
-        if key is not None and what == "encrypt":
-            assert leaks(home, words) == []
+        if key is not None and operation == "encrypt":
+            assert leaks(folder, secrets) == []
         if form == 0:
-            rewrite(home / "a.db", old, new)
-            with archives.open(home / "a.db", key=new) as opened:
+            rewrite(folder / "a.db", old, new)
+            with archives.open(folder / "a.db", key=new) as opened:
                 assert content_of(opened) == before
-        assert not (home / "a.db-new").exists()
-        shutil.rmtree(home)
+        assert not (folder / "a.db-new").exists()
+        shutil.rmtree(folder)
         if not killed:
             break
     assert {(0, True), (1, False)} <= forms
@@ -413,8 +416,8 @@ def test_an_archive_of_the_first_version_is_brought_up_to_date_and_encrypted(tmp
     """As when it is imported into."""
     with tarfile.open(Path(__file__).with_name("version-1.tar.xz")) as packed:
         packed.extractall(tmp_path, filter="data")
-    (place,) = tmp_path.rglob("*.db")
-    encrypt_archive(place, PASSPHRASE)
-    with archives.open(place, passphrase=PASSPHRASE) as opened:
+    (path,) = tmp_path.rglob("*.db")
+    encrypt_archive(path, PASSPHRASE)
+    with archives.open(path, passphrase=PASSPHRASE) as opened:
         assert opened.chats()
-    assert archive_file.is_archive(place)
+    assert archive_file.is_archive(path)

@@ -9,7 +9,7 @@ from holdfast.backup import archives
 from holdfast.backup.archives.identity import avatar_color, identities, service_id, stable_id, uuid_text
 from holdfast.backup.schema.backup_pb2 import AvatarColor, Contact, Group, Recipient
 from tests.backup.archives.dump import dump
-from tests.backup.archives.histories import copies, imported, items, write
+from tests.backup.archives.histories import copies, import_backups, items, write
 
 
 def test_the_strongest_identifier_comes_first() -> None:
@@ -61,7 +61,7 @@ def test_somebody_known_by_number_who_joins_later_is_the_same_person(tmp_path: P
     header.backupTimeMs -= 1000
     older = write(tmp_path / "older", header, frames)
     for name, order in (("a", (older, newer)), ("b", (newer, older))):
-        _, second = imported(tmp_path / f"{name}.db", *order)
+        _, second = import_backups(tmp_path / f"{name}.db", *order)
         assert (second.new, second.changed, second.vanished) == (0, 0, 0)
         with archives.open(tmp_path / f"{name}.db") as opened:
             assert sum(chat.messages for chat in opened.chats()) == 60
@@ -76,20 +76,20 @@ def test_a_number_and_a_pni_turn_out_to_be_one_person(tmp_path: Path) -> None:
     person = next(
         frame.recipient.contact for frame in frames if frame.recipient.contact.aci and frame.recipient.contact.pni
     )
-    whole = Contact.FromString(person.SerializeToString())
+    complete = Contact.FromString(person.SerializeToString())
     sources = []
-    for n, known in enumerate(({"e164"}, {"pni"}, {"pni", "e164"})):
-        person.CopyFrom(whole)
+    for n, identifiers in enumerate(({"e164"}, {"pni"}, {"pni", "e164"})):
+        person.CopyFrom(complete)
         person.ClearField("aci")
         person.ClearField("username")
-        if "pni" not in known:
+        if "pni" not in identifiers:
             person.ClearField("pni")
-        if "e164" not in known:
+        if "e164" not in identifiers:
             person.ClearField("e164")
         header.backupTimeMs += n
         sources.append(write(tmp_path / str(n), header, frames))
     for n, order in enumerate(permutations(sources)):
-        imported(tmp_path / f"{n}.db", *order)
+        import_backups(tmp_path / f"{n}.db", *order)
         assert dump(tmp_path / f"{n}.db") == dump(tmp_path / "0.db")
     with archives.open(tmp_path / "0.db") as opened:
         assert sum(chat.messages for chat in opened.chats()) == 60
@@ -101,13 +101,13 @@ def test_somebody_with_a_new_number_is_the_same_person(tmp_path: Path) -> None:
     person = next(
         frame.recipient.contact for frame in frames if frame.recipient.contact.aci and frame.recipient.contact.pni
     )
-    one = write(tmp_path / "one", header, frames)
+    source = write(tmp_path / "one", header, frames)
     person.e164, person.pni = 15550199, b"n" * 16
     header.backupTimeMs += 1
-    _, second = imported(tmp_path / "a.db", one, write(tmp_path / "two", header, frames))
+    _, second = import_backups(tmp_path / "a.db", source, write(tmp_path / "two", header, frames))
     assert (second.new, second.vanished) == (0, 0)
     with archives.open(tmp_path / "a.db") as opened:
-        assert "+15550199" in {who.phone for who in opened.people()}
+        assert "+15550199" in {row.phone for row in opened.people()}
 
 
 def test_the_owner_is_the_member_who_is_nobodys_contact(tmp_path: Path) -> None:
@@ -124,28 +124,28 @@ def test_the_owner_is_the_member_who_is_nobodys_contact(tmp_path: Path) -> None:
     for item in items(frames):
         for change in item.updateMessage.groupChange.updates if item.HasField("updateMessage") else ():
             change.genericGroupUpdate.SetInParent()
-    imported(tmp_path / "a.db", write(tmp_path / "one", header, frames))
+    import_backups(tmp_path / "a.db", write(tmp_path / "one", header, frames))
     for group in groups:
         group.snapshot.members.add(userId=other, role=Group.Member.DEFAULT)
-    imported(tmp_path / "b.db", write(tmp_path / "two", header, frames))
-    found = []
+    import_backups(tmp_path / "b.db", write(tmp_path / "two", header, frames))
+    rows = []
     for name in ("a.db", "b.db"):
         with archives.open(tmp_path / name) as opened:
-            found += opened.connection.execute("SELECT self_aci FROM account").fetchall()
-    assert found == [(uuid_text(own),), (None,)]
+            rows += opened.connection.execute("SELECT self_aci FROM account").fetchall()
+    assert rows == [(uuid_text(own),), (None,)]
 
 
 def test_a_number_that_went_to_somebody_else_is_two_people(tmp_path: Path) -> None:
     """Two ACIs are two people, whatever number they share."""
     header, frames = copies()
     person = next(frame.recipient.contact for frame in frames if frame.recipient.contact.aci)
-    one = write(tmp_path / "one", header, frames)
+    source = write(tmp_path / "one", header, frames)
     person.aci, person.pni = random.Random(1).randbytes(16), b""
     header.backupTimeMs += 1
     two = write(tmp_path / "two", header, frames)
-    imported(tmp_path / "a.db", one, two)
-    imported(tmp_path / "b.db", two, one)
+    import_backups(tmp_path / "a.db", source, two)
+    import_backups(tmp_path / "b.db", two, source)
     assert dump(tmp_path / "a.db") == dump(tmp_path / "b.db")
     with archives.open(tmp_path / "a.db") as opened:
-        phones = [who.phone for who in opened.people() if who.phone]
+        phones = [row.phone for row in opened.people() if row.phone]
     assert len(phones) == len(set(phones)) + 1

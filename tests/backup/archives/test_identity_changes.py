@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.backup.archives.dump import dump
-from tests.backup.archives.histories import imported, later
+from tests.backup.archives.histories import import_backups, write_later
 from tests.examples import examples
 
 
@@ -17,13 +17,13 @@ def test_people_who_become_known_bit_by_bit_are_the_same_in_any_order(
     tmp_path_factory: pytest.TempPathFactory, dice: random.Random, count: int
 ) -> None:
     """By number, by PNI, by both, by ACI: ids, messages, receipts and lists are what all backups together say."""
-    home = tmp_path_factory.mktemp("people")
+    folder = tmp_path_factory.mktemp("people")
     sources = [
-        later(home / f"{number}", dice, days=dice.randrange(3), messages=30, half_known=True)
+        write_later(folder / f"{number}", dice, days=dice.randrange(3), messages=30, half_known=True)
         for number in range(count)
     ]
-    imported(home / "a.db", *sources)
+    import_backups(folder / "a.db", *sources)
     mixed = [*sources, dice.choice(sources)]
     dice.shuffle(mixed)
-    imported(home / "b.db", *mixed)
-    assert dump(home / "a.db") == dump(home / "b.db")
+    import_backups(folder / "b.db", *mixed)
+    assert dump(folder / "a.db") == dump(folder / "b.db")

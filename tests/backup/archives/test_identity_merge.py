@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from holdfast.backup import archives
-from tests.backup.archives.acquaintances import known_so, some_ways
+from tests.backup.archives.contact_backups import choose_identifiers, write_backup
 from tests.backup.archives.dump import dump
-from tests.backup.archives.histories import copies, imported, write
+from tests.backup.archives.histories import copies, import_backups, write
 from tests.examples import examples
 
 # A backup by what its account is recognised by: profile key, root key of its media, name.
@@ -29,15 +29,15 @@ def owned(path: Path, owner: Owner, days: int) -> Path:
     return write(path, header, frames)
 
 
-def accounts_after(home: Path, *owners: Owner) -> int:
+def accounts_after(folder: Path, *owners: Owner) -> int:
     """Import backups in every order and count the accounts."""
-    sources = [owned(home / str(day), owner, day) for day, owner in enumerate(owners)]
+    sources = [owned(folder / str(day), owner, day) for day, owner in enumerate(owners)]
     expected: list[str] | None = None
     for n, order in enumerate(permutations(sources)):
-        imported(home / f"{n}.db", *order)
-        expected = expected or dump(home / f"{n}.db")
-        assert dump(home / f"{n}.db") == expected
-    with archives.open(home / "0.db") as opened:
+        import_backups(folder / f"{n}.db", *order)
+        expected = expected or dump(folder / f"{n}.db")
+        assert dump(folder / f"{n}.db") == expected
+    with archives.open(folder / "0.db") as opened:
         (messages,) = opened.connection.execute("SELECT count(*) FROM message").fetchone()
         assert opened.search("kind:message", limit=1000).hits
         (count,) = opened.connection.execute("SELECT count(*) FROM account").fetchone()
@@ -64,14 +64,16 @@ def test_accounts_that_nothing_links_stay_two(tmp_path: Path) -> None:
 @given(st.randoms(use_true_random=False))
 def test_every_order_unites_the_same(tmp_path_factory: pytest.TempPathFactory, dice: random.Random) -> None:
     """With people known in many ways in each of the accounts that become one."""
-    home = tmp_path_factory.mktemp("accounts")
+    folder = tmp_path_factory.mktemp("accounts")
     keys = [bytes([dice.randrange(3)]) * 32 for _ in range(3)]
     sources = [
-        known_so(home / str(n), dice.randrange(3), some_ways(dice, 3), dice, messages=3, profile_key=key)
+        write_backup(
+            folder / str(n), dice.randrange(3), choose_identifiers(dice, 3), dice, messages=3, profile_key=key
+        )
         for n, key in enumerate(keys)
     ]
     expected: list[str] | None = None
     for n, order in enumerate(permutations(sources)):
-        imported(home / f"{n}.db", *order)
-        expected = expected or dump(home / f"{n}.db")
-        assert dump(home / f"{n}.db") == expected
+        import_backups(folder / f"{n}.db", *order)
+        expected = expected or dump(folder / f"{n}.db")
+        assert dump(folder / f"{n}.db") == expected

@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from holdfast.backup import archives
-from tests.backup.archives.acquaintances import ADA, BEN, LINE, OTHER_LINE, Way, known_so, some_ways
+from tests.backup.archives.contact_backups import ADA, BEN, LINE, OTHER_LINE, Way, choose_identifiers, write_backup
 from tests.backup.archives.dump import dump
-from tests.backup.archives.histories import imported
+from tests.backup.archives.histories import import_backups
 from tests.examples import examples
 
 NUMBER: Way = {"e164": LINE["e164"]}
@@ -20,15 +20,15 @@ BEN_HERE: Way = {"aci": BEN, **NUMBER}
 ADA_ALONE: Way = {"aci": ADA}
 
 
-def people_after(home: Path, *backups: list[Way]) -> dict[str, int]:
+def people_after(folder: Path, *backups: list[Way]) -> dict[str, int]:
     """Import backups of one day after the other in every order, and count the people each identifier leads to."""
-    sources = [known_so(home / str(day), day, ways, random.Random(1)) for day, ways in enumerate(backups)]
+    sources = [write_backup(folder / str(day), day, ways, random.Random(1)) for day, ways in enumerate(backups)]
     expected: list[str] | None = None
     for n, order in enumerate(permutations(sources)):
-        imported(home / f"{n}.db", *order)
-        expected = expected or dump(home / f"{n}.db")
-        assert dump(home / f"{n}.db") == expected
-    with archives.open(home / "0.db") as opened:
+        import_backups(folder / f"{n}.db", *order)
+        expected = expected or dump(folder / f"{n}.db")
+        assert dump(folder / f"{n}.db") == expected
+    with archives.open(folder / "0.db") as opened:
         rows = opened.connection.execute(
             "SELECT r.id, group_concat(DISTINCT i.kind || ' ' || substr(i.value, 1, 8)) FROM recipient r "
             "JOIN identity i ON i.recipient_id = r.id WHERE r.kind = 'contact' GROUP BY 1"
@@ -42,41 +42,41 @@ ADA_IS, BEN_IS, NUMBER_IS = "aci 61616161", "aci 62626262", "e164 15550101"
 
 def test_who_is_known_by_number_is_the_first_who_is_seen_with_it(tmp_path: Path) -> None:
     """The one who has the number later is somebody else, in whatever order the backups come."""
-    found = people_after(tmp_path, [NUMBER], [ADA_HERE], [ADA_ALONE, BEN_HERE])
-    assert set(found) == {f"{ADA_IS},{NUMBER_IS}", f"{BEN_IS},{NUMBER_IS}"}
+    people = people_after(tmp_path, [NUMBER], [ADA_HERE], [ADA_ALONE, BEN_HERE])
+    assert set(people) == {f"{ADA_IS},{NUMBER_IS}", f"{BEN_IS},{NUMBER_IS}"}
 
 
 def test_two_entries_that_a_later_backup_has_as_one_are_one(tmp_path: Path) -> None:
     """As an app joins two chats when it learns whose the number is; no message is there twice."""
-    found = people_after(tmp_path, [NUMBER, ADA_ALONE], [ADA_HERE])
-    assert set(found) == {f"{ADA_IS},{NUMBER_IS}"}
+    people = people_after(tmp_path, [NUMBER, ADA_ALONE], [ADA_HERE])
+    assert set(people) == {f"{ADA_IS},{NUMBER_IS}"}
 
 
 def test_two_entries_that_a_later_backup_lists_apart_are_two(tmp_path: Path) -> None:
     """Who gave a number up is not who has it now, even if nothing else is known of them."""
-    found = people_after(tmp_path, [ADA_HERE], [ADA_ALONE, NUMBER])
-    assert set(found) == {f"{ADA_IS},{NUMBER_IS}", NUMBER_IS}
-    assert all(found.values())
+    people = people_after(tmp_path, [ADA_HERE], [ADA_ALONE, NUMBER])
+    assert set(people) == {f"{ADA_IS},{NUMBER_IS}", NUMBER_IS}
+    assert all(people.values())
 
 
 def test_a_number_that_was_given_up_is_the_next_owners(tmp_path: Path) -> None:
     """Known by number only in between."""
-    found = people_after(tmp_path, [ADA_HERE], [ADA_ALONE, NUMBER], [ADA_ALONE, BEN_HERE])
-    assert set(found) == {f"{ADA_IS},{NUMBER_IS}", f"{BEN_IS},{NUMBER_IS}"}
+    people = people_after(tmp_path, [ADA_HERE], [ADA_ALONE, NUMBER], [ADA_ALONE, BEN_HERE])
+    assert set(people) == {f"{ADA_IS},{NUMBER_IS}", f"{BEN_IS},{NUMBER_IS}"}
 
 
 def test_a_new_number_makes_nobody_new(tmp_path: Path) -> None:
     """The ACI stays, and whoever is known by one of the numbers only is the same person."""
-    found = people_after(
+    people = people_after(
         tmp_path, [NUMBER], [ADA_HERE], [{"aci": ADA, **OTHER_LINE}], [{"pni": OTHER_LINE["pni"]}]
     )
-    assert len(found) == 1
+    assert len(people) == 1
 
 
 def test_a_pni_leads_from_a_number_to_a_person(tmp_path: Path) -> None:
     """Also when number and ACI never stand in one record."""
-    found = people_after(tmp_path, [NUMBER], [dict(LINE)], [{"aci": ADA, "pni": LINE["pni"]}])
-    assert len(found) == 1
+    people = people_after(tmp_path, [NUMBER], [dict(LINE)], [{"aci": ADA, "pni": LINE["pni"]}])
+    assert len(people) == 1
 
 
 @settings(max_examples=examples(10), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -85,13 +85,13 @@ def test_every_order_finds_the_same_people(
     tmp_path_factory: pytest.TempPathFactory, dice: random.Random, count: int
 ) -> None:
     """By number, PNI, username and ACI, with numbers that change hands, people who are joined, and repetitions."""
-    home = tmp_path_factory.mktemp("people")
+    folder = tmp_path_factory.mktemp("people")
     sources = [
-        known_so(home / str(number), dice.randrange(3), some_ways(dice, 3), dice, messages=3)
+        write_backup(folder / str(number), dice.randrange(3), choose_identifiers(dice, 3), dice, messages=3)
         for number in range(count)
     ]
     expected: list[str] | None = None
     for n, order in enumerate(permutations(sources)):
-        imported(home / f"{n}.db", *order, dice.choice(order))
-        expected = expected or dump(home / f"{n}.db")
-        assert dump(home / f"{n}.db") == expected
+        import_backups(folder / f"{n}.db", *order, dice.choice(order))
+        expected = expected or dump(folder / f"{n}.db")
+        assert dump(folder / f"{n}.db") == expected

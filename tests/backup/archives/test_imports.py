@@ -17,7 +17,7 @@ from holdfast.backup.errors import ArchiveBusy, DamagedBackup
 from holdfast.backup.schema import Frame
 from holdfast.backup.schema.backup_pb2 import ChatItem
 from tests.backup.archives.dump import dump
-from tests.backup.archives.histories import copies, imported, items, later, write
+from tests.backup.archives.histories import copies, import_backups, items, write, write_later
 from tests.backup.streams import sample, stream_of
 from tests.examples import examples
 
@@ -40,25 +40,25 @@ print(next(steps), flush=True)
 """
 
 
-def stepwise(place: Path, source: Path, stop: int) -> str:
+def import_and_kill(path: Path, source: Path, stop: int) -> str:
     """Import a backup, kill it after so many steps, and return what it said last."""
-    words = [sys.executable, "-c", STEPWISE, str(place), str(source), str(stop)]
-    started = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    command = [sys.executable, "-c", STEPWISE, str(path), str(source), str(stop)]
+    started = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert started.stdout is not None
-    said = started.stdout.readline().strip()
+    line = started.stdout.readline().strip()
     started.kill()
     started.communicate()
-    return said
+    return line
 
 
 def test_importing_twice_changes_nothing(tmp_path: Path) -> None:
     """Not one byte."""
-    one, place = write(tmp_path / "one", *copies()), tmp_path / "a.db"
-    imported(place, one)
-    before = place.read_bytes()
-    (again,) = imported(place, one)
-    assert again.known
-    assert place.read_bytes() == before
+    source, path = write(tmp_path / "one", *copies()), tmp_path / "a.db"
+    import_backups(path, source)
+    before = path.read_bytes()
+    (second,) = import_backups(path, source)
+    assert second.known
+    assert path.read_bytes() == before
 
 
 @settings(max_examples=examples(12), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -67,82 +67,82 @@ def test_any_order_and_repetition_gives_the_same_archive(
     tmp_path_factory: pytest.TempPathFactory, dice: random.Random, count: int
 ) -> None:
     """Snapshots of one history with edits, reactions, receipts, deletions, renames and numbers of their own."""
-    home = tmp_path_factory.mktemp("order")
-    sources = [later(home / f"{number}", dice, days=dice.randrange(3)) for number in range(count)]
-    imported(home / "a.db", *sources)
+    folder = tmp_path_factory.mktemp("order")
+    sources = [write_later(folder / f"{number}", dice, days=dice.randrange(3)) for number in range(count)]
+    import_backups(folder / "a.db", *sources)
     mixed = [*sources, dice.choice(sources)]
     dice.shuffle(mixed)
-    imported(home / "b.db", *mixed)
-    assert dump(home / "a.db") == dump(home / "b.db")
+    import_backups(folder / "b.db", *mixed)
+    assert dump(folder / "a.db") == dump(folder / "b.db")
 
 
-def killed_again_and_again(home: Path, dice: random.Random, times: int) -> None:
+def check_killed_imports(folder: Path, rng: random.Random, times: int) -> None:
     """Kill imports at random points; each time the archive is what it was before, or what it would have become."""
-    place, base, whole = home / "a.db", home / "base.db", home / "whole.db"
-    first = write(home / "first", *copies(120, 2))
-    second = later(home / "second", dice, days=1, messages=120, seed=2)
-    imported(base, first)
+    path, base, complete = folder / "a.db", folder / "base.db", folder / "whole.db"
+    first = write(folder / "first", *copies(120, 2))
+    second = write_later(folder / "second", rng, days=1, messages=120, seed=2)
+    import_backups(base, first)
     before = dump(base)
-    whole.write_bytes(base.read_bytes())
-    steps = int(stepwise(whole, second, -1))
-    after = dump(whole)
+    complete.write_bytes(base.read_bytes())
+    steps = int(import_and_kill(complete, second, -1))
+    after = dump(complete)
     half_way = 0
     for _ in range(times):
-        for left in home.glob("a.db*"):
+        for left in folder.glob("a.db*"):
             left.unlink()
-        place.write_bytes(base.read_bytes())
-        said = stepwise(place, second, dice.randrange(steps * 11 // 10))
-        half_way += (home / "a.db-journal").exists()
-        assert dump(place) == (before if said == "half way" else after)
+        path.write_bytes(base.read_bytes())
+        line = import_and_kill(path, second, rng.randrange(steps * 11 // 10))
+        half_way += (folder / "a.db-journal").exists()
+        assert dump(path) == (before if line == "half way" else after)
     assert half_way, "no import was killed between its first write and its last"
-    imported(place, second)
-    assert dump(place) == after
+    import_backups(path, second)
+    assert dump(path) == after
 
 
 def test_a_killed_import_leaves_the_archive_as_it_was(tmp_path: Path) -> None:
     """At whatever moment, with half of it on the disk."""
-    killed_again_and_again(tmp_path, random.Random(5), 4)
+    check_killed_imports(tmp_path, random.Random(5), 4)
 
 
 @pytest.mark.long
 def test_imports_killed_often_leave_the_archive_as_it_was(tmp_path: Path) -> None:
     """At eighty moments."""
-    killed_again_and_again(tmp_path, random.Random(6), 80)
+    check_killed_imports(tmp_path, random.Random(6), 80)
 
 
 def test_a_first_import_that_is_killed_leaves_an_empty_archive(tmp_path: Path) -> None:
     """Which the next import fills."""
-    source, place = write(tmp_path / "one", *copies(120)), tmp_path / "a.db"
-    steps = int(stepwise(tmp_path / "b.db", source, -1))
-    assert stepwise(place, source, steps // 2) == "half way"
-    (again,) = imported(place, source)
-    assert (again.known, again.new) == (False, 120)
-    assert dump(place) == dump(tmp_path / "b.db")
+    source, path = write(tmp_path / "one", *copies(120)), tmp_path / "a.db"
+    steps = int(import_and_kill(tmp_path / "b.db", source, -1))
+    assert import_and_kill(path, source, steps // 2) == "half way"
+    (second,) = import_backups(path, source)
+    assert (second.known, second.new) == (False, 120)
+    assert dump(path) == dump(tmp_path / "b.db")
 
 
 def test_a_damaged_backup_changes_nothing(tmp_path: Path) -> None:
     """It is refused with the place of the damage before anything is written."""
-    place, bad = tmp_path / "a.db", tmp_path / "bad"
-    imported(place, write(tmp_path / "one", *copies()))
-    before = place.read_bytes()
-    bad.write_bytes(stream_of(sample(80, 3))[:-7])
+    path, damaged = tmp_path / "a.db", tmp_path / "bad"
+    import_backups(path, write(tmp_path / "one", *copies()))
+    before = path.read_bytes()
+    damaged.write_bytes(stream_of(sample(80, 3))[:-7])
     with pytest.raises(DamagedBackup):
-        imported(place, bad)
-    assert place.read_bytes() == before
+        import_backups(path, damaged)
+    assert path.read_bytes() == before
 
 
 def test_a_second_writer_is_told_to_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In one line."""
-    place, one = tmp_path / "a.db", write(tmp_path / "one", *copies())
-    imported(place, one)
+    path, source = tmp_path / "a.db", write(tmp_path / "one", *copies())
+    import_backups(path, source)
     monkeypatch.setattr("holdfast.backup.archives.archive_file.BUSY_TIMEOUT_S", 0.01)
     header, frames = copies()
     header.backupTimeMs += 1
     two = write(tmp_path / "two", header, frames)
-    writer = sqlite3.connect(place, isolation_level=None)
+    writer = sqlite3.connect(path, isolation_level=None)
     writer.execute("BEGIN IMMEDIATE")
     with pytest.raises(ArchiveBusy, match="another process is writing"):
-        imported(place, two)
+        import_backups(path, two)
     writer.close()
 
 
@@ -157,10 +157,10 @@ def test_standard_input_can_be_imported(tmp_path: Path) -> None:
     os.close(target)
     with (
         os.fdopen(source, "rb") as pipe,
-        backup.open(pipe) as found,
+        backup.open(pipe) as reader,
         archives.open(tmp_path / "a.db", create=True) as opened,
     ):
-        assert opened.add(found).new == 60
+        assert opened.add(reader).new == 60
     os.wait()
 
 
@@ -169,13 +169,13 @@ def test_what_a_reader_skips_and_defaults_is_listed(tmp_path: Path) -> None:
     header, frames = copies()
     chat = next(item.chatId for item in items(frames))
     author = next(item.authorId for item in items(frames))
-    odd = [
+    unknown = [
         Frame(),
         Frame(chatItem=ChatItem(chatId=chat, authorId=author, dateSent=1)),
         Frame(chatItem=ChatItem(chatId=99_999, authorId=88_888, dateSent=2)),
     ]
-    odd[2].chatItem.incoming.read = True
-    odd[2].chatItem.standardMessage.text.body = "from quicksilver"
+    unknown[2].chatItem.incoming.read = True
+    unknown[2].chatItem.standardMessage.text.body = "from quicksilver"
     unsure = Frame(chatItem=ChatItem(chatId=chat, authorId=author, dateSent=3))
     unsure.chatItem.outgoing.sendStatus.add(recipientId=author)
     unsure.chatItem.standardMessage.text.body = "pending"
@@ -183,9 +183,9 @@ def test_what_a_reader_skips_and_defaults_is_listed(tmp_path: Path) -> None:
     update.chatItem.directionless.SetInParent()
     update.chatItem.updateMessage.simpleUpdate.SetInParent()
     first = len(frames) + 1
-    imported(tmp_path / "a.db", write(tmp_path / "one", header, [*frames, *odd, unsure, update]))
+    import_backups(tmp_path / "a.db", write(tmp_path / "one", header, [*frames, *unknown, unsure, update]))
     with archives.open(tmp_path / "a.db") as opened:
-        notes = {(one.frame - first, one.action, one.what) for one in opened.skipped() if one.frame >= first}
+        notes = {(note.frame - first, note.action, note.what) for note in opened.skipped() if note.frame >= first}
         (hit,) = opened.search("quicksilver").hits
     assert notes == {
         (0, "skipped", "Frame.item not set"),
@@ -202,13 +202,13 @@ def test_a_field_that_is_new_to_a_frame_is_passed_over(tmp_path: Path) -> None:
     """The message beside it is imported."""
     header, frames = copies()
     records = [frame.SerializeToString() for frame in frames]
-    place = next(n for n, frame in enumerate(frames) if frame.chatItem.HasField("incoming"))
+    index = next(n for n, frame in enumerate(frames) if frame.chatItem.HasField("incoming"))
     # Field 127, a number.
-    records[place] += b"\xf8\x07\x05"
+    records[index] += b"\xf8\x07\x05"
     path = tmp_path / "one"
     path.write_bytes(stream_of([header.SerializeToString(), *records]))
-    imported(tmp_path / "new.db", path)
-    imported(tmp_path / "known.db", write(tmp_path / "other", header, frames))
-    with archives.open(tmp_path / "new.db") as new, archives.open(tmp_path / "known.db") as known:
+    import_backups(tmp_path / "new.db", path)
+    import_backups(tmp_path / "known.db", write(tmp_path / "other", header, frames))
+    with archives.open(tmp_path / "new.db") as new, archives.open(tmp_path / "known.db") as unchanged:
         query = "SELECT id, sent_ms, kind, text FROM message ORDER BY id"
-        assert list(new.connection.execute(query)) == list(known.connection.execute(query))
+        assert list(new.connection.execute(query)) == list(unchanged.connection.execute(query))

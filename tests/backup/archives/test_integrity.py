@@ -8,81 +8,84 @@ import pytest
 from holdfast.backup import archives
 from holdfast.backup.archives import integrity
 from holdfast.backup.errors import ArchiveError, NotAnArchive
-from tests.backup.archives.histories import copies, imported, write
+from tests.backup.archives.histories import copies, import_backups, write
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Path:
+def archive_path(tmp_path: Path) -> Path:
     """Make an archive."""
-    imported(tmp_path / "a.db", write(tmp_path / "one", *copies()))
+    import_backups(tmp_path / "a.db", write(tmp_path / "one", *copies()))
     return tmp_path / "a.db"
 
 
-def changed(place: Path, *statements: str) -> Path:
+def execute(path: Path, *statements: str) -> Path:
     """Change an archive as somebody else might."""
-    connection = sqlite3.connect(place, isolation_level=None)
+    connection = sqlite3.connect(path, isolation_level=None)
     connection.execute("PRAGMA writable_schema = ON")
     for statement in statements:
         connection.execute(statement)
     connection.close()
-    return place
+    return path
 
 
-def text_of(name: str, old: str, new: str) -> str:
+def replace_definition(name: str, old: str, new: str) -> str:
     """Change the text a table or view was made with."""
     return f"UPDATE sqlite_master SET sql = replace(sql, '{old}', '{new}') WHERE name = '{name}'"
 
 
-def lax(table: str) -> str:
+def drop_types(table: str) -> str:
     """Take the types from a table, so that it can hold anything."""
-    return text_of(table, ") STRICT", ")")
+    return replace_definition(table, ") STRICT", ")")
 
 
 @pytest.mark.parametrize(
     "statement",
     [
         "CREATE TRIGGER evil AFTER INSERT ON stored_message BEGIN DELETE FROM stored_message; END",
-        text_of("people", "WHERE r.kind IN", "WHERE zeroblob(99) AND r.kind IN"),
-        text_of("stored_message", "look INTEGER NOT NULL", "look INTEGER AS (length(zeroblob(99)))"),
-        text_of("message", "FROM stored_message", "FROM stored_message WHERE zeroblob(99)"),
-        text_of("message_index", "fts5", "fts4"),
+        replace_definition("people", "WHERE r.kind IN", "WHERE zeroblob(99) AND r.kind IN"),
+        replace_definition("stored_message", "look INTEGER NOT NULL", "look INTEGER AS (length(zeroblob(99)))"),
+        replace_definition("message", "FROM stored_message", "FROM stored_message WHERE zeroblob(99)"),
+        replace_definition("message_index", "fts5", "fts4"),
         "UPDATE sqlite_master SET type='view', sql='CREATE VIEW chat AS SELECT 1', rootpage=0 WHERE name='chat'",
     ],
 )
-def test_what_runs_by_itself_is_refused(place: Path, statement: str) -> None:
+def test_what_runs_by_itself_is_refused(archive_path: Path, statement: str) -> None:
     """Triggers, other views, computed columns and other virtual tables, to read as to write."""
-    changed(place, statement)
+    execute(archive_path, statement)
     for create in (False, True):
-        with pytest.raises(ArchiveError), archives.open(place, create=create) as opened:
+        with pytest.raises(ArchiveError), archives.open(archive_path, create=create) as opened:
             opened.people()
 
 
 @pytest.mark.parametrize(
     "statement",
     [
-        text_of(
+        replace_definition(
             "stored_message", "rank INTEGER NOT NULL", "rank INTEGER NOT NULL CHECK (zeroblob(1000000000) > 0)"
         ),
         "CREATE INDEX evil ON stored_message (abs(id))",
         "CREATE INDEX evil ON stored_message (id) WHERE abs(id) > 0",
     ],
 )
-def test_what_writing_would_run_is_refused_to_write(place: Path, statement: str) -> None:
+def test_what_writing_would_run_is_refused_to_write(archive_path: Path, statement: str) -> None:
     """Constraints and computed indexes; reading evaluates neither."""
-    changed(place, statement)
-    with archives.open(place) as opened:
+    execute(archive_path, statement)
+    with archives.open(archive_path) as opened:
         assert opened.chats()
     with pytest.raises(NotAnArchive):
-        archives.open(place, create=True)
+        archives.open(archive_path, create=True)
 
 
-def test_what_somebody_added_for_themselves_is_no_harm(place: Path) -> None:
+def test_what_somebody_added_for_themselves_is_no_harm(archive_path: Path) -> None:
     """Tables, views and plain indexes."""
-    changed(
-        place, "CREATE TABLE mine (x)", "CREATE VIEW my AS SELECT 1", "CREATE INDEX i ON stored_message (order_ms)"
+    execute(
+        archive_path,
+        "CREATE TABLE mine (x)",
+        "CREATE VIEW my AS SELECT 1",
+        "CREATE INDEX i ON stored_message (order_ms)",
     )
     for create in (False, True):
-        with archives.open(place, create=create) as opened:
+        with archives.open(archive_path, create=create) as opened:
             assert opened.chats()
 
 
@@ -98,48 +101,48 @@ def test_what_somebody_added_for_themselves_is_no_harm(place: Path) -> None:
         ("block", "UPDATE block SET data = 'text'"),
     ],
 )
-def test_wrong_types_are_said_to_be_damage(place: Path, table: str, change: str) -> None:
+def test_wrong_types_are_said_to_be_damage(archive_path: Path, table: str, change: str) -> None:
     """Whatever is read: nothing else is raised than that the archive is damaged, without quoting it."""
-    changed(place, lax(table), "PRAGMA ignore_check_constraints = ON")
-    connection = sqlite3.connect(place, isolation_level=None)
+    execute(archive_path, drop_types(table), "PRAGMA ignore_check_constraints = ON")
+    connection = sqlite3.connect(archive_path, isolation_level=None)
     connection.execute("PRAGMA writable_schema = ON")
     if "NULL" in change:
         connection.execute(f"UPDATE sqlite_master SET sql = replace(sql, 'NOT NULL', '') WHERE name = '{table}'")
         connection.close()
-        connection = sqlite3.connect(place, isolation_level=None)
+        connection = sqlite3.connect(archive_path, isolation_level=None)
     connection.execute(change)
     connection.close()
-    with archives.open(place) as opened:
+    with archives.open(archive_path) as opened:
         assert integrity.wrong_value(opened.connection).startswith(f"{table}.")
         connection = opened.connection
         error = integrity.damage_error(connection, TypeError("quoting a message"))
     assert isinstance(error, ArchiveError)
     assert "quoting" not in str(error)
-    with pytest.raises(ArchiveError, match="damaged"), archives.open(place) as opened:
+    with pytest.raises(ArchiveError, match="damaged"), archives.open(archive_path) as opened:
         raise TypeError("something came of it")
 
 
-def test_mistakes_of_ours_are_not_blamed_on_a_sound_archive(place: Path) -> None:
+def test_mistakes_of_ours_are_not_blamed_on_a_sound_archive(archive_path: Path) -> None:
     """They stay what they are."""
-    with pytest.raises(TypeError, match="ours"), archives.open(place) as opened:
+    with pytest.raises(TypeError, match="ours"), archives.open(archive_path) as opened:
         assert integrity.wrong_value(opened.connection) == ""
         raise TypeError("ours")
-    with archives.open(place) as opened:
+    with archives.open(archive_path) as opened:
         assert integrity.damage_error(opened.connection, RuntimeError()) is None
         assert opened.connection.execute("PRAGMA trusted_schema").fetchone() == (0,)
 
 
-def test_no_expression_makes_a_value_that_fills_the_memory(place: Path) -> None:
+def test_no_expression_makes_a_value_that_fills_the_memory(archive_path: Path) -> None:
     """What is larger than any value of an archive is refused by SQLite itself."""
-    with pytest.raises(ArchiveError, match="damaged"), archives.open(place) as opened:
+    with pytest.raises(ArchiveError, match="damaged"), archives.open(archive_path) as opened:
         opened.connection.execute("SELECT length(zeroblob(900000000) || 'x')").fetchall()
 
 
-def test_lists_hold_only_what_they_are_declared_to(place: Path) -> None:
+def test_lists_hold_only_what_they_are_declared_to(archive_path: Path) -> None:
     """Also where they are used after the archive was closed."""
-    changed(place, lax("recipient"))
-    changed(place, "UPDATE recipient SET name = x'00'")
-    with archives.open(place) as opened:
+    execute(archive_path, drop_types("recipient"))
+    execute(archive_path, "UPDATE recipient SET name = x'00'")
+    with archives.open(archive_path) as opened:
         for read in (opened.chats, opened.people):
             with pytest.raises(ArchiveError, match="damaged"):
                 read()

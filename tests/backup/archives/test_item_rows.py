@@ -17,9 +17,9 @@ PEOPLE = {number: number + 1000 for number in range(5000)}
 def read(core: Core, *frames: Frame, people: dict[int, int] | None = None) -> list[tuple[object, ...]]:
     """Read frames as one block."""
     data = b"".join(record(frame.SerializeToString()) for frame in frames)
-    known = PEOPLE if people is None else people
+    recipients = PEOPLE if people is None else people
     rows, _others, _frames, fault, _at, *_place = core.item_rows.read_items(
-        data, CAP, known, known, 0, -1, 1 << 62, {}, {}
+        data, CAP, recipients, recipients, 0, -1, 1 << 62, {}, {}
     )
     assert fault == 0
     return list(rows)
@@ -33,16 +33,16 @@ def chat_items() -> list[Frame]:
 
 def fingerprint(core: Core, item: ChatItem, people: dict[int, int] | None = None) -> int:
     """Make the fingerprint of one item."""
-    made = core.item_rows.fingerprint_of(item.SerializeToString(), PEOPLE if people is None else people)
-    assert isinstance(made, int)
-    return made
+    digest = core.item_rows.fingerprint_of(item.SerializeToString(), PEOPLE if people is None else people)
+    assert isinstance(digest, int)
+    return digest
 
 
 def test_rows_say_what_protobuf_reads(core: Core) -> None:
     """Times, text, direction, kind, receipts and reactions of every kind of message."""
     frames = chat_items()
-    for frame, found in zip(frames, read(core, *frames), strict=True):
-        item, row = frame.chatItem, found[6]
+    for frame, actual in zip(frames, read(core, *frames), strict=True):
+        item, row = frame.chatItem, actual[6]
         assert isinstance(row, tuple)
         assert row[1:4] == (item.chatId + 1000, item.authorId + 1000, item.dateSent)
         assert row[4] == (item.revisions[0].dateSent if item.revisions else item.dateSent)
@@ -55,25 +55,25 @@ def test_rows_say_what_protobuf_reads(core: Core) -> None:
         assert bool(row[9] & IS_READ) == item.incoming.read
         receipts = sorted(
             (
-                one.recipientId + 1000,
-                one.timestamp,
-                one.DESCRIPTOR.fields_by_name[one.WhichOneof("deliveryStatus") or ""].number,
+                status.recipientId + 1000,
+                status.timestamp,
+                status.DESCRIPTOR.fields_by_name[status.WhichOneof("deliveryStatus") or ""].number,
             )
-            for one in item.outgoing.sendStatus
+            for status in item.outgoing.sendStatus
         )
-        assert sorted((one[0], one[1], one[2] & 15) for one in found[3] or ()) == receipts  # type: ignore[attr-defined]  # a row of any columns
+        assert sorted((status[0], status[1], status[2] & 15) for status in actual[3] or ()) == receipts  # type: ignore[attr-defined]  # a row of any columns
         content = item.stickerMessage if item.HasField("stickerMessage") else item.standardMessage
-        reactions = sorted((one.authorId + 1000, one.emoji) for one in content.reactions)
-        assert sorted(one[2:4] for one in found[4] or ()) == reactions  # type: ignore[attr-defined]  # as above
+        reactions = sorted((status.authorId + 1000, status.emoji) for status in content.reactions)
+        assert sorted(status[2:4] for status in actual[4] or ()) == reactions  # type: ignore[attr-defined]  # as above
 
 
 def test_both_cores_make_the_same(core: Core) -> None:
     """Compiled and interpreted, to the last bit of the fingerprint and the id."""
     frames = chat_items()
     data = b"".join(record(frame.SerializeToString()) for frame in frames)
-    nobody: dict[int, int] = {}
-    where = (CAP, PEOPLE, PEOPLE, 0, -1, 1 << 62, nobody, nobody)
-    assert core.item_rows.read_items(data, *where) == installed_items.read_items(data, *where)
+    nothing: dict[int, int] = {}
+    context = (CAP, PEOPLE, PEOPLE, 0, -1, 1 << 62, nothing, nothing)
+    assert core.item_rows.read_items(data, *context) == installed_items.read_items(data, *context)
 
 
 def test_the_numbers_of_a_file_do_not_matter(core: Core) -> None:
@@ -82,20 +82,20 @@ def test_the_numbers_of_a_file_do_not_matter(core: Core) -> None:
     others = [Frame.FromString(frame.SerializeToString()) for frame in frames]
     for frame in others:
         renumber(frame, lambda number: number * 2 + 1, lambda number: number * 2 + 1)
-    doubled = {number * 2 + 1: here for number, here in PEOPLE.items()}
-    assert [one[6] for one in read(core, *frames)] == [one[6] for one in read(core, *others, people=doubled)]
+    doubled = {number * 2 + 1: recipient for number, recipient in PEOPLE.items()}
+    assert [row[6] for row in read(core, *frames)] == [row[6] for row in read(core, *others, people=doubled)]
 
 
 def test_the_order_of_lists_that_have_none_does_not_matter(core: Core) -> None:
     """Receipts, reactions and votes may stand in any order; options of a poll may not."""
-    dice = random.Random(1)
+    rng = random.Random(1)
     for frame in chat_items():
         item, mark = frame.chatItem, fingerprint(core, frame.chatItem)
         for mixed in (item.outgoing.sendStatus, item.standardMessage.reactions):
             if len(mixed) < 2:
                 continue  # to touch an empty list would set the message around it
             shuffled = list(mixed)
-            dice.shuffle(shuffled)
+            rng.shuffle(shuffled)
             del mixed[:]
             mixed.extend(shuffled)  # type: ignore[arg-type]
         assert fingerprint(core, item) == mark
@@ -141,7 +141,7 @@ def test_frames_that_are_not_messages_are_named(core: Core) -> None:
     message = chat_items()[0]
     data = b"".join(record(frame.SerializeToString()) for frame in (Frame(), message, Frame(), message))
     rows, others, frames, *_rest = core.item_rows.read_items(data, CAP, PEOPLE, PEOPLE, 0, -1, 1 << 62, {}, {})
-    assert (len(rows), [place[0] for place in others], frames) == (2, [0, 1], 4)
+    assert (len(rows), [entry[0] for entry in others], frames) == (2, [0, 1], 4)
 
 
 def test_damage_is_found(core: Core) -> None:
@@ -149,11 +149,11 @@ def test_damage_is_found(core: Core) -> None:
     raw = chat_items()[3].SerializeToString()
     for size in range(len(raw)):
         core.item_rows.read_items(record(raw[:size]), CAP, PEOPLE, PEOPLE, 0, -1, 1 << 62, {}, {})
-    *_rest, fault, at, _latest, _place = core.item_rows.read_items(
+    *_rest, fault, offset, _latest, _place = core.item_rows.read_items(
         record(raw[:2] + b"\x5a\xff\xff\xff\xff\x0f"), CAP, PEOPLE, PEOPLE, 0, -1, 1 << 62, {}, {}
     )
     assert fault
-    assert at
+    assert offset
 
 
 def test_fingerprints_speak_of_aliases(core: Core) -> None:
@@ -165,10 +165,10 @@ def test_fingerprints_speak_of_aliases(core: Core) -> None:
 
     def read(person: int, aliases: dict[int, int], chat_aliases: dict[int, int]) -> tuple[int, int]:
         people = {1: person}
-        ((found,), *_rest) = core.item_rows.read_items(
+        ((row,), *_rest) = core.item_rows.read_items(
             data, CAP, people, people, 0, -1, 1 << 62, aliases, chat_aliases
         )
-        return found[-1][2], found[-1][-1]
+        return row[-1][2], row[-1][-1]
 
     before, after = read(70, {}, {1: 70}), read(80, {1: 70}, {1: 70})
     assert (before[0], after[0]) == (70, 80)

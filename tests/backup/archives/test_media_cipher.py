@@ -67,9 +67,9 @@ def test_every_change_is_found(size: int) -> None:
     """A bit anywhere, a chunk cut off or moved, another name, another key."""
     content = random.Random(size).randbytes(size)
     sealed = encrypted(content)
-    for at in {0, 8, 24, len(sealed) // 2, len(sealed) - 1}:
+    for offset in {0, 8, 24, len(sealed) // 2, len(sealed) - 1}:
         changed = bytearray(sealed)
-        changed[at] ^= 1
+        changed[offset] ^= 1
         with pytest.raises(AttachmentDamaged):
             decrypted(bytes(changed))
     for cut in {0, 10, 24, 39, len(sealed) - 1, 24 + CHUNK + 16}:

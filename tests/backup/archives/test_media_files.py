@@ -19,66 +19,66 @@ def folder(request: pytest.FixtureRequest, tmp_path: Path) -> MediaFolder:
     return MediaFolder(tmp_path / "media", request.param)
 
 
-def put(folder: MediaFolder) -> KeptFile:
+def write_file(folder: MediaFolder) -> KeptFile:
     """Write a file."""
-    place = folder.place_of(DIGEST, "image/png")
-    with folder.write(place) as out:
+    path = folder.place_of(DIGEST, "image/png")
+    with folder.write(path) as out:
         out.write(CONTENT)
-    found = folder.find(place)
-    assert found is not None
-    return found
+    file = folder.find(path)
+    assert file is not None
+    return file
 
 
 def test_a_file_is_found_and_read(folder: MediaFolder) -> None:
     """Its size and its hash are those of its content."""
-    found = put(folder)
-    assert found.size == len(CONTENT)
-    assert found.digest() == bytes.fromhex(DIGEST)
-    with found.open() as file:
+    stored = write_file(folder)
+    assert stored.size == len(CONTENT)
+    assert stored.digest() == bytes.fromhex(DIGEST)
+    with stored.open() as file:
         file.seek(100_000)
         assert file.read(50) == CONTENT[100_000:100_050]
-    assert list(folder.files()) == [found.path]
+    assert list(folder.files()) == [stored.path]
 
 
 def test_an_encrypted_file_tells_neither_hash_nor_type_nor_content(folder: MediaFolder) -> None:
     """A plain one is named by both."""
-    found = put(folder)
+    file = write_file(folder)
     is_plain = folder.key is None
-    assert (found.path.name == f"{DIGEST}.png") == is_plain
-    assert (DIGEST in found.path.name) == is_plain
-    assert (found.path.suffix == "") != is_plain
-    assert (b"dinner" in found.path.read_bytes()) == is_plain
+    assert (file.path.name == f"{DIGEST}.png") == is_plain
+    assert (DIGEST in file.path.name) == is_plain
+    assert (file.path.suffix == "") != is_plain
+    assert (b"dinner" in file.path.read_bytes()) == is_plain
 
 
-@pytest.mark.parametrize("place", ["", "/etc/passwd", "../archive.db", "aa/../../b", "aa/missing"])
-def test_no_path_leads_out_of_the_folder(folder: MediaFolder, place: str) -> None:
+@pytest.mark.parametrize("path", ["", "/etc/passwd", "../archive.db", "aa/../../b", "aa/missing"])
+def test_no_path_leads_out_of_the_folder(folder: MediaFolder, path: str) -> None:
     """An archive may come from anybody."""
-    put(folder)
+    write_file(folder)
     (folder.path.parent / "archive.db").write_text("secret")
-    assert folder.find(place) is None
+    assert folder.find(path) is None
 
 
 def test_a_file_that_is_not_written_to_its_end_is_not_there(folder: MediaFolder) -> None:
     """What failed leaves nothing."""
-    place = folder.place_of(DIGEST, "")
-    with pytest.raises(RuntimeError), folder.write(place) as out:
+    path = folder.place_of(DIGEST, "")
+    with pytest.raises(RuntimeError), folder.write(path) as out:
         out.write(CONTENT)
         raise RuntimeError
-    assert folder.find(place) is None
+    assert folder.find(path) is None
     assert list(folder.files()) == []
 
 
 def test_a_changed_file_is_damaged(folder: MediaFolder) -> None:
     """An encrypted one says so when it is opened or read; it has no hash."""
-    found = put(folder)
-    content = bytearray(found.path.read_bytes())
+    file = write_file(folder)
+    content = bytearray(file.path.read_bytes())
     content[-1] ^= 1
-    found.path.write_bytes(content)
+    file.path.write_bytes(content)
     if folder.key is None:
-        assert found.digest() not in {None, bytes.fromhex(DIGEST)}
+        assert file.digest() not in {None, bytes.fromhex(DIGEST)}
     else:
-        assert found.digest() is None
+        assert file.digest() is None
         with pytest.raises(AttachmentDamaged):
-            found.open()
-        found.path.write_bytes(content[:30])
-        assert found.size == -1
+            file.open()
+        file.path.write_bytes(content[:30])
+        assert file.size == -1

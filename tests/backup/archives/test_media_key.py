@@ -18,19 +18,19 @@ DIGEST = "ab" * 32
 @pytest.fixture
 def connection() -> Iterator[sqlite3.Connection]:
     """Make a database."""
-    made = sqlite3.connect(":memory:", isolation_level=None)
-    yield made
-    made.close()
+    opened = sqlite3.connect(":memory:", isolation_level=None)
+    yield opened
+    opened.close()
 
 
 def test_a_key_is_made_once_and_read(connection: sqlite3.Connection) -> None:
     """It is random, unless one is given."""
-    made = media_key.create(connection)
-    assert media_key.read(connection) == made
+    created = media_key.create(connection)
+    assert media_key.read(connection) == created
     connection.execute("DROP TABLE encryption")
     given = MediaKey(bytes(32))
     assert media_key.create(connection, given) == given == media_key.read(connection)
-    assert made != given
+    assert created != given
 
 
 @pytest.mark.parametrize(
@@ -50,15 +50,15 @@ def test_a_missing_key_is_damage(connection: sqlite3.Connection, statement: str)
         media_key.read(connection)
 
 
-def both_forms(home: Path, key: MediaKey) -> tuple[Path, Path]:
+def both_forms(parent: Path, key: MediaKey) -> tuple[Path, Path]:
     """Write a file of each form."""
-    found = []
-    for folder in (MediaFolder(home), MediaFolder(home, key)):
-        place = folder.place_of(DIGEST, "image/png")
-        with folder.write(place) as out:
+    files = []
+    for folder in (MediaFolder(parent), MediaFolder(parent, key)):
+        path = folder.place_of(DIGEST, "image/png")
+        with folder.write(path) as out:
             out.write(b"content")
-        found.append(home / place)
-    return found[0], found[1]
+        files.append(parent / path)
+    return files[0], files[1]
 
 
 @pytest.mark.parametrize("encrypted", [True, False])

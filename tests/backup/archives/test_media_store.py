@@ -25,35 +25,35 @@ def folder(tmp_path: Path) -> Path:
 
 def test_each_content_lies_once_under_its_hash(folder: Path, tmp_path: Path) -> None:
     """Decrypted, and messages lead to it; a second time nothing is written."""
-    with archives.open(tmp_path / "a.db", create=True) as opened, backup.open(folder, KEYS) as found:
-        opened.add(found)
-        copied = list(opened.copy_media(found))
+    with archives.open(tmp_path / "a.db", create=True) as opened, backup.open(folder, KEYS) as source:
+        opened.add(source)
+        copied = list(opened.copy_media(source))
         assert copied
-        assert not [one.problem for one in copied if one.problem]
-        for one in copied:
-            assert one.path is not None
-            path = opened.media_folder / one.path
+        assert not [file.problem for file in copied if file.problem]
+        for file in copied:
+            assert file.path is not None
+            path = opened.media_folder / file.path
             assert hashlib.sha256(path.read_bytes()).hexdigest() == path.stem
-        assert not any(one.new for one in opened.copy_media(found))
+        assert not any(file.new for file in opened.copy_media(source))
         paths = [
-            one.path
+            file.path
             for chat in opened.chats()
             for message in opened.messages(chat.id)
-            for one in message.attachments
-            if one.path
+            for file in message.attachments
+            if file.path
         ]
         assert paths
 
 
 def test_a_missing_file_stops_nothing(folder: Path, tmp_path: Path) -> None:
     """It is reported, and the others are copied."""
-    with backup.open(folder, KEYS) as found:
-        _pointer, attachment = next(kept(found))
-    (gone,) = folder.rglob(attachment.name)
-    gone.unlink()
-    with archives.open(tmp_path / "a.db", create=True) as opened, backup.open(folder, KEYS) as found:
-        opened.add(found)
-        problems = [one for one in opened.copy_media(found) if one.problem]
+    with backup.open(folder, KEYS) as source:
+        _pointer, attachment = next(kept(source))
+    (missing,) = folder.rglob(attachment.name)
+    missing.unlink()
+    with archives.open(tmp_path / "a.db", create=True) as opened, backup.open(folder, KEYS) as source:
+        opened.add(source)
+        problems = [file for file in opened.copy_media(source) if file.problem]
     assert len(problems) == 1
 
 
@@ -62,46 +62,46 @@ def test_a_plain_stream_has_no_attachments_beside_it(tmp_path: Path) -> None:
     path = write(tmp_path / "one", *copies())
     with (
         archives.open(tmp_path / "a.db", create=True) as opened,
-        backup.open(path) as found,
+        backup.open(path) as source,
         pytest.raises(UnreadableBackup, match="no attachments beside it"),
     ):
-        list(opened.copy_media(found))
+        list(opened.copy_media(source))
 
 
 def test_a_text_that_was_kept_as_a_file_is_read_whole(folder: Path, tmp_path: Path) -> None:
     """Once the file is beside the archive; before that, and when it is damaged, messages say how it begins."""
-    with archives.open(tmp_path / "a.db", create=True) as opened, backup.open(folder, KEYS) as found:
-        opened.add(found)
+    with archives.open(tmp_path / "a.db", create=True) as opened, backup.open(folder, KEYS) as source:
+        opened.add(source)
         number, name = opened.connection.execute(
             "SELECT message_id, media_name FROM attachment WHERE role = 'long_text' AND media_name <> ''"
         ).fetchone()
         before = opened.message(number)
         assert not before.unfolded
-        list(opened.copy_media(found))
+        list(opened.copy_media(source))
         after = opened.message(number)
         ((path,),) = opened.connection.execute("SELECT path FROM media WHERE media_name = ?", (name,))
-        place = opened.media_folder / path
+        file = opened.media_folder / path
         assert after.unfolded
-        assert after.text == place.read_text()
+        assert after.text == file.read_text()
         assert after.text is not None
         assert before.text is not None
         assert after.text.startswith(before.text)
         assert len(after.text) > len(before.text)
         for damage in (b"\xff\xfe", b"x" * (1 << 18)):
-            place.write_bytes(damage)
+            file.write_bytes(damage)
             assert (opened.message(number).text, opened.message(number).unfolded) == (before.text, False)
-        place.unlink()
+        file.unlink()
         (tmp_path / "elsewhere").write_text("secret")
-        place.symlink_to(tmp_path / "elsewhere")
+        file.symlink_to(tmp_path / "elsewhere")
         assert opened.message(number).text == before.text
 
 
 def test_an_archive_of_a_stranger_names_no_files_to_delete(folder: Path, tmp_path: Path) -> None:
     """What is marked as removed is deleted by its hash; anything else that stands there is no part of a path."""
-    place = tmp_path / "a.db"
-    with archives.open(place, create=True) as opened, backup.open(folder, KEYS) as found:
-        opened.add(found)
-        assert list(opened.copy_media(found))
+    archive_path = tmp_path / "a.db"
+    with archives.open(archive_path, create=True) as opened, backup.open(folder, KEYS) as source:
+        opened.add(source)
+        assert list(opened.copy_media(source))
         files = sorted(path for path in opened.media_folder.rglob("*") if path.is_file())
         hostile = [f"{path.name[:2]}*" for path in files]
         opened.connection.executemany(
@@ -109,5 +109,5 @@ def test_an_archive_of_a_stranger_names_no_files_to_delete(folder: Path, tmp_pat
             [(f"x{number}", pattern) for number, pattern in enumerate(hostile)],
         )
         opened.connection.commit()
-    with archives.open(place, create=True) as opened:
+    with archives.open(archive_path, create=True) as opened:
         assert sorted(path for path in opened.media_folder.rglob("*") if path.is_file()) == files

@@ -6,21 +6,21 @@ from holdfast.backup import archives
 from holdfast.backup.archives.item_rows import message_id
 from holdfast.backup.schema import Frame
 from tests.backup.archives.dump import dump
-from tests.backup.archives.histories import copies, imported, items, write
+from tests.backup.archives.histories import copies, import_backups, items, write
 
 
 def test_one_of_two_twins_that_is_left_is_not_the_other(tmp_path: Path) -> None:
     """What a later backup still has stays what it was, and what it no longer has is marked."""
     header, frames = copies()
-    one = next(frame for frame in frames if frame.chatItem.standardMessage.text.body)
-    one.chatItem.ClearField("revisions")
-    twin = Frame.FromString(one.SerializeToString())
-    one.chatItem.standardMessage.text.body, twin.chatItem.standardMessage.text.body = "left", "gone"
-    both = write(tmp_path / "both", header, [*frames, twin])
+    original = next(frame for frame in frames if frame.chatItem.standardMessage.text.body)
+    original.chatItem.ClearField("revisions")
+    duplicate = Frame.FromString(original.SerializeToString())
+    original.chatItem.standardMessage.text.body, duplicate.chatItem.standardMessage.text.body = "left", "gone"
+    both = write(tmp_path / "both", header, [*frames, duplicate])
     header.backupTimeMs += 1000
     alone = write(tmp_path / "alone", header, frames)
     for name, order in (("a", (both, alone)), ("b", (alone, both))):
-        imported(tmp_path / f"{name}.db", *order)
+        import_backups(tmp_path / f"{name}.db", *order)
         with archives.open(tmp_path / f"{name}.db") as opened:
             rows = opened.connection.execute(
                 "SELECT text, vanished IS NOT NULL FROM messages WHERE text IN ('left', 'gone') ORDER BY text"
@@ -34,22 +34,22 @@ def test_two_messages_that_want_one_id_get_theirs_in_any_order(tmp_path: Path) -
     """An id has 20 bits for each second, so two messages of one second can want the same."""
     header, frames = copies()
     item = next(item for item in items(frames) if item.standardMessage.text.body and not item.revisions)
-    (first,) = imported(tmp_path / "ids.db", write(tmp_path / "ids", header, frames))
+    (first,) = import_backups(tmp_path / "ids.db", write(tmp_path / "ids", header, frames))
     assert first.new == 60
     with archives.open(tmp_path / "ids.db") as opened:
         chat, author = opened.connection.execute(
             "SELECT chat_id, author_id FROM message WHERE text = ? AND sent_ms = ?",
             (item.standardMessage.text.body, item.dateSent),
         ).fetchone()
-    wanted: dict[int, int] = {}
+    ids: dict[int, int] = {}
     pair: tuple[int, int] | None = None
     for second in range(1_500_000_000, 1_500_100_000):
-        wanted.clear()
+        ids.clear()
         for sent in range(second * 1000, second * 1000 + 1000):
             number = message_id(chat, author, sent, 0, 0)
-            if number in wanted:
-                pair = (wanted[number], sent)
-            wanted[number] = sent
+            if number in ids:
+                pair = (ids[number], sent)
+            ids[number] = sent
         if pair:
             break
     assert pair is not None
@@ -61,8 +61,8 @@ def test_two_messages_that_want_one_id_get_theirs_in_any_order(tmp_path: Path) -
         rival.chatItem.standardMessage.text.body = f"sent at {sent}"
         header.backupTimeMs += 1
         sources.append(write(tmp_path / str(sent), header, [*frames, rival]))
-    imported(tmp_path / "a.db", *sources)
-    imported(tmp_path / "b.db", *reversed(sources))
+    import_backups(tmp_path / "a.db", *sources)
+    import_backups(tmp_path / "b.db", *reversed(sources))
     assert dump(tmp_path / "a.db") == dump(tmp_path / "b.db")
     with archives.open(tmp_path / "a.db") as opened:
         assert {hit.message.text for hit in opened.search("sent").hits} >= {f"sent at {sent}" for sent in pair}

@@ -12,7 +12,7 @@ from holdfast.backup.archives.message_store import BEYOND, SECOND_BITS, MessageS
 from holdfast.backup.archives.records import RecordWriter
 from holdfast.backup.archives.rows import Rows
 from holdfast.backup.archives.tolerance import Notes
-from tests.backup.archives.histories import copies, imported, items, write
+from tests.backup.archives.histories import copies, import_backups, items, write
 
 
 @pytest.fixture
@@ -44,13 +44,13 @@ def test_messages_stand_in_the_order_of_the_file(tmp_path: Path) -> None:
             if number % 3 == 0:
                 item.dateSent = item.incoming.dateReceived = 0
             expected.setdefault(item.chatId, []).append(f"number {number}")
-    imported(tmp_path / "a.db", write(tmp_path / "one", header, frames))
+    import_backups(tmp_path / "a.db", write(tmp_path / "one", header, frames))
     with archives.open(tmp_path / "a.db") as opened:
-        found = []
+        stored = []
         for chat in opened.chats():
             texts = [message.text for message in opened.messages(chat.id) if message.kind == "message"]
-            found.append([text for text in texts if text and text.startswith("number")])
-    assert sorted(filter(None, found)) == sorted(expected.values())
+            stored.append([text for text in texts if text and text.startswith("number")])
+    assert sorted(filter(None, stored)) == sorted(expected.values())
 
 
 def test_what_is_beyond_the_highest_id_is_not_looked_for(connection: sqlite3.Connection) -> None:
@@ -79,64 +79,64 @@ def test_duplicates_are_found_in_their_second_and_beyond_all_seconds(connection:
     store = store_of(connection)
     message = two_messages(store)[0]
     begin = message.identity[2] // 1000 << SECOND_BITS
-    places = [begin, begin + (1 << SECOND_BITS) - 1, BEYOND, BEYOND + 5]
+    positions = [begin, begin + (1 << SECOND_BITS) - 1, BEYOND, BEYOND + 5]
     outside = [begin - 1, begin + (1 << SECOND_BITS)]
     columns = [name for _, name, *_ in connection.execute("PRAGMA table_info(stored_message)") if name != "id"]
     copied = f"INSERT INTO stored_message (id, {', '.join(columns)}) SELECT ?, {', '.join(columns)} "  # our names
     connection.execute("UPDATE stored_message SET rank = 0 WHERE id = ?", (message.id,))
     connection.execute("DELETE FROM stored_message WHERE id <> ?", (message.id,))
-    for number, place in enumerate([*places, *outside], 1):
-        connection.execute(f"{copied} FROM stored_message WHERE id = ?", (place, message.id))
-        connection.execute("UPDATE stored_message SET rank = ? WHERE id = ?", (number, place))
-    assert sorted(store.duplicates(message)) == places
+    for number, position in enumerate([*positions, *outside], 1):
+        connection.execute(f"{copied} FROM stored_message WHERE id = ?", (position, message.id))
+        connection.execute("UPDATE stored_message SET rank = ? WHERE id = ?", (number, position))
+    assert sorted(store.duplicates(message)) == positions
     connection.execute("UPDATE stored_message SET author_id = author_id + 1 WHERE id = ?", (BEYOND,))
-    assert sorted(store.duplicates(message)) == [places[0], places[1], places[3]]
+    assert sorted(store.duplicates(message)) == [positions[0], positions[1], positions[3]]
 
 
 def test_of_two_that_want_one_place_the_lower_has_it(connection: sqlite3.Connection) -> None:
     """Whichever comes first; the other is moved beyond all seconds, with what hangs on it."""
     store = store_of(connection)
     lower, higher = two_messages(store)
-    wanted = message_id(*lower.identity, 0)
-    assert store.find_id(*lower.key) == (wanted, lower)
+    expected = message_id(*lower.identity, 0)
+    assert store.find_id(*lower.key) == (expected, lower)
     # The higher stands where the lower would: it has to leave.
     store.remove(lower.id)
-    store.move(higher, wanted, higher.rank)
-    assert store.find_id(*lower.key) == (wanted, None)
+    store.move(higher, expected, higher.rank)
+    assert store.find_id(*lower.key) == (expected, None)
     moved = store.find([message_id(*higher.identity, higher.key[1], 1)])
     assert [message.key for message in moved.values()] == [higher.key]
-    assert store.find([wanted]) == {}
+    assert store.find([expected]) == {}
 
 
 def test_the_higher_of_two_goes_to_the_next_place(connection: sqlite3.Connection) -> None:
     """It is found there again, and a third goes one further."""
     store = store_of(connection)
     lower, higher = two_messages(store)
-    places = [message_id(*higher.identity, higher.key[1], attempt) for attempt in range(3)]
+    positions = [message_id(*higher.identity, higher.key[1], attempt) for attempt in range(3)]
     store.remove(higher.id)
-    store.move(lower, places[0], lower.rank)
-    assert store.find_id(*higher.key) == (places[1], None)
-    (here,) = store.find([places[0]]).values()
-    assert store.find_free_id(higher, 1) == places[1]
-    store.move(here, places[1], lower.rank)
-    assert store.find_free_id(higher, 1) == places[2]
-    assert store.find_id(*higher.key) == (places[0], None)
+    store.move(lower, positions[0], lower.rank)
+    assert store.find_id(*higher.key) == (positions[1], None)
+    (row,) = store.find([positions[0]]).values()
+    assert store.find_free_id(higher, 1) == positions[1]
+    store.move(row, positions[1], lower.rank)
+    assert store.find_free_id(higher, 1) == positions[2]
+    assert store.find_id(*higher.key) == (positions[0], None)
 
 
 def test_a_moved_message_takes_along_what_hangs_on_it(connection: sqlite3.Connection) -> None:
     """Whoever follows is told, and the highest id is known."""
     ((number,),) = connection.execute("SELECT message_id FROM reaction LIMIT 1").fetchall()
     store = store_of(connection)
-    told: list[tuple[int, int]] = []
-    store.on_move = lambda before, after: told.append((before, after))
+    moves: list[tuple[int, int]] = []
+    store.on_move = lambda before, after: moves.append((before, after))
     reactions = "SELECT count(*) FROM reaction WHERE message_id = ?"
     count = connection.execute(reactions, (number,)).fetchone()
     message = store.find([number])[number]
     store.move(message, number, 7)
-    assert told == []
+    assert moves == []
     assert store.find([number])[number].rank == 7
     store.move(message, BEYOND + 9, message.rank)
-    assert told == [(number, BEYOND + 9)]
+    assert moves == [(number, BEYOND + 9)]
     assert store.highest_id == BEYOND + 9
     assert connection.execute(reactions, (BEYOND + 9,)).fetchone() == count
     assert connection.execute("SELECT id FROM temp.unindexed").fetchall() == [(BEYOND + 9,)]

@@ -10,24 +10,24 @@ from hypothesis import strategies as st
 from holdfast.backup import archives
 from holdfast.backup.schema import Frame
 from tests.backup.archives.dump import dump
-from tests.backup.archives.histories import copies, imported, items, later, write
+from tests.backup.archives.histories import copies, import_backups, items, write, write_later
 from tests.examples import examples
 
 
 def test_messages_of_one_moment_are_all_kept(tmp_path: Path) -> None:
     """The same author twice in one millisecond, even with the same words."""
     header, frames = copies()
-    one = next(item for item in items(frames) if item.standardMessage.text.body)
-    twins = []
+    original = next(item for item in items(frames) if item.standardMessage.text.body)
+    duplicates = []
     for text in ("first", "second", "second"):
         frame = Frame()
-        frame.chatItem.CopyFrom(one)
+        frame.chatItem.CopyFrom(original)
         frame.chatItem.standardMessage.text.body = text
-        twins.append(frame)
-    path = write(tmp_path / "one", header, [*frames, *twins])
+        duplicates.append(frame)
+    path = write(tmp_path / "one", header, [*frames, *duplicates])
     header.backupTimeMs += 1
-    again = write(tmp_path / "two", header, [*frames, *twins])
-    first, second = imported(tmp_path / "a.db", path, again)
+    repeated = write(tmp_path / "two", header, [*frames, *duplicates])
+    first, second = import_backups(tmp_path / "a.db", path, repeated)
     assert first.new == 63
     assert (second.new, second.changed, second.vanished) == (0, 0, 0)
     with archives.open(tmp_path / "a.db") as opened:
@@ -40,18 +40,18 @@ def test_messages_of_one_moment_are_all_kept(tmp_path: Path) -> None:
 def test_thousands_of_one_moment_stay_apart(tmp_path: Path) -> None:
     """As a broken export writes them: all without a time."""
     header, frames = copies()
-    one = next(item for item in items(frames) if item.standardMessage.text.body)
-    twins = []
+    original = next(item for item in items(frames) if item.standardMessage.text.body)
+    duplicates = []
     for number in range(3000):
         frame = Frame()
-        frame.chatItem.CopyFrom(one)
+        frame.chatItem.CopyFrom(original)
         frame.chatItem.dateSent = 0
         frame.chatItem.standardMessage.text.body = f"twin {number}"
-        twins.append(frame)
-    path = write(tmp_path / "one", header, [*frames, *twins])
+        duplicates.append(frame)
+    path = write(tmp_path / "one", header, [*frames, *duplicates])
     header.backupTimeMs += 1
-    again = write(tmp_path / "two", header, [*frames, *twins])
-    first, second = imported(tmp_path / "a.db", path, again)
+    repeated = write(tmp_path / "two", header, [*frames, *duplicates])
+    first, second = import_backups(tmp_path / "a.db", path, repeated)
     assert (first.new, second.new, second.changed, second.vanished) == (3060, 0, 0, 0)
 
 
@@ -61,20 +61,20 @@ def test_messages_of_one_moment_are_the_same_in_any_order(
     tmp_path_factory: pytest.TempPathFactory, dice: random.Random, count: int
 ) -> None:
     """Some files have one of them, some have several, in one order or another."""
-    home = tmp_path_factory.mktemp("twins")
+    folder = tmp_path_factory.mktemp("twins")
     sources = [
-        later(
-            home / f"{number}",
+        write_later(
+            folder / f"{number}",
             dice,
             days=dice.randrange(3),
             messages=20,
-            twins=True,
+            duplicates=True,
             half_known=dice.random() < 0.5,
         )
         for number in range(count)
     ]
-    imported(home / "a.db", *sources)
+    import_backups(folder / "a.db", *sources)
     mixed = [*sources, dice.choice(sources)]
     dice.shuffle(mixed)
-    imported(home / "b.db", *mixed)
-    assert dump(home / "a.db") == dump(home / "b.db")
+    import_backups(folder / "b.db", *mixed)
+    assert dump(folder / "a.db") == dump(folder / "b.db")

@@ -17,7 +17,7 @@ def test_the_latest_message_of_each_chat(opened: Archive) -> None:
 
 def test_months_and_days_count_every_message(opened: Archive) -> None:
     """The newest month first, days in their order."""
-    chat = max(opened.chats(), key=lambda one: one.messages)
+    chat = max(opened.chats(), key=lambda row: row.messages)
     months = overview.months(opened, chat.id)
     assert sum(month.messages for month in months) == chat.messages
     assert [month.name for month in months] == sorted((month.name for month in months), reverse=True)
@@ -28,14 +28,14 @@ def test_months_and_days_count_every_message(opened: Archive) -> None:
 
 def test_a_page_at_a_place_has_it_in_the_middle(opened: Archive) -> None:
     """Also at both ends, where there is less on one side."""
-    chat = max(opened.chats(), key=lambda one: one.messages)
-    every = list(opened.messages(chat.id))
-    for number in (0, len(every) // 2, len(every) - 1):
-        page = overview.at_position(opened, chat.id, every[number].position, 10)
+    chat = max(opened.chats(), key=lambda row: row.messages)
+    messages = list(opened.messages(chat.id))
+    for number in (0, len(messages) // 2, len(messages) - 1):
+        page = overview.at_position(opened, chat.id, messages[number].position, 10)
         first = max(0, number - 5)
-        assert page.messages == tuple(every[first : number + 5])
-        assert (page.older is None, page.newer is None) == (first == 0, number + 5 >= len(every))
-    assert overview.at_position(opened, 1, every[0].position, 10).messages == ()
+        assert page.messages == tuple(messages[first : number + 5])
+        assert (page.older is None, page.newer is None) == (first == 0, number + 5 >= len(messages))
+    assert overview.at_position(opened, 1, messages[0].position, 10).messages == ()
 
 
 def test_folders_take_what_their_owner_put_there(opened: Archive) -> None:
@@ -45,9 +45,9 @@ def test_folders_take_what_their_owner_put_there(opened: Archive) -> None:
     assert folders
     chats = opened.chats()
     for folder in folders:
-        taken = {chat.id for chat in chats if folder.includes(chat)}
-        assert not taken & folder.excluded
-        assert folder.included & {chat.id for chat in chats} - folder.excluded <= taken
+        included = {chat.id for chat in chats if folder.includes(chat)}
+        assert not included & folder.excluded
+        assert folder.included & {chat.id for chat in chats} - folder.excluded <= included
     assert overview.folders(opened, 1) == []
 
 

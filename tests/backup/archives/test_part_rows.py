@@ -26,8 +26,8 @@ PARTS = 32
 def items_of(core: Core, *frames: Frame) -> Iterator[tuple[bytes, tuple[object, ...], pb.ChatItem]]:
     """Read frames as one block, and each as protobuf does."""
     data = b"".join(record(frame.SerializeToString()) for frame in frames)
-    found, *_rest = core.item_rows.read_items(data, CAP, PEOPLE, PEOPLE, 0, -1, 1 << 62, {}, {})
-    for item, frame in zip(found, frames, strict=True):
+    rows, *_rest = core.item_rows.read_items(data, CAP, PEOPLE, PEOPLE, 0, -1, 1 << 62, {}, {})
+    for item, frame in zip(rows, frames, strict=True):
         yield data, item, frame.chatItem
 
 
@@ -37,7 +37,7 @@ def by_core(core: Core, data: bytes, item: tuple[object, ...]) -> tuple[dict[str
     if not reader.read(1, item[5]):
         return None
     rows = (reader.quotes, reader.ranges, reader.attachments, reader.links, reader.stickers)
-    return {table: sorted(found) for table, found in zip(TABLES, rows, strict=True)}, "\n".join(reader.extra)
+    return {table: sorted(entries) for table, entries in zip(TABLES, rows, strict=True)}, "\n".join(reader.extra)
 
 
 def by_protobuf(item: pb.ChatItem) -> tuple[dict[str, object], str, Notes]:
@@ -54,10 +54,10 @@ def test_parts_are_what_protobuf_reads(core: Core) -> None:
     compared = left = 0
     for data, item, parsed in items_of(core, *frames):
         if item[2] & PARTS and not item[2] & 1:  # type: ignore[operator]
-            found, expected = by_core(core, data, item), by_protobuf(parsed)
-            left += found is None
-            compared += found is not None
-            assert found is None or found == expected[:2]
+            actual, expected = by_core(core, data, item), by_protobuf(parsed)
+            left += actual is None
+            compared += actual is not None
+            assert actual is None or actual == expected[:2]
     assert compared > 20 * left
 
 
@@ -144,19 +144,19 @@ def test_whatever_is_read_is_what_protobuf_reads(core: Core, message: pb.Standar
         frame.chatItem.standardMessage.CopyFrom(message)
     ((block, item, parsed),) = items_of(core, frame)
     if item[2] & PARTS:  # type: ignore[operator]
-        found = by_core(core, block, item)
+        actual = by_core(core, block, item)
         rows, extra, notes = by_protobuf(parsed)
-        assert found is None or (found == (rows, extra) and not notes.counts)
+        assert actual is None or (actual == (rows, extra) and not notes.counts)
 
 
 def test_what_is_there_twice_is_left_to_protobuf(core: Core) -> None:
     """It adds the two up, as the format of its records says."""
-    one = pb.StandardMessage()
-    one.quote.authorId = 1
-    one.quote.type = pb.Quote.NORMAL
-    twice = one.SerializeToString() * 2
+    original = pb.StandardMessage()
+    original.quote.authorId = 1
+    original.quote.type = pb.Quote.NORMAL
+    doubled = original.SerializeToString() * 2
     raw = pb.ChatItem(chatId=1, authorId=1, dateSent=1).SerializeToString()
-    raw += bytes([11 << 3 | 2, len(twice)]) + twice
+    raw += bytes([11 << 3 | 2, len(doubled)]) + doubled
     data = record(bytes([4 << 3 | 2, len(raw)]) + raw)
     ((item,), *_rest) = core.item_rows.read_items(data, CAP, PEOPLE, PEOPLE, 0, -1, 1 << 62, {}, {})
     assert by_core(core, data, item) is None
@@ -172,16 +172,16 @@ def test_names_are_those_of_the_format() -> None:
 def test_damage_is_left_to_protobuf(core: Core) -> None:
     """Cut off anywhere, or with any byte changed, it is read or left alone, and never more than that."""
     frames = [frame for raw in sample(60)[1:] if (frame := Frame.FromString(raw)).HasField("chatItem")]
-    dice = random.Random(1)
+    rng = random.Random(1)
     for data, item, _parsed in items_of(core, *frames):
         if not item[2] & PARTS:  # type: ignore[operator]
             continue
         for _ in range(20):
-            bad = bytearray(data)
+            damaged = bytearray(data)
             parts: list[tuple[int, int, int]] = item[5]  # type: ignore[assignment]
-            kind, start, end = dice.choice(parts)
-            bad[dice.randrange(start, end)] = dice.randrange(256)
-            reader = core.part_rows.PartReader(bytes(bad), PEOPLE, BY_ACI)
+            kind, start, end = rng.choice(parts)
+            damaged[rng.randrange(start, end)] = rng.randrange(256)
+            reader = core.part_rows.PartReader(bytes(damaged), PEOPLE, BY_ACI)
             assert reader.read(1, [(kind, start, end)]) in {True, False}
 
 
@@ -190,6 +190,6 @@ def test_ids_are_written_as_elsewhere(core: Core) -> None:
     frame = Frame()
     frame.chatItem.standardMessage.text.bodyRanges.add(start=1, length=1, mentionAci=b"a" * 16)
     ((data, item, _parsed),) = items_of(core, frame)
-    found = by_core(core, data, item)
-    assert found is not None
-    assert found[0]["text_range"] == [(1, 0, "text", 0, 1, 1, None, uuid_text(b"a" * 16), 77)]
+    actual = by_core(core, data, item)
+    assert actual is not None
+    assert actual[0]["text_range"] == [(1, 0, "text", 0, 1, 1, None, uuid_text(b"a" * 16), 77)]

@@ -23,14 +23,14 @@ def test_a_program_that_has_sqlcipher_opens_an_archive_by_its_passphrase(encrypt
 
 def test_a_key_has_a_salt_of_its_own_that_marks_the_file(encrypted_file: Path) -> None:
     """Two archives with one passphrase have two keys."""
-    one, other = make_key(PASSPHRASE), make_key(PASSPHRASE)
-    assert one.salt != other.salt
-    assert one.key != other.key
-    assert len(one.salt) == SALT
-    assert one.salt.startswith(ENCRYPTED_ARCHIVE)
+    key, other = make_key(PASSPHRASE), make_key(PASSPHRASE)
+    assert key.salt != other.salt
+    assert key.key != other.key
+    assert len(key.salt) == SALT
+    assert key.salt.startswith(ENCRYPTED_ARCHIVE)
     assert is_encrypted(encrypted_file.read_bytes()[:SALT])
     assert not is_encrypted(b"SQLite format 3\x00")
-    assert derive_key(PASSPHRASE, one.salt) == one
+    assert derive_key(PASSPHRASE, key.salt) == key
 
 
 def test_letters_of_two_code_points_are_those_of_one() -> None:
@@ -56,9 +56,9 @@ def test_what_is_too_short_or_too_long_is_refused(passphrase: str) -> None:
 def test_neither_key_nor_salt_is_in_the_repr() -> None:
     """Nor in what formats it."""
     key = make_key(PASSPHRASE)
-    shown = f"{key!r} {key}"
-    assert key.key.hex() not in shown
-    assert repr(key.key) not in shown
+    text = f"{key!r} {key}"
+    assert key.key.hex() not in text
+    assert repr(key.key) not in text
 
 
 def test_a_key_fits_as_long_as_one_page_is_whole(encrypted_file: Path, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ def connection(filled: Path) -> Iterator[sqlite3.Connection]:
         yield opened.connection
 
 
-def one(connection: sqlite3.Connection, query: str) -> tuple[int, int, str]:
+def first_row(connection: sqlite3.Connection, query: str) -> tuple[int, int, str]:
     """Return the first row of a query for an account, a recipient and what they go by."""
     row: tuple[int, int, str] = connection.execute(query).fetchone()
     return row
@@ -26,7 +26,7 @@ def one(connection: sqlite3.Connection, query: str) -> tuple[int, int, str]:
 
 def contact(connection: sqlite3.Connection, kind: str = "aci") -> tuple[int, int, str]:
     """Return a contact with its account and a service id."""
-    return one(
+    return first_row(
         connection,
         "SELECT i.account_id, i.recipient_id, i.value FROM identity i JOIN recipient r ON r.id = i.recipient_id "
         f"WHERE i.kind = '{kind}' AND r.kind = 'contact' ORDER BY i.recipient_id",
@@ -35,7 +35,7 @@ def contact(connection: sqlite3.Connection, kind: str = "aci") -> tuple[int, int
 
 def owner(connection: sqlite3.Connection) -> tuple[int, int, str]:
     """Return the owner with the account and its service id."""
-    return one(
+    return first_row(
         connection,
         "SELECT a.id, r.id, a.self_aci FROM recipient r JOIN account a ON a.id = r.account_id "
         "WHERE r.kind = 'self'",
@@ -72,7 +72,7 @@ def test_sentences_name_somebody_by_id_or_service_id(connection: sqlite3.Connect
     assert names.name_in_account(account, person) == names.name_in_account(account, aci) == names.name(person)
     assert names.name_in_account(account, f"PNI:{pni}") == names.name(other)
     assert names.name_in_account(account, own) == names.name_in_account(account, own_aci) == ""
-    assert [names.name_in_account(account, whom) for whom in (-5, "nobody", pni)] == [None, None, None]
+    assert [names.name_in_account(account, identifier) for identifier in (-5, "nobody", pni)] == [None, None, None]
     assert names.name_in_account(account + 1, aci) is None
 
 

@@ -13,7 +13,7 @@ TABLES = ("reaction", "quote", "text_range", "attachment", "link_preview", "stic
 
 
 @dataclass
-class Kept:
+class MemoryRecords:
     """Keeps records in memory."""
 
     limit: int = 1 << 16
@@ -38,8 +38,8 @@ def message(text: str, sent: int) -> Frame:
     return frame
 
 
-def taken(
-    core: Core, frames: list[Frame], kept: Kept, known: set[int] | None = None
+def read_rows(
+    core: Core, frames: list[Frame], writer: MemoryRecords, stored: set[int] | None = None
 ) -> tuple[list[tuple[object, ...]], list[int], dict[str, list[tuple[object, ...]]]]:
     """Take frames in; return the rows, the numbers of those handed back, and the rows of other tables."""
     data = b"".join(record(frame.SerializeToString()) for frame in frames)
@@ -51,27 +51,27 @@ def taken(
     def special(_item: Item, _raw: bytes, frame: int) -> None:
         back.append(frame)
 
-    here: dict[int, int] = {}
+    recipients: dict[int, int] = {}
     count = core.plain_rows.add_plain_messages(
-        items, data, 5, known or set(), set(), here, (3, -1), kept, PEOPLE, {}, rows, tables, special
+        items, data, 5, stored or set(), set(), recipients, (3, -1), writer, PEOPLE, {}, rows, tables, special
     )
-    assert count == len(rows) == len(here)
+    assert count == len(rows) == len(recipients)
     return rows, back, tables
 
 
 def test_plain_messages_become_rows(core: Core) -> None:
     """With where they were seen, where their record lies, and their receipts."""
-    kept = Kept()
+    writer = MemoryRecords()
     sent = message("ok 👍", 2000)
     sent.chatItem.outgoing.sendStatus.add(recipientId=2, timestamp=2500).read.sealedSender = True
-    rows, back, _tables = taken(core, [message("one", 1000), sent], kept)
+    rows, back, _tables = read_rows(core, [message("one", 1000), sent], writer)
     assert [(row[10], row[19:23]) for row in rows] == [
         ("one", (3, -1, 7, 0)),
         ("ok 👍", (3, -1, 7, len(message("one", 1000).chatItem.SerializeToString()) + 4)),
     ]
     assert [row[23] for row in rows] == [b"", bytes([12, 6 | 16, 0xE8, 7])]
     assert back == []
-    assert message("one", 1000).chatItem.SerializeToString() in kept.waiting
+    assert message("one", 1000).chatItem.SerializeToString() in writer.waiting
 
 
 def test_parts_go_to_their_tables(core: Core) -> None:
@@ -79,26 +79,26 @@ def test_parts_go_to_their_tables(core: Core) -> None:
     frame = message("look", 1000)
     frame.chatItem.standardMessage.attachments.add().pointer.fileName = "lake.jpg"
     frame.chatItem.standardMessage.reactions.add(emoji="x", authorId=2)
-    rows, _back, tables = taken(core, [frame], Kept())
+    rows, _back, tables = read_rows(core, [frame], MemoryRecords())
     assert rows[0][11] == "lake.jpg"
     assert rows[0][9] & core.item_rows.HAS_MEDIA
-    assert {table: len(found) for table, found in tables.items() if found} == {"attachment": 1, "reaction": 1}
+    assert {table: len(parts) for table, parts in tables.items() if parts} == {"attachment": 1, "reaction": 1}
 
 
 def test_others_are_handed_back(core: Core) -> None:
     """A poll, a message of nobody, and the second of one moment, each with the number of its frame."""
-    poll, nobody = message("", 3000), message("who", 4000)
+    poll, unknown = message("", 3000), message("who", 4000)
     poll.chatItem.poll.question = "when?"
-    nobody.chatItem.authorId = 99
-    rows, back, _tables = taken(core, [poll, message("a", 1000), nobody, message("b", 1000)], Kept())
+    unknown.chatItem.authorId = 99
+    rows, back, _tables = read_rows(core, [poll, message("a", 1000), unknown, message("b", 1000)], MemoryRecords())
     assert (len(rows), back) == (1, [5, 7, 8])
-    known = {rows[0][0]}
-    assert taken(core, [message("a", 1000)], Kept(), known)[1] == [5]  # type: ignore[arg-type]
+    stored = {rows[0][0]}
+    assert read_rows(core, [message("a", 1000)], MemoryRecords(), stored)[1] == [5]  # type: ignore[arg-type]
 
 
 def test_full_blocks_are_written(core: Core) -> None:
     """As many as it takes."""
-    kept = Kept(limit=40)
-    rows, _back, _tables = taken(core, [message("x" * 50, second * 1000) for second in range(1, 4)], kept)
+    writer = MemoryRecords(limit=40)
+    rows, _back, _tables = read_rows(core, [message("x" * 50, second * 1000) for second in range(1, 4)], writer)
     assert [row[21:23] for row in rows] == [(7, 0), (8, 0), (9, 0)]
-    assert len(kept.flushed) == 2
+    assert len(writer.flushed) == 2

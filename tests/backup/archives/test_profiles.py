@@ -26,8 +26,8 @@ def writer() -> Iterator[ProfileWriter]:
 
 def row(writer: ProfileWriter, table: str) -> dict[str, object]:
     """Return the only row of a table."""
-    (found,) = writer.connection.execute(f'SELECT * FROM "{table}"').fetchall()
-    return dict(found)
+    (values,) = writer.connection.execute(f'SELECT * FROM "{table}"').fetchall()
+    return dict(values)
 
 
 def test_a_contact_is_written_again_with_what_changed(writer: ProfileWriter) -> None:
@@ -38,9 +38,9 @@ def test_a_contact_is_written_again_with_what_changed(writer: ProfileWriter) -> 
     contact.profileFamilyName = "Byron"
     contact.notRegistered.unregisteredTimestamp = 2**64 - 1
     writer.describe(10, pb.Recipient(id=1, contact=contact), 78, "Ada Byron")
-    found = row(writer, "recipient")
-    assert (found["name"], found["kind"], found["fingerprint"]) == ("Ada Byron", "contact", 78)
-    assert (found["avatar_color"], found["last_seen"]) == ("A110", None)
+    stored = row(writer, "recipient")
+    assert (stored["name"], stored["kind"], stored["fingerprint"]) == ("Ada Byron", "contact", 78)
+    assert (stored["avatar_color"], stored["last_seen"]) == ("A110", None)
     columns = list(row(writer, "contact").values())
     assert "00010203-0405-0607-0809-0a0b0c0d0e0f" in columns
     assert "Ada Byron" in columns
@@ -53,7 +53,7 @@ def test_a_contact_is_written_again_with_what_changed(writer: ProfileWriter) -> 
 def test_a_color_that_is_computed_is_noted(writer: ProfileWriter) -> None:
     """The archive says which of its values stood in no backup."""
     writer.describe(10, pb.Recipient(id=1, contact=pb.Contact(aci=KEY[:16])), 1, "Ada")
-    assert [what for *_, what in writer.notes.counts if what.startswith("avatarColor not set")]
+    assert [note for *_, note in writer.notes.counts if note.startswith("avatarColor not set")]
 
 
 def test_the_members_of_a_group_are_replaced(writer: ProfileWriter) -> None:
@@ -68,7 +68,7 @@ def test_the_members_of_a_group_are_replaced(writer: ProfileWriter) -> None:
     writer.describe(20, pb.Recipient(id=2, group=group), 1, "Boats")
     listed = writer.connection.execute("SELECT * FROM group_member").fetchall()
     assert sorted(
-        value for one in listed for value in one if value in {"member", "invited", "asking", "banned"}
+        value for entry in listed for value in entry if value in {"member", "invited", "asking", "banned"}
     ) == [
         "asking",
         "banned",
@@ -88,7 +88,7 @@ def test_members_of_a_list_who_are_not_in_the_file_are_skipped(writer: ProfileWr
     item.distributionList.memberRecipientIds[:] = [5, 5, 6]
     writer.describe(30, pb.Recipient(id=3, distributionList=item), 1, "Crew")
     assert list(row(writer, "distribution_list_member").values()) == [30, 50]
-    assert [(action, what) for _, _, action, what in writer.notes.counts][-1] == (
+    assert [(action, note) for _, _, action, note in writer.notes.counts][-1] == (
         "skipped",
         "a member of a distribution list who is not in the file",
     )
@@ -108,11 +108,11 @@ def test_a_chat_is_written_again_with_what_changed(writer: ProfileWriter) -> Non
     """Optional fields that are not set are unknown, not 0."""
     chat = pb.Chat(id=1, recipientId=1, archived=True, muteUntilMs=2**64 - 1)
     writer.describe_chat(10, chat, 1)
-    found = row(writer, "chat")
-    assert (found["archived"], found["pinned_order"], found["mute_until_ms"]) == (1, None, LATEST)
+    stored = row(writer, "chat")
+    assert (stored["archived"], stored["pinned_order"], stored["mute_until_ms"]) == (1, None, LATEST)
     writer.describe_chat(10, pb.Chat(id=1, recipientId=1, pinnedOrder=3), 2)
-    found = row(writer, "chat")
-    assert (found["archived"], found["pinned_order"], found["mute_until_ms"], found["fingerprint"]) == (
+    stored = row(writer, "chat")
+    assert (stored["archived"], stored["pinned_order"], stored["mute_until_ms"], stored["fingerprint"]) == (
         0,
         3,
         None,

@@ -10,8 +10,8 @@ from holdfast.backup.schema.backup_pb2 import ChatItem
 def test_pages_there_and_back_are_the_whole_chat(opened: Archive) -> None:
     """Backward from the end, forward from the start, in pages of any size."""
     for chat in opened.chats()[:6]:
-        whole = [message.id for message in opened.messages(chat.id)]
-        assert len(whole) == chat.messages
+        ids = [message.id for message in opened.messages(chat.id)]
+        assert len(ids) == chat.messages
         back: list[int] = []
         page = opened.page(chat.id, limit=7)
         while page.messages:
@@ -19,19 +19,19 @@ def test_pages_there_and_back_are_the_whole_chat(opened: Archive) -> None:
             if page.older is None:
                 break
             page = opened.page(chat.id, before=page.older, limit=7)
-        assert back == whole
+        assert back == ids
         ahead: list[int] = []
-        place: Position | None = Position(0, -1, 0)
-        while place is not None:
-            page = opened.page(chat.id, after=place, limit=5)
+        position: Position | None = Position(0, -1, 0)
+        while position is not None:
+            page = opened.page(chat.id, after=position, limit=5)
             ahead += [message.id for message in page.messages]
-            place = page.newer
-        assert ahead == whole
+            position = page.newer
+        assert ahead == ids
 
 
 def test_a_page_around_a_date_has_both_sides(opened: Archive) -> None:
     """The middle of the page is at the date."""
-    chat = max(opened.chats(), key=lambda one: one.messages)
+    chat = max(opened.chats(), key=lambda row: row.messages)
     middle = list(opened.messages(chat.id))[chat.messages // 2]
     page = opened.page(chat.id, around_ms=middle.position.ms, limit=10)
     assert page.messages[5].position.ms == middle.position.ms
@@ -39,11 +39,11 @@ def test_a_page_around_a_date_has_both_sides(opened: Archive) -> None:
 
 def test_messages_between_two_dates(opened: Archive) -> None:
     """The end is not included."""
-    chat = max(opened.chats(), key=lambda one: one.messages)
-    whole = [message.position.ms for message in opened.messages(chat.id)]
-    since, until = whole[3], whole[-3]
-    found = [message.position.ms for message in opened.messages(chat.id, since, until)]
-    assert found == [ms for ms in whole if since <= ms < until]
+    chat = max(opened.chats(), key=lambda row: row.messages)
+    times = [message.position.ms for message in opened.messages(chat.id)]
+    since, until = times[3], times[-3]
+    actual = [message.position.ms for message in opened.messages(chat.id, since, until)]
+    assert actual == [ms for ms in times if since <= ms < until]
 
 
 def test_chats_are_found_by_name_beginning_and_number(opened: Archive) -> None:
@@ -61,14 +61,14 @@ def test_chats_are_found_by_name_beginning_and_number(opened: Archive) -> None:
 
 def test_a_message_has_everything_on_it(opened: Archive) -> None:
     """Receipts, reactions, quotes that lead to their target, polls with votes, earlier wordings, files."""
-    every = [message for chat in opened.chats() for message in opened.messages(chat.id)]
-    assert any(message.quote and message.quote.target_id for message in every)
-    assert any(message.poll and any(option.voters for option in message.poll.options) for message in every)
-    assert any(message.revisions for message in every)
-    assert any(one.role == "attachment" for message in every for one in message.attachments)
-    assert any(message.reactions for message in every)
-    assert any(one.mention for message in every for one in message.ranges)
-    sent = next(message for message in every if message.direction == "outgoing" and message.kind == "message")
+    messages = [message for chat in opened.chats() for message in opened.messages(chat.id)]
+    assert any(message.quote and message.quote.target_id for message in messages)
+    assert any(message.poll and any(option.voters for option in message.poll.options) for message in messages)
+    assert any(message.revisions for message in messages)
+    assert any(part.role == "attachment" for message in messages for part in message.attachments)
+    assert any(message.reactions for message in messages)
+    assert any(part.mention for message in messages for part in message.ranges)
+    sent = next(message for message in messages if message.direction == "outgoing" and message.kind == "message")
     assert opened.message(sent.id).receipts
 
 
@@ -92,17 +92,20 @@ def test_whatever_is_not_text_has_a_sentence(opened: Archive) -> None:
 
 def test_contact_cards_have_all_their_lines(opened: Archive) -> None:
     """Numbers before mail before addresses; only messages that are cards have one."""
-    found = [
-        one for chat in opened.chats() for one in opened.messages(chat.id) if one.card or one.kind == "contact"
+    messages = [
+        entry
+        for chat in opened.chats()
+        for entry in opened.messages(chat.id)
+        if entry.card or entry.kind == "contact"
     ]
-    assert found
-    for one in found:
-        assert one.kind == "contact"
-        assert one.card is not None
-        fields = [line.field for line in one.card.fields]
+    assert messages
+    for entry in messages:
+        assert entry.kind == "contact"
+        assert entry.card is not None
+        fields = [line.field for line in entry.card.fields]
         assert fields == sorted(fields, key=["phone", "email", "address"].index)
         (stored,) = opened.connection.execute(
-            "SELECT count(*) FROM contact_card_field WHERE message_id = ?", (one.id,)
+            "SELECT count(*) FROM contact_card_field WHERE message_id = ?", (entry.id,)
         ).fetchone()
         assert len(fields) == stored
 
@@ -112,9 +115,9 @@ def test_the_status_of_a_message_is_how_far_it_got_with_anybody(opened: Archive)
     ranks = ("skipped", "pending", "sent", "delivered", "read", "viewed", "failed")
     seen = set()
     for chat in opened.chats():
-        for one in opened.messages(chat.id):
-            states = [receipt.status for receipt in opened.message(one.id).receipts]
-            expected = max(states, key=ranks.index, default=None) if one.direction == "outgoing" else None
-            assert one.status == expected
-            seen.add(one.status)
+        for message in opened.messages(chat.id):
+            states = [receipt.status for receipt in opened.message(message.id).receipts]
+            expected = max(states, key=ranks.index, default=None) if message.direction == "outgoing" else None
+            assert message.status == expected
+            seen.add(message.status)
     assert len(seen) > 3

@@ -20,13 +20,17 @@ KNOWN = [n for n, status in enumerate(STATUSES) if status]
 def test_what_was_packed_is_read(core: Core, receipts: list[tuple[int, int, int, bool]], sent: int) -> None:
     """Whoever it is, whatever the time, before or after the message was sent."""
     packed = core.item_rows.pack_receipts(
-        [(who, at, status | (16 if sealed and 4 <= status <= 7 else 0)) for who, at, status, sealed in receipts],
+        [
+            (recipient, time, status | (16 if sealed and 4 <= status <= 7 else 0))
+            for recipient, time, status, sealed in receipts
+        ],
         sent,
     )
-    assert [one[:4] for one in unpack_receipts(packed, sent)] == [
-        (who, STATUSES[status], at, sealed if 4 <= status <= 7 else None) for who, at, status, sealed in receipts
+    assert [receipt[:4] for receipt in unpack_receipts(packed, sent)] == [
+        (recipient, STATUSES[status], time, sealed if 4 <= status <= 7 else None)
+        for recipient, time, status, sealed in receipts
     ]
-    assert all(recipient_bytes(who) in packed for who, *_rest in receipts)
+    assert all(recipient_bytes(recipient) in packed for recipient, *_rest in receipts)
 
 
 @pytest.mark.parametrize("reason", range(len(REASONS)))

@@ -6,18 +6,18 @@ from holdfast.backup import archives
 from holdfast.backup.schema import Frame
 from holdfast.backup.schema.backup_pb2 import Chat, ChatItem, Recipient
 from tests.backup.archives.dump import dump
-from tests.backup.archives.histories import copies, imported, renumber, write
+from tests.backup.archives.histories import copies, import_backups, renumber, write
 
 
 def test_other_ids_are_the_same_people(tmp_path: Path) -> None:
     """A snapshot of another device adds nothing when it says the same."""
     header, frames = copies()
-    one = write(tmp_path / "one", header, frames)
+    source = write(tmp_path / "one", header, frames)
     for frame in frames:
         renumber(frame, lambda number: number * 3 + 100, lambda number: number + 5000)
     header.backupTimeMs += 1
     other = write(tmp_path / "other", header, frames)
-    first, second = imported(tmp_path / "a.db", one, other)
+    first, second = import_backups(tmp_path / "a.db", source, other)
     assert (first.new, second.new, second.changed, second.vanished) == (60, 0, 0, 0)
 
 
@@ -26,16 +26,18 @@ def test_what_cannot_be_taken_in_is_skipped_and_named(tmp_path: Path) -> None:
     header, frames = copies()
     person = next(frame.recipient for frame in frames if frame.recipient.HasField("contact"))
     chat = next(frame.chat for frame in frames if frame.HasField("chat"))
-    again, twice = Recipient.FromString(person.SerializeToString()), Chat.FromString(chat.SerializeToString())
-    again.id, twice.id = 9001, 9002
+    person_copy = Recipient.FromString(person.SerializeToString())
+    chat_copy = Chat.FromString(chat.SerializeToString())
+    person_copy.id, chat_copy.id = 9001, 9002
     empty_list = Recipient(id=9004)
     empty_list.distributionList.distributionId = bytes(16)
-    odd = [Frame(recipient=Recipient(id=9003)), Frame(recipient=empty_list), Frame(recipient=again)]
+    invalid = [Frame(recipient=Recipient(id=9003)), Frame(recipient=empty_list), Frame(recipient=person_copy)]
     first = len(frames) + 1
-    (added,) = imported(tmp_path / "a.db", write(tmp_path / "odd", header, [*frames, *odd, Frame(chat=twice)]))
-    imported(tmp_path / "b.db", write(tmp_path / "plain", header, frames))
+    source = write(tmp_path / "odd", header, [*frames, *invalid, Frame(chat=chat_copy)])
+    (added,) = import_backups(tmp_path / "a.db", source)
+    import_backups(tmp_path / "b.db", write(tmp_path / "plain", header, frames))
     with archives.open(tmp_path / "a.db") as opened, archives.open(tmp_path / "b.db") as plain:
-        notes = [(one.frame - first, one.action, one.what) for one in opened.skipped() if one.frame >= first]
+        notes = [(note.frame - first, note.action, note.what) for note in opened.skipped() if note.frame >= first]
         for table in ("recipient", "chat", "recipient_version", "chat_version", "identity"):
             count = f"SELECT count(*) FROM {table}"
             assert opened.connection.execute(count).fetchone() == plain.connection.execute(count).fetchone()
@@ -57,15 +59,15 @@ def test_everybody_a_file_does_not_have_is_one_unknown_person(tmp_path: Path) ->
         item.incoming.read = True
         item.standardMessage.text.body = f"stray {number}"
         strays.append(Frame(chatItem=item))
-    one = write(tmp_path / "one", header, [*frames, *strays])
+    source = write(tmp_path / "one", header, [*frames, *strays])
     header.backupTimeMs += 1000
     two = write(tmp_path / "two", header, frames)
     header.backupTimeMs += 1000
     three = write(tmp_path / "three", header, [*frames, *strays])
-    for name, order in (("a", (one, two, three)), ("b", (three, one, two))):
-        imported(tmp_path / f"{name}.db", *order)
+    for name, order in (("a", (source, two, three)), ("b", (three, source, two))):
+        import_backups(tmp_path / f"{name}.db", *order)
     assert dump(tmp_path / "a.db") == dump(tmp_path / "b.db")
-    imported(tmp_path / "c.db", one)
+    import_backups(tmp_path / "c.db", source)
     with archives.open(tmp_path / "c.db") as opened:
         run = opened.connection.execute
         ((number, name, last),) = run("SELECT id, name, last_seen FROM recipient WHERE kind = 'unknown'")
@@ -77,7 +79,7 @@ def test_everybody_a_file_does_not_have_is_one_unknown_person(tmp_path: Path) ->
         hits = opened.search("stray").hits
         assert {(hit.message.chat, hit.message.author) for hit in hits} == {("Unknown", "Unknown")}
         assert len(hits) == 3
-    imported(tmp_path / "c.db", two)
+    import_backups(tmp_path / "c.db", two)
     with archives.open(tmp_path / "c.db") as opened:
         run = opened.connection.execute
         for table in ("recipient", "chat"):

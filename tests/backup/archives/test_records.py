@@ -13,19 +13,19 @@ from holdfast.backup.errors import ArchiveError
 @pytest.fixture
 def connection() -> Iterator[sqlite3.Connection]:
     """Make the tables of an archive."""
-    made = sqlite3.connect(":memory:", isolation_level=None)
-    schema.create(made)
-    yield made
-    made.close()
+    opened = sqlite3.connect(":memory:", isolation_level=None)
+    schema.create(opened)
+    yield opened
+    opened.close()
 
 
 def test_every_record_comes_back(connection: sqlite3.Connection) -> None:
     """Empty ones, small ones, and ones larger than a block."""
     records = [b"", b"x", bytes(200_000), *(str(number).encode() * 99 for number in range(2000))]
     writer = RecordWriter(connection, 7)
-    places = [writer.add(raw) for raw in records]
+    positions = [writer.add(raw) for raw in records]
     writer.flush()
-    assert [read_record(connection, *place) for place in places] == [(7, raw) for raw in records]
+    assert [read_record(connection, *position) for position in positions] == [(7, raw) for raw in records]
     assert connection.execute("SELECT count(*) > 3 FROM block").fetchone() == (1,)
 
 
@@ -33,8 +33,8 @@ def test_every_record_comes_back(connection: sqlite3.Connection) -> None:
 def test_damage_is_said_to_be_damage(connection: sqlite3.Connection, change: str) -> None:
     """Not a traceback."""
     writer = RecordWriter(connection, 7)
-    place = writer.add(b"something")
+    position = writer.add(b"something")
     writer.flush()
     connection.execute(change)
     with pytest.raises(ArchiveError, match="the archive is damaged"):
-        read_record(connection, *place)
+        read_record(connection, *position)

@@ -16,24 +16,24 @@ from holdfast.backup.media import pointers
 from holdfast_demo.sample import sample_records
 from holdfast_demo.sample_writer import write_sample
 from tests.backup.archives.dump import dump
-from tests.backup.archives.histories import copies, imported, write
-from tests.backup.archives.removals import everything, query, removed, with_secrets
+from tests.backup.archives.histories import copies, import_backups, write
+from tests.backup.archives.removals import archive_bytes, archive_with_secrets, query, remove_content
 from tests.backup.streams import KEYS
 
 
 def test_no_byte_of_a_chat_is_left(tmp_path: Path) -> None:
     """Neither in tables, the index and free pages, nor in the blocks of records."""
-    place, chat, _person = with_secrets(tmp_path)
-    ((messages,),) = query(place, "SELECT count(*) FROM message WHERE chat_id = ?", chat)
-    ((title,),) = query(place, "SELECT name FROM recipient WHERE id = ?", chat)
-    others = query(place, "SELECT * FROM messages WHERE chat_id <> ? ORDER BY id", chat)
-    done = removed(place, chat=chat)
-    assert (done.chats, done.messages, done.people) == (1, messages, 0)
-    left = everything(place)
+    path, chat, _person = archive_with_secrets(tmp_path)
+    ((messages,),) = query(path, "SELECT count(*) FROM message WHERE chat_id = ?", chat)
+    ((title,),) = query(path, "SELECT name FROM recipient WHERE id = ?", chat)
+    others = query(path, "SELECT * FROM messages WHERE chat_id <> ? ORDER BY id", chat)
+    result = remove_content(path, chat=chat)
+    assert (result.chats, result.messages, result.people) == (1, messages, 0)
+    left = archive_bytes(path)
     assert not [word for word in (b"xylophonsecret", b"groupsecretword", str(title).encode()) if word in left]
-    assert query(place, "SELECT * FROM messages ORDER BY id") == others
-    dump(place)
-    with archives.open(place) as opened:
+    assert query(path, "SELECT * FROM messages ORDER BY id") == others
+    dump(path)
+    with archives.open(path) as opened:
         assert opened.search("xylophonsecret").hits == ()
         for number, *_rest in others:
             assert isinstance(number, int)
@@ -42,48 +42,48 @@ def test_no_byte_of_a_chat_is_left(tmp_path: Path) -> None:
 
 def test_no_byte_is_left_in_free_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also when the file cannot be vacuumed, as while another program reads it."""
-    place, chat, _person = with_secrets(tmp_path)
+    path, chat, _person = archive_with_secrets(tmp_path)
     monkeypatch.setattr(removal, "vacuum", lambda _connection: None)
-    with archives.open(place, create=True) as opened:
+    with archives.open(path, create=True) as opened:
         # Some builds of SQLite overwrite by default.
         opened.connection.execute("PRAGMA secure_delete = OFF").fetchone()
         opened.remove(chat=chat)
-    ((free,),) = query(place, "PRAGMA freelist_count")
+    ((free,),) = query(path, "PRAGMA freelist_count")
     assert free
-    assert b"xylophonsecret" not in everything(place)
+    assert b"xylophonsecret" not in archive_bytes(path)
 
 
 def test_a_dry_run_counts_and_changes_nothing(tmp_path: Path) -> None:
     """Not one byte."""
-    place, chat, person = with_secrets(tmp_path)
-    before = place.read_bytes()
-    with archives.open(place, create=True) as opened:
+    path, chat, person = archive_with_secrets(tmp_path)
+    before = path.read_bytes()
+    with archives.open(path, create=True) as opened:
         counted = [
             opened.remove(chat=chat, dry_run=True),
             opened.remove(person=person, dry_run=True),
             opened.remove(snapshot=1, dry_run=True),
         ]
-    assert place.read_bytes() == before
-    assert removed(place, chat=chat) == counted[0]
+    assert path.read_bytes() == before
+    assert remove_content(path, chat=chat) == counted[0]
 
 
 def test_what_is_not_there_is_said(tmp_path: Path) -> None:
     """Also the owner, who is no contact, and an archive that may only be read."""
-    place, chat, _person = with_secrets(tmp_path)
-    ((owner,),) = query(place, "SELECT id FROM recipient WHERE kind = 'self'")
+    path, chat, _person = archive_with_secrets(tmp_path)
+    ((owner,),) = query(path, "SELECT id FROM recipient WHERE kind = 'self'")
     assert isinstance(owner, int)
-    for what in ({"chat": 5}, {"person": 5}, {"snapshot": 5}, {"person": owner}, {"person": chat}):
+    for target in ({"chat": 5}, {"person": 5}, {"snapshot": 5}, {"person": owner}, {"person": chat}):
         with pytest.raises(NotInArchive):
-            removed(place, **what)
+            remove_content(path, **target)
     with pytest.raises(ValueError, match="one of"):
-        removed(place)
-    with archives.open(place) as opened, pytest.raises(ArchiveError):
+        remove_content(path)
+    with archives.open(path) as opened, pytest.raises(ArchiveError):
         opened.remove(chat=chat)
 
 
-def media_of(place: Path) -> set[str]:
+def media_of(archive: Path) -> set[str]:
     """List the files beside an archive."""
-    return {path.name for path in place.with_name(f"{place.name}-media").rglob("*") if path.is_file()}
+    return {path.name for path in archive.with_name(f"{archive.name}-media").rglob("*") if path.is_file()}
 
 
 @pytest.fixture
@@ -95,49 +95,52 @@ def phone(tmp_path: Path) -> Path:
 
 def test_files_nothing_else_uses_are_deleted_and_stay_away(tmp_path: Path, phone: Path) -> None:
     """Those of other chats stay; `keep` brings none back, and still says that everything is there."""
-    place = tmp_path / "a.db"
-    assert backup.keep(phone, place, KEYS).complete
-    before = media_of(place)
+    path = tmp_path / "a.db"
+    assert backup.keep(phone, path, KEYS).complete
+    before = media_of(path)
     used = query(
-        place,
+        path,
         "SELECT DISTINCT m.chat_id, d.sha256 FROM attachment a JOIN message m ON m.id = a.message_id "
         "JOIN media d ON d.media_name = a.media_name",
     )
-    chat = max({one for one, _hash in used}, key=lambda one: sum(other == one for other, _hash in used))
+    chat = max({entry for entry, _hash in used}, key=lambda entry: sum(other == entry for other, _hash in used))
     assert isinstance(chat, int)
-    with backup.open(phone, KEYS) as found:
+    with backup.open(phone, KEYS) as source:
         # Wallpapers are in no message.
         outside = {
-            one.attachment.plaintext_hash.hex() for one in pointers(found) if one.attachment and not one.sent_ms
+            entry.attachment.plaintext_hash.hex()
+            for entry in pointers(source)
+            if entry.attachment and not entry.sent_ms
         }
-    gone = {str(digest) for one, digest in used if one == chat} - {str(d) for one, d in used if one != chat}
-    gone -= outside
-    assert gone
-    done = removed(place, chat=chat)
-    assert done.files == len(gone)
-    left = media_of(place)
-    assert {name.partition(".")[0] for name in before - left} == gone
-    assert not place.with_name("a.db-keep.json").exists()
-    kept = backup.keep(phone, place, KEYS)
-    assert kept.complete
-    assert media_of(place) == left
-    assert backup.keep(phone, place, KEYS).unchanged
-    assert all(word not in str(query(place, "SELECT * FROM media WHERE path = ''")) for word in gone)
+    elsewhere = {str(digest) for entry, digest in used if entry != chat}
+    unused = {str(digest) for entry, digest in used if entry == chat} - elsewhere
+    unused -= outside
+    assert unused
+    report = remove_content(path, chat=chat)
+    assert report.files == len(unused)
+    left = media_of(path)
+    assert {name.partition(".")[0] for name in before - left} == unused
+    assert not path.with_name("a.db-keep.json").exists()
+    result = backup.keep(phone, path, KEYS)
+    assert result.complete
+    assert media_of(path) == left
+    assert backup.keep(phone, path, KEYS).unchanged
+    assert all(word not in str(query(path, "SELECT * FROM media WHERE path = ''")) for word in unused)
 
 
 def test_files_an_interrupted_removal_left_go_with_the_next_opening(tmp_path: Path, phone: Path) -> None:
     """The transaction has ended, but the process was killed before it deleted them."""
-    place = tmp_path / "a.db"
-    backup.keep(phone, place, KEYS)
-    assert media_of(place)
-    connection = sqlite3.connect(place)
+    path = tmp_path / "a.db"
+    backup.keep(phone, path, KEYS)
+    assert media_of(path)
+    connection = sqlite3.connect(path)
     with connection:
         connection.execute("UPDATE media SET path = ''")
     connection.close()
-    with archives.open(place):
-        assert media_of(place)
-    with archives.open(place, create=True):
-        assert not media_of(place)
+    with archives.open(path):
+        assert media_of(path)
+    with archives.open(path, create=True):
+        assert not media_of(path)
 
 
 # Stops after so many steps of the database and says so, or says at the end how many there were.
@@ -158,15 +161,15 @@ print(next(steps), flush=True)
 """
 
 
-def stepwise(place: Path, what: str, stop: int) -> str:
+def remove_and_kill(path: Path, target: str, stop: int) -> str:
     """Remove something, kill it after so many steps, and return what it said last."""
-    words = [sys.executable, "-c", STEPWISE, str(place), what, str(stop)]
-    started = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    command = [sys.executable, "-c", STEPWISE, str(path), target, str(stop)]
+    started = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert started.stdout is not None
-    said = started.stdout.readline().strip()
+    line = started.stdout.readline().strip()
     started.kill()
     started.communicate()
-    return said
+    return line
 
 
 @pytest.mark.long
@@ -174,23 +177,23 @@ def stepwise(place: Path, what: str, stop: int) -> str:
 @pytest.mark.parametrize("kind", ["chat", "person", "snapshot"])
 def test_a_killed_removal_leaves_the_archive_before_or_after(tmp_path: Path, kind: str) -> None:
     """Whenever it is killed."""
-    place, chat, person = with_secrets(tmp_path)
+    path, chat, person = archive_with_secrets(tmp_path)
     header, frames = copies(120)
     header.backupTimeMs += 1000
-    imported(place, write(tmp_path / "two", header, frames))
-    whole = place.read_bytes()
-    what = f"{kind}={ {'chat': chat, 'person': person, 'snapshot': 1}[kind] }"
-    before = dump(place)
-    steps = int(stepwise(place, what, -1))
-    after = dump(place)
+    import_backups(path, write(tmp_path / "two", header, frames))
+    content = path.read_bytes()
+    target = f"{kind}={ {'chat': chat, 'person': person, 'snapshot': 1}[kind] }"
+    before = dump(path)
+    steps = int(remove_and_kill(path, target, -1))
+    after = dump(path)
     assert before != after
     ends = set()
     for part in range(12):
         for rest in tmp_path.glob("a.db*"):
             rest.unlink()
-        place.write_bytes(whole)
-        assert stepwise(place, what, steps * part // 12 + part) == "half way"
-        now = dump(place)
+        path.write_bytes(content)
+        assert remove_and_kill(path, target, steps * part // 12 + part) == "half way"
+        now = dump(path)
         assert now in (before, after)
         ends.add(now == before)
     assert True in ends

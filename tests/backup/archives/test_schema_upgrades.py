@@ -11,7 +11,7 @@ from holdfast.backup import archives
 from holdfast.backup.archives import schema
 from holdfast.backup.errors import ArchiveError, NotAnArchive
 from tests.backup.archives.dump import dump
-from tests.backup.archives.histories import imported
+from tests.backup.archives.histories import import_backups
 
 
 @pytest.fixture
@@ -22,9 +22,9 @@ def old(tmp_path: Path) -> Path:
     return tmp_path / "chats.db"
 
 
-def changed(place: Path, *statements: str) -> None:
+def execute(path: Path, *statements: str) -> None:
     """Change an archive by hand."""
-    with sqlite3.connect(place, isolation_level=None) as connection:
+    with sqlite3.connect(path, isolation_level=None) as connection:
         for statement in statements:
             connection.execute(statement)
     connection.close()
@@ -35,7 +35,7 @@ def test_an_old_archive_becomes_what_an_import_makes_now(old: Path) -> None:
     before = old.stat().st_size
     with archives.open(old, create=True) as opened:
         assert opened.connection.execute("PRAGMA user_version").fetchone() == (schema.VERSION,)
-    imported(old.with_name("new.db"), old.with_name("first.binproto"), old.with_name("second.binproto"))
+    import_backups(old.with_name("new.db"), old.with_name("first.binproto"), old.with_name("second.binproto"))
     assert dump(old) == dump(old.with_name("new.db"))
     assert old.stat().st_size < before
 
@@ -73,7 +73,7 @@ def test_an_old_archive_that_nothing_can_write_is_said_to_be_old(old: Path) -> N
 )
 def test_what_runs_by_itself_is_refused(old: Path, statement: str) -> None:
     """Before anything is copied."""
-    changed(old, statement)
+    execute(old, statement)
     with pytest.raises(NotAnArchive):
         archives.open(old, create=True)
     with sqlite3.connect(old) as plain:
@@ -82,7 +82,7 @@ def test_what_runs_by_itself_is_refused(old: Path, statement: str) -> None:
 
 def test_an_upgrade_that_fails_changes_nothing(old: Path) -> None:
     """A value that no archive has stops it, and the archive is the old one."""
-    changed(old, "UPDATE message SET direction = 'sideways' WHERE id = (SELECT max(id) FROM message)")
+    execute(old, "UPDATE message SET direction = 'sideways' WHERE id = (SELECT max(id) FROM message)")
     before = old.read_bytes()
     with pytest.raises(ArchiveError):
         archives.open(old, create=True)
@@ -93,7 +93,7 @@ def test_what_few_messages_have_is_kept(old: Path) -> None:
     """A text message of the telephone network, a receipt of a failure, and words that an index has lost."""
     with sqlite3.connect(old) as plain:
         (number,) = plain.execute("SELECT min(message_id) FROM send_status").fetchone()
-    changed(
+    execute(
         old,
         f"UPDATE message SET sms = 1 WHERE id = {number}",
         "UPDATE send_status SET status = 'failed', reason = 'NETWORK', sealed_sender = NULL "
@@ -101,15 +101,15 @@ def test_what_few_messages_have_is_kept(old: Path) -> None:
         "INSERT INTO message_index (message_index) VALUES ('delete-all')",
     )
     with archives.open(old) as opened:
-        found = opened.message(number)
-        assert (found.sms, found.status) == (True, "failed")
-        assert (found.receipts[0].status, found.receipts[0].reason) == ("failed", "NETWORK")
+        stored = opened.message(number)
+        assert (stored.sms, stored.status) == (True, "failed")
+        assert (stored.receipts[0].status, stored.receipts[0].reason) == ("failed", "NETWORK")
         assert opened.search("the").hits
 
 
 def test_a_table_that_is_not_ours_is_refused(old: Path) -> None:
     """Also one that the upgrade leaves as it is, with a constraint that writing would evaluate."""
-    changed(
+    execute(
         old,
         "PRAGMA writable_schema = ON",
         "UPDATE sqlite_master SET sql = replace(sql, 'kind TEXT NOT NULL', 'kind TEXT NOT NULL CHECK (kind > 7)') "
@@ -123,6 +123,6 @@ def test_a_table_that_is_not_ours_is_refused(old: Path) -> None:
 
 def test_other_tables_of_somebody_stay(old: Path) -> None:
     """What was added by hand is left alone."""
-    changed(old, "CREATE TABLE mine (x)", "INSERT INTO mine VALUES (7)")
+    execute(old, "CREATE TABLE mine (x)", "INSERT INTO mine VALUES (7)")
     with archives.open(old, create=True) as opened:
         assert opened.connection.execute("SELECT x FROM mine").fetchall() == [(7,)]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from holdfast.backup import archives
 from holdfast.backup.archives import Archive, Filters
 from holdfast.backup.errors import ArchiveError, NotInArchive, QueryRefused
-from tests.backup.archives.histories import copies, imported, items, write
+from tests.backup.archives.histories import copies, import_backups, items, write
 from tests.examples import examples
 
 TEXTS = (
@@ -29,21 +29,21 @@ TEXTS = (
 
 
 @pytest.fixture(scope="module")
-def tongues(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def multilingual_archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Make an archive of texts in many scripts."""
-    home = tmp_path_factory.mktemp("tongues")
+    folder = tmp_path_factory.mktemp("tongues")
     header, frames = copies()
     plain = [item for item in items(frames) if item.standardMessage.text.body and not item.revisions]
     for item, text in zip(plain, TEXTS, strict=False):
         item.standardMessage.Clear()
         item.standardMessage.text.body = text
-    imported(home / "a.db", write(home / "one", header, frames))
-    return home / "a.db"
+    import_backups(folder / "a.db", write(folder / "one", header, frames))
+    return folder / "a.db"
 
 
-def found(place: Path, query: str, **filters: object) -> list[str | None]:
+def search_texts(path: Path, query: str, **filters: object) -> list[str | None]:
     """Search and return the texts."""
-    with archives.open(place) as opened:
+    with archives.open(path) as opened:
         hits = opened.search(query, filters=Filters(**filters)).hits  # type: ignore[arg-type]
         return [hit.message.text for hit in hits]
 
@@ -70,20 +70,20 @@ def found(place: Path, query: str, **filters: object) -> list[str | None]:
         ("example.org", 9),
     ],
 )
-def test_words_of_all_scripts_are_found(tongues: Path, query: str, number: int) -> None:
+def test_words_of_all_scripts_are_found(multilingual_archive: Path, query: str, number: int) -> None:
     """Accents folded, prefixes, phrases, scripts without spaces at any place, emoji in any skin tone."""
-    assert TEXTS[number] in found(tongues, query)
+    assert TEXTS[number] in search_texts(multilingual_archive, query)
 
 
 @pytest.mark.parametrize("query", ['"vu deja"', "京北", "cafe -naive", "zzzz"])
-def test_what_is_not_there_is_not_found(tongues: Path, query: str) -> None:
+def test_what_is_not_there_is_not_found(multilingual_archive: Path, query: str) -> None:
     """The order in a phrase counts, and so does what was left out."""
-    assert not set(TEXTS) & set(found(tongues, query))
+    assert not set(TEXTS) & set(search_texts(multilingual_archive, query))
 
 
-def test_either_of_two_words_will_do(tongues: Path) -> None:
+def test_either_of_two_words_will_do(multilingual_archive: Path) -> None:
     """With OR between them."""
-    assert {TEXTS[0], TEXTS[8]} <= set(found(tongues, "cafe OR quoted"))
+    assert {TEXTS[0], TEXTS[8]} <= set(search_texts(multilingual_archive, "cafe OR quoted"))
 
 
 def test_filters_narrow(opened: Archive) -> None:
@@ -91,25 +91,25 @@ def test_filters_narrow(opened: Archive) -> None:
     for order in ("date", "rank"):
         hits = opened.search("the is:in since:2020 has:media OR", order=order, limit=100).hits
         assert all(hit.message.direction == "incoming" and hit.message.attachments for hit in hits)
-    chat = max(opened.chats(), key=lambda one: one.messages)
+    chat = max(opened.chats(), key=lambda row: row.messages)
     inside = opened.search("the", filters=Filters(chat=str(chat.id)), limit=500).hits
     assert inside
     assert {hit.message.chat_id for hit in inside} == {chat.id}
-    mine = opened.search("from:me the", limit=500).hits
-    assert {hit.message.direction for hit in mine} == {"outgoing"}
+    own = opened.search("from:me the", limit=500).hits
+    assert {hit.message.direction for hit in own} == {"outgoing"}
     assert {hit.message.kind for hit in opened.search("kind:poll").hits} == {"poll"}
     assert {hit.message.kind for hit in opened.search("kind:gift_badge").hits} == {"gift_badge"}
-    everything = opened.search("the", limit=500).hits
-    middle = everything[len(everything) // 2].message.sent_ms
+    all_hits = opened.search("the", limit=500).hits
+    middle = all_hits[len(all_hits) // 2].message.sent_ms
     after = opened.search("the", filters=Filters(since_ms=middle), limit=500).hits
     before = opened.search("the", filters=Filters(until_ms=middle // 1000 * 1000), limit=500).hits
-    assert len(after) + len(before) >= len(everything)
+    assert len(after) + len(before) >= len(all_hits)
     assert all(hit.message.sent_ms >= middle // 1000 * 1000 for hit in after)
 
 
 def test_pages_of_hits_go_on_where_the_last_ended(opened: Archive) -> None:
     """None is missing and none comes twice."""
-    whole = [hit.message.id for hit in opened.search("the", limit=500).hits]
+    ids = [hit.message.id for hit in opened.search("the", limit=500).hits]
     paged: list[int] = []
     below: int | None = None
     while True:
@@ -118,7 +118,7 @@ def test_pages_of_hits_go_on_where_the_last_ended(opened: Archive) -> None:
         below = page.more
         if below is None:
             break
-    assert paged == whole
+    assert paged == ids
 
 
 def test_hits_have_context_and_marks(opened: Archive) -> None:
@@ -171,7 +171,7 @@ def test_unknown_people_and_chats_are_named(opened: Archive) -> None:
 def test_edited_words_are_found_and_former_ones_are_not(tmp_path: Path) -> None:
     """The index follows what a later snapshot says, and what only an older one has."""
     header, frames = copies()
-    one = write(tmp_path / "one", header, frames)
+    source = write(tmp_path / "one", header, frames)
     item = next(item for item in items(frames) if item.standardMessage.text.body and not item.revisions)
     item.standardMessage.text.body = "quicksilver"
     header.backupTimeMs += 1
@@ -179,8 +179,8 @@ def test_edited_words_are_found_and_former_ones_are_not(tmp_path: Path) -> None:
     item.standardMessage.text.body = "mercury"
     header.backupTimeMs -= 2
     zero = write(tmp_path / "zero", header, frames)
-    sources = [zero, one, two]
+    sources = [zero, source, two]
     random.Random(3).shuffle(sources)
-    imported(tmp_path / "a.db", *sources)
-    assert found(tmp_path / "a.db", "quicksilver") == ["quicksilver"]
-    assert found(tmp_path / "a.db", "mercury") == []
+    import_backups(tmp_path / "a.db", *sources)
+    assert search_texts(tmp_path / "a.db", "quicksilver") == ["quicksilver"]
+    assert search_texts(tmp_path / "a.db", "mercury") == []

@@ -22,18 +22,18 @@ NAMES = {
 }
 
 
-def name(whom: object) -> str | None:
+def name(identifier: object) -> str | None:
     """Know the owner and one friend."""
-    return NAMES.get(whom)
+    return NAMES.get(identifier)
 
 
-def filled(message: Message, who: bytes | None, *, flag: bool, number: int) -> None:
+def fill_fields(message: Message, aci: bytes | None, *, flag: bool, number: int) -> None:
     """Fill every field of an update."""
     for field in message.DESCRIPTOR.fields:
         if field.is_repeated:
             continue
-        if field.type == field.TYPE_BYTES and who is not None:
-            setattr(message, field.name, who)
+        if field.type == field.TYPE_BYTES and aci is not None:
+            setattr(message, field.name, aci)
         elif field.type == field.TYPE_BOOL:
             setattr(message, field.name, flag)
         elif field.type in {field.TYPE_UINT32, field.TYPE_UINT64}:
@@ -48,20 +48,20 @@ def updates() -> Iterator[pb.ChatUpdateMessage]:
     for field in pb.ChatUpdateMessage.DESCRIPTOR.oneofs_by_name["update"].fields:
         if field.name == "groupChange":
             for change in pb.GroupChangeChatUpdate.Update.DESCRIPTOR.oneofs_by_name["update"].fields:
-                for who, flag, number in choices:
+                for aci, flag, number in choices:
                     update = pb.ChatUpdateMessage()
                     inner = getattr(update.groupChange.updates.add(), change.name)
                     inner.SetInParent()
-                    filled(inner, who, flag=flag, number=number)
+                    fill_fields(inner, aci, flag=flag, number=number)
                     yield from with_every_value(
-                        update, lambda one, name=change.name: getattr(one.groupChange.updates[0], name)
+                        update, lambda message, name=change.name: getattr(message.groupChange.updates[0], name)
                     )
         else:
-            for who, flag, number in choices:
+            for aci, flag, number in choices:
                 update = pb.ChatUpdateMessage()
                 getattr(update, field.name).SetInParent()
-                filled(getattr(update, field.name), who, flag=flag, number=number)
-                yield from with_every_value(update, lambda one, name=field.name: getattr(one, name))
+                fill_fields(getattr(update, field.name), aci, flag=flag, number=number)
+                yield from with_every_value(update, lambda message, name=field.name: getattr(message, name))
 
 
 def with_every_value(update: pb.ChatUpdateMessage, inner: object) -> Iterator[pb.ChatUpdateMessage]:
@@ -69,11 +69,11 @@ def with_every_value(update: pb.ChatUpdateMessage, inner: object) -> Iterator[pb
     assert callable(inner)
     enums = [field for field in inner(update).DESCRIPTOR.fields if field.enum_type is not None]
     for values in product(*([value.number for value in field.enum_type.values] for field in enums)):
-        again = pb.ChatUpdateMessage()
-        again.CopyFrom(update)
+        copy = pb.ChatUpdateMessage()
+        copy.CopyFrom(update)
         for field, value in zip(enums, values, strict=True):
-            setattr(inner(again), field.name, value)
-        yield again
+            setattr(inner(copy), field.name, value)
+        yield copy
 
 
 def test_every_update_of_the_format_has_a_sentence() -> None:
@@ -83,12 +83,12 @@ def test_every_update_of_the_format_has_a_sentence() -> None:
     for update in updates():
         for author in (1, 2):
             for kind, details in events_of(update, people, Notes()):
-                said = sentence(kind, details, author, name)
-                assert re.fullmatch(r"[^{}\n]+[.”]", said), (kind, said)
-                assert "None" not in said, (kind, details, said)
-                assert not re.match(r"You (is|was|has|asks) ", said), said
+                text = sentence(kind, details, author, name)
+                assert re.fullmatch(r"[^{}\n]+[.”]", text), (kind, text)
+                assert "None" not in text, (kind, details, text)
+                assert not re.match(r"You (is|was|has|asks) ", text), text
                 if not kind.startswith("genericGroup"):
-                    assert said not in {SENTENCES["genericGroupUpdate"], SENTENCES["genericGroupUpdate.you"]}, kind
+                    assert text not in {SENTENCES["genericGroupUpdate"], SENTENCES["genericGroupUpdate.you"]}, kind
                 count += 1
     assert count > 1000
 
@@ -100,7 +100,7 @@ def test_every_simple_update_has_its_own() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "details", "author", "said"),
+    ("kind", "details", "author", "expected"),
     [
         ("groupMemberLeftUpdate", {"aci": 1}, 2, "You left the group."),
         ("groupAdminStatusUpdate", {"memberAci": 1, "wasAdminStatusGranted": True}, 2, "You are now an admin."),
@@ -120,9 +120,9 @@ def test_every_simple_update_has_its_own() -> None:
         ("individualCall", {"direction": "OUTGOING", "state": "ACCEPTED"}, 1, "Outgoing voice call."),
     ],
 )
-def test_sentences_read_well(kind: str, details: dict[str, object], author: int, said: str) -> None:
+def test_sentences_read_well(kind: str, details: dict[str, object], author: int, expected: str) -> None:
     """With you in the right place."""
-    assert sentence(kind, details, author, name) == said
+    assert sentence(kind, details, author, name) == expected
 
 
 def test_times_are_said_in_the_largest_unit_that_fits() -> None:
@@ -144,5 +144,5 @@ def enums() -> dict[str, Any]:
             yield from inside(message.nested_types)
 
     described = pb.DESCRIPTOR
-    found = [*described.enum_types_by_name.values(), *inside(described.message_types_by_name.values())]
-    return {one.full_name.partition(".backup.")[2]: one for one in found}
+    types = [*described.enum_types_by_name.values(), *inside(described.message_types_by_name.values())]
+    return {enum.full_name.partition(".backup.")[2]: enum for enum in types}

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from holdfast.backup import archives
 from tests.backup.archives.dump import dump
-from tests.backup.archives.histories import copies, imported, items, write
+from tests.backup.archives.histories import copies, import_backups, items, write
 
 
 def test_an_older_snapshot_does_not_overwrite(tmp_path: Path) -> None:
@@ -17,7 +17,7 @@ def test_an_older_snapshot_does_not_overwrite(tmp_path: Path) -> None:
     header.backupTimeMs += 5
     newer = write(tmp_path / "newer", header, frames)
     for name, order in (("a", (older, newer)), ("b", (newer, older))):
-        imported(tmp_path / f"{name}.db", *order)
+        import_backups(tmp_path / f"{name}.db", *order)
     assert dump(tmp_path / "a.db") == dump(tmp_path / "b.db")
     with archives.open(tmp_path / "b.db") as opened:
         query = "SELECT count(*) FROM message WHERE kind = 'message' AND text NOT LIKE '%(later)' AND text <> ''"

@@ -15,11 +15,11 @@ sqlcipher = pytest.importorskip("holdfast.backup.archives.sqlcipher", exc_type=I
 @pytest.fixture
 def connection(tmp_path: Path) -> Iterator[sqlite3.Connection]:
     """Connect to a new database with rows."""
-    made = sqlcipher.connect(tmp_path / "a.db", make_key(PASSPHRASE), mode="rwc", timeout=0.1)
-    made.execute("CREATE TABLE numbers (n INTEGER PRIMARY KEY)")
-    made.executemany("INSERT INTO numbers VALUES (?)", [(n,) for n in range(10)])
-    yield made
-    made.close()
+    opened = sqlcipher.connect(tmp_path / "a.db", make_key(PASSPHRASE), mode="rwc", timeout=0.1)
+    opened.execute("CREATE TABLE numbers (n INTEGER PRIMARY KEY)")
+    opened.executemany("INSERT INTO numbers VALUES (?)", [(n,) for n in range(10)])
+    yield opened
+    opened.close()
 
 
 def test_rows_are_read_in_every_way(connection: sqlite3.Connection) -> None:
@@ -43,13 +43,13 @@ def test_errors_are_those_of_the_standard_library(connection: sqlite3.Connection
     with pytest.raises(sqlite3.OperationalError, match="no such table") as unknown:
         connection.execute("SELECT * FROM missing")
     assert unknown.value.sqlite_errorcode == sqlite3.SQLITE_ERROR
-    with pytest.raises(sqlite3.IntegrityError) as twice:
+    with pytest.raises(sqlite3.IntegrityError) as error:
         connection.executemany("INSERT INTO numbers VALUES (?)", [(1,)])
-    assert twice.value.sqlite_errorcode & 0xFF == sqlite3.SQLITE_CONSTRAINT
+    assert error.value.sqlite_errorcode & 0xFF == sqlite3.SQLITE_CONSTRAINT
     with pytest.raises(sqlite3.ProgrammingError):
         connection.execute("SELECT ?", ())
     failing = "SELECT CASE WHEN n > 3 THEN json(n || '}') END FROM numbers ORDER BY n"
-    for read in (list, lambda rows: rows.fetchall(), lambda rows: rows.fetchmany(9), read_one_by_one, step):
+    for read in (list, lambda rows: rows.fetchall(), lambda rows: rows.fetchmany(9), read_one_by_one, fetch_next):
         with pytest.raises(sqlite3.OperationalError, match="malformed JSON"):
             read(connection.execute(failing))
 
@@ -60,7 +60,7 @@ def read_one_by_one(rows: sqlite3.Cursor) -> None:
         pass
 
 
-def step(rows: sqlite3.Cursor) -> None:
+def fetch_next(rows: sqlite3.Cursor) -> None:
     """Ask for the next row again and again."""
     while next(rows, None) is not None:
         pass
@@ -92,15 +92,15 @@ def test_damage_is_said_by_an_exception_and_nowhere_else(
 ) -> None:
     """SQLCipher would write to the standard error."""
     key = make_key(PASSPHRASE)
-    place = tmp_path / "d.db"
-    made = sqlcipher.connect(place, key, mode="rwc", timeout=1)
-    made.execute("CREATE TABLE t (a)")
-    made.close()
-    content = bytearray(place.read_bytes())
+    path = tmp_path / "d.db"
+    first = sqlcipher.connect(path, key, mode="rwc", timeout=1)
+    first.execute("CREATE TABLE t (a)")
+    first.close()
+    content = bytearray(path.read_bytes())
     content[4096 + 50] ^= 1
-    place.write_bytes(content)
-    again = sqlcipher.connect(place, key, mode="rw", timeout=1)
+    path.write_bytes(content)
+    second = sqlcipher.connect(path, key, mode="rw", timeout=1)
     with pytest.raises(sqlite3.DatabaseError, match="malformed"):
-        again.execute("SELECT * FROM t").fetchall()
-    again.close()
+        second.execute("SELECT * FROM t").fetchall()
+    second.close()
     assert capfd.readouterr() == ("", "")

@@ -60,10 +60,10 @@ REAL = {
 
 def test_every_default_is_read_as_the_format_says() -> None:
     """Value 0, and any number the enum does not have; a value 0 that is real stays."""
-    known = enums()
-    assert set(DEFAULTS) <= set(known)
+    all_enums = enums()
+    assert set(DEFAULTS) <= set(all_enums)
     for name, expected in DEFAULTS.items():
-        assert (name, enum_name(known[name], 0)) == (name, expected)
-        assert (name, enum_name(known[name], 99)) == (name, expected)
+        assert (name, enum_name(all_enums[name], 0)) == (name, expected)
+        assert (name, enum_name(all_enums[name], 99)) == (name, expected)
     for name, expected in REAL.items():
-        assert (name, enum_name(known[name], 0)) == (name, expected)
+        assert (name, enum_name(all_enums[name], 0)) == (name, expected)

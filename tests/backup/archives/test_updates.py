@@ -10,9 +10,9 @@ ACI = bytes(range(16))
 PEOPLE = {7: 7001}
 
 
-def noted(notes: Notes) -> list[tuple[str, str]]:
+def skipped_and_defaulted(notes: Notes) -> list[tuple[str, str]]:
     """Return what was skipped and defaulted."""
-    return [(action, what) for _, _, action, what in notes.counts]
+    return [(action, note) for _, _, action, note in notes.counts]
 
 
 def test_a_simple_update_is_named_by_its_type() -> None:
@@ -20,20 +20,20 @@ def test_a_simple_update_is_named_by_its_type() -> None:
     update = pb.ChatUpdateMessage(simpleUpdate=pb.SimpleChatUpdate(type=pb.SimpleChatUpdate.BLOCKED))
     notes = Notes()
     assert events_of(update, PEOPLE, notes) == [("simpleUpdate.BLOCKED", {})]
-    assert noted(notes) == []
+    assert skipped_and_defaulted(notes) == []
 
 
 def test_an_update_without_a_meaning_is_left_out_and_noted() -> None:
     """Nothing set, a type that is unknown, and one of a later version of the format."""
     notes = Notes()
     assert events_of(pb.ChatUpdateMessage(), PEOPLE, notes) == []
-    assert noted(notes) == [("skipped", "ChatUpdateMessage.update not set")]
+    assert skipped_and_defaulted(notes) == [("skipped", "ChatUpdateMessage.update not set")]
     for number in (0, 9999):
         notes = Notes()
         update = pb.ChatUpdateMessage()
         update.simpleUpdate.type = number  # type: ignore[assignment]  # a later version may have it
         assert events_of(update, PEOPLE, notes) == []
-        assert [action for action, _ in noted(notes)] == ["defaulted"]
+        assert [action for action, _ in skipped_and_defaulted(notes)] == ["defaulted"]
 
 
 def test_each_change_of_a_group_is_an_event() -> None:
@@ -48,7 +48,7 @@ def test_each_change_of_a_group_is_an_event() -> None:
         ("genericGroupUpdate", {}),
         ("groupMemberLeftUpdate", {"aci": str(uuid.UUID(bytes=ACI))}),
     ]
-    assert [action for action, _ in noted(notes)] == ["defaulted"]
+    assert [action for action, _ in skipped_and_defaulted(notes)] == ["defaulted"]
 
 
 def test_details_hold_what_is_set_with_ids_of_the_archive() -> None:

@@ -90,9 +90,9 @@ def test_votes_are_a_change_of_their_own() -> None:
     new.poll.options[1].votes.add(voterId=3)
     assert differing_aspects(ChatItem.FromString(old.SerializeToString()), new) == (Aspect.VOTES,)
     old.poll.hasEnded = True
-    again = ChatItem.FromString(old.SerializeToString())
-    again.poll.hasEnded = False
-    assert differing_aspects(old, again) == (Aspect.VOTES,)
+    copy = ChatItem.FromString(old.SerializeToString())
+    copy.poll.hasEnded = False
+    assert differing_aspects(old, copy) == (Aspect.VOTES,)
 
 
 def test_every_message_of_a_sample_is_itself_and_has_words() -> None:

@@ -39,10 +39,10 @@ def test_one_chat_brings_its_people_and_nobody_else() -> None:
     assert part.items == [item for item in source.items if item.chatId == chat.id]
     assert part.frames[0] == source.frames[0]
     members = {member.userId for member in group.group.snapshot.members}
-    kept = {recipient.contact.aci for recipient in part.contacts()}
+    cropped_acis = {recipient.contact.aci for recipient in part.contacts()}
     acis = {recipient.contact.aci for recipient in source.contacts()}
-    assert members & acis <= kept
-    assert len(kept) < len(acis)
+    assert members & acis <= cropped_acis
+    assert len(cropped_acis) < len(acis)
     assert (result.chats, result.messages, result.recipients) == (1, len(part.items), len(part.recipients))
     assert (result.chats_before, result.messages_before) == (len(source.chats), 400)
 
@@ -122,9 +122,9 @@ def test_a_folder_is_written_with_the_media_of_what_stays(tmp_path: Path) -> Non
     """And with none but long texts, if none are wanted."""
     source = folder_of(sample(400), tmp_path / "a")
     with backup.open(source, KEYS) as opened_backup:
-        whole = crop(opened_backup, tmp_path / "b", to=OutputFormat.FOLDER, keys=KEYS, window=Window(0, None))
+        complete = crop(opened_backup, tmp_path / "b", to=OutputFormat.FOLDER, keys=KEYS, window=Window(0, None))
         less = crop(opened_backup, tmp_path / "c", to=OutputFormat.FOLDER, keys=KEYS, without_media=True)
-    assert 0 < less.written.attachments < whole.written.attachments
+    assert 0 < less.written.attachments < complete.written.attachments
 
 
 def test_nothing_is_changed_where_nothing_is_left_out() -> None:

@@ -24,12 +24,12 @@ def test_ids_and_order_are_no_difference(seed: int) -> None:
 def test_added_and_removed_messages_are_counted(seed: int) -> None:
     """Exactly those that one side has and the other has not."""
     rng = random.Random(seed)
-    whole = snapshot(200)
-    sides = [[rng.random() < 0.7 for _ in whole.items] for _ in range(2)]
+    complete = snapshot(200)
+    sides = [[rng.random() < 0.7 for _ in complete.items] for _ in range(2)]
     raws = []
     for number, side in enumerate(sides):
-        gone = iter([not kept for kept in side])
-        raws.append(snapshot(200).without(lambda _item: next(gone)).renumbered(seed + number).raw())  # noqa: B023  # used at once
+        removed = iter([not is_kept for is_kept in side])
+        raws.append(snapshot(200).without(lambda _item: next(removed)).renumbered(seed + number).raw())  # noqa: B023  # used at once
     differences = difference(raws[0], raws[1])
     both = list(zip(*sides, strict=True))
     assert sum(chat.added for chat in differences.chats) == both.count((False, True))
@@ -47,14 +47,14 @@ def test_edits_deletions_and_reactions_are_told_by_chat() -> None:
     revision.CopyFrom(old.texts()[0])
     edited.dateSent += 60_000
     edited.standardMessage.text.body = "better"
-    gone = deleted.standardMessage.text.body
+    body = deleted.standardMessage.text.body
     deleted.remoteDeletedMessage.SetInParent()
     liked.standardMessage.reactions.add(emoji="🦀", authorId=liked.authorId, sentTimestamp=5)
     differences = {change.what: change for change in changes(old.raw(), new.raw())}
     assert set(differences) == {("edited",), ("deleted",), ("reactions",)}
     assert (differences["edited",].before, differences["edited",].after) == (old_text, "better")
     assert differences["edited",].sent_ms == edited.dateSent
-    assert differences["deleted",].before == gone
+    assert differences["deleted",].before == body
     chats = difference(old.raw(), new.raw()).chats
     assert sum(chat.changed for chat in chats) == 3
     assert {name for chat in chats for name in chat.aspects} == {"edited", "deleted", "reactions"}
@@ -62,12 +62,12 @@ def test_edits_deletions_and_reactions_are_told_by_chat() -> None:
 
 def test_changes_come_chat_by_chat_in_order_of_time() -> None:
     """All of one side, when the other has no messages."""
-    whole, none = snapshot(), snapshot().without(lambda _item: True)
-    message_changes = changes(none.raw(), whole.raw())
-    assert len(message_changes) == len(whole.items)
+    complete, none = snapshot(), snapshot().without(lambda _item: True)
+    message_changes = changes(none.raw(), complete.raw())
+    assert len(message_changes) == len(complete.items)
     assert {change.what for change in message_changes} == {("added",)}
     chats = [change.chat for change in message_changes]
-    assert len({chat for at, chat in enumerate(chats) if chat not in chats[:at]}) == len(set(chats))
+    assert len({chat for index, chat in enumerate(chats) if chat not in chats[:index]}) == len(set(chats))
     for chat in set(chats):
         times = [
             change.sent_ms

@@ -4,7 +4,7 @@ from holdfast.backup.compare.field_changes import HIDDEN, FieldChange, field_cha
 from holdfast.backup.schema.backup_pb2 import AccountData, Contact, Group, NotificationProfile, Recipient
 
 
-def nobody(_key: object) -> str | None:
+def no_name(_key: object) -> str | None:
     """Return no name."""
     return None
 
@@ -15,7 +15,7 @@ def test_numbers_texts_choices_and_switches_are_shown() -> None:
     new.accountSettings.readReceipts = True
     new.accountSettings.phoneNumberSharingMode = AccountData.EVERYBODY
     new.accountSettings.universalExpireTimerSeconds = 60
-    assert set(field_changes(old, new, nobody)) == {
+    assert set(field_changes(old, new, no_name)) == {
         FieldChange("givenName", "Ada", "Ada L"),
         FieldChange("bioText", "", "hi"),
         FieldChange("accountSettings.readReceipts", "no", "yes"),
@@ -27,7 +27,7 @@ def test_numbers_texts_choices_and_switches_are_shown() -> None:
 def test_secrets_are_compared_and_not_shown() -> None:
     """Keys, and the PIN, which is a text."""
     old, new = AccountData(profileKey=b"1" * 32, svrPin="1234"), AccountData(profileKey=b"2" * 32, svrPin="4321")
-    changes = field_changes(old, new, nobody)
+    changes = field_changes(old, new, no_name)
     assert {(change.field, change.before, change.after) for change in changes} == {
         ("profileKey", HIDDEN, HIDDEN),
         ("svrPin", HIDDEN, HIDDEN),
@@ -63,7 +63,7 @@ def test_ids_of_recipients_are_compared_as_common_numbers() -> None:
     """And shown as names, in no particular order."""
     old, new = NotificationProfile(allowedMembers=[1, 2]), NotificationProfile(allowedMembers=[9, 8])
     numbers = {1: 1, 2: 2}, {8: 1, 9: 2}
-    assert field_changes(old, new, nobody, numbers) == ()
+    assert field_changes(old, new, no_name, numbers) == ()
     new.allowedMembers.append(7)
     (change,) = field_changes(old, new, lambda key: f"P{key}", numbers)
     assert change == FieldChange("allowedMembers", "P1, P2", "P1, P2, P7")
@@ -71,7 +71,8 @@ def test_ids_of_recipients_are_compared_as_common_numbers() -> None:
 
 def test_an_empty_record_is_something() -> None:
     """Being registered, however, is what people are."""
-    assert field_changes(Recipient(), Recipient(contact=Contact()), nobody) == (FieldChange("contact", "", "yes"),)
+    added = field_changes(Recipient(), Recipient(contact=Contact()), no_name)
+    assert added == (FieldChange("contact", "", "yes"),)
     old, new = Contact(e164=1), Contact(e164=1)
     new.registered.SetInParent()
-    assert field_changes(old, new, nobody) == ()
+    assert field_changes(old, new, no_name) == ()

@@ -54,18 +54,18 @@ def test_bytes_and_groups_are_kept_until_they_are_needed() -> None:
     with MessageIndex() as index:
         index.add("before", [[item(1, 1, 1, b"a"), item(2, 1, 1, b"b")]])
         index.add("after", [[item(1, 1, 1, b"c")]])
-        (changed, gone) = index.match()
+        (changed, removed) = index.match()
         assert changed == MessageGroup(1, 1, 1, (0,), (0,))
-        assert gone == MessageGroup(2, 1, 1, (1,), ())
-        index.postpone(gone)
+        assert removed == MessageGroup(2, 1, 1, (1,), ())
+        index.postpone(removed)
         index.postpone(changed)
-        assert list(index.postponed()) == [gone, changed]
+        assert list(index.postponed()) == [removed, changed]
         index.keep("before", b"\x01\x00", [[item(1, 1, 1, b"a"), item(2, 1, 1, b"b")]])
         index.keep("after", b"\x01", [[item(1, 1, 1, b"c")]])
         assert (index.raw("before", 0), index.raw("after", 0)) == (b"a", b"c")
         index.replace(0, b"d")
         assert index.raw("after", 0) == b"d"
-        index.add_change(gone, 1, None)
+        index.add_change(removed, 1, None)
         index.add_change(changed, 0, 0)
         assert list(index.changes()) == [(1, 0, 0), (2, 1, None)]
         assert (index.counts("before"), index.counts("after")) == ({1: 1, 2: 1}, {1: 1})

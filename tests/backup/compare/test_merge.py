@@ -87,7 +87,7 @@ def test_a_backup_merged_with_itself_is_itself(seed: int) -> None:
 @given(seed=st.integers(0, 1000))
 def test_it_does_not_matter_how_three_are_put_together(seed: int) -> None:
     """Where all three have a record the latest counts; messages are those of all."""
-    raws = [variant(seed + at, later=at).raw() for at in range(3)]
+    raws = [variant(seed + index, later=index).raw() for index in range(3)]
     together = merged(*raws)
     check(together)
     steps = merged(merged(raws[0], raws[1]), raws[2])
@@ -103,17 +103,17 @@ def test_it_does_not_matter_how_three_are_put_together(seed: int) -> None:
 def test_both_orders_are_kept(seed: int) -> None:
     """What stood before something in either backup still does."""
     first, second = variant(seed, records=False), variant(seed + 1, later=1, records=False)
-    places = {
-        (item.dateSent, str(item.WhichOneof("item"))): at
-        for at, item in enumerate(
+    indexes = {
+        (item.dateSent, str(item.WhichOneof("item"))): index
+        for index, item in enumerate(
             Frame.FromString(frame.raw).chatItem for frame in opened(merged(first.raw(), second.raw()))
         )
     }
     for side in (first, second):
         positions = [
-            places[item.dateSent, kind]
+            indexes[item.dateSent, kind]
             for item in side.items
-            if (kind := str(item.WhichOneof("item"))) and (item.dateSent, kind) in places
+            if (kind := str(item.WhichOneof("item"))) and (item.dateSent, kind) in indexes
         ]
         assert positions == sorted(positions)
 
@@ -125,9 +125,9 @@ def item(time: int) -> Numbered:
 
 def test_what_only_the_older_side_has_goes_between_its_neighbours() -> None:
     """By time where the newer side has something of its own there."""
-    olds, news = [item(1), item(2), item(9), item(4)], [item(1), item(3), item(4)]
+    olds, newer = [item(1), item(2), item(9), item(4)], [item(1), item(3), item(4)]
     before, after = array("i", [0, UNMATCHED, UNMATCHED, 2]), array("i", [0, UNMATCHED, 3])
-    interleaved = [(is_newer, n) for is_newer, n, _item in interleave(iter(olds), iter(news), before, after)]
+    interleaved = [(is_newer, n) for is_newer, n, _item in interleave(iter(olds), iter(newer), before, after)]
     assert interleaved == [(True, 0), (False, 1), (True, 1), (False, 2), (True, 2)]
 
 
@@ -177,12 +177,12 @@ def test_a_cut_file_leaves_nothing_behind(tmp_path: Path) -> None:
 def test_a_message_whose_time_ran_out_is_told() -> None:
     """It stays, because the older backup has it."""
     old, new = snapshot(), snapshot().later(3650 * DAY)
-    gone = len(old.items) - len(new.items)
-    assert gone
+    removed = len(old.items) - len(new.items)
+    assert removed
     raw, result, conflicts = merging([old.raw(), new.raw()])
     check(raw)
     assert result.messages == len(old.items)
-    assert sum(conflict.why == TIMER_STOPPED for conflict in conflicts) == gone
+    assert sum(conflict.why == TIMER_STOPPED for conflict in conflicts) == removed
 
 
 def test_conflicts_are_counted_and_told() -> None:
@@ -200,8 +200,8 @@ def test_conflicts_are_counted_and_told() -> None:
 def test_a_folder_gets_the_attachments_of_both(tmp_path: Path) -> None:
     """From whichever of them has the file."""
     records = sample(60)
-    half = records[:1] + tuple(raw for raw in records[1:] if not Frame.FromString(raw).HasField("chatItem"))
-    snapshots = [folder_of(records, tmp_path / "a"), folder_of(half, tmp_path / "b")]
+    subset = records[:1] + tuple(raw for raw in records[1:] if not Frame.FromString(raw).HasField("chatItem"))
+    snapshots = [folder_of(records, tmp_path / "a"), folder_of(subset, tmp_path / "b")]
     with backup.open(snapshots[0], KEYS) as first, backup.open(snapshots[1], KEYS) as second:
         result = merge([first, second], tmp_path / "c", to=OutputFormat.FOLDER, keys=KEYS)
     assert result.written.problems == ()

@@ -61,8 +61,8 @@ def test_other_records_come_and_go() -> None:
 def test_the_order_of_folders_is_theirs() -> None:
     """They are shown in it."""
     old, new = snapshot(), snapshot()
-    places = [at for at, frame in enumerate(new.frames) if frame.HasField("chatFolder")]
-    first, last = places[0], places[-1]
+    positions = [index for index, frame in enumerate(new.frames) if frame.HasField("chatFolder")]
+    first, last = positions[0], positions[-1]
     new.frames[first], new.frames[last] = new.frames[last], new.frames[first]
     (record,) = difference(old.raw(), new.raw()).records
     assert (record.kind, record.fields[0].field) == ("chat folder", "order")

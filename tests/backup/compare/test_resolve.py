@@ -71,10 +71,10 @@ def test_reactions_and_votes_are_the_later_ones() -> None:
     assert resolved(text("a"), liked)[1].lost == ()
     assert resolved(liked, text("a"))[1].lost == (Aspect.REACTIONS,)
     poll = ChatItem(chatId=1, poll=Poll(options=[Poll.PollOption(option="a")]))
-    voted = ChatItem.FromString(poll.SerializeToString())
-    voted.poll.options[0].votes.add(voterId=4)
-    assert resolved(poll, voted)[1].lost == ()
-    assert resolved(voted, poll)[1].lost == (Aspect.VOTES,)
+    with_vote = ChatItem.FromString(poll.SerializeToString())
+    with_vote.poll.options[0].votes.add(voterId=4)
+    assert resolved(poll, with_vote)[1].lost == ()
+    assert resolved(with_vote, poll)[1].lost == (Aspect.VOTES,)
 
 
 def test_a_file_only_the_older_backup_has_is_kept() -> None:
@@ -94,13 +94,13 @@ def test_a_file_only_the_older_backup_has_is_kept() -> None:
 
 def test_a_quote_keeps_pointing_to_its_message() -> None:
     """If either backup knows which it was; that is no conflict."""
-    aimed, lost = text("a"), text("a")
-    for item in (aimed, lost):
+    with_target, without_target = text("a"), text("a")
+    for item in (with_target, without_target):
         item.standardMessage.quote.text.body = "q"
-    aimed.standardMessage.quote.targetSentTimestamp = 5
-    for pair in ((aimed, lost), (lost, aimed)):
+    with_target.standardMessage.quote.targetSentTimestamp = 5
+    for pair in ((with_target, without_target), (without_target, with_target)):
         item, resolved_frame = resolved(*pair)
-        assert (item, resolved_frame.lost) == (aimed, ())
+        assert (item, resolved_frame.lost) == (with_target, ())
 
 
 def test_what_means_the_same_stays_as_it_is() -> None:

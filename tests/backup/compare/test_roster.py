@@ -54,7 +54,7 @@ def test_a_backup_without_an_account_is_refused() -> None:
 
 def test_damage_inside_a_message_is_found_with_its_place() -> None:
     """Also where only records are wanted."""
-    good = Frame(account=AccountData()).SerializeToString()
-    bad = b"\x22\x07\x5a\x05\x12\x03\x0a\x01\xff"
+    valid = Frame(account=AccountData()).SerializeToString()
+    invalid = b"\x22\x07\x5a\x05\x12\x03\x0a\x01\xff"
     with pytest.raises(DamagedBackup, match="frame 2"):
-        read_roster(opened(b"".join(map(record, [HEADER, good, bad]))))
+        read_roster(opened(b"".join(map(record, [HEADER, valid, invalid]))))

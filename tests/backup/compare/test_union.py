@@ -126,7 +126,10 @@ def test_colours_of_both_are_kept_and_chats_find_theirs() -> None:
 
 def test_no_two_chats_are_pinned_to_one_place() -> None:
     """The later file's stay where they are."""
-    sides = [roster(person(at, e164=at), chats={1: Chat(id=1, recipientId=at, pinnedOrder=3)}) for at in (1, 2)]
+    sides = [
+        roster(person(number, e164=number), chats={1: Chat(id=1, recipientId=number, pinnedOrder=3)})
+        for number in (1, 2)
+    ]
     frames, _conflicts = merged(*sides)
     assert [frame.chat.pinnedOrder for frame in frames if frame.HasField("chat")] == [3, 4]
 
@@ -135,9 +138,9 @@ def test_records_with_a_key_are_there_once_and_there_is_one_folder_for_all() -> 
     """Sticker packs, profiles, folders; frames of the future too."""
     packs = [StickerPack(packId=ADA, packKey=b"k")]
     profiles = [NotificationProfile(id=ADA, name="Work", allowedMembers=[1])]
-    everything = ChatFolder(folderType=ChatFolder.ALL, id=ADA)
+    all_chats = ChatFolder(folderType=ChatFolder.ALL, id=ADA)
     before = roster(
-        person(1, e164=1), packs=packs, profiles=profiles, folders=[everything], unknown_frames=[b"\x9a\x06\x00"]
+        person(1, e164=1), packs=packs, profiles=profiles, folders=[all_chats], unknown_frames=[b"\x9a\x06\x00"]
     )
     other_all = ChatFolder(folderType=ChatFolder.ALL, id=BOB)
     own = ChatFolder(folderType=ChatFolder.CUSTOM, id=ADA, name="Sea", includedRecipientIds=[4])

@@ -29,18 +29,18 @@ def make_snapshot(folder: Path, names: list[str] | None = None) -> Path:
 @pytest.fixture
 def phone(tmp_path: Path) -> Path:
     """Make what a phone leaves: two snapshots, one unfinished, the content store."""
-    home = tmp_path / "SignalBackups"
+    folder = tmp_path / "SignalBackups"
     for name in ("signal-backup-2026-01-31-10-00-00", "signal-backup-2026-02-01-10-00-00"):
-        make_snapshot(home / name, ["ab" * 32])
-    make_snapshot(home / "signal-backup-2026-03-01-10-00-00-tmp")
-    (home / "files").mkdir()
-    (home / ".nomedia").write_text("")
-    return home
+        make_snapshot(folder / name, ["ab" * 32])
+    make_snapshot(folder / "signal-backup-2026-03-01-10-00-00-tmp")
+    (folder / "files").mkdir()
+    (folder / ".nomedia").write_text("")
+    return folder
 
 
-def names(found: list[SnapshotFolder]) -> list[str]:
+def names(snapshots: list[SnapshotFolder]) -> list[str]:
     """Name the snapshots."""
-    return [snapshot.path.name for snapshot in found]
+    return [snapshot.path.name for snapshot in snapshots]
 
 
 BOTH = ["signal-backup-2026-02-01-10-00-00", "signal-backup-2026-01-31-10-00-00"]
@@ -56,9 +56,9 @@ def test_all_snapshots_are_found_newest_first_and_unfinished_ones_left_out(phone
 
 def test_one_snapshot_can_be_pointed_at(phone: Path) -> None:
     """Its content store is the one beside it."""
-    (found,) = find_snapshots(phone / BOTH[1])
-    assert found.path.name == BOTH[1]
-    assert found.store == phone / "files"
+    (snapshot,) = find_snapshots(phone / BOTH[1])
+    assert snapshot.path.name == BOTH[1]
+    assert snapshot.store == phone / "files"
 
 
 def test_another_folder_is_no_backup(tmp_path: Path) -> None:

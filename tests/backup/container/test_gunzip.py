@@ -20,7 +20,7 @@ from holdfast.backup.errors import DamagedBackup, OversizedBackup
 TIGHT = GunzipLimits(output=10 * CHUNK, ratio=100, ratio_after=2 * CHUNK)
 
 
-def packed(content: bytes, level: int = 6) -> bytes:
+def compress(content: bytes, level: int = 6) -> bytes:
     """Compress with the writer."""
     target = io.BytesIO()
     with GzipWriter(target, level=level) as writer:
@@ -39,7 +39,7 @@ def bomb(size: int) -> bytes:
 @given(st.one_of(st.binary(max_size=5000), st.integers(0, 3 * CHUNK).map(bytes)), st.integers(0, 9))
 def test_what_is_compressed_comes_back(content: bytes, level: int) -> None:
     """At every level, and the standard library agrees."""
-    raw = packed(content, level)
+    raw = compress(content, level)
     assert content == gunzip(io.BytesIO(raw)).read()
     assert content == gzip.decompress(raw)
 
@@ -48,12 +48,12 @@ def test_what_is_compressed_comes_back(content: bytes, level: int) -> None:
 def test_sizes_around_the_pieces_that_are_read(size: int) -> None:
     """Content that does not compress, so that the borders of the pieces fall everywhere."""
     content = secrets.token_bytes(size)
-    assert content == gunzip(io.BytesIO(packed(content))).read()
+    assert content == gunzip(io.BytesIO(compress(content))).read()
 
 
 def test_a_member_with_everything_a_header_can_have() -> None:
     """Name, comment, extra field and header checksum are read over."""
-    plain = packed(b"content")
+    plain = compress(b"content")
     header = b"\x1f\x8b\x08\x1e" + plain[4:10] + b"\x02\x00ab" + b"name\0" + b"comment\0"
     header += (zlib.crc32(header) & 0xFFFF).to_bytes(2, "little")
     assert gunzip(io.BytesIO(header + plain[10:])).read() == b"content"
@@ -67,10 +67,10 @@ def test_a_member_written_with_full_flushes_is_one_member() -> None:
     assert gunzip(io.BytesIO(raw + deflater.flush())).read() == b"".join(parts)
 
 
-@pytest.mark.parametrize("rest", [bytes(408), b"noise", packed(b"a second member"), bytes(2 * CHUNK)])
+@pytest.mark.parametrize("rest", [bytes(408), b"noise", compress(b"a second member"), bytes(2 * CHUNK)])
 def test_what_follows_the_member_is_read_but_not_interpreted(rest: bytes) -> None:
     """Padding of any kind ends up read to its end, before the last of the content is given out."""
-    source = io.BytesIO(packed(b"content") + rest)
+    source = io.BytesIO(compress(b"content") + rest)
     content = gunzip(source)
     assert content.read(7) == b"content"
     assert source.read() == b""
@@ -81,7 +81,7 @@ def test_an_error_behind_the_member_comes_before_the_content() -> None:
     """A source that fails at its very end spoils what came before."""
 
     def chunks() -> Iterator[bytes]:
-        yield packed(b"content")
+        yield compress(b"content")
         raise DamagedBackup("the end is wrong", offset=7)
 
     with pytest.raises(DamagedBackup, match="the end is wrong"):
@@ -90,7 +90,7 @@ def test_an_error_behind_the_member_comes_before_the_content() -> None:
 
 def test_any_cut_is_found() -> None:
     """Compressed data that ends too early is not the end of the content."""
-    raw = packed(b"content that is long enough to have a middle" * 3)
+    raw = compress(b"content that is long enough to have a middle" * 3)
     for end in range(len(raw)):
         with pytest.raises(DamagedBackup) as caught:
             gunzip(io.BytesIO(raw[:end])).read()
@@ -100,36 +100,36 @@ def test_any_cut_is_found() -> None:
 def test_any_changed_byte_is_found() -> None:
     """By the header, by the format or by the checksum; only the time, flags and system of the header are free."""
     content = secrets.token_bytes(50)
-    raw = bytearray(packed(content))
-    for place in [0, 1, 2, *range(10, len(raw))]:
-        raw[place] ^= 0x81
+    raw = bytearray(compress(content))
+    for offset in [0, 1, 2, *range(10, len(raw))]:
+        raw[offset] ^= 0x81
         with pytest.raises(DamagedBackup) as caught:
             gunzip(io.BytesIO(raw)).read()
         assert (caught.value.frame, caught.value.stream) == (None, "compressed stream")
-        raw[place] ^= 0x81
+        raw[offset] ^= 0x81
     assert content == gunzip(io.BytesIO(raw)).read()
 
 
 @pytest.mark.parametrize(
-    ("place", "words"),
+    ("offset", "pattern"),
     [
         (0, "incorrect header check"),
         (-5, "incorrect data check"),
         (-1, "incorrect length check"),
     ],
 )
-def test_damage_is_named(place: int, words: str) -> None:
+def test_damage_is_named(offset: int, pattern: str) -> None:
     """A bad header, a bad checksum and a bad length are told apart."""
-    raw = bytearray(packed(b"content"))
-    raw[place] ^= 1
+    raw = bytearray(compress(b"content"))
+    raw[offset] ^= 1
     with pytest.raises(DamagedBackup) as caught:
         gunzip(io.BytesIO(raw)).read()
-    assert f"the compressed data is damaged at or after this byte: {words}" == caught.value.problem
+    assert f"the compressed data is damaged at or after this byte: {pattern}" == caught.value.problem
 
 
 def test_damage_is_placed() -> None:
     """The place is the beginning of the piece in which it was noticed."""
-    raw = bytearray(packed(secrets.token_bytes(3 * FEED)))
+    raw = bytearray(compress(secrets.token_bytes(3 * FEED)))
     raw[-6] ^= 1
     with pytest.raises(DamagedBackup) as caught:
         gunzip(io.BytesIO(raw)).read()
@@ -150,21 +150,21 @@ def test_a_bomb_is_stopped_early() -> None:
 def test_small_content_may_be_as_repetitive_as_it_likes() -> None:
     """A chat of one letter compresses like a bomb and is none."""
     content = bytes(TIGHT.ratio_after)
-    assert content == gunzip(io.BytesIO(packed(content)), limits=TIGHT).read()
-    assert len(content) / len(packed(content)) > TIGHT.ratio
+    assert content == gunzip(io.BytesIO(compress(content)), limits=TIGHT).read()
+    assert len(content) / len(compress(content)) > TIGHT.ratio
 
 
 def test_the_ratio_counts_once_there_is_much() -> None:
     """One byte above where it begins to count, repetition alone is refused; other content is not."""
     with pytest.raises(OversizedBackup, match="more than the 100 times allowed"):
-        gunzip(io.BytesIO(packed(bytes(TIGHT.ratio_after + 1))), limits=TIGHT).read()
+        gunzip(io.BytesIO(compress(bytes(TIGHT.ratio_after + 1))), limits=TIGHT).read()
     content = secrets.token_bytes(TIGHT.ratio_after // 64) * 64 + b"!"
-    assert content == gunzip(io.BytesIO(packed(content)), limits=TIGHT).read()
+    assert content == gunzip(io.BytesIO(compress(content)), limits=TIGHT).read()
 
 
 def test_there_is_an_end_to_what_is_opened() -> None:
     """However little it is compressed."""
-    raw = packed(secrets.token_bytes(TIGHT.output + 1), level=0)
+    raw = compress(secrets.token_bytes(TIGHT.output + 1), level=0)
     content = gunzip(io.BytesIO(raw), limits=TIGHT)
     with pytest.raises(OversizedBackup, match=f"more than the {TIGHT.output} bytes allowed"):
         content.read()
@@ -172,7 +172,7 @@ def test_there_is_an_end_to_what_is_opened() -> None:
 
 def test_memory_stays_flat() -> None:
     """Opening 64 MiB of zeros from one small piece takes a few chunks of memory."""
-    raw = packed(bytes(64 * CHUNK))
+    raw = compress(bytes(64 * CHUNK))
     tracemalloc.start()
     content = gunzip(io.BytesIO(raw))
     total = sum(len(chunk) for chunk in iter(lambda: content.read(CHUNK), b""))
@@ -184,8 +184,8 @@ def test_memory_stays_flat() -> None:
 
 def test_the_same_content_is_compressed_to_the_same_bytes() -> None:
     """No time and no name in the header."""
-    assert packed(b"content") == packed(b"content")
-    assert packed(b"content")[4:8] == bytes(4)
+    assert compress(b"content") == compress(b"content")
+    assert compress(b"content")[4:8] == bytes(4)
 
 
 def test_zlib_takes_over_where_zlib_ng_is_missing() -> None:
@@ -200,8 +200,8 @@ def test_zlib_takes_over_where_zlib_ng_is_missing() -> None:
         "    writer.write(content)\n"
         "print(ENGINE, target.getvalue().hex())\n"
     )
-    command = [sys.executable, "-c", code, packed(b"content").hex()]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
-    engine, written = done.stdout.split()
+    command = [sys.executable, "-c", code, compress(b"content").hex()]
+    completed = subprocess.run(command, check=True, capture_output=True, text=True)
+    engine, written = completed.stdout.split()
     assert (ENGINE, engine) == ("zlib-ng", "zlib")
     assert gunzip(io.BytesIO(bytes.fromhex(written))).read() == b"content"

@@ -14,7 +14,7 @@ from holdfast.backup.container.jsonrecords import Item, JsonRecords, array_items
 from holdfast.backup.errors import BackupError, DamagedBackup, UnreadableBackup
 from holdfast.backup.wire import StreamLimits
 from holdfast.backup.wire.salvage import Gap
-from tests.backup.streams import array_of, json5_of, lines_of, sample, small, stream_of
+from tests.backup.streams import array_of, json5_of, lines_of, sample, small_sample, stream_of
 
 SECRET = "nobody must read this"
 HEADER = '{"version":"1","backupTimeMs":"1700000000000"}'
@@ -62,18 +62,18 @@ def test_lines_are_the_records_they_were_made_of() -> None:
 )
 def test_lines_may_be_laid_out_in_other_ways(change: Callable[[bytes], bytes]) -> None:
     """As editors and other systems leave them."""
-    assert read_lines(change(lines_of(small()))) == small()
+    assert read_lines(change(lines_of(small_sample()))) == small_sample()
 
 
 @pytest.mark.parametrize("chunk", [1, 7, 64, 1000])
 def test_lines_are_read_in_chunks_of_any_size(monkeypatch: pytest.MonkeyPatch, chunk: int) -> None:
     """Also where a chunk ends inside a line, and where lines stand between others that the core leaves alone."""
     monkeypatch.setattr(jsonrecords, "CHUNK", chunk)
-    header, *frames = lines_of(small()).splitlines(keepends=True)
+    header, *frames = lines_of(small_sample()).splitlines(keepends=True)
     negative = b'{"chatFolder":{"folderType":-1}}\n'
-    found = read_lines(header + b"\n" + negative.join(frames))
-    assert [raw for raw in found if raw != b"\x42\x0b\x30" + b"\xff" * 9 + b"\x01"] == list(small())
-    assert len(found) == 2 * len(frames)
+    records = read_lines(header + b"\n" + negative.join(frames))
+    assert [raw for raw in records if raw != b"\x42\x0b\x30" + b"\xff" * 9 + b"\x01"] == list(small_sample())
+    assert len(records) == 2 * len(frames)
 
 
 @pytest.mark.parametrize("chunk", [1, 64, 1000])
@@ -109,23 +109,23 @@ def test_blocks_say_where_their_frames_would_lie(monkeypatch: pytest.MonkeyPatch
 
 def test_lines_are_not_read_before_they_are_needed() -> None:
     """The header takes one line, however many follow."""
-    taken: list[int] = []
+    reads: list[int] = []
 
     def items() -> Iterator[Item]:
         for number in range(1, 100):
-            taken.append(number)
+            reads.append(number)
             yield number, HEADER if number == 1 else "{}"
 
     JsonRecords(items(), "lines")
-    assert taken == [1]
+    assert reads == [1]
 
 
 def test_an_array_is_the_records_it_was_made_of(path: str) -> None:
     """Small or large."""
-    assert read_array(array_of(small())) == small()
-    pretty = json.dumps(json.loads(array_of(small())), indent=3, ensure_ascii=False).encode()
-    assert read_array(pretty) == small()
-    assert read_array(b"\xef\xbb\xbf \n" + pretty + b"\n \n") == small()
+    assert read_array(array_of(small_sample())) == small_sample()
+    pretty = json.dumps(json.loads(array_of(small_sample())), indent=3, ensure_ascii=False).encode()
+    assert read_array(pretty) == small_sample()
+    assert read_array(b"\xef\xbb\xbf \n" + pretty + b"\n \n") == small_sample()
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_a_small_array_may_be_json5(text: str) -> None:
 
 def test_json5_of_a_sample_is_read() -> None:
     """As test tools write it."""
-    assert read_array(json5_of(small())) == small()
+    assert read_array(json5_of(small_sample())) == small_sample()
 
 
 @pytest.mark.parametrize("text", ["[]", " [ ] ", "[\n]\n"])
@@ -179,20 +179,20 @@ WRONG_RECORDS = [
 ]
 
 
-@pytest.mark.parametrize(("line", "words"), WRONG_RECORDS)
-def test_a_wrong_line_is_named_and_never_quoted(line: str, words: str) -> None:
+@pytest.mark.parametrize(("line", "pattern"), WRONG_RECORDS)
+def test_a_wrong_line_is_named_and_never_quoted(line: str, pattern: str) -> None:
     """By its number in the file, blank lines counted."""
-    with pytest.raises(DamagedBackup, match=rf"(?s)({words}).*\(line 4 of the file\)$") as caught:
+    with pytest.raises(DamagedBackup, match=rf"(?s)({pattern}).*\(line 4 of the file\)$") as caught:
         read_lines(f"{HEADER}\n\n{{}}\n{line}\n{{}}\n".encode())
     assert (caught.value.offset, caught.value.frame, caught.value.unit) == (4, None, "line")
     assert SECRET not in str(caught.value)
     assert len(str(caught.value)) < 200
 
 
-@pytest.mark.parametrize(("item", "words"), WRONG_RECORDS)
-def test_a_wrong_record_of_an_array_is_named_and_never_quoted(path: str, item: str, words: str) -> None:
+@pytest.mark.parametrize(("item", "pattern"), WRONG_RECORDS)
+def test_a_wrong_record_of_an_array_is_named_and_never_quoted(path: str, item: str, pattern: str) -> None:
     """By its number, the header being 0, where the array could be taken apart as far as that."""
-    with pytest.raises(BackupError, match=f"(?s){words}|neither JSON nor JSON5|nested too deep") as caught:
+    with pytest.raises(BackupError, match=f"(?s){pattern}|neither JSON nor JSON5|nested too deep") as caught:
         read_array(f"[{HEADER},{{}},{item},{{}}]".encode())
     assert SECRET not in str(caught.value)
     assert len(str(caught.value)) < 200
@@ -284,7 +284,7 @@ def test_a_large_array_is_read_in_flat_memory(monkeypatch: pytest.MonkeyPatch) -
 def test_a_large_array_is_the_same_wherever_its_pieces_end(texts: list[str], chunk: int, space: str) -> None:
     """Also in the middle of a character or an escape."""
     records = [{"account": {"givenName": text}} for text in texts]
-    joined = f"{space},{space}".join(json.dumps(one, ensure_ascii=bool(chunk & 1)) for one in records)
+    joined = f"{space},{space}".join(json.dumps(item, ensure_ascii=bool(chunk & 1)) for item in records)
     text = f"[{HEADER}{',' if records else ''}{space}{joined}{space}]{space}"
     data = text.encode("utf-8", "surrogatepass")
     expected = read_array(data)

@@ -18,8 +18,8 @@ POOLS = st.text(string.ascii_lowercase + string.digits, min_size=64, max_size=64
 @given(POOLS, st.sampled_from([" ", "-", "\n", " \u00a0", "", " | "]))
 def test_a_recovery_key_may_be_grouped_and_in_capitals(pool: str, gap: str) -> None:
     """Groups of four, line breaks and capitals are how apps show it."""
-    shown = gap.join(pool[start : start + 4] for start in range(0, 64, 4)).upper()
-    assert pool == read_pool(shown)
+    text = gap.join(pool[start : start + 4] for start in range(0, 64, 4)).upper()
+    assert pool == read_pool(text)
 
 
 @given(POOLS)
@@ -28,12 +28,12 @@ def test_the_signs_for_o_and_zero_are_read(pool: str) -> None:
     assert pool == read_pool(pool.replace("o", "#").replace("0", "="))
 
 
-@pytest.mark.parametrize("found", [0, 1, 63, 65, 128])
-def test_a_recovery_key_of_another_length_is_refused(found: int) -> None:
+@pytest.mark.parametrize("length", [0, 1, 63, 65, 128])
+def test_a_recovery_key_of_another_length_is_refused(length: int) -> None:
     """The message counts what was found."""
     with pytest.raises(KeyRefused) as caught:
-        read_pool("x y-" * (found // 2) + "z" * (found % 2))
-    assert str(caught.value) == f"a recovery key has 64 letters and digits, but {found} were given"
+        read_pool("x y-" * (length // 2) + "z" * (length % 2))
+    assert str(caught.value) == f"a recovery key has 64 letters and digits, but {length} were given"
 
 
 @pytest.mark.parametrize("stranger", ["é", "٣", "İ", "\uff41"])
@@ -125,7 +125,7 @@ def test_a_key_that_can_be_guessed_is_weak(pool: str) -> None:
 
 def test_a_new_key_is_random_and_never_weak() -> None:
     """Each is another one, of the characters a recovery key has."""
-    made = {new_pool() for _ in range(2000)}
-    assert len(made) == 2000
-    assert all(read_pool(pool) == pool and not pool_weakness(pool) for pool in made)
-    assert set("".join(made)) == set(string.ascii_lowercase + string.digits)
+    pools = {new_pool() for _ in range(2000)}
+    assert len(pools) == 2000
+    assert all(read_pool(pool) == pool and not pool_weakness(pool) for pool in pools)
+    assert set("".join(pools)) == set(string.ascii_lowercase + string.digits)

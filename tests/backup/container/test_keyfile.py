@@ -12,14 +12,14 @@ ACCOUNT = "659aa5f4-a28d-fcc1-1ea1-b997537a3d95"
 TOKEN = "69207061737320746865206b6e69666520746f207468652061786f6c6f746c21"
 
 
-def grouped(pool: str) -> str:
+def format_pool(pool: str) -> str:
     """Write a recovery key as an app shows it."""
-    shown = pool.upper().replace("O", "#").replace("0", "=")
-    return " ".join(shown[at : at + 4] for at in range(0, 64, 4))
+    text = pool.upper().replace("O", "#").replace("0", "=")
+    return " ".join(text[start : start + 4] for start in range(0, 64, 4))
 
 
 @pytest.mark.parametrize(
-    "text", [POOL, POOL.upper(), grouped(POOL), f"\n  {grouped(POOL)}\n", f"{POOL[:32]}\n{POOL[32:]}\n"]
+    "text", [POOL, POOL.upper(), format_pool(POOL), f"\n  {format_pool(POOL)}\n", f"{POOL[:32]}\n{POOL[32:]}\n"]
 )
 def test_a_recovery_key_alone_is_enough(text: str) -> None:
     """However it is grouped, in whatever case, on one line or several."""
@@ -34,7 +34,7 @@ def test_a_backup_key_alone_is_told_from_a_recovery_key(text: str) -> None:
 
 def test_named_lines_give_everything_a_remote_backup_needs() -> None:
     """In one text or in one environment variable."""
-    lines = [f"recovery-key = {grouped(POOL)}", f"account-id: {ACCOUNT}", f"token={TOKEN}"]
+    lines = [f"recovery-key = {format_pool(POOL)}", f"account-id: {ACCOUNT}", f"token={TOKEN}"]
     for separator in ("\n", ";", "\r\n"):
         keys = read_keys(separator.join(lines))
         assert keys.given() == ("pool", "aci", "token")
@@ -48,7 +48,7 @@ def test_the_keys_of_the_container_can_be_given_themselves() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
+    ("text", "pattern"),
     [
         ("", "no key"),
         ("  \n", "no key"),
@@ -61,9 +61,9 @@ def test_the_keys_of_the_container_can_be_given_themselves() -> None:
         (f"{POOL}\nhunter2 = x", "but 73"),
     ],
 )
-def test_what_cannot_be_a_key_is_refused_without_repeating_it(text: str, words: str) -> None:
+def test_what_cannot_be_a_key_is_refused_without_repeating_it(text: str, pattern: str) -> None:
     """The message says what is expected."""
-    with pytest.raises(KeyRefused, match=words) as caught:
+    with pytest.raises(KeyRefused, match=pattern) as caught:
         read_keys(text)
     for secret in (POOL[:8], BACKUP_KEY[:8], ACCOUNT[:8], "hunter2"):
         assert secret not in str(caught.value)

@@ -42,17 +42,17 @@ def hkdf(secret: bytes, info: bytes, size: int) -> bytes:
     return out[:size]
 
 
-@pytest.mark.parametrize("known", [SET_A, SET_B])
-def test_everything_is_derived_as_published(known: KeySet) -> None:
+@pytest.mark.parametrize("vector", [SET_A, SET_B])
+def test_everything_is_derived_as_published(vector: KeySet) -> None:
     """From the recovery key down to the keys of both layouts."""
-    key = EntropyPool.parse(known.pool).backup_key()
-    backup_id = key.backup_id(known.aci)
+    key = EntropyPool.parse(vector.pool).backup_key()
+    backup_id = key.backup_id(vector.aci)
     legacy = key.message_keys(backup_id)
-    modern = key.message_keys(backup_id, ForwardSecrecyToken.parse(known.token))
-    assert known.backup_key == key.reveal().hex()
-    assert known.backup_id == backup_id.reveal().hex()
-    assert known.legacy == (legacy.hmac.hex(), legacy.aes.hex())
-    assert known.modern == (modern.hmac.hex(), modern.aes.hex())
+    modern = key.message_keys(backup_id, ForwardSecrecyToken.parse(vector.token))
+    assert vector.backup_key == key.reveal().hex()
+    assert vector.backup_id == backup_id.reveal().hex()
+    assert vector.legacy == (legacy.hmac.hex(), legacy.aes.hex())
+    assert vector.modern == (modern.hmac.hex(), modern.aes.hex())
 
 
 def test_the_side_branches_are_derived_as_published() -> None:
@@ -139,10 +139,10 @@ def test_a_key_of_another_length_is_refused(kind: type[KeyBytes]) -> None:
     assert str(caught.value) == f"{kind.WHAT} is {kind.SIZE} bytes, but {kind.SIZE + 1} were given"
 
 
-@pytest.mark.parametrize(("hmac_size", "aes_size", "what"), [(31, 32, "an HMAC key"), (32, 33, "an AES key")])
-def test_half_a_pair_of_another_length_is_refused(hmac_size: int, aes_size: int, what: str) -> None:
+@pytest.mark.parametrize(("hmac_size", "aes_size", "name"), [(31, 32, "an HMAC key"), (32, 33, "an AES key")])
+def test_half_a_pair_of_another_length_is_refused(hmac_size: int, aes_size: int, name: str) -> None:
     """Both halves are 32 bytes."""
-    with pytest.raises(KeyRefused, match=what):
+    with pytest.raises(KeyRefused, match=name):
         CipherKeys(hmac=bytes(hmac_size), aes=bytes(aes_size))
 
 

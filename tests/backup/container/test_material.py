@@ -69,7 +69,7 @@ def test_the_folder_knows_better_than_a_mistyped_account() -> None:
 
 
 @pytest.mark.parametrize(
-    ("material", "words"),
+    ("material", "pattern"),
     [
         (KeyMaterial(), "it needs the recovery key, the account id and the forward-secrecy token"),
         (
@@ -81,16 +81,16 @@ def test_the_folder_knows_better_than_a_mistyped_account() -> None:
     ],
     ids=repr,
 )
-def test_what_a_remote_backup_lacks_is_said_in_words(material: KeyMaterial, words: str) -> None:
+def test_what_a_remote_backup_lacks_is_said_in_words(material: KeyMaterial, pattern: str) -> None:
     """The message names the kind of file, what is there and what is not."""
     with pytest.raises(KeyIncomplete) as caught:
         material.message_keys(modern=True)
-    assert str(caught.value) == f"this is a remote backup: {words}"
-    assert all(missing in words for missing in caught.value.missing)
+    assert str(caught.value) == f"this is a remote backup: {pattern}"
+    assert all(missing in pattern for missing in caught.value.missing)
 
 
 @pytest.mark.parametrize(
-    ("material", "local", "words"),
+    ("material", "local", "pattern"),
     [
         (
             KeyMaterial(pool=POOL),
@@ -106,12 +106,12 @@ def test_what_a_remote_backup_lacks_is_said_in_words(material: KeyMaterial, word
     ],
 )
 def test_what_a_legacy_container_lacks_depends_on_its_folder(
-    material: KeyMaterial, local: LocalMetadata | None, words: str
+    material: KeyMaterial, local: LocalMetadata | None, pattern: str
 ) -> None:
     """Beside its metadata file a container asks for the recovery key only."""
     with pytest.raises(KeyIncomplete) as caught:
         material.message_keys(modern=False, local_metadata=local)
-    assert words == str(caught.value)
+    assert pattern == str(caught.value)
 
 
 def test_keys_that_contradict_each_other_are_refused() -> None:

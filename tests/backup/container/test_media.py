@@ -72,9 +72,9 @@ def test_a_store_gives_what_was_encrypted(folder: FolderMedia) -> None:
 def test_what_is_not_in_the_store_is_missing(folder: FolderMedia) -> None:
     """Opened or only looked for."""
     stored(folder).unlink()
-    for look in (read, FolderMedia.check):
+    for method in (read, FolderMedia.check):
         with pytest.raises(AttachmentMissing, match="not in the content store"):
-            look(folder, ATTACHMENT)
+            method(folder, ATTACHMENT)
 
 
 def test_a_file_cut_short_is_noticed_without_decrypting(folder: FolderMedia) -> None:
@@ -175,7 +175,7 @@ def test_a_damaged_or_endless_file_in_a_zip_is_an_error_about_the_attachment() -
     bomb = ZipExport.read(io.BytesIO(data), limits=GunzipLimits(output=1_000_000))
     with pytest.raises(AttachmentDamaged, match="opens to more than"):
         read(ExportMedia(bomb))
-    at = data.index(b".jpg") + 10
-    data[at] ^= 0xFF
+    offset = data.index(b".jpg") + 10
+    data[offset] ^= 0xFF
     with pytest.raises(AttachmentError):
         read(ExportMedia(ZipExport.read(io.BytesIO(data))))

@@ -99,9 +99,9 @@ def test_a_long_iv_is_the_short_one_with_its_counter() -> None:
 def test_every_snapshot_has_an_iv_of_its_own() -> None:
     """Two files for one id share nothing but the id."""
     key = BackupKey(secrets.token_bytes(32)).local_metadata_key()
-    one, other = LocalMetadata.seal(ID_A, key), LocalMetadata.seal(ID_A, key)
-    assert one.iv != other.iv
-    assert one.backup_id(key) == other.backup_id(key)
+    metadata, other = LocalMetadata.seal(ID_A, key), LocalMetadata.seal(ID_A, key)
+    assert metadata.iv != other.iv
+    assert metadata.backup_id(key) == other.backup_id(key)
 
 
 def local(version: int, iv: int, encrypted_id: int) -> bytes:

@@ -27,11 +27,11 @@ def zipped(**entries: bytes) -> io.BytesIO:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Make an export in a folder."""
-    home = tmp_path / "signal-export-2026-01-31-10-00-00"
-    (home / "files" / "ab").mkdir(parents=True)
-    (home / "main.jsonl").write_bytes(LINES)
-    (home / "files" / "ab" / f"{NAME}.jpeg").write_bytes(b"picture")
-    return home
+    export = tmp_path / "signal-export-2026-01-31-10-00-00"
+    (export / "files" / "ab").mkdir(parents=True)
+    (export / "main.jsonl").write_bytes(LINES)
+    (export / "files" / "ab" / f"{NAME}.jpeg").write_bytes(b"picture")
+    return export
 
 
 def test_an_export_in_a_folder_gives_its_lines_and_media(folder: Path) -> None:
@@ -95,10 +95,11 @@ def test_a_zip_bomb_stops_early() -> None:
         export.open_lines().read()
 
 
-@pytest.mark.parametrize("at", range(0, 200, 7))
-def test_a_damaged_zip_is_an_error_in_words(at: int) -> None:
+@pytest.mark.parametrize("offset", range(0, 200, 7))
+def test_a_damaged_zip_is_an_error_in_words(offset: int) -> None:
     """Wherever the damage is, no other exception comes out."""
     data = bytearray(zipped(**{"main.jsonl": LINES * 20, f"files/ab/{NAME}": b"x" * 50}).getvalue())
-    for broken in (bytes(data[: -at - 1]), bytes(data[:at]) + bytes([data[at] ^ 0xFF]) + bytes(data[at + 1 :])):
+    flipped = bytes(data[:offset]) + bytes([data[offset] ^ 0xFF]) + bytes(data[offset + 1 :])
+    for broken in (bytes(data[: -offset - 1]), flipped):
         with contextlib.suppress(BackupError):
             assert ZipExport.read(io.BytesIO(broken)).open_lines().read() == LINES * 20

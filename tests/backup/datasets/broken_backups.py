@@ -8,7 +8,16 @@ from io import BytesIO
 from pathlib import Path
 
 from holdfast.backup.wire.varint import encode_varint
-from tests.backup.streams import HEADER, KEY_FILE, container_of, folder_of, lines_of, small, stream_of, zip_of
+from tests.backup.streams import (
+    HEADER,
+    KEY_FILE,
+    container_of,
+    folder_of,
+    lines_of,
+    small_sample,
+    stream_of,
+    zip_of,
+)
 
 __all__ = ["write_broken"]
 
@@ -21,11 +30,11 @@ def write_broken(folder: Path) -> list[str]:
         (folder / name).write_bytes(content)
         names.append(name)
     for name, breaking in FOLDERS.items():
-        snapshot = folder_of(small(), folder / name)
+        snapshot = folder_of(small_sample(), folder / name)
         (folder / name / "SignalBackups.key").write_text(KEY_FILE.partition("\n")[0])
         breaking(snapshot)
         names.append(f"{name}--SignalBackups--{snapshot.name}")
-    sealed = container_of(small())
+    sealed = container_of(small_sample())
     keys = {
         "no-key": None,
         "empty-key": "",
@@ -43,8 +52,8 @@ def write_broken(folder: Path) -> list[str]:
 
 def broken_files() -> Iterator[tuple[str, bytes]]:
     """Yield the name and the content of each file."""
-    plain, lines = stream_of(small()), lines_of(small())
-    packed, zipped = gzip.compress(plain), zip_of(small())
+    plain, lines = stream_of(small_sample()), lines_of(small_sample())
+    packed, zipped = gzip.compress(plain), zip_of(small_sample())
     yield "empty", b""
     yield "zeros", bytes(5000)
     yield "text", b"Dear diary, nothing happened today.\n" * 20
@@ -81,7 +90,7 @@ def broken_files() -> Iterator[tuple[str, bytes]]:
     yield "zip-empty", empty_zip()
     yield "zip-of-other-things", zip_with("notes.txt", b"nothing")
     yield "zip-of-broken-lines", zip_with("main.jsonl", lines[: len(lines) // 2])
-    yield "sealed-cut", container_of(small())[:-40]
+    yield "sealed-cut", container_of(small_sample())[:-40]
 
 
 def frame(text: bytes) -> bytes:
@@ -125,20 +134,20 @@ def cut(part: str, size: int) -> Callable[[Path], None]:
     return lambda snapshot: change(snapshot / part, lambda content: content[:size])
 
 
-def flip(part: str, at: int) -> Callable[[Path], None]:
+def flip(part: str, offset: int) -> Callable[[Path], None]:
     """Change one byte of a part of a snapshot."""
 
     def flipped(content: bytes) -> bytes:
         changed = bytearray(content)
-        changed[at] ^= 1
+        changed[offset] ^= 1
         return bytes(changed)
 
     return lambda snapshot: change(snapshot / part, flipped)
 
 
-def change(path: Path, how: Callable[[bytes], bytes]) -> None:
+def change(path: Path, edit: Callable[[bytes], bytes]) -> None:
     """Change a file."""
-    path.write_bytes(how(path.read_bytes()))
+    path.write_bytes(edit(path.read_bytes()))
 
 
 FOLDERS: dict[str, Callable[[Path], None]] = {

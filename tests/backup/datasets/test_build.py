@@ -20,14 +20,14 @@ from holdfast.backup.datasets import build, tasks
 from holdfast.backup.datasets.schema import TABLES
 from holdfast.backup.datasets.targets import open_target
 from tests.backup.datasets.broken_backups import write_broken
-from tests.backup.streams import KEY_FILE, container_of, file_forms, folder_of, sample, small, stream_of
+from tests.backup.streams import KEY_FILE, container_of, file_forms, folder_of, sample, small_sample, stream_of
 
 
-def asked(query: str) -> list[tuple[Any, ...]]:
+def query_rows(query: str) -> list[tuple[Any, ...]]:
     """Ask DuckDB."""
-    found = duckdb.sql(query)
-    assert found is not None
-    return found.fetchall()
+    relation = duckdb.sql(query)
+    assert relation is not None
+    return relation.fetchall()
 
 
 @pytest.fixture
@@ -42,18 +42,19 @@ def backups(tmp_path: Path) -> Path:
 
 def test_every_table_of_every_backup_is_there(backups: Path, tmp_path: Path) -> None:
     """As DuckDB and pyarrow read them, with the name of the backup as a column."""
-    done = hb.build_dataset([backups], tmp_path / "out", workers=1)
+    summary = hb.build_dataset([backups], tmp_path / "out", workers=1)
     names = ("1.binproto", "2.binproto", "3.binproto")
-    assert (done.written, done.unchanged, done.failed, done.backups) == (names, (), (), 3)
-    assert done.complete
-    assert done.messages == sum(hb.info(backups / name).counts["chatItem"] for name in names)
+    assert (summary.written, summary.unchanged, summary.failed, summary.backups) == (names, (), (), 3)
+    assert summary.complete
+    assert summary.messages == sum(hb.info(backups / name).counts["chatItem"] for name in names)
     for table in TABLES:
-        found = ds.dataset(tmp_path / "out" / table, partitioning="hive").to_table()
+        stored = ds.dataset(tmp_path / "out" / table, partitioning="hive").to_table()
         for name in names:
             expected = sum(batch.num_rows for batch in hb.dataset_batches(backups / name, table=table))
-            rows = found.filter(pa.compute.equal(found["backup"], name))
+            rows = stored.filter(pa.compute.equal(stored["backup"], name))
             assert rows.num_rows == expected, table
-    counted = asked(f"SELECT backup, count(*) FROM '{tmp_path}/out/messages/*/*.parquet' GROUP BY 1 ORDER BY 1")
+    files = f"{tmp_path}/out/messages/*/*.parquet"
+    counted = query_rows(f"SELECT backup, count(*) FROM '{files}' GROUP BY 1 ORDER BY 1")
     assert [name for name, _count in counted] == list(names)
 
 
@@ -64,10 +65,10 @@ def test_only_what_changed_is_written_again(backups: Path, tmp_path: Path) -> No
     assert hb.build_dataset([backups], tmp_path / "out").unchanged == ("1.binproto", "2.binproto", "3.binproto")
     (backups / "2.binproto").write_bytes(stream_of(sample(50, 2)))
     (backups / "4.binproto").write_bytes(stream_of(sample(40, 4)))
-    done = hb.build_dataset([backups], tmp_path / "out", workers=1)
-    assert (done.written, len(done.unchanged)) == (("2.binproto", "4.binproto"), 2)
+    summary = hb.build_dataset([backups], tmp_path / "out", workers=1)
+    assert (summary.written, len(summary.unchanged)) == (("2.binproto", "4.binproto"), 2)
     after = {path: path.stat().st_mtime_ns for path in (tmp_path / "out").rglob("*.parquet")}
-    changed = {path.parent.name for path, when in after.items() if before.get(path) != when}
+    changed = {path.parent.name for path, modified in after.items() if before.get(path) != modified}
     assert changed == {"backup=2.binproto", "backup=4.binproto"}
     assert len(hb.build_dataset([backups], tmp_path / "out", rebuild=True, workers=1).written) == 4
 
@@ -86,29 +87,29 @@ def test_backups_of_every_form_are_taken(tmp_path: Path) -> None:
     """Each with the key of its own."""
     folder = tmp_path / "backups"
     folder.mkdir()
-    for name, content in file_forms(small()):
+    for name, content in file_forms(small_sample()):
         (folder / name).write_bytes(content)
         (folder / f"{name}.key").write_text(KEY_FILE)
-    folder_of(small(), folder / "phone")
+    folder_of(small_sample(), folder / "phone")
     (folder / "phone" / "SignalBackups.key").write_text(KEY_FILE)
-    done = hb.build_dataset([folder], tmp_path / "out", workers=1)
-    assert done.reasons == {}
-    counts = asked(f"SELECT count(*) FROM '{tmp_path}/out/messages/*/*.parquet' GROUP BY backup")
-    assert len(counts) == len(list(file_forms(small()))) + 1
+    summary = hb.build_dataset([folder], tmp_path / "out", workers=1)
+    assert summary.reasons == {}
+    counts = query_rows(f"SELECT count(*) FROM '{tmp_path}/out/messages/*/*.parquet' GROUP BY backup")
+    assert len(counts) == len(list(file_forms(small_sample()))) + 1
     assert len(set(counts)) == 1
 
 
 def test_a_backup_that_breaks_keeps_what_was_built_of_it(backups: Path, tmp_path: Path) -> None:
     """It is reported until it can be read again."""
     first = hb.build_dataset([backups], tmp_path / "out", workers=1)
-    whole = (backups / "2.binproto").read_bytes()
-    (backups / "2.binproto").write_bytes(whole[:-5])
-    done = hb.build_dataset([backups], tmp_path / "out")
-    assert (done.failed, done.complete, done.messages) == (("2.binproto",), False, first.messages)
-    assert "ends in the middle of a record" in done.reasons["2.binproto"]
+    content = (backups / "2.binproto").read_bytes()
+    (backups / "2.binproto").write_bytes(content[:-5])
+    summary = hb.build_dataset([backups], tmp_path / "out")
+    assert (summary.failed, summary.complete, summary.messages) == (("2.binproto",), False, first.messages)
+    assert "ends in the middle of a record" in summary.reasons["2.binproto"]
     manifest = open_target(tmp_path / "out").read_manifest()
-    assert [one.name for one in manifest.failed] == ["2.binproto"]
-    (backups / "2.binproto").write_bytes(whole)
+    assert [failure.name for failure in manifest.failed] == ["2.binproto"]
+    (backups / "2.binproto").write_bytes(content)
     os.utime(backups / "2.binproto", ns=(7, 7))
     assert hb.build_dataset([backups], tmp_path / "out").complete
     assert open_target(tmp_path / "out").read_manifest().failed == []
@@ -116,9 +117,9 @@ def test_a_backup_that_breaks_keeps_what_was_built_of_it(backups: Path, tmp_path
 
 def test_a_missing_key_says_where_to_put_it(tmp_path: Path) -> None:
     """For each backup."""
-    (tmp_path / "sealed").write_bytes(container_of(small()))
-    done = hb.build_dataset([tmp_path / "sealed"], tmp_path / "out")
-    assert "put it into a file sealed.key beside the backup" in done.reasons["sealed"]
+    (tmp_path / "sealed").write_bytes(container_of(small_sample()))
+    summary = hb.build_dataset([tmp_path / "sealed"], tmp_path / "out")
+    assert "put it into a file sealed.key beside the backup" in summary.reasons["sealed"]
     (tmp_path / "sealed.key").write_text(KEY_FILE)
     assert hb.build_dataset([tmp_path / "sealed"], tmp_path / "out").complete
 
@@ -135,9 +136,9 @@ def test_a_bug_is_reported_as_one_and_the_others_are_built(
         return write(source, target)
 
     monkeypatch.setattr(tasks, "write_backup", failing)
-    done = hb.build_dataset([backups], tmp_path / "out", workers=1)
-    assert done.written == ("1.binproto", "3.binproto")
-    assert "mistake in Holdfast" in done.reasons["2.binproto"]
+    summary = hb.build_dataset([backups], tmp_path / "out", workers=1)
+    assert summary.written == ("1.binproto", "3.binproto")
+    assert "mistake in Holdfast" in summary.reasons["2.binproto"]
 
 
 def test_two_builds_do_not_write_into_one_folder(backups: Path, tmp_path: Path) -> None:
@@ -159,9 +160,9 @@ def test_a_target_that_cannot_be_written_is_an_error(backups: Path, tmp_path: Pa
 
 def test_progress_counts_backups(backups: Path, tmp_path: Path) -> None:
     """Up to all of them."""
-    told: list[tuple[int, int]] = []
-    hb.build_dataset([backups], tmp_path / "out", workers=1, progress=lambda *numbers: told.append(numbers))
-    assert told == [(1, 3), (2, 3), (3, 3)]
+    progress: list[tuple[int, int]] = []
+    hb.build_dataset([backups], tmp_path / "out", workers=1, progress=lambda *numbers: progress.append(numbers))
+    assert progress == [(1, 3), (2, 3), (3, 3)]
 
 
 def test_the_largest_backup_is_built_first(tmp_path: Path) -> None:
@@ -200,9 +201,9 @@ def test_a_build_that_was_killed_goes_on(tmp_path: Path) -> None:
     process.wait()
     before = set(open_target(target).records())
     assert before
-    done = hb.build_dataset([folder], target, workers=1)
-    assert set(done.unchanged) == before
-    assert len(done.written) == 8 - len(before)
+    summary = hb.build_dataset([folder], target, workers=1)
+    assert set(summary.unchanged) == before
+    assert len(summary.written) == 8 - len(before)
     assert hb.validate_dataset(target) == []
     assert not (target / "_building").exists()
 
@@ -214,17 +215,17 @@ def test_a_thousand_backups_of_which_fifty_are_broken(tmp_path: Path) -> None:
     folder = tmp_path / "backups"
     broken = write_broken(folder / "broken")
     assert len(broken) == 50
-    good = folder / "good"
-    good.mkdir()
+    valid = folder / "good"
+    valid.mkdir()
     for seed in range(10):
-        (good / f"{seed}-0.binproto").write_bytes(stream_of(sample(20, seed)))
+        (valid / f"{seed}-0.binproto").write_bytes(stream_of(sample(20, seed)))
         for copy in range(1, 95):
-            shutil.copy(good / f"{seed}-0.binproto", good / f"{seed}-{copy}.binproto")
-    done = hb.build_dataset([folder], tmp_path / "out")
-    assert len(done.written) == 950
-    assert list(done.failed) == [f"broken--{name}" for name in broken]
-    assert all(reason and "mistake in Holdfast" not in reason for reason in done.reasons.values())
-    assert len({reason.partition("(")[0] for reason in done.reasons.values()}) > 15
-    assert done.messages == asked(f"SELECT count(*) FROM '{tmp_path}/out/messages/*/*.parquet'")[0][0]
-    again = hb.build_dataset([folder], tmp_path / "out")
-    assert (len(again.unchanged), len(again.failed), again.written) == (950, 50, ())
+            shutil.copy(valid / f"{seed}-0.binproto", valid / f"{seed}-{copy}.binproto")
+    summary = hb.build_dataset([folder], tmp_path / "out")
+    assert len(summary.written) == 950
+    assert list(summary.failed) == [f"broken--{name}" for name in broken]
+    assert all(reason and "mistake in Holdfast" not in reason for reason in summary.reasons.values())
+    assert len({reason.partition("(")[0] for reason in summary.reasons.values()}) > 15
+    assert summary.messages == query_rows(f"SELECT count(*) FROM '{tmp_path}/out/messages/*/*.parquet'")[0][0]
+    second = hb.build_dataset([folder], tmp_path / "out")
+    assert (len(second.unchanged), len(second.failed), second.written) == (950, 50, ())

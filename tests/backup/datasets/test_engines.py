@@ -23,28 +23,28 @@ from tests.conftest import wait_for
 
 
 @pytest.fixture
-def prepared(tmp_path: Path) -> list[BuildTask]:
+def sources_folder(tmp_path: Path) -> list[BuildTask]:
     """Write four backups, one of which cannot be read."""
-    made = []
+    sources = []
     for name in ("a", "b", "c", "d"):
         path = tmp_path / name
         path.write_bytes(b"no backup" if name == "c" else stream_of(sample(20)))
-        made.append(BuildTask(DatasetSource(name, str(path)), str(tmp_path / "out")))
-    return made
+        sources.append(BuildTask(DatasetSource(name, str(path)), str(tmp_path / "out")))
+    return sources
 
 
-def test_processes_build_what_one_does(prepared: list[BuildTask]) -> None:
+def test_processes_build_what_one_does(sources_folder: list[BuildTask]) -> None:
     """Each task has one result, in whatever order."""
-    results = {result.name: result for result in run_processes(prepared, 2)}
+    results = {result.name: result for result in run_processes(sources_folder, 2)}
     assert sorted(results) == ["a", "b", "c", "d"]
     assert isinstance(results["c"], FailedBackup)
-    alone = {result.name: result for result in run_processes(prepared, 1)}
+    alone = {result.name: result for result in run_processes(sources_folder, 1)}
     assert alone == results
 
 
 @pytest.mark.long
 def test_a_process_that_dies_takes_no_other_backup_with_it(
-    prepared: list[BuildTask], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    sources_folder: list[BuildTask], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Its backup is tried again in another process, and reported when that dies too."""
     # The process ends itself at `b` always, and at `d` the first time.
@@ -69,21 +69,21 @@ engines.work()
         return start([sys.executable, "-c", program], **options)
 
     monkeypatch.setattr(subprocess, "Popen", deadly)
-    results = {result.name: result for result in run_processes(prepared, 2)}
+    results = {result.name: result for result in run_processes(sources_folder, 2)}
     assert isinstance(results["a"], BackupRecord)
-    assert results["b"] == FailedBackup("b", prepared[1].source.path, DIED)
+    assert results["b"] == FailedBackup("b", sources_folder[1].source.path, DIED)
     assert isinstance(results["d"], BackupRecord)
     assert (tmp_path / "died-d").exists()
 
 
-def test_a_target_that_cannot_be_written_ends_the_build(prepared: list[BuildTask], tmp_path: Path) -> None:
+def test_a_target_that_cannot_be_written_ends_the_build(sources_folder: list[BuildTask], tmp_path: Path) -> None:
     """In the process that started it."""
     (tmp_path / "out").write_text("in the way")
     with pytest.raises(hb.UnwritableBackup):
-        list(run_processes(prepared, 2))
+        list(run_processes(sources_folder, 2))
 
 
-def test_a_build_that_is_given_up_leaves_no_process(prepared: list[BuildTask]) -> None:
+def test_a_build_that_is_given_up_leaves_no_process(sources_folder: list[BuildTask]) -> None:
     """Nor one that is still at work."""
     pool: list[Any] = []
     make = engines.WorkerProcess.__init__
@@ -94,7 +94,7 @@ def test_a_build_that_is_given_up_leaves_no_process(prepared: list[BuildTask]) -
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(engines.WorkerProcess, "__init__", remember)
-        results = run_processes(prepared, 2)
+        results = run_processes(sources_folder, 2)
         next(results)
         results.close()  # type: ignore[attr-defined]  # a generator
     assert len(pool) == 2
@@ -150,9 +150,9 @@ def test_a_ray_cluster_builds_the_same_though_a_worker_is_killed(
 
         from holdfast.backup.datasets.engines import perform_encoded  # noqa: PLC0415  # runs on the cluster
 
-        place = Path(marks)
-        if not list(place.iterdir()):
-            (place / str(os.getpid())).touch()
+        marks_folder = Path(marks)
+        if not list(marks_folder.iterdir()):
+            (marks_folder / str(os.getpid())).touch()
             time.sleep(60)
         return perform_encoded(task)
 
@@ -160,10 +160,10 @@ def test_a_ray_cluster_builds_the_same_though_a_worker_is_killed(
     with ray_cluster(monkeypatch):
         killer = Thread(target=kill)
         killer.start()
-        done = hb.build_dataset([folder], tmp_path / "there", engine="ray")
+        summary = hb.build_dataset([folder], tmp_path / "there", engine="ray")
         killer.join(60)
     assert killed
-    assert (done.written, done.reasons) == (expected.written, expected.reasons)
+    assert (summary.written, summary.reasons) == (expected.written, expected.reasons)
     files = sorted(path.relative_to(tmp_path / "here") for path in (tmp_path / "here").rglob("*.parquet"))
     assert files
     for file in files:
@@ -171,7 +171,7 @@ def test_a_ray_cluster_builds_the_same_though_a_worker_is_killed(
 
 
 def test_a_cluster_that_is_not_there_is_an_error(
-    prepared: list[BuildTask], monkeypatch: pytest.MonkeyPatch
+    sources_folder: list[BuildTask], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With its address."""
 
@@ -190,4 +190,4 @@ def test_a_cluster_that_is_not_there_is_an_error(
 
     monkeypatch.setitem(sys.modules, "ray", NoRay)
     with pytest.raises(hb.UnreadableBackup, match="no Ray cluster at ray://nowhere:1"):
-        list(engines.run_ray(prepared, "ray://nowhere:1"))
+        list(engines.run_ray(sources_folder, "ray://nowhere:1"))

@@ -26,7 +26,7 @@ def message(text: str = "hello", sent: int = 1000) -> Frame:
     return frame
 
 
-class Received:
+class ReadColumns:
     """What was read of a block: the columns, the rows of other tables, the frames handed back, and the fault."""
 
     def __init__(self, core: Core, data: bytes, capacity: int) -> None:
@@ -57,10 +57,10 @@ class Received:
         return [self.columns.texts[start:end].decode() for start, end in pairwise(ends)]
 
 
-def received(core: Core, *frames: Frame) -> Received:
+def read_columns(core: Core, *frames: Frame) -> ReadColumns:
     """Read frames."""
     data = b"".join(record(frame.SerializeToString()) for frame in frames)
-    return Received(core, data, len(frames))
+    return ReadColumns(core, data, len(frames))
 
 
 def test_a_text_is_a_row(core: Core) -> None:
@@ -71,24 +71,24 @@ def test_a_text_is_a_row(core: Core) -> None:
     sent.chatItem.outgoing.sendStatus.add(recipientId=99, timestamp=1)
     sent.chatItem.sms = True
     sent.chatItem.expiresInMs = 0
-    found = received(core, message(), unread, sent)
-    assert found.texts == ["hello", "see https://example.org ✓", ""]
-    assert found.column("message_id") == [5, 6, 7]
-    assert found.column("chat_id") == [7, 7, 7]
-    assert found.column("author_id") == [1, 1, 1]
-    assert found.column("sent") == [1000, 3000, 4000]
-    assert found.column("received") == [1001, 3001, 0]
-    assert found.column("expires_in") == [-1, 60, 0]
-    assert found.column("pinned") == found.column("quoted_sent") == [-1, -1, -1]
-    look = found.column("look")
-    assert [DIRECTIONS[one & 15] for one in look] == ["incoming", "incoming", "outgoing"]
-    assert {KINDS[one >> 4 & 31] for one in look} == {"message"}
-    assert [one & (HAS_TEXT | HAS_LINK | IS_READ | IS_SMS) for one in look] == [
+    columns = read_columns(core, message(), unread, sent)
+    assert columns.texts == ["hello", "see https://example.org ✓", ""]
+    assert columns.column("message_id") == [5, 6, 7]
+    assert columns.column("chat_id") == [7, 7, 7]
+    assert columns.column("author_id") == [1, 1, 1]
+    assert columns.column("sent") == [1000, 3000, 4000]
+    assert columns.column("received") == [1001, 3001, 0]
+    assert columns.column("expires_in") == [-1, 60, 0]
+    assert columns.column("pinned") == columns.column("quoted_sent") == [-1, -1, -1]
+    flags = columns.column("look")
+    assert [DIRECTIONS[flag & 15] for flag in flags] == ["incoming", "incoming", "outgoing"]
+    assert {KINDS[flag >> 4 & 31] for flag in flags} == {"message"}
+    assert [flag & (HAS_TEXT | HAS_LINK | IS_READ | IS_SMS) for flag in flags] == [
         HAS_TEXT,
         HAS_TEXT | HAS_LINK | IS_READ,
         HAS_TEXT | IS_SMS,
     ]
-    assert (found.special, found.fault, found.frames) == ([], 0, 3)
+    assert (columns.special, columns.fault, columns.frames) == ([], 0, 3)
 
 
 def test_who_is_not_in_the_file_is_nobody(core: Core) -> None:
@@ -96,9 +96,9 @@ def test_who_is_not_in_the_file_is_nobody(core: Core) -> None:
     frame = message()
     frame.chatItem.authorId = frame.chatItem.chatId = 99
     frame.chatItem.dateSent = frame.chatItem.expiresInMs = frame.chatItem.incoming.dateReceived = LATEST + 5
-    found = received(core, frame)
-    assert found.column("chat_id") == found.column("author_id") == [0]
-    assert found.column("sent") == found.column("received") == found.column("expires_in") == [LATEST]
+    columns = read_columns(core, frame)
+    assert columns.column("chat_id") == columns.column("author_id") == [0]
+    assert columns.column("sent") == columns.column("received") == columns.column("expires_in") == [LATEST]
 
 
 def test_a_message_without_direction_was_not_received(core: Core) -> None:
@@ -106,9 +106,9 @@ def test_a_message_without_direction_was_not_received(core: Core) -> None:
     frame = Frame(chatItem=ChatItem(chatId=7, authorId=1, dateSent=9))
     frame.chatItem.directionless.SetInParent()
     frame.chatItem.remoteDeletedMessage.SetInParent()
-    found = received(core, frame)
-    assert (found.column("received"), found.texts) == ([-1], [""])
-    assert not found.column("look")[0] & HAS_TEXT
+    columns = read_columns(core, frame)
+    assert (columns.column("received"), columns.texts) == ([-1], [""])
+    assert not columns.column("look")[0] & HAS_TEXT
 
 
 def test_quotes_files_and_reactions_are_counted_and_listed(core: Core) -> None:
@@ -122,16 +122,16 @@ def test_quotes_files_and_reactions_are_counted_and_listed(core: Core) -> None:
     content.reactions.add(emoji="b", authorId=2, sentTimestamp=20, sortOrder=2)
     content.reactions.add(emoji="a", authorId=99, sentTimestamp=10, sortOrder=1)
     content.linkPreview.add(url="https://example.org")
-    found = received(core, message(), frame)
-    assert found.column("quoted_sent") == [-1, 77]
-    assert found.column("quoted_author") == [0, 2]
-    assert found.columns.quoted_texts == {1: "what?"}
-    assert found.column("attachments") == [0, 1]
-    assert found.column("reactions") == [0, 2]
-    assert found.column("look")[1] & HAS_LINK
-    assert found.reactions == [(6, 7, None, "a", 10), (6, 7, 2, "b", 20)]
+    columns = read_columns(core, message(), frame)
+    assert columns.column("quoted_sent") == [-1, 77]
+    assert columns.column("quoted_author") == [0, 2]
+    assert columns.columns.quoted_texts == {1: "what?"}
+    assert columns.column("attachments") == [0, 1]
+    assert columns.column("reactions") == [0, 2]
+    assert columns.column("look")[1] & HAS_LINK
+    assert columns.reactions == [(6, 7, None, "a", 10), (6, 7, 2, "b", 20)]
     name = caption = flag = None
-    assert found.attachments == [
+    assert columns.attachments == [
         (6, 7, 0, "attachment", 0, "image/png", name, 400, 30, None, caption, "NONE", flag, None)
     ]
 
@@ -140,9 +140,9 @@ def test_a_quote_may_say_nothing(core: Core) -> None:
     """Neither when what it quotes was sent, nor what that said."""
     frame = message()
     frame.chatItem.standardMessage.quote.MergeFrom(Quote(authorId=2, type=Quote.NORMAL))
-    found = received(core, frame)
-    assert (found.column("quoted_sent"), found.column("quoted_author")) == ([-1], [2])
-    assert found.columns.quoted_texts == {}
+    columns = read_columns(core, frame)
+    assert (columns.column("quoted_sent"), columns.column("quoted_author")) == ([-1], [2])
+    assert columns.columns.quoted_texts == {}
 
 
 def test_files_of_earlier_wordings_are_listed(core: Core) -> None:
@@ -153,11 +153,11 @@ def test_files_of_earlier_wordings_are_listed(core: Core) -> None:
         item.incoming.SetInParent()
         item.standardMessage.attachments.add().pointer.fileName = name
     frame.chatItem.standardMessage.reactions.add(emoji="x", authorId=2)
-    found = received(core, frame)
-    assert found.column("revisions") == [2]
-    assert found.column("attachments") == [3]
-    assert [(row[2], row[6]) for row in found.attachments] == [(0, "now"), (1, "then"), (2, "later")]
-    assert len(found.reactions) == 1
+    columns = read_columns(core, frame)
+    assert columns.column("revisions") == [2]
+    assert columns.column("attachments") == [3]
+    assert [(row[2], row[6]) for row in columns.attachments] == [(0, "now"), (1, "then"), (2, "later")]
+    assert len(columns.reactions) == 1
 
 
 def test_what_protobuf_has_to_read_is_handed_back(core: Core) -> None:
@@ -171,10 +171,10 @@ def test_what_protobuf_has_to_read_is_handed_back(core: Core) -> None:
     quoting.attachments.add().pointer.fileName = "lake.jpg"
     quoting.quote.authorId = 99
     frames = [poll, stranger, earlier, mistaken, message()]
-    found = received(core, *frames)
-    assert found.special == [(FIRST + n, frame.chatItem) for n, frame in enumerate(frames[:4])]
-    assert found.column("message_id") == [9]
-    assert (found.reactions, found.attachments) == ([], [])
+    columns = read_columns(core, *frames)
+    assert columns.special == [(FIRST + n, frame.chatItem) for n, frame in enumerate(frames[:4])]
+    assert columns.column("message_id") == [9]
+    assert (columns.reactions, columns.attachments) == ([], [])
 
 
 def test_a_row_of_an_archive_can_be_added(core: Core) -> None:
@@ -197,17 +197,17 @@ def test_other_frames_are_found_and_passed_over(core: Core) -> None:
     data = b"".join(record(raw) for raw in raws)
     others = core.message_columns.other_frames(data)
     assert [(n, data[start:end]) for n, start, end in others] == [(n, raws[n]) for n in (1, 2, 3)]
-    found = Received(core, data, len(raws))
-    assert (found.column("message_id"), found.frames) == ([5, 9], 5)
+    columns = ReadColumns(core, data, len(raws))
+    assert (columns.column("message_id"), columns.frames) == ([5, 9], 5)
 
 
 def test_what_cannot_be_read_is_told(core: Core) -> None:
     """A text that is not UTF-8, and a record that ends inside a field."""
     data = record(message("hello").SerializeToString())
-    bad = Received(core, data + data.replace(b"hello", b"hel\xffo"), 2)
-    assert (bad.fault, bad.frames, bad.columns.rows) == (faults.BAD_TEXT, 1, 1)
-    assert len(data) < bad.at < 2 * len(data)
-    cut = Received(core, data + record(b"\x22\x7f\x08"), 2)
+    damaged = ReadColumns(core, data + data.replace(b"hello", b"hel\xffo"), 2)
+    assert (damaged.fault, damaged.frames, damaged.columns.rows) == (faults.BAD_TEXT, 1, 1)
+    assert len(data) < damaged.at < 2 * len(data)
+    cut = ReadColumns(core, data + record(b"\x22\x7f\x08"), 2)
     assert (cut.fault, cut.frames) == (faults.CUT, 1)
 
 
@@ -215,4 +215,4 @@ def test_more_messages_than_there_is_space_for_are_refused(core: Core) -> None:
     """By an error, before anything is overwritten."""
     data = 2 * record(message().SerializeToString())
     with pytest.raises(IndexError):
-        Received(core, data, 1)
+        ReadColumns(core, data, 1)

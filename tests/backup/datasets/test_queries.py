@@ -24,7 +24,7 @@ TEXTS = (
 )
 
 
-def said(*texts: str) -> bytes:
+def text_backup(*texts: str) -> bytes:
     """Write a backup with some texts."""
     frames = []
     person, chat = Frame(), Frame()
@@ -42,67 +42,67 @@ def said(*texts: str) -> bytes:
 @pytest.fixture(scope="module")
 def server() -> Iterator[S3Server]:
     """Run an S3 server."""
-    with s3_server() as found:
-        yield found
+    with s3_server() as running:
+        yield running
 
 
 @pytest.fixture(params=["folder", "s3"])
-def place(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+def dataset_target(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """Return an empty place for a dataset; a folder with signs that patterns and SQL know."""
     if request.param == "folder":
         return str(tmp_path / "it's [data] *")
-    found: S3Server = request.getfixturevalue("server")
-    use_bucket(found, monkeypatch)
-    return f"s3://{found.name}/datasets/chats"
+    bucket_server: S3Server = request.getfixturevalue("server")
+    use_bucket(bucket_server, monkeypatch)
+    return f"s3://{bucket_server.name}/datasets/chats"
 
 
-def use_bucket(found: S3Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def use_bucket(bucket_server: S3Server, monkeypatch: pytest.MonkeyPatch) -> None:
     """Use an empty bucket of a server."""
-    found.use_new_bucket()
+    bucket_server.use_new_bucket()
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", ACCESS_KEY)
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", SECRET_KEY)
-    monkeypatch.setenv("AWS_ENDPOINT_URL", found.endpoint)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", bucket_server.endpoint)
     monkeypatch.setenv("AWS_REGION", "us-east-1")
 
 
-def build(place: str, folder: Path, **contents: bytes) -> hb.DatasetBuild:
+def build(target: str, folder: Path, **contents: bytes) -> hb.DatasetBuild:
     """Build a dataset of some backups."""
     folder.mkdir()
     for name, content in contents.items():
         (folder / name).write_bytes(content)
-    return hb.build_dataset([folder], place, workers=1)
+    return hb.build_dataset([folder], target, workers=1)
 
 
-def test_a_dataset_is_searched_counted_and_validated(place: str, tmp_path: Path) -> None:
+def test_a_dataset_is_searched_counted_and_validated(dataset_target: str, tmp_path: Path) -> None:
     """Wherever it lies."""
-    done = build(place, tmp_path / "backups", ada=said(*TEXTS), bob=stream_of(sample(60)))
-    assert done.complete
-    hits = hb.search_dataset(place, "umbr")
+    summary = build(dataset_target, tmp_path / "backups", ada=text_backup(*TEXTS), bob=stream_of(sample(60)))
+    assert summary.complete
+    hits = hb.search_dataset(dataset_target, "umbr")
     assert [hit.text for hit in hits if hit.backup == "ada"] == [TEXTS[2], TEXTS[1], TEXTS[0]]
     assert {(hit.chat, hit.author) for hit in hits if hit.backup == "ada"} == {("Ada", "Ada")}
-    with hb.dataset_connection(place) as connection:
+    with hb.dataset_connection(dataset_target) as connection:
         rows = connection.sql("SELECT backup, count(*) FROM messages GROUP BY 1 ORDER BY 1").fetchall()
     assert rows == [("ada", len(TEXTS)), ("bob", hb.info(tmp_path / "backups" / "bob").counts["chatItem"])]
-    found = hb.dataset_statistics(place)
-    assert (found.backups, found.rows["messages"]) == (2, done.messages)
-    assert sum(found.months.values()) == sum(found.kinds.values()) == done.messages
-    assert found.months["1970-01"] == len(TEXTS)
-    assert found.largest == dict(rows[::-1])
-    problems = {fault.backup for fault in hb.validate_dataset(place)}
-    assert problems == ({"ada"} if found.findings.get("error") else set())
+    statistics = hb.dataset_statistics(dataset_target)
+    assert (statistics.backups, statistics.rows["messages"]) == (2, summary.messages)
+    assert sum(statistics.months.values()) == sum(statistics.kinds.values()) == summary.messages
+    assert statistics.months["1970-01"] == len(TEXTS)
+    assert statistics.largest == dict(rows[::-1])
+    problems = {fault.backup for fault in hb.validate_dataset(dataset_target)}
+    assert problems == ({"ada"} if statistics.findings.get("error") else set())
 
 
-def test_a_dataset_without_backups_has_no_rows(place: str, tmp_path: Path) -> None:
+def test_a_dataset_without_backups_has_no_rows(dataset_target: str, tmp_path: Path) -> None:
     """And all its tables."""
-    assert build(place, tmp_path / "backups", bad=b"nothing").failed == ("bad",)
-    assert hb.search_dataset(place, "x") == []
-    assert hb.dataset_statistics(place).rows["calls"] == 0
-    (fault,) = hb.validate_dataset(place)
+    assert build(dataset_target, tmp_path / "backups", bad=b"nothing").failed == ("bad",)
+    assert hb.search_dataset(dataset_target, "x") == []
+    assert hb.dataset_statistics(dataset_target).rows["calls"] == 0
+    (fault,) = hb.validate_dataset(dataset_target)
     assert fault.problem.startswith("could not be read: ")
 
 
 @pytest.mark.parametrize(
-    ("words", "found"),
+    ("query", "expected"),
     [
         ("umbrella", {0, 2}),
         ("UMBRELLA spat", {2}),
@@ -115,30 +115,30 @@ def test_a_dataset_without_backups_has_no_rows(place: str, tmp_path: Path) -> No
         (".*", set()),
     ],
 )
-def test_words_are_found_by_their_beginning(said_dataset: Path, words: str, found: set[int]) -> None:
+def test_words_are_found_by_their_beginning(text_dataset: Path, query: str, expected: set[int]) -> None:
     """Case and accents make no difference; other scripts and signs are found anywhere."""
-    assert {TEXTS.index(hit.text) for hit in hb.search_dataset(said_dataset, words)} == found
+    assert {TEXTS.index(hit.text) for hit in hb.search_dataset(text_dataset, query)} == expected
 
 
 @pytest.fixture(scope="module")
-def said_dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def text_dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Build a dataset of some texts, once."""
-    home = tmp_path_factory.mktemp("said")
-    build(str(home / "out"), home / "backups", ada=said(*TEXTS))
-    return home / "out"
+    folder = tmp_path_factory.mktemp("said")
+    build(str(folder / "out"), folder / "backups", ada=text_backup(*TEXTS))
+    return folder / "out"
 
 
-def test_a_search_needs_words_and_gives_so_many(said_dataset: Path) -> None:
+def test_a_search_needs_words_and_gives_so_many(text_dataset: Path) -> None:
     """The latest first."""
-    for words in ("", "  ", "a " * 30):
+    for query in ("", "  ", "a " * 30):
         with pytest.raises(hb.QueryRefused, match="search for one to 20 words"):
-            hb.search_dataset(said_dataset, words)
-    assert [hit.sent_ms for hit in hb.search_dataset(said_dataset, "umbr", limit=2)] == [3000, 2000]
+            hb.search_dataset(text_dataset, query)
+    assert [hit.sent_ms for hit in hb.search_dataset(text_dataset, "umbr", limit=2)] == [3000, 2000]
 
 
 def test_names_of_backups_are_text(tmp_path: Path) -> None:
     """Also those that look like a number or a date."""
-    build(str(tmp_path / "out"), tmp_path / "backups", **{"007": said("a"), "2024-05-01": said("b")})
+    build(str(tmp_path / "out"), tmp_path / "backups", **{"007": text_backup("a"), "2024-05-01": text_backup("b")})
     assert {hit.backup for hit in hb.search_dataset(tmp_path / "out", "a")} == {"007"}
     assert list(hb.dataset_statistics(tmp_path / "out").largest) == ["007", "2024-05-01"]
 
@@ -155,9 +155,9 @@ def test_files_that_are_not_those_of_the_manifest_are_found(tmp_path: Path) -> N
         for record in manifest.backups
     ]
     open_target(out).write_manifest(DatasetManifest(1, records, []))
-    found = {fault.backup: fault.problem for fault in hb.validate_dataset(out)}
-    assert set(found) == {"one", "two"}
-    assert "not those of the last build" in found["one"]
+    problems = {fault.backup: fault.problem for fault in hb.validate_dataset(out)}
+    assert set(problems) == {"one", "two"}
+    assert "not those of the last build" in problems["one"]
 
 
 def test_a_dataset_of_a_later_version_is_refused(tmp_path: Path) -> None:

@@ -46,12 +46,12 @@ def tables(source: Path) -> dict[str, list[dict[str, Any]]]:
 
 
 @pytest.fixture(scope="module")
-def archived(source: Path) -> dict[str, list[dict[str, Any]]]:
+def archived_tables(source: Path) -> dict[str, list[dict[str, Any]]]:
     """Read it by way of an archive."""
-    with hb.dataset(source) as found:
+    with hb.dataset(source) as dataset:
         return {
-            name: pa.Table.from_batches(found.batches(name), found.schema(name)).to_pylist()
-            for name in found.tables
+            name: pa.Table.from_batches(dataset.batches(name), dataset.schema(name)).to_pylist()
+            for name in dataset.tables
         }
 
 
@@ -60,19 +60,19 @@ def columns(rows: list[dict[str, Any]], *names: str) -> Counter[tuple[Any, ...]]
     return Counter(tuple(row[name] for name in names) for row in rows)
 
 
-def test_messages_are_those_of_the_archive(tables: Any, archived: Any) -> None:
+def test_messages_are_those_of_the_archive(tables: Any, archived_tables: Any) -> None:
     """With all that hangs on them."""
     same = ("direction", "kind", "sent", "sent_ms", "received", "text", "reactions", "revisions", "sms", "pinned")
-    assert columns(tables["messages"], *same) == columns(archived["messages"], *same)
+    assert columns(tables["messages"], *same) == columns(archived_tables["messages"], *same)
     quoted = ("sent_ms", "reply_to_text")
-    assert columns(tables["messages"], *quoted) == columns(archived["messages"], *quoted)
+    assert columns(tables["messages"], *quoted) == columns(archived_tables["messages"], *quoted)
     people = {row["person_id"]: row["name"] for row in tables["people"]}
     chats = {row["chat_id"]: row["name"] for row in tables["chats"]}
     named = Counter(
         (row["sent_ms"], chats[row["chat_id"]], people[row["author_id"]]) for row in tables["messages"]
     )
-    told = Counter((row["sent_ms"], row["chat"], row["author"]) for row in archived["messages"])
-    assert named == told
+    expected = Counter((row["sent_ms"], row["chat"], row["author"]) for row in archived_tables["messages"])
+    assert named == expected
 
 
 @pytest.mark.parametrize(
@@ -89,13 +89,13 @@ def test_messages_are_those_of_the_archive(tables: Any, archived: Any) -> None:
         ("members", "service_id standing role added_by at"),
     ],
 )
-def test_other_tables_are_those_of_the_archive(tables: Any, archived: Any, table: str, names: str) -> None:
+def test_other_tables_are_those_of_the_archive(tables: Any, archived_tables: Any, table: str, names: str) -> None:
     """Column by column, where both have one."""
     # The archive lists calls through links and the release notes apart.
-    apart = {("calls", "call_link"), ("people", "release_notes")}
-    rows = [row for row in tables[table] if (table, row.get("kind")) not in apart]
+    renamed = {("calls", "call_link"), ("people", "release_notes")}
+    rows = [row for row in tables[table] if (table, row.get("kind")) not in renamed]
     assert rows
-    assert columns(rows, *names.split()) == columns(archived[table], *names.split())
+    assert columns(rows, *names.split()) == columns(archived_tables[table], *names.split())
 
 
 def test_rows_of_tables_belong_together(tables: Any, source: Path) -> None:
@@ -123,18 +123,19 @@ def test_findings_are_those_of_validate(tmp_path: Path) -> None:
         item.chatId = 99_999
     path = write(tmp_path / "broken", header, frames)
     found = read(path)
-    told = [(one.frame, one.rule.id, one.severity.value, one.path) for one in hb.validate(path)]
-    assert told
-    assert [(row["frame"], row["rule"], row["severity"], row["path"]) for row in found["findings"]] == told
-    lost = [row for row in found["messages"] if row["chat_id"] is None]
-    assert len(lost) == len(broken)
+    findings = hb.validate(path)
+    expected = [(each.frame, each.rule.id, each.severity.value, each.path) for each in findings]
+    assert expected
+    assert [(row["frame"], row["rule"], row["severity"], row["path"]) for row in found["findings"]] == expected
+    unresolved = [row for row in found["messages"] if row["chat_id"] is None]
+    assert len(unresolved) == len(broken)
 
 
 def test_the_core_reads_what_protobuf_reads(source: Path, tables: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every message by way of protobuf gives the same rows; of one message's files the order may differ."""
 
-    def read_by_protobuf(data: bytes, first: int, *places: Any) -> tuple[int, int, int]:
-        *_tables, special = places
+    def read_by_protobuf(data: bytes, first: int, *arguments: Any) -> tuple[int, int, int]:
+        *_tables, special = arguments
         frames = list(Block(first, 0, data))
         for frame in frames:
             if frame.message.HasField("chatItem"):
@@ -185,17 +186,17 @@ def test_a_message_with_two_directions_is_read_as_protobuf_reads_it(tmp_path: Pa
     """What the core is not sure of is there once, at its place."""
     header, frames = copies(60)
     records = [frame.SerializeToString() for frame in frames]
-    place = next(n for n, frame in enumerate(frames) if frame.chatItem.HasField("incoming"))
-    twice = Frame()
-    twice.chatItem.outgoing.SetInParent()
-    twice.chatItem.dateSent = 5
-    records[place] += twice.SerializeToString()
+    index = next(n for n, frame in enumerate(frames) if frame.chatItem.HasField("incoming"))
+    doubled = Frame()
+    doubled.chatItem.outgoing.SetInParent()
+    doubled.chatItem.dateSent = 5
+    records[index] += doubled.SerializeToString()
     path = tmp_path / "odd"
     path.write_bytes(stream_of([header.SerializeToString(), *records]))
-    found = read(path)["messages"]
-    (row,) = (row for row in found if row["message_id"] == place + 1)
+    messages = read(path)["messages"]
+    (row,) = (row for row in messages if row["message_id"] == index + 1)
     assert (row["direction"], row["sent_ms"]) == ("outgoing", 5)
-    assert len(found) == sum(frame.HasField("chatItem") for frame in frames)
+    assert len(messages) == sum(frame.HasField("chatItem") for frame in frames)
 
 
 def test_a_pinned_message_without_content_is_a_row(tmp_path: Path) -> None:
@@ -215,15 +216,15 @@ def test_a_field_that_is_new_to_a_frame_is_passed_over(tmp_path: Path) -> None:
     """The message beside it is read."""
     header, frames = copies(60)
     records = [frame.SerializeToString() for frame in frames]
-    place = next(n for n, frame in enumerate(frames) if frame.chatItem.HasField("incoming"))
+    index = next(n for n, frame in enumerate(frames) if frame.chatItem.HasField("incoming"))
     path = tmp_path / "known"
     path.write_bytes(stream_of([header.SerializeToString(), *records]))
     expected = read(path)["messages"]
     # Field 127, a number.
-    records[place] += b"\xf8\x07\x05"
+    records[index] += b"\xf8\x07\x05"
     path.write_bytes(stream_of([header.SerializeToString(), *records]))
-    found = read(path)["messages"]
-    assert sorted(found, key=lambda row: row["message_id"]) == expected
+    messages = read(path)["messages"]
+    assert sorted(messages, key=lambda row: row["message_id"]) == expected
 
 
 def test_damage_is_an_error(tmp_path: Path) -> None:
@@ -232,8 +233,8 @@ def test_damage_is_an_error(tmp_path: Path) -> None:
     path.write_bytes(stream_of(sample())[:-3])
     with pytest.raises(DamagedBackup):
         read(path)
-    bad = message_stream() + b"\x03\x22\xff\xff"
-    path.write_bytes(bad)
+    damaged = message_stream() + b"\x03\x22\xff\xff"
+    path.write_bytes(damaged)
     with pytest.raises(DamagedBackup):
         read(path)
     # A receipt, of which a dataset has nothing.

@@ -8,13 +8,13 @@ import pytest
 from holdfast.backup.container.material import KeyMaterial
 from holdfast.backup.datasets.sources import DatasetSource, find_dataset_sources, read_key_file
 from holdfast.backup.errors import KeyRefused, TargetRefused, UnreadableBackup
-from tests.backup.phone_folders import add_snapshot, later, phone
-from tests.backup.streams import KEY_FILE, lines_of, sample, small, stream_of
+from tests.backup.phone_folders import add_snapshot, later_records, write_phone_folder
+from tests.backup.streams import KEY_FILE, lines_of, sample, small_sample, stream_of
 
 
 def names(*paths: Path, target: Path | None = None) -> list[str]:
     """List the names of backups."""
-    return [one.name for one in find_dataset_sources(paths, target=target)]
+    return [source.name for source in find_dataset_sources(paths, target=target)]
 
 
 def test_a_folder_stands_for_all_that_is_in_it(tmp_path: Path) -> None:
@@ -31,15 +31,15 @@ def test_a_folder_stands_for_all_that_is_in_it(tmp_path: Path) -> None:
 
 def test_every_snapshot_of_a_phone_is_a_backup(tmp_path: Path) -> None:
     """Its attachments are not; an export is one too."""
-    folder = phone(tmp_path / "phones" / "ada", 20)
-    add_snapshot(folder, later(sample(20), 1))
+    folder = write_phone_folder(tmp_path / "phones" / "ada", 20)
+    add_snapshot(folder, later_records(sample(20), 1))
     export = tmp_path / "phones" / "export"
     export.mkdir()
-    (export / "main.jsonl").write_bytes(lines_of(small()))
-    found = names(tmp_path / "phones")
-    assert len(found) == 3
-    assert all(name.startswith("ada--SignalBackups--signal-backup-") for name in found[:2])
-    assert found[2] == "export"
+    (export / "main.jsonl").write_bytes(lines_of(small_sample()))
+    sources = names(tmp_path / "phones")
+    assert len(sources) == 3
+    assert all(name.startswith("ada--SignalBackups--signal-backup-") for name in sources[:2])
+    assert sources[2] == "export"
     assert len(names(folder)) == 2
 
 
@@ -65,24 +65,24 @@ def test_a_key_file_is_found_by_name_beside_or_by_default(tmp_path: Path) -> Non
     for name in ("a.bin", "b.bin", "c.bin", "d.bin", "a.bin.key", "b.bin.key", "c.key"):
         (folder / name).touch()
     (keys / "a.bin.key").touch()
-    found = find_dataset_sources([folder], keys=keys, key_file=tmp_path / "default.key")
-    assert {one.name: one.key_file for one in found} == {
+    sources = find_dataset_sources([folder], keys=keys, key_file=tmp_path / "default.key")
+    assert {source.name: source.key_file for source in sources} == {
         "a.bin": str(keys / "a.bin.key"),
         "b.bin": str(folder / "b.bin.key"),
         "c.bin": str(folder / "c.key"),
         "d.bin": str(tmp_path / "default.key"),
     }
-    assert [one.key_file for one in find_dataset_sources([folder / "d.bin"])] == [None]
+    assert [source.key_file for source in find_dataset_sources([folder / "d.bin"])] == [None]
 
 
 def test_the_key_of_a_phone_lies_beside_its_folder(tmp_path: Path) -> None:
     """One for all snapshots."""
-    folder = phone(tmp_path, 20)
+    folder = write_phone_folder(tmp_path, 20)
     key = folder.with_name(folder.name + ".key")
     key.write_text(KEY_FILE)
-    (found,) = find_dataset_sources([folder])
-    assert found.key_file == str(key)
-    assert isinstance(found.keys(), KeyMaterial)
+    (source,) = find_dataset_sources([folder])
+    assert source.key_file == str(key)
+    assert isinstance(source.keys(), KeyMaterial)
 
 
 def test_a_key_file_that_cannot_be_used_is_named(tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def test_a_key_file_that_cannot_be_used_is_named(tmp_path: Path) -> None:
 def test_a_stamp_changes_with_the_file(tmp_path: Path) -> None:
     """By its size or its time; what is not there has none."""
     path = tmp_path / "a"
-    path.write_bytes(stream_of(small()))
+    path.write_bytes(stream_of(small_sample()))
     source = DatasetSource("a", str(path))
     first = source.stamp()
     assert first == source.stamp()

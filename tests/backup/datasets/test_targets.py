@@ -53,20 +53,20 @@ def publish(target: DatasetTarget, name: str, **contents: bytes) -> BackupRecord
         for table, content in contents.items():
             files[table] = folder / f"{table}.parquet"
             files[table].write_bytes(content)
-        made = record(name, {table: len(content) for table, content in contents.items()})
-        target.publish(made, files)
+        entry = record(name, {table: len(content) for table, content in contents.items()})
+        target.publish(entry, files)
     assert not folder.exists()
-    return made
+    return entry
 
 
 def test_what_is_published_is_recorded(target: DatasetTarget) -> None:
     """And what is published again takes its place."""
     assert target.records() == {}
-    one = publish(target, "one", messages=b"first", people=b"x")
+    first = publish(target, "one", messages=b"first", people=b"x")
     two = publish(target, "two ü", messages=b"second")
-    assert target.records() == {"one": one, "two ü": two}
-    again = publish(target, "one", messages=b"changed", people=b"xy")
-    assert target.records() == {"one": again, "two ü": two}
+    assert target.records() == {"one": first, "two ü": two}
+    second = publish(target, "one", messages=b"changed", people=b"xy")
+    assert target.records() == {"one": second, "two ü": two}
 
 
 def test_a_manifest_is_read_as_it_was_written(target: DatasetTarget) -> None:

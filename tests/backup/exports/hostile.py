@@ -6,7 +6,7 @@ from pathlib import Path
 
 from google.protobuf.message import Message
 
-from tests.backup.archives.histories import copies, imported, write
+from tests.backup.archives.histories import copies, import_backups, write
 
 TEXTS = (
     "<script>alert(1)</script>",
@@ -38,12 +38,12 @@ TEXTS = (
 KEPT = {"contentType", "aciString", "transitCdnKey", "backgroundColor"}
 
 
-def spoil(message: Message, texts: Iterator[str]) -> None:
+def replace_texts(message: Message, texts: Iterator[str]) -> None:
     """Put something hostile into every text of a record, at every depth."""
     for field, value in message.ListFields():
         if field.message_type is not None:
             for inner in value if field.is_repeated else (value,):
-                spoil(inner, texts)
+                replace_texts(inner, texts)
         elif field.type == field.TYPE_STRING and field.name not in KEPT:
             if field.is_repeated:
                 value[:] = [next(texts) for _ in value]
@@ -51,11 +51,11 @@ def spoil(message: Message, texts: Iterator[str]) -> None:
                 setattr(message, field.name, next(texts))
 
 
-def hostile_archive(home: Path, messages: int = 300) -> Path:
+def hostile_archive(folder: Path, messages: int = 300) -> Path:
     """Make an archive of a history in which every text is hostile."""
     header, frames = copies(messages)
     texts = cycle(TEXTS)
     for frame in frames:
-        spoil(frame, texts)
-    imported(home / "hostile.db", write(home / "hostile", header, frames))
-    return home / "hostile.db"
+        replace_texts(frame, texts)
+    import_backups(folder / "hostile.db", write(folder / "hostile", header, frames))
+    return folder / "hostile.db"

@@ -89,7 +89,7 @@ class Addresses:
         return f"1.html#m{number}"
 
 
-class Parsed(HTMLParser):
+class PageParser(HTMLParser):
     """Reads a page as a browser does, and fails where it is not what pages are made of."""
 
     def __init__(self, page: str) -> None:

@@ -7,7 +7,7 @@ from holdfast.backup.exports.account_records import account_list, chat_record, o
 
 def test_groups_have_their_members_by_name(opened: Archive) -> None:
     """Also those who were invited or banned."""
-    groups = [one for one in recipient_records(opened) if isinstance(one, schemas.ExportedGroup)]
+    groups = [record for record in recipient_records(opened) if isinstance(record, schemas.ExportedGroup)]
     members = [member for group in groups for member in group.members]
     (count,) = opened.connection.execute("SELECT count(*) FROM group_member").fetchone()
     assert len(members) == count
@@ -17,22 +17,23 @@ def test_groups_have_their_members_by_name(opened: Archive) -> None:
 
 def test_people_have_had_names(two_snapshots: Archive) -> None:
     """The earliest first."""
-    several = [one for one in recipient_records(two_snapshots) if len(one.names) > 1]
+    several = [record for record in recipient_records(two_snapshots) if len(record.names) > 1]
     assert several
-    for one in several:
-        assert [name.first_seen_ms for name in one.names] == sorted(name.first_seen_ms for name in one.names)
+    for record in several:
+        assert [name.first_seen_ms for name in record.names] == sorted(name.first_seen_ms for name in record.names)
 
 
 def test_only_some_can_be_asked_for(opened: Archive) -> None:
     """By their ids."""
-    wanted = {one.id for one in list(recipient_records(opened))[:3]}
-    assert {one.id for one in recipient_records(opened, wanted)} == wanted
+    expected = {record.id for record in list(recipient_records(opened))[:3]}
+    assert {record.id for record in recipient_records(opened, expected)} == expected
 
 
 def test_an_account_has_its_snapshots_and_settings(two_snapshots: Archive) -> None:
     """The settings only where they are asked for."""
     (account,) = account_list(two_snapshots, settings=True)
-    assert [one.made_ms for one in account.snapshots] == sorted(one.made_ms for one in account.snapshots)
+    times = [snapshot.made_ms for snapshot in account.snapshots]
+    assert times == sorted(times)
     assert len(account.snapshots) == 2
     assert account.settings
     assert account_list(two_snapshots, settings=False)[0].settings == {}
@@ -40,15 +41,15 @@ def test_an_account_has_its_snapshots_and_settings(two_snapshots: Archive) -> No
 
 def test_a_chat_has_its_settings(opened: Archive) -> None:
     """As the archive has them."""
-    for one in opened.chats():
-        found = chat_record(opened, one, ("a", "b"))
-        assert (found.id, found.name, found.archived) == (one.id, one.name, one.archived)
-        assert found.files == ("a", "b")
+    for row in opened.chats():
+        record = chat_record(opened, row, ("a", "b"))
+        assert (record.id, record.name, record.archived) == (row.id, row.name, row.archived)
+        assert record.files == ("a", "b")
 
 
 def test_the_rest_of_a_backup_is_told(opened: Archive) -> None:
     """Calls by link, sticker packs, notification profiles and chat folders."""
-    kinds = {type(one) for one in other_records(opened)}
+    kinds = {type(record) for record in other_records(opened)}
     assert kinds == {
         schemas.ExportedCallLinkCall,
         schemas.ExportedStickerPack,

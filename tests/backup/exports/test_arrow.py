@@ -68,9 +68,9 @@ def test_rows_that_do_not_fit_are_refused() -> None:
 @pytest.mark.parametrize(("count", "sizes"), [(0, []), (1, [1]), (4, [4]), (9, [4, 4, 1])])
 def test_rows_are_divided_into_batches(count: int, sizes: list[int]) -> None:
     """All of them, in their order, and none of the batches is empty."""
-    found = list(record_batches(TABLE, map(row, range(count)), size=4))
-    assert [batch.num_rows for batch in found] == sizes
-    assert [number for batch in found for number in batch.column("id").to_pylist()] == list(range(count))
+    batches = list(record_batches(TABLE, map(row, range(count)), size=4))
+    assert [batch.num_rows for batch in batches] == sizes
+    assert [number for batch in batches for number in batch.column("id").to_pylist()] == list(range(count))
 
 
 def test_without_pyarrow_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

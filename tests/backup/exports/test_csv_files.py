@@ -29,9 +29,9 @@ def read(folder: Path, name: str, encoding: str) -> list[dict[str, str]]:
 def test_plain_files_hold_every_text_as_it_is(hostile: Archive, tmp_path: Path) -> None:
     """For programs."""
     write_csv(hostile, tmp_path / "out", ChatSelection(), plain=True)
-    told = {int(row["id"]): row["text"] for row in read(tmp_path / "out", "messages", "utf-8")}
+    texts = {int(row["id"]): row["text"] for row in read(tmp_path / "out", "messages", "utf-8")}
     expected = dict(hostile.connection.execute("SELECT id, coalesce(text, '') FROM message"))
-    assert told == expected
+    assert texts == expected
 
 
 def test_no_cell_begins_as_a_formula(hostile: Archive, tmp_path: Path) -> None:
@@ -110,5 +110,5 @@ def test_duckdb_reads_a_folder(opened: Archive, tmp_path: Path) -> None:
 def test_a_second_export_writes_nothing(opened: Archive, tmp_path: Path) -> None:
     """What is there stays."""
     first = write_csv(opened, tmp_path / "out", ChatSelection())
-    again = write_csv(opened, tmp_path / "out", ChatSelection())
-    assert (again.written, again.unchanged, again.removed) == (0, first.written, 0)
+    second = write_csv(opened, tmp_path / "out", ChatSelection())
+    assert (second.written, second.unchanged, second.removed) == (0, first.written, 0)

@@ -17,12 +17,12 @@ from tests.backup.archives.histories import copies, write
 def test_batches_hold_what_an_export_to_parquet_holds(opened: Archive, tmp_path: Path) -> None:
     """Every table, with its types and all its rows."""
     hb.export(opened, tmp_path / "out", "parquet", media=False)
-    with hb.dataset(opened) as found:
-        assert found.tables == tuple(table.name for table in TABLES)
-        for name in found.tables:
-            table = pa.Table.from_batches(found.batches(name, size=50), found.schema(name))
-            one = tmp_path / "out" / f"{name}.parquet"
-            files = [one] if one.exists() else sorted((tmp_path / "out" / name).iterdir())
+    with hb.dataset(opened) as dataset:
+        assert dataset.tables == tuple(table.name for table in TABLES)
+        for name in dataset.tables:
+            table = pa.Table.from_batches(dataset.batches(name, size=50), dataset.schema(name))
+            path = tmp_path / "out" / f"{name}.parquet"
+            files = [path] if path.exists() else sorted((tmp_path / "out" / name).iterdir())
             written = pa.concat_tables([parquet.read_table(file) for file in files])
             assert table.schema.equals(written.schema), name
             assert sorted(map(str, table.to_pylist())) == sorted(map(str, written.to_pylist())), name
@@ -32,17 +32,17 @@ def test_batches_hold_what_an_export_to_parquet_holds(opened: Archive, tmp_path:
 def test_a_backup_is_read_without_leaving_anything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The archive it is imported into is gone afterwards; DuckDB counts what is in it."""
     source = write(tmp_path / "one", *copies(100))
-    home = tmp_path / "temporary"
-    home.mkdir()
-    monkeypatch.setattr("tempfile.tempdir", str(home))
-    with hb.dataset(source) as found:
-        messages = pa.Table.from_batches(found.batches("messages"))
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    with hb.dataset(source) as dataset:
+        messages = pa.Table.from_batches(dataset.batches("messages"))
         counted = duckdb.sql("SELECT count(*) FROM messages")
         assert counted is not None
         assert counted.fetchall() == [(messages.num_rows,)]
         assert messages.num_rows == hb.info(source).counts["chatItem"]
-        assert list(home.iterdir())
-    assert not list(home.iterdir())
+        assert list(folder.iterdir())
+    assert not list(folder.iterdir())
 
 
 def test_a_path_to_an_archive_is_opened(tmp_path: Path) -> None:
@@ -50,17 +50,17 @@ def test_a_path_to_an_archive_is_opened(tmp_path: Path) -> None:
     source = write(tmp_path / "one", *copies(30))
     with hb.archive(tmp_path / "chats.db", create=True) as archive, hb.open(source) as backup:
         archive.add(backup)
-    with hb.dataset(tmp_path / "chats.db") as found:
-        assert sum(batch.num_rows for batch in found.batches("messages")) == hb.info(source).counts["chatItem"]
+    with hb.dataset(tmp_path / "chats.db") as dataset:
+        assert sum(batch.num_rows for batch in dataset.batches("messages")) == hb.info(source).counts["chatItem"]
 
 
 def test_an_unknown_table_is_refused(opened: Archive) -> None:
     """The refusal names those there are."""
     with (
-        hb.dataset(opened) as found,
+        hb.dataset(opened) as dataset,
         pytest.raises(KeyError, match="there is no table letters; there are messages"),
     ):
-        found.batches("letters")
+        dataset.batches("letters")
 
 
 def test_without_pyarrow_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,7 @@ from holdfast.backup.exports import FORMS, ChatSelection, Form, export, export_b
 from holdfast.backup.media import kept
 from holdfast_demo.sample import sample_records
 from holdfast_demo.sample_writer import write_sample
-from tests.backup.archives.histories import copies, imported, items, later, write
+from tests.backup.archives.histories import copies, import_backups, items, write, write_later
 
 KEYS = f"recovery-key = {'k7' * 32}\naccount-id = 01234567-89ab-4def-8123-456789abcdef"
 
@@ -39,33 +39,33 @@ def contents(folder: Path) -> dict[str, bytes]:
 def phone(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, KeyMaterial]:
     """Write a phone's folder with attachments."""
     keys = read_keys(KEYS)
-    home = tmp_path_factory.mktemp("phone") / "backups"
-    write_sample(sample_records(120, 3), home, OutputFormat.FOLDER, seed=3, keys=keys)
-    return home, keys
+    folder = tmp_path_factory.mktemp("phone") / "backups"
+    write_sample(sample_records(120, 3), folder, OutputFormat.FOLDER, seed=3, keys=keys)
+    return folder, keys
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_each_form_is_written_and_the_next_time_left_alone(opened: Archive, tmp_path: Path, form: Form) -> None:
     """Progress counts every message once."""
-    told: list[tuple[int, int]] = []
-    first = export(opened, tmp_path / "out", form, progress=lambda *now: told.append(now))
+    progress: list[tuple[int, int]] = []
+    first = export(opened, tmp_path / "out", form, progress=lambda *now: progress.append(now))
     assert first.written > 10
     assert first.removed == 0
-    assert all(0 < done <= total == 400 for done, total in told)
-    assert [done for done, _ in told] == sorted(done for done, _ in told)
+    assert all(0 < count <= total == 400 for count, total in progress)
+    assert [count for count, _ in progress] == sorted(count for count, _ in progress)
     before = contents(tmp_path / "out")
-    again = export(opened, tmp_path / "out", form)
-    assert (again.written, again.unchanged, again.removed) == (0, first.written, 0)
+    second = export(opened, tmp_path / "out", form)
+    assert (second.written, second.unchanged, second.removed) == (0, first.written, 0)
     assert contents(tmp_path / "out") == before
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_a_later_snapshot_changes_only_what_it_has_to(tmp_path: Path, form: Form) -> None:
     """What is then in the folder is what a first export would write."""
-    imported(tmp_path / "a.db", write(tmp_path / "one", *copies(100)))
+    import_backups(tmp_path / "a.db", write(tmp_path / "one", *copies(100)))
     with archives.open(tmp_path / "a.db") as opened:
         first = export(opened, tmp_path / "out", form)
-    imported(tmp_path / "a.db", later(tmp_path / "two", random.Random(1), days=2, messages=100))
+    import_backups(tmp_path / "a.db", write_later(tmp_path / "two", random.Random(1), days=2, messages=100))
     with archives.open(tmp_path / "a.db") as opened:
         second = export(opened, tmp_path / "out", form)
         export(opened, tmp_path / "fresh", form)
@@ -81,15 +81,15 @@ def test_only_what_was_chosen_is_written(tmp_path: Path) -> None:
         if item.standardMessage.text.body:
             item.standardMessage.text.body = f"told-in-{item.chatId}-only"
             item.standardMessage.text.ClearField("bodyRanges")
-    imported(tmp_path / "a.db", write(tmp_path / "one", header, frames))
+    import_backups(tmp_path / "a.db", write(tmp_path / "one", header, frames))
     with archives.open(tmp_path / "a.db") as opened:
         ((chat, word),) = opened.connection.execute(
             "SELECT chat_id, text FROM message WHERE text LIKE 'told-in-%' GROUP BY chat_id LIMIT 1"
         )
         for form in FORMS:
             export(opened, tmp_path / form, form, ChatSelection(chats=(chat,)))
-            everything = b"".join(contents(tmp_path / form).values()).decode(errors="replace")
-            assert set(re.findall(r"told-in-\d+-only", everything)) == {word}, form
+            content = b"".join(contents(tmp_path / form).values()).decode(errors="replace")
+            assert set(re.findall(r"told-in-\d+-only", content)) == {word}, form
 
 
 @pytest.mark.parametrize("form", ["html", "json"])
@@ -97,21 +97,21 @@ def test_a_backup_is_exported_like_an_archive_of_it(
     phone: tuple[Path, KeyMaterial], tmp_path: Path, form: Form
 ) -> None:
     """With its attachments, and leaving nothing else behind."""
-    home, keys = phone
+    folder, keys = phone
     problems: list[str] = []
-    with backup.open(home, keys) as found:
-        done = export_backup(found, tmp_path / "out", form, on_problem=problems.append)
-    with archives.open(tmp_path / "a.db", create=True) as opened, backup.open(home, keys) as found:
-        opened.add(found)
-        assert not [copied for copied in opened.copy_media(found) if copied.problem]
+    with backup.open(folder, keys) as source:
+        summary = export_backup(source, tmp_path / "out", form, on_problem=problems.append)
+    with archives.open(tmp_path / "a.db", create=True) as opened, backup.open(folder, keys) as source:
+        opened.add(source)
+        assert not [copied for copied in opened.copy_media(source) if copied.problem]
         export(opened, tmp_path / "other", form)
     assert problems == []
     assert contents(tmp_path / "out") == contents(tmp_path / "other")
     assert sum(name.startswith("media/") for name in contents(tmp_path / "out")) >= 10
     assert {path.name for path in tmp_path.iterdir()} == {"out", "other", "a.db", "a.db-media"}
-    with backup.open(home, keys) as found:
-        again = export_backup(found, tmp_path / "out", form)
-    assert (again.written, again.unchanged, again.removed) == (0, done.written, 0)
+    with backup.open(folder, keys) as source:
+        second = export_backup(source, tmp_path / "out", form)
+    assert (second.written, second.unchanged, second.removed) == (0, summary.written, 0)
 
 
 @pytest.mark.parametrize(("form", "media"), [("html", True), ("markdown", False), ("json", True), ("csv", False)])
@@ -119,42 +119,42 @@ def test_long_texts_are_whole_in_every_form(
     phone: tuple[Path, KeyMaterial], tmp_path: Path, form: Form, *, media: bool
 ) -> None:
     """Although messages have no more than their beginning, and the rest lies among the attachments."""
-    home, keys = phone
-    with backup.open(home, keys) as found:
-        long = (attachment for pointer, attachment in kept(found) if pointer.path.endswith(".longText"))
-        assert found.media is not None
-        with found.media.open(next(long)) as source:
+    folder, keys = phone
+    with backup.open(folder, keys) as reader:
+        long = (attachment for pointer, attachment in kept(reader) if pointer.path.endswith(".longText"))
+        assert reader.media is not None
+        with reader.media.open(next(long)) as source:
             text = source.read().decode()
-        export_backup(found, tmp_path / "out", form, media=media)
+        export_backup(reader, tmp_path / "out", form, media=media)
     last = re.findall(r"\w+(?: \w+){4,}", text)[-1]
     assert text.index(last) > 2048
     suffixes = {".html", ".md", ".jsonl", ".csv"}
-    pages = [one for name, one in contents(tmp_path / "out").items() if Path(name).suffix in suffixes]
+    pages = [content for name, content in contents(tmp_path / "out").items() if Path(name).suffix in suffixes]
     assert any(last in page.decode() for page in pages)
 
 
 def test_media_are_left_out_when_they_are_not_wanted(phone: tuple[Path, KeyMaterial], tmp_path: Path) -> None:
     """And those of chats that were not chosen always."""
-    home, keys = phone
-    with backup.open(home, keys) as found:
-        export_backup(found, tmp_path / "none", "json", media=False)
+    folder, keys = phone
+    with backup.open(folder, keys) as source:
+        export_backup(source, tmp_path / "none", "json", media=False)
     assert not any(name.startswith("media/") for name in contents(tmp_path / "none"))
-    with backup.open(home, keys) as found:
-        export_backup(found, tmp_path / "all", "json")
+    with backup.open(folder, keys) as source:
+        export_backup(source, tmp_path / "all", "json")
     chats = [json.loads(line) for line in (tmp_path / "all" / "chats.jsonl").read_text().splitlines()]
-    with backup.open(home, keys) as found:
-        export_backup(found, tmp_path / "one", "json", ChatSelection(chats=(chats[0]["id"],)))
+    with backup.open(folder, keys) as source:
+        export_backup(source, tmp_path / "one", "json", ChatSelection(chats=(chats[0]["id"],)))
     assert 0 < len(contents(tmp_path / "one" / "media")) < len(contents(tmp_path / "all" / "media"))
 
 
 def test_a_missing_attachment_is_told_and_stops_nothing(phone: tuple[Path, KeyMaterial], tmp_path: Path) -> None:
     """Messages name it all the same."""
-    home, keys = phone
+    folder, keys = phone
     problems: list[str] = []
-    shutil.copytree(home, tmp_path / "copy")
+    shutil.copytree(folder, tmp_path / "copy")
     next(path for path in sorted((tmp_path / "copy" / "files").rglob("*")) if path.is_file()).unlink()
-    with backup.open(tmp_path / "copy", keys) as found:
-        export_backup(found, tmp_path / "out", "markdown", on_problem=problems.append)
+    with backup.open(tmp_path / "copy", keys) as source:
+        export_backup(source, tmp_path / "out", "markdown", on_problem=problems.append)
     assert len(problems) == 1
     text = "".join(path.read_text() for path in (tmp_path / "out").rglob("*.md"))
     assert "not in this export" in text
@@ -164,19 +164,19 @@ def test_what_cannot_work_is_refused_before_anything_is_made(
     phone: tuple[Path, KeyMaterial], opened: Archive, tmp_path: Path
 ) -> None:
     """A folder of somebody else's files, and a chat that is not there."""
-    home, keys = phone
-    mine = tmp_path / "mine"
-    mine.mkdir()
-    (mine / "letter.txt").write_text("keep me")
-    with backup.open(home, keys) as found, pytest.raises(ExportRefused):
-        export_backup(found, mine, "html")
+    folder, keys = phone
+    other_file = tmp_path / "mine"
+    other_file.mkdir()
+    (other_file / "letter.txt").write_text("keep me")
+    with backup.open(folder, keys) as source, pytest.raises(ExportRefused):
+        export_backup(source, other_file, "html")
     for form in FORMS:
         with pytest.raises(ExportRefused):
-            export(opened, mine, form)
+            export(opened, other_file, form)
         with pytest.raises(NotInArchive):
             export(opened, tmp_path / "out", form, ChatSelection(chats=("nobody",)))
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
-    assert [path.name for path in mine.iterdir()] == ["letter.txt"]
+    assert [path.name for path in other_file.iterdir()] == ["letter.txt"]
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -185,7 +185,7 @@ def test_an_export_that_fails_in_the_middle_is_completed_by_the_next(
 ) -> None:
     """Nothing half written has a name."""
 
-    def stop(done: int, total: int) -> None:
+    def stop(count: int, total: int) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -198,11 +198,11 @@ def test_an_export_that_fails_in_the_middle_is_completed_by_the_next(
 
 def test_what_is_imported_meanwhile_is_for_the_next_export(tmp_path: Path) -> None:
     """An export tells of one moment, and an import waits for it."""
-    imported(tmp_path / "a.db", write(tmp_path / "one", *copies(300)))
-    second = later(tmp_path / "two", random.Random(1), days=2, messages=300)
+    import_backups(tmp_path / "a.db", write(tmp_path / "one", *copies(300)))
+    second = write_later(tmp_path / "two", random.Random(1), days=2, messages=300)
     refused: list[str] = []
 
-    def disturb(done: int, total: int) -> None:
+    def disturb(count: int, total: int) -> None:
         if not refused:
             other = sqlite3.connect(tmp_path / "a.db", timeout=0, isolation_level=None)
             try:
@@ -216,14 +216,14 @@ def test_what_is_imported_meanwhile_is_for_the_next_export(tmp_path: Path) -> No
 
     with archives.open(tmp_path / "a.db") as opened:
         export(opened, tmp_path / "out", "json", progress=disturb)
-        imported(tmp_path / "a.db", second)
+        import_backups(tmp_path / "a.db", second)
     assert refused == ["database is locked"]
     assert not any(b"xyzzy" in data for data in contents(tmp_path / "out").values())
 
 
 def test_an_archive_that_is_damaged_or_being_written_is_said_to_be(tmp_path: Path) -> None:
     """Not a mistake of ours."""
-    imported(tmp_path / "a.db", write(tmp_path / "one", *copies(60)))
+    import_backups(tmp_path / "a.db", write(tmp_path / "one", *copies(60)))
     with archives.open(tmp_path / "a.db") as opened:
         opened.connection.execute("PRAGMA busy_timeout = 0")
         other = sqlite3.connect(tmp_path / "a.db", isolation_level=None)

@@ -19,37 +19,37 @@ from tests.examples import examples
 FIRST = {"index.html": b"one", "chats/a/1.html": b"two", "chats/a/2.html": b"three"}
 
 
-def export(place: Path, files: Mapping[str, bytes], form: str = "html") -> ExportSummary:
+def export(target: Path, files: Mapping[str, bytes], form: str = "html") -> ExportSummary:
     """Write an export of these files."""
-    with ExportFolder(place, form) as folder:
+    with ExportFolder(target, form) as folder:
         for name, content in files.items():
             folder.put(name, content)
         return folder.finish()
 
 
-def there(place: Path) -> dict[str, bytes]:
+def files_of(folder: Path) -> dict[str, bytes]:
     """Read all files of a folder that are not its lists."""
     return {
-        path.relative_to(place).as_posix(): path.read_bytes()
-        for path in place.rglob("*")
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
         if path.is_file() and not path.name.startswith(PREFIX)
     }
 
 
-def stamps(place: Path) -> dict[str, int]:
+def modification_times(folder: Path) -> dict[str, int]:
     """Read when each file was made: a file that is written again is another one."""
-    return {path.name: path.stat().st_ino for path in place.rglob("*.html")}
+    return {path.name: path.stat().st_ino for path in folder.rglob("*.html")}
 
 
 def test_unchanged_files_are_not_written_again(tmp_path: Path) -> None:
     """Only what differs is written, and what is no longer there is removed."""
     assert export(tmp_path / "out", FIRST) == ExportSummary(3, 0, 0)
-    before = stamps(tmp_path / "out")
+    before = modification_times(tmp_path / "out")
     assert export(tmp_path / "out", FIRST) == ExportSummary(0, 3, 0)
-    assert stamps(tmp_path / "out") == before
+    assert modification_times(tmp_path / "out") == before
     second = {"index.html": b"ONE", "chats/a/1.html": b"two", "chats/b/1.html": b"new"}
     assert export(tmp_path / "out", second) == ExportSummary(2, 1, 1)
-    assert there(tmp_path / "out") == second
+    assert files_of(tmp_path / "out") == second
     assert export(tmp_path / "out", {}) == ExportSummary(0, 0, 3)
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [MANIFEST]
 
@@ -62,7 +62,7 @@ def test_a_file_changed_by_hand_is_written_again(tmp_path: Path) -> None:
     os.utime(tmp_path / "out/chats/a/1.html", (1, 1))
     (tmp_path / "out/chats/a/2.html").unlink()
     assert export(tmp_path / "out", FIRST) == ExportSummary(3, 0, 0)
-    assert there(tmp_path / "out") == FIRST
+    assert files_of(tmp_path / "out") == FIRST
 
 
 def test_files_of_others_are_never_touched(tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ def test_files_of_others_are_never_touched(tmp_path: Path) -> None:
     (out / "notes.txt").write_text("mine")
     (out / "chats/a/2.html").write_bytes(b"edited by hand")
     assert export(out, {"index.html": b"one"}) == ExportSummary(0, 1, 1)
-    assert there(out) == {"index.html": b"one", "notes.txt": b"mine", "chats/a/2.html": b"edited by hand"}
+    assert files_of(out) == {"index.html": b"one", "notes.txt": b"mine", "chats/a/2.html": b"edited by hand"}
     with pytest.raises(ExportRefused, match=r"notes\.txt exists and is not part"):
         export(out, {"index.html": b"one", "notes.txt": b"ours"})
     assert (out / "notes.txt").read_text() == "mine"
@@ -91,7 +91,7 @@ def test_an_export_of_another_form_is_refused(tmp_path: Path) -> None:
     export(tmp_path / "out", FIRST, "html")
     with pytest.raises(ExportRefused, match="holds an export to html"):
         export(tmp_path / "out", FIRST, "markdown")
-    assert there(tmp_path / "out") == FIRST
+    assert files_of(tmp_path / "out") == FIRST
 
 
 def test_two_exports_at_once_are_refused(tmp_path: Path) -> None:
@@ -178,7 +178,7 @@ def test_a_later_version_is_not_written_over(tmp_path: Path) -> None:
     manifest.write_text(manifest.read_text().replace('"version": 1', '"version": 2'))
     with pytest.raises(ExportRefused, match="later version"):
         export(tmp_path / "out", {})
-    assert there(tmp_path / "out") == FIRST
+    assert files_of(tmp_path / "out") == FIRST
 
 
 def test_pieces_and_streams_are_compared_too(tmp_path: Path) -> None:
@@ -190,7 +190,7 @@ def test_pieces_and_streams_are_compared_too(tmp_path: Path) -> None:
             with folder.open_file("b.csv") as target:
                 target.write(b"3,4\n")
             assert folder.finish() == expected
-    assert there(out) == {"a.csv": b"1,2\n", "b.csv": b"3,4\n"}
+    assert files_of(out) == {"a.csv": b"1,2\n", "b.csv": b"3,4\n"}
 
 
 def test_what_fails_while_it_is_written_leaves_the_old_file(tmp_path: Path) -> None:
@@ -205,7 +205,7 @@ def test_what_fails_while_it_is_written_leaves_the_old_file(tmp_path: Path) -> N
         target.write(b"new")
         target.flush()
         raise ZeroDivisionError
-    assert there(out) == {"a.csv": b"old"}
+    assert files_of(out) == {"a.csv": b"old"}
     assert not list(out.glob(f"{PREFIX}.part*"))
 
 
@@ -300,14 +300,14 @@ def test_killed_anywhere_the_next_run_completes_it(tmp_path: Path, last: int) ->
     out = tmp_path / "out"
     old = {"index.html": b"same", "chats/0.html": b"old", "chats/9.html": b"gone"}
     export(out, old)
-    done = subprocess.run([sys.executable, "-c", KILLED, str(out), str(last)], check=False)
-    assert done.returncode == -signal.SIGKILL
+    completed = subprocess.run([sys.executable, "-c", KILLED, str(out), str(last)], check=False)
+    assert completed.returncode == -signal.SIGKILL
     assert all(
-        content in {b"same", b"old", b"gone"} or content.startswith(b"new ") for content in there(out).values()
+        content in {b"same", b"old", b"gone"} or content.startswith(b"new ") for content in files_of(out).values()
     )
     files = {f"chats/{n}.html": b"new %d" % n for n in range(4)} | {"index.html": b"same"}
     export(out, files)
-    assert there(out) == files
+    assert files_of(out) == files
     assert sorted(path.name for path in out.iterdir()) == [MANIFEST, "chats", "index.html"]
 
 
@@ -323,8 +323,8 @@ def test_the_folder_is_always_the_last_export(
     out = tmp_path_factory.mktemp("exports") / "out"
     before: dict[str, bytes] = {}
     for files in exports:
-        done = export(out, files)
-        assert there(out) == files
+        summary = export(out, files)
+        assert files_of(out) == files
         same = sum(before.get(name) == content for name, content in files.items())
-        assert done == ExportSummary(len(files) - same, same, len(before.keys() - files.keys()))
+        assert summary == ExportSummary(len(files) - same, same, len(before.keys() - files.keys()))
         before = files

@@ -17,8 +17,8 @@ from holdfast.backup.exports.periods import periods
 @pytest.fixture
 def folder(tmp_path: Path) -> Iterator[ExportFolder]:
     """Begin an export."""
-    with ExportFolder(tmp_path / "out", "json") as begun:
-        yield begun
+    with ExportFolder(tmp_path / "out", "json") as export_folder:
+        yield export_folder
 
 
 def read(job: Job) -> list[schemas.ExportedMessage]:
@@ -33,12 +33,12 @@ def read(job: Job) -> list[schemas.ExportedMessage]:
 
 def test_all_of_an_archive_is_read_and_counted(opened: Archive, folder: ExportFolder) -> None:
     """Progress is told now and then, not for each message; everybody is part of the export."""
-    told: list[tuple[int, int]] = []
-    job = Job(opened, folder, ChatSelection(), media=False, progress=lambda *now: told.append(now))
+    progress: list[tuple[int, int]] = []
+    job = Job(opened, folder, ChatSelection(), media=False, progress=lambda *now: progress.append(now))
     job.total = 400
     assert job.is_whole
     assert len({message.id for message in read(job)}) == job.completed == 400
-    assert told == [(256, 400)]
+    assert progress == [(256, 400)]
     assert job.people() is None
     assert job.occurring_ids == set()
 

@@ -35,16 +35,16 @@ def lines(folder: Path) -> Iterator[bytes]:
 
 def records(folder: Path, kind: str) -> list[dict[str, Any]]:
     """Read the records of one kind."""
-    return [one for one in map(json.loads, lines(folder)) if one["record"] == kind]
+    return [record for record in map(json.loads, lines(folder)) if record["record"] == kind]
 
 
 def check(folder: Path) -> None:
     """Validate every record against the schema and the record classes."""
     for line in lines(folder):
-        one = json.loads(line)
-        VALIDATORS[one["record"]].validate(one)
+        record = json.loads(line)
+        VALIDATORS[record["record"]].validate(record)
         read = msgspec.json.decode(line, type=schemas.Line)
-        assert json.loads(msgspec.json.encode(read)) == one
+        assert json.loads(msgspec.json.encode(read)) == record
 
 
 def test_the_schema_is_published() -> None:
@@ -57,16 +57,16 @@ def test_the_schema_is_published() -> None:
 @pytest.mark.parametrize("which", ["opened", "two_snapshots", "hostile"])
 def test_every_record_is_valid(which: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     """Of every message, chat and person, also hostile ones."""
-    found: Archive = request.getfixturevalue(which)
-    write_json(found, tmp_path / "out", ChatSelection())
+    archive: Archive = request.getfixturevalue(which)
+    write_json(archive, tmp_path / "out", ChatSelection())
     check(tmp_path / "out")
     assert (tmp_path / "out" / "schema.json").read_bytes() == schema_text()
     (head,) = records(tmp_path / "out", "export")
     assert (head["format"], head["version"]) == ("holdfast-export", 1)
-    told = {one["id"] for one in records(tmp_path / "out", "message")}
-    assert told == {number for (number,) in found.connection.execute("SELECT id FROM message")}
-    assert len(records(tmp_path / "out", "chat")) == len(found.chats())
-    (people,) = found.connection.execute("SELECT count(*) FROM recipient").fetchone()
+    ids = {record["id"] for record in records(tmp_path / "out", "message")}
+    assert ids == {number for (number,) in archive.connection.execute("SELECT id FROM message")}
+    assert len(records(tmp_path / "out", "chat")) == len(archive.chats())
+    (people,) = archive.connection.execute("SELECT count(*) FROM recipient").fetchone()
     kinds = ("person", "group", "distribution_list", "call_link", "other")
     assert sum(len(records(tmp_path / "out", kind)) for kind in kinds) == people
 
@@ -74,8 +74,8 @@ def test_every_record_is_valid(which: str, request: pytest.FixtureRequest, tmp_p
 def test_texts_come_out_as_they_are(hostile: Archive, tmp_path: Path) -> None:
     """To the last sign."""
     write_json(hostile, tmp_path / "out", ChatSelection())
-    told = {one["id"]: one.get("text") for one in records(tmp_path / "out", "message")}
-    assert told == dict(hostile.connection.execute("SELECT id, text FROM message"))
+    texts = {record["id"]: record.get("text") for record in records(tmp_path / "out", "message")}
+    assert texts == dict(hostile.connection.execute("SELECT id, text FROM message"))
 
 
 def test_files_are_named_where_they_are(opened: Archive, tmp_path: Path) -> None:
@@ -87,13 +87,13 @@ def test_files_are_named_where_they_are(opened: Archive, tmp_path: Path) -> None
             for name in chat.get("files", ())
             for line in (tmp_path / "out" / name).read_bytes().splitlines()
         ]
-        assert ids == [one.id for one in messages(opened, chat["id"])]
+        assert ids == [message.id for message in messages(opened, chat["id"])]
 
 
 def test_no_key_is_exported(opened: Archive, tmp_path: Path) -> None:
     """Nor anything else that opens or joins something."""
     write_json(opened, tmp_path / "out", ChatSelection())
-    everything = b"".join(path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file())
+    content = b"".join(path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file())
     secrets = {
         value
         for table, column in (
@@ -110,8 +110,8 @@ def test_no_key_is_exported(opened: Archive, tmp_path: Path) -> None:
     }
     assert len(secrets) > 10
     for secret in secrets:
-        for spelled in (secret.hex().encode(), msgspec.json.encode(secret).strip(b'"').rstrip(b"=")):
-            assert spelled not in everything
+        for encoded in (secret.hex().encode(), msgspec.json.encode(secret).strip(b'"').rstrip(b"=")):
+            assert encoded not in content
 
 
 def test_the_same_archive_gives_the_same_bytes(opened: Archive, tmp_path: Path) -> None:
@@ -121,20 +121,21 @@ def test_the_same_archive_gives_the_same_bytes(opened: Archive, tmp_path: Path) 
     for path in (tmp_path / "one").rglob("*"):
         if path.is_file() and not path.name.startswith(".holdfast"):
             assert path.read_bytes() == (tmp_path / "two" / path.relative_to(tmp_path / "one")).read_bytes()
-    again = write_json(opened, tmp_path / "one", ChatSelection())
-    assert (again.written, again.unchanged, again.removed) == (0, first.written, 0)
+    second = write_json(opened, tmp_path / "one", ChatSelection())
+    assert (second.written, second.unchanged, second.removed) == (0, first.written, 0)
 
 
 def test_of_a_chosen_chat_only_those_who_occur_in_it_are_told(opened: Archive, tmp_path: Path) -> None:
     """An export that is given away holds no address book, and no settings."""
     chat = min(
-        (one for one in opened.chats() if one.kind == "contact" and one.messages), key=lambda one: one.messages
+        (entry for entry in opened.chats() if entry.kind == "contact" and entry.messages),
+        key=lambda entry: entry.messages,
     )
     write_json(opened, tmp_path / "out", ChatSelection(chats=(chat.id,)))
     check(tmp_path / "out")
-    assert {one["chat_id"] for one in records(tmp_path / "out", "message")} == {chat.id}
-    assert [one["id"] for one in records(tmp_path / "out", "chat")] == [chat.id]
-    people = {one["id"] for one in records(tmp_path / "out", "person")}
+    assert {entry["chat_id"] for entry in records(tmp_path / "out", "message")} == {chat.id}
+    assert [entry["id"] for entry in records(tmp_path / "out", "chat")] == [chat.id]
+    people = {entry["id"] for entry in records(tmp_path / "out", "person")}
     assert chat.id in people
     assert len(people) < len(opened.people())
     (head,) = records(tmp_path / "out", "export")

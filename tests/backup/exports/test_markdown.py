@@ -48,7 +48,7 @@ class Page(HTMLParser):
         raise AssertionError(data)
 
 
-def plain(text: str) -> str:
+def without_separators(text: str) -> str:
     """Leave out what separates words."""
     return re.sub(r"\s+", "", text)
 
@@ -57,16 +57,16 @@ def plain(text: str) -> str:
 def test_hostile_texts_stay_texts(hostile: Archive, tmp_path: Path, renderer: MarkdownIt) -> None:
     """Every text is there to read, every element is ours, and every address is a file of the export."""
     write_markdown(hostile, tmp_path / "out", ChatSelection())
-    shown = ""
+    visible = ""
     for path in (tmp_path / "out").rglob("*.md"):
         page = Page(renderer.render(path.read_text("utf-8")))
         assert page.elements <= OURS
         for address in page.addresses:
             assert (path.parent / unquote(address)).resolve().is_file(), address
-        shown += page.text
-    everything = plain(shown)
+        visible += page.text
+    all_text = without_separators(visible)
     for (text,) in hostile.connection.execute("SELECT DISTINCT text FROM message WHERE text IS NOT NULL"):
-        assert plain(normalize(text)) in everything
+        assert without_separators(normalize(text)) in all_text
 
 
 def test_no_file_steers_a_terminal(hostile: Archive, tmp_path: Path) -> None:
@@ -82,9 +82,9 @@ def test_every_message_is_there_once_and_in_its_order(two_snapshots: Archive, tm
     headings = re.compile(r"^(?:\*\*.+?\*\* |\*)(?:\d{4}-\d\d-\d\d )?(\d\d:\d\d)", re.MULTILINE)
     times = Times()
     for chat in two_snapshots.chats():
-        (home,) = (tmp_path / "out" / "chats").glob(f"*-{markdown.chat_folder(chat).rpartition('-')[2]}")
-        text = "".join(path.read_text() for path in sorted(home.glob("[0-9]*.md")))
-        expected = [times.time(one.sent_ms)[-5:] for one in messages(two_snapshots, chat.id)]
+        (folder,) = (tmp_path / "out" / "chats").glob(f"*-{markdown.chat_folder(chat).rpartition('-')[2]}")
+        text = "".join(path.read_text() for path in sorted(folder.glob("[0-9]*.md")))
+        expected = [times.time(message.sent_ms)[-5:] for message in messages(two_snapshots, chat.id)]
         assert headings.findall(text) == expected
 
 
@@ -122,5 +122,5 @@ def test_times_are_told_in_a_zone(opened: Archive, tmp_path: Path) -> None:
 def test_a_second_export_writes_nothing(opened: Archive, tmp_path: Path) -> None:
     """And a choice of dates keeps what is in it."""
     first = write_markdown(opened, tmp_path / "out", ChatSelection())
-    again = write_markdown(opened, tmp_path / "out", ChatSelection())
-    assert (again.written, again.unchanged, again.removed) == (0, first.written, 0)
+    second = write_markdown(opened, tmp_path / "out", ChatSelection())
+    assert (second.written, second.unchanged, second.removed) == (0, first.written, 0)

@@ -47,7 +47,7 @@ PARTS = st.sampled_from(
 TEXTS = st.lists(SIGNS | PARTS | st.characters(exclude_categories=["Cs"]), max_size=24).map("".join)
 
 
-class Seen(HTMLParser):
+class TextParser(HTMLParser):
     """What a page shows: its text, with breaks as such, and its elements."""
 
     def __init__(self) -> None:
@@ -73,12 +73,12 @@ class Seen(HTMLParser):
         raise AssertionError(data)
 
 
-def seen(html: str) -> Seen:
+def parse(html: str) -> TextParser:
     """Read a page."""
-    found = Seen()
-    found.feed(html)
-    found.close()
-    return found
+    parser = TextParser()
+    parser.feed(html)
+    parser.close()
+    return parser
 
 
 @pytest.mark.parametrize("renderer", RENDERERS)
@@ -91,10 +91,10 @@ def seen(html: str) -> Seen:
 @example("\x1b[31m\x00")
 def test_a_text_comes_out_as_it_went_in(renderer: MarkdownIt, text: str) -> None:
     """With no element but paragraphs and the breaks that are in it."""
-    found = seen(renderer.render(f"**Ada**\n\n{block(text)}\n\nend\n"))
-    assert found.text == (f"Ada\n{normalize(text)}\nend\n" if text else "Ada\nend\n")
-    assert set(found.elements) <= {"p", "br", "strong"}
-    assert found.elements.count("p") == (3 if text else 2)
+    page = parse(renderer.render(f"**Ada**\n\n{block(text)}\n\nend\n"))
+    assert page.text == (f"Ada\n{normalize(text)}\nend\n" if text else "Ada\nend\n")
+    assert set(page.elements) <= {"p", "br", "strong"}
+    assert page.elements.count("p") == (3 if text else 2)
 
 
 @pytest.mark.parametrize("renderer", RENDERERS)
@@ -102,10 +102,10 @@ def test_a_text_comes_out_as_it_went_in(renderer: MarkdownIt, text: str) -> None
 @given(text=TEXTS)
 def test_a_quoted_text_stays_in_its_quote(renderer: MarkdownIt, text: str) -> None:
     """Whatever its lines begin with."""
-    found = seen(renderer.render(f"{prefix_lines('x ' + block(text), '> ')}\n\nafter"))
-    assert found.elements[:2] == ["blockquote", "p"]
-    assert set(found.elements) <= {"blockquote", "p", "br"}
-    assert found.elements.count("p") == 2
+    page = parse(renderer.render(f"{prefix_lines('x ' + block(text), '> ')}\n\nafter"))
+    assert page.elements[:2] == ["blockquote", "p"]
+    assert set(page.elements) <= {"blockquote", "p", "br"}
+    assert page.elements.count("p") == 2
 
 
 @pytest.mark.parametrize("renderer", RENDERERS)
@@ -122,11 +122,11 @@ def test_a_name_stays_in_its_place(renderer: MarkdownIt, name: str) -> None:
         ("**{}** 14:05", inline, ["p", "strong"]),
     ):
         if plain:
-            found = Anchored()
-            found.feed(renderer.render(template.format(write(name))))
-            shown = CONTROLS.sub("", found.text)
-            assert " ".join(shown.split()).removesuffix(" 14:05") == plain
-            assert found.elements == elements
+            parser = LinkParser()
+            parser.feed(renderer.render(template.format(write(name))))
+            text_shown = CONTROLS.sub("", parser.text)
+            assert " ".join(text_shown.split()).removesuffix(" 14:05") == plain
+            assert parser.elements == elements
 
 
 def test_addresses_and_sums_stay_readable() -> None:
@@ -141,7 +141,7 @@ def test_addresses_and_sums_stay_readable() -> None:
         assert inline(text) == text
 
 
-class Anchored(Seen):
+class LinkParser(TextParser):
     """A page on which there may be links."""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -170,20 +170,20 @@ RANGES = st.lists(
 @example("ab", [ExportedTextRange(0, 2, "STRIKETHROUGH"), ExportedTextRange(0, 1, "BOLD")])
 def test_styles_change_no_text(text: str, ranges: list[ExportedTextRange]) -> None:
     """However they overlap; and they are shown as styles, not as signs."""
-    found = seen(GFM.render(f"x\n\n{block(text, ranges)}"))
-    shown = found.text.removeprefix("x\n").rstrip("\n")
-    if any(one.style == "SPOILER" for one in ranges):
-        shown, text = shown.replace("|", ""), text.replace("|", "")
-    assert shown.strip() == normalize(text).strip()
-    assert set(found.elements) <= {"p", "br", "strong", "em", "s", "code"}
+    page = parse(GFM.render(f"x\n\n{block(text, ranges)}"))
+    visible = page.text.removeprefix("x\n").rstrip("\n")
+    if any(text_range.style == "SPOILER" for text_range in ranges):
+        visible, text = visible.replace("|", ""), text.replace("|", "")
+    assert visible.strip() == normalize(text).strip()
+    assert set(page.elements) <= {"p", "br", "strong", "em", "s", "code"}
 
 
 def test_styles_are_shown() -> None:
     """Each as what it is."""
     ranges = [ExportedTextRange(n * 2, 1, style) for n, style in enumerate(STYLES)]
     html = GFM.render(block("a b c d e", ranges))
-    shown = "<strong>a</strong> <em>b</em> ||c|| <s>d</s> <code>e</code>"
-    assert html == f"<p>{shown}</p>\n"
+    expected = "<strong>a</strong> <em>b</em> ||c|| <s>d</s> <code>e</code>"
+    assert html == f"<p>{expected}</p>\n"
 
 
 def test_places_count_as_the_format_counts_them() -> None:

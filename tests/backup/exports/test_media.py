@@ -13,7 +13,7 @@ DIGEST = "ab" * 32
 
 
 @pytest.mark.parametrize(
-    ("content_type", "way", "extension"),
+    ("content_type", "display", "extension"),
     [
         ("image/jpeg", "image", ".jpg"),
         ("IMAGE/PNG; charset=x", "image", ".png"),
@@ -28,9 +28,9 @@ DIGEST = "ab" * 32
         (None, "file", ".bin"),
     ],
 )
-def test_only_what_cannot_run_is_shown(content_type: str | None, way: str, extension: str) -> None:
+def test_only_what_cannot_run_is_shown(content_type: str | None, display: str, extension: str) -> None:
     """HTML and SVG are files that a browser saves and does not open."""
-    assert display_kind(attachment(content_type=content_type)) == way
+    assert display_kind(attachment(content_type=content_type)) == display
     assert extension_of(content_type) == extension
 
 

@@ -14,9 +14,9 @@ from holdfast.backup.schema.backup_pb2 import ChatItem
 Count = Callable[[schemas.ExportedMessage], int]
 
 
-def ranges(one: schemas.ExportedMessage | schemas.ExportedRevision) -> int:
+def ranges(record: schemas.ExportedMessage | schemas.ExportedRevision) -> int:
     """Count the styles and mentions of a version, with those of its quote."""
-    return len(one.ranges) + (len(one.quote.ranges) if one.quote else 0)
+    return len(record.ranges) + (len(record.quote.ranges) if record.quote else 0)
 
 
 # How many rows of a table a message has, as its record tells it.
@@ -42,9 +42,9 @@ TOLD: dict[str, Count] = {
 }
 
 
-def every(archive: Archive) -> list[schemas.ExportedMessage]:
+def all_messages(archive: Archive) -> list[schemas.ExportedMessage]:
     """Read all messages."""
-    return [one for chat in archive.chats() for one in messages(archive, chat.id)]
+    return [message for chat in archive.chats() for message in messages(archive, chat.id)]
 
 
 def test_every_table_of_messages_is_told() -> None:
@@ -55,21 +55,21 @@ def test_every_table_of_messages_is_told() -> None:
 @pytest.mark.parametrize("table", TOLD)
 def test_every_row_is_told(two_snapshots: Archive, table: str) -> None:
     """Of every table that belongs to messages."""
-    found = two_snapshots.connection.execute(f"SELECT message_id, count(*) FROM {table} GROUP BY 1")
-    expected = dict(found.fetchall())
-    actual = {one.id: int(TOLD[table](one)) for one in every(two_snapshots)}
+    rows = two_snapshots.connection.execute(f"SELECT message_id, count(*) FROM {table} GROUP BY 1")
+    expected = dict(rows.fetchall())
+    actual = {message.id: int(TOLD[table](message)) for message in all_messages(two_snapshots)}
     assert {number: count for number, count in actual.items() if count} == expected
 
 
 def test_receipts_are_told(two_snapshots: Archive) -> None:
     """As the record that a message was read from says them."""
-    told = 0
-    for one in every(two_snapshots):
-        record = ChatItem.FromString(two_snapshots.record(one.id))
+    count = 0
+    for message in all_messages(two_snapshots):
+        record = ChatItem.FromString(two_snapshots.record(message.id))
         expected = sorted(status.timestamp for status in record.outgoing.sendStatus)
-        assert sorted(receipt.at_ms for receipt in one.receipts) == expected
-        told += len(one.receipts)
-    assert told
+        assert sorted(receipt.at_ms for receipt in message.receipts) == expected
+        count += len(message.receipts)
+    assert count
 
 
 def test_columns_of_a_message_are_told(two_snapshots: Archive) -> None:
@@ -77,7 +77,7 @@ def test_columns_of_a_message_are_told(two_snapshots: Archive) -> None:
     two_snapshots.connection.row_factory = sqlite3.Row
     rows = two_snapshots.connection.execute("SELECT * FROM message").fetchall()
     two_snapshots.connection.row_factory = None
-    records = {one.id: one for one in every(two_snapshots)}
+    records = {message.id: message for message in all_messages(two_snapshots)}
     assert len(records) == len(rows)
     same = {"chat_id", "author_id", "sent_ms", "first_sent_ms", "received_ms", "server_sent_ms", "order_ms"}
     same |= {"order_n", "direction", "kind", "text", "read", "sealed_sender", "sms", "expire_start_ms"}
@@ -86,17 +86,17 @@ def test_columns_of_a_message_are_told(two_snapshots: Archive) -> None:
         for name in same:
             assert getattr(records[row["id"]], name) == row[name], name
         assert (records[row["id"]].vanished_ms is None) == (row["last_seen"] is None)
-    assert any(one.vanished_ms for one in records.values())
-    assert any(one.changes for one in records.values())
+    assert any(message.vanished_ms for message in records.values())
+    assert any(message.changes for message in records.values())
 
 
 def test_files_are_named_by_whoever_places_them(opened: Archive) -> None:
     """And by nobody where none are wanted."""
     chats = opened.chats()
     for chat in chats:
-        for one in messages(opened, chat.id, media=lambda file: f"media/{file.role}"):
-            assert all(each.file == f"media/{each.role}" for each in one.attachments)
-        assert all(each.file is None for one in messages(opened, chat.id) for each in one.attachments)
+        for message in messages(opened, chat.id, media=lambda file: f"media/{file.role}"):
+            assert all(file_record.file == f"media/{file_record.role}" for file_record in message.attachments)
+        assert all(entry.file is None for message in messages(opened, chat.id) for entry in message.attachments)
 
 
 def test_times_are_written_in_utc() -> None:

@@ -30,11 +30,11 @@ HOSTILE = st.one_of(
 @given(HOSTILE, st.integers(0, 1 << 53))
 def test_a_chat_of_any_name_has_one_that_fits(name: str, number: int) -> None:
     """No separator, device, hidden file or ending dot is left, and the id is always part of it."""
-    found = chat_name(name, number)
-    assert is_valid_name(found)
-    assert not found.startswith(".")
-    assert found.endswith(f"-{base36(number)}")
-    assert len(found.encode()) <= MAX_BYTES + 12
+    result = chat_name(name, number)
+    assert is_valid_name(result)
+    assert not result.startswith(".")
+    assert result.endswith(f"-{base36(number)}")
+    assert len(result.encode()) <= MAX_BYTES + 12
 
 
 def test_chats_of_one_name_stay_apart() -> None:
@@ -47,9 +47,9 @@ def test_chats_of_one_name_stay_apart() -> None:
 @given(HOSTILE, st.sampled_from([".bin", ".pdf", ""]))
 def test_a_file_of_any_name_has_one_that_nothing_runs(name: str, extension: str) -> None:
     """What it ends in is harmless, or `.bin`."""
-    found = file_name(name, extension)
-    assert is_valid_name(found)
-    ending = found.rpartition(".")[2]
+    result = file_name(name, extension)
+    assert is_valid_name(result)
+    ending = result.rpartition(".")[2]
     assert ending == "bin" or SAFE_EXTENSIONS.fullmatch(ending)
 
 

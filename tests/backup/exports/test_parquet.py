@@ -16,26 +16,27 @@ from holdfast.backup.exports import parquet as form
 from holdfast.backup.exports.choice import ChatSelection
 from holdfast.backup.exports.parquet import write_parquet
 from holdfast.backup.exports.tables import TABLES
-from tests.backup.archives.histories import copies, imported, items, write
+from tests.backup.archives.histories import copies, import_backups, items, write
 
 
-def asked(query: str) -> list[tuple[Any, ...]]:
+def query_rows(query: str) -> list[tuple[Any, ...]]:
     """Run a query in DuckDB."""
-    found = duckdb.sql(query)
-    assert found is not None
-    return found.fetchall()
+    relation = duckdb.sql(query)
+    assert relation is not None
+    return relation.fetchall()
 
 
 def test_duckdb_reads_it(two_snapshots: Archive, tmp_path: Path) -> None:
     """All rows, and the same as the archive has."""
     write_parquet(two_snapshots, tmp_path / "out", ChatSelection())
     messages, reactions = (f"'{tmp_path}/out/{name}/*.parquet'" for name in ("messages", "reactions"))
-    told = asked(f"SELECT id, chat_id, author_id, direction, kind, text, epoch_ms(sent), sms FROM {messages}")
+    columns = "id, chat_id, author_id, direction, kind, text, epoch_ms(sent), sms"
+    stored = query_rows(f"SELECT {columns} FROM {messages}")
     rows = two_snapshots.connection.execute(
         "SELECT id, chat_id, author_id, direction, kind, text, sent_ms, sms FROM message"
     )
-    assert sorted(told) == sorted((*row[:7], bool(row[7])) for row in rows)
-    joined = asked(f"SELECT count(*) FROM {reactions} r JOIN {messages} m ON m.id = r.message_id")
+    assert sorted(stored) == sorted((*row[:7], bool(row[7])) for row in rows)
+    joined = query_rows(f"SELECT count(*) FROM {reactions} r JOIN {messages} m ON m.id = r.message_id")
     expected = two_snapshots.connection.execute("SELECT count(*) FROM reaction").fetchall()
     assert joined == expected
 
@@ -51,8 +52,8 @@ def test_columns_have_their_types(opened: Archive, tmp_path: Path) -> None:
         "time": pa.timestamp("ms", tz="UTC"),
     }
     for table in TABLES:
-        one = tmp_path / "out" / f"{table.name}.parquet"
-        for path in [one] if one.exists() else list((tmp_path / "out" / table.name).iterdir()):
+        file = tmp_path / "out" / f"{table.name}.parquet"
+        for path in [file] if file.exists() else list((tmp_path / "out" / table.name).iterdir()):
             schema = parquet.read_schema(path)
             assert [(field.name, field.type) for field in schema] == [
                 (column.name, kinds[column.kind]) for column in table.columns
@@ -62,8 +63,8 @@ def test_columns_have_their_types(opened: Archive, tmp_path: Path) -> None:
 def test_hostile_texts_are_only_texts(hostile: Archive, tmp_path: Path) -> None:
     """To the last sign."""
     write_parquet(hostile, tmp_path / "out", ChatSelection())
-    told = dict(asked(f"SELECT id, text FROM '{tmp_path}/out/messages/*.parquet'"))
-    assert told == dict(hostile.connection.execute("SELECT id, text FROM message"))
+    texts = dict(query_rows(f"SELECT id, text FROM '{tmp_path}/out/messages/*.parquet'"))
+    assert texts == dict(hostile.connection.execute("SELECT id, text FROM message"))
 
 
 def test_a_time_no_calendar_has_is_empty(tmp_path: Path) -> None:
@@ -72,11 +73,11 @@ def test_a_time_no_calendar_has_is_empty(tmp_path: Path) -> None:
     far = (1 << 63) - 1
     first = next(item for item in items(frames) if item.HasField("incoming"))
     first.dateSent = first.incoming.dateReceived = first.incoming.dateServerSent = far
-    imported(tmp_path / "a.db", write(tmp_path / "one", header, frames))
+    import_backups(tmp_path / "a.db", write(tmp_path / "one", header, frames))
     with archives.open(tmp_path / "a.db") as opened:
         write_parquet(opened, tmp_path / "out", ChatSelection())
     messages = f"'{tmp_path}/out/messages/*.parquet'"
-    rows = asked(f"SELECT sent, received FROM {messages} WHERE sent_ms = {far}")
+    rows = query_rows(f"SELECT sent, received FROM {messages} WHERE sent_ms = {far}")
     assert rows == [(None, None)]
 
 
@@ -89,16 +90,16 @@ def test_rows_are_written_in_groups(opened: Archive, tmp_path: Path, monkeypatch
         sizes = [file.metadata.row_group(n).num_rows for n in range(file.metadata.num_row_groups)]
         assert max(sizes) <= 10
         assert sum(sizes) == file.metadata.num_rows
-    told = asked(f"SELECT epoch_ms(min(sent)), count(*) FROM '{tmp_path}/out/messages/*.parquet'")
+    rows = query_rows(f"SELECT epoch_ms(min(sent)), count(*) FROM '{tmp_path}/out/messages/*.parquet'")
     (first,) = opened.connection.execute("SELECT min(sent_ms) FROM message").fetchone()
-    assert told == [(first, 400)]
+    assert rows == [(first, 400)]
 
 
 def test_a_second_export_writes_nothing(opened: Archive, tmp_path: Path) -> None:
     """The same rows are the same bytes."""
     first = write_parquet(opened, tmp_path / "out", ChatSelection())
-    again = write_parquet(opened, tmp_path / "out", ChatSelection())
-    assert (again.written, again.unchanged, again.removed) == (0, first.written, 0)
+    second = write_parquet(opened, tmp_path / "out", ChatSelection())
+    assert (second.written, second.unchanged, second.removed) == (0, first.written, 0)
 
 
 def test_without_the_extra_it_says_so(opened: Archive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,30 +5,34 @@ from holdfast.backup.exports.choice import ChatSelection
 from holdfast.backup.exports.periods import END, HOUR_MS, UNDATED, periods, split_hours, years
 
 
-def largest(opened: Archive) -> int:
+def largest_chat(opened: Archive) -> int:
     """Find the chat with most messages."""
     return max(opened.chats(), key=lambda chat: chat.messages).id
 
 
 def test_periods_hold_every_message_once(opened: Archive) -> None:
     """Whatever their size."""
-    chat = largest(opened)
-    every = [message.id for message in opened.messages(chat)]
+    chat = largest_chat(opened)
+    ids = [message.id for message in opened.messages(chat)]
     for most in (1, 7, 50, 10_000):
-        found = periods(opened, chat, ChatSelection(), most)
-        parts = [[message.id for message in opened.messages(chat, one.since_ms, one.until_ms)] for one in found]
-        assert [number for part in parts for number in part] == every
-        assert [len(part) for part in parts] == [one.messages for one in found]
-        assert len({one.name for one in found}) == len(found)
-        assert sorted(one.name for one in found) == [one.name for one in found]
+        parts_found = periods(opened, chat, ChatSelection(), most)
+        parts = [
+            [message.id for message in opened.messages(chat, period.since_ms, period.until_ms)]
+            for period in parts_found
+        ]
+        assert [number for part in parts for number in part] == ids
+        assert [len(part) for part in parts] == [period.messages for period in parts_found]
+        assert len({period.name for period in parts_found}) == len(parts_found)
+        assert sorted(period.name for period in parts_found) == [period.name for period in parts_found]
 
 
 def test_a_large_year_becomes_months_and_a_large_month_days() -> None:
     """And nothing smaller than an hour."""
     busy = 500_000
-    names = [one.name for one in split_hours([(busy, 10), (busy + 1, 1), (busy + 24, 1)], ChatSelection(), 10, 0)]
+    hours = [(busy, 10), (busy + 1, 1), (busy + 24, 1)]
+    names = [period.name for period in split_hours(hours, ChatSelection(), 10, 0)]
     assert names == ["2027-01-15-08", "2027-01-15-09", "2027-01-16"]
-    names = [one.name for one in split_hours([(busy, 10), (busy + 24 * 40, 1)], ChatSelection(), 10, 0)]
+    names = [period.name for period in split_hours([(busy, 10), (busy + 24 * 40, 1)], ChatSelection(), 10, 0)]
     assert names == ["2027-01", "2027-02"]
 
 
@@ -41,26 +45,26 @@ def test_a_later_message_leaves_earlier_periods_alone() -> None:
 
 def test_what_lies_beyond_the_calendar_has_a_period_of_its_own() -> None:
     """Backups may hold any number as a time."""
-    (one,) = split_hours([(END // HOUR_MS, 3)], ChatSelection(), 1, 0)
-    assert (one.name, one.until_ms, one.messages) == (UNDATED, None, 3)
+    (period,) = split_hours([(END // HOUR_MS, 3)], ChatSelection(), 1, 0)
+    assert (period.name, period.until_ms, period.messages) == (UNDATED, None, 3)
 
 
 def test_a_choice_of_dates_narrows_periods(opened: Archive) -> None:
     """To the millisecond."""
-    chat = largest(opened)
+    chat = largest_chat(opened)
     times = [message.position.ms for message in opened.messages(chat)]
     since, until = times[5], times[-5]
-    found = periods(opened, chat, ChatSelection(since_ms=since, until_ms=until), 10)
-    assert found[0].since_ms == since
-    assert sum(one.messages for one in found) == sum(since <= time < until for time in times)
+    found_periods = periods(opened, chat, ChatSelection(since_ms=since, until_ms=until), 10)
+    assert found_periods[0].since_ms == since
+    assert sum(period.messages for period in found_periods) == sum(since <= time < until for time in times)
 
 
 def test_years_list_the_chats_that_have_something_in_them(opened: Archive) -> None:
     """In the order of chats."""
     chats = [chat.id for chat in opened.chats()]
-    found = years(opened, chats, ChatSelection())
-    assert list(found) == sorted(found)
-    for parts in found.values():
+    found_years = years(opened, chats, ChatSelection())
+    assert list(found_years) == sorted(found_years)
+    for parts in found_years.values():
         order = [chats.index(chat) for chat, _ in parts]
         assert order == sorted(order)
-    assert sum(period.messages for parts in found.values() for _, period in parts) == 400
+    assert sum(period.messages for parts in found_years.values() for _, period in parts) == 400

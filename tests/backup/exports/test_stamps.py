@@ -13,74 +13,74 @@ from holdfast.backup.exports.choice import ChatSelection
 from holdfast.backup.exports.dispatcher import FORMS, Form, export
 from holdfast.backup.exports.folder import ExportSummary
 from holdfast.backup.exports.stamps import export_stamp, zone_offsets
-from tests.backup.archives.histories import copies, imported, later, write
+from tests.backup.archives.histories import copies, import_backups, write, write_later
 
 ALL = ChatSelection()
 OURS = ".holdfast-export.json"
 
 
 @pytest.fixture
-def own(tmp_path: Path) -> Path:
+def archive_path(tmp_path: Path) -> Path:
     """Make an archive that a test may change."""
-    imported(tmp_path / "chats.db", write(tmp_path / "one", *copies(60)))
+    import_backups(tmp_path / "chats.db", write(tmp_path / "one", *copies(60)))
     return tmp_path / "chats.db"
 
 
-def exported(place: Path, out: Path, form: Form) -> ExportSummary:
+def exported(path: Path, out: Path, form: Form) -> ExportSummary:
     """Export an archive."""
-    with archives.open(place) as opened:
+    with archives.open(path) as opened:
         return export(opened, out, form)
 
 
-def tree(place: Path) -> dict[str, bytes]:
+def tree(folder: Path) -> dict[str, bytes]:
     """Read all files of an export but the list of them."""
-    paths = [path for path in place.rglob("*") if path.is_file() and path.name != OURS]
-    return {path.relative_to(place).as_posix(): path.read_bytes() for path in paths}
+    paths = [path for path in folder.rglob("*") if path.is_file() and path.name != OURS]
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_an_unchanged_archive_is_not_read_again(
-    own: Path, tmp_path: Path, form: Form, monkeypatch: pytest.MonkeyPatch
+    archive_path: Path, tmp_path: Path, form: Form, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In any form; what was imported since is exported."""
     out = tmp_path / "out"
-    first = exported(own, out, form)
+    first = exported(archive_path, out, form)
     with monkeypatch.context() as patched:
         patched.setattr(Archive, "build_messages", None)
-        again = exported(own, out, form)
-    assert (again.written, again.unchanged, again.removed) == (0, first.written, 0)
-    imported(own, later(tmp_path / "two", random.Random(3), days=4))
-    assert exported(own, out, form).written > 0
-    exported(own, tmp_path / "fresh", form)
+        second = exported(archive_path, out, form)
+    assert (second.written, second.unchanged, second.removed) == (0, first.written, 0)
+    import_backups(archive_path, write_later(tmp_path / "two", random.Random(3), days=4))
+    assert exported(archive_path, out, form).written > 0
+    exported(archive_path, tmp_path / "fresh", form)
     assert tree(out) == tree(tmp_path / "fresh")
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_a_file_that_is_gone_or_changed_is_written_again(own: Path, tmp_path: Path, form: Form) -> None:
+def test_a_file_that_is_gone_or_changed_is_written_again(archive_path: Path, tmp_path: Path, form: Form) -> None:
     """Although nothing else has changed."""
     out = tmp_path / "out"
-    exported(own, out, form)
+    exported(archive_path, out, form)
     before = tree(out)
-    one, other = sorted(before)[:2]
-    (out / one).unlink()
+    changed, other = sorted(before)[:2]
+    (out / changed).unlink()
     (out / other).write_text("mine")
-    assert exported(own, out, form).written == 2
+    assert exported(archive_path, out, form).written == 2
     assert tree(out) == before
 
 
-def test_a_run_that_was_broken_off_is_finished(own: Path, tmp_path: Path) -> None:
+def test_a_run_that_was_broken_off_is_finished(archive_path: Path, tmp_path: Path) -> None:
     """Its list is still there, and so nothing is taken for done."""
     out = tmp_path / "out"
-    exported(own, out, "json")
+    exported(archive_path, out, "json")
     before = tree(out)
     (out / ".holdfast-export.running").write_text("")
-    exported(own, out, "json")
+    exported(archive_path, out, "json")
     assert tree(out) == before
     assert not (out / ".holdfast-export.running").exists()
 
 
 def test_the_stamp_tells_apart_what_makes_another_export(
-    own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    archive_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another choice, form, option, zone, program, file beside the archive, or change by another hand."""
     seen: list[str] = []
@@ -88,7 +88,7 @@ def test_the_stamp_tells_apart_what_makes_another_export(
     def look(
         choice: ChatSelection | None = None, form: str = "html", zone: timezone = UTC, *, plain: bool = False
     ) -> None:
-        with archives.open(own) as opened:
+        with archives.open(archive_path) as opened:
             seen.append(export_stamp(opened, choice or ChatSelection(), form, zone, plain))
 
     look()
@@ -99,14 +99,14 @@ def test_the_stamp_tells_apart_what_makes_another_export(
     look(form="csv")
     look(zone=timezone(timedelta(hours=1)))
     look(plain=True)
-    with archives.open(own, create=True) as opened:
+    with archives.open(archive_path, create=True) as opened:
         opened.connection.execute(f"INSERT INTO media VALUES ('name', 'ab', 7, 'ab/{'ab' * 32}.jpg')")
         folder = opened.media_folder / "ab"
     look()
     folder.mkdir(parents=True)
     (folder / f"{'ab' * 32}.jpg").write_bytes(b"picture")
     look()
-    with archives.open(own, create=True) as opened:
+    with archives.open(archive_path, create=True) as opened:
         opened.connection.execute(
             "UPDATE stored_message SET text = 'changed' WHERE id = (SELECT min(id) FROM message)"
         )

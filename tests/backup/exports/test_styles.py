@@ -19,15 +19,15 @@ RANGES = st.lists(
 @given(text=st.text(st.sampled_from("ab😀é"), max_size=12), ranges=RANGES)
 def test_every_unit_has_the_styles_that_cover_it(text: str, ranges: list[ExportedTextRange]) -> None:
     """And no text is lost or doubled."""
-    found = split_styles(text, ranges)
-    assert "".join(piece.text for piece in found) == text
-    at = 0
-    for piece in found:
+    spans = split_styles(text, ranges)
+    assert "".join(piece.text for piece in spans) == text
+    offset = 0
+    for piece in spans:
         for sign in piece.text:
             # A range that begins inside a sign begins after it.
-            covering = {one.style for one in ranges if one.start <= at < one.start + one.length}
+            covering = {item.style for item in ranges if item.start <= offset < item.start + item.length}
             assert piece.styles == covering
-            at += 2 if sign > "\uffff" else 1
+            offset += 2 if sign > "\uffff" else 1
 
 
 def test_a_mention_becomes_a_name_once() -> None:

@@ -9,7 +9,7 @@ from holdfast.backup.exports.message_records import messages
 from holdfast.backup.exports.tables import MESSAGE_TABLES, TABLES, Row, Table, TableFormat, write_tables
 
 
-class Counting:
+class CountingWriter:
     """Writes how many rows a table has, and checks that each fits its columns."""
 
     def __init__(self, target: BinaryIO, table: Table) -> None:
@@ -33,7 +33,7 @@ class Counting:
         """Do nothing."""
 
 
-FORM = TableFormat("counts", ".txt", Counting)
+FORM = TableFormat("counts", ".txt", CountingWriter)
 
 
 def count(folder: Path, name: str) -> int:
@@ -63,7 +63,8 @@ def test_every_row_fits_its_columns_and_none_is_missing(two_snapshots: Archive, 
     for name, table in tables.items():
         (expected,) = two_snapshots.connection.execute(f"SELECT count(*) FROM {table}").fetchone()
         assert count(tmp_path / "out", name) == expected, name
-    receipts = sum(len(one.receipts) for chat in two_snapshots.chats() for one in messages(two_snapshots, chat.id))
+    records = [message for chat in two_snapshots.chats() for message in messages(two_snapshots, chat.id)]
+    receipts = sum(len(message.receipts) for message in records)
     assert count(tmp_path / "out", "receipts") == receipts > 0
     assert {table.name for table in TABLES} == {*tables, "receipts", "poll_votes"}
 
@@ -71,12 +72,12 @@ def test_every_row_fits_its_columns_and_none_is_missing(two_snapshots: Archive, 
 def test_an_answer_nobody_chose_has_a_row(opened: Archive) -> None:
     """So that every answer can be counted."""
     (table,) = (table for table in MESSAGE_TABLES if table.name == "poll_votes")
-    polls = [one for chat in opened.chats() for one in messages(opened, chat.id) if one.poll]
-    for one in polls:
-        assert one.poll
-        rows = list(table.rows(one))
-        assert {row[5] for row in rows} == set(range(len(one.poll.options)))
-        assert sum(row[7] is not None for row in rows) == sum(len(option.votes) for option in one.poll.options)
+    polls = [message for chat in opened.chats() for message in messages(opened, chat.id) if message.poll]
+    for message in polls:
+        assert message.poll
+        rows = list(table.rows(message))
+        assert {row[5] for row in rows} == set(range(len(message.poll.options)))
+        assert sum(row[7] is not None for row in rows) == sum(len(option.votes) for option in message.poll.options)
 
 
 def test_messages_are_cut_by_the_year_and_tables_without_rows_are_there(opened: Archive, tmp_path: Path) -> None:

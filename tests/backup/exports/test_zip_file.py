@@ -33,30 +33,30 @@ class Stream(io.RawIOBase):
 
     def write(self, content: object) -> int:
         """Take it."""
-        taken = bytes(memoryview(content))  # type: ignore[arg-type]  # whatever has a buffer
-        self.content += taken
-        return len(taken)
+        data = bytes(memoryview(content))  # type: ignore[arg-type]  # whatever has a buffer
+        self.content += data
+        return len(data)
 
 
 @pytest.fixture(scope="module")
 def archive_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Make an archive with files beside it, once."""
-    home = tmp_path_factory.mktemp("zip")
-    write_sample(sample_records(400, 1), home / "phone", OutputFormat.FOLDER, seed=1, keys=KEYS)
-    with archives.open(home / "chats.db", create=True) as opened, backup.open(home / "phone", KEYS) as found:
-        opened.add(found)
-        assert list(opened.copy_media(found))
-    return home / "chats.db"
+    folder = tmp_path_factory.mktemp("zip")
+    write_sample(sample_records(400, 1), folder / "phone", OutputFormat.FOLDER, seed=1, keys=KEYS)
+    with archives.open(folder / "chats.db", create=True) as opened, backup.open(folder / "phone", KEYS) as source:
+        opened.add(source)
+        assert list(opened.copy_media(source))
+    return folder / "chats.db"
 
 
 def zipped(archive: Archive, form: Literal["html", "json"], *, search: bool = True) -> zipfile.ZipFile:
     """Export to a stream, and open what was written."""
     stream = Stream()
     summary = export_zip(archive, stream, form, search=search)  # type: ignore[arg-type]  # a raw stream is enough
-    found = zipfile.ZipFile(io.BytesIO(stream.content))
-    assert found.testzip() is None
-    assert summary.written == len(found.namelist()) == len(set(found.namelist()))
-    return found
+    archive_zip = zipfile.ZipFile(io.BytesIO(stream.content))
+    assert archive_zip.testzip() is None
+    assert summary.written == len(archive_zip.namelist()) == len(set(archive_zip.namelist()))
+    return archive_zip
 
 
 @pytest.mark.parametrize("form", ["html", "json"])
@@ -66,26 +66,26 @@ def test_an_archive_has_the_files_of_the_folder(
     """Name by name and byte by byte, media included; made twice it is equal."""
     with archives.open(archive_file) as archive:
         export_archive(archive, tmp_path / "out", form)
-        found = zipped(archive, form)
+        first = zipped(archive, form)
         paths = [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
         names = {path.relative_to(tmp_path / "out").as_posix(): path for path in paths if PREFIX not in path.name}
-        assert set(found.namelist()) == set(names)
+        assert set(first.namelist()) == set(names)
         assert any(name.startswith("media/") for name in names)
         for name, path in names.items():
-            assert found.read(name) == path.read_bytes(), name
-            assert found.getinfo(name).external_attr >> 16 == 0o600
-        again = zipped(archive, form)
-        assert [(one.filename, one.CRC) for one in again.infolist()] == [
-            (one.filename, one.CRC) for one in found.infolist()
+            assert first.read(name) == path.read_bytes(), name
+            assert first.getinfo(name).external_attr >> 16 == 0o600
+        second = zipped(archive, form)
+        assert [(info.filename, info.CRC) for info in second.infolist()] == [
+            (info.filename, info.CRC) for info in first.infolist()
         ]
 
 
 def test_pages_without_a_search_have_none(archive_file: Path) -> None:
     """And nothing that leads to it."""
     with archives.open(archive_file) as archive:
-        found = zipped(archive, "html", search=False)
-    assert "search.html" not in found.namelist()
-    assert "index.html" in found.namelist()
+        zip_file = zipped(archive, "html", search=False)
+    assert "search.html" not in zip_file.namelist()
+    assert "index.html" in zip_file.namelist()
 
 
 def test_a_file_is_written_once(tmp_path: Path) -> None:
@@ -112,8 +112,8 @@ def test_a_file_is_written_once(tmp_path: Path) -> None:
         assert target.read_note("x") is None
         assert target.finish_unchanged() is None
         assert target.finish().written == 3
-    found = zipfile.ZipFile(io.BytesIO(stream.content))
-    assert {name: found.read(name) for name in found.namelist()} == {
+    zip_file = zipfile.ZipFile(io.BytesIO(stream.content))
+    assert {name: zip_file.read(name) for name in zip_file.namelist()} == {
         "a/b.txt": b"one",
         "a/c.txt": b"two",
         "media/p": b"picture",

@@ -44,9 +44,9 @@ def values_of_all(records: Iterable[bytes]) -> Iterator[Value]:
 
 def unknown_values(raw: bytes, root: int) -> Iterator[Value]:
     """Yield the bytes of unknown fields that have a length."""
-    for one in unknown_in(raw, root):
-        field = io.BytesIO(raw[one.start : one.end])
-        if not one.is_value and read_varint(field) & 7 == 2:
+    for unknown in unknown_in(raw, root):
+        field = io.BytesIO(raw[unknown.start : unknown.end])
+        if not unknown.is_value and read_varint(field) & 7 == 2:
             size = read_varint(field)
             yield "", field.read(size)
 
@@ -64,10 +64,10 @@ def survivors(before: Iterable[bytes], after: Iterable[bytes]) -> list[Value]:
     """List values that are in both and long enough to be content."""
     copies = list(after)
     stream = b"".join(copies)
-    there = {value for _name, value in values_of_all(copies)}
+    copied = {value for _name, value in values_of_all(copies)}
     return [
         (name, value)
         for name, value in values_of_all(before)
         if len(value) > SHORT and not allowed(name, value)
-        if value in there or (name and len(value) >= TELLING and value in stream)
+        if value in copied or (name and len(value) >= TELLING and value in stream)
     ]

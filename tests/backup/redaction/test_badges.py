@@ -23,8 +23,8 @@ def test_structure_expiry_and_level_stay() -> None:
 
 def test_what_is_no_proof_stays_none() -> None:
     """Cut off, too long, of another version, or empty."""
-    for odd in (PROOF[:-1], PROOF + b"x", b"\x01" + PROOF[1:], b"", b"\0", b"\0" * 169, PROOF[:169]):
-        new = replace_proof(odd, random.Random(1))
-        assert len(new) == len(odd)
-        assert new[:1] == odd[:1]
+    for invalid in (PROOF[:-1], PROOF + b"x", b"\x01" + PROOF[1:], b"", b"\0", b"\0" * 169, PROOF[:169]):
+        new = replace_proof(invalid, random.Random(1))
+        assert len(new) == len(invalid)
+        assert new[:1] == invalid[:1]
         assert BASE_POINT not in new

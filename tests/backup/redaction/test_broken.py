@@ -54,15 +54,15 @@ def test_random_damage_has_a_copy() -> None:
     """Of whatever it is, and whatever the length of the record."""
     rng = random.Random(5)
     pool = [*random_frames(50, 5), *sample()[1:]]
-    met = set()
+    outcomes = set()
     for _ in range(3000):
         raw = mutate(rng, rng.choice(pool))
         fault = walk_record(raw).fault
         if fault:
-            met.add(fault)
+            outcomes.add(fault)
             new = broken_like(raw, fault)
             assert (len(new), walk_record(new).fault) == (len(raw), fault)
-    assert len(met) >= 6
+    assert len(outcomes) >= 6
 
 
 def test_no_more_is_kept_than_the_kind_of_record() -> None:

@@ -16,9 +16,10 @@ def kind_of(name: str) -> int:
 
 def test_every_text_all_bytes_and_every_number_are_decided_on() -> None:
     """A field that is added to the schema must be added here: what nobody thought about would leak."""
-    asked = {tables.STRING, tables.BYTES, tables.UINT32, tables.UINT64, tables.FIXED32, tables.FLOAT}
-    every = {name_of(field) for slot, field in tables.FIELDS.items() if tables.SHAPES[slot] & tables.KIND in asked}
-    assert every == set(NAMES) | KEPT_NUMBERS
+    kinds = {tables.STRING, tables.BYTES, tables.UINT32, tables.UINT64, tables.FIXED32, tables.FLOAT}
+    slots = tables.FIELDS.items()
+    expected = {name_of(field) for slot, field in slots if tables.SHAPES[slot] & tables.KIND in kinds}
+    assert expected == set(NAMES) | KEPT_NUMBERS
     assert len(NAMES) == len(set(NAMES))
     assert not set(NAMES) & KEPT_NUMBERS
 
@@ -30,9 +31,9 @@ def test_no_text_and_no_bytes_are_kept() -> None:
 
 def test_each_way_fits_the_kind_of_its_fields() -> None:
     """Text is replaced by text, bytes by bytes, numbers by numbers that are not in lists."""
-    for way, fields in TREATMENTS.items():
+    for treatment, fields in TREATMENTS.items():
         kinds = {kind_of(name) for name in fields}
-        assert len(kinds) == 1, way
+        assert len(kinds) == 1, treatment
         if kinds == {tables.UINT64}:
             assert not any(tables.SHAPES[slot_of(name)] & tables.REPEATED for name in fields)
 
@@ -43,9 +44,9 @@ def test_each_way_returns_as_many_bytes() -> None:
     assert REPLACED[0] == 0
     for name in NAMES:
         slot = slot_of(name)
-        way = ways[slot]
+        treatment = ways[slot]
         assert REPLACED[slot]
-        assert way is not None
+        assert treatment is not None
         numbers = [b"\x05", b"\x80\x01", b"\xff" * 9 + b"\x01", b"\x85\x00"]
         texts = ["a", "Zoë ❤️", "https://x", "+1 5", "\0", "x" * 400]
         values = {
@@ -54,7 +55,7 @@ def test_each_way_returns_as_many_bytes() -> None:
             tables.UINT64: numbers,
         }[kind_of(name)]
         for value in values:
-            new = way(value)
+            new = treatment(value)
             assert len(new) == len(value), name
             if kind_of(name) == tables.STRING:
                 new.decode()

@@ -36,8 +36,8 @@ def test_a_uuid_keeps_its_version(identities: Identities) -> None:
     old = bytes.fromhex("11111111111141118111111111111111")
     new = identities.uuid(old)
     assert (new[6] >> 4, new[8] >> 6) == (4, 2)
-    odd = identities.uuid(b"\x11" * 16)
-    assert (odd[6] >> 4, odd[8] >> 6) == (1, 0)
+    replaced = identities.uuid(b"\x11" * 16)
+    assert (replaced[6] >> 4, replaced[8] >> 6) == (1, 0)
 
 
 def test_the_uuid_of_zeros_stays(identities: Identities) -> None:
@@ -70,9 +70,9 @@ def test_telephone_numbers_keep_their_digits_and_their_bytes(numbers: list[int],
     new = []
     for number in numbers:
         size = min(len(encode_varint(number)) + padding, 10)
-        made = identities.telephone(write_number(number, size))
-        assert len(made) == size
-        new.append(read_number(made))
+        replaced = identities.telephone(write_number(number, size))
+        assert len(replaced) == size
+        new.append(read_number(replaced))
         assert len(str(new[-1])) == len(str(number))
         assert (new[-1] == 0) == (number == 0)
         assert number < 10_000 or new[-1] != number
@@ -119,13 +119,13 @@ def test_a_valid_username_becomes_a_valid_one(name: str) -> None:
 def test_a_wrong_username_is_wrong_in_the_same_way(identities: Identities, name: str) -> None:
     """Each kind of sign stays its kind."""
     new = identities.username(name.encode()).decode()
-    assert [kind(sign) for sign in new] == [kind(sign) for sign in name]
-    assert [at for at, sign in enumerate(new.partition(".")[2]) if sign == "0"] == [
-        at for at, sign in enumerate(name.partition(".")[2]) if sign == "0"
+    assert [character_class(sign) for sign in new] == [character_class(sign) for sign in name]
+    assert [index for index, sign in enumerate(new.partition(".")[2]) if sign == "0"] == [
+        index for index, sign in enumerate(name.partition(".")[2]) if sign == "0"
     ]
 
 
-def kind(sign: str) -> str:
+def character_class(sign: str) -> str:
     """Return the class of a character of a username."""
     if not sign.isascii():
         return str(len(sign.encode()))

@@ -21,7 +21,7 @@ from tests.backup.container.vectors import SET_A
 from tests.backup.redaction.survivors import survivors
 from tests.backup.rules.example_backup import ExampleBackup
 from tests.backup.rules.invalid_cases import INVALID_CASES
-from tests.backup.streams import KEYS, MODERN_KEYS, file_forms, folder_of, record, sample, small, stream_of
+from tests.backup.streams import KEYS, MODERN_KEYS, file_forms, folder_of, record, sample, small_sample, stream_of
 from tests.backup.wire.encoding import delimited, group, number
 from tests.backup.wire.mutations import mutate
 from tests.backup.wire.random_frames import random_frame, random_header
@@ -30,11 +30,11 @@ from tests.examples import examples
 HEADER = BackupInfo(version=1, backupTimeMs=5, mediaRootBackupKey=bytes(range(32))).SerializeToString()
 
 
-def copy_of(stream: bytes, seed: int | None = 1) -> tuple[bytes, Redaction]:
+def redact_stream(stream: bytes, seed: int | None = 1) -> tuple[bytes, Redaction]:
     """Redact a stream."""
     out = io.BytesIO()
-    done = redact(io.BytesIO(stream), out, seed=seed)
-    return out.getvalue(), done
+    result = redact(io.BytesIO(stream), out, seed=seed)
+    return out.getvalue(), result
 
 
 def records_of(stream: bytes) -> list[bytes]:
@@ -43,7 +43,7 @@ def records_of(stream: bytes) -> list[bytes]:
         return [source.header, *(frame.raw for frame in source)]
 
 
-def alike(before: bytes, after: bytes) -> bool:
+def same_shape(before: bytes, after: bytes) -> bool:
     """Tell whether two frames have the same length, and as much in them; where a fault is found may differ."""
     old, new = walk_record(before), walk_record(after)
     if old.fault:
@@ -56,11 +56,11 @@ def test_nothing_of_a_sample_survives_but_its_shape(edition: str) -> None:
     """With every kind of record, message and update in it."""
     original = list(sample_records(300, 3, edition="spec" if edition == "spec" else "current"))
     stream = stream_of(original)
-    copied, done = copy_of(stream)
-    assert done == Redaction(len(original) - 1, 0, "")
+    copied, result = redact_stream(stream)
+    assert result == Redaction(len(original) - 1, 0, "")
     assert len(copied) == len(stream)
     copies = records_of(copied)
-    assert all(map(alike, original[1:], copies[1:]))
+    assert all(map(same_shape, original[1:], copies[1:]))
     assert survivors(original, copies) == []
 
 
@@ -75,21 +75,21 @@ def test_nothing_of_random_frames_survives_but_their_shape(seed: int) -> None:
     out = io.BytesIO()
     # Opened before, no length is doubted, although there is nothing but damage.
     with backup.open(io.BytesIO(stream_of(original))) as source:
-        done = redact(source, out, seed=seed)
+        result = redact(source, out, seed=seed)
     copies = records_of(out.getvalue())
     assert [len(raw) for raw in copies] == [len(raw) for raw in original]
-    assert all(map(alike, frames, copies[1:]))
-    assert done.damaged == sum(walk_record(raw).fault != 0 for raw in frames)
-    whole = [index for index, raw in enumerate(original) if index == 0 or walk_record(raw).fault == 0]
+    assert all(map(same_shape, frames, copies[1:]))
+    assert result.damaged == sum(walk_record(raw).fault != 0 for raw in frames)
+    readable = [index for index, raw in enumerate(original) if index == 0 or walk_record(raw).fault == 0]
     # Each half by itself: the bytes of an id may come to stand as a list of numbers in its mutated copy, and stay.
-    for part in ([at for at in whole if at <= 6], [0, *(at for at in whole if at > 6)]):
+    for part in ([at for at in readable if at <= 6], [0, *(at for at in readable if at > 6)]):
         assert survivors([original[at] for at in part], [copies[at] for at in part]) == []
 
 
 def findings_of(stream: bytes) -> list[tuple[object, ...]]:
     """List the findings of a stream with their positions."""
-    found = validate(io.BytesIO(stream), threads=1)
-    return [(one.rule.id, one.severity, one.frame, one.offset, one.path, one.detail) for one in found]
+    findings = validate(io.BytesIO(stream), threads=1)
+    return [(each.rule.id, each.severity, each.frame, each.offset, each.path, each.detail) for each in findings]
 
 
 @settings(max_examples=examples(40))
@@ -99,18 +99,18 @@ def test_the_findings_stay(seed: int) -> None:
     rng = random.Random(seed)
     records = list(sample())
     for _ in range(12):
-        at = rng.randrange(1, len(records))
+        offset = rng.randrange(1, len(records))
         match rng.randrange(4):
             case 0:
-                records[at] = mutate(rng, rng.choice(sample()[1:]))
+                records[offset] = mutate(rng, rng.choice(sample()[1:]))
             case 1:
-                records.insert(at, records[rng.randrange(1, len(records))])
+                records.insert(offset, records[rng.randrange(1, len(records))])
             case 2:
-                records.pop(at)
+                records.pop(offset)
             case 3:
-                records[at] = random_frame(rng)
+                records[offset] = random_frame(rng)
     stream = stream_of(records)
-    assert findings_of(stream) == findings_of(copy_of(stream, seed)[0])
+    assert findings_of(stream) == findings_of(redact_stream(stream, seed)[0])
 
 
 @pytest.mark.parametrize("name", sorted(INVALID_CASES))
@@ -119,12 +119,12 @@ def test_a_broken_rule_stays_broken(name: str) -> None:
     example = ExampleBackup()
     INVALID_CASES[name](example)
     stream = stream_of(example.records())
-    assert findings_of(stream) == findings_of(copy_of(stream)[0])
+    assert findings_of(stream) == findings_of(redact_stream(stream)[0])
 
 
 def test_the_structure_stays() -> None:
     """Every number that is an id, a time, a size or a choice is the same, and text has the same length."""
-    for before, after in zip(sample()[1:], records_of(copy_of(stream_of(sample()))[0])[1:], strict=True):
+    for before, after in zip(sample()[1:], records_of(redact_stream(stream_of(sample()))[0])[1:], strict=True):
         old, new = FrameMessage.FromString(before), FrameMessage.FromString(after)
         assert shape_of(str(old.WhichOneof("item")), before) == shape_of(str(new.WhichOneof("item")), after)
 
@@ -140,20 +140,20 @@ def shape_of(kind: str, raw: bytes) -> object:
         *(item.chatId, item.authorId, item.dateSent, item.WhichOneof("item"), item.outgoing, item.incoming),
         *(item.standardMessage.text.body.count("\ufffc"), len(item.standardMessage.text.body.encode("utf-16"))),
         [(span.start, span.length, span.style) for span in item.standardMessage.text.bodyRanges],
-        [(one.authorId, one.sentTimestamp, one.sortOrder) for one in item.standardMessage.reactions],
-        [one.pointer.locatorInfo.size for one in item.standardMessage.attachments],
+        [(entry.authorId, entry.sentTimestamp, entry.sortOrder) for entry in item.standardMessage.reactions],
+        [entry.pointer.locatorInfo.size for entry in item.standardMessage.attachments],
     )
 
 
 def test_people_are_the_same_people_wherever_they_are_named() -> None:
     """Whoever is a contact, a member and mentioned has one new id; so has a pack and a group."""
     old = [FrameMessage.FromString(raw) for raw in sample()[1:]]
-    new = [FrameMessage.FromString(raw) for raw in records_of(copy_of(stream_of(sample()))[0])[1:]]
+    new = [FrameMessage.FromString(raw) for raw in records_of(redact_stream(stream_of(sample()))[0])[1:]]
 
     def ids(frames: list[FrameMessage]) -> list[bytes]:
-        found = [frame.recipient.contact.aci for frame in frames]
-        found += [b"".join(one.userId for one in frame.recipient.group.snapshot.members) for frame in frames]
-        return found + [
+        acis = [frame.recipient.contact.aci for frame in frames]
+        acis += [b"".join(member.userId for member in frame.recipient.group.snapshot.members) for frame in frames]
+        return acis + [
             span.mentionAci for frame in frames for span in frame.chatItem.standardMessage.text.bodyRanges
         ]
 
@@ -162,15 +162,15 @@ def test_people_are_the_same_people_wherever_they_are_named() -> None:
 
     assert ranks(ids(old)) == ranks(ids(new))
     contacts = {frame.recipient.contact.aci for frame in new if frame.recipient.contact.aci}
-    members = {one.userId for frame in new for one in frame.recipient.group.snapshot.members}
+    members = {member.userId for frame in new for member in frame.recipient.group.snapshot.members}
     assert contacts & members
 
 
 def test_a_seed_makes_the_same_copy_again_and_none_makes_another() -> None:
     """So a report can be made again, and two reports cannot be told to be of one person."""
-    stream = stream_of(small())
-    assert copy_of(stream, 7) == copy_of(stream, 7)
-    copies = {copy_of(stream, seed)[0] for seed in (7, 8, None, None)}
+    stream = stream_of(small_sample())
+    assert redact_stream(stream, 7) == redact_stream(stream, 7)
+    copies = {redact_stream(stream, seed)[0] for seed in (7, 8, None, None)}
     assert len(copies) == 4
 
 
@@ -184,29 +184,29 @@ def test_what_is_written_does_not_depend_on_what_stood_there() -> None:
         )
         return stream_of([HEADER, frame.SerializeToString()])
 
-    one = copy_of(stream("Alice", 15551234567, b"\x11" * 6 + b"\x41\x11\x81" + b"\x11" * 7))
-    other = copy_of(stream("Bobby", 18887654321, b"\x22" * 6 + b"\x42\x22\x82" + b"\x22" * 7))
-    assert one == other
+    first = redact_stream(stream("Alice", 15551234567, b"\x11" * 6 + b"\x41\x11\x81" + b"\x11" * 7))
+    other = redact_stream(stream("Bobby", 18887654321, b"\x22" * 6 + b"\x42\x22\x82" + b"\x22" * 7))
+    assert first == other
 
 
 @pytest.mark.parametrize("form", ["stream", "gzip", "legacy container", "lines", "zip", "array"])
 def test_any_form_is_taken_and_a_plain_stream_is_written(form: str, tmp_path: Path) -> None:
     """It needs no key to be read, since there is nothing in it to protect."""
     source = tmp_path / "source"
-    source.write_bytes(dict(file_forms(small()))[form])
+    source.write_bytes(dict(file_forms(small_sample()))[form])
     target = tmp_path / "copy"
     redact(source, str(target), KEYS, seed=1)
-    assert target.read_bytes() == copy_of(stream_of(small()))[0]
+    assert target.read_bytes() == redact_stream(stream_of(small_sample()))[0]
 
 
 def test_a_folder_and_a_modern_container_are_taken(tmp_path: Path) -> None:
     """The media stay where they are."""
-    expected = copy_of(stream_of(small()))[0]
+    expected = redact_stream(stream_of(small_sample()))[0]
     out = io.BytesIO()
-    redact(folder_of(small(), tmp_path), out, KEYS, seed=1)
+    redact(folder_of(small_sample(), tmp_path), out, KEYS, seed=1)
     assert out.getvalue() == expected
     out = io.BytesIO()
-    redact(io.BytesIO(dict(file_forms(small()))["modern container"]), out, MODERN_KEYS, seed=1)
+    redact(io.BytesIO(dict(file_forms(small_sample()))["modern container"]), out, MODERN_KEYS, seed=1)
     assert out.getvalue() == expected
 
 
@@ -215,10 +215,10 @@ def test_what_is_unknown_is_emptied_and_stays_where_it_is() -> None:
     secret = b"nobody must read this"
     inner = delimited(4, b"Jo") + delimited(15, secret) + number(99, 123456789)
     frame = delimited(1, inner) + group(90, delimited(3, secret) + number(1, 300)) + number(4, 5)
-    copied, _done = copy_of(stream_of([HEADER, frame]))
+    copied, _done = redact_stream(stream_of([HEADER, frame]))
     copy = records_of(copied)[1]
     assert secret not in copied
-    assert alike(frame, copy)
+    assert same_shape(frame, copy)
     assert delimited(15, bytes(len(secret))) in copy
     assert copy.endswith(group(90, delimited(3, bytes(len(secret))) + number(1, 128)) + number(4, 0))
 
@@ -226,13 +226,15 @@ def test_what_is_unknown_is_emptied_and_stays_where_it_is() -> None:
 def test_a_damaged_frame_becomes_one_that_is_damaged_in_the_same_way() -> None:
     """And those after it are copied as ever."""
     text = b"this text is not \xff UTF-8"
-    bad = delimited(1, delimited(4, text))
-    good = small()[1]
-    copied, done = copy_of(stream_of([HEADER, good, bad, good]))
+    damaged = delimited(1, delimited(4, text))
+    valid = small_sample()[1]
+    copied, result = redact_stream(stream_of([HEADER, valid, damaged, valid]))
     copies = records_of(copied)
-    assert done == Redaction(3, 1, "")
+    assert result == Redaction(3, 1, "")
     assert walk_record(copies[2]).fault == faults.BAD_TEXT
-    assert (len(copies[2]), alike(good, copies[1]), alike(good, copies[3])) == (len(bad), True, True)
+    assert len(copies[2]) == len(damaged)
+    assert same_shape(valid, copies[1])
+    assert same_shape(valid, copies[3])
     assert b"this text" not in copied
 
 
@@ -241,15 +243,15 @@ def test_a_damaged_frame_becomes_one_that_is_damaged_in_the_same_way() -> None:
 )
 def test_a_stream_that_breaks_off_breaks_off_at_the_same_place(tail: bytes) -> None:
     """With the same words."""
-    stream = stream_of(small()) + tail
-    copied, done = copy_of(stream)
+    stream = stream_of(small_sample()) + tail
+    copied, result = redact_stream(stream)
     messages = []
-    for one in (stream, copied):
-        with backup.open(io.BytesIO(one)) as source, pytest.raises(DamagedBackup) as caught:
+    for data in (stream, copied):
+        with backup.open(io.BytesIO(data)) as source, pytest.raises(DamagedBackup) as caught:
             list(source)
         messages.append(str(caught.value))
     assert messages[0] == messages[1]
-    assert (done.problem, done.gaps, len(copied)) == ("", 1, len(stream))
+    assert (result.problem, result.gaps, len(copied)) == ("", 1, len(stream))
     assert findings_of(copied) == findings_of(stream)
     assert b"secret" not in copied
     with backup.open(io.BytesIO(stream)) as source:
@@ -261,17 +263,17 @@ def test_a_stream_that_breaks_off_breaks_off_at_the_same_place(tail: bytes) -> N
 def test_the_backup_itself_is_never_written_over(tmp_path: Path) -> None:
     """Not even under another name."""
     source = tmp_path / "only-one.binproto"
-    source.write_bytes(stream_of(small()))
+    source.write_bytes(stream_of(small_sample()))
     (tmp_path / "link").symlink_to(source)
     with pytest.raises(UnwritableBackup, match="is the backup itself"):
         redact(source, tmp_path / "link")
-    assert source.read_bytes() == stream_of(small())
+    assert source.read_bytes() == stream_of(small_sample())
 
 
 def test_nothing_is_left_when_it_cannot_be_read(tmp_path: Path) -> None:
     """A wrong key leaves no file behind."""
     source = tmp_path / "source"
-    source.write_bytes(dict(file_forms(small()))["legacy container"])
+    source.write_bytes(dict(file_forms(small_sample()))["legacy container"])
     with pytest.raises(WrongKey):
         redact(source, tmp_path / "copy", f"recovery-key = {SET_A.pool}\naccount-id = {SET_A.aci}")
     assert [path.name for path in tmp_path.iterdir()] == ["source"]
@@ -279,8 +281,8 @@ def test_nothing_is_left_when_it_cannot_be_read(tmp_path: Path) -> None:
 
 def test_an_empty_backup_has_an_empty_copy() -> None:
     """Only the header, with its times."""
-    copied, done = copy_of(record(HEADER))
-    assert done == Redaction(0, 0, "")
+    copied, result = redact_stream(record(HEADER))
+    assert result == Redaction(0, 0, "")
     (header,) = records_of(copied)
     parsed = BackupInfo.FromString(header)
     assert (parsed.version, parsed.backupTimeMs, len(parsed.mediaRootBackupKey)) == (1, 5, 32)
@@ -294,8 +296,8 @@ def test_places_that_cannot_be_read_stay_where_they_are(seed: int) -> None:
     rng = random.Random(seed)
     data = bytearray(stream_of(sample()))
     for _ in range(rng.choice((1, 2, 4))):
-        at = rng.randrange(len(record(sample()[0])), len(data))
-        data[at : at + rng.randrange(30)] = rng.randbytes(rng.randrange(30))
-    copied, done = copy_of(bytes(data), seed)
+        offset = rng.randrange(len(record(sample()[0])), len(data))
+        data[offset : offset + rng.randrange(30)] = rng.randbytes(rng.randrange(30))
+    copied, result = redact_stream(bytes(data), seed)
     assert findings_of(copied) == findings_of(bytes(data))
-    assert done.gaps == sum(found[0] == "stream.whole" for found in findings_of(copied))
+    assert result.gaps == sum(row[0] == "stream.whole" for row in findings_of(copied))

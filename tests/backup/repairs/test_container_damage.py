@@ -21,8 +21,8 @@ def test_every_part_is_mended_or_waits_for_leave_to_drop(part: Part) -> None:
     """By the rule that names it, in a sentence."""
     for drop in (False, True):
         steps, left = container_steps([fault(part)], 12, drop=drop)
-        assert [*(step.rule for step in steps), *(one.rule for one in left)] == [RULE_OF[part]]
-        assert [one.needs_drop for one in left] == ([True] if part is LOSSY_PART and not drop else [])
+        assert [*(step.rule for step in steps), *(entry.rule for entry in left)] == [RULE_OF[part]]
+        assert [entry.needs_drop for entry in left] == ([True] if part is LOSSY_PART and not drop else [])
         assert [(step.loses, step.words.endswith(".")) for step in steps if drop] == [
             (part is LOSSY_PART, True)
         ] * drop
@@ -34,8 +34,8 @@ def test_what_is_lost_is_said_with_counts() -> None:
     assert step.frame == 13
     assert "byte 7 of the compressed stream" in step.words
     assert "12 frames before it are kept" in step.words
-    ((one,), _left) = container_steps([fault(Part.LENGTH)], 1, drop=False)
-    assert (one.frame, "1 frame." in one.words) == (None, True)
+    ((first,), _left) = container_steps([fault(Part.LENGTH)], 1, drop=False)
+    assert (first.frame, "1 frame." in first.words) == (None, True)
 
 
 def test_only_a_right_checksum_vouches_for_what_has_a_wrong_mac() -> None:
@@ -50,5 +50,5 @@ def test_only_a_right_checksum_vouches_for_what_has_a_wrong_mac() -> None:
 
 def test_a_fault_is_told_once() -> None:
     """However often the backup was read."""
-    twice = [fault(Part.MAC), fault(LOSSY_PART), fault(Part.MAC), fault(LOSSY_PART), fault(LOSSY_PART, 8)]
-    assert [one.part for one in unique_faults(twice)] == [Part.MAC, LOSSY_PART, LOSSY_PART]
+    faults = [fault(Part.MAC), fault(LOSSY_PART), fault(Part.MAC), fault(LOSSY_PART), fault(LOSSY_PART, 8)]
+    assert [item.part for item in unique_faults(faults)] == [Part.MAC, LOSSY_PART, LOSSY_PART]

@@ -37,7 +37,7 @@ from tests.backup.streams import (
     lines_of,
     record,
     sample,
-    small,
+    small_sample,
     stream_of,
 )
 from tests.backup.wire.mutations import mutate
@@ -60,14 +60,14 @@ def test_random_damage_is_mended_as_far_as_it_can_be_and_undone(seed: int, drop:
     rng = random.Random(seed)
     records = list(sample(40))
     for _ in range(rng.choice((1, 3, 8))):
-        at = rng.randrange(1, len(records))
+        offset = rng.randrange(1, len(records))
         match rng.randrange(4):
             case 0 | 1:
-                records[at] = mutate(rng, rng.choice(sample(40)[1:]))
+                records[offset] = mutate(rng, rng.choice(sample(40)[1:]))
             case 2:
-                records.insert(at, records[rng.randrange(1, len(records))])
+                records.insert(offset, records[rng.randrange(1, len(records))])
             case 3:
-                records[at] = random_frame(rng)
+                records[offset] = random_frame(rng)
     stream = stream_of(records)
     if drop and rng.random() < 0.3:
         stream += b"\x7f" + rng.randbytes(5)
@@ -75,35 +75,37 @@ def test_random_damage_is_mended_as_far_as_it_can_be_and_undone(seed: int, drop:
         source, target, back = (Path(folder) / name for name in ("source", "target", "back"))
         source.write_bytes(stream)
         options = RepairOptions(drop=drop)
-        if "stream.whole" in {one.rule for one in plan_repair(source, options=options).unmended}:
+        if "stream.whole" in {finding.rule for finding in plan_repair(source, options=options).unmended}:
             # Where odd records follow each other, it cannot be told where one ends.
             with pytest.raises(DamagedBackup, match="with --drop what cannot be read is left out"):
                 repair(source, target, options=options)
             assert not drop
             assert not target.exists()
             return
-        done = repair(source, target, options=options)
+        result = repair(source, target, options=options)
         log = read_log(default_log_path(target))
         changed = {change.frame for change in log.changes}
         if log.lost:
             # Frames behind what could not be read have other numbers.
-            gone = {change.record() for change in log.changes}
-            unread = b"".join(lost.content() for lost in log.lost)
-            kept = set(frames_of(target))
-            assert all(raw in kept or record(raw) in gone or record(raw) in unread for raw in records[1:])
+            removed = {change.record() for change in log.changes}
+            unread = b"".join(gap.content() for gap in log.lost)
+            remaining = set(frames_of(target))
+            assert all(raw in remaining or record(raw) in removed or record(raw) in unread for raw in records[1:])
         else:
             left = iter(frames_of(target))
             assert all(raw in left for number, raw in enumerate(records[1:], 1) if number not in changed)
-        assert drop or not any(step.loses for step in done.steps)
+        assert drop or not any(step.loses for step in result.steps)
         errors = [
-            one for one in validate(target, edition=done.edition, threads=1) if one.severity is Severity.ERROR
+            finding
+            for finding in validate(target, edition=result.edition, threads=1)
+            if finding.severity is Severity.ERROR
         ]
-        assert done.passes == (errors == [])
+        assert result.passes == (errors == [])
         undo_repair(target, default_log_path(target), back)
         assert back.read_bytes() == stream
 
 
-def broken() -> list[bytes]:
+def broken_backup() -> list[bytes]:
     """Return a backup with a few faults: some can be repaired, one must be dropped."""
     example = ExampleBackup()
     example.frames["ada"].recipient.contact.ClearField("registered")
@@ -115,10 +117,10 @@ def broken() -> list[bytes]:
 def test_nothing_is_written_by_a_plan(tmp_path: Path) -> None:
     """And it says what a repair would say."""
     source = tmp_path / "source"
-    source.write_bytes(stream_of(broken()))
+    source.write_bytes(stream_of(broken_backup()))
     planned = plan_repair(source)
     assert [step.rule for step in planned.steps] == ["contact.registration.set", "chat-folder.all.muted"]
-    assert [one.rule for one in planned.unmended] == ["reaction.author.known"]
+    assert [problem.rule for problem in planned.unmended] == ["reaction.author.known"]
     assert not planned.passes
     assert [path.name for path in tmp_path.iterdir()] == ["source"]
     assert repair(source, tmp_path / "target") == planned
@@ -127,7 +129,7 @@ def test_nothing_is_written_by_a_plan(tmp_path: Path) -> None:
 def test_the_log_is_beside_the_backup_or_where_it_is_wanted(tmp_path: Path) -> None:
     """Only its owner can read it."""
     source = tmp_path / "source"
-    source.write_bytes(stream_of(broken()))
+    source.write_bytes(stream_of(broken_backup()))
     repair(source, tmp_path / "target")
     assert stat.S_IMODE((tmp_path / "target.changes.json").stat().st_mode) == 0o600
     repair(source, tmp_path / "other", log=tmp_path / "log")
@@ -137,23 +139,24 @@ def test_the_log_is_beside_the_backup_or_where_it_is_wanted(tmp_path: Path) -> N
 
 def test_encrypted_backups_and_folders_are_repaired_in_their_form(tmp_path: Path) -> None:
     """And restored to the same stream."""
-    records = broken()
+    records = broken_backup()
     (tmp_path / "sealed").write_bytes(container_of(records))
     for source in (tmp_path / "sealed", folder_of(records, tmp_path)):
         target, back = tmp_path / f"{source.name}.fixed", tmp_path / f"{source.name}.back"
-        done = repair(source, target, KEYS, options=RepairOptions(drop=True), to=OutputFormat.CONTAINER, keys=KEYS)
-        assert done.passes
+        options = RepairOptions(drop=True)
+        result = repair(source, target, KEYS, options=options, to=OutputFormat.CONTAINER, keys=KEYS)
+        assert result.passes
         undo_repair(target, default_log_path(target), back, KEYS, to=OutputFormat.CONTAINER, keys=KEYS)
         assert frames_of(back) == records[1:]
         undo_repair(target, default_log_path(target), tmp_path / "plain", KEYS, replace=True)
-        assert (tmp_path / "plain").read_bytes() == stream_of(broken())
+        assert (tmp_path / "plain").read_bytes() == stream_of(broken_backup())
 
 
 def test_a_pipe_can_be_repaired(tmp_path: Path) -> None:
     """It is kept while it is looked at."""
     reader, writer = os.pipe()
     with os.fdopen(writer, "wb") as sink:
-        sink.write(stream_of(broken()))
+        sink.write(stream_of(broken_backup()))
     with os.fdopen(reader, "rb") as source:
         assert repair(source, tmp_path / "target", options=RepairOptions(drop=True)).passes
 
@@ -162,7 +165,7 @@ def test_a_stream_that_breaks_off_is_cut_where_it_was_whole(tmp_path: Path) -> N
     """Only when asked to, and what was cut is in the log."""
     source, target, back = (tmp_path / name for name in ("source", "target", "back"))
     source.write_bytes(stream_of(ExampleBackup().records()) + b"\x7fabc")
-    assert [one.rule for one in plan_repair(source).unmended] == ["stream.whole"]
+    assert [problem.rule for problem in plan_repair(source).unmended] == ["stream.whole"]
     with pytest.raises(DamagedBackup, match="with --drop what cannot be read is left out"):
         repair(source, target)
     assert not target.exists()
@@ -178,24 +181,24 @@ def test_a_stream_is_read_past_what_cannot_be_read(tmp_path: Path) -> None:
     records = ExampleBackup().records()
     before, after = stream_of(records[:-2]), stream_of(records[-2:])
     source.write_bytes(before + b"\xff" * 12 + after + b"\x80\x80")
-    assert [(one.rule, one.frame, one.needs_drop) for one in plan_repair(source).unmended] == [
+    assert [(problem.rule, problem.frame, problem.needs_drop) for problem in plan_repair(source).unmended] == [
         ("stream.whole", len(records) - 2, True),
         ("stream.whole", len(records), True),
     ]
     with pytest.raises(DamagedBackup, match="with --drop what cannot be read is left out"):
         repair(source, target)
-    done = repair(source, target, options=RepairOptions(drop=True))
-    assert done == plan_repair(source, options=RepairOptions(drop=True))
-    assert [(step.frame, step.words) for step in done.steps] == [
-        (len(records) - 2, words(len(before), 12)),
-        (len(records), words(len(before + after) + 12, 2)),
+    result = repair(source, target, options=RepairOptions(drop=True))
+    assert result == plan_repair(source, options=RepairOptions(drop=True))
+    assert [(step.frame, step.words) for step in result.steps] == [
+        (len(records) - 2, drop_description(len(before), 12)),
+        (len(records), drop_description(len(before + after) + 12, 2)),
     ]
     assert target.read_bytes() == before + after
     assert undo_repair(target, default_log_path(target), back) == 2
     assert back.read_bytes() == source.read_bytes()
 
 
-def words(offset: int, size: int) -> str:
+def drop_description(offset: int, size: int) -> str:
     """Return the description of dropped bytes."""
     last = offset + size - 1
     return f"The bytes from {offset:,} to {last:,}, in which no record can be read, are left out."
@@ -220,8 +223,8 @@ def test_whatever_happens_to_a_stream_it_is_mended_and_undone(seed: int) -> None
     data = bytearray(stream_of(ExampleBackup().records()))
     first = len(encode_varint(len(ExampleBackup().records()[0]))) + len(ExampleBackup().records()[0])
     for _ in range(2):
-        at = rng.randrange(first, len(data))
-        data[at : at + rng.randrange(3)] = rng.randbytes(rng.randrange(12))
+        offset = rng.randrange(first, len(data))
+        data[offset : offset + rng.randrange(3)] = rng.randbytes(rng.randrange(12))
     with TemporaryDirectory() as folder:
         source, target, back = (Path(folder, name) for name in ("source", "target", "back"))
         source.write_bytes(data)
@@ -231,22 +234,22 @@ def test_whatever_happens_to_a_stream_it_is_mended_and_undone(seed: int) -> None
         assert back.read_bytes() == data
 
 
-def flipped(data: bytes, at: int) -> bytes:
+def flip_byte(data: bytes, offset: int) -> bytes:
     """Change one byte."""
-    return data[:at] + bytes([data[at] ^ 0x40]) + data[at:][1:]
+    return data[:offset] + bytes([data[offset] ^ 0x40]) + data[offset:][1:]
 
 
 @pytest.mark.parametrize("modern", [False, True])
 def test_a_container_with_a_wrong_mac_is_sealed_anew(tmp_path: Path, *, modern: bool) -> None:
     """Everything it holds is kept, the original beside the log, and undoing gives that file, byte for byte."""
     source, target, back = (tmp_path / name for name in ("source", "target", "back"))
-    data = container_of(broken(), modern=modern)
-    source.write_bytes(flipped(data, len(data) - 1))
+    data = container_of(broken_backup(), modern=modern)
+    source.write_bytes(flip_byte(data, len(data) - 1))
     planned = plan_repair(source, MODERN_KEYS, options=RepairOptions(drop=True))
     assert planned.steps[0].rule == "container.mac"
     assert planned.passes
-    done = repair(source, target, MODERN_KEYS, options=RepairOptions(drop=True), to=None, keys=MODERN_KEYS)
-    assert done == replace(planned, kept=str(tmp_path / "target.original"))
+    result = repair(source, target, MODERN_KEYS, options=RepairOptions(drop=True), to=None, keys=MODERN_KEYS)
+    assert result == replace(planned, kept=str(tmp_path / "target.original"))
     assert [f for f in validate(target, MODERN_KEYS) if f.severity is Severity.ERROR] == []
     assert target.read_bytes().startswith(b"SBACKUP\x01") == modern
     assert stat.S_IMODE((tmp_path / "target.original").stat().st_mode) == 0o600
@@ -267,11 +270,11 @@ def test_what_follows_damaged_compression_is_only_left_out_when_asked_to(tmp_pat
     with pytest.raises(DamagedBackup, match="with --drop what follows is left out"):
         repair(source, target, KEYS, to=None, keys=KEYS)
     assert [path.name for path in tmp_path.iterdir()] == ["source"]
-    done = repair(source, target, KEYS, options=RepairOptions(drop=True), to=None, keys=KEYS)
-    assert done.passes
-    kept = frames_of(target)
-    assert kept == list(sample(300)[1 : len(kept) + 1])
-    assert f"{len(kept)} frames before it are kept" in done.steps[-1].words
+    result = repair(source, target, KEYS, options=RepairOptions(drop=True), to=None, keys=KEYS)
+    assert result.passes
+    remaining = frames_of(target)
+    assert remaining == list(sample(300)[1 : len(remaining) + 1])
+    assert f"{len(remaining)} frames before it are kept" in result.steps[-1].words
     assert undo_repair(target, default_log_path(target), back, KEYS) == 2
     assert back.read_bytes() == source.read_bytes()
 
@@ -279,10 +282,10 @@ def test_what_follows_damaged_compression_is_only_left_out_when_asked_to(tmp_pat
 def test_a_container_of_which_nothing_is_left_is_refused(tmp_path: Path) -> None:
     """With the reason, and not as something else; a key that does not fit is still that."""
     source, target = tmp_path / "source", tmp_path / "target"
-    source.write_bytes(flipped(container_of(small()), 40))
+    source.write_bytes(flip_byte(container_of(small_sample()), 40))
     with pytest.raises(DamagedBackup, match=r"compressed data .* nothing of it can be read"):
         repair(source, target, KEYS)
-    source.write_bytes(flipped(container_of(small()), 1))
+    source.write_bytes(flip_byte(container_of(small_sample()), 1))
     with pytest.raises(WrongKey):
         repair(source, target, KEYS)
     source.write_bytes(b"%PDF-1.4" + bytes(range(201)))
@@ -293,14 +296,14 @@ def test_a_container_of_which_nothing_is_left_is_refused(tmp_path: Path) -> None
 
 def test_a_folder_is_repaired_without_what_it_lacks(tmp_path: Path) -> None:
     """Its list of keys is damaged, and so is its main file; who has the account's id needs only the latter."""
-    snapshot = folder_of(broken(), tmp_path)
+    snapshot = folder_of(broken_backup(), tmp_path)
     (snapshot / "metadata").write_bytes(b"damaged")
-    main = flipped((snapshot / "main").read_bytes(), (snapshot / "main").stat().st_size - 1)
+    main = flip_byte((snapshot / "main").read_bytes(), (snapshot / "main").stat().st_size - 1)
     (snapshot / "main").write_bytes(main)
     target, back = tmp_path / "fixed.encrypted", tmp_path / "back"
-    done = repair(snapshot, target, KEYS, options=RepairOptions(drop=True), to=None, keys=KEYS)
-    assert {step.rule for step in done.steps} >= {"folder.metadata.readable", "container.mac"}
-    assert done.passes
+    result = repair(snapshot, target, KEYS, options=RepairOptions(drop=True), to=None, keys=KEYS)
+    assert {step.rule for step in result.steps} >= {"folder.metadata.readable", "container.mac"}
+    assert result.passes
     undo_repair(target, default_log_path(target), back, KEYS)
     assert back.read_bytes() == main
 
@@ -313,12 +316,12 @@ def test_lines_that_are_no_records_are_left_out_and_put_back(tmp_path: Path) -> 
     source.write_bytes(b"".join(lines))
     with pytest.raises(DamagedBackup, match=r"with --drop what cannot be read is left out.*line 31"):
         repair(source, target, to=None)
-    done = repair(source, target, options=RepairOptions(drop=True), to=None)
-    assert [(step.rule, step.frame, step.words.partition(",")[0]) for step in done.steps] == [
+    result = repair(source, target, options=RepairOptions(drop=True), to=None)
+    assert [(step.rule, step.frame, step.words.partition(",")[0]) for step in result.steps] == [
         ("stream.whole", 30, "Line 31 of the file"),
         ("stream.whole", 30, "Line 32 of the file"),
     ]
-    assert done.passes
+    assert result.passes
     assert frames_of(target) == ExampleBackup().records()[1:]
     undo_repair(target, default_log_path(target), back)
     assert back.read_bytes() == source.read_bytes()
@@ -331,28 +334,29 @@ def test_whatever_happens_to_a_container_it_is_mended_and_undone(seed: int) -> N
     rng = random.Random(seed)
     data = bytearray(SEALED)
     for _ in range(rng.choice((1, 2))):
-        at = rng.randrange(len(data))
-        data[at : at + rng.choice((0, 1, 16, 40))] = rng.randbytes(rng.choice((0, 1, 16)))
+        offset = rng.randrange(len(data))
+        data[offset : offset + rng.choice((0, 1, 16, 40))] = rng.randbytes(rng.choice((0, 1, 16)))
     if rng.random() < 0.3:
         del data[rng.randrange(len(data)) :]
     with TemporaryDirectory() as folder:
         source, target, back = (Path(folder, name) for name in ("source", "target", "back"))
         source.write_bytes(data)
         try:
-            done = repair(source, target, KEYS, options=RepairOptions(drop=True), to=None, keys=KEYS)
+            result = repair(source, target, KEYS, options=RepairOptions(drop=True), to=None, keys=KEYS)
         except BackupError:
             assert [path.name for path in Path(folder).iterdir()] == ["source"]
             return
-        errors = [one for one in validate(target, KEYS, edition=done.edition) if one.severity is Severity.ERROR]
-        assert done.passes == (errors == [])
+        findings = validate(target, KEYS, edition=result.edition)
+        errors = [finding for finding in findings if finding.severity is Severity.ERROR]
+        assert result.passes == (errors == [])
         undo_repair(target, default_log_path(target), back, KEYS)
-        assert done.kept is None or back.read_bytes() == data
+        assert result.kept is None or back.read_bytes() == data
 
 
 def test_neither_the_backup_nor_anything_half_done_is_left_behind(tmp_path: Path) -> None:
     """A target that cannot be written leaves no log, and the original is never the target."""
     source = tmp_path / "source"
-    source.write_bytes(stream_of(broken()))
+    source.write_bytes(stream_of(broken_backup()))
     with pytest.raises(UnwritableBackup, match="is the backup itself"):
         repair(source, source)
     with pytest.raises(UnwritableBackup, match="is the backup itself"):
@@ -363,15 +367,15 @@ def test_neither_the_backup_nor_anything_half_done_is_left_behind(tmp_path: Path
     with pytest.raises(UnwritableBackup):
         repair(source, tmp_path / "folder")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "source"]
-    assert source.read_bytes() == stream_of(broken())
+    assert source.read_bytes() == stream_of(broken_backup())
 
 
 def test_what_was_changed_since_cannot_be_undone(tmp_path: Path) -> None:
     """The log is of one backup only."""
     source, target = tmp_path / "source", tmp_path / "target"
-    source.write_bytes(stream_of(broken()))
+    source.write_bytes(stream_of(broken_backup()))
     repair(source, target)
-    target.write_bytes(target.read_bytes() + record(small()[1]))
+    target.write_bytes(target.read_bytes() + record(small_sample()[1]))
     with pytest.raises(LogRefused, match="changed since"):
         undo_repair(target, default_log_path(target), tmp_path / "back")
     assert not (tmp_path / "back").exists()
@@ -385,9 +389,9 @@ def test_the_edition_stays_what_it_was(tmp_path: Path) -> None:
     example.frames["pinned again"].chatItem.authorId = 99
     source, target = tmp_path / "source", tmp_path / "target"
     source.write_bytes(stream_of(example.records()))
-    done = repair(source, target, options=RepairOptions(drop=True))
-    assert (done.edition, read_log(default_log_path(target)).edition) == ("current", "current")
-    assert {step.rule for step in done.steps} >= {"chat-item.author.known", "settings.app-theme.known"}
+    result = repair(source, target, options=RepairOptions(drop=True))
+    assert (result.edition, read_log(default_log_path(target)).edition) == ("current", "current")
+    assert {step.rule for step in result.steps} >= {"chat-item.author.known", "settings.app-theme.known"}
 
 
 def spoil_color(frames: list[Frame], change: Callable[[backup_pb2.ChatStyle.CustomChatColor], object]) -> None:
@@ -399,15 +403,15 @@ def spoil_color(frames: list[Frame], change: Callable[[backup_pb2.ChatStyle.Cust
 
 def spoil_list(frames: list[Frame], change: Callable[[backup_pb2.Recipient], object]) -> None:
     """Add a story list, as another that is there, and do something to it."""
-    at, first = next(
-        (at, frame)
-        for at, frame in enumerate(frames)
+    index, first = next(
+        (index, frame)
+        for index, frame in enumerate(frames)
         if frame.recipient.WhichOneof("destination") == "distributionList"
     )
     second = Frame.FromString(first.SerializeToString())
     second.recipient.id = 99_999
     change(second.recipient)
-    frames.insert(at + 1, second)
+    frames.insert(index + 1, second)
 
 
 SPOILT: dict[str, Callable[[list[Frame]], None]] = {
@@ -430,11 +434,11 @@ def test_what_is_invalid_and_unused_is_left_out_when_asked(rule: str, tmp_path: 
     source, target = tmp_path / "spoilt.binproto", tmp_path / "mended.binproto"
     source.write_bytes(stream_of([sample(60)[0], *(frame.SerializeToString() for frame in frames)]))
     assert rule in {finding.rule.id for finding in validate(source)}
-    assert [one.needs_drop for one in plan_repair(source).unmended] == [True]
+    assert [problem.needs_drop for problem in plan_repair(source).unmended] == [True]
     repair(source, target, options=RepairOptions(drop=True))
     assert [finding for finding in validate(target) if finding.severity == "error"] == []
-    with backup.open(target) as found:
-        assert tuple(frame.raw for frame in found) == sample(60)[1:]
+    with backup.open(target) as reader:
+        assert tuple(frame.raw for frame in reader) == sample(60)[1:]
 
 
 def test_a_colour_that_chats_have_takes_its_name_with_it(tmp_path: Path) -> None:

@@ -192,17 +192,17 @@ def test_whatever_can_be_parsed_comes_back_byte_for_byte(seed: int) -> None:
     """However oddly it is written, and clearing a field takes nothing but that field."""
     rng = random.Random(seed)
     for raw in random_frames(4, seed):
-        odd = mutate(rng, raw)
-        if walk_record(odd).fault:
+        mutated = mutate(rng, raw)
+        if walk_record(mutated).fault:
             continue
-        record = EditableRecord(odd)
+        record = EditableRecord(mutated)
         for _depth in range(3):
             record.has("chatItem.standardMessage.text.body")
             record.has("account.accountSettings.autoDownloadSettings.images")
-        assert record.encode() == odd
-        kind = Frame.FromString(odd).WhichOneof("item")
+        assert record.encode() == mutated
+        kind = Frame.FromString(mutated).WhichOneof("item")
         if kind is not None:
             record.clear(kind)
             left = Frame.FromString(record.encode())
             assert left.WhichOneof("item") != kind
-            assert len(record.encode()) < len(odd)
+            assert len(record.encode()) < len(mutated)

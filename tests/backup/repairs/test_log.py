@@ -42,7 +42,7 @@ def test_it_comes_back(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
+    ("text", "pattern"),
     [
         ("", "is not the change log"),
         ("[]", "is not the change log"),
@@ -50,10 +50,10 @@ def test_it_comes_back(tmp_path: Path) -> None:
         ("\xff", "is not the change log"),
     ],
 )
-def test_anything_else_is_refused(tmp_path: Path, text: str, words: str) -> None:
+def test_anything_else_is_refused(tmp_path: Path, text: str, pattern: str) -> None:
     """Without a traceback, and without what stands in it."""
     (tmp_path / "log").write_text(text)
-    with pytest.raises(LogRefused, match=words):
+    with pytest.raises(LogRefused, match=pattern):
         read_log(tmp_path / "log")
 
 

@@ -9,7 +9,7 @@ from holdfast import backup
 from holdfast.backup.errors import LogRefused, UnreadableBackup
 from holdfast.backup.repairs.log import KeptOriginal
 from holdfast.backup.repairs.originals import default_original_path, file_digest, open_source_file, restore_file
-from tests.backup.streams import KEYS, container_of, folder_of, small, stream_of
+from tests.backup.streams import KEYS, container_of, folder_of, small_sample, stream_of
 
 
 def test_it_lies_beside_the_log() -> None:
@@ -21,17 +21,17 @@ def test_it_lies_beside_the_log() -> None:
 def test_the_file_of_a_backup_is_what_it_is_read_from(tmp_path: Path) -> None:
     """A file by its path or as it was given, and of a snapshot the encrypted one."""
     sealed = tmp_path / "sealed"
-    sealed.write_bytes(container_of(small()))
+    sealed.write_bytes(container_of(small_sample()))
     with backup.open(sealed, KEYS) as source, open_source_file(source, None) as file:
         assert file.read() == sealed.read_bytes()
-    given = io.BytesIO(stream_of(small()))
+    given = io.BytesIO(stream_of(small_sample()))
     with backup.open(given) as source, open_source_file(source, given) as file:
         assert file.read() == given.getvalue()
-    snapshot = folder_of(small(), tmp_path)
+    snapshot = folder_of(small_sample(), tmp_path)
     with backup.open(snapshot, KEYS) as source, open_source_file(source, None) as file:
         assert file.read() == (snapshot / "main").read_bytes()
     with (
-        backup.open(io.BytesIO(stream_of(small()))) as source,
+        backup.open(io.BytesIO(stream_of(small_sample()))) as source,
         pytest.raises(UnreadableBackup),
         open_source_file(source, None),
     ):
@@ -40,10 +40,10 @@ def test_the_file_of_a_backup_is_what_it_is_read_from(tmp_path: Path) -> None:
 
 def test_it_is_put_back_to_the_byte(tmp_path: Path) -> None:
     """And not if it was changed or is gone; a name in a log leads nowhere else."""
-    kept = tmp_path / "kept.original"
-    kept.write_bytes(b"damaged")
-    with kept.open("rb") as file:
-        written = file_digest(file, kept)
+    original = tmp_path / "kept.original"
+    original.write_bytes(b"damaged")
+    with original.open("rb") as file:
+        written = file_digest(file, original)
     assert (written.name, written.bytes) == ("kept.original", 7)
     restore_file(written, tmp_path, tmp_path / "back")
     assert (tmp_path / "back").read_bytes() == b"damaged"
@@ -52,10 +52,10 @@ def test_it_is_put_back_to_the_byte(tmp_path: Path) -> None:
         restore_file(
             KeptOriginal("../kept.original", written.bytes, written.sha256), tmp_path / "inner", tmp_path / "other"
         )
-    kept.write_bytes(b"changed")
+    original.write_bytes(b"changed")
     with pytest.raises(LogRefused, match="no longer the original"):
         restore_file(written, tmp_path, tmp_path / "other")
-    kept.unlink()
+    original.unlink()
     with pytest.raises(LogRefused, match="cannot be read"):
         restore_file(written, tmp_path, tmp_path / "other")
     assert not (tmp_path / "other").exists()

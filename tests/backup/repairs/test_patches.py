@@ -15,23 +15,23 @@ from tests.backup.wire.encoding import delimited, varint
 FRAMES = [delimited(kind, b"x" * kind) for kind in range(1, 8)]
 
 
-def outcome(frames: list[bytes], places: dict[int, tuple[bytes, ...]]) -> list[bytes]:
+def patched_frames(frames: list[bytes], replacements: dict[int, tuple[bytes, ...]]) -> list[bytes]:
     """Read a patched backup."""
     with backup.open(io.BytesIO(stream_of([HEADER, *frames]))) as source:
-        made = apply_patches(source, Patches(places))
-        read = [frame.raw for frame in made]
-        assert [frame.index for frame in made] == list(range(1, len(read) + 1))
-        assert made.size == len(stream_of([HEADER, *read]))
+        patched = apply_patches(source, Patches(replacements))
+        read = [frame.raw for frame in patched]
+        assert [frame.index for frame in patched] == list(range(1, len(read) + 1))
+        assert patched.size == len(stream_of([HEADER, *read]))
         return read
 
 
 def test_each_place_gets_what_replaces_it() -> None:
     """None, one or several."""
     new = record(b"new")
-    assert outcome(FRAMES, {}) == FRAMES
-    assert outcome(FRAMES, {1: ()}) == FRAMES[1:]
-    assert outcome(FRAMES, {7: (new,)}) == [*FRAMES[:6], b"new"]
-    assert outcome(FRAMES, {3: (new, record(FRAMES[2])), 5: ()}) == [
+    assert patched_frames(FRAMES, {}) == FRAMES
+    assert patched_frames(FRAMES, {1: ()}) == FRAMES[1:]
+    assert patched_frames(FRAMES, {7: (new,)}) == [*FRAMES[:6], b"new"]
+    assert patched_frames(FRAMES, {3: (new, record(FRAMES[2])), 5: ()}) == [
         *(*FRAMES[:2], b"new", *FRAMES[2:4]),
         *FRAMES[5:],
     ]
@@ -39,12 +39,12 @@ def test_each_place_gets_what_replaces_it() -> None:
 
 def test_lengths_written_oddly_stay_so() -> None:
     """Beside a place that is replaced."""
-    odd = varint(2, size=3) + b"\x0a\x00"
-    stream = record(HEADER) + odd + empty_frame(2) + odd
+    padded = varint(2, size=3) + b"\x0a\x00"
+    stream = record(HEADER) + padded + empty_frame(2) + padded
     with backup.open(io.BytesIO(stream)) as source:
         (block,) = apply_patches(source, Patches({2: ()})).blocks()
-    assert block.data == odd + odd
-    assert list(records_in(block.data)) == [odd, odd]
+    assert block.data == padded + padded
+    assert list(records_in(block.data)) == [padded, padded]
 
 
 @settings(max_examples=100)
@@ -59,7 +59,7 @@ def test_every_frame_knows_where_it_came_from(count: int, places: dict[int, int]
 
     def expected() -> Iterator[tuple[int, int]]:
         for frame in range(1, count + 1):
-            yield from ((frame, at) for at in range(chosen.get(frame, 1)))
+            yield from ((frame, copy) for copy in range(chosen.get(frame, 1)))
 
     origins = list(expected())
     assert [patches.origin(frame) for frame in range(1, len(origins) + 1)] == origins

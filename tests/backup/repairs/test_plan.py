@@ -55,7 +55,7 @@ def test_leaving_one_record_out_takes_what_leads_to_it_along() -> None:
     example.frames["ada"].recipient.ClearField("contact")
     plan = plan_of(example)
     assert plan.steps == ()
-    assert {one.needs_drop for one in plan.unmended} == {True}
+    assert {problem.needs_drop for problem in plan.unmended} == {True}
     plan = plan_of(example, drop=True)
     assert plan.unmended == ()
     assert all(plan.places[example.number(name)] == () for name in ("ada", "with ada", "hello"))
@@ -76,17 +76,17 @@ def test_what_comes_too_late_is_moved_and_not_left_out() -> None:
     """Also where it leads to something that comes too late itself."""
     example = ExampleBackup()
     example.frame("late chat").chat.MergeFrom(backup_pb2.Chat(id=70, recipientId=60))
-    late = example.frame("late").recipient
-    late.id = 60
-    late.contact.aci = uuid(60)
-    late.contact.registered.SetInParent()
+    recipient = example.frame("late").recipient
+    recipient.id = 60
+    recipient.contact.aci = uuid(60)
+    recipient.contact.registered.SetInParent()
     example.frames["reply"].chatItem.chatId = 70
     example.frames["reply"].chatItem.authorId = 60
     plan = plan_of(example, drop=True)
     assert plan.unmended == ()
     assert not any(step.loses for step in plan.steps)
-    place = plan.places[example.number("reply")]
-    assert [message(record).WhichOneof("item") for record in place] == ["recipient", "chat", "chatItem"]
+    position = plan.places[example.number("reply")]
+    assert [message(record).WhichOneof("item") for record in position] == ["recipient", "chat", "chatItem"]
     assert plan.places[example.number("late chat")] == ()
 
 
@@ -110,10 +110,10 @@ def test_what_cannot_be_mended_is_said() -> None:
     example.frames["me"].recipient.releaseNotes.SetInParent()
     del example.frames["news"], example.frames["releases"], example.frames["release"]
     plan = plan_of(example, drop=True)
-    left = {one.rule: one for one in plan.unmended}
+    left = {problem.rule: problem for problem in plan.unmended}
     assert list(left) == ["self.present"]
     assert left["self.present"].frame is None
-    assert not any(one.needs_drop for one in plan.unmended)
+    assert not any(problem.needs_drop for problem in plan.unmended)
 
 
 def test_pinned_chats_get_places_of_their_own() -> None:
@@ -140,9 +140,9 @@ def test_what_breaks_a_rule_in_a_revision_is_left_out_without_the_message() -> N
 def test_a_record_that_is_left_out_is_not_moved_any_more() -> None:
     """Whoever waits for it is left out in the next round."""
     example = ExampleBackup()
-    late = example.frame("late").recipient
-    late.id = 60
-    late.contact.registered.SetInParent()
+    recipient = example.frame("late").recipient
+    recipient.id = 60
+    recipient.contact.registered.SetInParent()
     example.frames["poll"].chatItem.authorId = 60
     example.frames["payment"].Clear()
     plan = plan_of(example, drop=True)

@@ -10,7 +10,7 @@ from holdfast import backup
 from holdfast.backup.container import find_layout
 from holdfast.backup.conversion import OutputFormat
 from holdfast.backup.repairs.shape import TargetShape, choose_shape
-from tests.backup.streams import KEYS, LOCAL_KEYS, MODERN_KEYS, container_of, file_forms, folder_of, small
+from tests.backup.streams import KEYS, LOCAL_KEYS, MODERN_KEYS, container_of, file_forms, folder_of, small_sample
 
 FORMS = {
     "stream": OutputFormat.STREAM,
@@ -27,7 +27,7 @@ FORMS = {
 @pytest.mark.parametrize("name", FORMS)
 def test_the_form_is_that_of_the_original(name: str) -> None:
     """Unless another is asked for."""
-    file = io.BytesIO(dict(file_forms(small()))[name])
+    file = io.BytesIO(dict(file_forms(small_sample()))[name])
     with backup.open(file, MODERN_KEYS) as source:
         assert choose_shape(source, file, None, MODERN_KEYS).to is FORMS[name]
         assert choose_shape(source, file, OutputFormat.STREAM, MODERN_KEYS) == TargetShape(
@@ -38,8 +38,8 @@ def test_the_form_is_that_of_the_original(name: str) -> None:
 def test_an_encrypted_file_keeps_its_layout_and_what_it_says_about_its_token(tmp_path: Path) -> None:
     """A token among the keys does not make a modern one of an older."""
     old, new = tmp_path / "old", tmp_path / "new"
-    old.write_bytes(container_of(small()))
-    new.write_bytes(container_of(small(), modern=True))
+    old.write_bytes(container_of(small_sample()))
+    new.write_bytes(container_of(small_sample(), modern=True))
     with backup.open(old, MODERN_KEYS) as source:
         assert choose_shape(source, None, None, MODERN_KEYS) == TargetShape(OutputFormat.CONTAINER, KEYS)
     with backup.open(new, MODERN_KEYS) as source, new.open("rb") as file:
@@ -50,18 +50,18 @@ def test_an_encrypted_file_keeps_its_layout_and_what_it_says_about_its_token(tmp
 
 def test_what_was_no_encrypted_file_takes_the_keys_as_they_are() -> None:
     """There is nothing to go by."""
-    file = io.BytesIO(dict(file_forms(small()))["stream"])
+    file = io.BytesIO(dict(file_forms(small_sample()))["stream"])
     with backup.open(file) as source:
         assert choose_shape(source, file, OutputFormat.CONTAINER, MODERN_KEYS) == TargetShape(
             OutputFormat.CONTAINER, MODERN_KEYS
         )
-    with backup.open(io.BytesIO(container_of(small())), KEYS) as source:
+    with backup.open(io.BytesIO(container_of(small_sample())), KEYS) as source:
         assert choose_shape(source, None, None, MODERN_KEYS) == TargetShape(OutputFormat.CONTAINER, MODERN_KEYS)
 
 
 def test_the_recovery_key_is_enough_for_a_folder(tmp_path: Path) -> None:
     """What else it takes lies beside the messages, if it is whole."""
-    snapshot = folder_of(small(), tmp_path)
+    snapshot = folder_of(small_sample(), tmp_path)
     with backup.open(snapshot, LOCAL_KEYS) as source:
         shape = choose_shape(source, None, None, LOCAL_KEYS)
         assert shape == TargetShape(OutputFormat.CONTAINER, replace(LOCAL_KEYS, backup_id=KEYS.own_backup_id()))

@@ -13,27 +13,27 @@ from holdfast.backup.errors import LogRefused
 from holdfast.backup.repairs.log import ChangeLog, LoggedChange, StreamDigest
 from holdfast.backup.repairs.patches import Patches, apply_patches, records_in
 from holdfast.backup.repairs.undo import restore_original, stream_digest
-from tests.backup.streams import HEADER, record, small, stream_of
+from tests.backup.streams import HEADER, record, small_sample, stream_of
 from tests.backup.wire.encoding import delimited, varint
 
 
-def log_of(stream: bytes, places: dict[int, tuple[bytes, ...]]) -> tuple[bytes, ChangeLog]:
+def patch_with_log(stream: bytes, replacements: dict[int, tuple[bytes, ...]]) -> tuple[bytes, ChangeLog]:
     """Patch a stream, and return the result with its change log."""
     with backup.open(io.BytesIO(stream)) as source:
-        records = [one for block in source.blocks() for one in records_in(block.data)]
-        made = apply_patches(source, Patches(places))
-        data = record(HEADER) + b"".join(block.data for block in made.blocks())
+        records = [entry for block in source.blocks() for entry in records_in(block.data)]
+        patched = apply_patches(source, Patches(replacements))
+        data = record(HEADER) + b"".join(block.data for block in patched.blocks())
         changes = tuple(
             LoggedChange(frame, base64.b64encode(records[frame - 1]).decode(), len(new), ())
-            for frame, new in sorted(places.items())
+            for frame, new in sorted(replacements.items())
         )
-        before, after = stream_digest(source), stream_digest(made)
+        before, after = stream_digest(source), stream_digest(patched)
         return data, ChangeLog(
             profile="strict", edition="spec", purpose="remote", changes=changes, original=before, repaired=after
         )
 
 
-def back(repaired: bytes, log: ChangeLog) -> bytes:
+def undo(repaired: bytes, log: ChangeLog) -> bytes:
     """Restore the original."""
     with backup.open(io.BytesIO(repaired)) as source:
         return record(HEADER) + b"".join(block.data for block in restore_original(source, log).blocks())
@@ -51,25 +51,26 @@ def test_any_patch_is_undone(sizes: list[int], places: dict[int, int]) -> None:
         varint(len(body), size=size) + body for body, size in zip(bodies, sizes, strict=True)
     )
     chosen = {frame: (record(b"\x0a\x00"),) * size for frame, size in places.items() if frame <= len(sizes)}
-    repaired, log = log_of(stream, chosen)
-    assert back(repaired, log) == stream
+    repaired, log = patch_with_log(stream, chosen)
+    assert undo(repaired, log) == stream
 
 
 def test_the_original_is_told_by_its_hash() -> None:
     """And by its size, which is that of the plain stream."""
-    stream = stream_of(small())
+    stream = stream_of(small_sample())
     with backup.open(io.BytesIO(stream)) as source:
-        assert stream_digest(source) == StreamDigest(len(small()) - 1, len(stream), stream_digest(source).sha256)
+        digest = stream_digest(source)
+    assert digest == StreamDigest(len(small_sample()) - 1, len(stream), digest.sha256)
 
 
 def test_another_backup_or_another_log_is_refused() -> None:
     """Rather than making something up."""
-    stream = stream_of([HEADER, *small()[1:]])
-    repaired, log = log_of(stream, {2: ()})
+    stream = stream_of([HEADER, *small_sample()[1:]])
+    repaired, log = patch_with_log(stream, {2: ()})
     with pytest.raises(LogRefused, match="changed since it was repaired"):
-        back(stream, log)
+        undo(stream, log)
     other = msgspec.structs.replace(log.changes[0], before=base64.b64encode(record(b"")).decode())
     with pytest.raises(LogRefused, match="no longer leads to the original"):
-        back(repaired, msgspec.structs.replace(log, changes=(other,)))
+        undo(repaired, msgspec.structs.replace(log, changes=(other,)))
     with pytest.raises(LogRefused):
-        back(repaired, msgspec.structs.replace(log, changes=()))
+        undo(repaired, msgspec.structs.replace(log, changes=()))

@@ -80,15 +80,15 @@ class ExampleBackup:
         for name in ("deleted by admin", "pinned"):
             del self.frames[name]
         for frame in self.frames.values():
-            strip(frame)
+            strip_newer_fields(frame)
 
     def without_expiring_messages(self) -> None:
         """Take out what disappears, which an export for people must not hold."""
         for name in ("hello", "sent"):
             item = self.frames[name].chatItem
-            for one in (item, *item.revisions):
-                one.ClearField("expiresInMs")
-                one.ClearField("expireStartDate")
+            for message in (item, *item.revisions):
+                message.ClearField("expiresInMs")
+                message.ClearField("expireStartDate")
         self.frames["once"].chatItem.viewOnceMessage.ClearField("attachment")
 
     def add_account(self) -> None:
@@ -202,7 +202,7 @@ class ExampleBackup:
         chat.expireTimerVersion = 1
         chat.muteUntilMs = (1 << 63) - 1
         chat.style.customColorId = 1
-        chat.style.wallpaperPhoto.CopyFrom(picture())
+        chat.style.wallpaperPhoto.CopyFrom(sample_picture())
         self.frames["in club"].chat.pinnedOrder = 1
         call = self.frame("call by link").adHocCall
         call.callId, call.recipientId, call.callTimestamp = 1, LINK, NOW
@@ -215,10 +215,10 @@ class ExampleBackup:
         profile.scheduleStartTime, profile.scheduleEndTime = 900, 1759
         profile.scheduleDaysEnabled.extend([profile.MONDAY, profile.TUESDAY])
         profile.id = KEY16
-        everything = self.frame("all chats").chatFolder
-        everything.folderType = everything.ALL
-        everything.showMutedChats = everything.includeAllIndividualChats = everything.includeAllGroupChats = True
-        everything.id = uuid(60)
+        all_chats = self.frame("all chats").chatFolder
+        all_chats.folderType = all_chats.ALL
+        all_chats.showMutedChats = all_chats.includeAllIndividualChats = all_chats.includeAllGroupChats = True
+        all_chats.id = uuid(60)
         friends = self.frame("friends").chatFolder
         friends.folderType = friends.CUSTOM
         friends.name = "Friends"
@@ -247,7 +247,7 @@ class ExampleBackup:
         hello.standardMessage.reactions.add(emoji="👍", authorId=ME, sentTimestamp=NOW)
         hello.standardMessage.reactions.add(emoji="👍", authorId=ADA, sentTimestamp=NOW)
         hello.standardMessage.linkPreview.add(url="https://example.org", date=NOW)
-        hello.standardMessage.attachments.add(clientUuid=uuid(70)).pointer.CopyFrom(picture())
+        hello.standardMessage.attachments.add(clientUuid=uuid(70)).pointer.CopyFrom(sample_picture())
         hello.expiresInMs, hello.expireStartDate = 2 * DAY, NOW
         hello.pinDetails.pinnedAtTimestamp = NOW
         hello.pinDetails.pinExpiresAtTimestamp = NOW + DAY
@@ -260,16 +260,16 @@ class ExampleBackup:
         status.pending.SetInParent()
         sent.expiresInMs = 2 * DAY
         sent.standardMessage.text.body = "A long story"
-        sent.standardMessage.longText.CopyFrom(picture())
+        sent.standardMessage.longText.CopyFrom(sample_picture())
         quote = sent.standardMessage.quote
         quote.authorId, quote.targetSentTimestamp, quote.type = ADA, NOW, quote.NORMAL
         quote.text.body = "Hello"
-        quote.attachments.add().thumbnail.pointer.CopyFrom(picture())
+        quote.attachments.add().thumbnail.pointer.CopyFrom(sample_picture())
         voice = self.said("voice").standardMessage.attachments.add()
         voice.flag = voice.VOICE_MESSAGE
-        voice.pointer.CopyFrom(picture())
-        news = self.said("release", 5, NEWS)
-        news.standardMessage.text.body = "News"
+        voice.pointer.CopyFrom(sample_picture())
+        release_note = self.said("release", 5, NEWS)
+        release_note.standardMessage.text.body = "News"
 
     def add_bodies(self) -> None:
         """Add messages of every other kind."""
@@ -280,11 +280,11 @@ class ExampleBackup:
         card.address.add(street="s", type=card.PostalAddress.HOME)
         sticker = self.said("sticker").stickerMessage.sticker
         sticker.packId, sticker.packKey = KEY16, KEY32
-        sticker.data.CopyFrom(picture())
-        self.said("once").viewOnceMessage.attachment.pointer.CopyFrom(picture())
+        sticker.data.CopyFrom(sample_picture())
+        self.said("once").viewOnceMessage.attachment.pointer.CopyFrom(sample_picture())
         reply = self.said("reply").directStoryReplyMessage.textReply
         reply.text.body = "Nice"
-        reply.longText.CopyFrom(picture())
+        reply.longText.CopyFrom(sample_picture())
         self.said("emoji").directStoryReplyMessage.emoji = "🎉"
         payment = self.said("payment").paymentNotification
         payment.amountCoin, payment.feeCoin = "1.5", ".01"
@@ -337,17 +337,17 @@ class ExampleBackup:
         added.newMemberAci, added.hadOpenInvitation, added.inviterAci = uuid(ADA), True, uuid(ADA)
 
 
-def strip(message: Message) -> None:
+def strip_newer_fields(message: Message) -> None:
     """Take what is newer than the specification out of a message."""
     for field, value in message.ListFields():
         if name_of(field) in ADDITIONS:
             message.ClearField(field.name)
         elif field.message_type is not None:
             for inner in value if field.is_repeated else [value]:
-                strip(inner)
+                strip_newer_fields(inner)
 
 
-def picture() -> backup_pb2.FilePointer:
+def sample_picture() -> backup_pb2.FilePointer:
     """Make up a file."""
     pointer = backup_pb2.FilePointer(contentType="image/png", incrementalMac=KEY32, incrementalMacChunkSize=4)
     locator = pointer.locatorInfo
@@ -360,9 +360,9 @@ def picture() -> backup_pb2.FilePointer:
     return pointer
 
 
-def findings(records: Iterable[bytes], **how: object) -> list[Finding]:
+def findings(records: Iterable[bytes], **options: object) -> list[Finding]:
     """Validate a stream frame by frame."""
     header, *frames = records
-    validator = Validator(header, **how)  # type: ignore[arg-type]
-    found = [finding for raw in frames for finding in validator.check(raw)]
-    return found + validator.finish()
+    validator = Validator(header, **options)  # type: ignore[arg-type]
+    all_findings = [finding for raw in frames for finding in validator.check(raw)]
+    return all_findings + validator.finish()

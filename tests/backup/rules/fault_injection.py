@@ -42,12 +42,13 @@ class InjectedFault:
     errors: list[tuple[str, int | None, str]]
 
 
-def error_rows(found: Sequence[Finding]) -> list[tuple[str, int | None, str]]:
+def error_rows(reported: Sequence[Finding]) -> list[tuple[str, int | None, str]]:
     """Write errors down for comparing."""
-    return [(one.rule.id, one.frame, one.path) for one in found if one.severity is Severity.ERROR]
+    errors = [finding for finding in reported if finding.severity is Severity.ERROR]
+    return [(finding.rule.id, finding.frame, finding.path) for finding in errors]
 
 
-def wrong(rng: random.Random, owner: Message, check: FieldCheck) -> bool:
+def break_check(rng: random.Random, owner: Message, check: FieldCheck) -> bool:
     """Break a check at a field of a message; return whether there is a way."""
     name = check.field.rpartition(".")[2]
     if check.role is CheckRole.ONEOF:
@@ -80,11 +81,11 @@ def wrong(rng: random.Random, owner: Message, check: FieldCheck) -> bool:
     return True
 
 
-def holders(frame: Frame, check: FieldCheck) -> list[Message]:
+def messages_with_field(frame: Frame, check: FieldCheck) -> list[Message]:
     """Find the messages of a frame that have the field, or the oneof, of a check."""
     message = check.field.rpartition(".")[0]
-    every = {id(owner): (owner, name_of(field)) for owner, field in fields_of(frame)}
-    return [owner for owner, name in every.values() if name.rpartition(".")[0] == message]
+    owners = {id(owner): (owner, name_of(field)) for owner, field in fields_of(frame)}
+    return [owner for owner, name in owners.values() if name.rpartition(".")[0] == message]
 
 
 CHECKS = [(rule.id, check) for rule in RULES if rule.strict is Severity.ERROR for check in rule.checks]
@@ -98,14 +99,14 @@ def inject(
     for _try in range(tries):
         if len(injected) == count:
             break
-        at = rng.randrange(1, len(records))
+        index = rng.randrange(1, len(records))
         rule, check = rng.choice(CHECKS)
-        frame = Frame.FromString(records[at])
-        owners = holders(frame, check)
-        if at in injected or not owners or not wrong(rng, rng.choice(owners), check):
+        frame = Frame.FromString(records[index])
+        owners = messages_with_field(frame, check)
+        if index in injected or not owners or not break_check(rng, rng.choice(owners), check):
             continue
         raw = frame.SerializeToString()
-        found = error_rows(findings([*records[:at], raw, *records[at + 1 :]], edition=edition))
-        if rule in {name for name, _frame, _path in found} and {place for _rule, place, _path in found} == {at}:
-            injected[at] = InjectedFault(at, rule, raw, found)
-    return [injected[at] for at in sorted(injected)]
+        rows = error_rows(findings([*records[:index], raw, *records[index + 1 :]], edition=edition))
+        if rule in {name for name, _frame, _path in rows} and {number for _rule, number, _path in rows} == {index}:
+            injected[index] = InjectedFault(index, rule, raw, rows)
+    return [injected[index] for index in sorted(injected)]

@@ -28,8 +28,8 @@ def put(path: str, value: object) -> Change:
     """Set a field, named by its frame and the way to it, as in `ada.recipient.contact.aci`."""
 
     def apply(example: ExampleBackup) -> None:
-        name, _, way = path.partition(".")
-        *steps, last = way.split(".")
+        name, _, field_path = path.partition(".")
+        *steps, last = field_path.split(".")
         owner: Any = example.frames[name]
         for step in steps:
             owner = owner[int(step)] if step.isdigit() else getattr(owner, step)
@@ -38,12 +38,12 @@ def put(path: str, value: object) -> Change:
     return apply
 
 
-def drop(path: str) -> Change:
+def clear(path: str) -> Change:
     """Clear a field."""
 
     def apply(example: ExampleBackup) -> None:
-        name, _, way = path.partition(".")
-        *steps, last = way.split(".")
+        name, _, field_path = path.partition(".")
+        *steps, last = field_path.split(".")
         owner: Any = example.frames[name]
         for step in steps:
             owner = owner[int(step)] if step.isdigit() else getattr(owner, step)
@@ -52,7 +52,7 @@ def drop(path: str) -> Change:
     return apply
 
 
-def again(name: str, change: Callable[[Frame], Any] | None = None) -> Change:
+def repeat_frame(name: str, change: Callable[[Frame], Any] | None = None) -> Change:
     """Write a frame a second time at the end, changed."""
 
     def apply(example: ExampleBackup) -> None:
@@ -64,17 +64,17 @@ def again(name: str, change: Callable[[Frame], Any] | None = None) -> Change:
     return apply
 
 
-def both(*changes: Change) -> Change:
+def combine(*changes: Change) -> Change:
     """Do several things."""
 
     def apply(example: ExampleBackup) -> None:
-        for one in changes:
-            one(example)
+        for change in changes:
+            change(example)
 
     return apply
 
 
-def contact(number: int, **fields: object) -> Change:
+def add_contact(number: int, **fields: object) -> Change:
     """Add a contact at the end."""
 
     def apply(example: ExampleBackup) -> None:
@@ -87,25 +87,25 @@ def contact(number: int, **fields: object) -> Change:
     return apply
 
 
-def raw_unknown(example: ExampleBackup) -> None:
+def add_unknown_field(example: ExampleBackup) -> None:
     """Add a field nobody knows."""
     item = example.frames["hello"].chatItem
     item.MergeFromString(b"\xf8\x06\x01")
 
 
-def unreadable(example: ExampleBackup) -> None:
+def add_unreadable_frame(example: ExampleBackup) -> None:
     """Put bytes into a frame that cannot be taken apart; only the raw records can hold them."""
     records = example.records
     example.records = lambda: [*records(), b"\x0a\xff"]  # type: ignore[method-assign]
 
 
-def crowd(example: ExampleBackup) -> None:
+def add_many_reactions(example: ExampleBackup) -> None:
     """Write a message with thousands of reactions by nobody."""
     for _ in range(9000):
         example.frames["hello"].chatItem.standardMessage.reactions.add(emoji="👍", authorId=999, sentTimestamp=NOW)
 
 
-def simple(kind: int) -> Change:
+def set_simple_update(kind: int) -> Change:
     """Change the type of the simple update."""
     return put("joined.chatItem.updateMessage.simpleUpdate.type", kind)
 
@@ -120,107 +120,107 @@ CHANGES = "group change.chatItem.updateMessage.groupChange.updates"
 UPDATE = "chatItem.updateMessage"
 
 INVALID_CASES: dict[str, Change] = {
-    "frame.readable": unreadable,
+    "frame.readable": add_unreadable_frame,
     "frame.item.set": lambda w: w.frame("empty"),
-    "frame.crowded": crowd,
+    "frame.crowded": add_many_reactions,
     "header.media-key.length": lambda w: setattr(w.header, "mediaRootBackupKey", bytes(31)),
-    "account.once": again("account"),
+    "account.once": repeat_frame("account"),
     "account.first": lambda w: w.first("me"),
-    "account.present": both(lambda w: w.frames.pop("account"), drop("with ada.chat.style")),
-    "self.once": again("me", lambda f: setattr(f.recipient, "id", 99)),
+    "account.present": combine(lambda w: w.frames.pop("account"), clear("with ada.chat.style")),
+    "self.once": repeat_frame("me", lambda f: setattr(f.recipient, "id", 99)),
     "self.present": lambda w: w.frames["me"].recipient.contact.CopyFrom(
         backup_pb2.Contact(aci=uuid(90), registered=backup_pb2.Contact.Registered())
     ),
-    "release-notes.once": again("news", lambda f: setattr(f.recipient, "id", 99)),
+    "release-notes.once": repeat_frame("news", lambda f: setattr(f.recipient, "id", 99)),
     "date.limit": put("hello.chatItem.dateSent", 8_640_000_000_000_001),
-    "date.zero": drop("hello.chatItem.dateSent"),
+    "date.zero": clear("hello.chatItem.dateSent"),
     "date.past": put("hello.chatItem.dateSent", 946_684_799_999),
     "date.future": put("hello.chatItem.dateSent", 4_102_444_800_001),
-    "schema.field.unknown": raw_unknown,
+    "schema.field.unknown": add_unknown_field,
     "schema.value.unknown": put("link.recipient.callLink.restrictions", 99),
     "schema.field.newer": put("account.account.accountSettings.appTheme", 1),
     "schema.field.retired": put("link.recipient.callLink.epoch", b"1234"),
     "account.profile-key.length": put("account.account.profileKey", bytes(33)),
     "account.username.form": put("account.account.username", "robin"),
-    "account.username-link.username": drop("account.account.username"),
+    "account.username-link.username": clear("account.account.username"),
     "account.username-link.entropy.length": put("account.account.usernameLink.entropy", bytes(31)),
     "account.username-link.server-id.length": put("account.account.usernameLink.serverId", b""),
-    "account.username-link.color.known": drop("account.account.usernameLink.color"),
-    "account.settings.present": both(drop("account.account.accountSettings"), drop("with ada.chat.style")),
+    "account.username-link.color.known": clear("account.account.usernameLink.color"),
+    "account.settings.present": combine(clear("account.account.accountSettings"), clear("with ada.chat.style")),
     "account.donation.id.length": put("account.account.donationSubscriberData.subscriberId", b"1"),
-    "account.donation.currency": drop("account.account.donationSubscriberData.currencyCode"),
+    "account.donation.currency": clear("account.account.donationSubscriberData.currencyCode"),
     "account.subscription.id.length": put("account.account.backupsSubscriberData.subscriberId", b"1"),
-    "account.subscription.purchase": drop("account.account.backupsSubscriberData.purchaseToken"),
+    "account.subscription.purchase": clear("account.account.backupsSubscriberData.purchaseToken"),
     "account.subscription.token": put("account.account.backupsSubscriberData.purchaseToken", ""),
-    "account.navigation-bar.known": drop("account.account.platformASpecificSettings.navigationBarSize"),
-    "settings.number-sharing.known": drop(f"{SETTINGS}.phoneNumberSharingMode"),
-    "settings.media-quality.known": drop(f"{SETTINGS}.defaultSentMediaQuality"),
-    "settings.app-theme.known": drop(f"{SETTINGS}.appTheme"),
-    "settings.call-data.known": drop(f"{SETTINGS}.callsUseLessDataSetting"),
-    "settings.auto-download.known": drop(f"{SETTINGS}.autoDownloadSettings.video"),
+    "account.navigation-bar.known": clear("account.account.platformASpecificSettings.navigationBarSize"),
+    "settings.number-sharing.known": clear(f"{SETTINGS}.phoneNumberSharingMode"),
+    "settings.media-quality.known": clear(f"{SETTINGS}.defaultSentMediaQuality"),
+    "settings.app-theme.known": clear(f"{SETTINGS}.appTheme"),
+    "settings.call-data.known": clear(f"{SETTINGS}.callsUseLessDataSetting"),
+    "settings.auto-download.known": clear(f"{SETTINGS}.autoDownloadSettings.video"),
     "settings.backup-tier.known": put(f"{SETTINGS}.backupTier", 202),
     "settings.optimize-storage.tier": put(f"{SETTINGS}.backupTier", 200),
-    "custom-color.id.zero": both(drop(f"{SETTINGS}.customChatColors.0.id"), drop("with ada.chat.style")),
-    "custom-color.id.unique": both(
+    "custom-color.id.zero": combine(clear(f"{SETTINGS}.customChatColors.0.id"), clear("with ada.chat.style")),
+    "custom-color.id.unique": combine(
         put(f"{SETTINGS}.customChatColors.1.id", 1), put(f"{SETTINGS}.defaultChatStyle.customColorId", 1)
     ),
-    "custom-color.set": drop(f"{SETTINGS}.customChatColors.0.solid"),
+    "custom-color.set": clear(f"{SETTINGS}.customChatColors.0.solid"),
     "custom-color.opaque": put(f"{SETTINGS}.customChatColors.0.solid", 0x7F112233),
     "gradient.stops": lambda w: (
         w.frames["account"].account.accountSettings.customChatColors[1].gradient.positions.append(0.5)
     ),
-    "chat-style.bubble.set": drop("with ada.chat.style.customColorId"),
+    "chat-style.bubble.set": clear("with ada.chat.style.customColorId"),
     "chat-style.preset.known": put(f"{SETTINGS}.defaultChatStyle.wallpaperPreset", 0),
     "chat-style.color.known": put("with ada.chat.style.customColorId", 77),
     "chat-style.wallpaper.plain": put("with ada.chat.style.wallpaperPhoto.fileName", "x"),
-    "recipient.id.zero": contact(0, aci=uuid(90)),
-    "recipient.id.unique": again("ada"),
+    "recipient.id.zero": add_contact(0, aci=uuid(90)),
+    "recipient.id.unique": repeat_frame("ada"),
     "recipient.destination.set": lambda w: setattr(w.frame("nobody").recipient, "id", 99),
-    "recipient.username.unique": contact(99, aci=uuid(90), username="ADA.01"),
-    "recipient.e164.unique": contact(99, e164=15555550100),
-    "recipient.aci.unique": contact(99, aci=uuid(ADA)),
-    "recipient.pni.unique": contact(99, pni=uuid(100 + ADA)),
-    "recipient.group.unique": again("club", lambda f: setattr(f.recipient, "id", 99)),
-    "recipient.list.unique": again("story", lambda f: setattr(f.recipient, "id", 99)),
-    "recipient.call-link.unique": again("link", lambda f: setattr(f.recipient, "id", 99)),
-    "contact.aci.length": contact(99, aci=bytes(15)),
-    "contact.pni.length": contact(99, pni=bytes(17)),
-    "contact.identifier": contact(99, note="who"),
-    "contact.e164.zero": contact(99, e164=0),
-    "contact.username.form": contact(99, aci=uuid(90), username="1ada.01"),
-    "contact.profile-key.length": contact(99, aci=uuid(90), profileKey=b""),
-    "contact.registration.set": drop("ben.recipient.contact.notRegistered"),
-    "contact.blocked-at.blocked": drop("ada.recipient.contact.blocked"),
+    "recipient.username.unique": add_contact(99, aci=uuid(90), username="ADA.01"),
+    "recipient.e164.unique": add_contact(99, e164=15555550100),
+    "recipient.aci.unique": add_contact(99, aci=uuid(ADA)),
+    "recipient.pni.unique": add_contact(99, pni=uuid(100 + ADA)),
+    "recipient.group.unique": repeat_frame("club", lambda f: setattr(f.recipient, "id", 99)),
+    "recipient.list.unique": repeat_frame("story", lambda f: setattr(f.recipient, "id", 99)),
+    "recipient.call-link.unique": repeat_frame("link", lambda f: setattr(f.recipient, "id", 99)),
+    "contact.aci.length": add_contact(99, aci=bytes(15)),
+    "contact.pni.length": add_contact(99, pni=bytes(17)),
+    "contact.identifier": add_contact(99, note="who"),
+    "contact.e164.zero": add_contact(99, e164=0),
+    "contact.username.form": add_contact(99, aci=uuid(90), username="1ada.01"),
+    "contact.profile-key.length": add_contact(99, aci=uuid(90), profileKey=b""),
+    "contact.registration.set": clear("ben.recipient.contact.notRegistered"),
+    "contact.blocked-at.blocked": clear("ada.recipient.contact.blocked"),
     "contact.identity-key.form": put("ada.recipient.contact.identityKey", b"\x05" + bytes(31)),
-    "contact.identity-state.key": drop("ada.recipient.contact.identityKey"),
-    "contact.nickname.empty": drop("ada.recipient.contact.nickname.given"),
+    "contact.identity-state.key": clear("ada.recipient.contact.identityKey"),
+    "contact.nickname.empty": clear("ada.recipient.contact.nickname.given"),
     "group.master-key.length": put("club.recipient.group.masterKey", bytes(31)),
-    "group.snapshot.present": drop("club.recipient.group.snapshot"),
-    "group.blocked-at.blocked": drop("club.recipient.group.blocked"),
-    "group.attribute.set": drop(f"{SNAPSHOT}.title.title"),
+    "group.snapshot.present": clear("club.recipient.group.snapshot"),
+    "group.blocked-at.blocked": clear("club.recipient.group.blocked"),
+    "group.attribute.set": clear(f"{SNAPSHOT}.title.title"),
     "group.attribute.kind": put(f"{SNAPSHOT}.description.title", "x"),
     "group.access.level": put(f"{SNAPSHOT}.accessControl.members", 1),
     "group.access.link": put(f"{SNAPSHOT}.accessControl.addFromInviteLink", 2),
     "group.access.known": put(f"{SNAPSHOT}.accessControl.attributes", 0),
-    "group.access.label-known": drop(f"{SNAPSHOT}.accessControl.memberLabel"),
+    "group.access.label-known": clear(f"{SNAPSHOT}.accessControl.memberLabel"),
     "group.member.id": put(f"{SNAPSHOT}.members.0.userId", b"\x01" + uuid(1)),
-    "group.member.role": drop(f"{SNAPSHOT}.members.0.role"),
-    "group.member.label": drop(f"{SNAPSHOT}.members.0.labelString"),
-    "group.pending-member.present": drop(f"{SNAPSHOT}.membersPendingProfileKey.0.member"),
+    "group.member.role": clear(f"{SNAPSHOT}.members.0.role"),
+    "group.member.label": clear(f"{SNAPSHOT}.members.0.labelString"),
+    "group.pending-member.present": clear(f"{SNAPSHOT}.membersPendingProfileKey.0.member"),
     "group.pending-member.id": put(f"{SNAPSHOT}.membersPendingProfileKey.0.member.userId", bytes(17)),
-    "group.pending-member.inviter": drop(f"{SNAPSHOT}.membersPendingProfileKey.0.addedByUserId"),
+    "group.pending-member.inviter": clear(f"{SNAPSHOT}.membersPendingProfileKey.0.addedByUserId"),
     "group.pending-member.inviter.other": put(f"{SNAPSHOT}.membersPendingProfileKey.0.member.userId", uuid(ADA)),
     "group.pending-member.label": put(f"{SNAPSHOT}.membersPendingProfileKey.0.member.labelString", "x"),
     "group.requesting-member.id": put(f"{SNAPSHOT}.membersPendingAdminApproval.0.userId", b""),
     "group.banned-member.id": put(f"{SNAPSHOT}.members_banned.0.userId", bytes(15)),
     "distribution-list.id.length": put("close.recipient.distributionList.distributionId", bytes(15)),
     "distribution-list.id.random": put("close.recipient.distributionList.distributionId", bytes(range(16))),
-    "distribution-list.item.set": drop("close.recipient.distributionList.distributionList"),
+    "distribution-list.item.set": clear("close.recipient.distributionList.distributionList"),
     "distribution-list.my-story.kept": put("story.recipient.distributionList.deletionTimestamp", NOW),
     "distribution-list.member.known": lambda w: members(w, "close").append(999),
     "distribution-list.member.kind": lambda w: members(w, "close").append(BEN),
     "distribution-list.member.unique": lambda w: members(w, "close").append(ADA),
-    "distribution-list.privacy-mode.known": drop("close.recipient.distributionList.distributionList.privacyMode"),
+    "distribution-list.privacy-mode.known": clear("close.recipient.distributionList.distributionList.privacyMode"),
     "distribution-list.privacy-mode.my-story": put(
         "close.recipient.distributionList.distributionList.privacyMode", 3
     ),
@@ -229,20 +229,20 @@ INVALID_CASES: dict[str, Change] = {
     "call-link.root-key.length": put("link.recipient.callLink.rootKey", bytes(15)),
     "call-link.epoch.length": put("link.recipient.callLink.epoch", bytes(5)),
     "call-link.admin-key.empty": put("link.recipient.callLink.adminKey", b""),
-    "call-link.restrictions.known": drop("link.recipient.callLink.restrictions"),
+    "call-link.restrictions.known": clear("link.recipient.callLink.restrictions"),
     "chat.id.zero": lambda w: setattr(w.frame("no id").chat, "recipientId", CID),
-    "chat.id.unique": again("with ben"),
+    "chat.id.unique": repeat_frame("with ben"),
     "chat.recipient.known": lambda w: w.frame("new").chat.MergeFrom(backup_pb2.Chat(id=99, recipientId=999)),
     "chat.recipient.kind": lambda w: w.frame("new").chat.MergeFrom(backup_pb2.Chat(id=99, recipientId=LINK)),
     "chat.pinned-order.unique": put("in club.chat.pinnedOrder", 0),
-    "chat.expiration-timer.version": drop("with ada.chat.expireTimerVersion"),
+    "chat.expiration-timer.version": clear("with ada.chat.expireTimerVersion"),
     "ad-hoc-call.recipient.known": put("call by link.adHocCall.recipientId", 999),
     "ad-hoc-call.recipient.kind": put("call by link.adHocCall.recipientId", ADA),
-    "ad-hoc-call.state.known": drop("call by link.adHocCall.state"),
+    "ad-hoc-call.state.known": clear("call by link.adHocCall.state"),
     "sticker-pack.id.length": put("pack.stickerPack.packId", bytes(15)),
     "sticker-pack.key.length": put("pack.stickerPack.packKey", bytes(31)),
-    "sticker-pack.id.unique": again("pack"),
-    "notification-profile.name": drop("profile.notificationProfile.name"),
+    "sticker-pack.id.unique": repeat_frame("pack"),
+    "notification-profile.name": clear("profile.notificationProfile.name"),
     "notification-profile.emoji.empty": put("profile.notificationProfile.emoji", ""),
     "notification-profile.color.opaque": put("profile.notificationProfile.color", 1),
     "notification-profile.member.known": lambda w: allowed(w).append(999),
@@ -252,22 +252,22 @@ INVALID_CASES: dict[str, Change] = {
     "notification-profile.day.known": lambda w: days(w).append(0),
     "notification-profile.day.unique": lambda w: days(w).append(1),
     "notification-profile.id.length": put("profile.notificationProfile.id", bytes(15)),
-    "chat-folder.type.known": drop("friends.chatFolder.folderType"),
+    "chat-folder.type.known": clear("friends.chatFolder.folderType"),
     "chat-folder.id.length": put("friends.chatFolder.id", b""),
     "chat-folder.all.name": put("all chats.chatFolder.name", "All"),
     "chat-folder.all.unread": put("all chats.chatFolder.showOnlyUnread", True),
-    "chat-folder.all.muted": drop("all chats.chatFolder.showMutedChats"),
-    "chat-folder.all.everybody": drop("all chats.chatFolder.includeAllGroupChats"),
+    "chat-folder.all.muted": clear("all chats.chatFolder.showMutedChats"),
+    "chat-folder.all.everybody": clear("all chats.chatFolder.includeAllGroupChats"),
     "chat-folder.all.recipients": lambda w: w.frames["all chats"].chatFolder.excludedRecipientIds.append(ADA),
-    "chat-folder.custom.name": drop("friends.chatFolder.name"),
+    "chat-folder.custom.name": clear("friends.chatFolder.name"),
     "chat-folder.recipient.known": lambda w: included(w).append(999),
     "chat-folder.recipient.kind": lambda w: included(w).append(STORY),
     "chat-folder.recipient.unique": lambda w: included(w).append(ADA),
     "chat-folder.recipients.apart": lambda w: included(w).append(CLUB),
-    "chat-folder.all.once": again("all chats"),
+    "chat-folder.all.once": repeat_frame("all chats"),
     "chat-folder.all.present": lambda w: w.frames.pop("all chats"),
-    "chat-item.direction.set": drop("voice.chatItem.incoming"),
-    "chat-item.item.set": drop("emoji.chatItem.directStoryReplyMessage"),
+    "chat-item.direction.set": clear("voice.chatItem.incoming"),
+    "chat-item.item.set": clear("emoji.chatItem.directStoryReplyMessage"),
     "chat-item.author.known": put("voice.chatItem.authorId", 999),
     "chat-item.author.kind": put("voice.chatItem.authorId", CLUB),
     "chat-item.incoming.author": put("voice.chatItem.authorId", ME),
@@ -278,13 +278,13 @@ INVALID_CASES: dict[str, Change] = {
     ),
     "send-status.recipient.known": put("sent.chatItem.outgoing.sendStatus.0.recipientId", 999),
     "send-status.recipient.kind": put("sent.chatItem.outgoing.sendStatus.0.recipientId", CLUB),
-    "send-status.status.set": drop("sent.chatItem.outgoing.sendStatus.0.pending"),
+    "send-status.status.set": clear("sent.chatItem.outgoing.sendStatus.0.pending"),
     "chat-item.chat.known": put("voice.chatItem.chatId", 999),
     "chat-item.author.chat": put("voice.chatItem.chatId", 2),
     "chat-item.author.release-notes": put("release.chatItem.chatId", 4),
     "chat-item.chat.direct": put("emoji.chatItem.chatId", 4),
     "chat-item.expire-start.duration": put("voice.chatItem.expireStartDate", NOW),
-    "chat-item.expiry.started": both(
+    "chat-item.expiry.started": combine(
         put("voice.chatItem.expiresInMs", 2 * DAY), put("voice.chatItem.incoming.read", True)
     ),
     "chat-item.expiry.soon": put("voice.chatItem.expiresInMs", DAY - 1),
@@ -296,7 +296,7 @@ INVALID_CASES: dict[str, Change] = {
         backup_pb2.ChatItem.FromString(w.frames["voice"].chatItem.SerializeToString())
     ),
     "revision.author": put("hello.chatItem.revisions.0.authorId", BEN),
-    "revision.direction": both(
+    "revision.direction": combine(
         lambda w: (
             w.frames["hello"]
             .chatItem.revisions[0]
@@ -313,11 +313,11 @@ INVALID_CASES: dict[str, Change] = {
             backup_pb2.ChatItem.FromString(w.frames["hello"].chatItem.revisions[0].SerializeToString())
         )
     ),
-    "pin.expiry.set": drop("hello.chatItem.pinDetails.pinExpiresAtTimestamp"),
+    "pin.expiry.set": clear("hello.chatItem.pinDetails.pinExpiresAtTimestamp"),
     "pin.expiry.later": put("hello.chatItem.pinDetails.pinExpiresAtTimestamp", NOW - 1),
-    "standard-message.content": drop("release.chatItem.standardMessage.text"),
-    "text.long.text": both(
-        drop(f"{SENT}.text"),
+    "standard-message.content": clear("release.chatItem.standardMessage.text"),
+    "text.long.text": combine(
+        clear(f"{SENT}.text"),
         lambda w: (
             w.frames["sent"]
             .chatItem.standardMessage.attachments.add()
@@ -325,37 +325,37 @@ INVALID_CASES: dict[str, Change] = {
         ),
     ),
     "text.long.body": put(f"{SENT}.text.body", "x" * 2049),
-    "text.body.empty": drop(f"{MESSAGE}.text.body"),
+    "text.body.empty": clear(f"{MESSAGE}.text.body"),
     "text.body.length": put(f"{MESSAGE}.text.body", "x" * (128 * 1024 + 1)),
-    "body-range.value.set": drop(f"{MESSAGE}.text.bodyRanges.0.style"),
+    "body-range.value.set": clear(f"{MESSAGE}.text.bodyRanges.0.style"),
     "body-range.style.none": put(f"{MESSAGE}.text.bodyRanges.0.style", 0),
     "body-range.mention.length": put(f"{MESSAGE}.text.bodyRanges.1.mentionAci", bytes(15)),
     "voice-message.alone": put("voice.chatItem.standardMessage.text.body", "x"),
-    "link-preview.url": drop(f"{MESSAGE}.linkPreview.0.url"),
+    "link-preview.url": clear(f"{MESSAGE}.linkPreview.0.url"),
     "quote.author.known": put(f"{SENT}.quote.authorId", 999),
     "quote.author.kind": put(f"{SENT}.quote.authorId", CID),
-    "quote.type.known": drop(f"{SENT}.quote.type"),
-    "quote.content": both(drop(f"{SENT}.quote.text"), drop(f"{SENT}.quote.attachments")),
+    "quote.type.known": clear(f"{SENT}.quote.type"),
+    "quote.content": combine(clear(f"{SENT}.quote.text"), clear(f"{SENT}.quote.attachments")),
     "quote.text.length": put(f"{SENT}.quote.text.body", "x" * 2049),
     "quote.thumbnail.voice": put(f"{SENT}.quote.attachments.0.thumbnail.flag", 1),
-    "reaction.emoji": drop(f"{MESSAGE}.reactions.0.emoji"),
+    "reaction.emoji": clear(f"{MESSAGE}.reactions.0.emoji"),
     "reaction.author.known": put(f"{MESSAGE}.reactions.0.authorId", 999),
     "reaction.author.kind": put(f"{MESSAGE}.reactions.0.authorId", CID),
     "reaction.author.unique": put(f"{MESSAGE}.reactions.0.authorId", ADA),
-    "attachment.pointer.present": drop(f"{MESSAGE}.attachments.0.pointer"),
+    "attachment.pointer.present": clear(f"{MESSAGE}.attachments.0.pointer"),
     "attachment.client-id.length": put(f"{MESSAGE}.attachments.0.clientUuid", b""),
-    "file.locator.present": drop(f"{FILE}.locatorInfo"),
-    "file.incremental-mac.pair": drop(f"{FILE}.incrementalMac"),
+    "file.locator.present": clear(f"{FILE}.locatorInfo"),
+    "file.incremental-mac.pair": clear(f"{FILE}.incrementalMac"),
     "file.incremental-mac.empty": put(f"{FILE}.incrementalMac", b""),
-    "locator.transit.pair": drop(f"{PLACE}.transitCdnNumber"),
+    "locator.transit.pair": clear(f"{PLACE}.transitCdnNumber"),
     "locator.transit.empty": put(f"{PLACE}.transitCdnKey", ""),
-    "locator.transit.uploaded": both(drop(f"{PLACE}.transitCdnNumber"), drop(f"{PLACE}.transitCdnKey")),
-    "locator.integrity.set": drop(f"{PLACE}.plaintextHash"),
+    "locator.transit.uploaded": combine(clear(f"{PLACE}.transitCdnNumber"), clear(f"{PLACE}.transitCdnKey")),
+    "locator.integrity.set": clear(f"{PLACE}.plaintextHash"),
     "locator.integrity.empty": put(f"{PLACE}.plaintextHash", b""),
-    "locator.digest.transit": both(
+    "locator.digest.transit": combine(
         put(f"{PLACE}.encryptedDigest", bytes(32)),
         *(
-            drop(f"{PLACE}.{name}")
+            clear(f"{PLACE}.{name}")
             for name in (
                 "transitCdnNumber",
                 "transitCdnKey",
@@ -365,25 +365,25 @@ INVALID_CASES: dict[str, Change] = {
             )
         ),
     ),
-    "locator.key.set": drop(f"{PLACE}.key"),
-    "locator.local-key.hash": both(
-        put(f"{PLACE}.encryptedDigest", bytes(32)), drop(f"{PLACE}.mediaTierCdnNumber")
+    "locator.key.set": clear(f"{PLACE}.key"),
+    "locator.local-key.hash": combine(
+        put(f"{PLACE}.encryptedDigest", bytes(32)), clear(f"{PLACE}.mediaTierCdnNumber")
     ),
-    "locator.media-tier.hash": both(put(f"{PLACE}.encryptedDigest", bytes(32)), drop(f"{PLACE}.localKey")),
-    "contact-card.present": drop("card.chatItem.contactMessage.contact"),
-    "contact-card.name.empty": drop("card.chatItem.contactMessage.contact.name.givenName"),
-    "contact-card.value.empty": drop("card.chatItem.contactMessage.contact.number.0.value"),
-    "contact-card.type.known": drop("card.chatItem.contactMessage.contact.email.0.type"),
-    "contact-card.address.empty": drop("card.chatItem.contactMessage.contact.address.0.street"),
-    "sticker.present": drop("sticker.chatItem.stickerMessage.sticker"),
+    "locator.media-tier.hash": combine(put(f"{PLACE}.encryptedDigest", bytes(32)), clear(f"{PLACE}.localKey")),
+    "contact-card.present": clear("card.chatItem.contactMessage.contact"),
+    "contact-card.name.empty": clear("card.chatItem.contactMessage.contact.name.givenName"),
+    "contact-card.value.empty": clear("card.chatItem.contactMessage.contact.number.0.value"),
+    "contact-card.type.known": clear("card.chatItem.contactMessage.contact.email.0.type"),
+    "contact-card.address.empty": clear("card.chatItem.contactMessage.contact.address.0.street"),
+    "sticker.present": clear("sticker.chatItem.stickerMessage.sticker"),
     "sticker.pack-id.length": put("sticker.chatItem.stickerMessage.sticker.packId", bytes(15)),
     "sticker.pack-key.length": put("sticker.chatItem.stickerMessage.sticker.packKey", b""),
-    "sticker.data.present": drop("sticker.chatItem.stickerMessage.sticker.data"),
-    "story-reply.reply.set": drop("emoji.chatItem.directStoryReplyMessage.emoji"),
-    "story-reply.text.present": drop("reply.chatItem.directStoryReplyMessage.textReply.text"),
+    "sticker.data.present": clear("sticker.chatItem.stickerMessage.sticker.data"),
+    "story-reply.reply.set": clear("emoji.chatItem.directStoryReplyMessage.emoji"),
+    "story-reply.text.present": clear("reply.chatItem.directStoryReplyMessage.textReply.text"),
     "story-reply.emoji.empty": put("emoji.chatItem.directStoryReplyMessage.emoji", ""),
     "payment.amount.form": put("payment.chatItem.paymentNotification.amountCoin", "1e5"),
-    "payment.details.set": drop("payment.chatItem.paymentNotification.transactionDetails.transaction"),
+    "payment.details.set": clear("payment.chatItem.paymentNotification.transactionDetails.transaction"),
     "payment.identification.one": lambda w: coins(w).keyImages.append(b"image"),
     "gift-badge.presentation": put("badge.chatItem.giftBadge.receiptCredentialPresentation", bytes(160)),
     "gift-badge.failed.empty": put("failed badge.chatItem.giftBadge.receiptCredentialPresentation", b"x"),
@@ -394,35 +394,35 @@ INVALID_CASES: dict[str, Change] = {
     "poll.vote.voter.kind": put("poll.chatItem.poll.options.0.votes.0.voterId", CLUB),
     "poll.vote.voter.unique": lambda w: w.frames["poll"].chatItem.poll.options[0].votes.add(voterId=ME),
     "poll.vote.single": put("poll.chatItem.poll.options.0.votes.0.voterId", ADA),
-    "poll.chat": both(put("poll.chatItem.chatId", 5), put("poll.chatItem.authorId", NEWS)),
+    "poll.chat": combine(put("poll.chatItem.chatId", 5), put("poll.chatItem.authorId", NEWS)),
     "admin-deleted.admin.known": put("deleted by admin.chatItem.adminDeletedMessage.adminId", 999),
     "admin-deleted.admin.kind": put("deleted by admin.chatItem.adminDeletedMessage.adminId", CLUB),
     "admin-deleted.chat": put("deleted by admin.chatItem.chatId", 1),
-    "update.set": drop(f"joined.{UPDATE}.simpleUpdate"),
-    "update.author": simple(backup_pb2.SimpleChatUpdate.BLOCKED),
+    "update.set": clear(f"joined.{UPDATE}.simpleUpdate"),
+    "update.author": set_simple_update(backup_pb2.SimpleChatUpdate.BLOCKED),
     "update.chat": put("joined.chatItem.chatId", 4),
-    "simple-update.type.known": simple(0),
-    "profile-change.names": drop(f"renamed.{UPDATE}.profileChange.newName"),
-    "thread-merge.e164.zero": drop(f"merged.{UPDATE}.threadMerge.previousE164"),
-    "session-switchover.e164.zero": drop(f"switched.{UPDATE}.sessionSwitchover.e164"),
-    "learned-profile.name.set": drop(f"learned.{UPDATE}.learnedProfileChange.username"),
-    "poll-terminate.question.length": drop(f"poll ended.{UPDATE}.pollTerminate.question"),
+    "simple-update.type.known": set_simple_update(0),
+    "profile-change.names": clear(f"renamed.{UPDATE}.profileChange.newName"),
+    "thread-merge.e164.zero": clear(f"merged.{UPDATE}.threadMerge.previousE164"),
+    "session-switchover.e164.zero": clear(f"switched.{UPDATE}.sessionSwitchover.e164"),
+    "learned-profile.name.set": clear(f"learned.{UPDATE}.learnedProfileChange.username"),
+    "poll-terminate.question.length": clear(f"poll ended.{UPDATE}.pollTerminate.question"),
     "pin-message.author.known": put(f"pinned.{UPDATE}.pinMessage.authorId", 999),
     "pin-message.author.kind": put(f"pinned.{UPDATE}.pinMessage.authorId", CLUB),
-    "individual-call.type.known": drop(f"call.{UPDATE}.individualCall.type"),
-    "individual-call.direction.known": drop(f"call.{UPDATE}.individualCall.direction"),
-    "individual-call.state.known": drop(f"call.{UPDATE}.individualCall.state"),
-    "group-call.state.known": drop(f"group call.{UPDATE}.groupCall.state"),
+    "individual-call.type.known": clear(f"call.{UPDATE}.individualCall.type"),
+    "individual-call.direction.known": clear(f"call.{UPDATE}.individualCall.direction"),
+    "individual-call.state.known": clear(f"call.{UPDATE}.individualCall.state"),
+    "group-call.state.known": clear(f"group call.{UPDATE}.groupCall.state"),
     "group-call.caller.known": put(f"group call.{UPDATE}.groupCall.ringerRecipientId", 999),
     "group-call.caller.kind": put(f"group call.{UPDATE}.groupCall.ringerRecipientId", BEN),
-    "group-change.updates.present": drop(CHANGES),
-    "group-update.set": drop(f"{CHANGES}.0.genericGroupUpdate"),
+    "group-change.updates.present": clear(CHANGES),
+    "group-update.set": clear(f"{CHANGES}.0.genericGroupUpdate"),
     "group-update.id.length": put(f"{CHANGES}.1.groupMemberLeftUpdate.aci", bytes(15)),
     "group-update.invitee.id": put(f"{CHANGES}.2.selfInvitedOtherUserToGroupUpdate.inviteeServiceId", bytes(17)),
-    "group-update.count.zero": drop(f"{CHANGES}.3.groupUnknownInviteeUpdate.inviteeCount"),
-    "group-update.revoked.present": drop(f"{CHANGES}.4.groupInvitationRevokedUpdate.invitees"),
+    "group-update.count.zero": clear(f"{CHANGES}.3.groupUnknownInviteeUpdate.inviteeCount"),
+    "group-update.revoked.present": clear(f"{CHANGES}.4.groupInvitationRevokedUpdate.invitees"),
     "group-update.access.level": put(f"{CHANGES}.5.groupMembershipAccessLevelChangeUpdate.accessLevel", 4),
-    "group-update.inviter.invitation": drop(f"{CHANGES}.6.groupMemberAddedUpdate.hadOpenInvitation"),
+    "group-update.inviter.invitation": clear(f"{CHANGES}.6.groupMemberAddedUpdate.hadOpenInvitation"),
 }
 
 # How a rule is asked for, where it is not the usual way.

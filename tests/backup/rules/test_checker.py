@@ -21,25 +21,25 @@ from tests.backup.streams import sample, stream_of
 from tests.backup.wire.core import Core, installed, interpreted
 from tests.backup.wire.encoding import delimited, nested_items, number, tag, varint
 from tests.backup.wire.mutations import mutate
-from tests.backup.wire.whole_streams import damaged, judged
+from tests.backup.wire.whole_streams import damage_stream, validate_with
 
 CAP = 1 << 28
 
 
-def pages(core: Core, frames: list[bytes]) -> list[tuple[bytes, int]]:
+def check_pages(core: Core, frames: list[bytes]) -> list[tuple[bytes, int]]:
     """Check frames one by one against the people of a kept backup."""
     references = BackupState(Purpose.REMOTE, error_mask(Profile.STRICT), spec_only=False).reference_tables()
-    everybody = known(core)
+    recipients = recipient_table(core)
     checker = core.new_checker()
-    checker.bind(replace(references, recipients=everybody, chats=everybody, colors=everybody))
-    found = []
+    checker.bind(replace(references, recipients=recipients, chats=recipients, colors=recipients))
+    results = []
     for raw in frames:
         fault, _at = checker.record(raw, tables.FRAME, 0, 1000)
-        found.append((checker.take_findings(), fault))
-    return found
+        results.append((checker.take_findings(), fault))
+    return results
 
 
-def known(core: Core) -> IdTable:
+def recipient_table(core: Core) -> IdTable:
     """Make a table of the core in question that knows everybody of a kept backup."""
     table: IdTable = core.id_table.IdTable()
     for key in range(1, 10):
@@ -62,7 +62,7 @@ def damaged_frames() -> Iterator[bytes]:
 def test_compiled_and_interpreted_find_the_same() -> None:
     """On kept, broken and mutated frames, to the byte of the page."""
     frames = list(damaged_frames())
-    assert pages(installed(), frames) == pages(interpreted(), frames)
+    assert check_pages(installed(), frames) == check_pages(interpreted(), frames)
 
 
 @pytest.mark.parametrize("profile", ["strict", "import"])
@@ -76,20 +76,20 @@ def test_compiled_and_interpreted_judge_whole_streams_alike(edition: str, profil
         [mutate(rng, raw) if rng.random() < 0.1 else raw for raw in sample(80)],
     )
     streams = [stream_of(records) for records in histories]
-    streams += [damaged(streams[number % 2], number, 1 + number % 4) for number in range(6)]
+    streams += [damage_stream(streams[number % 2], number, 1 + number % 4) for number in range(6)]
     compiled, plain = installed(), interpreted()
-    found = 0
+    total = 0
     for data in streams:
-        one = judged(compiled, data, edition=edition, profile=profile)
-        assert one == judged(plain, data, edition=edition, profile=profile)
-        found += len(one) - 1
-    assert found > 20
+        rows = validate_with(compiled, data, edition=edition, profile=profile)
+        assert rows == validate_with(plain, data, edition=edition, profile=profile)
+        total += len(rows) - 1
+    assert total > 20
 
 
 def test_a_fault_leaves_no_findings(core: Core) -> None:
     """What could not be read to its end is not judged."""
     for raw in (b"\x22\x01", nested_items(101), delimited(4, delimited(11, delimited(2, delimited(1, b"\xff"))))):
-        ((page, fault),) = pages(core, [raw])
+        ((page, fault),) = check_pages(core, [raw])
         assert page == b""
         assert fault
 
@@ -104,31 +104,31 @@ def test_a_fault_leaves_no_findings(core: Core) -> None:
 )
 def test_what_stands_twice_is_given_back(core: Core, raw: bytes) -> None:
     """Only protobuf knows what it adds up to."""
-    assert pages(core, [raw]) == [(b"", core.checker.TANGLED)]
+    assert check_pages(core, [raw]) == [(b"", core.checker.TANGLED)]
 
 
-def others(checker: Checker, data: bytes) -> list[tuple[int, int, int, int, int]]:
+def check_other_frames(checker: Checker, data: bytes) -> list[tuple[int, int, int, int, int]]:
     """Check the frames of a buffer that are not plain messages."""
     checker.reset(data, 0, 1)
-    found = []
+    frames = []
     while (other := checker.next_other(CAP)) is not None:
-        found.append(other)
-    return found
+        frames.append(other)
+    return frames
 
 
 def test_only_plain_messages_are_left_to_threads(core: Core) -> None:
     """Everything else is gone through, with its place."""
     records = sample()
     data = stream_of(records[1:])
-    found = others(core.new_checker(), data)
+    frames = check_other_frames(core.new_checker(), data)
     expected = [
         index for index, raw in enumerate(records[1:], 1) if Frame.FromString(raw).WhichOneof("item") != "chatItem"
     ]
-    assert [index for index, *_span in found] == expected
-    assert [data[start:end] for _index, _begin, start, end, _fault in found] == [
+    assert [index for index, *_span in frames] == expected
+    assert [data[start:end] for _index, _begin, start, end, _fault in frames] == [
         records[index] for index in expected
     ]
-    assert not any(fault for *_span, fault in found)
+    assert not any(fault for *_span, fault in frames)
     assert Block(1, 0, data).count == len(records) - 1
 
 
@@ -137,12 +137,12 @@ def test_another_frame_is_checked_where_it_stands(core: Core) -> None:
     message, chat, cut = delimited(4, b""), delimited(3, number(1, 5)), b"\x1a\x05"
     data = stream_of([message, chat, cut, chat])
     checker = core.new_checker()
-    places = [(index, data[start:end]) for index, _begin, start, end, _fault in others(checker, data)]
-    assert places == [(2, chat), (3, cut), (4, chat)]
-    found = list(read_findings(checker.take_findings(), data))
-    assert {raw.frame for raw in found} == {2, 4}
-    assert {data[raw.offset : raw.offset + 1 + len(chat)] for raw in found} == {stream_of([chat])}
-    assert [fault for *_span, fault in others(checker, data)] == [0, CUT, 0]
+    frames = [(index, data[start:end]) for index, _begin, start, end, _fault in check_other_frames(checker, data)]
+    assert frames == [(2, chat), (3, cut), (4, chat)]
+    findings = list(read_findings(checker.take_findings(), data))
+    assert {raw.frame for raw in findings} == {2, 4}
+    assert {data[raw.offset : raw.offset + 1 + len(chat)] for raw in findings} == {stream_of([chat])}
+    assert [fault for *_span, fault in check_other_frames(checker, data)] == [0, CUT, 0]
 
 
 def test_a_fault_hides_what_was_added_to_the_format(core: Core) -> None:
@@ -152,35 +152,35 @@ def test_a_fault_hides_what_was_added_to_the_format(core: Core) -> None:
     added = frame.SerializeToString()
     tangled = added + delimited(3, b"")
     checker = core.new_checker()
-    assert [fault for *_span, fault in others(checker, stream_of([tangled]))] == [core.checker.TANGLED]
+    assert [fault for *_span, fault in check_other_frames(checker, stream_of([tangled]))] == [core.checker.TANGLED]
     assert not checker.met_additions()
-    others(checker, stream_of([added, tangled]))
+    check_other_frames(checker, stream_of([added, tangled]))
     assert checker.met_additions()
 
 
-@pytest.mark.parametrize("behind", range(10))
+@pytest.mark.parametrize("padding", range(10))
 @pytest.mark.parametrize("missing", range(1, 6))
-def test_a_date_never_reaches_beyond_the_end_of_its_message(core: Core, missing: int, behind: int) -> None:
+def test_a_date_never_reaches_beyond_the_end_of_its_message(core: Core, missing: int, padding: int) -> None:
     """Dates are read six bytes at once, whatever stands behind them."""
     date = tag(3, 0) + varint(1_700_000_000_000)
-    whole = delimited(4, date) + delimited(9999, b"x" * behind)
-    cut = delimited(4, date[:-missing]) + delimited(9999, varint(1_700_000_000_000) + b"x" * behind)
-    assert [fault for _page, fault in pages(core, [whole, cut])] == [0, CUT]
+    complete = delimited(4, date) + delimited(9999, b"x" * padding)
+    cut = delimited(4, date[:-missing]) + delimited(9999, varint(1_700_000_000_000) + b"x" * padding)
+    assert [fault for _page, fault in check_pages(core, [complete, cut])] == [0, CUT]
 
 
 def test_a_page_that_is_full_is_taken_and_checking_goes_on(core: Core) -> None:
     """No finding is lost between pages."""
-    bad = delimited(4, b"")
-    data = stream_of([bad] * 5000)
+    invalid = delimited(4, b"")
+    data = stream_of([invalid] * 5000)
     checker = core.new_checker()
     checker.reset(data, 0, 1)
-    odd: list[tuple[int, int, int, int, int]] = []
-    taken = []
+    other_frames: list[tuple[int, int, int, int, int]] = []
+    pages_taken = []
     going = True
     while going:
-        going = checker.run(CAP, odd)
-        taken.append(checker.take_findings())
-    assert len(taken) > 1
-    ((one, _fault),) = pages(core, [bad])
-    assert sum(map(len, taken)) == 5000 * len(one)
-    assert odd == []
+        going = checker.run(CAP, other_frames)
+        pages_taken.append(checker.take_findings())
+    assert len(pages_taken) > 1
+    ((page, _fault),) = check_pages(core, [invalid])
+    assert sum(map(len, pages_taken)) == 5000 * len(page)
+    assert other_frames == []

@@ -25,25 +25,25 @@ from tests.backup.streams import KEYS, LOCAL_KEYS, MODERN_KEYS, container_of, fo
 FRAMES = 900
 
 
-def found(
+def validate_file(
     source: bytes | Path, keys: KeyMaterial | None = KEYS, *, media: bool = False
 ) -> tuple[list[Finding], int]:
     """Validate, and return the findings and how many frames were read."""
     given = io.BytesIO(source) if isinstance(source, bytes) else source
     with start_validation(given, keys, media=media) as validation:
         findings = list(validation)
-        assert validation.valid == (not any(one.severity is Severity.ERROR for one in findings))
+        assert validation.valid == (not any(finding.severity is Severity.ERROR for finding in findings))
         return findings, validation.frames
 
 
 def rules(source: bytes | Path, keys: KeyMaterial | None = KEYS, *, media: bool = False) -> list[str]:
     """Name the rules that are broken."""
-    return [finding.rule.id for finding in found(source, keys, media=media)[0]]
+    return [finding.rule.id for finding in validate_file(source, keys, media=media)[0]]
 
 
-def flipped(data: bytes, at: int) -> bytes:
+def flip_byte(data: bytes, offset: int) -> bytes:
     """Change one byte."""
-    return data[:at] + bytes([data[at] ^ 0x40]) + data[at:][1:]
+    return data[:offset] + bytes([data[offset] ^ 0x40]) + data[offset:][1:]
 
 
 @pytest.fixture(scope="module")
@@ -61,15 +61,16 @@ def test_every_part_has_its_rule() -> None:
 
 def test_a_wrong_mac_is_found_and_the_frames_are_judged(sealed: bytes) -> None:
     """All of them, since only the MAC itself was changed."""
-    findings, frames = found(flipped(sealed, len(sealed) - 1))
-    assert [(one.rule.id, one.frame) for one in findings] == [("container.mac", None), ("frame.item.set", 2)]
+    findings, frames = validate_file(flip_byte(sealed, len(sealed) - 1))
+    rows = [(finding.rule.id, finding.frame) for finding in findings]
+    assert rows == [("container.mac", None), ("frame.item.set", 2)]
     assert frames == len(sample(FRAMES))
 
 
 def test_a_changed_byte_is_judged_up_to_there(sealed: bytes) -> None:
     """The MAC says that something was changed, the compression where."""
-    findings, frames = found(flipped(sealed, len(sealed) // 2))
-    assert [one.rule.id for one in findings][:2] == ["container.mac", "frame.item.set"]
+    findings, frames = validate_file(flip_byte(sealed, len(sealed) // 2))
+    assert [finding.rule.id for finding in findings][:2] == ["container.mac", "frame.item.set"]
     assert findings[-1].rule.id in {"container.compression", "container.checksum"}
     assert 10 < frames <= len(sample(FRAMES))
     assert findings[-1].frame == frames + 1
@@ -79,8 +80,8 @@ def test_a_changed_byte_is_judged_up_to_there(sealed: bytes) -> None:
 @pytest.mark.parametrize(("cut", "rule"), [(1, "container.length"), (16, "container.mac")])
 def test_a_cut_file_is_judged_up_to_there(sealed: bytes, cut: int, rule: str) -> None:
     """Whether the cut is between blocks or inside of one."""
-    findings, frames = found(sealed[: len(sealed) // 32 * 16 + 16 - cut])
-    assert [one.rule.id for one in findings] == [rule, "frame.item.set", "container.compression"]
+    findings, frames = validate_file(sealed[: len(sealed) // 32 * 16 + 16 - cut])
+    assert [finding.rule.id for finding in findings] == [rule, "frame.item.set", "container.compression"]
     assert 10 < frames < len(sample(FRAMES))
 
 
@@ -88,7 +89,7 @@ def test_what_is_left_of_a_header_is_too_little() -> None:
     """A finding, and nothing more can be said."""
     data = container_of(sample(), modern=True)
     for size in (16, 150, 170):
-        findings, frames = found(data[:size], MODERN_KEYS)
+        findings, frames = validate_file(data[:size], MODERN_KEYS)
         assert findings[0].rule.id in {"container.tokens", "container.length"}
         assert findings[0].severity is Severity.ERROR
         assert frames == 0
@@ -97,10 +98,10 @@ def test_what_is_left_of_a_header_is_too_little() -> None:
 def test_damaged_tokens_are_found_and_the_frames_are_judged() -> None:
     """Who has the token does not need what the file says about it."""
     data = bytearray(container_of(sample(), modern=True))
-    at = data.index(b"\x0a", 8)
-    data[at + 1] += 1
-    findings, frames = found(bytes(data), MODERN_KEYS)
-    assert [one.rule.id for one in findings] == ["container.tokens"]
+    offset = data.index(b"\x0a", 8)
+    data[offset + 1] += 1
+    findings, frames = validate_file(bytes(data), MODERN_KEYS)
+    assert [finding.rule.id for finding in findings] == ["container.tokens"]
     assert frames == len(sample()) - 1
 
 
@@ -113,23 +114,23 @@ def test_wrong_padding_is_found_and_the_frames_are_judged() -> None:
     encryptor = Cipher(algorithms.AES256(keys.aes), modes.CBC(iv)).encryptor()
     data = iv + encryptor.update(content + bytes(16))
     data += hmac.digest(keys.hmac, data, "sha256")
-    findings, frames = found(data)
-    assert [one.rule.id for one in findings] == ["container.padding"]
+    findings, frames = validate_file(data)
+    assert [finding.rule.id for finding in findings] == ["container.padding"]
     assert frames == len(sample()) - 1
 
 
 def test_a_wrong_checksum_loses_no_frame() -> None:
     """It stands behind the last of them."""
     packed = gzip.compress(stream_of(sample()))
-    findings, frames = found(flipped(packed, len(packed) - 6), None)
-    assert [one.rule.id for one in findings] == ["container.checksum"]
+    findings, frames = validate_file(flip_byte(packed, len(packed) - 6), None)
+    assert [finding.rule.id for finding in findings] == ["container.checksum"]
     assert frames == len(sample()) - 1
 
 
 def test_damage_at_the_very_beginning_leaves_nothing_to_judge(sealed: bytes) -> None:
     """Not even the header; that is still a finding."""
-    with start_validation(io.BytesIO(flipped(sealed, 40)), KEYS) as validation:
-        assert [one.rule.id for one in validation] == ["container.mac", "container.compression"]
+    with start_validation(io.BytesIO(flip_byte(sealed, 40)), KEYS) as validation:
+        assert [finding.rule.id for finding in validation] == ["container.mac", "container.compression"]
         assert not validation.readable
         assert (validation.edition, validation.frames) == (None, 0)
     packed = gzip.compress(stream_of(sample()))
@@ -139,11 +140,11 @@ def test_damage_at_the_very_beginning_leaves_nothing_to_judge(sealed: bytes) -> 
 def test_another_key_is_still_an_error(sealed: bytes) -> None:
     """Nothing of the file can be judged, whatever else is wrong with it."""
     other = KeyMaterial(pool=KEYS.pool, aci=SET_A.aci)
-    for data in (sealed, flipped(sealed, len(sealed) - 1)):
+    for data in (sealed, flip_byte(sealed, len(sealed) - 1)):
         with pytest.raises(WrongKey):
-            found(data, other)
+            validate_file(data, other)
     with pytest.raises(UnreadableBackup):
-        found(sealed[:-1], other)
+        validate_file(sealed[:-1], other)
 
 
 def test_no_changed_byte_goes_unnoticed() -> None:
@@ -151,11 +152,11 @@ def test_no_changed_byte_goes_unnoticed() -> None:
     data = container_of(ExampleBackup().records())
     assert rules(data) == []
     rng = random.Random(3)
-    for at in rng.sample(range(len(data)), 60):
+    for offset in rng.sample(range(len(data)), 60):
         try:
-            assert "container.mac" in rules(flipped(data, at)), at
+            assert "container.mac" in rules(flip_byte(data, offset)), offset
         except WrongKey:
-            assert at < 32
+            assert offset < 32
 
 
 def test_a_folder_without_messages_is_found(tmp_path: Path) -> None:
@@ -164,12 +165,12 @@ def test_a_folder_without_messages_is_found(tmp_path: Path) -> None:
     newer = snapshot.with_name("signal-backup-2099-01-01-00-00-00")
     newer.mkdir()
     (newer / "metadata").write_bytes((snapshot / "metadata").read_bytes())
-    findings, frames = found(snapshot.parent, LOCAL_KEYS)
-    assert [one.rule.id for one in findings] == ["folder.main.present"]
+    findings, frames = validate_file(snapshot.parent, LOCAL_KEYS)
+    assert [finding.rule.id for finding in findings] == ["folder.main.present"]
     assert frames == len(sample()) - 1
     (snapshot / "main").unlink()
     with start_validation(snapshot, LOCAL_KEYS) as validation:
-        assert [one.rule.id for one in validation] == ["folder.main.present"]
+        assert [finding.rule.id for finding in validation] == ["folder.main.present"]
         assert not validation.readable
     with pytest.raises(FolderIncomplete):
         backup.open(newer, LOCAL_KEYS)
@@ -185,10 +186,10 @@ def test_metadata_are_missed_only_by_who_needs_them(tmp_path: Path, content: byt
         (snapshot / "metadata").unlink()
     else:
         (snapshot / "metadata").write_bytes(content)
-    assert found(snapshot, LOCAL_KEYS)[1] == 0
+    assert validate_file(snapshot, LOCAL_KEYS)[1] == 0
     assert rules(snapshot, LOCAL_KEYS) == [rule]
-    findings, frames = found(snapshot, KEYS)
-    assert ([one.rule.id for one in findings], frames) == ([rule], len(sample()) - 1)
+    findings, frames = validate_file(snapshot, KEYS)
+    assert ([finding.rule.id for finding in findings], frames) == ([rule], len(sample()) - 1)
 
 
 def test_the_list_of_attachments_is_looked_at(tmp_path: Path) -> None:
@@ -198,12 +199,12 @@ def test_the_list_of_attachments_is_looked_at(tmp_path: Path) -> None:
     assert rules(snapshot, LOCAL_KEYS, media=True) == []
     with (snapshot / "files").open("wb") as target:
         write_manifest(target, (name.decode() for name in names[1:]))
-    findings, _frames = found(snapshot, LOCAL_KEYS, media=True)
-    assert [(one.rule.id, one.frame is None) for one in findings] == [("folder.manifest.complete", False)]
+    findings, _frames = validate_file(snapshot, LOCAL_KEYS, media=True)
+    assert [(entry.rule.id, entry.frame is None) for entry in findings] == [("folder.manifest.complete", False)]
     (snapshot / "files").write_bytes(b"\x05abc")
     assert rules(snapshot, LOCAL_KEYS) == ["folder.manifest.readable"]
     (snapshot / "files").unlink()
-    (finding,), _frames = found(snapshot, LOCAL_KEYS)
+    (finding,), _frames = validate_file(snapshot, LOCAL_KEYS)
     assert (finding.rule.id, finding.severity) == ("folder.manifest.present", Severity.NOTE)
 
 
@@ -222,4 +223,4 @@ def test_findings_of_frames_come_with_those_of_the_file() -> None:
     example = ExampleBackup()
     put("ada.recipient.contact.profileKey", b"x")(example)
     data = container_of(example.records())
-    assert rules(flipped(data, len(data) - 3)) == ["container.mac", "contact.profile-key.length"]
+    assert rules(flip_byte(data, len(data) - 3)) == ["container.mac", "contact.profile-key.length"]

@@ -20,7 +20,7 @@ def snapshot(tmp_path: Path) -> Path:
     return folder_of(sample(120), tmp_path)
 
 
-def found(snapshot: Path) -> list[Finding]:
+def validate_media(snapshot: Path) -> list[Finding]:
     """Validate with media."""
     return list(validate(snapshot, LOCAL_KEYS, media=True))
 
@@ -33,7 +33,7 @@ def files(snapshot: Path) -> list[Path]:
 def test_whole_files_are_in_order(snapshot: Path) -> None:
     """Nothing to say, whether they are only looked for or decrypted."""
     assert len(files(snapshot)) > 3
-    assert found(snapshot) == []
+    assert validate_media(snapshot) == []
     assert list(validate(snapshot, LOCAL_KEYS)) == []
 
 
@@ -54,12 +54,12 @@ def test_files_are_looked_for_without_being_asked(snapshot: Path) -> None:
 
 def test_an_export_without_its_files_was_made_so(tmp_path: Path) -> None:
     """It has nothing to look for, until somebody asks; with one of its files, the others are missing."""
-    home = tmp_path / "signal-export-2026-01-31-10-00-00"
-    home.mkdir()
-    (home / "main.jsonl").write_bytes(lines_of(sample(120)))
-    assert not any(finding.rule.id == "media.file.present" for finding in validate(home))
-    (home / "files").mkdir()
-    assert any(finding.rule.id == "media.file.present" for finding in validate(home))
+    folder = tmp_path / "signal-export-2026-01-31-10-00-00"
+    folder.mkdir()
+    (folder / "main.jsonl").write_bytes(lines_of(sample(120)))
+    assert not any(finding.rule.id == "media.file.present" for finding in validate(folder))
+    (folder / "files").mkdir()
+    assert any(finding.rule.id == "media.file.present" for finding in validate(folder))
 
 
 def test_missing_cut_and_changed_files_are_told_apart(snapshot: Path) -> None:
@@ -72,7 +72,7 @@ def test_missing_cut_and_changed_files_are_told_apart(snapshot: Path) -> None:
     data = bytearray(changed.read_bytes())
     data[20] ^= 1
     changed.write_bytes(data)
-    findings = found(snapshot)
+    findings = validate_media(snapshot)
     assert sorted(finding.rule.id for finding in findings) == [
         "media.file.opens",
         "media.file.present",
@@ -80,12 +80,12 @@ def test_missing_cut_and_changed_files_are_told_apart(snapshot: Path) -> None:
     ]
     assert all(finding.severity == "error" for finding in findings)
     for finding in findings:
-        place: object = frames[finding.frame or 0]
+        value: object = frames[finding.frame or 0]
         for name, element in re.findall(r"(\w+)(?:\[(\d+)\])?", finding.path):
-            place = getattr(place, name)
-            place = place[int(element)] if element else place  # type: ignore[index]
-        assert isinstance(place, FilePointer)
-        attachment = attachment_of(place.locatorInfo)
+            value = getattr(value, name)
+            value = value[int(element)] if element else value  # type: ignore[index]
+        assert isinstance(value, FilePointer)
+        attachment = attachment_of(value.locatorInfo)
         assert attachment is not None
         assert attachment.name in {missing.name, cut.name, changed.name}
 
@@ -103,7 +103,7 @@ def test_another_file_in_its_place_is_found(snapshot: Path, monkeypatch: pytest.
 
     monkeypatch.setattr(kind, "open", refuse)
     assert attachment.name
-    assert {finding.rule.id for finding in found(snapshot)} == {"media.file.hash"}
+    assert {finding.rule.id for finding in validate_media(snapshot)} == {"media.file.hash"}
 
 
 def test_files_nobody_refers_to_are_noted(snapshot: Path) -> None:
@@ -111,7 +111,7 @@ def test_files_nobody_refers_to_are_noted(snapshot: Path) -> None:
     stray = snapshot.parent / "files" / "ab" / ("ab" * 32)
     stray.parent.mkdir(exist_ok=True)
     stray.write_bytes(b"x")
-    (finding,) = found(snapshot)
+    (finding,) = validate_media(snapshot)
     assert (finding.rule.id, finding.severity, finding.detail) == (
         "media.file.unused",
         "note",
@@ -123,26 +123,26 @@ def test_files_nobody_refers_to_are_noted(snapshot: Path) -> None:
         (other / name).write_bytes((snapshot / name).read_bytes())
     with (other / "files").open("wb") as target:
         write_manifest(target, ["ab" * 32])
-    assert found(snapshot) == []
+    assert validate_media(snapshot) == []
 
 
 def test_a_manifest_is_there_and_can_be_read(snapshot: Path) -> None:
     """Without one, or with a broken one, no file is said to be missing from it or to be used by nobody."""
     manifest = snapshot / "files"
-    whole = manifest.read_bytes()
-    manifest.write_bytes(whole[:-1])
+    content = manifest.read_bytes()
+    manifest.write_bytes(content[:-1])
     for media in (True, False):
         rules = {finding.rule.id for finding in validate(snapshot, LOCAL_KEYS, media=media)}
         assert rules == {"folder.manifest.readable"}
     manifest.unlink()
-    assert {finding.rule.id for finding in found(snapshot)} == {"folder.manifest.present"}
+    assert {finding.rule.id for finding in validate_media(snapshot)} == {"folder.manifest.present"}
 
 
 def test_a_manifest_lists_what_the_backup_refers_to(snapshot: Path) -> None:
     """What it leaves out is told with the frame, and is not a file that nobody refers to."""
     with (snapshot / "files").open("wb") as target:
         write_manifest(target, [])
-    findings = found(snapshot)
+    findings = validate_media(snapshot)
     assert {finding.rule.id for finding in findings} == {"folder.manifest.complete"}
     assert all(finding.frame and finding.path for finding in findings)
     assert len(findings) >= len(files(snapshot))

@@ -146,9 +146,9 @@ def test_what_breaks_after_a_record_was_lost_may_come_of_that() -> None:
 def test_the_end_of_a_stream_says_why_it_cannot_be_read() -> None:
     """In place of a way to a field; what was passed over has its offset instead."""
     explainer = Explainer(Profile.STRICT, bytearray(tables.SLOTS))
-    why = explainer.explain(raw_of(WHOLE, path="the file ends inside a frame"), Edition.SPEC)
-    assert why is not None
-    assert (why.offset, why.path, why.detail) == (None, "", "the file ends inside a frame")
+    reason = explainer.explain(raw_of(WHOLE, path="the file ends inside a frame"), Edition.SPEC)
+    assert reason is not None
+    assert (reason.offset, reason.path, reason.detail) == (None, "", "the file ends inside a frame")
     gap = explainer.explain(raw_of(WHOLE, 2), Edition.SPEC)
     assert gap is not None
     assert (gap.offset, gap.path, gap.detail) == (1200, "", "2 bytes from byte 1,200 on passed over")
@@ -158,8 +158,8 @@ def test_the_end_of_a_stream_says_why_it_cannot_be_read() -> None:
 def test_a_crowded_frame_is_as_bad_as_what_it_hides() -> None:
     """The lowest bit tells whether an error is among what was not listed."""
     explainer = Explainer(Profile.STRICT, bytearray(tables.SLOTS))
-    found = [explainer.explain(raw_of(CROWDED, extra), Edition.SPEC) for extra in (7, 6)]
-    assert [finding and finding.severity for finding in found] == ["error", "note"]
+    explained = [explainer.explain(raw_of(CROWDED, extra), Edition.SPEC) for extra in (7, 6)]
+    assert [finding and finding.severity for finding in explained] == ["error", "note"]
 
 
 def test_a_page_of_the_core_is_read_to_its_end() -> None:

@@ -49,11 +49,11 @@ def test_of_a_point_and_its_negative_only_one_is_written(text: str) -> None:
 
 def test_a_receipt_has_one_shape() -> None:
     """Nothing missing, a zero in front, and points that are points; what comes behind it nobody reads."""
-    good = made_up_receipt()
-    assert is_receipt(good)
-    assert is_receipt(good + b"\x01")
-    for bad in (b"", good[:-1], b"\x01" + good[1:], good[:1] + b"\x01" + good[2:]):
-        assert not is_receipt(bad)
+    valid = made_up_receipt()
+    assert is_receipt(valid)
+    assert is_receipt(valid + b"\x01")
+    for invalid in (b"", valid[:-1], b"\x01" + valid[1:], valid[:1] + b"\x01" + valid[2:]):
+        assert not is_receipt(invalid)
     least = bytes(1 + 5 * 32 + 8 + 8 + 8 + 16)
     assert is_receipt(least) is True
     assert is_receipt(least[:-1]) is False

@@ -27,12 +27,12 @@ ELSEWHERE = {
 SENTENCE = re.compile(r"[A-Z].*[^.]\.")
 
 
-def kept(how: dict[str, str]) -> ExampleBackup:
+def valid_backup(options: dict[str, str]) -> ExampleBackup:
     """Make a backup that keeps every rule when it is asked about in a certain way."""
     example = ExampleBackup()
-    if how.get("edition") == "spec":
+    if options.get("edition") == "spec":
         example.without_additions()
-    if how.get("purpose") == "takeout":
+    if options.get("purpose") == "takeout":
         example.without_expiring_messages()
     return example
 
@@ -68,15 +68,15 @@ def test_every_rule_has_a_test_that_breaks_it() -> None:
 @pytest.mark.parametrize("name", INVALID_CASES)
 def test_a_rule_is_kept_and_broken(name: str) -> None:
     """A kept backup has no finding; one small change breaks this rule, and no other."""
-    how = OPTIONS.get(name, {})
-    example = kept(how)
-    assert findings(example.records(), **how) == []
+    options = OPTIONS.get(name, {})
+    example = valid_backup(options)
+    assert findings(example.records(), **options) == []
     INVALID_CASES[name](example)
-    found = findings(example.records(), **how)
-    assert {finding.rule.id for finding in found} == {name} | ALSO.get(name, set())
-    assert all(points_at_its_fields(finding) for finding in found)
-    profile = Profile(how.get("profile", "strict"))
-    assert {finding.severity for finding in found if finding.rule.id == name} == {
+    found_rules = findings(example.records(), **options)
+    assert {finding.rule.id for finding in found_rules} == {name} | ALSO.get(name, set())
+    assert all(points_at_its_fields(finding) for finding in found_rules)
+    profile = Profile(options.get("profile", "strict"))
+    assert {finding.severity for finding in found_rules if finding.rule.id == name} == {
         rule_named(name).severity(profile)
     }
 
@@ -84,22 +84,22 @@ def test_a_rule_is_kept_and_broken(name: str) -> None:
 @pytest.mark.parametrize("name", [rule.id for rule in RULES if rule.strict and rule.id in INVALID_CASES])
 def test_an_importer_is_told_of_it_too(name: str) -> None:
     """What is an error for who wrote a backup is at least a note for who reads it."""
-    how = {**OPTIONS.get(name, {}), "profile": "import"}
-    example = kept(how)
+    options = {**OPTIONS.get(name, {}), "profile": "import"}
+    example = valid_backup(options)
     INVALID_CASES[name](example)
     lenient = rule_named(name).lenient
     assert lenient in {
-        finding.severity for finding in findings(example.records(), **how) if finding.rule.id == name
+        finding.severity for finding in findings(example.records(), **options) if finding.rule.id == name
     }
 
 
 def test_the_kept_backup_has_something_for_every_field_that_is_checked() -> None:
     """A rule that finds nothing to look at would be kept by accident."""
-    there: set[str] = set()
+    present: set[str] = set()
 
     def look(message: object) -> None:
         for field, value in message.ListFields():  # type: ignore[attr-defined]
-            there.add(name_of(field))
+            present.add(name_of(field))
             if field.message_type is not None:
                 for inner in value if field.is_repeated else [value]:
                     look(inner)
@@ -111,7 +111,7 @@ def test_the_kept_backup_has_something_for_every_field_that_is_checked() -> None
     checked = {check.field for rule in RULES for check in rule.checks if check.role is not CheckRole.ONEOF}
     # Of fields that differ in nothing but their message, one stands for all.
     alike = {name for name in checked if name.startswith(("Group", "SelfInvited", "AccountData.AutoDownload"))}
-    assert checked - there - alike <= {
+    assert checked - present - alike <= {
         "ChatItem.IncomingMessageDetails.dateServerSent",
         "DistributionListItem.deletionTimestamp",
         "FilePointer.LocatorInfo.encryptedDigest",

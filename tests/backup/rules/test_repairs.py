@@ -20,10 +20,10 @@ REPAIRS = {rule.id: rule.repairs for rule in RULES if rule.repairs}
 NAMES = {field.name for field in tables.FIELDS.values()}
 
 
-def errors(path: Path, **how: str) -> list[str]:
+def errors(path: Path, **options: str) -> list[str]:
     """List the rules that a backup breaks."""
-    found = validate(path, threads=1, **how)  # type: ignore[arg-type]  # the names are right
-    return [finding.rule.id for finding in found if finding.severity is Severity.ERROR]
+    findings = validate(path, threads=1, **options)  # type: ignore[arg-type]  # the names are right
+    return [finding.rule.id for finding in findings if finding.severity is Severity.ERROR]
 
 
 def test_only_rules_that_can_be_an_error_have_repairs() -> None:
@@ -76,23 +76,23 @@ def test_a_repair_says_what_it_does_and_whether_it_loses_something() -> None:
 @pytest.mark.parametrize("name", sorted(REPAIRS))
 def test_what_is_broken_is_mended_and_can_be_undone(name: str, tmp_path: Path) -> None:
     """With `drop` every case passes, and without it nothing is lost."""
-    how = {"edition": "current", **OPTIONS.get(name, {})}
+    settings = {"edition": "current", **OPTIONS.get(name, {})}
     example = ExampleBackup()
-    if how.get("purpose") == "takeout":
+    if settings.get("purpose") == "takeout":
         example.without_expiring_messages()
     INVALID_CASES[name](example)
     source, target, back = (tmp_path / part for part in ("source", "target", "back"))
     source.write_bytes(stream_of(example.records()))
-    assert name in errors(source, **how)
+    assert name in errors(source, **settings)
     for drop in (False, True):
-        options = RepairOptions(drop=drop, **how)  # type: ignore[arg-type]  # the names are right
+        options = RepairOptions(drop=drop, **settings)  # type: ignore[arg-type]  # the names are right
         planned = plan_repair(source, options=options)
-        done = repair(source, target, options=options, replace=True)
-        assert done == planned
-        assert done.passes == (errors(target, **how) == [])
-        assert drop or not any(step.loses for step in done.steps)
-        assert undo_repair(target, default_log_path(target), back, replace=True) == 0 or done.steps
+        result = repair(source, target, options=options, replace=True)
+        assert result == planned
+        assert result.passes == (errors(target, **settings) == [])
+        assert drop or not any(step.loses for step in result.steps)
+        assert undo_repair(target, default_log_path(target), back, replace=True) == 0 or result.steps
         assert back.read_bytes() == source.read_bytes()
         if drop or not any(fix.loses for fix in REPAIRS[name]):
-            assert any(step.rule == name for step in done.steps)
-        assert done.passes or not drop, done.unmended
+            assert any(step.rule == name for step in result.steps)
+        assert result.passes or not drop, result.unmended

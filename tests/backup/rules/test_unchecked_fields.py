@@ -25,18 +25,18 @@ def oneofs() -> set[str]:
 
 def fields_of(edition: Edition) -> dict[str, FieldDescriptor]:
     """Walk the descriptors from the records down, past what the edition does not have."""
-    found: dict[str, FieldDescriptor] = {}
+    fields: dict[str, FieldDescriptor] = {}
     waiting = [Frame.DESCRIPTOR, BackupInfo.DESCRIPTOR]
     while waiting:
         for field in waiting.pop().fields:
             name = name_of(field)
-            if name not in found and name not in ABSENT[edition]:
-                found[name] = field
+            if name not in fields and name not in ABSENT[edition]:
+                fields[name] = field
                 waiting += [field.message_type] if field.message_type is not None else []
-    return found
+    return fields
 
 
-def looked_at(edition: Edition) -> set[str]:
+def checked_fields(edition: Edition) -> set[str]:
     """Collect what the rules of an edition look at."""
     return {name for rule in RULES if edition in rule.editions for name in rule.fields}
 
@@ -47,15 +47,15 @@ def without_rule(edition: Edition) -> set[str]:
     One that holds a message is decided with the fields of that message, of which there must be some, or with the
     oneof it belongs to.
     """
-    named = looked_at(edition)
-    found = set()
+    named = checked_fields(edition)
+    fields = set()
     for name, field in fields_of(edition).items():
         oneof = field.containing_oneof
         by_oneof = oneof is not None and f"{name.rpartition('.')[0]}.{oneof.name}" in named
         inside = field.message_type is not None and (by_oneof or bool(field.message_type.fields))
         if name not in named and not inside:
-            found.add(name)
-    return found
+            fields.add(name)
+    return fields
 
 
 def undecided(edition: Edition) -> set[str]:
@@ -79,7 +79,7 @@ def test_no_reason_is_out_of_date() -> None:
     """A field that is gone, that has a rule by now, or that is written down twice is taken off the list."""
     assert set(UNCHECKED) <= {name for edition in Edition for name in without_rule(edition)}
     assert sum(len(fields) for _why, fields in REASONS) == len(UNCHECKED)
-    assert all(why.endswith(".") for why in UNCHECKED.values())
+    assert all(reason.endswith(".") for reason in UNCHECKED.values())
 
 
 def test_rules_name_fields_of_the_schema() -> None:

@@ -34,11 +34,11 @@ def test_findings_are_grouped_by_rule() -> None:
     """All of them, each under the id of its rule, in file order."""
     validation = hb.validate(io.BytesIO(broken()))
     assert not validation.ok
-    grouped = {rule: [finding.frame for finding in found] for rule, found in validation.by_rule.items()}
+    grouped = {rule: [finding.frame for finding in group] for rule, group in validation.by_rule.items()}
     assert set(grouped) == {"contact.profile-key.length", "chat-item.author.known"}
     assert len(grouped["contact.profile-key.length"]) == 2
     assert validation.counts == {hb.Severity.ERROR: 3}
-    assert [finding for found in validation.by_rule.values() for finding in found] == list(validation.findings)
+    assert [finding for group in validation.by_rule.values() for finding in group] == list(validation.findings)
 
 
 def test_nothing_is_read_before_it_is_asked_for(tmp_path: Path) -> None:

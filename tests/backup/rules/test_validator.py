@@ -29,21 +29,21 @@ from holdfast_demo.sample import sample_records
 from tests.backup.rules import fault_injection
 from tests.backup.rules.example_backup import ExampleBackup, findings
 from tests.backup.rules.fault_injection import inject
-from tests.backup.rules.invalid_cases import INVALID_CASES, OPTIONS, both, drop, put
-from tests.backup.rules.test_registry import kept
+from tests.backup.rules.invalid_cases import INVALID_CASES, OPTIONS, clear, combine, put
+from tests.backup.rules.test_registry import valid_backup
 from tests.backup.streams import KEYS, array_of, container_of, lines_of, sample, stream_of
 from tests.backup.wire.mutations import mutate
 from tests.examples import examples
 
 
-def rows(found: list[Finding]) -> list[tuple[str, str, int | None, int | None, str, str]]:
+def rows(reported: list[Finding]) -> list[tuple[str, str, int | None, int | None, str, str]]:
     """Write findings down for comparing."""
-    return [(f.rule.id, f.severity, f.frame, f.offset, f.path, f.detail) for f in found]
+    return [(f.rule.id, f.severity, f.frame, f.offset, f.path, f.detail) for f in reported]
 
 
-def whole(data: bytes, **how: object) -> list[Finding]:
+def validate_stream(data: bytes, **options: object) -> list[Finding]:
     """Validate a stream at once."""
-    return list(validate(io.BytesIO(data), **how))  # type: ignore[arg-type]
+    return list(validate(io.BytesIO(data), **options))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("edition", ["spec", "current"])
@@ -67,11 +67,11 @@ def test_ten_faults_are_ten_findings() -> None:
     ]
     for name in names:
         INVALID_CASES[name](example)
-    found = findings(example.records())
-    assert sorted(finding.rule.id for finding in found) == sorted(names)
-    frames = [finding.frame or 0 for finding in found]
+    all_findings = findings(example.records())
+    assert sorted(finding.rule.id for finding in all_findings) == sorted(names)
+    frames = [finding.frame or 0 for finding in all_findings]
     assert frames == sorted(frames)
-    assert rows(whole(stream_of(example.records()))) == rows(found)
+    assert rows(validate_stream(stream_of(example.records()))) == rows(all_findings)
 
 
 @pytest.mark.parametrize("edition", ["spec", "current"])
@@ -83,20 +83,25 @@ def test_ten_faults_planted_anywhere_are_all_found(seed: int, edition: Literal["
     records = list(sample_records(60, 1 + seed % 5, edition=edition))
     injected = inject(rng, records, 10, edition=edition)
     assert len(injected) == 10
-    for one in injected:
-        records[one.frame] = one.raw
-    found = whole(stream_of(records), edition=edition)
-    assert fault_injection.error_rows(found) == [line for one in injected for line in one.errors]
-    assert {(one.rule, one.frame) for one in injected} <= {(one.rule.id, one.frame) for one in found}
+    for fault in injected:
+        records[fault.frame] = fault.raw
+    found_faults = validate_stream(stream_of(records), edition=edition)
+    assert fault_injection.error_rows(found_faults) == [line for fault in injected for line in fault.errors]
+    reported = {(finding.rule.id, finding.frame) for finding in found_faults}
+    assert {(fault.rule, fault.frame) for fault in injected} <= reported
 
 
-@pytest.mark.parametrize("how", [{}, {"edition": "spec"}, {"purpose": "takeout"}, {"profile": "import"}], ids=str)
-def test_every_rule_is_found_among_nine_others(how: dict[str, str]) -> None:
+@pytest.mark.parametrize(
+    "options", [{}, {"edition": "spec"}, {"purpose": "takeout"}, {"profile": "import"}], ids=str
+)
+def test_every_rule_is_found_among_nine_others(options: dict[str, str]) -> None:
     """The whole list, ten rules at a time that have nothing to do with each other."""
     alone = {
-        name: single(name, how) for name in INVALID_CASES if OPTIONS.get(name, how) == how or not OPTIONS.get(name)
+        name: break_rule(name, options)
+        for name in INVALID_CASES
+        if OPTIONS.get(name, options) == options or not OPTIONS.get(name)
     }
-    alone = {name: one for name, one in alone.items() if any(rule == name for rule, _frame, _path in one.found)}
+    alone = {name: each for name, each in alone.items() if any(rule == name for rule, _frame, _path in each.found)}
     # Without a user everything about the user is something else, and thousands of findings are no one fault.
     for name in ("self.present", "frame.crowded"):
         del alone[name]
@@ -108,37 +113,38 @@ def test_every_rule_is_found_among_nine_others(how: dict[str, str]) -> None:
             if len(group) < 10 and not any(alone[name].marks & alone[other].marks for other in group):
                 group.append(name)
         assert len(group) == 10
-        example = kept(how)
+        example = valid_backup(options)
         for name in group:
             INVALID_CASES[name](example)
-        assert Counter(by_name(example, how)) == Counter(line for name in group for line in alone[name].found)
+        expected = Counter(line for name in group for line in alone[name].found)
+        assert Counter(findings_by_frame(example, options)) == expected
         waiting -= set(group)
 
 
-class Alone(NamedTuple):
+class SingleFault(NamedTuple):
     """What one broken rule alone makes a checker say, and all that has to do with it."""
 
     found: list[tuple[str, str, str]]
     marks: set[object]
 
 
-def by_name(example: ExampleBackup, how: dict[str, str]) -> list[tuple[str, str, str]]:
+def findings_by_frame(example: ExampleBackup, options: dict[str, str]) -> list[tuple[str, str, str]]:
     """List findings by the name of their frame, since frames may be put in or taken out before it."""
     names = ["header", *example.frames, "damaged"]
     return [
-        (one.rule.id, "whole" if one.frame is None else names[one.frame], one.path)
-        for one in findings(example.records(), **how)
+        (finding.rule.id, "whole" if finding.frame is None else names[finding.frame], finding.path)
+        for finding in findings(example.records(), **options)
     ]
 
 
-def single(name: str, how: dict[str, str]) -> Alone:
+def break_rule(name: str, options: dict[str, str]) -> SingleFault:
     """Break one rule; what it changes, adds and is found in are its marks."""
-    before, example = kept(how), kept(how)
+    before, example = valid_backup(options), valid_backup(options)
     try:
         INVALID_CASES[name](example)
     except (KeyError, IndexError):
-        return Alone([], set())
-    found = by_name(example, how)
+        return SingleFault([], set())
+    reported = findings_by_frame(example, options)
     changed = {
         frame
         for frame in {*before.frames, *example.frames}
@@ -149,7 +155,8 @@ def single(name: str, how: dict[str, str]) -> Alone:
     ids |= {frame.chat.id for frame in added if frame.HasField("chat")}
     # What is written again breaks all that the first does.
     firsts = {frame.removesuffix(" again") for frame in changed}
-    return Alone(found, {*changed, *firsts, *ids, *(frame for _rule, frame, _path in found if frame != "whole")})
+    named = {frame for _rule, frame, _path in reported if frame != "whole"}
+    return SingleFault(reported, {*changed, *firsts, *ids, *named})
 
 
 def broken_stream(count: int, seed: int = 5) -> bytes:
@@ -163,17 +170,17 @@ def test_threads_change_nothing() -> None:
     """Ids that come late are unknown to what stands before them, however many blocks are read ahead."""
     data = broken_stream(12_000)
     assert len(data) > 1_500_000
-    one = rows(whole(data, threads=1))
-    assert len(one) > 100
-    assert rows(whole(data, threads=2)) == one
-    assert rows(whole(data, threads=4)) == one
+    single_threaded = rows(validate_stream(data, threads=1))
+    assert len(single_threaded) > 100
+    assert rows(validate_stream(data, threads=2)) == single_threaded
+    assert rows(validate_stream(data, threads=4)) == single_threaded
 
 
 def test_frame_by_frame_is_the_same_as_at_once() -> None:
     """An exporter that checks as it writes is told what a reader would be."""
     data = broken_stream(300)
     stream = backup.FrameStream(io.BytesIO(data))
-    assert rows(findings([stream.header, *(frame.raw for frame in stream)])) == rows(whole(data))
+    assert rows(findings([stream.header, *(frame.raw for frame in stream)])) == rows(validate_stream(data))
 
 
 def test_a_reference_holds_from_the_frame_after_it_on() -> None:
@@ -187,12 +194,12 @@ def test_a_reference_holds_from_the_frame_after_it_on() -> None:
 @pytest.mark.parametrize(
     ("change", "edition", "rules"),
     [
-        (both(), Edition.SPEC, set()),
+        (combine(), Edition.SPEC, set()),
         (put("hello.chatItem.pinDetails.pinNeverExpires", True), Edition.CURRENT, {"settings.app-theme.known"}),
         (put("account.account.accountSettings.appTheme", 1), Edition.CURRENT, {"settings.call-data.known"}),
         (put("poll.chatItem.poll.question", "x" * 101), Edition.SPEC, {"poll.question.length"}),
         (
-            both(
+            combine(
                 put("poll.chatItem.poll.question", "x" * 101),
                 put("account.account.accountSettings.appTheme", 1),
                 put("account.account.accountSettings.callsUseLessDataSetting", 1),
@@ -206,14 +213,14 @@ def test_a_backup_is_judged_by_its_own_year(change: object, edition: Edition, ru
     """What it holds tells the edition, wherever it stands, also for what came before."""
     example = ExampleBackup()
     example.without_additions()
-    drop("account.account.platformASpecificSettings")(example)
+    clear("account.account.platformASpecificSettings")(example)
     change(example)  # type: ignore[operator]
     with backup.open(io.BytesIO(stream_of(example.records()))) as source:
         validation = ValidationRun(source)
-        found = {finding.rule.id for finding in validation if finding.rule.id != "pin.expiry.set"}
+        ids = {finding.rule.id for finding in validation if finding.rule.id != "pin.expiry.set"}
     assert validation.edition is edition
-    assert rules <= found
-    assert bool(rules) == bool(found)
+    assert rules <= ids
+    assert bool(rules) == bool(ids)
 
 
 def test_unknown_things_are_listed_and_never_wrong() -> None:
@@ -222,24 +229,24 @@ def test_unknown_things_are_listed_and_never_wrong() -> None:
     put("link.recipient.callLink.restrictions", 99)(example)
     example.frames["hello"].chatItem.standardMessage.text.MergeFromString(b"\xf8\x06\x01")
     for profile in Profile:
-        found = findings(example.records(), profile=profile)
-        assert {(f.rule.id, f.severity, f.path, f.detail) for f in found} >= {
+        listed = findings(example.records(), profile=profile)
+        assert {(f.rule.id, f.severity, f.path, f.detail) for f in listed} >= {
             ("schema.value.unknown", Severity.NOTE, "recipient.callLink.restrictions", "value 99"),
             ("schema.field.unknown", Severity.NOTE, "chatItem.standardMessage.text", "field 111"),
         }
-        assert not any(finding.severity is Severity.ERROR for finding in found)
+        assert not any(finding.severity is Severity.ERROR for finding in listed)
 
 
 def test_what_an_importer_tolerates_is_a_note() -> None:
     """Part 7 of the specification: skipped, ignored and defaulted things make no backup invalid."""
     example = ExampleBackup()
-    drop("hello.chatItem.standardMessage.text.bodyRanges.0.style")(example)
-    drop("sent.chatItem.outgoing.sendStatus.0.pending")(example)
-    drop("joined.chatItem.updateMessage.simpleUpdate")(example)
+    clear("hello.chatItem.standardMessage.text.bodyRanges.0.style")(example)
+    clear("sent.chatItem.outgoing.sendStatus.0.pending")(example)
+    clear("joined.chatItem.updateMessage.simpleUpdate")(example)
     example.frame("empty")
     assert {finding.severity for finding in findings(example.records())} == {Severity.ERROR}
     assert {finding.severity for finding in findings(example.records(), profile="import")} == {Severity.NOTE}
-    drop("hello.chatItem.authorId")(example)
+    clear("hello.chatItem.authorId")(example)
     errors = [f for f in findings(example.records(), profile="import") if f.severity is Severity.ERROR]
     assert {finding.rule.id for finding in errors} == {"chat-item.author.known"}
 
@@ -249,14 +256,14 @@ def test_a_stream_that_is_cut_off_is_judged_up_to_there() -> None:
     example = ExampleBackup()
     put("ada.recipient.contact.profileKey", b"x")(example)
     data = stream_of(example.records())
-    found = whole(data[:-3])
-    assert [finding.rule.id for finding in found] == ["contact.profile-key.length", "stream.whole"]
-    assert found[-1].frame == len(example.frames)
+    judged_part = validate_stream(data[:-3])
+    assert [finding.rule.id for finding in judged_part] == ["contact.profile-key.length", "stream.whole"]
+    assert judged_part[-1].frame == len(example.frames)
     last = len(stream_of(example.records()[:-1]))
-    assert found[-1].offset == last
-    assert found[-1].detail == f"{len(data) - 3 - last:,} bytes from byte {last:,} on passed over"
+    assert judged_part[-1].offset == last
+    assert judged_part[-1].detail == f"{len(data) - 3 - last:,} bytes from byte {last:,} on passed over"
     packed = gzip.compress(stream_of(sample_records(12_000, 1)), 1)
-    (damage,) = whole(packed[: len(packed) * 9 // 10])
+    (damage,) = validate_stream(packed[: len(packed) * 9 // 10])
     assert damage.rule.id == "container.compression"
 
 
@@ -267,33 +274,34 @@ def test_what_follows_a_senseless_length_is_judged(threads: int) -> None:
     put("ben.recipient.contact.profileKey", b"x")(example)
     put("call.chatItem.updateMessage.individualCall.state", 0)(example)
     records = example.records()
-    at = example.number("ada")
-    before = stream_of(records[:at])
-    data = before + b"\xff" * 12 + records[at] + stream_of(records[at + 1 :])
-    found = whole(data, threads=threads)
-    gap, key, *rest = found
-    lost = len(records[at]) + 12
-    assert (gap.rule.id, gap.frame, gap.offset) == ("stream.whole", at, len(before))
-    assert gap.detail == f"{lost:,} bytes from byte {len(before):,} on passed over"
-    assert (key.rule.id, key.frame) == ("contact.profile-key.length", at)
-    assert {one.rule.id for one in rest if one.consequence} >= {"chat.recipient.known", "chat-item.author.known"}
-    assert {one.rule.id for one in found if not one.consequence} == {
+    index = example.number("ada")
+    before = stream_of(records[:index])
+    data = before + b"\xff" * 12 + records[index] + stream_of(records[index + 1 :])
+    results = validate_stream(data, threads=threads)
+    gap, key, *rest = results
+    size = len(records[index]) + 12
+    assert (gap.rule.id, gap.frame, gap.offset) == ("stream.whole", index, len(before))
+    assert gap.detail == f"{size:,} bytes from byte {len(before):,} on passed over"
+    assert (key.rule.id, key.frame) == ("contact.profile-key.length", index)
+    consequences = {finding.rule.id for finding in rest if finding.consequence}
+    assert consequences >= {"chat.recipient.known", "chat-item.author.known"}
+    assert {finding.rule.id for finding in results if not finding.consequence} == {
         "stream.whole",
         "contact.profile-key.length",
         "individual-call.state.known",
     }
-    frames = [one.frame for one in found if one.frame is not None]
+    frames = [finding.frame for finding in results if finding.frame is not None]
     assert frames == sorted(frames)
     with start_validation(io.BytesIO(data)) as validation:
-        assert list(validation) == found
-        assert (validation.frames, validation.consequences) == (len(records) - 2, len(found) - 3)
+        assert list(validation) == results
+        assert (validation.frames, validation.consequences) == (len(records) - 2, len(results) - 3)
 
 
 def test_an_account_that_could_not_be_read_is_missing_for_that() -> None:
     """It is listed all the same, and so is the user."""
     records = ExampleBackup().records()
-    found = whole(stream_of(records[:1]) + b"\xff" * 12 + stream_of([b"?" * 300, *records[4:]]))
-    missing = {one.rule.id: one.consequence for one in found if one.frame is None}
+    results = validate_stream(stream_of(records[:1]) + b"\xff" * 12 + stream_of([b"?" * 300, *records[4:]]))
+    missing = {finding.rule.id: finding.consequence for finding in results if finding.frame is None}
     assert missing == {"account.present": True, "self.present": True}
 
 
@@ -302,31 +310,32 @@ def test_json_lines_are_judged_past_what_cannot_be_read() -> None:
     example = ExampleBackup()
     put("voice.chatItem.authorId", 999)(example)
     lines = lines_of(example.records()).splitlines(keepends=True)
-    at = example.number("voice")
-    lines[at : at + 1] = [b'{"chatItem": {"secret\n', b"\xff\n", lines[at]]
-    one, two, author = whole(b"".join(lines))
-    assert (one.rule.id, one.frame, one.offset, one.path) == ("stream.whole", at, None, "")
-    assert (one.detail, two.detail) == (f"line {at + 1} of the file", f"line {at + 2} of the file")
-    assert (author.rule.id, author.frame) == ("chat-item.author.known", at)
+    index = example.number("voice")
+    lines[index : index + 1] = [b'{"chatItem": {"secret\n', b"\xff\n", lines[index]]
+    first, two, author = validate_stream(b"".join(lines))
+    assert (first.rule.id, first.frame, first.offset, first.path) == ("stream.whole", index, None, "")
+    assert (first.detail, two.detail) == (f"line {index + 1} of the file", f"line {index + 2} of the file")
+    assert (author.rule.id, author.frame) == ("chat-item.author.known", index)
     records = array_of(example.records()).splitlines(keepends=True)
-    records[at + 1] = b'{"nothing": 1},\n'
-    *_rest, last = whole(b"".join(records))
-    assert (last.rule.id, last.frame, last.detail) == ("stream.whole", at + 1, f"record {at + 1} of the array")
+    records[index + 1] = b'{"nothing": 1},\n'
+    *_rest, last = validate_stream(b"".join(records))
+    number = index + 1
+    assert (last.rule.id, last.frame, last.detail) == ("stream.whole", number, f"record {number} of the array")
 
 
 def test_what_is_no_backup_is_refused() -> None:
     """An error, not a finding: there is nothing to judge."""
     with pytest.raises(UnreadableBackup):
-        whole(b"")
+        validate_stream(b"")
 
 
 def test_every_form_is_validated() -> None:
     """Encrypted or as JSON, the findings are the same."""
     example = ExampleBackup()
     put("voice.chatItem.authorId", 999)(example)
-    expected = rows(whole(stream_of(example.records())))
+    expected = rows(validate_stream(stream_of(example.records())))
     assert rows(list(validate(io.BytesIO(container_of(example.records())), KEYS))) == expected
-    assert [row[:3] for row in rows(whole(lines_of(example.records())))] == [row[:3] for row in expected]
+    assert [row[:3] for row in rows(validate_stream(lines_of(example.records())))] == [row[:3] for row in expected]
 
 
 def test_many_findings_wait_on_disk(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -334,8 +343,8 @@ def test_many_findings_wait_on_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(validator, "MAX_HELD", 10)
     header, *frames = sample_records(100, 1, edition="spec")
     data = stream_of([header, *frames, *([b"\x22\x00"] * 200)])
-    found = whole(data, edition="auto")
-    frames_found = [finding.frame for finding in found if finding.rule.id == "chat-item.item.set"]
+    results = validate_stream(data, edition="auto")
+    frames_found = [finding.frame for finding in results if finding.rule.id == "chat-item.item.set"]
     assert frames_found == list(range(len(frames) + 1, len(frames) + 201))
     held = HeldFindings()
     assert list(held.drain()) == []
@@ -347,22 +356,22 @@ def test_gift_badges_wait_on_disk_too(monkeypatch: pytest.MonkeyPatch) -> None:
     example = ExampleBackup()
     example.without_additions()
     badge = example.frames["badge"].SerializeToString()
-    assert whole(stream_of([*example.records(), *[badge] * 3]), edition="auto") == []
+    assert validate_stream(stream_of([*example.records(), *[badge] * 3]), edition="auto") == []
 
 
 def test_a_frame_with_a_field_twice_is_judged_as_protobuf_reads_it() -> None:
     """The last one counts, in a message as anywhere."""
     example = ExampleBackup()
     hello = example.frames["hello"].chatItem.SerializeToString()
-    twice = b"\x10\x63" + hello  # an author nobody knows, and then the right one
-    good = [*example.records(), b"\x22" + encode_varint(len(twice)) + twice]
-    assert findings(good) == []
+    doubled = b"\x10\x63" + hello  # an author nobody knows, and then the right one
+    records = [*example.records(), b"\x22" + encode_varint(len(doubled)) + doubled]
+    assert findings(records) == []
     after = hello + b"\x10\x63"
-    found = findings([*example.records(), b"\x22" + encode_varint(len(after)) + after])
-    assert {finding.rule.id for finding in found} == {"chat-item.author.known", "revision.author"}
+    results = findings([*example.records(), b"\x22" + encode_varint(len(after)) + after])
+    assert {finding.rule.id for finding in results} == {"chat-item.author.known", "revision.author"}
     two_records = example.frames["voice"].SerializeToString() + example.frames["pack"].SerializeToString()
-    found = findings([*example.records(), two_records])
-    assert [finding.rule.id for finding in found] == ["sticker-pack.id.unique"]
+    results = findings([*example.records(), two_records])
+    assert [finding.rule.id for finding in results] == ["sticker-pack.id.unique"]
 
 
 @settings(max_examples=examples(150))
@@ -375,8 +384,8 @@ def test_hostile_frames_are_judged_and_nothing_leaks(seed: int) -> None:
     example.frames["ada"].recipient.contact.note = "Geheimnis4711"
     example.frames["ada"].recipient.contact.e164 = 4915112345678
     header, *frames = example.records()
-    at = rng.randrange(len(frames))
-    frames[at] = mutate(rng, frames[at])
+    offset = rng.randrange(len(frames))
+    frames[offset] = mutate(rng, frames[offset])
     for finding in findings([header, *frames]):
         text = f"{finding} {finding.path} {finding.detail} {finding.problem}"
         assert "Geheimnis" not in text
@@ -397,17 +406,17 @@ def test_memory_does_not_grow_with_messages() -> None:
     checking = Validator(example.header.SerializeToString())
     for raw in example.records()[1:]:
         checking.check(raw)
-    room = checking.state.reference_tables().recipients.room()
+    capacity = checking.state.reference_tables().recipients.room()
     message = example.frames["voice"].SerializeToString()
     for _ in range(2000):
         assert checking.check(message) == []
-    assert checking.state.reference_tables().recipients.room() == room
+    assert checking.state.reference_tables().recipients.room() == capacity
 
 
 def test_valid_says_so_only_without_errors(tmp_path: Path) -> None:
     """Warnings and notes are counted, and make nothing invalid."""
     example = ExampleBackup()
-    drop("hello.chatItem.dateSent")(example)
+    clear("hello.chatItem.dateSent")(example)
     path = tmp_path / "a.binproto"
     path.write_bytes(stream_of(example.records()))
     with backup.open(path) as source:
@@ -422,6 +431,6 @@ def test_empty_frames_in_a_row_are_skipped_by_an_importer(many: int) -> None:
     """The format says so, however many there are: a note each, and no error."""
     records = sample(60)
     data = stream_of(records[:50]) + bytes(many) + stream_of(records[50:])
-    found = list(validate(io.BytesIO(data), profile="import"))
-    assert [finding.severity for finding in found if finding.rule.id == "frame.item.set"] == ["note"] * many
-    assert not any(finding.severity == "error" for finding in found)
+    results = list(validate(io.BytesIO(data), profile="import"))
+    assert [finding.severity for finding in results if finding.rule.id == "frame.item.set"] == ["note"] * many
+    assert not any(finding.severity == "error" for finding in results)

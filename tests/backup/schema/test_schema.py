@@ -29,13 +29,13 @@ def local(full_name: str) -> str:
 
 def all_messages() -> dict[str, Descriptor]:
     """Every message of the compiled schema by its nested name."""
-    found: dict[str, Descriptor] = {}
+    messages: dict[str, Descriptor] = {}
     waiting = list(backup_pb2.DESCRIPTOR.message_types_by_name.values())
     while waiting:
         message = waiting.pop()
-        found[local(message.full_name)] = message
+        messages[local(message.full_name)] = message
         waiting.extend(message.nested_types)
-    return found
+    return messages
 
 
 def all_enums() -> dict[str, EnumDescriptor]:
@@ -110,7 +110,7 @@ def test_generated_classes_are_fresh(tmp_path: Path) -> None:
         "import pathlib, sys, tools.schema; tools.schema.generate(pathlib.Path('src'), pathlib.Path(sys.argv[1]))"
     )
     subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True, capture_output=True)
-    made = tmp_path / "holdfast/backup/schema"
+    generated = tmp_path / "holdfast/backup/schema"
     expected = {path.name: path.read_text() for path in Path("src/holdfast/backup/schema").glob("*_pb2.py*")}
     assert set(expected) == {"backup_pb2.py", "backup_pb2.pyi", "local_pb2.py", "local_pb2.pyi"}
-    assert expected == {path.name: path.read_text() for path in made.iterdir()}
+    assert expected == {path.name: path.read_text() for path in generated.iterdir()}

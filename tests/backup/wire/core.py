@@ -51,11 +51,11 @@ class Core:
 
     def new_checker(self) -> Checker:
         """Make a checker of this core."""
-        made: Checker = self.checker.Checker()
-        return made
+        checker: Checker = self.checker.Checker()
+        return checker
 
 
-def gather(name: str, modules: dict[str, ModuleType]) -> Core:
+def make_core(name: str, modules: dict[str, ModuleType]) -> Core:
     """Put the modules of one kind together."""
     short = {full.rpartition(".")[2]: module for full, module in modules.items()}
     names = (
@@ -80,7 +80,7 @@ def gather(name: str, modules: dict[str, ModuleType]) -> Core:
 
 def installed() -> Core:
     """Import the core the way everybody does."""
-    return gather("installed", {name: import_module(name) for name in core_modules()})
+    return make_core("installed", {name: import_module(name) for name in core_modules()})
 
 
 def interpreted() -> Core:
@@ -88,7 +88,7 @@ def interpreted() -> Core:
     installed()
     names = [name for name in core_modules() if name != rule_numbers.__name__]
     with modules_forgotten([*names, *INTERPRETED_ONLY]):
-        return gather("interpreted", {name: import_module(name) for name in names})
+        return make_core("interpreted", {name: import_module(name) for name in names})
 
 
 @contextmanager

@@ -44,25 +44,25 @@ def compare(core: Core, count: int, seed: int, *, originals: Sequence[bytes] = (
 def check(core: Core, raw: bytes, score: Score, round_trips: int = 1) -> None:
     """Check one frame: is it accepted, is it canonical, what is its JSON and, for one in so many, the way back."""
     score.frames += 1
-    look = core.walk.walk_record(raw)
+    walk = core.walk.walk_record(raw)
     try:
         message = Frame.FromString(raw)
     except DecodeError:
-        assert look.fault, f"accepted, but protobuf refuses {raw.hex()}"
-        assert 0 <= look.at <= len(raw)
-        assert not look.canonical
+        assert walk.fault, f"accepted, but protobuf refuses {raw.hex()}"
+        assert 0 <= walk.at <= len(raw)
+        assert not walk.canonical
         assert refuses(core, raw)
         return
-    assert not look.fault, f"refused for {look.fault}, but protobuf accepts {raw.hex()}"
+    assert not walk.fault, f"refused for {walk.fault}, but protobuf accepts {raw.hex()}"
     score.accepted += 1
-    again = message.SerializeToString()
+    serialized = message.SerializeToString()
     expected = json.loads(MessageToJson(message, preserving_proto_field_name=True))
     assert (message.WhichOneof("item") or "empty") == RECORDS[core.frames.kind_of(raw)[0]]
     message.DiscardUnknownFields()
-    complete = message.SerializeToString() == again
-    assert look.canonical == (complete and again == raw), f"canonical is {look.canonical} for {raw.hex()}"
-    assert complete or look.unknown_fields, f"has unknown fields that were not counted: {raw.hex()}"
-    score.canonical += look.canonical
+    complete = message.SerializeToString() == serialized
+    assert walk.canonical == (complete and serialized == raw), f"canonical is {walk.canonical} for {raw.hex()}"
+    assert complete or walk.unknown_fields, f"has unknown fields that were not counted: {raw.hex()}"
+    score.canonical += walk.canonical
     assert expected == json.loads(core.tojson.frame_to_json(raw, lossless=False)), f"other JSON for {raw.hex()}"
     if score.accepted % round_trips == 0:
         assert frame_from_json(core.tojson.frame_to_json(raw)) == raw, f"does not come back: {raw.hex()}"

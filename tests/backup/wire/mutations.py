@@ -32,7 +32,7 @@ class Field:
 
 def encode(fields: list[Field]) -> bytes:
     """Write a message again."""
-    return b"".join(one.encode() for one in fields)
+    return b"".join(entry.encode() for entry in fields)
 
 
 @dataclass
@@ -60,30 +60,30 @@ class Reader:
 
     def fields(self, message: Descriptor) -> list[Field]:
         """Read a message."""
-        found = []
+        fields = []
         while self.pos < len(self.data):
             number, wire_type = divmod(self.number(), 8)
-            one = Field(number, wire_type)
+            entry = Field(number, wire_type)
             if wire_type == 0:
                 start = self.pos
                 self.number()
-                one.body = self.data[start : self.pos]
+                entry.body = self.data[start : self.pos]
             else:
-                one.body = self.take({1: 8, 5: 4}[wire_type] if wire_type != 2 else self.number())
-            known = message.fields_by_number.get(number)
-            if known is not None and known.message_type is not None:
-                one.inner = Reader(one.body).fields(known.message_type)
-            found.append(one)
-        return found
+                entry.body = self.take({1: 8, 5: 4}[wire_type] if wire_type != 2 else self.number())
+            descriptor = message.fields_by_number.get(number)
+            if descriptor is not None and descriptor.message_type is not None:
+                entry.inner = Reader(entry.body).fields(descriptor.message_type)
+            fields.append(entry)
+        return fields
 
 
 def messages_in(fields: list[Field]) -> list[list[Field]]:
     """Find all messages of a record, itself first."""
-    found = [fields]
-    for one in fields:
-        if one.inner is not None:
-            found += messages_in(one.inner)
-    return found
+    messages = [fields]
+    for entry in fields:
+        if entry.inner is not None:
+            messages += messages_in(entry.inner)
+    return messages
 
 
 def random_unknown(rng: random.Random) -> Field:
@@ -103,62 +103,62 @@ def random_unknown(rng: random.Random) -> Field:
 def rewrite(rng: random.Random, fields: list[Field]) -> None:
     """Change one message of a record so that it stays well-formed, or nearly."""
     chosen = rng.choice(messages_in(fields))
-    at = rng.randrange(len(chosen) + 1)
+    offset = rng.randrange(len(chosen) + 1)
     if not chosen or rng.random() < 0.2:
-        chosen.insert(at, random_unknown(rng))
+        chosen.insert(offset, random_unknown(rng))
         return
     match rng.randrange(6):
         case 0:
             rng.shuffle(chosen)
         case 1:
-            chosen.insert(at, rng.choice(chosen))
+            chosen.insert(offset, rng.choice(chosen))
         case 2:
             chosen.remove(rng.choice(chosen))
         case _:
             reshape(rng, rng.choice(chosen))
 
 
-def reshape(rng: random.Random, one: Field) -> None:
+def reshape(rng: random.Random, entry: Field) -> None:
     """Write one field differently."""
     match rng.randrange(6):
         case 0:
-            one.tag_size = rng.randrange(1, 7)
+            entry.tag_size = rng.randrange(1, 7)
         case 1:
-            one.length_size = rng.randrange(1, 7)
+            entry.length_size = rng.randrange(1, 7)
         case 2:
-            one.number = rng.randrange(40)
+            entry.number = rng.randrange(40)
         case 3:
-            one.wire_type = rng.randrange(8)
-        case 4 if one.wire_type == 0:
-            one.body = rng.choice(
+            entry.wire_type = rng.randrange(8)
+        case 4 if entry.wire_type == 0:
+            entry.body = rng.choice(
                 (b"\0", b"\x80\0", b"\x80" * 9 + b"\x02", b"\xff" * 9 + b"\x01", varint(1 << 32))
             )
-        case 4 if one.inner is None:
-            one.body = rng.choice((b"", one.body + one.body, one.body[:-1], b"\x80\x00" + one.body))
-        case 5 if one.wire_type == 0:
-            one.wire_type = 2  # a number, or several, as a packed list
-        case 5 if one.wire_type == 2 and one.inner is None:
-            one.wire_type = 5 if len(one.body) == 4 else 0  # a packed list as one number
+        case 4 if entry.inner is None:
+            entry.body = rng.choice((b"", entry.body + entry.body, entry.body[:-1], b"\x80\x00" + entry.body))
+        case 5 if entry.wire_type == 0:
+            entry.wire_type = 2  # a number, or several, as a packed list
+        case 5 if entry.wire_type == 2 and entry.inner is None:
+            entry.wire_type = 5 if len(entry.body) == 4 else 0  # a packed list as one number
 
 
 def scramble(rng: random.Random, raw: bytes) -> bytes:
     """Change bytes without regard to what they mean."""
     data = bytearray(raw or b"\0")
-    at = rng.randrange(len(data))
+    offset = rng.randrange(len(data))
     match rng.randrange(6):
         case 0:
-            data[at] ^= 1 << rng.randrange(8)
+            data[offset] ^= 1 << rng.randrange(8)
         case 1:
-            data[at] = rng.choice((0, 1, 0x7F, 0x80, 0xFF, 3, 4, rng.randrange(256)))
+            data[offset] = rng.choice((0, 1, 0x7F, 0x80, 0xFF, 3, 4, rng.randrange(256)))
         case 2:
-            del data[at : at + rng.randrange(1, 4)]
+            del data[offset : offset + rng.randrange(1, 4)]
         case 3:
-            data[at:at] = rng.randbytes(rng.randrange(1, 4))
+            data[offset:offset] = rng.randbytes(rng.randrange(1, 4))
         case 4:
-            del data[at:]
+            del data[offset:]
         case 5:
             start = rng.randrange(len(data))
-            data[at:at] = data[start : start + rng.randrange(1, 20)]
+            data[offset:offset] = data[start : start + rng.randrange(1, 20)]
     return bytes(data)
 
 
@@ -170,8 +170,8 @@ def mutate(rng: random.Random, raw: bytes) -> bytes:
         steps += [lambda: rewrite(rng, fields)] * rng.choice((1, 1, 2, 4))
     for step in steps:
         step()
-    made = encode(fields)
+    data = encode(fields)
     if rng.random() < 0.5:
         for _ in range(rng.choice((1, 1, 2))):
-            made = scramble(rng, made)
-    return made
+            data = scramble(rng, data)
+    return data

@@ -95,8 +95,8 @@ def fill_field(rng: random.Random, message: Message, field: FieldDescriptor, dep
 def random_scalar(rng: random.Random, field: FieldDescriptor) -> Scalar:
     """Make a value, more often than not one at an edge."""
     if field.enum_type is not None:
-        known = sorted(field.enum_type.values_by_number)
-        return rng.choice((*known, *known, known[-1] + 1, 1000, -1, -(1 << 31), (1 << 31) - 1))
+        values = sorted(field.enum_type.values_by_number)
+        return rng.choice((*values, *values, values[-1] + 1, 1000, -1, -(1 << 31), (1 << 31) - 1))
     small = [number for number in NUMBERS if number < 1 << 32]
     (odd_float,) = struct.unpack("<f", rng.choice((*map(bytes.fromhex, FLOATS), rng.randbytes(4))))
     choices: dict[int, Scalar] = {

@@ -62,45 +62,46 @@ def by_slot(selection: Selection) -> dict[int, str]:
 @pytest.mark.parametrize("selection", [OF_INFO, OF_MEDIA, OF_ORDER], ids=["info", "media", "order"])
 def test_what_protobuf_finds_in_a_sample_is_found(core: Core, selection: Selection) -> None:
     """For every selection the program uses, on every kind of record."""
-    wanted = core.collect.Selection(selection.slots)
+    chosen = core.collect.Selection(selection.slots)
     for raw in sample(450)[1:]:
         message = FrameMessage.FromString(raw)
-        assert Counter(expected(message, by_slot(selection))) == found_in(core, raw, wanted)
+        assert Counter(expected(message, by_slot(selection))) == found_in(core, raw, chosen)
 
 
 def test_a_block_gives_what_its_frames_give(core: Core) -> None:
     """Places count from the start of the block."""
     raws = sample(60)[1:]
     data = b"".join(map(record, raws))
-    wanted = core.collect.Selection(OF_ORDER.slots)
-    found, frames, fault, at = core.collect.collect_block(data, CAP, wanted)
-    each = [item for raw in raws for item in found_in(core, raw, wanted).elements()]
-    together = [(slot, depth, start if end == -1 else data[start:end]) for slot, depth, start, end in found]
-    assert Counter(each) == Counter(together)
-    assert (frames, fault, at) == (len(raws), 0, len(data))
+    chosen = core.collect.Selection(OF_ORDER.slots)
+    collected, frames, fault, offset = core.collect.collect_block(data, CAP, chosen)
+    items = [item for raw in raws for item in found_in(core, raw, chosen).elements()]
+    together = [(slot, depth, start if end == -1 else data[start:end]) for slot, depth, start, end in collected]
+    assert Counter(items) == Counter(together)
+    assert (frames, fault, offset) == (len(raws), 0, len(data))
 
 
 def test_a_block_says_which_frame_is_broken(core: Core) -> None:
     """The frames before it are counted, and the place lies inside it."""
     data = record(b"\x0a\x00") * 2 + record(b"\x22\x05abc") + record(b"\x0a\x00")
-    _found, frames, fault, at = core.collect.collect_block(data, CAP, core.collect.Selection(["Frame.chatItem"]))
+    chosen = core.collect.Selection(["Frame.chatItem"])
+    _found, frames, fault, offset = core.collect.collect_block(data, CAP, chosen)
     assert (frames, fault != 0) == (2, True)
-    assert 6 <= at <= 12
+    assert 6 <= offset <= 12
 
 
 def test_unpacked_and_packed_numbers_are_the_same(core: Core) -> None:
     """A list of numbers may be written either way, or in both."""
-    wanted = core.collect.Selection(["DistributionList.memberRecipientIds"])
+    chosen = core.collect.Selection(["DistributionList.memberRecipientIds"])
     numbers = FrameMessage()
     numbers.recipient.distributionList.distributionList.memberRecipientIds.extend([1, 300, 7])
     packed = numbers.SerializeToString()
-    field = next(iter(wanted.slots))
-    number = tables.FIELDS[wanted.slots[field]].number
+    field = next(iter(chosen.slots))
+    number = tables.FIELDS[chosen.slots[field]].number
     inner = b"".join(encode_varint(number << 3) + encode_varint(value) for value in (1, 300, 7))
     unpacked = wrapped(FrameMessage.DESCRIPTOR, ("recipient", "distributionList", "distributionList"), inner)
     assert FrameMessage.FromString(unpacked) == FrameMessage.FromString(packed)
-    assert found_in(core, packed, wanted) == found_in(core, unpacked, wanted)
-    assert [value for _slot, _depth, value, _end in core.collect.collect(unpacked, wanted)] == [1, 300, 7]
+    assert found_in(core, packed, chosen) == found_in(core, unpacked, chosen)
+    assert [value for _slot, _depth, value, _end in core.collect.collect(unpacked, chosen)] == [1, 300, 7]
 
 
 def wrapped(message: Descriptor, path: tuple[str, ...], body: bytes) -> bytes:
@@ -115,9 +116,9 @@ def wrapped(message: Descriptor, path: tuple[str, ...], body: bytes) -> bytes:
 def test_a_header_can_be_searched_too(core: Core) -> None:
     """The root is a parameter."""
     raw = BackupInfo(version=3, currentAppVersion="x").SerializeToString()
-    wanted = core.collect.Selection(["BackupInfo.version", "BackupInfo.currentAppVersion"])
-    found = core.collect.collect(raw, wanted, tables.BACKUP_INFO)
-    assert [(raw[start:end] if end >= 0 else start) for _slot, _depth, start, end in found] == [3, b"x"]
+    chosen = core.collect.Selection(["BackupInfo.version", "BackupInfo.currentAppVersion"])
+    collected = core.collect.collect(raw, chosen, tables.BACKUP_INFO)
+    assert [(raw[start:end] if end >= 0 else start) for _slot, _depth, start, end in collected] == [3, b"x"]
 
 
 def test_a_name_the_schema_does_not_have_is_refused(core: Core) -> None:
@@ -133,14 +134,14 @@ def test_nesting_is_bounded(core: Core, levels: int) -> None:
     for _ in range(levels):
         raw = b"\x32" + record(raw)
     raw = b"\x22" + record(raw)
-    wanted = core.collect.Selection(["ChatItem.chatId"])
+    chosen = core.collect.Selection(["ChatItem.chatId"])
     try:
         FrameMessage.FromString(raw)
     except DecodeError:
         with pytest.raises(DamagedRecord, match="nested too deep"):
-            core.collect.collect(raw, wanted)
+            core.collect.collect(raw, chosen)
     else:
-        assert core.collect.collect(raw, wanted) == []
+        assert core.collect.collect(raw, chosen) == []
 
 
 def test_no_damage_brings_out_anything_but_an_error_in_words(core: Core) -> None:
@@ -150,7 +151,7 @@ def test_no_damage_brings_out_anything_but_an_error_in_words(core: Core) -> None
     """
     rng = random.Random(5)
     raws = sample(450)[1:]
-    wanted = core.collect.Selection(OF_ORDER.slots)
+    chosen = core.collect.Selection(OF_ORDER.slots)
     compared = 0
     for _ in range(3000):
         raw = mutated(rng, rng.choice(raws))
@@ -159,13 +160,13 @@ def test_no_damage_brings_out_anything_but_an_error_in_words(core: Core) -> None
         except DecodeError:
             message = None
         try:
-            found = found_in(core, raw, wanted)
+            collected = found_in(core, raw, chosen)
         except DamagedRecord:
             assert message is None
             continue
         if message is not None and walk.walk_record(raw).canonical:
             compared += 1
-            assert Counter(expected(message, by_slot(OF_ORDER))) == found
+            assert Counter(expected(message, by_slot(OF_ORDER))) == collected
     assert compared > 50
 
 
@@ -173,14 +174,14 @@ def mutated(rng: random.Random, raw: bytes) -> bytes:
     """Change a few bytes."""
     data = bytearray(raw)
     for _ in range(rng.choice((1, 1, 2, 3))):
-        at = rng.randrange(len(data) + 1)
+        offset = rng.randrange(len(data) + 1)
         match rng.randrange(4):
-            case 0 if at < len(data):
-                data[at] ^= 1 << rng.randrange(8)
+            case 0 if offset < len(data):
+                data[offset] ^= 1 << rng.randrange(8)
             case 1:
-                del data[at : at + rng.randrange(1, 4)]
+                del data[offset : offset + rng.randrange(1, 4)]
             case 2:
-                data[at:at] = rng.randbytes(rng.randrange(1, 4))
+                data[offset:offset] = rng.randbytes(rng.randrange(1, 4))
             case _:
-                del data[at:]
+                del data[offset:]
     return bytes(data)

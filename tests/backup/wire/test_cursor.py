@@ -25,12 +25,12 @@ UNKNOWN = 9999
 def test_a_number_of_any_size_at_any_distance_from_the_end(core: Core, value: int, size: int, more: int) -> None:
     """Also padded ones, which are the same number but not as protobuf would write it."""
     written = varint(value, size=size)
-    behind = delimited(UNKNOWN, b"x" * more) if more else b""
-    raw = delimited(4, tag(DATE_SENT, 0) + written) + behind
+    padding = delimited(UNKNOWN, b"x" * more) if more else b""
+    raw = delimited(4, tag(DATE_SENT, 0) + written) + padding
     item = Frame.FromString(raw).chatItem
     assert item.dateSent == value
-    found = core.collect.collect(raw, core.collect.Selection(["ChatItem.dateSent"]))
-    assert [place[2] for place in found] == [value]
+    collected = core.collect.collect(raw, core.collect.Selection(["ChatItem.dateSent"]))
+    assert [entry[2] for entry in collected] == [value]
     alone = delimited(4, tag(DATE_SENT, 0) + written)
     assert core.walk.walk_record(alone).canonical == (len(written) == len(varint(value)) and value != 0)
 

@@ -87,7 +87,7 @@ def test_plain_records_are_counted_up_to_one_that_is_not(core: Core) -> None:
     assert core.frames.measure_plain(plain, 0, CAP) == (3, 9, len(plain), 0, 0, 0)
     assert core.frames.measure_plain(plain[:-1], 0, CAP) == (2, 6, 9, len(plain), 0, 0)
     assert core.frames.measure_plain(plain + b"\xff" * 10, 0, CAP) == (3, 9, len(plain), 0, faults.LONG_VARINT, 0)
-    for odd in (
+    for invalid in (
         b"",
         b"\x22",
         b"\x22\x05a",
@@ -96,7 +96,7 @@ def test_plain_records_are_counted_up_to_one_that_is_not(core: Core) -> None:
         number(4, 1),
         b"\x22\xff",
     ):
-        data = plain + stream(odd, delimited(2, b""))
-        end = len(plain) + 1 + len(odd)
+        data = plain + stream(invalid, delimited(2, b""))
+        end = len(plain) + 1 + len(invalid)
         assert core.frames.measure_plain(data, 0, CAP) == (3, 9, len(plain), 0, 0, end)
         assert core.frames.measure_plain(data, end, CAP) == (1, end, len(data), 0, 0, 0)

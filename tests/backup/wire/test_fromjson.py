@@ -54,7 +54,7 @@ def test_odd_frames_come_back(core: Core, raw: bytes) -> None:
 
 def read_twice(line: bytes, monkeypatch: pytest.MonkeyPatch) -> list[object]:
     """Read a line as it is read, and as if every line were parsed: bytes and whether edited, or the error."""
-    found: list[object] = []
+    results: list[object] = []
     for parsed in (False, True):
         with monkeypatch.context() as patched:
             if parsed:
@@ -63,10 +63,10 @@ def read_twice(line: bytes, monkeypatch: pytest.MonkeyPatch) -> list[object]:
             try:
                 raw = frame_from_json(line, on_edited=partial(edited.append, True))
             except UnfitJson as error:
-                found.append(str(error))
+                results.append(str(error))
             else:
-                found.append((raw, bool(edited)))
-    return found
+                results.append((raw, bool(edited)))
+    return results
 
 
 def test_lines_with_their_bytes_are_read_as_if_they_were_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -84,8 +84,9 @@ def test_lines_with_their_bytes_are_read_as_if_they_were_parsed(monkeypatch: pyt
         carried += 1
         fast, slow = read_twice(line, monkeypatch)
         assert fast == slow == (changed, False)
-        at = rng.randrange(len(line))
-        damaged = line[:at] + rng.choice((b"", b"1", b"A", b'"', b" ", b"=", line[at : at + 1])) + line[at + 1 :]
+        offset = rng.randrange(len(line))
+        inserted = rng.choice((b"", b"1", b"A", b'"', b" ", b"=", line[offset : offset + 1]))
+        damaged = line[:offset] + inserted + line[offset + 1 :]
         fast, slow = read_twice(damaged, monkeypatch)
         assert fast == slow
         edited += damaged != line
@@ -113,9 +114,9 @@ def test_the_deepest_frame_comes_back(core: Core) -> None:
 def test_what_is_read_is_what_protobuf_reads() -> None:
     """The two agree on random frames, but that protobuf does not read the largest float it writes."""
     for raw in random_frames(300, seed=31):
-        shown = json.loads(frame_to_json(raw, lossless=False))
-        if "3.4028235e+38" not in json.dumps(shown):
-            assert frame_from_json(shown) == ParseDict(shown, Frame()).SerializeToString()
+        document = json.loads(frame_to_json(raw, lossless=False))
+        if "3.4028235e+38" not in json.dumps(document):
+            assert frame_from_json(document) == ParseDict(document, Frame()).SerializeToString()
 
 
 @pytest.mark.parametrize("spec", RENAMED)
@@ -158,15 +159,15 @@ def test_floats_are_read_from_numbers_and_text(value: float) -> None:
     """What is not finite has a name."""
     expected = struct.pack("<f", value)
     name = {float("inf"): "Infinity", float("-inf"): "-Infinity"}.get(value, repr(value))
-    for shown in (value, name):
-        settings_ = {"customChatColors": [{"gradient": {"positions": [shown]}}]}
+    for spelling in (value, name):
+        settings_ = {"customChatColors": [{"gradient": {"positions": [spelling]}}]}
         assert frame_from_json({"account": {"accountSettings": settings_}}).endswith(expected)
 
 
 def test_null_stands_for_a_field_that_is_not_there() -> None:
     """Of any type, also beside another of its oneof; in a list it stands for nothing."""
-    shown = {"id": "1", "pinnedOrder": None, "style": None, "archived": None}
-    assert frame_from_json({"chat": shown, "recipient": None, "@raw": None}) == delimited(3, number(1, 1))
+    document = {"id": "1", "pinnedOrder": None, "style": None, "archived": None}
+    assert frame_from_json({"chat": document, "recipient": None, "@raw": None}) == delimited(3, number(1, 1))
     with pytest.raises(UnfitJson, match=r"allowedMembers\[1\] is not an integer"):
         frame_from_json({"notificationProfile": {"allowedMembers": [1, None]}})
 
@@ -239,10 +240,10 @@ FLOATS = {
 @pytest.mark.parametrize("name", UNFIT)
 def test_what_does_not_fit_is_refused_with_its_path(name: str) -> None:
     """The error leads to the place and does not repeat what stands there."""
-    shown, path, problem = UNFIT[name]
-    assert isinstance(shown, dict)
+    document, path, problem = UNFIT[name]
+    assert isinstance(document, dict)
     with pytest.raises(UnfitJson) as caught:
-        frame_from_json(shown)
+        frame_from_json(document)
     assert isinstance(caught.value, BackupError)
     assert caught.value.path == path
     assert problem in caught.value.problem
@@ -283,20 +284,20 @@ def test_text_that_is_no_object_is_refused(text: str | bytes, problem: str) -> N
     assert "secret" not in str(caught.value)
 
 
-def edited_or_not(shown: Json) -> tuple[bytes, bool]:
+def edited_or_not(document: Json) -> tuple[bytes, bool]:
     """Read a frame, and note whether it was found edited."""
     calls: list[bool] = []
-    raw = frame_from_json(shown, on_edited=lambda: calls.append(True))
+    raw = frame_from_json(document, on_edited=lambda: calls.append(True))
     return raw, bool(calls)
 
 
 def test_raw_bytes_count_while_the_rest_says_the_same() -> None:
     """However the same is written: other spelling, other order, numbers for text."""
     raw = delimited(1, number(99, 5) + delimited(12, number(2, 1)) + delimited(4, b"Ada"))
-    shown = json.loads(frame_to_json(raw))
-    assert edited_or_not(shown) == (raw, False)
+    document = json.loads(frame_to_json(raw))
+    assert edited_or_not(document) == (raw, False)
     same = {
-        "@raw": shown["@raw"],
+        "@raw": document["@raw"],
         "account": {"androidSpecificSettings": {"screenshotSecurity": True}, "givenName": "Ada"},
     }
     assert edited_or_not(same) == (raw, False)
@@ -305,17 +306,17 @@ def test_raw_bytes_count_while_the_rest_says_the_same() -> None:
 def test_an_edited_object_counts_more_than_its_raw_bytes() -> None:
     """What a person changed is what they want; that the rest of the bytes is gone is reported."""
     raw = delimited(3, number(99, 5) + number(1, 7))
-    shown = json.loads(frame_to_json(raw))
-    shown["chat"]["id"] = "8"
-    assert edited_or_not(shown) == (delimited(3, number(1, 8)), True)
-    assert frame_from_json(shown) == delimited(3, number(1, 8))
-    del shown["chat"]
-    assert edited_or_not(shown) == (b"", True)
+    document = json.loads(frame_to_json(raw))
+    document["chat"]["id"] = "8"
+    assert edited_or_not(document) == (delimited(3, number(1, 8)), True)
+    assert frame_from_json(document) == delimited(3, number(1, 8))
+    del document["chat"]
+    assert edited_or_not(document) == (b"", True)
 
 
 def test_reading_leaves_the_object_as_it_was() -> None:
     """The caller's object is not changed."""
-    shown = json.loads(frame_to_json(number(99, 1)))
-    before = dict(shown)
-    assert frame_from_json(shown) == number(99, 1)
-    assert shown == before
+    document = json.loads(frame_to_json(number(99, 1)))
+    before = dict(document)
+    assert frame_from_json(document) == number(99, 1)
+    assert document == before

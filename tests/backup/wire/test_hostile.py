@@ -49,10 +49,10 @@ def test_a_frame_may_be_cut_anywhere(core: Core) -> None:
 
 def test_any_bit_may_be_flipped(core: Core) -> None:
     """Every frame that is one bit off is judged as protobuf judges it."""
-    for at in range(len(RICH)):
+    for offset in range(len(RICH)):
         for bit in range(8):
             damaged = bytearray(RICH)
-            damaged[at] ^= 1 << bit
+            damaged[offset] ^= 1 << bit
             check(core, bytes(damaged), Score())
 
 
@@ -80,9 +80,9 @@ def test_numbers_that_never_end_are_left_after_ten_bytes(core: Core) -> None:
     """As a tag, as a length, as a value, as the length of a record."""
     endless = b"\xff" * 100_000
     for raw in (endless, tag(4, 2) + endless, tag(99, 0) + endless, delimited(7, delimited(7, endless))):
-        look = core.walk.walk_record(raw)
-        assert look.fault == faults.LONG_VARINT
-        assert look.at < 30
+        walk = core.walk.walk_record(raw)
+        assert walk.fault == faults.LONG_VARINT
+        assert walk.at < 30
     assert core.walk.walk(endless, 0, CAP).fault == faults.LONG_VARINT
     assert core.tojson.to_json_lines(endless, 0, CAP).fault == faults.LONG_VARINT
 

@@ -9,8 +9,9 @@ from holdfast.backup.wire import layout, tables
 def test_the_compiler_is_told_the_same_numbers() -> None:
     """Every number of layout.py stands in layout.pxd, and no other."""
     text = Path(str(layout.__file__)).with_suffix(".pxd").read_text()
-    told = dict(re.findall(r"^    (\w+) = (\d+)$", text, re.MULTILINE))
-    assert {name: getattr(layout, name) for name in layout.__all__} == {name: int(told[name]) for name in told}
+    declared = dict(re.findall(r"^    (\w+) = (\d+)$", text, re.MULTILINE))
+    expected = {name: int(number) for name, number in declared.items()}
+    assert {name: getattr(layout, name) for name in layout.__all__} == expected
 
 
 def test_the_registers_have_room_for_every_message() -> None:

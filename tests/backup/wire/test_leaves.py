@@ -23,26 +23,26 @@ ALL = bytes(
 
 def values_of(message: Message) -> Counter[bytes]:
     """Count the texts and bytes of a message; protobuf tells a default from none only where it matters."""
-    found: Counter[bytes] = Counter()
+    values: Counter[bytes] = Counter()
     for field, content in message.ListFields():
         for value in content if field.is_repeated else (content,):
             if isinstance(value, Message):
-                found += values_of(value)
+                values += values_of(value)
             elif isinstance(value, str | bytes):
-                found[value.encode() if isinstance(value, str) else value] += 1
-    return found
+                values[value.encode() if isinstance(value, str) else value] += 1
+    return values
 
 
 def test_every_text_and_all_bytes_are_found(core: Core) -> None:
     """In random frames and headers of every kind."""
     rng = random.Random(1)
     for raw in [*random_frames(200, 1), *sample()[1:]]:
-        found = core.leaves.leaves_of(raw, ALL)
-        assert Counter(raw[begin:end] for _slot, begin, end in found) == values_of(FrameMessage.FromString(raw))
+        leaves = core.leaves.leaves_of(raw, ALL)
+        assert Counter(raw[begin:end] for _slot, begin, end in leaves) == values_of(FrameMessage.FromString(raw))
     for _ in range(20):
         raw = random_header(rng)
-        found = core.leaves.leaves_of(raw, ALL, tables.BACKUP_INFO)
-        assert Counter(raw[begin:end] for _slot, begin, end in found) == values_of(BackupInfo.FromString(raw))
+        leaves = core.leaves.leaves_of(raw, ALL, tables.BACKUP_INFO)
+        assert Counter(raw[begin:end] for _slot, begin, end in leaves) == values_of(BackupInfo.FromString(raw))
 
 
 def test_a_block_gives_what_its_frames_give(core: Core) -> None:
@@ -51,11 +51,11 @@ def test_a_block_gives_what_its_frames_give(core: Core) -> None:
     parts = [record(raw) for raw in frames]
     data = b"".join(parts)
     expected = []
-    at = 0
+    offset = 0
     for raw, part in zip(frames, parts, strict=True):
-        body = at + len(part) - len(raw)
+        body = offset + len(part) - len(raw)
         expected += [(slot, body + begin, body + end) for slot, begin, end in core.leaves.leaves_of(raw, ALL)]
-        at += len(part)
+        offset += len(part)
     assert core.leaves.leaves(data, 0, len(data), ALL) == expected
     start, stop = len(parts[0]), len(data) - len(parts[-1])
     assert core.leaves.leaves(data, start, stop, ALL) == [
@@ -66,18 +66,18 @@ def test_a_block_gives_what_its_frames_give(core: Core) -> None:
 def test_numbers_are_found_by_the_bytes_they_take(core: Core) -> None:
     """Where they are asked for."""
     slot = slot_of("Recipient.id")
-    wanted = bytes(at == slot for at in range(tables.SLOTS))
+    chosen = bytes(index == slot for index in range(tables.SLOTS))
     raw = delimited(2, number(1, 300) + delimited(2, number(4, 300)))
-    assert core.leaves.leaves_of(raw, wanted) == [(slot, 3, 5)]
+    assert core.leaves.leaves_of(raw, chosen) == [(slot, 3, 5)]
 
 
 def test_unknown_fields_are_found_whole(core: Core) -> None:
     """Those of another wire type and groups among them."""
     nothing = bytes(tables.SLOTS)
-    odd = (number(77, 5), group(8, number(1, 1)), delimited(99, b"abc"))
-    raw = b"".join(odd) + delimited(1, number(4, 3) + delimited(4, b"Jo"))
+    unknown = (number(77, 5), group(8, number(1, 1)), delimited(99, b"abc"))
+    raw = b"".join(unknown) + delimited(1, number(4, 3) + delimited(4, b"Jo"))
     assert [raw[begin:end] for slot, begin, end in core.leaves.leaves_of(raw, nothing) if slot == 0] == [
-        *odd,
+        *unknown,
         number(4, 3),
     ]
 
@@ -90,7 +90,7 @@ def test_odd_frames_are_searched_like_any_other(core: Core) -> None:
         raw = mutate(rng, rng.choice(pool))
         if core.walk.walk_record(raw).fault:
             continue
-        found = core.leaves.leaves_of(raw, ALL)
-        places = [place for _slot, begin, end in found for place in (begin, end)]
-        assert places == sorted(places)
-        assert sum(slot == 0 for slot, _begin, _end in found) == core.walk.walk_record(raw).unknown_fields
+        leaves = core.leaves.leaves_of(raw, ALL)
+        positions = [position for _slot, begin, end in leaves for position in (begin, end)]
+        assert positions == sorted(positions)
+        assert sum(slot == 0 for slot, _begin, _end in leaves) == core.walk.walk_record(raw).unknown_fields

@@ -70,12 +70,12 @@ def framed(raw: bytes) -> bytes:
 
 def encode(core: Core, line: bytes, cap: int = NO_CAP) -> bytes | None:
     """Encode one line; None where it is left to `fromjson`."""
-    found = core.line_encoder.LineEncoder(line, cap).encode(0)
-    if found.rest < len(line):
-        assert found == (b"", 0, 0, 0)
+    encoded = core.line_encoder.LineEncoder(line, cap).encode(0)
+    if encoded.rest < len(line):
+        assert encoded == (b"", 0, 0, 0)
         return None
-    assert found.lines == 1
-    return bytes(found.data)
+    assert encoded.lines == 1
+    return bytes(encoded.data)
 
 
 def reference(line: bytes) -> bytes | None:
@@ -90,36 +90,36 @@ def scramble_line(rng: random.Random, line: bytes) -> bytes:
     """Damage a line: bytes are changed, left out, doubled, or replaced by pieces of JSON."""
     data = bytearray(line)
     for _ in range(rng.choice((1, 1, 1, 2, 3))):
-        at = rng.randrange(len(data) + 1)
+        offset = rng.randrange(len(data) + 1)
         match rng.randrange(6):
-            case 0 if at < len(data):
-                data[at] = rng.choice((rng.randrange(256), 0x22, 0x5C, 0x30, 0x2C))
+            case 0 if offset < len(data):
+                data[offset] = rng.choice((rng.randrange(256), 0x22, 0x5C, 0x30, 0x2C))
             case 1:
-                del data[at : at + rng.choice((1, 1, 2, 10))]
+                del data[offset : offset + rng.choice((1, 1, 2, 10))]
             case 2:
                 start = rng.randrange(len(data) + 1)
-                data[at:at] = data[start : start + rng.randrange(30)]
+                data[offset:offset] = data[start : start + rng.randrange(30)]
             case 3:
-                data[at : at + rng.choice((0, 1, 4))] = rng.choice(PIECES)
+                data[offset : offset + rng.choice((0, 1, 4))] = rng.choice(PIECES)
             case _:
-                data[at:at] = rng.choice(PIECES)
+                data[offset:offset] = rng.choice(PIECES)
     return bytes(data).replace(b"\n", b" ")
 
 
-def written_differently(rng: random.Random, shown: object) -> object:
+def written_differently(rng: random.Random, document: object) -> object:
     """Write it in another way: other orders, numbers for text and text for numbers, nulls, empty lists."""
-    if isinstance(shown, dict):
-        members = [(key, written_differently(rng, value)) for key, value in shown.items()]
+    if isinstance(document, dict):
+        members = [(key, written_differently(rng, value)) for key, value in document.items()]
         if rng.random() < 0.3:
             rng.shuffle(members)
         return {key: None if rng.random() < 0.02 else value for key, value in members}
-    if isinstance(shown, list):
-        return [written_differently(rng, value) for value in shown] if rng.random() < 0.95 else []
-    if isinstance(shown, str) and shown.isascii() and shown.isdigit() and rng.random() < 0.5:
-        return rng.choice((int(shown), f"0{shown}", shown))
-    if isinstance(shown, int) and not isinstance(shown, bool) and rng.random() < 0.5:
-        return rng.choice((str(shown), float(shown), shown))
-    return shown
+    if isinstance(document, list):
+        return [written_differently(rng, value) for value in document] if rng.random() < 0.95 else []
+    if isinstance(document, str) and document.isascii() and document.isdigit() and rng.random() < 0.5:
+        return rng.choice((int(document), f"0{document}", document))
+    if isinstance(document, int) and not isinstance(document, bool) and rng.random() < 0.5:
+        return rng.choice((str(document), float(document), document))
+    return document
 
 
 def test_random_frames_are_encoded_as_they_were(core: Core) -> None:
@@ -127,12 +127,12 @@ def test_random_frames_are_encoded_as_they_were(core: Core) -> None:
     encoded = 0
     for raw in random_frames(1000, seed=37):
         for line in (frame_to_json(raw), frame_to_json(raw, "signal")):
-            found = encode(core, line)
+            actual = encode(core, line)
             if LEFT.search(line) is None and not re.search(rb'"[0-9]{20}"', line):
-                assert found == framed(raw)
+                assert actual == framed(raw)
                 encoded += 1
             else:
-                assert found in (None, framed(raw))
+                assert actual in (None, framed(raw))
     assert encoded > 1000
 
 
@@ -143,11 +143,11 @@ def test_damaged_lines_are_encoded_as_they_would_be_or_left(core: Core) -> None:
     encoded = refused = 0
     for _ in range(20_000 if core.name == "installed" else 1_500):
         line = scramble_line(rng, frame_to_json(rng.choice(frames)))
-        found, expected = encode(core, line), reference(line)
-        if found not in (None, b""):
-            assert found == expected
+        actual, expected = encode(core, line), reference(line)
+        if actual not in (None, b""):
+            assert actual == expected
             encoded += 1
-        elif found == b"":
+        elif actual == b"":
             assert line.strip() == b""
         refused += expected is None
     assert encoded > 50
@@ -159,12 +159,12 @@ def test_lines_written_in_other_ways_are_encoded_as_they_would_be_or_left(core: 
     rng = random.Random(47)
     encoded = 0
     for raw in random_frames(2_000 if core.name == "installed" else 300, seed=53):
-        shown = written_differently(rng, json.loads(frame_to_json(raw, lossless=False)))
+        document = written_differently(rng, json.loads(frame_to_json(raw, lossless=False)))
         separators = rng.choice(((",", ":"), (", ", ": "), (" ,\t", " :\r")))
-        line = json.dumps(shown, ensure_ascii=rng.random() < 0.5, separators=separators).encode()
-        found = encode(core, line)
-        if found is not None:
-            assert found == reference(line)
+        line = json.dumps(document, ensure_ascii=rng.random() < 0.5, separators=separators).encode()
+        actual = encode(core, line)
+        if actual is not None:
+            assert actual == reference(line)
             encoded += 1
     assert encoded > 100
 
@@ -211,10 +211,10 @@ def test_lines_are_encoded_up_to_one_that_is_left(core: Core) -> None:
     """Blank lines count as lines and give no frame; what is behind the line left is encoded from there on."""
     lines = b'{"chat":{"id":"7"}}\n\n \t\r\n{}\n{"colour":1}\n{"chat":{}}'
     encoder = core.line_encoder.LineEncoder(lines, NO_CAP)
-    at = lines.index(b'{"colour"')
-    assert encoder.encode(0) == EncodedLines(b"\x04\x1a\x02\x08\x07\x00", 2, 4, at)
-    assert encoder.encode(at) == EncodedLines(b"", 0, 0, at)
-    assert encoder.encode(at + len(b'{"colour":1}\n')) == EncodedLines(b"\x02\x1a\x00", 1, 1, len(lines))
+    offset = lines.index(b'{"colour"')
+    assert encoder.encode(0) == EncodedLines(b"\x04\x1a\x02\x08\x07\x00", 2, 4, offset)
+    assert encoder.encode(offset) == EncodedLines(b"", 0, 0, offset)
+    assert encoder.encode(offset + len(b'{"colour":1}\n')) == EncodedLines(b"\x02\x1a\x00", 1, 1, len(lines))
     assert encoder.encode(len(lines)) == EncodedLines(b"", 0, 0, len(lines))
 
 

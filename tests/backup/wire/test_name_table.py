@@ -8,10 +8,10 @@ def find(owner: int, name: str) -> int | None:
     """Look a name up as the core does."""
     entry = name_table.hash_name(owner, name.encode())
     while True:
-        found, meaning, at, size = name_table.NAME_TABLE[4 * entry : 4 * entry + 4]
+        key, meaning, offset, size = name_table.NAME_TABLE[4 * entry : 4 * entry + 4]
         if size == 0:
             return None
-        if found == owner and tables.TEXT[at : at + size] == name.encode():
+        if key == owner and tables.TEXT[offset : offset + size] == name.encode():
             return meaning
         entry = (entry + 1) % name_table.ENTRIES
 

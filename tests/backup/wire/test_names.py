@@ -32,19 +32,19 @@ def test_signal_spells_seven_names_differently() -> None:
         assert len({field_name(field, "signal") for field in message.fields}) == len(message.fields)
 
 
-@pytest.mark.parametrize(("names", "spelled"), [("spec", "members_banned"), ("signal", "membersBanned")])
-def test_a_field_is_spelled_as_asked_for(names: Names, spelled: str) -> None:
+@pytest.mark.parametrize(("names", "expected"), [("spec", "members_banned"), ("signal", "membersBanned")])
+def test_a_field_is_spelled_as_asked_for(names: Names, expected: str) -> None:
     """By the message it belongs to, not by its name alone."""
     fields = pb.Group.GroupSnapshot.DESCRIPTOR.fields_by_name
-    assert field_name(fields["members_banned"], names) == spelled
+    assert field_name(fields["members_banned"], names) == expected
     assert field_name(fields["members"], names) == "members"
 
 
-@pytest.mark.parametrize(("names", "spelled"), [("spec", "JOINED_SERVICE"), ("signal", "JOINED_SIGNAL")])
-def test_a_value_is_spelled_as_asked_for(names: Names, spelled: str) -> None:
+@pytest.mark.parametrize(("names", "expected"), [("spec", "JOINED_SERVICE"), ("signal", "JOINED_SIGNAL")])
+def test_a_value_is_spelled_as_asked_for(names: Names, expected: str) -> None:
     """A number that a later version of the format may add has no name in either spelling."""
     enum = pb.SimpleChatUpdate.Type.DESCRIPTOR
-    assert value_name(enum, pb.SimpleChatUpdate.Type.JOINED_SERVICE, names) == spelled
+    assert value_name(enum, pb.SimpleChatUpdate.Type.JOINED_SERVICE, names) == expected
     assert value_name(enum, 99_999, names) == ""
 
 

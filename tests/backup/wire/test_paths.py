@@ -12,26 +12,26 @@ from tests.backup.wire.encoding import delimited, number
 
 def follow(message: Message, path: str) -> Message:
     """Go the way a path says."""
-    found: object = message
+    value: object = message
     for step in path.split("."):
         name, _, rest = step.partition("[")
-        found = getattr(found, name)
-        found = found[int(rest.rstrip("]"))] if rest else found  # type: ignore[index]
-    assert isinstance(found, Message)
-    return found
+        value = getattr(value, name)
+        value = value[int(rest.rstrip("]"))] if rest else value  # type: ignore[index]
+    assert isinstance(value, Message)
+    return value
 
 
 def places(raw: bytes, inside: Message, base: int) -> list[tuple[int, bytes]]:
     """List where messages stand in a record by looking for their bytes, those that are found once."""
-    found = []
+    entries = []
     for field, value in inside.ListFields():
         if field.type == FieldDescriptor.TYPE_MESSAGE:
             for child in value if field.is_repeated else [value]:
                 data = child.SerializeToString()
                 if len(data) > 3 and raw.count(data) == 1:
-                    found.append((raw.index(data), data))
-                found += places(raw, child, base)
-    return found
+                    entries.append((raw.index(data), data))
+                entries += places(raw, child, base)
+    return entries
 
 
 def test_every_message_of_a_record_is_found() -> None:
@@ -39,8 +39,8 @@ def test_every_message_of_a_record_is_found() -> None:
     looked_at = 0
     for raw in (*ExampleBackup().records()[1:], *sample()[1:]):
         frame = Frame.FromString(raw)
-        for at, data in places(raw, frame, 0):
-            inner = follow(frame, path_to(raw, at))
+        for offset, data in places(raw, frame, 0):
+            inner = follow(frame, path_to(raw, offset))
             # A message that begins where another does, and holds nothing before it, is named by the outer one.
             assert inner.SerializeToString().startswith(data) or inner.SerializeToString().endswith(data)
             looked_at += 1

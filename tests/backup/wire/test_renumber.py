@@ -77,10 +77,10 @@ def test_an_id_that_is_nowhere_raises_what_the_mapping_raises(core: Core) -> Non
 
 def items(core: Core, data: bytes) -> Iterator[tuple[int, int, int, int, int, int, bytes]]:
     """Take the messages of a block that must be whole."""
-    found, odd, _frames, fault, _at = core.renumber.renumber_items(data, CAP, PLAN, Shifted(10), Shifted(20))
-    assert not odd
+    output, others, _frames, fault, _at = core.renumber.renumber_items(data, CAP, PLAN, Shifted(10), Shifted(20))
+    assert not others
     assert not fault
-    yield from found
+    yield from output
 
 
 def test_messages_come_with_what_tells_them_apart(core: Core) -> None:
@@ -108,10 +108,10 @@ def test_frames_with_anything_but_one_record_are_left_to_others(core: Core) -> N
     """Empty ones, two records in one, something unknown beside the record."""
     item = Frame(chatItem=ChatItem(chatId=1, authorId=2)).SerializeToString()
     frames = [item, b"", item + item, item + b"\x9a\x06\x01x", b"\x9a\x06\x01x", item]
-    found, odd, count, fault, _at = core.renumber.renumber_items(
+    output, others, count, fault, _at = core.renumber.renumber_items(
         b"".join(map(record, frames)), CAP, PLAN, {2: 2}, {1: 1}
     )
-    assert ([entry[0] for entry in found], odd, count, fault) == ([0, 5], [1, 2, 3, 4], 6, 0)
+    assert ([entry[0] for entry in output], others, count, fault) == ([0, 5], [1, 2, 3, 4], 6, 0)
 
 
 def test_damage_is_found_and_named(core: Core) -> None:

@@ -41,9 +41,9 @@ def read(data: bytes) -> tuple[list[bytes], list[Gap]]:
     return raws, gaps
 
 
-def split(records: tuple[bytes, ...], at: int) -> tuple[bytes, bytes, bytes]:
+def split(records: tuple[bytes, ...], index: int) -> tuple[bytes, bytes, bytes]:
     """Take a stream apart: before a frame, that frame, and behind it."""
-    return stream_of(records[:at]), record(records[at]), stream_of(records[at + 1 :])
+    return stream_of(records[:index]), record(records[index]), stream_of(records[index + 1 :])
 
 
 def test_a_whole_stream_is_read_whole() -> None:
@@ -51,14 +51,14 @@ def test_a_whole_stream_is_read_whole() -> None:
     assert read(stream_of(RECORDS)) == (list(RECORDS[1:]), [])
 
 
-@pytest.mark.parametrize("at", [1, 2, 150, len(RECORDS) - 3, len(RECORDS) - 2])
+@pytest.mark.parametrize("index", [1, 2, 150, len(RECORDS) - 3, len(RECORDS) - 2])
 @pytest.mark.parametrize("wrong", [b"\xff" * 12, b"\xff\xff\xff\xff\x7f", b"\xff\xff\xff\x7f"])
-def test_a_senseless_length_loses_its_record_only(at: int, wrong: bytes) -> None:
+def test_a_senseless_length_loses_its_record_only(index: int, wrong: bytes) -> None:
     """Wherever it stands; also one that only claims more than there is."""
-    before, _record, after = split(RECORDS, at)
-    raws, gaps = read(before + wrong + RECORDS[at] + after)
-    assert raws == [*RECORDS[1:at], *RECORDS[at + 1 :]]
-    assert [(gap.frame, gap.offset, gap.lost) for gap in gaps] == [(at, len(before), wrong + RECORDS[at])]
+    before, _record, after = split(RECORDS, index)
+    raws, gaps = read(before + wrong + RECORDS[index] + after)
+    assert raws == [*RECORDS[1:index], *RECORDS[index + 1 :]]
+    assert [(gap.frame, gap.offset, gap.lost) for gap in gaps] == [(index, len(before), wrong + RECORDS[index])]
 
 
 @pytest.mark.parametrize("by", [-40, -1, 1, 40, 5000])
@@ -90,11 +90,11 @@ def test_a_damaged_record_ends_where_one_can_go_on() -> None:
 
 
 @pytest.mark.parametrize("many", [1, 15, 16, 17, 300, salvage.MOST_EMPTY - 1, salvage.MOST_EMPTY, 600_000])
-@pytest.mark.parametrize("at", [1, 150, len(RECORDS)])
-def test_empty_frames_are_frames_however_many_there_are(at: int, many: int) -> None:
+@pytest.mark.parametrize("index", [1, 150, len(RECORDS)])
+def test_empty_frames_are_frames_however_many_there_are(index: int, many: int) -> None:
     """The format says that an importer skips a frame without a record; nothing is lost before or behind them."""
     gaps: list[Gap] = []
-    data = stream_of(RECORDS[:at]) + bytes(many) + stream_of(RECORDS[at:])
+    data = stream_of(RECORDS[:index]) + bytes(many) + stream_of(RECORDS[index:])
     stream = SalvagedStream(io.BytesIO(data), gaps.append)
     counts = [(block.count, len(block.data)) for block in stream.blocks()]
     assert gaps == []
@@ -104,8 +104,8 @@ def test_empty_frames_are_frames_however_many_there_are(at: int, many: int) -> N
 
 def test_zeros_in_the_place_of_records_are_lost_with_what_they_destroyed() -> None:
     """A hole in a file begins in the middle of a record and ends in another."""
-    whole = stream_of(RECORDS)
-    data = whole[:2000] + bytes(500) + whole[2500:]
+    stream = stream_of(RECORDS)
+    data = stream[:2000] + bytes(500) + stream[2500:]
     raws, gaps = read(data)
     assert gaps
     assert raws[-100:] == list(RECORDS[-100:])
@@ -121,9 +121,9 @@ def test_a_cut_off_end_is_lost() -> None:
 
 def test_bytes_put_in_between_are_lost() -> None:
     """Zeros, as a failing disk leaves them, and noise."""
-    before, one, after = split(RECORDS, 200)
+    before, middle, after = split(RECORDS, 200)
     for noise in (bytes(5000), random.Random(1).randbytes(5000), b"\xff" * 300_000):
-        raws, gaps = read(before + noise + one + after)
+        raws, gaps = read(before + noise + middle + after)
         assert raws[:199] == list(RECORDS[1:200])
         assert raws[-len(RECORDS) + 200 :] == list(RECORDS[200:])
         assert b"".join(gap.lost for gap in gaps) in noise
@@ -158,8 +158,8 @@ def test_whatever_happens_to_a_stream_most_of_it_is_read(seed: int) -> None:
     data = bytearray(stream_of(RECORDS))
     first = len(record(RECORDS[0]))
     for _ in range(3):
-        at = rng.randrange(first, len(data))
+        offset = rng.randrange(first, len(data))
         size = rng.randrange(1, 20)
-        data[at : at + rng.choice((0, size))] = rng.randbytes(rng.choice((0, size)))
+        data[offset : offset + rng.choice((0, size))] = rng.randbytes(rng.choice((0, size)))
     raws, _gaps = read(bytes(data))
     assert len(set(RECORDS[1:]) - set(raws)) <= 3 * 4

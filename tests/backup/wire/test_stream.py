@@ -70,10 +70,10 @@ def test_a_block_finds_the_frame_of_a_place(frames: list[bytes]) -> None:
     block = Block(7, 1000, b"".join(map(record, frames)))
     span_of = block.spans()
     for frame in block:
-        for at in {frame.body, frame.body + max(0, len(frame.raw) - 1)}:
+        for offset in {frame.body, frame.body + max(0, len(frame.raw) - 1)}:
             begin = frame.body - 1000
-            assert span_of(at - 1000) == (frame.index, begin, begin + len(frame.raw))
-            assert block.frame_at(at - 1000) == frame
+            assert span_of(offset - 1000) == (frame.index, begin, begin + len(frame.raw))
+            assert block.frame_at(offset - 1000) == frame
 
 
 def test_frames_that_were_counted_are_not_counted_again() -> None:
@@ -108,15 +108,15 @@ def test_a_header_alone_is_a_stream_without_frames() -> None:
 @pytest.mark.parametrize("cut", range(1, 12))
 def test_a_truncated_stream_is_damaged_where_it_ends(cut: int) -> None:
     """Cut anywhere inside a record: the error names the frame and where it begins."""
-    whole = record(HEADER) + record(ACCOUNT)
-    data = whole + record(b"\x22" + record(b"message"))[:-cut]
-    if len(data) == len(whole):
+    complete = record(HEADER) + record(ACCOUNT)
+    data = complete + record(b"\x22" + record(b"message"))[:-cut]
+    if len(data) == len(complete):
         assert len(list(FrameStream(io.BytesIO(data)))) == 1
         return
     for take in (list, lambda reader: list(reader.blocks())):
         with pytest.raises(DamagedBackup, match="ends in the middle") as caught:
             take(FrameStream(io.BytesIO(data)))
-        assert (caught.value.frame, caught.value.offset) == (2, len(whole))
+        assert (caught.value.frame, caught.value.offset) == (2, len(complete))
 
 
 @pytest.mark.parametrize("length", [b"", b"\x80", b"\xff\xff", b"\x05\x08"])
@@ -132,9 +132,9 @@ def test_a_malformed_frame_is_located() -> None:
     """A frame whose inside is broken is handed out, and named by number and byte when it is looked into."""
     data = record(HEADER) + record(ACCOUNT) + record(b"\x22\x05abc")
     frames = list(FrameStream(io.BytesIO(data)))
-    for look in (lambda: frames[1].kind, lambda: frames[1].message):
+    for access in (lambda: frames[1].kind, lambda: frames[1].message):
         with pytest.raises(DamagedBackup, match=r"middle of a field \(frame 2, byte [79]\)") as caught:
-            look()
+            access()
         assert caught.value.frame == 2
 
 
@@ -142,19 +142,19 @@ def test_what_is_wrong_deep_inside_is_located() -> None:
     """Only the message object asks for text to be UTF-8; the error names the byte all the same."""
     frame = FrameMessage(account=AccountData(givenName="Anna")).SerializeToString().replace(b"Anna", b"An\xffa")
     data = record(HEADER) + record(frame)
-    (found,) = FrameStream(io.BytesIO(data))
-    assert found.kind == 1
+    (located,) = FrameStream(io.BytesIO(data))
+    assert located.kind == 1
     with pytest.raises(DamagedBackup, match=r"not UTF-8 \(frame 1, byte \d+\)") as caught:
-        _ = found.message
-    assert found.body <= caught.value.offset <= len(data)
+        _ = located.message
+    assert located.body <= caught.value.offset <= len(data)
 
 
 def test_a_frame_gives_its_message() -> None:
     """Parsed on demand, and equal each time."""
     message = FrameMessage(recipient=Recipient(id=5))
-    (found,) = FrameStream(io.BytesIO(record(HEADER) + record(message.SerializeToString())))
-    assert found.message == found.message == message
-    assert found.kind == 2
+    (frame,) = FrameStream(io.BytesIO(record(HEADER) + record(message.SerializeToString())))
+    assert frame.message == frame.message == message
+    assert frame.kind == 2
 
 
 def test_a_frame_over_the_limit_is_refused() -> None:

@@ -95,8 +95,8 @@ def test_only_what_must_be_escaped_is(core: Core) -> None:
 def test_bytes_are_base64(core: Core, value: bytes) -> None:
     """In the standard alphabet, with padding."""
     raw = delimited(5, delimited(1, value))
-    found = json.loads(core.tojson.frame_to_json(raw, lossless=False))["stickerPack"].get("packId", "")
-    assert found == base64.b64encode(value).decode()
+    encoded = json.loads(core.tojson.frame_to_json(raw, lossless=False))["stickerPack"].get("packId", "")
+    assert encoded == base64.b64encode(value).decode()
 
 
 @settings(max_examples=examples(300))
@@ -172,9 +172,9 @@ RENAMED = {
 def test_names_are_spelled_either_way(core: Core, spec: str) -> None:
     """The specification's spelling is the default, Signal's is there for the asking."""
     signal, raw = RENAMED[spec]
-    ours = core.tojson.frame_to_json(raw).decode()
-    assert f'"{spec}"' in ours
-    assert core.tojson.frame_to_json(raw, "signal").decode() == ours.replace(spec, signal)
+    line = core.tojson.frame_to_json(raw).decode()
+    assert f'"{spec}"' in line
+    assert core.tojson.frame_to_json(raw, "signal").decode() == line.replace(spec, signal)
 
 
 KNOTTED = {
@@ -199,9 +199,9 @@ def test_fields_that_must_be_merged_are_merged_by_protobuf(core: Core, name: str
     """The last of a field counts, messages merge, lists grow; the bytes are kept beside it."""
     raw = KNOTTED[name]
     assert rendered(core, raw) == expected(raw)
-    kept = json.loads(core.tojson.frame_to_json(raw))
-    assert base64.b64decode(kept.pop("@raw")) == raw
-    assert kept == expected(raw)
+    document = json.loads(core.tojson.frame_to_json(raw))
+    assert base64.b64decode(document.pop("@raw")) == raw
+    assert document == expected(raw)
 
 
 def test_a_header_is_merged_too(core: Core) -> None:
@@ -244,9 +244,9 @@ def test_odd_frames_carry_their_bytes(core: Core, name: str) -> None:
     """Beside what protobuf would say stands "@raw"; without `lossless` it does not."""
     raw = ODD[name]
     assert rendered(core, raw) == expected(raw)
-    kept = json.loads(core.tojson.frame_to_json(raw))
-    assert base64.b64decode(kept.pop("@raw")) == raw
-    assert kept == expected(raw)
+    document = json.loads(core.tojson.frame_to_json(raw))
+    assert base64.b64decode(document.pop("@raw")) == raw
+    assert document == expected(raw)
 
 
 def test_a_nan_json_has_no_word_for_keeps_its_bytes(core: Core) -> None:
@@ -336,7 +336,7 @@ def test_the_page_grows_as_needed(core: Core, name: str) -> None:
     assert rendered(core, raw) == expected(raw)
     raws = [delimited(3, b""), raw, delimited(3, b""), raw]
     lines = core.tojson.to_json_lines(stream(raws), 0, CAP, lossless=False).text.splitlines()
-    assert [json.loads(line) for line in lines] == [expected(each) for each in raws]
+    assert [json.loads(line) for line in lines] == [expected(raw_frame) for raw_frame in raws]
 
 
 @pytest.mark.parametrize("size", range(0, 400, 7))
@@ -360,20 +360,20 @@ def text_of(letter: bytes, size: int) -> bytes:
 def test_a_page_is_written_again_without_what_was_on_it(core: Core) -> None:
     """Large pages are kept for the next lines, also of other threads; what was returned does not change."""
     raws = [text_of(b"%c" % (97 + n), 270_000 + 1_000 * (n * 7 % 5)) for n in range(12)]
-    wanted = [core.tojson.frame_to_json(raw) + b"\n" for raw in raws]
+    expected_lines = [core.tojson.frame_to_json(raw) + b"\n" for raw in raws]
 
     def line(raw: bytes) -> bytes:
         text: bytes = core.tojson.to_json_lines(stream([raw]), 0, CAP).text
         return text
 
     core.render.SPARE_PAGES.clear()
-    assert line(raws[0]) == wanted[0]
+    assert line(raws[0]) == expected_lines[0]
     (page,) = core.render.SPARE_PAGES
-    assert line(raws[5]) == wanted[5]
+    assert line(raws[5]) == expected_lines[5]
     assert len(core.render.SPARE_PAGES) == 1
     assert core.render.SPARE_PAGES[0] is page
     with ThreadPoolExecutor(4) as pool:
-        assert list(pool.map(line, raws)) == wanted
+        assert list(pool.map(line, raws)) == expected_lines
 
 
 def test_pages_that_are_small_or_huge_are_not_kept(core: Core) -> None:

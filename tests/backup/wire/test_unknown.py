@@ -14,21 +14,21 @@ from tests.backup.wire.random_frames import random_frames
 def test_a_frame_that_is_known_has_none(core: Core) -> None:
     """Nothing is found where nothing is unknown."""
     for raw in random_frames(100, seed=11):
-        assert all(found.is_value for found in core.unknown.unknown_in(raw))
+        assert all(unknown.is_value for unknown in core.unknown.unknown_in(raw))
     assert core.unknown.unknown_in(b"") == []
 
 
 def test_an_unknown_field_is_found_at_any_depth(core: Core) -> None:
     """The path leads to the message around it, lists with an index; the span is the whole field."""
-    odd = fixed32(99, b"abcd")
-    raw = nested_items(1, delimited(6, b"") + delimited(6, delimited(11, odd)) + number(500, 1)) + group(77, b"")
-    found = core.unknown.unknown_in(raw)
-    assert [(one.path, one.is_value, one.number) for one in found] == [
+    field = fixed32(99, b"abcd")
+    raw = nested_items(1, delimited(6, b"") + delimited(6, delimited(11, field)) + number(500, 1)) + group(77, b"")
+    unknown = core.unknown.unknown_in(raw)
+    assert [(entry.path, entry.is_value, entry.number) for entry in unknown] == [
         ("chatItem.revisions[1].standardMessage", False, 99),
         ("chatItem", False, 500),
         ("", False, 77),
     ]
-    assert [raw[one.start : one.end] for one in found] == [odd, number(500, 1), group(77, b"")]
+    assert [raw[entry.start : entry.end] for entry in unknown] == [field, number(500, 1), group(77, b"")]
 
 
 def test_a_known_field_of_another_wire_type_is_unknown(core: Core) -> None:
@@ -41,7 +41,7 @@ def test_a_known_field_of_another_wire_type_is_unknown(core: Core) -> None:
 def test_unknown_values_are_found_in_packed_and_single_fields(core: Core) -> None:
     """The path leads to the field, in lists with an index; a number below 0 is one."""
     raw = delimited(7, number(11, 77) + delimited(11, varint(1) + varint((1 << 64) - 5)))
-    assert [(one.path, one.is_value, one.number) for one in core.unknown.unknown_in(raw)] == [
+    assert [(entry.path, entry.is_value, entry.number) for entry in core.unknown.unknown_in(raw)] == [
         ("notificationProfile.scheduleDaysEnabled[0]", True, 77),
         ("notificationProfile.scheduleDaysEnabled[2]", True, -5),
     ]
@@ -52,17 +52,17 @@ def test_unknown_values_are_found_in_packed_and_single_fields(core: Core) -> Non
 def test_an_empty_list_holds_no_unknown_value(core: Core) -> None:
     """The search does not read past it."""
     raw = delimited(7, delimited(11, b"") + number(99, 1))
-    assert [one.number for one in core.unknown.unknown_in(raw)] == [99]
+    assert [entry.number for entry in core.unknown.unknown_in(raw)] == [99]
 
 
 def test_as_many_are_found_as_the_walk_counts(core: Core) -> None:
     """The two ways of looking agree."""
     for raw in random_frames(300, seed=13):
-        odd = raw + number(99, 1)
-        look = core.walk.walk_record(odd)
-        found = core.unknown.unknown_in(odd)
-        assert sum(not one.is_value for one in found) == look.unknown_fields
-        assert sum(one.is_value for one in found) == look.unknown_values
+        extended = raw + number(99, 1)
+        walk = core.walk.walk_record(extended)
+        unknown = core.unknown.unknown_in(extended)
+        assert sum(not entry.is_value for entry in unknown) == walk.unknown_fields
+        assert sum(entry.is_value for entry in unknown) == walk.unknown_values
 
 
 def test_a_header_is_searched_too(core: Core) -> None:

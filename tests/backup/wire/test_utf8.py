@@ -35,7 +35,7 @@ def test_every_beginning_of_a_character() -> None:
 @given(text=st.text(), at=st.integers(0, 20), byte=st.binary(max_size=2))
 def test_texts_and_broken_texts(text: str, at: int, byte: bytes) -> None:
     """Any text passes, and one with bytes put in between passes when Python decodes it."""
-    whole = text.encode()
-    assert accepted(whole)
-    broken = whole[:at] + byte + whole[at:]
+    encoded = text.encode()
+    assert accepted(encoded)
+    broken = encoded[:at] + byte + encoded[at:]
     assert accepted(broken) == is_utf8(broken)

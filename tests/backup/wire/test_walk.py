@@ -60,9 +60,9 @@ def test_malformed_fields_are_refused(core: Core, name: str) -> None:
     """At any depth, with the fault that describes them, and as protobuf does."""
     body, fault = REFUSED[name]
     for raw in (body, chat(body), chat(delimited(9, body)), nested_items(50, body)):
-        look = core.walk.walk_record(raw)
-        assert (look.fault, look.canonical) == (fault, False)
-        assert 0 <= look.at <= len(raw)
+        walk = core.walk.walk_record(raw)
+        assert (walk.fault, walk.canonical) == (fault, False)
+        assert 0 <= walk.at <= len(raw)
         assert not accepted(raw)
 
 
@@ -88,8 +88,8 @@ def test_odd_fields_are_accepted_but_not_canonical(core: Core, name: str) -> Non
     """What protobuf reads, the walk reads; what protobuf would not write, or does not know, is not canonical."""
     for raw in (chat(WELL_FORMED[name]), chat(delimited(9, WELL_FORMED[name]))):
         assert accepted(raw)
-        look = core.walk.walk_record(raw)
-        assert (look.fault, look.at, look.canonical) == (0, len(raw), False)
+        walk = core.walk.walk_record(raw)
+        assert (walk.fault, walk.at, walk.canonical) == (0, len(raw), False)
 
 
 def test_only_a_message_without_fields_may_hold_field_number_0(core: Core) -> None:
@@ -97,8 +97,8 @@ def test_only_a_message_without_fields_may_hold_field_number_0(core: Core) -> No
     for body in (number(0, 1), fixed32(0, b"abcd"), group(0, b""), varint(0, size=3) + b"\x01"):
         raw = delimited(2, delimited(6, body))
         assert accepted(raw)
-        look = core.walk.walk_record(raw)
-        assert (look.fault, look.unknown_fields) == (0, 1)
+        walk = core.walk.walk_record(raw)
+        assert (walk.fault, walk.unknown_fields) == (0, 1)
         assert core.walk.walk_record(delimited(2, body)).fault == faults.BAD_TAG
 
 
@@ -139,8 +139,8 @@ def test_text_must_be_utf8(core: Core) -> None:
 
 def test_the_place_of_bad_text_is_known(core: Core) -> None:
     """The position is that of the first byte of the character."""
-    look = core.walk.walk_record(text_frame(b"good \xc3\xa9 \xe2\x82"))
-    assert (look.fault, look.at) == (faults.BAD_TEXT, 12)
+    walk = core.walk.walk_record(text_frame(b"good \xc3\xa9 \xe2\x82"))
+    assert (walk.fault, walk.at) == (faults.BAD_TEXT, 12)
 
 
 # A gradient lies in account settings, a notification profile and a folder in frames of their own.
@@ -212,8 +212,8 @@ def test_what_protobuf_would_write_differently_is_not_canonical(core: Core, name
     message = Frame.FromString(raw)
     message.DiscardUnknownFields()
     assert message.SerializeToString() != raw
-    look = core.walk.walk_record(raw)
-    assert (look.fault, look.canonical) == (0, False)
+    walk = core.walk.walk_record(raw)
+    assert (walk.fault, walk.canonical) == (0, False)
 
 
 def test_a_packed_list_of_four_bytes_has_a_whole_number_of_them(core: Core) -> None:
@@ -237,16 +237,16 @@ def test_a_packed_number_may_not_reach_beyond_its_list(core: Core) -> None:
 
 def test_fields_are_counted_at_every_depth(core: Core) -> None:
     """A field counts once, whatever it holds; one of a group's is part of the group."""
-    look = core.walk.walk_record(
+    walk = core.walk.walk_record(
         chat(number(1, 5) + delimited(9, number(7, 1)) + group(99, number(1, 1) + number(2, 1)))
     )
-    assert (look.fields, look.unknown_fields, look.unknown_values) == (5, 1, 0)
+    assert (walk.fields, walk.unknown_fields, walk.unknown_values) == (5, 1, 0)
 
 
 def test_unknown_enum_values_are_counted(core: Core) -> None:
     """Above the last value, below 0 and in lists; they do not make a frame less canonical."""
-    look = core.walk.walk_record(profile(delimited(11, varint(3) + varint(8) + varint((1 << 64) - 1))))
-    assert (look.unknown_fields, look.unknown_values, look.canonical) == (0, 2, True)
+    walk = core.walk.walk_record(profile(delimited(11, varint(3) + varint(8) + varint((1 << 64) - 1))))
+    assert (walk.unknown_fields, walk.unknown_values, walk.canonical) == (0, 2, True)
 
 
 def test_a_header_is_walked_as_a_header(core: Core) -> None:
@@ -272,10 +272,10 @@ def test_a_buffer_is_walked_frame_by_frame(core: Core) -> None:
     data = b"\x01x" + stream(raws)
     walk = core.walk.walk(data, 2, CAP)
     assert (walk.frames, walk.rest, walk.needed, walk.fault, walk.at) == (len(raws), len(data), 0, 0, len(data))
-    assert walk.fields == sum(look.fields for look in looks)
-    assert walk.unknown_fields == sum(look.unknown_fields for look in looks)
-    assert walk.unknown_values == sum(look.unknown_values for look in looks)
-    assert walk.canonical == sum(look.canonical for look in looks) >= 90
+    assert walk.fields == sum(frame_walk.fields for frame_walk in looks)
+    assert walk.unknown_fields == sum(frame_walk.unknown_fields for frame_walk in looks)
+    assert walk.unknown_values == sum(frame_walk.unknown_values for frame_walk in looks)
+    assert walk.canonical == sum(frame_walk.canonical for frame_walk in looks) >= 90
 
 
 def test_a_padded_length_prefix_says_nothing_about_the_frame(core: Core) -> None:

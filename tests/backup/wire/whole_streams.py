@@ -13,11 +13,11 @@ from holdfast.backup.rules import ValidationRun, backup_state, validator
 from holdfast.backup.wire import stream
 from tests.backup.wire.core import Core
 
-__all__ = ["damaged", "judged"]
+__all__ = ["damage_stream", "validate_with"]
 
 
 @contextmanager
-def used(core: Core) -> Iterator[None]:
+def use_core(core: Core) -> Iterator[None]:
     """Have streams read, and frames checked, by this core."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(stream, "frames", core.frames)
@@ -27,25 +27,26 @@ def used(core: Core) -> Iterator[None]:
         yield
 
 
-def judged(core: Core, data: bytes, **how: str) -> list[tuple[object, ...]]:
+def validate_with(core: Core, data: bytes, **options: str) -> list[tuple[object, ...]]:
     """List everything that is found in a backup, or why it cannot be opened, and what was counted."""
-    with used(core):
+    with use_core(core):
         try:
             with backup.open(io.BytesIO(data)) as source:
-                validation = ValidationRun(source, threads=1, **how)  # type: ignore[arg-type]  # the names are right
-                found: list[tuple[object, ...]] = [
-                    (one.rule.id, one.severity, one.frame, one.offset, one.path, one.detail) for one in validation
+                validation = ValidationRun(source, threads=1, **options)  # type: ignore[arg-type]  # the names are right
+                findings: list[tuple[object, ...]] = [
+                    (each.rule.id, each.severity, each.frame, each.offset, each.path, each.detail)
+                    for each in validation
                 ]
-                return [*found, (validation.frames, validation.edition, source.size)]
+                return [*findings, (validation.frames, validation.edition, source.size)]
         except BackupError as error:
             return [(str(error),)]
 
 
-def damaged(data: bytes, seed: int, places: int) -> bytes:
+def damage_stream(data: bytes, seed: int, count: int) -> bytes:
     """Change, take out or put in a few bytes behind the header."""
     rng = random.Random(seed)
     changed = bytearray(data)
-    for _ in range(places):
-        at = rng.randrange(min(40, len(changed) // 2), len(changed))
-        changed[at : at + rng.randrange(3)] = rng.randbytes(rng.randrange(4))
+    for _ in range(count):
+        offset = rng.randrange(min(40, len(changed) // 2), len(changed))
+        changed[offset : offset + rng.randrange(3)] = rng.randbytes(rng.randrange(4))
     return bytes(changed)

@@ -11,8 +11,8 @@ from holdfast.backup.archives.archive_file import is_archive
 from holdfast.cli import key_store
 from holdfast.cli.exit_codes import ExitCode
 from holdfast.cli.passphrases import VARIABLE
-from tests.backup.archives.histories import PASSPHRASE, imported
-from tests.backup.phone_folders import phone
+from tests.backup.archives.histories import PASSPHRASE, import_backups
+from tests.backup.phone_folders import write_phone_folder
 from tests.backup.streams import KEYS
 from tests.cli.conftest import Run
 
@@ -26,7 +26,7 @@ OTHER = "six words that nobody else knows"
 def db_path(tmp_path: Path, source: str, monkeypatch: pytest.MonkeyPatch) -> str:
     """Make an archive, and two files with passphrases."""
     monkeypatch.delenv(VARIABLE, raising=False)
-    imported(tmp_path / "chats.db", Path(source))
+    import_backups(tmp_path / "chats.db", Path(source))
     (tmp_path / "one").write_text(PASSPHRASE)
     (tmp_path / "other").write_text(OTHER)
     return str(tmp_path / "chats.db")
@@ -72,7 +72,7 @@ def test_a_new_passphrase_is_not_that_of_the_environment(
 def test_damaged_files_are_counted(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The archive is decrypted without them, and the status says that something is missing."""
     archive_path = tmp_path / "kept" / "a.db"
-    backup.keep(phone(tmp_path), archive_path, KEYS)
+    backup.keep(write_phone_folder(tmp_path), archive_path, KEYS)
     backup.encrypt_archive(archive_path, PASSPHRASE)
     broken = next(path for path in archive_path.with_name("a.db-media").rglob("*") if path.is_file())
     broken.write_bytes(broken.read_bytes()[:-1])

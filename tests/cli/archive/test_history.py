@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.cli.exit_codes import ExitCode
-from tests.backup.archives.histories import copies, imported, items, write
+from tests.backup.archives.histories import copies, import_backups, items, write
 from tests.backup.phone_folders import DAY_MS
 from tests.cli.conftest import Run
 
@@ -32,7 +32,7 @@ def chats_db(tmp_path: Path) -> str:
     assert len(list(items(frames))) > GONE + EDITED
     vanished = {id(frame) for frame in plain[:GONE]}
     second = write(tmp_path / "two", header, [frame for frame in frames if id(frame) not in vanished])
-    imported(tmp_path / "chats.db", first, second)
+    import_backups(tmp_path / "chats.db", first, second)
     return str(tmp_path / "chats.db")
 
 

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from tests.backup.phone_folders import add_snapshot, later, phone
+from tests.backup.phone_folders import add_snapshot, later_records, write_phone_folder
 from tests.backup.streams import KEY_FILE, sample
 from tests.cli.conftest import Run
 
@@ -42,11 +42,11 @@ def test_attachments_of_a_plain_stream_cannot_be_copied(run: Run, source: str, t
 
 def test_of_several_snapshots_it_says_which_it_took(run: Run, tmp_path: Path) -> None:
     """And which command takes them all."""
-    folder = phone(tmp_path)
+    folder = write_phone_folder(tmp_path)
     (tmp_path / "key").write_text(KEY_FILE)
     arguments = ("archive", "import", str(tmp_path / "a.db"), str(folder), "--key-file", str(tmp_path / "key"))
     assert "snapshot" not in run(*arguments).err
-    add_snapshot(folder, later(sample(80), 1))
+    add_snapshot(folder, later_records(sample(80), 1))
     result = run(*arguments, "--zone", "UTC")
     assert "1 earlier snapshot" in result.err
     assert "holdfast keep" in result.err

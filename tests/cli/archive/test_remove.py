@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from holdfast.cli.exit_codes import ExitCode
-from tests.backup.archives.histories import copies, imported, write
+from tests.backup.archives.histories import copies, import_backups, write
 from tests.cli.conftest import Run
 
 
 @pytest.fixture
 def writable_db(tmp_path: Path) -> str:
     """Make an archive that may be changed."""
-    imported(tmp_path / "own.db", write(tmp_path / "one", *copies()))
+    import_backups(tmp_path / "own.db", write(tmp_path / "one", *copies()))
     return str(tmp_path / "own.db")
 
 

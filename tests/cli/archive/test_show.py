@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.backup.archives.histories import copies, imported, items, write
+from tests.backup.archives.histories import copies, import_backups, items, write
 from tests.cli.conftest import Run
 
 
@@ -57,7 +57,7 @@ def test_texts_cannot_steer_the_terminal(run: Run, tmp_path: Path) -> None:
     for item in items(frames):
         if item.standardMessage.text.body:
             item.standardMessage.text.body = "\x1b[31mred [bold]not bold[/bold]\x07"
-    imported(tmp_path / "a.db", write(tmp_path / "one", header, frames))
+    import_backups(tmp_path / "a.db", write(tmp_path / "one", header, frames))
     path = str(tmp_path / "a.db")
     for chat in json.loads(run("archive", "chats", path, "--json").out):
         out = run("archive", "show", path, str(chat["id"])).out

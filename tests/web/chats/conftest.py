@@ -14,7 +14,7 @@ from holdfast.web.chats.single_archive import render_page
 from holdfast.web.chats.view import TemplateResult
 from holdfast_demo.sample import sample_records
 from holdfast_demo.sample_writer import write_sample
-from tests.backup.archives.histories import copies, imported, items, write
+from tests.backup.archives.histories import copies, import_backups, items, write
 from tests.backup.streams import KEYS
 
 EVIL = "<script>alert(1)</script>"
@@ -63,7 +63,7 @@ def hostile_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 reaction.emoji = EVIL
         elif item.HasField("poll"):
             item.poll.question = EVIL
-    imported(home / "chats.db", write(home / "one", header, frames))
+    import_backups(home / "chats.db", write(home / "one", header, frames))
     return home / "chats.db"
 
 

@@ -9,7 +9,7 @@ from holdfast.web.chats import chat_list
 from holdfast.web.chats.chat_list import PANE_ROWS, ChatListTab, ChatRow
 from holdfast.web.chats.open_archive import OpenArchive, open_archive_file
 from holdfast.web.chats.view import PageNotFound
-from tests.backup.archives.histories import copies, imported, items, write
+from tests.backup.archives.histories import copies, import_backups, items, write
 from tests.web.chats.conftest import EVIL, drawn_in, shown_in
 
 
@@ -69,7 +69,7 @@ def test_unread_chats_have_a_badge_and_counts_of_messages_have_none(tmp_path: Pa
         item.incoming.read = False
     marked = next(chat for chat in chats if chat.id != received[0].chatId and not chat.archived)
     marked.markedUnread = True
-    imported(tmp_path / "a.db", write(tmp_path / "one", header, frames))
+    import_backups(tmp_path / "a.db", write(tmp_path / "one", header, frames))
     opened = open_archive_file(tmp_path / "a.db", "a.db")
     rows = rows_of(opened)
     assert sorted(row.unread for row in rows if row.unread is not None) == [0, 3]
@@ -116,7 +116,7 @@ def test_two_accounts_are_kept_apart(tmp_path: Path) -> None:
             frame.account.givenName = "Somebody Else"
             frame.account.ClearField("username")
     other = write(tmp_path / "two", header, frames)
-    imported(tmp_path / "a.db", write(tmp_path / "one", *copies()), other)
+    import_backups(tmp_path / "a.db", write(tmp_path / "one", *copies()), other)
     opened = open_archive_file(tmp_path / "a.db", "a.db")
     accounts = shown_in(opened, "").values["accounts"]
     assert isinstance(accounts, list)
@@ -146,5 +146,5 @@ def test_names_and_texts_are_escaped(hostile_archive: OpenArchive) -> None:
 
 def test_an_archive_without_backups_has_an_empty_list(tmp_path: Path) -> None:
     """And says so."""
-    imported(tmp_path / "empty.db")
+    import_backups(tmp_path / "empty.db")
     assert "No chats." in drawn_in(open_archive_file(tmp_path / "empty.db", "empty"), "")

@@ -10,7 +10,7 @@ from holdfast.backup.archives import Chat
 from holdfast.web.chats.conversation_routes import respond
 from holdfast.web.chats.open_archive import OpenArchive, open_archive_file
 from holdfast.web.chats.view import PageNotFound, RedirectResult, TemplateResult, format_position
-from tests.backup.archives.histories import copies, imported, items, write
+from tests.backup.archives.histories import copies, import_backups, items, write
 from tests.web.chats.conftest import EVIL, drawn_in, shown_in
 
 
@@ -107,7 +107,7 @@ def test_the_size_of_pages_is_bounded(tmp_path: Path) -> None:
         if item.HasField("standardMessage"):
             item.standardMessage.text.body = "長いテキスト " * 2000
             item.ClearField("revisions")
-    imported(tmp_path / "a.db", write(tmp_path / "one", header, frames))
+    import_backups(tmp_path / "a.db", write(tmp_path / "one", header, frames))
     opened = open_archive_file(tmp_path / "a.db", "a.db")
     chat = largest(opened)
     page = shown_in(opened, f"chat/{chat.id}")
@@ -144,7 +144,7 @@ def test_names_and_reactions_of_any_length_fill_no_page(tmp_path: Path) -> None:
                 attachment.pointer.fileName = attachment.pointer.caption = long
         elif item.HasField("poll"):
             item.poll.question = long
-    imported(tmp_path / "a.db", write(tmp_path / "one", header, frames))
+    import_backups(tmp_path / "a.db", write(tmp_path / "one", header, frames))
     opened = open_archive_file(tmp_path / "a.db", "a.db")
     chat = largest(opened)
     pages = ["", "people", "statistics", "about", f"chat/{chat.id}", f"chat/{chat.id}/dates"]

@@ -11,7 +11,7 @@ from holdfast.web.chats import open_archive as open_archive_module
 from holdfast.web.chats.conversation_routes import respond
 from holdfast.web.chats.open_archive import OpenArchive, open_archive_file
 from holdfast.web.chats.view import PageNotFound, TemplateResult
-from tests.backup.archives.histories import copies, imported, items, write
+from tests.backup.archives.histories import copies, import_backups, items, write
 from tests.examples import examples
 from tests.web.chats.conftest import RenderPage, drawn_in
 
@@ -102,7 +102,7 @@ def test_bidirectional_controls_are_removed(tmp_path: Path) -> None:
             item.standardMessage.text.body = turned
             for attachment in item.standardMessage.attachments:
                 attachment.pointer.fileName = turned
-    imported(tmp_path / "a.db", write(tmp_path / "one", header, frames))
+    import_backups(tmp_path / "a.db", write(tmp_path / "one", header, frames))
     opened = open_archive_file(tmp_path / "a.db", turned)
     with opened.reading() as archive:
         message = next(m for chat in archive.chats() for m in archive.messages(chat.id) if m.text == turned)

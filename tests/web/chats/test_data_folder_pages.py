@@ -14,7 +14,7 @@ from holdfast.hosting.store import accounts
 from holdfast.secret import Secret
 from holdfast_demo.sample import sample_records
 from holdfast_demo.sample_writer import write_sample
-from tests.backup.archives.histories import PASSPHRASE, copies, imported, write
+from tests.backup.archives.histories import PASSPHRASE, copies, import_backups, write
 from tests.backup.container.vectors import SET_B
 from tests.backup.streams import KEYS
 from tests.conftest import Service, wait_for
@@ -30,7 +30,7 @@ def backup_folder(service: Service) -> Path:
     folder = service.settings.data / "backups"
     folder.mkdir(parents=True)
     source = write(folder / NAME, *copies())
-    imported(folder / "chats.db", source)
+    import_backups(folder / "chats.db", source)
     (folder / "notes.txt").write_text("nothing of interest")
     (folder / "broken.binproto").write_bytes(source.read_bytes()[:-3])
     (folder / ".hidden").write_bytes(source.read_bytes())

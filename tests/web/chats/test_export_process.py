@@ -12,7 +12,7 @@ from holdfast.web.chats.export_process import ExportFailed, start_export
 from holdfast.web.chats.export_worker import ExportTask
 from holdfast.web.chats.import_limits import ImportQueueFull, acquire_slot
 from holdfast.web.chats.import_worker import ImportLimits
-from tests.backup.archives.histories import copies, imported, write
+from tests.backup.archives.histories import copies, import_backups, write
 from tests.conftest import wait_for
 
 LIMITS = ImportLimits(memory=1 << 30, seconds=60, output=1 << 28)
@@ -21,7 +21,7 @@ LIMITS = ImportLimits(memory=1 << 30, seconds=60, output=1 << 28)
 @pytest.fixture
 def task(tmp_path: Path) -> ExportTask:
     """Make an archive to export; much more than a pipe takes, so that the process waits for its reader."""
-    imported(tmp_path / "chats.db", write(tmp_path / "one", *copies(1500)))
+    import_backups(tmp_path / "chats.db", write(tmp_path / "one", *copies(1500)))
     return ExportTask(str(tmp_path / "chats.db"), "html", LIMITS)
 
 

@@ -16,7 +16,7 @@ from holdfast.backup.errors import ArchiveError
 from holdfast.web.chats.encryption import seal
 from holdfast.web.chats.export_worker import ExportForm, ExportTask, export_conversation
 from holdfast.web.chats.import_worker import ImportLimits
-from tests.backup.archives.histories import copies, imported, write
+from tests.backup.archives.histories import copies, import_backups, write
 
 LIMITS = ImportLimits(memory=1 << 30, seconds=60, output=1 << 28)
 KEY = bytes(range(32))
@@ -26,7 +26,7 @@ KEY = bytes(range(32))
 def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Make an archive."""
     home = tmp_path_factory.mktemp("export")
-    imported(home / "chats.db", write(home / "one", *copies()))
+    import_backups(home / "chats.db", write(home / "one", *copies()))
     return home / "chats.db"
 
 

@@ -11,7 +11,7 @@ from holdfast.backup.file_types import ENCRYPTED_ARCHIVE
 from holdfast.web.chats.file_kinds import LOOK, FileKind, kind_of_file, kind_of_path, looks_like_backup
 from holdfast_demo.sample import sample_records
 from holdfast_demo.sample_writer import write_sample
-from tests.backup.archives.histories import copies, imported, write
+from tests.backup.archives.histories import copies, import_backups, write
 from tests.backup.streams import KEYS
 from tests.conftest import ROOT
 
@@ -26,7 +26,7 @@ def test_every_form_is_recognised(tmp_path: Path) -> None:
     """Streams, JSON, encrypted containers and archives, by their content."""
     write(tmp_path / "a.binproto", *copies())
     (tmp_path / "a.binproto.gz").write_bytes(gzip.compress((tmp_path / "a.binproto").read_bytes()))
-    imported(tmp_path / "a.db", tmp_path / "a.binproto")
+    import_backups(tmp_path / "a.db", tmp_path / "a.binproto")
     write_sample(sample_records(20, 1), tmp_path / "a.jsonl", OutputFormat.JSONL, seed=1, keys=None)
     write_sample(sample_records(20, 1), tmp_path / "a.backup", OutputFormat.CONTAINER, seed=1, keys=KEYS)
     assert told(tmp_path / "a.binproto") == (FileKind.PLAIN, True)

@@ -8,7 +8,7 @@ import pytest
 from holdfast.web.chats.conversation_routes import respond
 from holdfast.web.chats.open_archive import OpenArchive, open_archive_file
 from holdfast.web.chats.view import PageNotFound
-from tests.backup.archives.histories import copies, imported, later, write
+from tests.backup.archives.histories import copies, import_backups, write, write_later
 from tests.web.chats.conftest import EVIL, drawn_in, shown_in
 
 
@@ -31,7 +31,8 @@ def test_receipts_files_and_the_record_are_shown(opened: OpenArchive) -> None:
 def test_changes_between_backups_are_listed(tmp_path: Path) -> None:
     """What was there before and what came after."""
     dice = random.Random(3)
-    imported(tmp_path / "a.db", write(tmp_path / "one", *copies()), later(tmp_path / "two", dice, days=3))
+    second = write_later(tmp_path / "two", dice, days=3)
+    import_backups(tmp_path / "a.db", write(tmp_path / "one", *copies()), second)
     opened = open_archive_file(tmp_path / "a.db", "a.db")
     with opened.reading() as archive:
         rows = archive.connection.execute("SELECT message_id FROM message_change ORDER BY 1").fetchall()

@@ -10,7 +10,7 @@ import pytest
 
 from holdfast.web.chats import open_archive as module
 from holdfast.web.chats.open_archive import OpenArchive, open_archive_file
-from tests.backup.archives.histories import copies, imported, later, write
+from tests.backup.archives.histories import copies, import_backups, write, write_later
 from tests.conftest import wait_for
 from tests.web.chats.conftest import shown_in
 
@@ -44,7 +44,7 @@ def test_the_number_of_readers_is_limited(archive_file: Path) -> None:
 def test_results_are_cached_until_the_archive_changes(tmp_path: Path) -> None:
     """An import into the archive is seen by the next request."""
     place = tmp_path / "chats.db"
-    imported(place, write(tmp_path / "one", *copies()))
+    import_backups(place, write(tmp_path / "one", *copies()))
     opened = open_archive_file(place, "chats.db")
     created: list[int] = []
 
@@ -56,7 +56,7 @@ def test_results_are_cached_until_the_archive_changes(tmp_path: Path) -> None:
     with opened.reading():
         assert [opened.cached("n", count), opened.cached("n", count)] == [1, 1]
     assert len(created) == 1
-    imported(place, later(tmp_path / "two", random.Random(1), days=3))
+    import_backups(place, write_later(tmp_path / "two", random.Random(1), days=3))
     with opened.reading():
         assert opened.cached("n", count) == 2
 

@@ -24,7 +24,7 @@ from holdfast.web.chats.repository_files import conversation_link
 from holdfast.web.code.location import find_location
 from holdfast_demo.sample import sample_records
 from holdfast_demo.sample_writer import write_sample
-from tests.backup.archives.histories import copies, imported, write
+from tests.backup.archives.histories import copies, import_backups, write
 from tests.backup.streams import KEYS
 from tests.conftest import wait_for
 from tests.hosting.api_clients import ServiceClients
@@ -43,7 +43,7 @@ def ada(clients: ServiceClients, tmp_path: Path) -> httpx.Client:
         "/user/repos", json={"name": "Snapshots", "private": True, "auto_init": True, "default_branch": "main"}
     )
     source = write(tmp_path / "one", *copies())
-    imported(tmp_path / "a.db", source)
+    import_backups(tmp_path / "a.db", source)
     write_sample(sample_records(20, 1), tmp_path / "sealed", OutputFormat.CONTAINER, seed=1, keys=KEYS)
     large = write(tmp_path / "large", *copies(61)).read_bytes()
     stored = LfsPointer(hashlib.sha256(large).hexdigest(), len(large))

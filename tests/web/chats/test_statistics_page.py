@@ -16,7 +16,7 @@ from holdfast.web.chats.statistics_page import (
     month_plot,
     name_kinds,
 )
-from tests.backup.archives.histories import imported
+from tests.backup.archives.histories import import_backups
 from tests.web.chats.conftest import EVIL, drawn_in, shown_in
 
 
@@ -88,5 +88,5 @@ def test_durations_are_written_in_words() -> None:
 
 def test_an_empty_archive_has_nothing_to_count(tmp_path: Path) -> None:
     """And says so."""
-    imported(tmp_path / "empty.db")
+    import_backups(tmp_path / "empty.db")
     assert "No messages." in drawn_in(open_archive_file(tmp_path / "empty.db", "empty"), "statistics")

@@ -13,7 +13,7 @@ from holdfast.secret import Secret
 from holdfast.settings import Settings
 from holdfast_demo.sample import sample_records
 from holdfast_demo.sample_writer import write_sample
-from tests.backup.archives.histories import copies, imported, write
+from tests.backup.archives.histories import copies, import_backups, write
 from tests.backup.streams import KEYS
 from tests.conftest import ADMIN_PASSWORD, Service
 from tests.web.chats.upload_helpers import UPLOADS, begin, log_in
@@ -69,7 +69,7 @@ def test_a_refused_form_is_reported_and_not_stored(
     service: Service, ada: httpx.Client, plain: bytes, tmp_path: Path, case: str
 ) -> None:
     """No file, no backup, an archive, one that is too large."""
-    imported(tmp_path / "chats.db", write(tmp_path / "two", *copies()))
+    import_backups(tmp_path / "chats.db", write(tmp_path / "two", *copies()))
     archive = (tmp_path / "chats.db").read_bytes()
     if case == "nothing":
         sent = ada.post(LIST, files={"other": ("a", b"b")})

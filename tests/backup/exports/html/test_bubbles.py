@@ -32,12 +32,12 @@ from holdfast.backup.exports.html.bubbles import (
 from holdfast.backup.exports.html.clock import TimeFormatter
 from holdfast.backup.exports.html.files import size_label
 from tests.backup.exports.html.test_markup import HOSTILE, TEXTS
-from tests.backup.exports.sample_messages import Addresses, Parsed, attachment, message
+from tests.backup.exports.sample_messages import Addresses, PageParser, attachment, message
 
 
-def shown(one: Message, **more: Any) -> Parsed:
+def render(sample: Message, **more: Any) -> PageParser:
     """Show a message."""
-    return Parsed(bubble(one, Addresses(), **more))
+    return PageParser(bubble(sample, Addresses(), **more))
 
 
 def hostile(text: str, kind: str, direction: str) -> Message:
@@ -85,25 +85,25 @@ def hostile(text: str, kind: str, direction: str) -> Message:
 )
 def test_whatever_is_written_stays_text(text: str, kind: str, direction: str) -> None:
     """In every place of a message: names, captions, file names, quotes, polls, cards, previews."""
-    one = hostile(text, kind, direction)
-    found = shown(one)
-    assert "script" not in found.tags
+    sample = hostile(text, kind, direction)
+    page = render(sample)
+    assert "script" not in page.tags
     card = message(kind="contact", card=Card(text, text, (CardField(text, text, text, text),)))
-    assert shown(card).tags.count("li") == 2
+    assert render(card).tags.count("li") == 2
 
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_links_of_previews_lead_to_the_web_only(text: str) -> None:
     """Anything else is shown and not linked."""
-    found = shown(message("x", links=(Link(text, "title", None, None),)))
-    assert all(link.lower().startswith(("https://", "http://")) for link in found.links)
-    assert "title" in found.text
+    page = render(message("x", links=(Link(text, "title", None, None),)))
+    assert all(link.lower().startswith(("https://", "http://")) for link in page.links)
+    assert "title" in page.text
 
 
 def test_a_plain_message() -> None:
     """Who, what and when, with an anchor to link to."""
-    found = bubble(message("Hello <you>"), Addresses(), day=19675)
-    assert found == (
+    html = bubble(message("Hello <you>"), Addresses(), day=19675)
+    assert html == (
         '<li class="m in k" id="m7"><span class="av c9" aria-hidden="true">A</span><div class="b">'
         '<b class="n c9" dir="auto">Ada</b><p class="t" dir="auto">Hello &lt;you&gt;</p>'
         '<p class="w"><time datetime="2023-11-14T22:13:20Z">22:13</time></p></div></li>\n'
@@ -112,13 +112,13 @@ def test_a_plain_message() -> None:
 
 def test_messages_of_one_author_stand_together() -> None:
     """Unless time or somebody else lies between them."""
-    one = message(sent_ms=1_000_000)
-    assert continues_group(one, message(sent_ms=1_060_000))
-    assert not continues_group(one, message(sent_ms=9_000_000))
-    assert not continues_group(one, message(sent_ms=1_060_000, author_id=3))
+    first = message(sent_ms=1_000_000)
+    assert continues_group(first, message(sent_ms=1_060_000))
+    assert not continues_group(first, message(sent_ms=9_000_000))
+    assert not continues_group(first, message(sent_ms=1_060_000, author_id=3))
     assert not continues_group(message(kind="update"), message())
-    assert not continues_group(None, one)
-    assert "av" not in bubble(one, Addresses(), follows=True)
+    assert not continues_group(None, first)
+    assert "av" not in bubble(first, Addresses(), follows=True)
 
 
 def test_the_state_of_an_outgoing_message_is_said_in_words() -> None:
@@ -129,31 +129,31 @@ def test_the_state_of_an_outgoing_message_is_said_in_words() -> None:
 
 def test_quotes_lead_to_their_target() -> None:
     """Where there is one; the text stands there either way."""
-    found = shown(message("yes", quote=Quote(3, "Bo", "NORMAL", "Tea?", 4, 9)))
-    assert found.links == ["1.html#m9"]
-    lost = shown(message("yes", quote=Quote(3, "Bo", "VIEW_ONCE", None, 4, None)))
-    assert lost.links == []
-    assert "View-once media" in lost.text
+    page = render(message("yes", quote=Quote(3, "Bo", "NORMAL", "Tea?", 4, 9)))
+    assert page.links == ["1.html#m9"]
+    unresolved = render(message("yes", quote=Quote(3, "Bo", "VIEW_ONCE", None, 4, None)))
+    assert unresolved.links == []
+    assert "View-once media" in unresolved.text
 
 
 def test_files_are_shown_linked_or_named() -> None:
     """Pictures, films and sounds are there to see and hear, others to save, and what is missing says so."""
     kinds = ("image/png", "video/mp4", "audio/aac", "text/html", "image/svg+xml")
-    found = bubble(
+    html = bubble(
         message(None, attachments=tuple(attachment(content_type=kind, n=n) for n, kind in enumerate(kinds))),
         Addresses(),
     )
-    assert 'class="album a2"' in found
-    assert (found.count("<img"), found.count("<video"), found.count("<audio"), found.count(" download>")) == (
+    assert 'class="album a2"' in html
+    assert (html.count("<img"), html.count("<video"), html.count("<audio"), html.count(" download>")) == (
         1,
         1,
         1,
         2,
     )
-    assert 'width="40" height="30" loading="lazy"' in found
-    gone = shown(message(None, attachments=(attachment(path=None, size=2_500_000),)))
-    assert "photo.jpg2.5 MB, not kept here" in gone.text
-    assert gone.links == []
+    assert 'width="40" height="30" loading="lazy"' in html
+    missing = render(message(None, attachments=(attachment(path=None, size=2_500_000),)))
+    assert "photo.jpg2.5 MB, not kept here" in missing.text
+    assert missing.links == []
     huge = bubble(message(None, attachments=(attachment(width=1 << 31, height=5),)), Addresses())
     assert "width" not in huge
     wide = bubble(message(None, attachments=(attachment(width=4000, height=3000),)), Addresses())
@@ -166,12 +166,12 @@ def test_several_pictures_are_a_grid() -> None:
     """Each once; sounds and documents stand below it."""
     kinds = ("image/png", "application/pdf", "video/mp4", "image/jpeg")
     files = tuple(attachment(content_type=kind, n=n) for n, kind in enumerate(kinds))
-    found = bubble(message("look", attachments=files), Addresses())
-    assert found.count('class="cell"') == 3
-    assert found.count(" download>") == 1
-    assert found.index('class="album a3"') < found.index(" download>") < found.index("look")
-    one = bubble(message("look", attachments=files[:2]), Addresses())
-    assert "album" not in one
+    html = bubble(message("look", attachments=files), Addresses())
+    assert html.count('class="cell"') == 3
+    assert html.count(" download>") == 1
+    assert html.index('class="album a3"') < html.index(" download>") < html.index("look")
+    pair = bubble(message("look", attachments=files[:2]), Addresses())
+    assert "album" not in pair
     many = bubble(message(None, attachments=tuple(attachment(n=n) for n in range(9))), Addresses())
     assert 'class="album a5"' in many
 
@@ -187,11 +187,11 @@ class SmallAddresses(Addresses):
 
 def test_a_small_copy_is_shown_and_leads_to_the_picture() -> None:
     """The picture itself is a link away."""
-    one = message(None, attachments=(attachment(),))
-    whole, small = bubble(one, Addresses()), bubble(one, SmallAddresses())
-    place = re.findall(r'<img src="([^"]*)"', whole)[0]
-    assert re.findall(r'<img src="([^"]*)"', small) == [f"{place}/small"]
-    assert f'href="{place}"' in small
+    sample = message(None, attachments=(attachment(),))
+    full, small = bubble(sample, Addresses()), bubble(sample, SmallAddresses())
+    url = re.findall(r'<img src="([^"]*)"', full)[0]
+    assert re.findall(r'<img src="([^"]*)"', small) == [f"{url}/small"]
+    assert f'href="{url}"' in small
 
 
 class BlurredAddresses(Addresses):
@@ -204,10 +204,10 @@ class BlurredAddresses(Addresses):
 
 def test_a_picture_has_its_colours_before_it_is_there() -> None:
     """Behind one that is loaded, and instead of one that is not kept."""
-    there = bubble(message(None, attachments=(attachment(blur_hash="00abcd"),)), BlurredAddresses())
-    assert '<img class="ph" src="data:00abcd" alt="">' in there
-    gone = bubble(message(None, attachments=(attachment(blur_hash="00abcd", path=None),)), BlurredAddresses())
-    assert '<img class="ico" src="data:00abcd" alt="">' in gone
+    stored = bubble(message(None, attachments=(attachment(blur_hash="00abcd"),)), BlurredAddresses())
+    assert '<img class="ph" src="data:00abcd" alt="">' in stored
+    missing = bubble(message(None, attachments=(attachment(blur_hash="00abcd", path=None),)), BlurredAddresses())
+    assert '<img class="ico" src="data:00abcd" alt="">' in missing
     assert '"ph"' not in bubble(message(None, attachments=(attachment(),)), BlurredAddresses())
 
 
@@ -218,7 +218,7 @@ def test_files_of_earlier_wordings_are_not_shown() -> None:
 
 def test_everything_special_about_a_message_is_said() -> None:
     """That it was edited, disappears, came as an SMS, is pinned, or has vanished since."""
-    text = shown(
+    text = render(
         message(
             "now",
             revisions=(Revision(1, 5, "before"),),
@@ -228,27 +228,27 @@ def test_everything_special_about_a_message_is_said() -> None:
             vanished_ms=1_700_000_000_000,
         )
     ).text
-    for words in ("Edited", "before", "SMS", "1 hour", "pinned", "gone from the backup of 2023-11-14 22:13"):
-        assert words in text
+    for expected in ("Edited", "before", "SMS", "1 hour", "pinned", "gone from the backup of 2023-11-14 22:13"):
+        assert expected in text
 
 
 def test_polls_reactions_and_cards_say_who() -> None:
     """With every voter and everybody who reacted."""
     poll = Poll("Tea?", False, True, (PollOption("Yes", ("Ada", "Bo")), PollOption("No", ())))
-    text = shown(message("Tea?", kind="poll", poll=poll)).text
+    text = render(message("Tea?", kind="poll", poll=poll)).text
     assert text.count("Tea?") == 1
     assert "One answer, ended." in text
     assert "Yes 2Ada, Bo" in text
     reactions = tuple(Reaction(n, name, "❤️", 1) for n, name in enumerate(("Ada", "Bo")))
-    assert "❤️\u202f2" in shown(message(reactions=reactions)).text
+    assert "❤️\u202f2" in render(message(reactions=reactions)).text
     card = Card("Dr. Ada", "Engines", (CardField("phone", "HOME", None, "+1 555"),))
-    assert "Dr. AdaEngines☎ +1 555" in shown(message(None, kind="contact", card=card)).text
+    assert "Dr. AdaEngines☎ +1 555" in render(message(None, kind="contact", card=card)).text
 
 
 def test_what_happened_is_a_sentence_in_the_middle() -> None:
     """Without a bubble."""
-    found = bubble(message(None, kind="update", direction="none", sentence="Ada joined."), Addresses())
-    assert found.startswith('<li class="m up" id="m7"><p dir="auto">Ada joined.</p>')
+    html = bubble(message(None, kind="update", direction="none", sentence="Ada joined."), Addresses())
+    assert html.startswith('<li class="m up" id="m7"><p dir="auto">Ada joined.</p>')
 
 
 @pytest.mark.parametrize(
@@ -282,18 +282,18 @@ def test_sizes_are_words() -> None:
 
 def test_a_day_is_a_heading_to_jump_to() -> None:
     """With an anchor by its date."""
-    assert Parsed(day_line(19675)).ids == ["d2023-11-14"]
+    assert PageParser(day_line(19675)).ids == ["d2023-11-14"]
 
 
 def test_every_kind_of_message_of_a_history_can_be_shown(opened: Archive) -> None:
     """Each becomes one item that says something, under its own anchor."""
     kinds = set()
     for chat in opened.chats():
-        for one in opened.messages(chat.id):
-            found = shown(one)
-            assert found.ids == [f"m{one.id}"]
-            assert found.text.strip()
-            kinds.add(one.kind)
+        for entry in opened.messages(chat.id):
+            page = render(entry)
+            assert page.ids == [f"m{entry.id}"]
+            assert page.text.strip()
+            kinds.add(entry.kind)
     assert len(kinds) >= 9
 
 
@@ -306,15 +306,15 @@ def test_every_kind_of_message_of_a_history_can_be_shown(opened: Archive) -> Non
 )
 def test_a_text_alone_looks_as_any_message(text: str, direction: str, status: str | None, follows: bool) -> None:  # noqa: FBT001
     """Whatever it says, and whoever says it, byte for byte."""
-    one = message(text, author=text, direction=direction, status=status)
-    day = one.sent_ms // 86_400_000
-    drawn = plain_bubble(
-        one.id,
+    sample = message(text, author=text, direction=direction, status=status)
+    day = sample.sent_ms // 86_400_000
+    html = plain_bubble(
+        sample.id,
         text,
-        author_elements(one.author_id, one.author),
-        TimeFormatter().time_element(one.sent_ms, day),
+        author_elements(sample.author_id, sample.author),
+        TimeFormatter().time_element(sample.sent_ms, day),
         status,
         is_own=direction == "outgoing",
         follows=follows,
     )
-    assert drawn == bubble(one, Addresses(), day=day, follows=follows)
+    assert html == bubble(sample, Addresses(), day=day, follows=follows)

@@ -22,9 +22,9 @@ def test_times_in_a_zone() -> None:
     assert clock.time_element(MAY, clock.day(MAY)) == '<time datetime="2024-05-31T13:05:09Z">15:05</time>'
     winter = MAY - 180 * DAY_MS
     assert ">14:05<" in clock.time_element(winter, clock.day(winter))
-    late = MAY + 9 * 3_600_000
-    assert iso_date(clock.day(late)) == "2024-06-01"
-    assert iso_date(TimeFormatter().day(late)) == "2024-05-31"
+    evening = MAY + 9 * 3_600_000
+    assert iso_date(clock.day(evening)) == "2024-06-01"
+    assert iso_date(TimeFormatter().day(evening)) == "2024-05-31"
 
 
 def test_times_beyond_the_calendar() -> None:

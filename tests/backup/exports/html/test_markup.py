@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from holdfast.backup.archives.model import TextRange
 from holdfast.backup.exports.html.markup import ENTITIES, SPECIAL, escape, insert_names, is_only_emoji, rich_text
-from tests.backup.exports.sample_messages import Parsed
+from tests.backup.exports.sample_messages import PageParser
 
 HOSTILE = [
     "<script>canary()</script>",
@@ -34,17 +34,17 @@ RANGES = st.builds(
 )
 
 
-def kept(text: str) -> str:
+def without_invalid_characters(text: str) -> str:
     """Leave out what no page may hold, as the writer does."""
-    return SPECIAL.sub(lambda found: found[0] if found[0] in ENTITIES else "", text).replace("\r", "\n")
+    return SPECIAL.sub(lambda match: match[0] if match[0] in ENTITIES else "", text).replace("\r", "\n")
 
 
 @settings(max_examples=150)
 @given(TEXTS)
 def test_text_comes_out_as_it_went_in(text: str) -> None:
     """As the text of an element and as an attribute."""
-    parsed = Parsed(f'<p title="{escape(text)}">{escape(text)}</p>')
-    assert parsed.text == kept(text)
+    parsed = PageParser(f'<p title="{escape(text)}">{escape(text)}</p>')
+    assert parsed.text == without_invalid_characters(text)
     assert parsed.tags == ["p"]
 
 
@@ -52,8 +52,8 @@ def test_text_comes_out_as_it_went_in(text: str) -> None:
 @given(TEXTS, st.lists(RANGES, max_size=6))
 def test_styles_and_links_change_no_text(text: str, ranges: list[TextRange]) -> None:
     """Ranges that overlap or lie outside make whole elements, and addresses lead to the web only."""
-    parsed = Parsed(f"<p>{rich_text(text, ranges)}</p>")
-    assert parsed.text == kept(text)
+    parsed = PageParser(f"<p>{rich_text(text, ranges)}</p>")
+    assert parsed.text == without_invalid_characters(text)
     assert set(parsed.tags) <= {"p", "a", "b", "i", "s", "code", "span"}
     assert all(re.match("https?://", link, re.IGNORECASE) for link in parsed.links)
 
@@ -75,14 +75,14 @@ def test_ranges_that_overlap_do_not_cross() -> None:
 
 def test_mentions_are_names() -> None:
     """The placeholder is replaced by who is meant, whatever the name is."""
-    one = TextRange(3, 1, None, 5, "<b>Ada")
-    assert rich_text("Hi \ufffc!", [one]) == 'Hi <span class="at"><bdi>@&lt;b&gt;Ada</bdi></span>!'
+    mention = TextRange(3, 1, None, 5, "<b>Ada")
+    assert rich_text("Hi \ufffc!", [mention]) == 'Hi <span class="at"><bdi>@&lt;b&gt;Ada</bdi></span>!'
     assert (
         rich_text("Hi \ufffc", [TextRange(3, 1, None, None, None)])
         == 'Hi <span class="at"><bdi>@Unknown</bdi></span>'
     )
-    assert insert_names("Hi \ufffc and \ufffc", [one, TextRange(9, 1, None, 6, "Bo")]) == "Hi @<b>Ada and @Bo"
-    assert insert_names("Hi", [one]) == "Hi"
+    assert insert_names("Hi \ufffc and \ufffc", [mention, TextRange(9, 1, None, 6, "Bo")]) == "Hi @<b>Ada and @Bo"
+    assert insert_names("Hi", [mention]) == "Hi"
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_mentions_are_names() -> None:
 )
 def test_addresses_end_where_they_end(text: str, link: str) -> None:
     """Punctuation after them is not part of them, nor is what cannot be seen."""
-    assert Parsed(f"<p>{rich_text(text)}</p>").links == [link]
+    assert PageParser(f"<p>{rich_text(text)}</p>").links == [link]
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_nothing_else_is_a_link(text: str) -> None:
 def test_many_ranges_are_quick() -> None:
     """A hostile message costs in proportion to its size."""
     ranges = [TextRange(n, 5000, "BOLD", None, None) for n in range(5000)]
-    assert Parsed(f"<p>{rich_text('x' * 10_000, ranges)}</p>").text == "x" * 10_000
+    assert PageParser(f"<p>{rich_text('x' * 10_000, ranges)}</p>").text == "x" * 10_000
 
 
 def test_a_few_emoji_are_large() -> None:
@@ -126,5 +126,5 @@ def test_a_few_emoji_are_large() -> None:
 
 def test_signs_that_can_be_seen_are_special_only_where_they_are_looked_for() -> None:
     """Texts of signs that can be seen, without these four, are taken as they are."""
-    every = "".join(map(chr, range(0x110000)))
-    assert {sign for sign in SPECIAL.findall(every) if sign.isprintable()} == set('&<>"')
+    characters = "".join(map(chr, range(0x110000)))
+    assert {sign for sign in SPECIAL.findall(characters) if sign.isprintable()} == set('&<>"')

@@ -21,7 +21,7 @@ def test_the_search_finds_all_that_can_be_read() -> None:
     """Texts, sentences, the names of files, previews, answers and cards; nothing of a message without words."""
     assert searchable_text(message("\ufffc here", ranges=(MENTION,))) == "@Bob here"
     assert searchable_text(message(None)) == ""
-    found = searchable_text(
+    text = searchable_text(
         message(
             "look",
             kind="poll",
@@ -35,7 +35,7 @@ def test_the_search_finds_all_that_can_be_read() -> None:
             card=Card("Eve", None, (CardField("phone", "HOME", None, "+1"),)),
         )
     )
-    assert found == "look · A poll. · a.png · cat · Title · https://a.example · Now · +1"
+    assert text == "look · A poll. · a.png · cat · Title · https://a.example · Now · +1"
 
 
 def test_who_mentions_somebody_is_told() -> None:

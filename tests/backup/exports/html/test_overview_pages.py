@@ -9,17 +9,17 @@ from holdfast.backup import archives
 from holdfast.backup.archives import Archive
 from holdfast.backup.exports.choice import ChatSelection
 from holdfast.backup.exports.html import overview_pages
-from tests.backup.archives.histories import copies, imported, write
+from tests.backup.archives.histories import copies, import_backups, write
 from tests.backup.exports.html.test_markup import HOSTILE
 from tests.backup.exports.html.test_page_folder import check_links, export
-from tests.backup.exports.sample_messages import Parsed
+from tests.backup.exports.sample_messages import PageParser
 
 PICTURE = b"\x89PNG\r\n\x1a\n picture"
 
 
-def with_files(place: Path) -> int:
+def add_files(path: Path) -> int:
     """Put a file beside the archive for every attachment; return how many photos and videos were sent."""
-    with archives.open(place, create=True) as opened:
+    with archives.open(path, create=True) as opened:
         run = opened.connection.execute
         names = run("SELECT DISTINCT media_name FROM attachment WHERE media_name IS NOT NULL").fetchall()
         for n, (name,) in enumerate(names):
@@ -39,48 +39,48 @@ def with_files(place: Path) -> int:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Path:
+def archive_path(tmp_path: Path) -> Path:
     """Make an archive with calls, media and people."""
-    imported(tmp_path / "chats.db", write(tmp_path / "one", *copies(400)))
+    import_backups(tmp_path / "chats.db", write(tmp_path / "one", *copies(400)))
     return tmp_path / "chats.db"
 
 
-def cells(pages: dict[str, Parsed], out: Path, beginning: str) -> list[str]:
+def message_links(pages: dict[str, PageParser], out: Path, beginning: str) -> list[str]:
     """List the addresses of messages that pages lead to."""
-    found: list[str] = []
+    links: list[str] = []
     for name in pages:
         if re.fullmatch(rf"{beginning}[\d-]*\.html", name):
-            found += re.findall(r'<li><a href="(chats/[^"]+)"', (out / name).read_text())
-    return found
+            links += re.findall(r'<li><a href="(chats/[^"]+)"', (out / name).read_text())
+    return links
 
 
-def test_every_photo_and_video_leads_to_its_message(place: Path) -> None:
+def test_every_photo_and_video_leads_to_its_message(archive_path: Path) -> None:
     """Month by month, and the first page leads to all months."""
-    files = with_files(place)
-    with archives.open(place) as opened:
-        pages = export(opened, place.with_name("out"))
-    check_links(place.with_name("out"), pages)
+    files = add_files(archive_path)
+    with archives.open(archive_path) as opened:
+        pages = export(opened, archive_path.with_name("out"))
+    check_links(archive_path.with_name("out"), pages)
     months = [name for name in pages if re.fullmatch(r"media-\d{4}-\d{2}\.html", name)]
-    assert len(cells(pages, place.with_name("out"), "media-")) == files > 0
+    assert len(message_links(pages, archive_path.with_name("out"), "media-")) == files > 0
     assert sorted(set(pages["media.html"].links) & set(months)) == sorted(months)
     assert "media.html" in pages["index.html"].links
     assert all("media.html" in pages[name].links for name in months)
 
 
-def test_files_are_read_a_few_at_a_time(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_are_read_a_few_at_a_time(archive_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """And none is left out."""
-    files = with_files(place)
+    files = add_files(archive_path)
     monkeypatch.setattr(overview_pages, "PAGE_ENTRIES", 2)
-    with archives.open(place) as opened:
-        pages = export(opened, place.with_name("out"))
-    assert len(cells(pages, place.with_name("out"), "media-")) == files > 4
-    check_links(place.with_name("out"), pages)
+    with archives.open(archive_path) as opened:
+        pages = export(opened, archive_path.with_name("out"))
+    assert len(message_links(pages, archive_path.with_name("out"), "media-")) == files > 4
+    check_links(archive_path.with_name("out"), pages)
 
 
-def test_without_files_there_is_no_media_page(place: Path) -> None:
+def test_without_files_there_is_no_media_page(archive_path: Path) -> None:
     """Nothing leads there either."""
-    with archives.open(place) as opened:
-        pages = export(opened, place.with_name("out"))
+    with archives.open(archive_path) as opened:
+        pages = export(opened, archive_path.with_name("out"))
     assert not [name for name in pages if name.startswith("media")]
     assert "media.html" not in pages["index.html"].links
 
@@ -92,9 +92,9 @@ def test_every_call_is_listed_once_and_leads_to_its_place(opened: Archive, tmp_p
         "SELECT c.message_id FROM call c JOIN message m ON m.id = c.message_id "
         "ORDER BY m.order_ms DESC, m.order_n DESC"
     ).fetchall()
-    found = [address.partition("#m")[2] for address in cells(pages, tmp_path / "out", "calls")]
-    assert found == [str(number) for (number,) in rows]
-    assert found
+    links = [address.partition("#m")[2] for address in message_links(pages, tmp_path / "out", "calls")]
+    assert links == [str(number) for (number,) in rows]
+    assert links
     check_links(tmp_path / "out", pages)
 
 
@@ -117,20 +117,20 @@ def test_everybody_and_statistics_are_of_the_whole_archive(opened: Archive, tmp_
     assert {"people.html", "statistics.html", "calls.html"} <= set(pages["index.html"].links)
 
 
-def test_an_export_of_one_chat_tells_of_nothing_else(place: Path) -> None:
+def test_an_export_of_one_chat_tells_of_nothing_else(archive_path: Path) -> None:
     """Neither of people nor of numbers, and of calls and files only its own."""
-    with_files(place)
-    with archives.open(place) as opened:
+    add_files(archive_path)
+    with archives.open(archive_path) as opened:
         (chat,) = opened.connection.execute(
             "SELECT m.chat_id FROM call c JOIN message m ON m.id = c.message_id GROUP BY 1 ORDER BY count(*) DESC"
         ).fetchone()
-        pages = export(opened, place.with_name("out"), ChatSelection((chat,)))
+        pages = export(opened, archive_path.with_name("out"), ChatSelection((chat,)))
         (calls,) = opened.connection.execute(
             "SELECT count(*) FROM call c JOIN message m ON m.id = c.message_id WHERE m.chat_id = ?", (chat,)
         ).fetchone()
     assert not {"people.html", "statistics.html"} & set(pages)
-    assert len(cells(pages, place.with_name("out"), "calls")) == calls
-    check_links(place.with_name("out"), pages)
+    assert len(message_links(pages, archive_path.with_name("out"), "calls")) == calls
+    check_links(archive_path.with_name("out"), pages)
 
 
 def test_a_time_bounds_calls_too(opened: Archive, tmp_path: Path) -> None:
@@ -143,7 +143,7 @@ def test_a_time_bounds_calls_too(opened: Archive, tmp_path: Path) -> None:
     ]
     middle = times[len(times) // 2]
     pages = export(opened, tmp_path / "out", ChatSelection(since_ms=middle))
-    assert len(cells(pages, tmp_path / "out", "calls")) == len([ms for ms in times if ms >= middle])
+    assert len(message_links(pages, tmp_path / "out", "calls")) == len([ms for ms in times if ms >= middle])
     assert "statistics.html" not in pages
 
 
@@ -155,7 +155,7 @@ def test_names_stay_text(tmp_path: Path) -> None:
             frame.recipient.contact.nickname.given = HOSTILE[n % len(HOSTILE)]
         elif frame.HasField("recipient") and frame.recipient.HasField("group"):
             frame.recipient.group.snapshot.title.title = HOSTILE[n % len(HOSTILE)]
-    imported(tmp_path / "chats.db", write(tmp_path / "one", header, parsed))
+    import_backups(tmp_path / "chats.db", write(tmp_path / "one", header, parsed))
     with archives.open(tmp_path / "chats.db") as opened:
         # What reads the pages refuses every element and attribute that is not one of ours.
         pages = export(opened, tmp_path / "out")

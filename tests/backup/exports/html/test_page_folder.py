@@ -18,9 +18,9 @@ from holdfast.backup.exports.choice import ChatSelection
 from holdfast.backup.exports.html import chat_export, pagination, write_html
 from holdfast.backup.exports.html.search_index import words_of
 from holdfast.backup.exports.names import chat_name
-from tests.backup.archives.histories import copies, imported, items, later, write
+from tests.backup.archives.histories import copies, import_backups, items, write, write_later
 from tests.backup.exports.html.test_markup import HOSTILE
-from tests.backup.exports.sample_messages import Parsed
+from tests.backup.exports.sample_messages import PageParser
 
 PAGE = 20
 ALL = ChatSelection()
@@ -33,28 +33,30 @@ def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pagination, "PAGE_MESSAGES", PAGE)
 
 
-def export(opened: Archive, place: Path, choice: ChatSelection = ALL, *, search: bool = True) -> dict[str, Parsed]:
+def export(
+    opened: Archive, folder: Path, choice: ChatSelection = ALL, *, search: bool = True
+) -> dict[str, PageParser]:
     """Export an archive and read all pages."""
-    write_html(opened, place, choice, media=True, search=search)
-    pages = sorted(place.rglob("*.html"))
-    return {path.relative_to(place).as_posix(): Parsed(path.read_text()) for path in pages}
+    write_html(opened, folder, choice, media=True, search=search)
+    pages = sorted(folder.rglob("*.html"))
+    return {path.relative_to(folder).as_posix(): PageParser(path.read_text()) for path in pages}
 
 
-def anchors(pages: dict[str, Parsed]) -> list[str]:
+def anchors(pages: dict[str, PageParser]) -> list[str]:
     """List the anchors of all messages."""
-    return [one for page in pages.values() for one in page.ids if re.fullmatch(r"m\d+", one)]
+    return [anchor for page in pages.values() for anchor in page.ids if re.fullmatch(r"m\d+", anchor)]
 
 
-def check_links(place: Path, pages: dict[str, Parsed]) -> None:
+def check_links(folder: Path, pages: dict[str, PageParser]) -> None:
     """Follow every link inside the export."""
     for name, page in pages.items():
         for link in page.links:
             if re.match("https?:", link, re.IGNORECASE):
                 continue
             path, _, anchor = unquote(link).partition("#")
-            target = (place / name).parent / path if path else place / name
+            target = (folder / name).parent / path if path else folder / name
             assert target.is_file(), f"{name} leads to {link}"
-            key = target.resolve().relative_to(place.resolve()).as_posix()
+            key = target.resolve().relative_to(folder.resolve()).as_posix()
             if anchor and key != "search.html":
                 assert anchor in pages[key].ids, f"{name} leads to {link}"
 
@@ -64,12 +66,12 @@ def test_every_message_is_there_once_and_every_link_leads_somewhere(opened: Arch
     pages = export(opened, tmp_path / "out")
     check_links(tmp_path / "out", pages)
     for chat in opened.chats():
-        home = f"chats/{chat_name(chat.name, chat.id)}"
-        expected = [f"m{one.id}" for one in opened.messages(chat.id)]
+        chat_folder = f"chats/{chat_name(chat.name, chat.id)}"
+        expected = [f"m{entry.id}" for entry in opened.messages(chat.id)]
         count = -(-len(expected) // PAGE)
-        names = [f"{home}/{n + 1}.html" for n in range(count)]
-        assert [one for name in names for one in anchors({name: pages[name]})] == expected
-        assert f"{home}/{count + 1}.html" not in pages
+        names = [f"{chat_folder}/{n + 1}.html" for n in range(count)]
+        assert [entry for name in names for entry in anchors({name: pages[name]})] == expected
+        assert f"{chat_folder}/{count + 1}.html" not in pages
 
 
 def test_pages_need_nothing_from_elsewhere(opened: Archive, tmp_path: Path) -> None:
@@ -86,8 +88,8 @@ def test_pages_need_nothing_from_elsewhere(opened: Archive, tmp_path: Path) -> N
 def test_what_is_unchanged_is_not_written_again(opened: Archive, tmp_path: Path) -> None:
     """A second export of the same writes nothing, and is the same as a fresh one."""
     first = write_html(opened, tmp_path / "one", ChatSelection(), media=True, search=True)
-    again = write_html(opened, tmp_path / "one", ChatSelection(), media=True, search=True)
-    assert (again.written, again.unchanged, again.removed) == (0, first.written, 0)
+    second = write_html(opened, tmp_path / "one", ChatSelection(), media=True, search=True)
+    assert (second.written, second.unchanged, second.removed) == (0, first.written, 0)
     write_html(opened, tmp_path / "two", ChatSelection(), media=True, search=True)
     for path in (tmp_path / "one").rglob("*.*"):
         if path.is_file() and path.name != OURS:
@@ -99,7 +101,7 @@ def test_what_comes_later_changes_only_the_last_pages(tmp_path: Path) -> None:
     header, parsed = copies(300)
     chats = [item.chatId for item in items(parsed)]
     busy = max(set(chats), key=chats.count)
-    imported(tmp_path / "chats.db", write(tmp_path / "one", header, parsed))
+    import_backups(tmp_path / "chats.db", write(tmp_path / "one", header, parsed))
     newest = max(item.dateSent for item in items(parsed))
     header.backupTimeMs += 86_400_000
     last = next(frame for frame in reversed(parsed) if frame.chatItem.chatId == busy)
@@ -115,7 +117,7 @@ def test_what_comes_later_changes_only_the_last_pages(tmp_path: Path) -> None:
     with archives.open(tmp_path / "chats.db") as opened:
         write_html(opened, out, ChatSelection(), media=False, search=True)
     before = {path.relative_to(out): path.stat().st_ino for path in out.glob("chats/*/*.html")}
-    imported(tmp_path / "chats.db", write(tmp_path / "two", header, parsed))
+    import_backups(tmp_path / "chats.db", write(tmp_path / "two", header, parsed))
     with archives.open(tmp_path / "chats.db") as opened:
         pages = export(opened, out)
         check_links(out, pages)
@@ -132,7 +134,7 @@ def test_what_comes_later_changes_only_the_last_pages(tmp_path: Path) -> None:
 def test_messages_that_have_vanished_are_marked(tmp_path: Path) -> None:
     """And stay."""
     first = write(tmp_path / "one", *copies(60))
-    imported(tmp_path / "chats.db", first, later(tmp_path / "two", random.Random(1), days=1))
+    import_backups(tmp_path / "chats.db", first, write_later(tmp_path / "two", random.Random(1), days=1))
     with archives.open(tmp_path / "chats.db") as opened:
         pages = export(opened, tmp_path / "out")
     assert any("gone from the backup of" in page.text for page in pages.values())
@@ -141,15 +143,15 @@ def test_messages_that_have_vanished_are_marked(tmp_path: Path) -> None:
 def test_chosen_chats_and_dates(opened: Archive, tmp_path: Path) -> None:
     """Only what was chosen is there, and no link leads out of it; choosing anew replaces it."""
     chat = max(opened.chats(), key=lambda chat: chat.messages)
-    every = list(opened.messages(chat.id))
-    since, until = every[10].position.ms, every[60].position.ms
-    wanted = [f"m{one.id}" for one in every if since <= one.position.ms < until]
+    messages = list(opened.messages(chat.id))
+    since, until = messages[10].position.ms, messages[60].position.ms
+    expected = [f"m{message.id}" for message in messages if since <= message.position.ms < until]
     pages = export(opened, tmp_path, ChatSelection((chat.id,), since, until), search=False)
     check_links(tmp_path, pages)
-    assert sorted(anchors(pages)) == sorted(wanted)
+    assert sorted(anchors(pages)) == sorted(expected)
     assert not (tmp_path / "search.html").exists()
     assert not list(tmp_path.rglob("search*"))
-    empty = export(opened, tmp_path, ChatSelection((chat.id,), since_ms=every[-1].position.ms + 1))
+    empty = export(opened, tmp_path, ChatSelection((chat.id,), since_ms=messages[-1].position.ms + 1))
     check_links(tmp_path, empty)
     assert set(empty) == {"index.html", "search.html"}
 
@@ -161,7 +163,7 @@ def test_long_messages_make_more_pages_not_larger_ones(tmp_path: Path, monkeypat
     for item in items(parsed):
         if item.HasField("standardMessage") and rng.random() < 0.3:
             item.standardMessage.text.body = "long " * 800
-    imported(tmp_path / "chats.db", write(tmp_path / "one", header, parsed))
+    import_backups(tmp_path / "chats.db", write(tmp_path / "one", header, parsed))
     monkeypatch.setattr(chat_export, "PAGE_SIZE", 20_000)
     out = tmp_path / "out"
     with archives.open(tmp_path / "chats.db") as opened:
@@ -181,24 +183,24 @@ def test_the_search_finds_every_message_by_its_words(opened: Archive, tmp_path: 
     def given(path: Path) -> list[Any]:
         return list(json.loads(f"[{calls[path].partition('(')[2].rpartition(')')[0]}]"))
 
-    (whole,) = given(tmp_path / "search" / "index.js")
-    places: dict[str, set[int]] = {}
-    for number in range(len(whole["firsts"])):
-        shown, found = given(tmp_path / "search" / f"{number}.js")
-        assert shown == number
-        assert min(found, key=lambda word: word.encode("utf-16-be")) == whole["firsts"][number]
-        for word, steps in found.items():
-            places[word] = {sum(steps[: n + 1]) for n in range(len(steps))}
+    (index,) = given(tmp_path / "search" / "index.js")
+    positions: dict[str, set[int]] = {}
+    for number in range(len(index["firsts"])):
+        messages, words = given(tmp_path / "search" / f"{number}.js")
+        assert messages == number
+        assert min(words, key=lambda word: word.encode("utf-16-be")) == index["firsts"][number]
+        for word, steps in words.items():
+            positions[word] = {sum(steps[: n + 1]) for n in range(len(steps))}
     seen = 0
-    for number, (chat, page, latest) in enumerate(whole["pages"]):
-        home, name = whole["chats"][chat]
-        key, (authors, rows) = given(tmp_path / home / f"{page}.js")
-        assert key == f"{home}/{page}"
-        for one, author, sent, text in rows:
-            message = opened.message(one)
+    for number, (chat, page, latest) in enumerate(index["pages"]):
+        folder, name = index["chats"][chat]
+        key, (authors, rows) = given(tmp_path / folder / f"{page}.js")
+        assert key == f"{folder}/{page}"
+        for identifier, author, sent, text in rows:
+            message = opened.message(identifier)
             assert (message.chat, message.author, message.sent_ms) == (name, authors[author], sent)
             assert sent <= latest
-            assert all(number in places[word] for word in words_of(text))
+            assert all(number in positions[word] for word in words_of(text))
             seen += 1
     texts = opened.connection.execute("SELECT count(*) FROM message WHERE text != ''").fetchone()[0]
     assert seen >= texts
@@ -218,7 +220,7 @@ def test_hostile_names_and_texts(tmp_path: Path) -> None:
             item.standardMessage.text.body = rng.choice(HOSTILE)
             for attached in item.standardMessage.attachments:
                 attached.pointer.fileName = rng.choice(HOSTILE)
-    imported(tmp_path / "chats.db", write(tmp_path / "one", header, parsed))
+    import_backups(tmp_path / "chats.db", write(tmp_path / "one", header, parsed))
     with archives.open(tmp_path / "chats.db") as opened:
         pages = export(opened, tmp_path / "out")
     check_links(tmp_path / "out", pages)
@@ -228,13 +230,13 @@ def test_hostile_names_and_texts(tmp_path: Path) -> None:
 
 def test_progress_is_told(opened: Archive, tmp_path: Path) -> None:
     """Up to the end, which is known from the beginning."""
-    told: list[tuple[int, int]] = []
+    progress: list[tuple[int, int]] = []
     write_html(
-        opened, tmp_path, ChatSelection(), media=False, search=False, progress=lambda *now: told.append(now)
+        opened, tmp_path, ChatSelection(), media=False, search=False, progress=lambda *now: progress.append(now)
     )
-    assert told == sorted(told)
-    assert told[-1] == (400, 400)
-    assert {total for _done, total in told} == {400}
+    assert progress == sorted(progress)
+    assert progress[-1] == (400, 400)
+    assert {total for _done, total in progress} == {400}
 
 
 def test_a_folder_with_something_else_is_refused(opened: Archive, tmp_path: Path) -> None:
@@ -269,6 +271,6 @@ def test_times_are_those_of_a_zone(opened: Archive, tmp_path: Path) -> None:
     write_html(opened, tmp_path, ChatSelection(), media=False, search=True, zone=ZoneInfo("Asia/Kathmandu"))
     assert "Times are Asia/Kathmandu." in (tmp_path / "index.html").read_text()
     text = next(tmp_path.glob("chats/*/1.html")).read_text()
-    utc, shown = re.findall(r'<time datetime="[^"]*T(\d\d:\d\d):\d\dZ">(?:[\d-]+ )?(\d\d:\d\d)</time>', text)[0]
-    minutes = [int(one[:2]) * 60 + int(one[3:]) for one in (utc, shown)]
+    utc, local = re.findall(r'<time datetime="[^"]*T(\d\d:\d\d):\d\dZ">(?:[\d-]+ )?(\d\d:\d\d)</time>', text)[0]
+    minutes = [int(time[:2]) * 60 + int(time[3:]) for time in (utc, local)]
     assert (minutes[1] - minutes[0]) % 1440 == 5 * 60 + 45

@@ -14,15 +14,15 @@ from holdfast.backup.exports.html.pagination import PageBreaks, find_breaks_and_
 def test_pages_are_counted_from_the_oldest(opened: Archive) -> None:
     """What is appended later leaves where the first ones begin as it is."""
     chat = max(opened.chats(), key=lambda chat: chat.messages)
-    every = list(opened.messages(chat.id))
-    whole, _days = find_breaks_and_days(opened, chat.id, ChatSelection(), TimeFormatter())
-    assert whole.starts == [one.position for one in every[:: pagination.PAGE_MESSAGES]]
-    some, _days = find_breaks_and_days(
-        opened, chat.id, ChatSelection(until_ms=every[-1].position.ms), TimeFormatter()
+    messages = list(opened.messages(chat.id))
+    complete, _days = find_breaks_and_days(opened, chat.id, ChatSelection(), TimeFormatter())
+    assert complete.starts == [message.position for message in messages[:: pagination.PAGE_MESSAGES]]
+    narrowed, _days = find_breaks_and_days(
+        opened, chat.id, ChatSelection(until_ms=messages[-1].position.ms), TimeFormatter()
     )
-    assert some.starts == whole.starts[: len(some.starts)]
+    assert narrowed.starts == complete.starts[: len(narrowed.starts)]
     none, days = find_breaks_and_days(
-        opened, chat.id, ChatSelection(since_ms=every[-1].position.ms + 1), TimeFormatter()
+        opened, chat.id, ChatSelection(since_ms=messages[-1].position.ms + 1), TimeFormatter()
     )
     assert (none.starts, days) == ([], {})
 
@@ -30,7 +30,7 @@ def test_pages_are_counted_from_the_oldest(opened: Archive) -> None:
 def test_pages_begin_at_the_same_places_whoever_looks(opened: Archive, monkeypatch: pytest.MonkeyPatch) -> None:
     """With a look at every message or from page to page, of all chats, the whole of them or some days."""
     monkeypatch.setattr(pagination, "PAGE_MESSAGES", 7)
-    times = sorted(one.position.ms for chat in opened.chats() for one in opened.messages(chat.id))
+    times = sorted(message.position.ms for chat in opened.chats() for message in opened.messages(chat.id))
     middle = (times[len(times) // 3], times[len(times) // 2])
     for chat in opened.chats():
         for choice in (
@@ -49,10 +49,10 @@ def test_days_are_those_of_the_zone(opened: Archive) -> None:
     clock = TimeFormatter(timezone(timedelta(hours=9)))
     _cuts, days = find_breaks_and_days(opened, chat.id, ChatSelection(), clock)
     expected: dict[int, list[Position]] = {}
-    for one in opened.messages(chat.id):
-        expected.setdefault(clock.day(one.position.ms), []).append(one.position)
-    assert {day: (one.start, one.messages) for day, one in days.items()} == {
-        day: (places[0], len(places)) for day, places in expected.items()
+    for entry in opened.messages(chat.id):
+        expected.setdefault(clock.day(entry.position.ms), []).append(entry.position)
+    assert {day: (entry.start, entry.messages) for day, entry in days.items()} == {
+        day: (positions[0], len(positions)) for day, positions in expected.items()
     }
 
 

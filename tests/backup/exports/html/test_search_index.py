@@ -38,7 +38,7 @@ def test_long_words_are_cut() -> None:
 
 def read(index: WordIndex) -> dict[str, list[int]]:
     """Read an index as the search page does."""
-    found: dict[str, list[int]] = {}
+    postings: dict[str, list[int]] = {}
     for first, rows in index.shards():
         shard = json.loads(f"{{{rows}}}")
         assert next(iter(shard)) == first
@@ -47,9 +47,9 @@ def read(index: WordIndex) -> dict[str, list[int]]:
             for step in steps:
                 page += step
                 pages.append(page)
-            found[word] = pages
+            postings[word] = pages
     index.close()
-    return found
+    return postings
 
 
 PAGES = st.lists(st.text(st.characters(codec="utf-8"), max_size=40) | st.sampled_from(["ab ac", "🎉 x", "日本"]))
@@ -65,13 +65,13 @@ def test_every_word_leads_to_its_pages(pages: list[str], most: int, shard: int) 
         index = WordIndex()
         for number, text in enumerate(pages):
             index.add(number, [text])
-        found = read(index)
+        postings = read(index)
     expected: dict[str, list[int]] = {}
     for number, text in enumerate(pages):
         for word in words_of(text):
             expected.setdefault(word, []).append(number)
-    assert found == expected
-    assert list(found) == sorted(found, key=utf16_key)
+    assert postings == expected
+    assert list(postings) == sorted(postings, key=utf16_key)
 
 
 def test_words_can_be_written_into_a_script() -> None:

@@ -14,10 +14,10 @@ from holdfast.backup.errors import ExportRefused, TargetRefused
 from holdfast.backup.exports.choice import ChatSelection
 from holdfast.backup.exports.html import pagination, single_page
 from holdfast.backup.exports.html.single_page import write_single_page
-from tests.backup.archives.histories import copies, imported, items, write
+from tests.backup.archives.histories import copies, import_backups, items, write
 from tests.backup.exports.html.test_markup import HOSTILE
-from tests.backup.exports.html.test_overview_pages import PICTURE, with_files
-from tests.backup.exports.sample_messages import Parsed
+from tests.backup.exports.html.test_overview_pages import PICTURE, add_files
+from tests.backup.exports.sample_messages import PageParser
 
 DATA = re.compile(r"data:([a-z0-9/.-]+);base64,([A-Za-z0-9+/=]*)")
 STYLE = re.compile(r"<style>(.*?)</style>", re.DOTALL)
@@ -30,10 +30,10 @@ def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Path:
+def archive_path(tmp_path: Path) -> Path:
     """Make an archive with a file for every attachment."""
-    imported(tmp_path / "chats.db", write(tmp_path / "one", *copies(400)))
-    with_files(tmp_path / "chats.db")
+    import_backups(tmp_path / "chats.db", write(tmp_path / "one", *copies(400)))
+    add_files(tmp_path / "chats.db")
     return tmp_path / "chats.db"
 
 
@@ -42,13 +42,13 @@ def largest_chat(opened: Archive) -> Chat:
     return max(opened.chats(), key=lambda chat: chat.messages)
 
 
-def parsed(page: str) -> Parsed:
+def parse(page: str) -> PageParser:
     """Parse a page without what only a single file has: its style, and files in addresses."""
     assert len(STYLE.findall(page)) == 1
-    return Parsed(DATA.sub("media/file", STYLE.sub("", page)))
+    return PageParser(DATA.sub("media/file", STYLE.sub("", page)))
 
 
-def written(opened: Archive, target: Path, choice: ChatSelection, *, media: bool = True) -> str:
+def write_page(opened: Archive, target: Path, choice: ChatSelection, *, media: bool = True) -> str:
     """Write a page and read it."""
     write_single_page(opened, target, choice, media=media)
     return target.read_text(encoding="utf-8")
@@ -59,87 +59,87 @@ def messages_of(opened: Archive, chat: Chat) -> list[tuple[int, int]]:
     rows = opened.connection.execute(
         "SELECT id, order_ms FROM message WHERE chat_id = ? ORDER BY order_ms, order_n, id", (chat.id,)
     )
-    return [(number, moment) for number, moment in rows]
+    return [(number, time) for number, time in rows]
 
 
-def test_every_message_is_there_once_and_in_order(place: Path, tmp_path: Path) -> None:
+def test_every_message_is_there_once_and_in_order(archive_path: Path, tmp_path: Path) -> None:
     """Quotes lead to what they quote, and progress ends where the chat does."""
-    with archives.open(place) as opened:
+    with archives.open(archive_path) as opened:
         chat = largest_chat(opened)
         assert chat.messages > 100
-        told: list[tuple[int, int]] = []
+        progress: list[tuple[int, int]] = []
         target = tmp_path / "chat.html"
-        write_single_page(opened, target, ChatSelection((chat.id,)), progress=lambda *now: told.append(now))
-        page = parsed(target.read_text(encoding="utf-8"))
-        assert [one for one in page.ids if re.fullmatch(r"m\d+", one)] == [
+        write_single_page(opened, target, ChatSelection((chat.id,)), progress=lambda *now: progress.append(now))
+        page = parse(target.read_text(encoding="utf-8"))
+        assert [anchor for anchor in page.ids if re.fullmatch(r"m\d+", anchor)] == [
             f"m{number}" for number, _ in messages_of(opened, chat)
         ]
-    assert told
-    assert all(done <= total for done, total in told)
+    assert progress
+    assert all(count <= total for count, total in progress)
     fragments = [link[1:] for link in page.links if link.startswith("#")]
     assert fragments
     assert set(fragments) <= set(page.ids)
 
 
-def test_only_what_is_in_the_file_is_loaded(place: Path, tmp_path: Path) -> None:
+def test_only_what_is_in_the_file_is_loaded(archive_path: Path, tmp_path: Path) -> None:
     """The policy allows the style by its hash; each address is of the web, of the page, or has the content."""
-    with archives.open(place) as opened:
-        page = written(opened, tmp_path / "chat.html", ChatSelection((largest_chat(opened).id,)))
+    with archives.open(archive_path) as opened:
+        page = write_page(opened, tmp_path / "chat.html", ChatSelection((largest_chat(opened).id,)))
     [style] = STYLE.findall(page)
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     assert f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; media-src data:;" in page
     assert "url(" not in style
-    assert not {"script", "link"} & set(parsed(page).tags)
+    assert not {"script", "link"} & set(parse(page).tags)
     embedded = DATA.findall(page)
     assert {base64.b64decode(content) for _, content in embedded} == {PICTURE}
     assert all(kind.startswith(("image/", "video/", "audio/", "application/octet-stream")) for kind, _ in embedded)
     assert re.findall(r'src="(?!data:)', page) == re.findall(r'href="(?!data:application|https?:|#)', page) == []
 
 
-def test_files_to_save_have_their_names(place: Path, tmp_path: Path) -> None:
+def test_files_to_save_have_their_names(archive_path: Path, tmp_path: Path) -> None:
     """None of them with a folder, and an extension that nothing runs where the type is unknown."""
     names: list[str] = []
-    with archives.open(place) as opened:
+    with archives.open(archive_path) as opened:
         for chat in opened.chats():
-            page = written(opened, tmp_path / f"{chat.id}.html", ChatSelection((chat.id,)))
-            found = re.findall(r'href="data:[^"]*" download="([^"]+)"', page)
-            assert page.count('href="data:') == len(found)
-            names += found
+            page = write_page(opened, tmp_path / f"{chat.id}.html", ChatSelection((chat.id,)))
+            file_names = re.findall(r'href="data:[^"]*" download="([^"]+)"', page)
+            assert page.count('href="data:') == len(file_names)
+            names += file_names
     assert names
     assert all(re.fullmatch(r"[^/\\]+\.\w+", name) for name in names)
 
 
 def test_files_that_are_too_large_or_not_wanted_are_named(
-    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    archive_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where nothing is embedded, the page says what is missing."""
-    with archives.open(place) as opened:
+    with archives.open(archive_path) as opened:
         choice = ChatSelection((largest_chat(opened).id,))
-        without = written(opened, tmp_path / "without.html", choice, media=False)
+        without = write_page(opened, tmp_path / "without.html", choice, media=False)
         monkeypatch.setattr(single_page, "LARGEST_FILE", len(PICTURE) - 1)
-        small = written(opened, tmp_path / "small.html", choice)
+        small = write_page(opened, tmp_path / "small.html", choice)
     assert without == small
     assert not DATA.search(small)
     assert "not kept here" in small
 
 
-def test_only_a_time_is_written_and_quotes_of_others_lead_nowhere(place: Path, tmp_path: Path) -> None:
+def test_only_a_time_is_written_and_quotes_of_others_lead_nowhere(archive_path: Path, tmp_path: Path) -> None:
     """The beginning is included and the end is not."""
-    with archives.open(place) as opened:
+    with archives.open(archive_path) as opened:
         chat = largest_chat(opened)
-        known = messages_of(opened, chat)
-        since, until = known[len(known) // 3][1], known[2 * len(known) // 3][1]
-        page = parsed(written(opened, tmp_path / "chat.html", ChatSelection((chat.id,), since, until)))
-    assert [one for one in page.ids if re.fullmatch(r"m\d+", one)] == [
-        f"m{number}" for number, moment in known if since <= moment < until
+        messages = messages_of(opened, chat)
+        since, until = messages[len(messages) // 3][1], messages[2 * len(messages) // 3][1]
+        page = parse(write_page(opened, tmp_path / "chat.html", ChatSelection((chat.id,), since, until)))
+    assert [anchor for anchor in page.ids if re.fullmatch(r"m\d+", anchor)] == [
+        f"m{number}" for number, time in messages if since <= time < until
     ]
     assert {link[1:] for link in page.links if link.startswith("#")} <= set(page.ids)
 
 
-def test_one_chat_and_a_new_file(place: Path, tmp_path: Path) -> None:
+def test_one_chat_and_a_new_file(archive_path: Path, tmp_path: Path) -> None:
     """Anything else is refused, and what is there stays."""
     target = tmp_path / "chat.html"
-    with archives.open(place) as opened:
+    with archives.open(archive_path) as opened:
         chats = opened.chats()
         for names in ((), (chats[0].id, chats[1].id)):
             with pytest.raises(ExportRefused, match="a single file has exactly one chat"):
@@ -165,9 +165,9 @@ def test_hostile_names_and_texts_stay_text(tmp_path: Path) -> None:
             item.standardMessage.text.body = rng.choice(HOSTILE)
             for attached in item.standardMessage.attachments:
                 attached.pointer.fileName = rng.choice(HOSTILE)
-    imported(tmp_path / "chats.db", write(tmp_path / "one", header, frames))
-    with_files(tmp_path / "chats.db")
+    import_backups(tmp_path / "chats.db", write(tmp_path / "one", header, frames))
+    add_files(tmp_path / "chats.db")
     with archives.open(tmp_path / "chats.db") as opened:
         for chat in opened.chats():
-            page = parsed(written(opened, tmp_path / f"{chat.id}.html", ChatSelection((chat.id,))))
+            page = parse(write_page(opened, tmp_path / f"{chat.id}.html", ChatSelection((chat.id,))))
             assert not {"script", "style", "svg"} & set(page.tags)

@@ -19,7 +19,7 @@ from holdfast.backup.exports.choice import ChatSelection
 from holdfast.backup.exports.folder import ExportSummary
 from holdfast.backup.exports.html import chat_export, pagination, sources, write_html
 from holdfast.backup.exports.html.bubbles import bubble, plain_bubble
-from tests.backup.archives.histories import copies, imported, items, later, write
+from tests.backup.archives.histories import copies, import_backups, items, write, write_later
 from tests.examples import examples
 
 OURS = ".holdfast-export.json"
@@ -35,7 +35,7 @@ def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def drawn(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+def rendered_messages(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """List the messages that are drawn."""
     seen: list[int] = []
 
@@ -53,35 +53,35 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 @pytest.fixture
-def own(tmp_path: Path) -> Path:
+def archive_path(tmp_path: Path) -> Path:
     """Make an archive that a test may change."""
-    imported(tmp_path / "chats.db", write(tmp_path / "one", *copies(120)))
+    import_backups(tmp_path / "chats.db", write(tmp_path / "one", *copies(120)))
     return tmp_path / "chats.db"
 
 
-def export(place: Path, out: Path, choice: ChatSelection | None = None, **more: Any) -> ExportSummary:
+def export(path: Path, out: Path, choice: ChatSelection | None = None, **more: Any) -> ExportSummary:
     """Export an archive to pages."""
     options: dict[str, Any] = {"media": True, "search": True, "zone": UTC} | more
-    with archives.open(place) as opened:
+    with archives.open(path) as opened:
         return write_html(opened, out, choice or ChatSelection(), **options)
 
 
-def tree(place: Path) -> dict[str, bytes]:
+def tree(folder: Path) -> dict[str, bytes]:
     """Read all files of an export but the list of them."""
-    paths = [path for path in place.rglob("*") if path.is_file() and path.name != OURS]
-    return {path.relative_to(place).as_posix(): path.read_bytes() for path in paths}
+    paths = [path for path in folder.rglob("*") if path.is_file() and path.name != OURS]
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
 
 
-def run(place: Path, *statements: str) -> None:
+def execute(path: Path, *statements: str) -> None:
     """Change an archive by hand."""
-    with archives.open(place, create=True) as opened:
+    with archives.open(path, create=True) as opened:
         for statement in statements:
             opened.connection.execute(statement)
 
 
-def keep_media(place: Path, rng: random.Random) -> None:
+def keep_media(archive: Path, rng: random.Random) -> None:
     """Let a few attachments lie beside the archive, and others no longer."""
-    with archives.open(place, create=True) as opened:
+    with archives.open(archive, create=True) as opened:
         names = opened.connection.execute(
             "SELECT DISTINCT media_name FROM attachment WHERE media_name IS NOT NULL"
         )
@@ -92,12 +92,12 @@ def keep_media(place: Path, rng: random.Random) -> None:
             # Its name tells what is in it, so nobody writes it again; an export has a link to it.
             if not (opened.media_folder / path).exists():
                 (opened.media_folder / path).write_bytes(path.encode())
-        for kept in sorted(opened.media_folder.rglob("*.jpg")):
+        for file in sorted(opened.media_folder.rglob("*.jpg")):
             if rng.random() < 0.2:
-                kept.unlink()
+                file.unlink()
 
 
-def spoil(out: Path, rng: random.Random) -> None:
+def change_files(out: Path, rng: random.Random) -> None:
     """Change, remove and add files of an export by hand."""
     pages = sorted(path for path in out.glob("chats/*/*") if path.is_file())
     for path in rng.sample(pages, min(2, len(pages))):
@@ -107,15 +107,15 @@ def spoil(out: Path, rng: random.Random) -> None:
             path.write_text("mine")
 
 
-def export_around(place: Path, out: Path, choice: ChatSelection, **more: Any) -> None:
+def export_despite_changes(archive: Path, out: Path, choice: ChatSelection, **more: Any) -> None:
     """Export; a file that somebody changed and no export needed since is theirs, and moved where one needs it."""
     while True:
         try:
-            export(place, out, choice, **more)
+            export(archive, out, choice, **more)
         except ExportRefused as refused:
-            (theirs,) = [path for path in out.glob("chats/*/*") if f"{path} exists and" in str(refused)]
-            assert theirs.read_text() == "mine"
-            theirs.unlink()
+            (foreign,) = [path for path in out.glob("chats/*/*") if f"{path} exists and" in str(refused)]
+            assert foreign.read_text() == "mine"
+            foreign.unlink()
         else:
             return
 
@@ -128,43 +128,50 @@ def test_an_export_over_an_older_one_is_as_a_fresh_one(seed: int, steps: list[st
     """Whatever was imported, moved, chosen or changed by hand in between, byte for byte."""
     rng = random.Random(seed)
     choice = ChatSelection()
-    with tempfile.TemporaryDirectory() as home:
-        place, out = Path(home) / "chats.db", Path(home) / "out"
+    with tempfile.TemporaryDirectory() as folder:
+        path, out = Path(folder) / "chats.db", Path(folder) / "out"
         for n, step in enumerate(["import", "import", *steps]):
             if step == "import":
                 days, half = rng.randrange(40), rng.random() < 0.5
-                backup = later(
-                    Path(home) / str(n), rng, days=days, half_known=half, twins=rng.random() < 0.3, messages=60
+                backup = write_later(
+                    Path(folder) / str(n),
+                    rng,
+                    days=days,
+                    half_known=half,
+                    duplicates=rng.random() < 0.3,
+                    messages=60,
                 )
-                imported(place, backup)
+                import_backups(path, backup)
             elif step == "media":
-                keep_media(place, rng)
+                keep_media(path, rng)
             elif step == "spoil":
-                spoil(out, rng)
+                change_files(out, rng)
             elif step == "choose":
                 since = rng.choice((None, 1_600_000_000_000, 1_700_000_000_000))
                 choice = ChatSelection(since_ms=since, until_ms=rng.choice((None, 1_720_000_000_000)))
             zone = rng.choice((UTC, UTC, UTC, ZoneInfo("America/St_Johns")))
             search = rng.random() < 0.7
-            export_around(place, out, choice, zone=zone, search=search)
-            export(place, Path(home) / f"fresh{n}", choice, zone=zone, search=search)
-            fresh = tree(Path(home) / f"fresh{n}")
+            export_despite_changes(path, out, choice, zone=zone, search=search)
+            export(path, Path(folder) / f"fresh{n}", choice, zone=zone, search=search)
+            fresh = tree(Path(folder) / f"fresh{n}")
             # What somebody has changed and no export needs any more is theirs.
             assert {name: text for name, text in tree(out).items() if text != b"mine" or name in fresh} == fresh
 
 
-def test_what_is_unchanged_is_not_drawn(own: Path, tmp_path: Path, drawn: list[int]) -> None:
+def test_what_is_unchanged_is_not_drawn(archive_path: Path, tmp_path: Path, rendered_messages: list[int]) -> None:
     """Nothing of it."""
-    first = export(own, tmp_path / "out")
-    assert len(drawn) == 120
-    again = export(own, tmp_path / "out")
-    assert len(drawn) == 120
-    assert (again.written, again.unchanged, again.removed) == (0, first.written, 0)
+    first = export(archive_path, tmp_path / "out")
+    assert len(rendered_messages) == 120
+    second = export(archive_path, tmp_path / "out")
+    assert len(rendered_messages) == 120
+    assert (second.written, second.unchanged, second.removed) == (0, first.written, 0)
 
 
-def test_a_new_message_draws_its_page_and_the_one_before(own: Path, tmp_path: Path, drawn: list[int]) -> None:
+def test_a_new_message_draws_its_page_and_the_one_before(
+    archive_path: Path, tmp_path: Path, rendered_messages: list[int]
+) -> None:
     """The page before, as it leads to the next one now; all others stay."""
-    export(own, tmp_path / "out")
+    export(archive_path, tmp_path / "out")
     header, parsed = copies(120)
     newest = max(item.dateSent for item in items(parsed))
     last = next(frame for frame in reversed(parsed) if frame.chatItem.HasField("incoming"))
@@ -172,92 +179,95 @@ def test_a_new_message_draws_its_page_and_the_one_before(own: Path, tmp_path: Pa
     fresh.chatItem.dateSent = fresh.chatItem.incoming.dateReceived = newest + 1000
     fresh.chatItem.standardMessage.text.body = "news"
     header.backupTimeMs += 1
-    drawn.clear()
-    imported(own, write(tmp_path / "two", header, [*parsed, fresh]))
-    done = export(own, tmp_path / "out")
-    assert 0 < len(drawn) <= 2 * PAGE
-    assert done.written < 15
-    export(own, tmp_path / "fresh")
+    rendered_messages.clear()
+    import_backups(archive_path, write(tmp_path / "two", header, [*parsed, fresh]))
+    summary = export(archive_path, tmp_path / "out")
+    assert 0 < len(rendered_messages) <= 2 * PAGE
+    assert summary.written < 15
+    export(archive_path, tmp_path / "fresh")
     assert tree(tmp_path / "out") == tree(tmp_path / "fresh")
 
 
 def test_only_pages_that_name_somebody_are_drawn_when_a_name_changes(
-    own: Path, tmp_path: Path, drawn: list[int]
+    archive_path: Path, tmp_path: Path, rendered_messages: list[int]
 ) -> None:
     """By whatever they are named: as author, in a reaction or a quote."""
-    export(own, tmp_path / "out")
-    drawn.clear()
-    run(own, "UPDATE recipient SET name = 'Somebody Else' WHERE id = (SELECT min(author_id) FROM reaction)")
-    export(own, tmp_path / "out")
-    assert 0 < len(drawn) < 120
-    export(own, tmp_path / "fresh")
+    export(archive_path, tmp_path / "out")
+    rendered_messages.clear()
+    author = "SELECT min(author_id) FROM reaction"
+    execute(archive_path, f"UPDATE recipient SET name = 'Somebody Else' WHERE id = ({author})")
+    export(archive_path, tmp_path / "out")
+    assert 0 < len(rendered_messages) < 120
+    export(archive_path, tmp_path / "fresh")
     assert tree(tmp_path / "out") == tree(tmp_path / "fresh")
     assert any(b"Somebody Else" in content for content in tree(tmp_path / "out").values())
 
 
 def test_another_program_draws_everything(
-    own: Path, tmp_path: Path, drawn: list[int], monkeypatch: pytest.MonkeyPatch
+    archive_path: Path, tmp_path: Path, rendered_messages: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever its version is."""
-    export(own, tmp_path / "out")
+    export(archive_path, tmp_path / "out")
     monkeypatch.setattr(sources, "program_digest", lambda: "another")
-    export(own, tmp_path / "out")
-    assert len(drawn) == 240
+    export(archive_path, tmp_path / "out")
+    assert len(rendered_messages) == 240
 
 
-def test_what_another_import_may_have_read_otherwise_is_drawn(own: Path, tmp_path: Path, drawn: list[int]) -> None:
+def test_what_another_import_may_have_read_otherwise_is_drawn(
+    archive_path: Path, tmp_path: Path, rendered_messages: list[int]
+) -> None:
     """An archive that was made anew of the same backup."""
-    export(own, tmp_path / "out")
-    run(own, "UPDATE snapshot SET imported_ms = imported_ms + 1")
-    export(own, tmp_path / "out")
-    assert len(drawn) == 240
+    export(archive_path, tmp_path / "out")
+    execute(archive_path, "UPDATE snapshot SET imported_ms = imported_ms + 1")
+    export(archive_path, tmp_path / "out")
+    assert len(rendered_messages) == 240
 
 
 @pytest.mark.parametrize("value", [1, "x", [], ["a", [], [], "b"], ["", [[], [], [], [], [], []], [[]], ""]])
-def test_notes_that_nobody_wrote_are_none(own: Path, tmp_path: Path, value: object) -> None:
+def test_notes_that_nobody_wrote_are_none(archive_path: Path, tmp_path: Path, value: object) -> None:
     """A list in the folder that was changed by hand leads to nothing but more work."""
     out = tmp_path / "out"
-    export(own, out)
+    export(archive_path, out)
     lines = [json.loads(line) for line in (out / OURS).read_text().splitlines()]
     for line in lines:
         if "note" in line:
             line["value"] = value
     (out / OURS).write_text("\n".join(json.dumps(line) for line in lines))
-    export(own, out)
-    export(own, tmp_path / "fresh")
+    export(archive_path, out)
+    export(archive_path, tmp_path / "fresh")
     assert tree(out) == tree(tmp_path / "fresh")
 
 
-def test_an_older_list_without_notes_is_understood(own: Path, tmp_path: Path) -> None:
+def test_an_older_list_without_notes_is_understood(archive_path: Path, tmp_path: Path) -> None:
     """Everything is drawn once more, and nothing is written."""
     out = tmp_path / "out"
-    first = export(own, out)
+    first = export(archive_path, out)
     lines = [line for line in (out / OURS).read_text().splitlines() if '"note"' not in line]
     (out / OURS).write_text("\n".join(lines))
-    again = export(own, out)
-    assert (again.written, again.unchanged) == (0, first.written)
+    second = export(archive_path, out)
+    assert (second.written, second.unchanged) == (0, first.written)
 
 
 def test_a_run_that_was_broken_off_leaves_nothing_stale(
-    own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    archive_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Pages that were written before it ended are not taken for those of the run before it."""
     out = tmp_path / "out"
-    export(own, out)
-    shutil.copy(own, tmp_path / "before.db")
-    run(own, "UPDATE recipient SET name = name || '!'")
-    whole, count = chat_export.ChatWriter.write, 0
+    export(archive_path, out)
+    shutil.copy(archive_path, tmp_path / "before.db")
+    execute(archive_path, "UPDATE recipient SET name = name || '!'")
+    original, count = chat_export.ChatWriter.write, 0
 
     def broken(self: chat_export.ChatWriter, *more: Any) -> int:
         nonlocal count
         count += 1
         if count > 3:
             raise KeyboardInterrupt
-        return whole(self, *more)
+        return original(self, *more)
 
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
         patched.setattr(chat_export.ChatWriter, "write", broken)
-        export(own, out)
+        export(archive_path, out)
     export(tmp_path / "before.db", out)
     export(tmp_path / "before.db", tmp_path / "fresh")
     assert tree(out) == tree(tmp_path / "fresh")

@@ -35,16 +35,17 @@ WAYS: tuple[Way, ...] = (
 )
 
 
-def some_ways(dice: random.Random, most: int) -> list[Way]:
+def choose_identifiers(rng: random.Random, most: int) -> list[Way]:
     """Choose how the people of a backup are known; no two go by the same."""
     chosen: dict[object, Way] = {}
-    for way in dice.sample(WAYS, dice.randint(1, most)):
-        chosen.setdefault(next(way[kind] for kind in ("aci", "pni", "e164", "username") if kind in way), way)
+    for identifier in rng.sample(WAYS, rng.randint(1, most)):
+        key = next(identifier[kind] for kind in ("aci", "pni", "e164", "username") if kind in identifier)
+        chosen.setdefault(key, identifier)
     return list(chosen.values())
 
 
-def known_so(  # noqa: PLR0917  # what happens in it
-    path: Path, days: int, ways: list[Way], dice: random.Random, messages: int = 4, profile_key: bytes = b""
+def write_backup(  # noqa: PLR0917  # what happens in it
+    path: Path, days: int, ways: list[Way], rng: random.Random, messages: int = 4, profile_key: bytes = b""
 ) -> Path:
     """Write a backup whose contacts are known in some ways, each with a chat, and all in a group and a list."""
     header, frames = copies(20)
@@ -52,62 +53,62 @@ def known_so(  # noqa: PLR0917  # what happens in it
     account = next(frame for frame in frames if frame.HasField("account"))
     account.account.profileKey = profile_key or account.account.profileKey
     group = next(frame for frame in frames if frame.recipient.HasField("group"))
-    first = dice.randrange(10, 50)
+    first = rng.randrange(10, 50)
     own, club = first, first + 1
-    kept = [account, Frame(), group]
-    kept[1].recipient.id = own
-    kept[1].recipient.self.SetInParent()
+    written = [account, Frame(), group]
+    written[1].recipient.id = own
+    written[1].recipient.self.SetInParent()
     group.recipient.id = club
     people = [first + 5 + n for n in range(len(ways))]
-    for number, way in zip(people, ways, strict=True):
+    for number, identifier in zip(people, ways, strict=True):
         frame = Frame()
         frame.recipient.id = number
-        frame.recipient.contact.CopyFrom(Contact(**way, profileGivenName=f"Name {dice.randrange(2)}"))  # type: ignore[arg-type]
-        kept.append(frame)
-    everybody = Frame()
-    everybody.recipient.id = first + 2
-    everybody.recipient.distributionList.distributionId = b"d" * 16
-    everybody.recipient.distributionList.distributionList.name = "all"
-    everybody.recipient.distributionList.distributionList.memberRecipientIds.extend(people)
-    kept.append(everybody)
+        frame.recipient.contact.CopyFrom(Contact(**identifier, profileGivenName=f"Name {rng.randrange(2)}"))  # type: ignore[arg-type]
+        written.append(frame)
+    all_people = Frame()
+    all_people.recipient.id = first + 2
+    all_people.recipient.distributionList.distributionId = b"d" * 16
+    all_people.recipient.distributionList.distributionList.name = "all"
+    all_people.recipient.distributionList.distributionList.memberRecipientIds.extend(people)
+    written.append(all_people)
     chats = [club, *people]
     for chat in chats:
         frame = Frame()
         frame.chat.id, frame.chat.recipientId = chat + 1000, chat
-        frame.chat.archived = dice.random() < 0.3
-        kept.append(frame)
-    for moment in sorted(dice.sample(range(messages * 2), messages)):
-        kept += [message(moment, chat, own, people, dice) for chat in chats if dice.random() < 0.7]
+        frame.chat.archived = rng.random() < 0.3
+        written.append(frame)
+    for second in sorted(rng.sample(range(messages * 2), messages)):
+        written += [message(second, chat, own, people, rng) for chat in chats if rng.random() < 0.7]
     folder = Frame()
     folder.chatFolder.name = "friends"
     folder.chatFolder.folderType = folder.chatFolder.CUSTOM
-    folder.chatFolder.includedRecipientIds.extend(person for person in people if dice.random() < 0.5)
-    kept.append(folder)
-    return write(path, header, kept)
+    folder.chatFolder.includedRecipientIds.extend(person for person in people if rng.random() < 0.5)
+    written.append(folder)
+    return write(path, header, written)
 
 
-def message(moment: int, chat: int, own: int, people: list[int], dice: random.Random) -> Frame:
+def message(second: int, chat: int, own: int, people: list[int], rng: random.Random) -> Frame:
     """Make a message of a moment: to or from the one a chat is with, or from anybody in the group."""
     frame = Frame()
     item = frame.chatItem
-    item.chatId, item.dateSent = chat + 1000, START - 1_000_000 + moment * 1000
+    item.chatId, item.dateSent = chat + 1000, START - 1_000_000 + second * 1000
     # Outgoing at even moments, so that it is the same message in every file.
-    if moment % 2 == 0 or not people:
+    if second % 2 == 0 or not people:
         item.authorId = own
         item.outgoing.dateReceived = item.dateSent
         for person in [chat] if chat in people else people:
             status = item.outgoing.sendStatus.add(recipientId=person, timestamp=item.dateSent + 5)
-            (status.read if dice.random() < 0.5 else status.delivered).sealedSender = True
+            (status.read if rng.random() < 0.5 else status.delivered).sealedSender = True
     else:
-        item.authorId = chat if chat in people else dice.choice(people)
+        item.authorId = chat if chat in people else rng.choice(people)
         item.incoming.dateReceived = item.dateSent + 1
         item.incoming.read = True
-    item.standardMessage.text.body = f"word{moment}"
-    if people and dice.random() < 0.4:
-        who = dice.choice(people)
-        item.standardMessage.reactions.add(emoji="🎉", authorId=who, sentTimestamp=item.dateSent, sortOrder=1)
-    if people and dice.random() < 0.3:
-        item.standardMessage.quote.authorId = dice.choice(people)
+    item.standardMessage.text.body = f"word{second}"
+    if people and rng.random() < 0.4:
+        author = rng.choice(people)
+        item.standardMessage.reactions.add(emoji="🎉", authorId=author, sentTimestamp=item.dateSent, sortOrder=1)
+    if people and rng.random() < 0.3:
+        item.standardMessage.quote.authorId = rng.choice(people)
         item.standardMessage.quote.text.body = "quoted"
         item.standardMessage.quote.type = item.standardMessage.quote.NORMAL
     return frame
