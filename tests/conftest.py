@@ -1,4 +1,4 @@
-"""What the tests share: real databases, a real service on loopback, the corpus, and no silent skips."""
+"""Shared fixtures: real databases, a real service on loopback, the corpus, and no silent skips."""
 
 import logging
 import os
@@ -84,7 +84,7 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
 
 @pytest.fixture(autouse=True)
 def quiet_logs(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Start each test with no setting in the environment, and leave no log handler behind."""
+    """Clear the settings in the environment before each test, and restore the log handlers after it."""
     for variable in list(os.environ):
         if variable.startswith("HOLDFAST_") and not variable.startswith(("HOLDFAST_TEST_", "HOLDFAST_CORPUS")):
             monkeypatch.delenv(variable)
@@ -209,7 +209,7 @@ def settings(request: pytest.FixtureRequest, tmp_path: Path) -> Settings:
 
 @pytest.fixture
 def empty_database(settings: Settings) -> Iterator[Database]:
-    """Open a database nothing has been done to."""
+    """Open a database without any migration applied."""
     database = connect(settings)
     yield database
     database.close()
@@ -319,7 +319,7 @@ def run_service(settings: Settings, database: Database, *, delivers: bool = Fals
 
 
 def wait_for(condition: Callable[[], bool], seconds: float = 60) -> None:
-    """Wait until something is true; fail when it never is."""
+    """Poll until the condition is true; fail after the timeout."""
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, "waited in vain"

@@ -1,4 +1,4 @@
-"""A server that stays up while applications take turns: starting one for every test would take too long."""
+"""A server that several applications use in turn: starting one for every test would take too long."""
 
 import asyncio
 import threading
@@ -35,13 +35,13 @@ class SharedServer:
         await task
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request to whichever application is on."""
+        """Pass a request to the current application."""
         assert self._app is not None, "a request came when no application was on"
         await self._app(scope, receive, send)
 
     @contextmanager
     def serving(self, app: ASGIApp) -> Iterator[str]:
-        """Let an application start, answer at the address this gives, and end as it would with the server."""
+        """Run the lifespan of an application around the context, and serve it at the URL this yields."""
         assert self._app is None, "two applications want to be on at once"
         events: asyncio.Queue[Message] = asyncio.Queue()
         replies: asyncio.Queue[Message] = asyncio.Queue()

@@ -29,5 +29,5 @@ class StatementCache(dict[Any, Any]):
 
 
 def with_dialect_name(key: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Name the dialect in a key instead of holding it."""
+    """Replace the dialect object in a key with its name."""
     return tuple(part.name if isinstance(part, Dialect) else part for part in key)

@@ -1,4 +1,4 @@
-"""Addresses of clients; what proxies say of them is tested with the middleware that asks."""
+"""Addresses of clients; forwarded headers of proxies are tested with the middleware that reads them."""
 
 import pytest
 
@@ -16,7 +16,7 @@ from holdfast.client_address import TrustedProxies, network_of, parse_address
     ],
 )
 def test_a_customers_network_is_one_address(address: str, network: str) -> None:
-    """Whoever has an IPv6 network has more addresses than there are limits."""
+    """A customer with an IPv6 network could evade rate limits by changing addresses."""
     assert network_of(address) == network
 
 
@@ -42,7 +42,7 @@ def test_an_address_is_read_or_refused(text: str, address: str | None) -> None:
 
 
 def test_networks_are_trusted_whole() -> None:
-    """And what is no address never."""
+    """A text that is not an address is never trusted."""
     proxies = TrustedProxies("10.0.0.0/8, ::1")
     assert all(proxies.trusts(peer) for peer in ("10.1.2.3", "::ffff:10.1.2.3", "::1"))
     assert not any(proxies.trusts(peer) for peer in ("11.0.0.1", "::2", "", "unix:", "10.0.0.0/8"))

@@ -1,4 +1,4 @@
-"""Every error Holdfast raises on purpose hangs on one tree."""
+"""All exceptions that Holdfast raises on purpose have one base class."""
 
 from holdfast.backup.errors import BackupError
 from holdfast.errors import HoldfastError

@@ -15,7 +15,7 @@ from holdfast.secret import MASK, Secret
 
 
 def configure_stream(*, style: str = "json") -> io.StringIO:
-    """Send the logs to a text."""
+    """Configure logging to write to the stream this returns."""
     stream = io.StringIO()
     logs.configure(style="json" if style == "json" else "text", level="info", stream=stream)
     return stream

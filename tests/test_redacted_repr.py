@@ -1,4 +1,4 @@
-"""No repr tells what somebody wrote: not that of a frame, a record, a row, a finding, a key or an error."""
+"""No repr shows user content: not that of a frame, a record, a row, a finding, a key or an error."""
 
 import dataclasses
 import importlib
@@ -100,13 +100,13 @@ CLASSES = {f"{one.__module__}.{one.__qualname__}": one for one in record_classes
 
 
 def test_the_classes_are_found() -> None:
-    """Else the next test would be about nothing."""
+    """Without classes the next test would check nothing."""
     assert len(CLASSES) > 200
     assert {"holdfast.backup.Frame", "holdfast.backup.Message", "holdfast.backup.media.Pointer"} <= set(CLASSES)
 
 
 def test_no_model_of_the_host_shows_a_password_or_a_token() -> None:
-    """What comes in with a form or goes out with an answer, wherever a secret is a plain text in it."""
+    """Models of forms and responses whose fields are secrets as plain text."""
     showing = []
     for package in (holdfast.hosting, holdfast.web):
         for cls in record_classes(package):
@@ -118,7 +118,7 @@ def test_no_model_of_the_host_shows_a_password_or_a_token() -> None:
 
 @pytest.mark.parametrize("kind", PLANTED)
 def test_no_class_shows_what_is_in_its_fields(kind: str) -> None:
-    """Whatever is in them, and however deep; but rules and the like, whose words are the program's own."""
+    """Whatever the type and nesting of the value; rules and the like, whose texts are constants, are exempt."""
     showing = []
     for name, cls in CLASSES.items():
         if name.startswith(OWN_WORDS):
@@ -152,7 +152,7 @@ def message_classes(descriptors: Any) -> Iterator[Any]:
 
 
 def test_an_opened_backup_its_frames_and_its_findings_show_nothing() -> None:
-    """The real things, as they come out of the library."""
+    """Objects as the library returns them."""
     records = sample(60)
     texts = [name.decode(errors="ignore") for name in names_in(records)]
     with backup.open(io.BytesIO(stream_of(records))) as source:
@@ -173,7 +173,7 @@ def names_in(records: tuple[bytes, ...]) -> list[bytes]:
 
 
 def test_an_archive_row_and_a_hit_show_nothing(tmp_path: Any) -> None:
-    """Pages and commands handle them by the thousand."""
+    """Rows of an archive and search hits have reprs without content."""
     with archives.open(tmp_path / "a.archive", create=True) as archive:
         archive.add(backup.open(io.BytesIO(stream_of(sample(60)))))
         chat = archive.chats()[0]
@@ -186,7 +186,7 @@ def test_an_archive_row_and_a_hit_show_nothing(tmp_path: Any) -> None:
 
 
 def test_a_traceback_of_a_damaged_backup_shows_nothing() -> None:
-    """What is left of a record that is cut off goes with the error, and not into its words or its arguments."""
+    """The rest of a truncated record is an attribute of the error, and not in its message or arguments."""
     raw = Frame(
         chatItem=backup_pb2.ChatItem(standardMessage=backup_pb2.StandardMessage(text=TEXT))
     ).SerializeToString()

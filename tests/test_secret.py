@@ -15,7 +15,7 @@ def test_a_secret_shows_only_a_mask() -> None:
 
 
 def test_a_secret_is_revealed_on_request() -> None:
-    """The value is there for whoever asks for it by name."""
+    """`reveal` returns the value."""
     assert Secret("hunter2").reveal() == "hunter2"
 
 

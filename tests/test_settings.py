@@ -1,4 +1,4 @@
-"""Settings come from one typed place, and wrong ones are refused by name."""
+"""Settings are typed, come from one class, and invalid ones are rejected by name."""
 
 import contextlib
 from pathlib import Path
@@ -79,7 +79,7 @@ def test_the_environment_can_name_the_file(tmp_path: Path) -> None:
 def test_a_wrong_value_is_refused_with_name_value_and_what_is_allowed(
     variable: str, value: str, expected: list[str]
 ) -> None:
-    """The error says all three things a person needs to mend it."""
+    """The error has the name, the value and what is allowed."""
     with pytest.raises(SettingError) as caught:
         load({variable: value})
     for word in [*expected, "environment"]:
@@ -87,7 +87,7 @@ def test_a_wrong_value_is_refused_with_name_value_and_what_is_allowed(
 
 
 def test_a_misspelt_name_is_refused_with_a_suggestion() -> None:
-    """A setting that nothing reads would silently lose what it was meant to say."""
+    """A setting that nothing reads would be ignored silently."""
     with pytest.raises(SettingError, match=r"HOLDFAST_DATABSE_URL.*did you mean database_url"):
         load({"HOLDFAST_DATABSE_URL": "postgresql://x"})
 
@@ -145,7 +145,7 @@ def test_every_setting_is_described() -> None:
 
 @given(st.dictionaries(st.sampled_from([item.variable for item in describe()]), st.text(max_size=20), max_size=4))
 def test_any_environment_either_loads_or_is_refused_in_words(environ: dict[str, str]) -> None:
-    """No value ends in a traceback."""
+    """No value raises anything but a setting error."""
     with contextlib.suppress(SettingError):
         assert isinstance(load(environ).settings, Settings)
 

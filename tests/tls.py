@@ -1,6 +1,6 @@
-"""What a client of a service on loopback needs of TLS: nothing.
+"""A TLS context without certificates, for clients of a service on loopback.
 
-Reading the world's certificates takes longer than many a test, and httpx does so for every client.
+Loading the certificate authorities takes longer than many tests, and httpx does so for every client.
 """
 
 import ssl

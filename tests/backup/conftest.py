@@ -1,4 +1,4 @@
-"""Every test that asks for the core runs twice."""
+"""The core fixture: every test that uses it runs with the compiled and with the interpreted core."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Backups to try things on: small ones written by hand, and samples in every form a backup comes in."""
+"""Sample backups: small ones built from records, and generated ones in every format."""
 
 import gzip
 import io

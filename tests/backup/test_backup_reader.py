@@ -1,4 +1,4 @@
-"""One door: whatever form a backup comes in, it is known by its content and gives the same records."""
+"""Opening backups: every format is detected by its content and gives the same records."""
 
 import gzip
 import io

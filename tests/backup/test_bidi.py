@@ -1,4 +1,4 @@
-"""Names that are written from right to left stay where they are in a sentence."""
+"""Isolation of right-to-left names in sentences."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Whether a backup may be the only copy: what makes it incomplete, and what is lost."""
+"""Completeness of a backup: what makes it incomplete, and which attachments are lost."""
 
 import io
 import os

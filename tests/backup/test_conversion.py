@@ -1,4 +1,4 @@
-"""A backup goes from any form to any other and back without losing a byte."""
+"""Conversion between all formats round-trips byte for byte."""
 
 import io
 import json

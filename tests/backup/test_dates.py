@@ -1,4 +1,4 @@
-"""Times of the format are dates, as far as the calendar goes."""
+"""Timestamps are converted to dates within the range of the calendar."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""Errors say what happened and where, and are drawn as one tree."""
+"""Error messages, and the documented tree of exceptions."""
 
 import re
 

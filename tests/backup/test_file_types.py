@@ -1,4 +1,4 @@
-"""What is no backup is told by what it is, to whoever gives it, by every command alike."""
+"""Files that are not backups are recognized by type, with the same error in every command."""
 
 import gzip
 import io

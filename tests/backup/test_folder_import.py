@@ -1,4 +1,4 @@
-"""Keeping a phone's folder: all of it, verified, again and again, whatever happens meanwhile."""
+"""Importing a phone's folder: complete, verified, repeatable, and resumable after a kill."""
 
 import os
 import random

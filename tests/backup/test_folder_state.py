@@ -1,4 +1,4 @@
-"""What is remembered of a folder, and the hashes it is held to."""
+"""The stored state of a folder, and the hashes of its files."""
 
 import hashlib
 import os

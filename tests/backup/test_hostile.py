@@ -1,4 +1,4 @@
-"""Whatever it is, a backup is read or refused in words: no crash, no hang, no memory for mere claims."""
+"""Hostile input is read or rejected with a typed error: no crash, no hang, no unbounded memory."""
 
 import gzip
 import io

@@ -1,4 +1,4 @@
-"""The attachments of a backup: which there are, whether they are there, and writing them out as files."""
+"""Attachments of a backup: listing, verifying and extracting them."""
 
 import hashlib
 import io

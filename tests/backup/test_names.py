@@ -1,4 +1,4 @@
-"""People, groups and chats are called what the owner of the account sees."""
+"""Display names of people, groups and chats."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The ordering rules: the account first and once, ids unique and not 0, nothing before what it refers to."""
+"""Ordering rules: the account first and once, ids unique and not 0, references after their targets."""
 
 import random
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The public API: complete, shown under its own name, documented by examples that run."""
+"""The public API: complete, exported by its public module, documented by examples that run."""
 
 import doctest
 import importlib

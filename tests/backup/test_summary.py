@@ -1,4 +1,4 @@
-"""A backup at a glance: every figure is the one protobuf's own objects give."""
+"""The summary of a backup equals the counts of protobuf objects."""
 
 import io
 from collections import Counter

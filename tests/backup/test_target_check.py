@@ -1,4 +1,4 @@
-"""What is made from a backup never takes its place."""
+"""Output never overwrites its source."""
 
 from pathlib import Path
 

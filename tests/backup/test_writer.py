@@ -1,4 +1,4 @@
-"""Backups are written in every form, in order, and whole or not at all."""
+"""Backups are written in every format, in order, and atomically."""
 
 import io
 import stat

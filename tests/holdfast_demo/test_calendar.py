@@ -1,4 +1,4 @@
-"""Moments are drawn as people keep their days."""
+"""Random times fall on working hours and mostly on weekdays."""
 
 from datetime import UTC, datetime
 
@@ -11,7 +11,7 @@ from holdfast_demo.sample.dice import Dice
 
 @given(st.integers(0, 2**32), st.integers(2, 400), st.integers(0, 40), st.integers())
 def test_moments_lie_between_in_order_and_by_day(start: int, days: int, count: int, seed: int) -> None:
-    """Each is its own, and none is at night."""
+    """Times are distinct, and none is at night."""
     end = start + days * DAY
     times = moments(Dice(seed), start, end, count)
     assert len(set(times)) == count
@@ -21,7 +21,7 @@ def test_moments_lie_between_in_order_and_by_day(start: int, days: int, count: i
 
 
 def test_weekends_are_quiet() -> None:
-    """But not silent."""
+    """Few times fall on a weekend, but some do."""
     times = moments(Dice("a"), 0, 365 * DAY, 500)
     at_weekends = sum(datetime.fromtimestamp(time, UTC).weekday() >= 5 for time in times)
     assert 10 < at_weekends < 100

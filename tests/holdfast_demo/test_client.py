@@ -1,4 +1,4 @@
-"""The client says what went wrong, and never how it logged in."""
+"""The client reports errors with their reason, and never with its credentials."""
 
 import socket
 from pathlib import Path
@@ -18,7 +18,7 @@ def make_client(service: Service, password: str = ADMIN_PASSWORD) -> DemoClient:
 
 
 def test_an_answer_is_decoded_and_none_is_none(service: Service) -> None:
-    """As whoever the administrator names."""
+    """Requests act as the user the administrator names."""
     client = make_client(service)
     person = {
         "username": "ada",
@@ -43,7 +43,7 @@ def test_a_large_file_arrives_once(service: Service) -> None:
 
 
 def test_a_refusal_is_said_with_its_reason(service: Service) -> None:
-    """What was asked, the status, and the words of the service."""
+    """The error has the request, the status and the message of the service."""
     with pytest.raises(DemoRequestFailed, match=r"GET /api/v1/users/nobody was answered with 404: .+"):
         make_client(service).ask("GET", "/users/nobody")
     with pytest.raises(DemoRequestFailed, match="401") as caught:
@@ -52,7 +52,7 @@ def test_a_refusal_is_said_with_its_reason(service: Service) -> None:
 
 
 def test_a_push_that_fails_does_not_show_the_password(service: Service, tmp_path: Path) -> None:
-    """Not even in what git complained of."""
+    """The password is not in the error output of git either."""
     with pytest.raises(GitFailed) as caught:
         make_client(service).push(tmp_path, "admin/none", ["refs/heads/main"], person="admin")
     assert ADMIN_PASSWORD not in repr(vars(caught.value))
@@ -60,7 +60,7 @@ def test_a_push_that_fails_does_not_show_the_password(service: Service, tmp_path
 
 
 def test_silence_is_an_error() -> None:
-    """Nobody listens there."""
+    """A port without a listener raises a client error."""
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
         client = DemoClient("127.0.0.1", bound.getsockname()[1], Secret("x"))

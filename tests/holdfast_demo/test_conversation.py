@@ -1,4 +1,4 @@
-"""The first start has something to look at."""
+"""The demo has a backup and an archive with attachments."""
 
 from pathlib import Path
 

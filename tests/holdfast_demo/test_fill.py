@@ -1,4 +1,4 @@
-"""What the first start shows, looked at as a stranger with a client and with git."""
+"""The demo content of the first start, read over the API and with git."""
 
 import re
 import time
@@ -45,7 +45,7 @@ def test_the_first_start_shows_a_harbour(tmp_path: Path) -> None:
 
 
 def check_content(client: httpx.Client) -> None:
-    """Count through the API what there is."""
+    """Check over the API how many repositories, issues and users there are."""
     client.base_url = client.base_url.join("/api/v1")
     assert client.get("/users/admin/tokens").json() == []
     assert total(client, "/admin/users") == 1 + len(EVERYBODY)
@@ -79,7 +79,7 @@ def check_content(client: httpx.Client) -> None:
 
 
 def check_conversations(client: httpx.Client) -> None:
-    """Look at the conversations that are kept in a repository: the administrator may, a stranger may not."""
+    """Check that the administrator can read the conversations in a repository, and that others cannot."""
     assert total(client, "/repos/maren/conversations/commits") == 3
     page = client.get(f"{client.base_url.copy_with(path='/')}maren/conversations/src/branch/main/phone.binproto")
     assert page.status_code == 200

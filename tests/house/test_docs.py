@@ -9,7 +9,7 @@ from tests.conftest import ROOT
 
 
 def test_every_command_has_help_and_a_page() -> None:
-    """A command nobody can look up does not exist."""
+    """Each command has a help text and a section in the reference."""
     for command in reference.commands():
         assert command.help.endswith("."), command.words
         for option in (*command.arguments, *command.options):
@@ -70,7 +70,7 @@ def test_the_readme_names_the_two_commands() -> None:
 
 
 def test_every_decision_is_dated() -> None:
-    """A decision without a date cannot be weighed."""
+    """Each decision record has a date."""
     decisions = sorted((ROOT / "docs/decisions").glob("[0-9]*.md"))
     assert decisions
     for decision in decisions:

@@ -1,4 +1,4 @@
-"""The rooms import only what the plan allows, and the check can fail."""
+"""Packages import only what the import contracts allow, and the check can fail."""
 
 import shutil
 import subprocess

@@ -154,7 +154,7 @@ print(plugin.result.noticed, plugin.result.not_run, *plugin.result.survivors, se
 
 
 def run_mutation(folder: Path, tests: str, **environment: str) -> list[str]:
-    """Judge the tests of a small module; return how many mutants were noticed and not run, and the survivors."""
+    """Run the tool on a small module; return how many mutants were killed and not run, and the survivors."""
     (folder / "small.py").write_text(MODULE)
     (folder / "test_small.py").write_text(tests)
     (folder / "pytest.ini").write_text("[pytest]\nmarkers = postgres: needs a PostgreSQL\n")

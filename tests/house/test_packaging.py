@@ -43,7 +43,7 @@ def test_the_guide_shows_the_file(file: str, guide: str) -> None:
 
 
 def test_every_variable_is_a_setting() -> None:
-    """A wrong name stops the start of the service."""
+    """The service does not start with an unknown variable."""
     files = [path for path in PACKAGING.rglob("*") if path.is_file() and path.suffix != ".json"]
     assert len(files) > 10
     for path in files:
@@ -160,7 +160,7 @@ def test_values_of_the_chart_fit_their_schema() -> None:
 
 
 def test_templates_of_the_chart_use_values_that_exist() -> None:
-    """A misspelt value would be empty without a word."""
+    """A misspelt value would be empty without an error."""
     values: dict[str, Any] = yaml.safe_load((CHART / "values.yaml").read_text())
     used = {
         name

@@ -18,7 +18,7 @@ METADATA = "Metadata-Version: 2.4\nName: {name}\nVersion: 1.2.3\nSummary: Keeps 
 
 
 def write_wheel(path: Path, name: str = "holdfast", metadata: str = METADATA, *, is_built: bool = True) -> None:
-    """Write the least that is a wheel."""
+    """Write a minimal wheel."""
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr(f"{name.replace('-', '_')}-1.2.3.dist-info/METADATA", metadata.format(name=name))
         if name == "holdfast" and is_built:
@@ -84,7 +84,7 @@ def delete(name: str) -> Callable[[Path], None]:
 
 
 def untag(root: Path) -> None:
-    """Take the tag away."""
+    """Delete the tag."""
     subprocess.run(["git", "tag", "--delete", "v1.2.3"], check=True, cwd=root, capture_output=True)
 
 

@@ -1,4 +1,4 @@
-"""The documentation builds as a site: links lead somewhere, nothing is fetched, and it can be searched."""
+"""The documentation builds as a site: links resolve, nothing is loaded from other hosts, and search works."""
 
 import re
 from pathlib import Path

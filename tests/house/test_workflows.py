@@ -40,7 +40,7 @@ def test_workflows_and_forms_fit_their_schemas() -> None:
 
 
 def test_the_validator_finds_a_mistake(tmp_path: Path) -> None:
-    """Else the test above could not fail."""
+    """The validator reports an invalid workflow, so that the test above can fail."""
     broken = tmp_path / "ci.yml"
     broken.write_text((FOLDER / "workflows/ci.yml").read_text().replace("runs-on:", "runson:"))
     assert "runson" in validate("vendor.github-workflows", broken)

@@ -1,4 +1,4 @@
-"""Files appear whole or not at all."""
+"""Atomic writes: a file appears completely or not at all."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""Attachment files give back exactly the content the backup means, or say why not."""
+"""Attachment files are decrypted to the content the backup refers to, or raise a typed error."""
 
 import hashlib
 import hmac

@@ -1,4 +1,4 @@
-"""Chunks become files and files become chunks."""
+"""Conversion between iterators of chunks and file objects."""
 
 import io
 from collections.abc import Iterator

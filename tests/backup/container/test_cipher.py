@@ -1,4 +1,4 @@
-"""Containers are opened with the right key, unchanged, or not at all."""
+"""Containers are decrypted only with the right key and an unmodified file."""
 
 import hmac
 import io

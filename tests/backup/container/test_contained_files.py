@@ -1,4 +1,4 @@
-"""Only real files, and only inside the folder."""
+"""Only regular files inside the folder are opened."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The room shows what it is for, and its parts fit together."""
+"""The public names of the container package work together."""
 
 import io
 import secrets

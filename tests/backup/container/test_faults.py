@@ -1,4 +1,4 @@
-"""Faults around a stream: raised, or told to whoever wants to read on."""
+"""Faults around a stream: raised, or passed to a callback so that reading goes on."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The folder of a phone is found wherever one points."""
+"""Snapshots of a phone's folder are found from any of its paths."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""One gzip member is opened, whatever it is compressed with, and never more than is allowed."""
+"""Decompression of one gzip member, with limits on its output."""
 
 import gzip
 import io

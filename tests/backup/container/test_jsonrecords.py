@@ -1,4 +1,4 @@
-"""Records written as JSON are read as if they were a frame stream, and never quoted in an error."""
+"""JSON records are read like a frame stream, and never quoted in an error."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""Keys are read the way people write them."""
+"""Parsing of recovery keys, account ids and tokens."""
 
 import base64
 import secrets

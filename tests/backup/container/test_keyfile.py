@@ -1,4 +1,4 @@
-"""Keys as people keep them."""
+"""Parsing of key files."""
 
 import pytest
 

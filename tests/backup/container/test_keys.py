@@ -1,4 +1,4 @@
-"""Keys are derived from one another, and never print themselves."""
+"""Key derivation, and keys without their value in the repr."""
 
 import copy
 import hashlib

@@ -1,4 +1,4 @@
-"""A snapshot lists its attachment files."""
+"""The manifest: the list of the attachment files of a snapshot."""
 
 import io
 

@@ -1,4 +1,4 @@
-"""Whatever keys a person has, they open the file or the message says what is missing."""
+"""Key material: the keys open the file, or the error names what is missing."""
 
 from uuid import UUID
 

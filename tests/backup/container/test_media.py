@@ -1,4 +1,4 @@
-"""Attachments are opened from where they lie, and what is wrong with one is an error about that one."""
+"""Attachments of folders, exports and ZIP files; an error concerns one attachment only."""
 
 import hashlib
 import io

@@ -1,4 +1,4 @@
-"""The records that say how a backup is to be opened."""
+"""Metadata records: forward secrecy and local metadata."""
 
 import secrets
 

@@ -1,4 +1,4 @@
-"""Sizes are rounded up in steps of five percent."""
+"""Padding: sizes are rounded up in steps of five percent."""
 
 from math import ceil, floor, log
 

@@ -1,4 +1,4 @@
-"""Files and folders that only their owner can read."""
+"""Files and folders with permissions for their owner only."""
 
 import os
 import stat

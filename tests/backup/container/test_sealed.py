@@ -1,4 +1,4 @@
-"""Nothing is decrypted that was not authenticated, and what is decrypted is what was sealed."""
+"""Authenticated encryption: nothing is decrypted before its MAC is verified, and content round-trips."""
 
 import hmac
 import io

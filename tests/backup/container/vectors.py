@@ -1,4 +1,4 @@
-"""Keys and files with known answers, and containers to try things on."""
+"""Test vectors: keys and files with known results, and a function that encrypts containers."""
 
 import io
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""A small backup in which every rule has something to look at, and is kept."""
+"""A small valid backup with a record for every rule."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""Faults injected into backups that have none: any rule about a single field, anywhere that field stands."""
+"""Faults injected into valid backups: any rule about a single field, at any occurrence of that field."""
 
 import random
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""For every rule a small change to a kept backup that breaks it, and breaks nothing else."""
+"""For every rule a small change to a valid backup that breaks this rule and no other."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""The core checks the same compiled and interpreted, whatever it is given."""
+"""The compiled and the interpreted checker report the same findings for any input."""
 
 import random
 from collections.abc import Iterator

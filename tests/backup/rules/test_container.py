@@ -1,4 +1,4 @@
-"""What is wrong with encryption, compression or a folder is a finding, and what can be read is judged."""
+"""Faults of encryption, compression and folders are findings, and readable frames are still validated."""
 
 import gzip
 import hmac

@@ -1,4 +1,4 @@
-"""The files beside a backup are held to what it says of them."""
+"""Attachment files are validated against the pointers and the manifest of a backup."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Characters are counted as people count them."""
+"""Counting of grapheme clusters."""
 
 import pytest
 

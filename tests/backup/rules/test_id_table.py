@@ -1,4 +1,4 @@
-"""A table finds every id that was there before a frame, and no other."""
+"""The id table finds every id that was added before a frame, and no other."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""What the compiler is told of the rules follows from the modules that declare them, and from nothing else."""
+"""Generated declarations depend only on the modules that declare the rules."""
 
 import re
 import shutil

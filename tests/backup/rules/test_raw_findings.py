@@ -1,4 +1,4 @@
-"""What the core writes becomes findings that point at a place and say nothing of what stands there."""
+"""Raw findings of the core become findings with a location and without content."""
 
 from array import array
 

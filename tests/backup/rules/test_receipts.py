@@ -1,4 +1,4 @@
-"""A receipt is told from bytes that are none."""
+"""Receipts are distinguished from other bytes."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The sets of recipients that something can be said by or to."""
+"""The sets of recipient kinds that rules refer to."""
 
 from holdfast.backup.rules.recipient_kinds import (
     ACI,

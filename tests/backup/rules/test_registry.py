@@ -1,4 +1,4 @@
-"""Every rule is broken by something, kept by something, and written so that people understand it."""
+"""Every rule has a valid and an invalid case, and a readable description."""
 
 import re
 

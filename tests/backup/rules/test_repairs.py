@@ -1,4 +1,4 @@
-"""Every repair is of a rule that exists, and mends it: broken, planned, repaired, checked, and undone."""
+"""Every repair belongs to a rule and fixes it: broken, planned, repaired, validated, and undone."""
 
 from pathlib import Path
 

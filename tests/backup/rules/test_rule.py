@@ -1,4 +1,4 @@
-"""Rules: how severe they are by profile and edition, what they limit, and what is tried to repair them."""
+"""Rules: severity by profile and edition, limits, and repairs."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Every field of the schema has a rule that looks at it, or a reason why it needs none."""
+"""Every field of the schema has a rule, or a documented reason why it needs none."""
 
 import pytest
 from google.protobuf.descriptor import FieldDescriptor

@@ -1,4 +1,4 @@
-"""What `validate` returns: findings as they come, and a verdict."""
+"""The result of `validate`: an iterator of findings, and a verdict."""
 
 import io
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The schema says exactly what the specification says."""
+"""The schema equals the specification."""
 
 import subprocess
 import sys

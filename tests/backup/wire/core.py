@@ -1,4 +1,4 @@
-"""The core twice: as it is installed, and from the same source interpreted."""
+"""The core in two builds: as installed, and interpreted from the same source."""
 
 import ast
 import sys

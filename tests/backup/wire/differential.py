@@ -1,4 +1,4 @@
-"""Holds the core against protobuf on frames that are damaged, odd, or both.
+"""Differential testing of the core against protobuf with damaged and non-canonical frames.
 
 `python -m tests.backup.wire.differential 500000` runs longer than the tests do.
 """

@@ -1,4 +1,4 @@
-"""The wire format written by hand, for records that protobuf would never write."""
+"""Functions that encode the wire format, for records that protobuf would never write."""
 
 __all__ = ["delimited", "fixed32", "fixed64", "group", "nested_items", "number", "tag", "varint"]
 

@@ -1,4 +1,4 @@
-"""Ways to damage a frame, and ways to write the same frame differently."""
+"""Mutations of frames: damage, and other encodings of the same content."""
 
 import random
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Random messages of any type of the schema, the same ones for the same seed."""
+"""Random messages of any type of the schema, reproducible by seed."""
 
 import random
 import struct

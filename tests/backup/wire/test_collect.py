@@ -1,4 +1,4 @@
-"""Chosen fields are found wherever they stand, and what protobuf would find is what is found."""
+"""Selected fields are collected at any depth, with the values that protobuf reads."""
 
 import random
 from collections import Counter

@@ -1,4 +1,4 @@
-"""A machine that can compile the core does."""
+"""The core is compiled where a compiler is installed."""
 
 import shutil
 import sysconfig

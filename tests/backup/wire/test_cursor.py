@@ -1,4 +1,4 @@
-"""Numbers are read as protobuf reads them, however they are written and wherever they stand."""
+"""Varints are read as protobuf reads them, at any offset and with any padding."""
 
 from hypothesis import example, given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""The core and protobuf agree on tens of thousands of damaged and oddly written frames."""
+"""The core and protobuf agree on tens of thousands of damaged and non-canonical frames."""
 
 import pytest
 

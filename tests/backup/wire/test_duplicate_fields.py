@@ -1,4 +1,4 @@
-"""What is written twice is read as those read it who take the last."""
+"""Of duplicate fields the last value counts, as in protobuf."""
 
 import random
 

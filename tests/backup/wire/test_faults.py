@@ -1,4 +1,4 @@
-"""Faults of records: numbers of the core, each with words for people."""
+"""Faults of records: codes of the core, each with an error message."""
 
 import pytest
 

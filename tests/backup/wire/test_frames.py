@@ -1,4 +1,4 @@
-"""Buffers are split into records, and records told apart by what they hold."""
+"""Buffers are split into records, and records are classified by kind."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""JSON becomes the bytes it came from, and whatever a person may have written by hand."""
+"""JSON is converted back to the original bytes, and handwritten JSON is accepted."""
 
 import base64
 import json

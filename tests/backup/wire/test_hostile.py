@@ -1,4 +1,4 @@
-"""Whatever the bytes are, the core answers: no crash, no hang, no memory for what is only claimed."""
+"""The core handles any bytes: no crash, no hang, no memory allocated for claimed lengths."""
 
 import random
 import tracemalloc

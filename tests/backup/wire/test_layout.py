@@ -1,4 +1,4 @@
-"""What the C compiler is told is what the source says, and the schema fits into it."""
+"""The declarations for the C compiler equal the Python source, and the schema fits their limits."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The places of values are found as protobuf finds the values, and overwriting one changes nothing else."""
+"""Offsets of values equal those of protobuf, and overwriting a value changes nothing else."""
 
 import random
 from collections import Counter

@@ -1,4 +1,4 @@
-"""What the core encodes from JSON Lines has the bytes `fromjson` makes of it, and what it cannot is left alone."""
+"""The line encoder gives the bytes of `fromjson`, or leaves a line to it."""
 
 import json
 import random

@@ -1,4 +1,4 @@
-"""The hash table finds every name of the schema, under its owner."""
+"""The hash table finds every field name of the schema by its message."""
 
 from holdfast.backup.wire import name_table, tables
 from holdfast.backup.wire.names import SPELLINGS, field_name, value_name

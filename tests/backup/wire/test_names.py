@@ -1,4 +1,4 @@
-"""The two spellings of the format's names."""
+"""The two spellings of field and enum names: camel case and snake case."""
 
 import pytest
 

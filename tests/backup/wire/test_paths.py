@@ -1,4 +1,4 @@
-"""The way to a message in a record is the one that findings name."""
+"""Paths of messages in a record are those that findings have."""
 
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message

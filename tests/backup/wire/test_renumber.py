@@ -1,4 +1,4 @@
-"""A copy has other ids and nothing else is different; what tells messages apart is noted on the way."""
+"""Renumbered copies have other ids and are otherwise equal; fingerprints are collected on the way."""
 
 from collections.abc import Iterator
 

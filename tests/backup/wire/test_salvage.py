@@ -1,4 +1,4 @@
-"""A stream is read past what cannot be read, and every byte of it is either in a frame or said to be lost."""
+"""A damaged stream is resynchronized, and every byte is either in a frame or reported as lost."""
 
 import io
 import random

@@ -1,4 +1,4 @@
-"""A stream is read lazily, in order, and damage is located."""
+"""A stream is read lazily and in order, and damage has an offset."""
 
 import io
 import tracemalloc

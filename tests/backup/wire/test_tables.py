@@ -1,4 +1,4 @@
-"""The flat tables say what the compiled schema says."""
+"""The flat tables equal the compiled schema."""
 
 from google.protobuf.descriptor import FieldDescriptor
 

@@ -1,4 +1,4 @@
-"""Records become the JSON that protobuf's own mapping gives, and lose nothing on the way."""
+"""Records are converted to the JSON of protobuf's mapping, without loss."""
 
 import base64
 import json

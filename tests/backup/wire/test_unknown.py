@@ -1,4 +1,4 @@
-"""What the schema does not know is named with the way to it."""
+"""Unknown fields and enum values are reported with their path."""
 
 import pytest
 from google.protobuf.unknown_fields import UnknownFieldSet

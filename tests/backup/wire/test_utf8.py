@@ -1,4 +1,4 @@
-"""The table accepts what Python does."""
+"""The UTF-8 table accepts what Python accepts."""
 
 from itertools import product
 

@@ -1,4 +1,4 @@
-"""Lengths are written in seven bits a byte."""
+"""Encoding of varints."""
 
 import io
 

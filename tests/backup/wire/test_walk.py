@@ -1,4 +1,4 @@
-"""The walk accepts what protobuf accepts, calls canonical what protobuf writes, and counts."""
+"""The walk accepts what protobuf accepts, detects canonical encodings, and counts fields."""
 
 import random
 from collections.abc import Sequence

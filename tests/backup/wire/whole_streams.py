@@ -1,4 +1,4 @@
-"""Whole backups read and held to the rules by a core that is compiled, or not."""
+"""Validation of streams with a given build of the core, and damaged streams."""
 
 import io
 import random

@@ -12,7 +12,7 @@ PHOTO = library(1)["photo"][0]
 
 
 def set_fields(locator: FilePointer.LocatorInfo) -> frozenset[str]:
-    """Name what a locator knows."""
+    """Return the names of the fields that a locator has."""
     names = ("key", "transitCdnKey", "mediaTierCdnNumber", "localKey", "plaintextHash", "encryptedDigest")
     return frozenset(field.name for field, _ in locator.ListFields() if field.name in names)
 
@@ -27,7 +27,7 @@ SHAPES = {
 
 
 def test_each_location_leaves_its_own_traces() -> None:
-    """What a locator knows tells where the file is, and whether it was downloaded."""
+    """The fields of a locator say where the file is, and whether it was downloaded."""
     for location in LOCATIONS:
         attachment = MessageAttachment()
         attach(attachment, PHOTO, Dice(1), 1_700_000_000_000, where=location)

@@ -1,4 +1,4 @@
-"""Chance stays within bounds and falls the same way every time."""
+"""Random choices stay within bounds and are the same for the same seed."""
 
 from hypothesis import given
 from hypothesis import strategies as st

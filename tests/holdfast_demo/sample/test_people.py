@@ -1,4 +1,4 @@
-"""Nobody is taken for somebody else."""
+"""The people of a sample have distinct identifiers."""
 
 from hypothesis import given
 from hypothesis import strategies as st

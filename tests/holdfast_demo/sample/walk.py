@@ -1,4 +1,4 @@
-"""Ways to look at everything in a sample."""
+"""Functions that iterate over the records, fields and file pointers of a sample."""
 
 from collections.abc import Iterator
 
