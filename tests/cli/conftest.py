@@ -17,7 +17,7 @@ from tests.backup.streams import KEY_FILE
 
 @dataclass(frozen=True)
 class CommandResult:
-    """What a command printed and how it ended."""
+    """The exit status and the output of a command."""
 
     status: int
     out: str
@@ -48,7 +48,7 @@ def quick_passphrases(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def spawn(tmp_path: Path) -> Run:
-    """Run `holdfast` as a program of its own, as a shell does."""
+    """Run `holdfast` as a subprocess."""
 
     def call(*arguments: str, data: bytes = b"", **environ: str) -> CommandResult:
         completed = subprocess.run(
@@ -66,7 +66,7 @@ def spawn(tmp_path: Path) -> Run:
 
 @pytest.fixture
 def strong_key_file(tmp_path: Path) -> str:
-    """Write down keys that something new may be encrypted with."""
+    """Write a key file with keys strong enough to encrypt new backups."""
     path = tmp_path / "strong.txt"
     path.write_text(f"recovery-key = {SET_A.pool}\naccount-id = {SET_B.aci}\n")
     return str(path)
@@ -74,7 +74,7 @@ def strong_key_file(tmp_path: Path) -> str:
 
 @pytest.fixture
 def key_file(tmp_path: Path) -> str:
-    """Write the keys down."""
+    """Write a key file."""
     path = tmp_path / "keys.txt"
     path.write_text(KEY_FILE)
     return str(path)

@@ -15,7 +15,7 @@ SEEN: list[tuple[str, str | None]] = []
 
 
 class Peer(BaseHTTPRequestHandler):
-    """A host that says what its path tells it to."""
+    """A host whose response is chosen by the path of the request."""
 
     def do_GET(self) -> None:
         """Answer."""

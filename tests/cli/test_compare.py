@@ -32,7 +32,7 @@ def backups(tmp_path: Path) -> Path:
 
 
 def check_failure(result: CommandResult, status: ExitCode, *arguments: str) -> None:
-    """Hold a failure to one line on standard error and nothing else."""
+    """Check that a failure prints one line on standard error and nothing else."""
     assert result.status == status, result.err
     assert result.err.startswith("error: ")
     assert result.err.count("\n") == 1

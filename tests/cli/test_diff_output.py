@@ -26,7 +26,7 @@ ANSWER = Difference(
 
 
 def render(difference: Difference) -> list[str]:
-    """Draw it on a wide page."""
+    """Render a difference on a wide terminal."""
     out = io.StringIO()
     show(Console(file=out, width=120), difference)
     return [" ".join(line.split()) for line in out.getvalue().splitlines()]

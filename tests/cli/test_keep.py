@@ -1,4 +1,4 @@
-"""`holdfast keep`: sentences for a person, a status for a timer, and the key asked for once."""
+"""`holdfast keep`: its output, its exit status, and the prompt for the key."""
 
 import json
 import sys
@@ -39,7 +39,7 @@ class Keyring:
 
 @pytest.fixture
 def keyring(monkeypatch: pytest.MonkeyPatch) -> Keyring:
-    """Let the system have a keyring."""
+    """Use a keyring in memory as that of the system."""
     memory = Keyring()
     monkeypatch.setattr(key_store, "open_keyring", lambda: memory)
     return memory
@@ -55,7 +55,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def arguments(tmp_path: Path, folder: Path) -> list[str]:
-    """Write the keys down, and return the command line."""
+    """Write a key file, and return the arguments of the command."""
     (tmp_path / "keys.txt").write_text(KEY_FILE)
     return ["keep", str(folder), "--archive", str(tmp_path / "chats.db"), "--zone", "UTC"]
 

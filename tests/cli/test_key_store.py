@@ -16,7 +16,7 @@ from tests.backup.streams import KEYS, MODERN_KEYS
 
 
 class MemoryKeyring(KeyringBackend):
-    """A keyring that forgets."""
+    """A keyring in memory."""
 
     priority = 1
 
@@ -44,7 +44,7 @@ class MemoryKeyring(KeyringBackend):
 
 @pytest.fixture
 def memory_keyring() -> Iterator[MemoryKeyring]:
-    """Let the package use one in memory."""
+    """Use a keyring in memory."""
     before = keyring.get_keyring()
     store = MemoryKeyring()
     keyring.set_keyring(store)

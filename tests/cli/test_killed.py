@@ -1,4 +1,4 @@
-"""A service whose processes are all killed in the middle of writing, again and again."""
+"""Crash safety: all processes of a service are killed repeatedly while clients write."""
 
 import base64
 import os
@@ -54,7 +54,7 @@ def run_service(folder: Path) -> Iterator[str]:
 
 
 class Writer(threading.Thread):
-    """Commits files until nobody answers any more, and remembers the commits it was told of."""
+    """Commits files until the service is gone, and records the acknowledged commits."""
 
     def __init__(self, url: str, name: str) -> None:
         super().__init__()

@@ -52,12 +52,12 @@ def loaded_modules(*arguments: str) -> set[str]:
 
 
 def groups(group: LazyGroup) -> list[LazyGroup]:
-    """List a group and those below it."""
+    """List a group and its subgroups."""
     return [child for _, child in walk_groups(group, ())]
 
 
 def walk_groups(group: LazyGroup, arguments: tuple[str, ...]) -> list[tuple[tuple[str, ...], LazyGroup]]:
-    """List a group and those below it, with the words that lead to each."""
+    """List a group and its subgroups, with the arguments that lead to each."""
     below = [(name, group.load(name)) for name in group.table]
     subgroups = [walk_groups(child, (*arguments, name)) for name, child in below if isinstance(child, LazyGroup)]
     return [(arguments, group), *(entry for several in subgroups for entry in several)]

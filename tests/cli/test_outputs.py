@@ -1,4 +1,4 @@
-"""What commands write never takes the place of a source, nor of another file unless that is said."""
+"""Commands never overwrite a source, and other files only with --force."""
 
 import os
 import stat
@@ -22,7 +22,7 @@ Words = tuple[str, ...]
 
 
 def commands(source: str, target: str) -> dict[str, Words]:
-    """Return the words of each command that writes one file from another."""
+    """Return the arguments of each command that writes one file from another."""
     return {
         "convert": ("convert", source, target, "--to", "jsonl"),
         "redact": ("redact", source, target),
@@ -242,7 +242,7 @@ def umask(request: pytest.FixtureRequest) -> Iterator[int]:
 
 
 def readable_by_others(folder: Path) -> list[str]:
-    """List what others can read of all that lies in a folder."""
+    """List the files in a folder that other users can read."""
     paths = (path for path in folder.rglob("*") if not path.is_symlink())
     return sorted(path.relative_to(folder).as_posix() for path in paths if path.stat().st_mode & 0o077)
 

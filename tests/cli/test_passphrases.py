@@ -32,7 +32,7 @@ def encrypted_archive(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def passphrase_file(tmp_path: Path) -> Path:
-    """Write the passphrase down."""
+    """Write a passphrase file."""
     (tmp_path / "passphrase").write_text(f"{PASSPHRASE}\n")
     return tmp_path / "passphrase"
 

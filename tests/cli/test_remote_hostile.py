@@ -1,4 +1,4 @@
-"""`holdfast backup push` and `pull` with a server that lies: an error in words, and nothing is written."""
+"""`holdfast backup push` and `pull` with a hostile server: a clear error, and nothing is written."""
 
 import contextlib
 import hashlib
@@ -73,7 +73,7 @@ class Server:
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    """Run a server that lies."""
+    """Run a hostile server."""
     monkeypatch.setenv("HOLDFAST_TOKEN", "t0ken")
     instance = Server()
     yield instance
@@ -81,7 +81,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
 
 
 def response(body: bytes, *headers: str, status: str = "200 OK", length: int | None = -1) -> bytes:
-    """Write an answer; a length of None announces nothing."""
+    """Return a response; with a length of None it has no Content-Length."""
     lines = [f"HTTP/1.1 {status}", "Connection: close", *headers]
     if length is not None:
         lines.append(f"Content-Length: {len(body) if length == -1 else length}")
@@ -100,12 +100,12 @@ def pull_responses(media: bytes, pointer: bytes = POINTER) -> Answers:
 
 
 def pull(run: Run, server: Server, target: Path) -> CommandResult:
-    """Fetch a file, and hold the outcome to what any failure is like."""
+    """Pull a file, and check the result as any failure."""
     return run("backup", "pull", "ada/snaps:a.backup", str(target), "--server", server.url)
 
 
 def check_failure(result: CommandResult, target: Path, status: frozenset[ExitCode] = SAID) -> None:
-    """Hold a failure to one line, a known status, no secret and nothing written."""
+    """Check that a failure has one line, a known status, no secret, and that nothing was written."""
     assert result.status in status, result.err
     assert result.err.startswith("error: ")
     assert result.err.count("\n") == 1
@@ -160,7 +160,7 @@ def test_no_more_is_read_than_the_pointer_says(run: Run, server: Server, tmp_pat
 
 
 def redirect_targets(server: Server) -> list[str]:
-    """List places to be sent to."""
+    """List hostile redirect targets."""
     return [
         "http://[",
         "http://[::1",
@@ -243,7 +243,7 @@ def push(run: Run, server: Server, file: Path) -> CommandResult:
 
 
 def check_failed_push(result: CommandResult) -> None:
-    """Hold a failed push to one last line and a known status."""
+    """Check that a failed push ends with one line and a known status."""
     assert result.status in SAID, result.err
     last = result.err.splitlines()[-1]
     assert last.startswith("error: ")
@@ -273,7 +273,7 @@ def test_answers_of_the_api_may_be_anything(run: Run, server: Server, file: Path
 
 
 def batch(oid: str, size: int, **item: object) -> bytes:
-    """Answer a batch."""
+    """Return the response to a batch request."""
     return response(json.dumps({"objects": [{"oid": oid, "size": size, **item}]}).encode())
 
 

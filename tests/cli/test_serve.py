@@ -35,7 +35,7 @@ def run_server(folder: Path, *arguments: str) -> Iterator[tuple[subprocess.Popen
 
 
 def server_url(banner: str) -> str:
-    """Find where it listens."""
+    """Return the URL in the banner."""
     match = re.search(r"http://\S+", banner)
     assert match is not None
     return match[0]

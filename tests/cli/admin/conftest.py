@@ -1,4 +1,4 @@
-"""Pointing the command line at a data folder."""
+"""Fixtures of the administration commands: a data folder and a user."""
 
 import shutil
 from pathlib import Path
@@ -22,7 +22,7 @@ def established_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def data(tmp_path: Path, established_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
-    """Point the command line at a data folder that was set up, with nobody in it yet."""
+    """Set HOLDFAST_DATA to an initialized data folder without users."""
     monkeypatch.setenv("HOLDFAST_DATA", str(tmp_path / "data"))
     shutil.copytree(established_folder, tmp_path / "data")
     return Settings(data=tmp_path / "data")

@@ -18,7 +18,7 @@ from tests.cli.conftest import Run
 
 
 def write_old_database(data: Settings) -> None:
-    """Put a database of an earlier version where there was one."""
+    """Replace the database by one of an earlier version."""
     (data.data / "holdfast.sqlite3").unlink()
     with open_database(data) as database:
         upgrade(database, "0008")
@@ -32,7 +32,7 @@ def test_migrate_says_what_it_did(run: Run, data: Settings) -> None:
 
 
 def execute(data: Settings, statement: str) -> None:
-    """Change the database behind everybody's back."""
+    """Execute a statement in the database directly."""
     with open_database(data) as database, database.write() as connection:
         connection.execute(text(statement))
 

@@ -106,7 +106,7 @@ def test_an_update_is_one_line() -> None:
 
 
 def test_texts_are_neither_markup_nor_control_sequences() -> None:
-    """Whoever wrote a message does not write to the terminal."""
+    """Control characters of a message are not written to the terminal."""
     lines = print_lines(message(author="\x1b[31mEve", text="[bold]hi[/bold]\x1b[2J\N{RIGHT-TO-LEFT OVERRIDE}"))
     assert lines == ["1970-01-01 00:00 UTC  [31mEve", "    [bold]hi[/bold][2J"]
 
