@@ -6,7 +6,7 @@ from holdfast.hosting.errors import HostingError
 from holdfast.settings import SettingError
 
 
-def test_the_halves_share_one_root() -> None:
+def test_all_errors_have_one_base_class() -> None:
     """Whoever embeds Holdfast can catch everything with one clause."""
     for branch in (BackupError, HostingError, SettingError):
         assert issubclass(branch, HoldfastError)

@@ -18,7 +18,7 @@ from tests.cli.conftest import Run
 from tests.cli.test_backup import OTHER_KEY, check_failure
 
 
-def test_convert_goes_there_and_back(run: Run, tmp_path: Path, strong_key_file: str) -> None:
+def test_convert_round_trips(run: Run, tmp_path: Path, strong_key_file: str) -> None:
     """The form is told by the name or by --to."""
     source = tmp_path / "a.binproto"
     source.write_bytes(stream_of(sample()))

@@ -28,7 +28,7 @@ from tests.cli.conftest import Run
         (["settings", "--config", "no-such-file"], ExitCode.USAGE),
     ],
 )
-def test_the_exit_status_says_how_it_went(run: Run, arguments: list[str], status: ExitCode) -> None:
+def test_the_exit_status_is_that_of_the_error(run: Run, arguments: list[str], status: ExitCode) -> None:
     """Anything but fine is one line on standard error, without a traceback, and nothing on standard output."""
     result = run(*arguments)
     assert result.status == status
@@ -47,7 +47,7 @@ def test_debug_shows_the_traceback_and_still_the_line(run: Run) -> None:
     assert result.err.splitlines()[-1].startswith("error: no-such-file cannot be read")
 
 
-def test_a_mistake_of_ours_is_one_line_too(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_internal_error_is_one_line(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """An unexpected exception has its own exit status, and its text, which may quote the input, is not shown."""
 
     def broken(*_words: object, **_options: object) -> None:
@@ -74,7 +74,7 @@ def test_a_mistake_of_ours_is_one_line_too(run: Run, monkeypatch: pytest.MonkeyP
         (PoolTimeout("private words"), ExitCode.UNREADABLE, "the database is busy"),
     ],
 )
-def test_a_full_disk_is_no_mistake_of_ours(
+def test_a_full_disk_is_not_an_internal_error(
     run: Run, monkeypatch: pytest.MonkeyPatch, error: Exception, status: ExitCode, expected: str
 ) -> None:
     """Nor is a database that does not answer: the line says so, and the exit status is not that of a bug."""
@@ -134,7 +134,7 @@ def test_python_m_holdfast_is_the_same_command(spawn: Run) -> None:
     assert spawn("version").out.startswith("Holdfast ")
 
 
-def test_main_takes_the_words_of_the_process(
+def test_main_reads_the_arguments_of_the_process(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Without arguments it reads the command line."""

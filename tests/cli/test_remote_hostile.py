@@ -184,7 +184,7 @@ def redirect_targets(server: Server) -> list[str]:
     ]
 
 
-def test_redirects_to_nowhere_are_said(run: Run, server: Server, tmp_path: Path) -> None:
+def test_invalid_redirects_are_reported(run: Run, server: Server, tmp_path: Path) -> None:
     """To what is no address, to other schemes, in circles."""
     target = tmp_path / "out" / "back"
     target.parent.mkdir()

@@ -66,7 +66,7 @@ def test_findings_can_be_chosen(run: Run, invalid_backup: Path) -> None:
     assert run("backup", "validate", str(invalid_backup), "--rule", "nonsense").status == ExitCode.USAGE
 
 
-def test_an_importer_is_told_what_it_can_live_with(run: Run, invalid_backup: Path) -> None:
+def test_the_import_profile_reports_only_what_an_importer_rejects(run: Run, invalid_backup: Path) -> None:
     """The same file is good enough to read, but for a key of the wrong length."""
     result = run("backup", "validate", str(invalid_backup), "--profile", "import")
     assert result.status == ExitCode.NO

@@ -42,7 +42,7 @@ def test_a_large_file_arrives_once(service: Service) -> None:
     assert [path.read_bytes() for path in files] == [b"large"]
 
 
-def test_a_refusal_is_said_with_its_reason(service: Service) -> None:
+def test_an_error_response_is_reported_with_its_reason(service: Service) -> None:
     """The error has the request, the status and the message of the service."""
     with pytest.raises(DemoRequestFailed, match=r"GET /api/v1/users/nobody was answered with 404: .+"):
         make_client(service).ask("GET", "/users/nobody")
@@ -59,7 +59,7 @@ def test_a_push_that_fails_does_not_show_the_password(service: Service, tmp_path
     assert basic("admin", ADMIN_PASSWORD) not in repr(vars(caught.value))
 
 
-def test_silence_is_an_error() -> None:
+def test_a_closed_port_is_an_error() -> None:
     """A port without a listener raises a client error."""
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))

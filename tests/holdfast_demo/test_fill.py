@@ -25,7 +25,7 @@ def total(client: httpx.Client, path: str) -> int:
 
 
 @pytest.mark.long
-def test_the_first_start_shows_a_harbour(tmp_path: Path) -> None:
+def test_the_first_start_creates_the_demo_content(tmp_path: Path) -> None:
     """The pages work meanwhile; in the end everything is there, and no token is left behind."""
     with run_server(tmp_path / "data", "--demo") as (process, banner):
         password = re.search(r"password (\S+) \(shown", banner)

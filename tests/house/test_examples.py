@@ -191,6 +191,6 @@ def test_an_example_that_needs_a_process_prints_what_its_page_says(
         ("", "", True),
     ],
 )
-def test_dots_stand_for_what_varies(output: str, printed: str, *, fits: bool) -> None:
+def test_an_ellipsis_matches_varying_output(output: str, printed: str, *, fits: bool) -> None:
     """Within a line, or for whole lines; nothing else does."""
     assert Step("holdfast", output).matches(printed) is fits

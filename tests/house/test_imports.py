@@ -29,7 +29,7 @@ def package_copy(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_the_house_keeps_its_rules(package_copy: Path) -> None:
+def test_the_import_contracts_hold(package_copy: Path) -> None:
     """All contracts hold."""
     completed = lint_imports(package_copy)
     assert completed.returncode == 0, completed.stdout
@@ -51,7 +51,7 @@ def test_the_house_keeps_its_rules(package_copy: Path) -> None:
         ("hosting/http/context.py", "import holdfast.hosting.errors"),
     ],
 )
-def test_an_arrow_the_wrong_way_is_found(package_copy: Path, module: str, line: str) -> None:
+def test_a_forbidden_import_is_reported(package_copy: Path, module: str, line: str) -> None:
     """Each forbidden import breaks a contract."""
     path = package_copy / "src/holdfast" / module
     path.write_text(path.read_text() + f"\n{line}\n")

@@ -25,7 +25,7 @@ def test_exceptions_are_few_and_needed() -> None:
         assert (SOURCE / package).is_dir() or (DEMO.parent / package).is_dir(), package
 
 
-def test_neighbours_are_there() -> None:
+def test_neighbouring_tests_exist() -> None:
     """A module has tests of its own rules first, and each of its neighbours' once."""
     for package, named in NEIGHBOURS.items():
         for name, others in named.items():

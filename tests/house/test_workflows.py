@@ -46,7 +46,7 @@ def test_the_validator_finds_a_mistake(tmp_path: Path) -> None:
     assert "runson" in validate("vendor.github-workflows", broken)
 
 
-def test_hosted_ci_is_the_script() -> None:
+def test_hosted_ci_runs_the_ci_script() -> None:
     """Whatever is added to `.ci/run` is checked there too, because nothing else is run."""
     (job,) = load("ci.yml")["jobs"].values()
     commands = [step["run"] for step in job["steps"] if "run" in step]

@@ -34,7 +34,7 @@ def test_nothing_leaks() -> None:
 
 @settings(max_examples=25)
 @given(st.binary(max_size=5000), st.booleans())
-def test_a_stream_survives_the_whole_way(stream: bytes, modern: bool) -> None:  # noqa: FBT001  # hypothesis fills it
+def test_a_stream_round_trips_through_the_container(stream: bytes, modern: bool) -> None:  # noqa: FBT001  # hypothesis fills it
     """Compressed, padded, encrypted and back, in either layout, with keys derived from what a person has."""
     root = BackupKey(secrets.token_bytes(32))
     token = ForwardSecrecyToken(secrets.token_bytes(32)) if modern else None
