@@ -6,8 +6,9 @@
 `make mutation PACKAGE=... MODULE=...` runs it. The tests of a module are those that `tools.mirror` names. They are
 collected once; each mutant is put into a forked child, which runs the tests that reach the changed statement until
 one fails, first those that noticed other mutants of the function. What survives the tests with SQLite is judged by
-those with PostgreSQL too. A mutant whose tests take more than four times as long has an endless loop, and counts
-as noticed. When the time is up the rest of the mutants, which are taken in a fixed random order, are not run.
+those with PostgreSQL too. A test that is still running three seconds after ten times its time without the mutant
+has an endless loop or waits in vain, and counts as failed. When the time is up the rest of the mutants, which are
+taken in a fixed random order, are not run.
 
 Not seen: what a test runs in another process, and statements outside of functions. Compiled modules are left out.
 """
@@ -20,6 +21,7 @@ import multiprocessing
 import os
 import random
 import signal
+import struct
 import sys
 import tempfile
 import threading
@@ -29,6 +31,7 @@ from collections.abc import Callable, Generator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from importlib.machinery import EXTENSION_SUFFIXES
+from itertools import pairwise
 from pathlib import Path
 from types import FunctionType
 from typing import Final
@@ -43,9 +46,11 @@ __all__ = ["Result", "main", "run"]
 FLOOR: Final = 85
 SECONDS: Final = 600
 SEED: Final = 20
-LEAST_TIMEOUT: Final = 20.0
+LEAST_TIMEOUT: Final = 3.0
 KILLED, SURVIVED = 1, 0
-NO_TEST: Final = 2**64 - 1
+RUNNING: Final = struct.Struct("=qd")
+"""The test that a child runs, and since when."""
+NO_TEST: Final = -1
 Functions = dict[tuple[str, int], list[FunctionType]]
 
 
@@ -136,23 +141,27 @@ class Plugin:
         tests = coverage.order(mutant)
         if not tests:
             return True
-        timeout = max(LEAST_TIMEOUT, 4 * sum(coverage.seconds[index] for index in tests))
         # Memory that the child shares.
-        place = mmap.mmap(-1, mmap.PAGESIZE)
-        place[:8] = NO_TEST.to_bytes(8)
+        running = mmap.mmap(-1, mmap.PAGESIZE)
+        RUNNING.pack_into(running, 0, NO_TEST, time.monotonic())
 
         def child() -> int:
             replace_code(self.functions, mutant)
-            failed = first_failure([items[index] for index in tests])
-            if failed is None:
-                return SURVIVED
-            place[:8] = tests[failed].to_bytes(8)
-            return KILLED
+            for index, after in pairwise([*tests, NO_TEST]):
+                RUNNING.pack_into(running, 0, index, time.monotonic())
+                if fails(items[index], None if after == NO_TEST else items[after]):
+                    return KILLED
+            return SURVIVED
 
-        survived = in_child(child, timeout) == SURVIVED
-        failed = int.from_bytes(place[:8])
-        if failed != NO_TEST:
-            coverage.noticed[mutant.function][failed] += 1
+        def is_late() -> bool:
+            index, begun = RUNNING.unpack_from(running)
+            timeout = LEAST_TIMEOUT + 10 * coverage.seconds.get(index, 0.0)
+            return bool(time.monotonic() > begun + timeout)
+
+        survived = in_child(child, is_late) == SURVIVED
+        last, _ = RUNNING.unpack_from(running)
+        if not survived and last != NO_TEST:
+            coverage.noticed[mutant.function][last] += 1
         return survived
 
 
@@ -241,7 +250,8 @@ def measure(items: list[pytest.Item], path: Path, functions: Functions, timeout:
         os.close(writer)
         thread.start()
 
-    status = in_child(child, timeout, after_fork=start_reading)
+    deadline = time.monotonic() + timeout
+    status = in_child(child, lambda: time.monotonic() > deadline, after_fork=start_reading)
     thread.join()
     coverage = Coverage()
     for line in lines:
@@ -250,14 +260,6 @@ def measure(items: list[pytest.Item], path: Path, functions: Functions, timeout:
         for name in names:
             coverage.tests[name].append(int(index))
     return coverage if status == SURVIVED else None
-
-
-def first_failure(items: list[pytest.Item]) -> int | None:
-    """Run tests until one fails, and return its index."""
-    for index, item in enumerate(items):
-        if fails(item, items[index + 1] if index + 1 < len(items) else None):
-            return index
-    return None
 
 
 def fails(item: pytest.Item, after: pytest.Item | None) -> bool:
@@ -290,7 +292,9 @@ def replace_code(functions: Functions, mutant: Mutant) -> None:
         function.__code__ = mutant.code
 
 
-def in_child(work: Callable[[], int], timeout: float, *, after_fork: Callable[[], None] = lambda: None) -> int:
+def in_child(
+    work: Callable[[], int], is_late: Callable[[], bool], *, after_fork: Callable[[], None] = lambda: None
+) -> int:
     """Run a function in a forked child and return what it returns; a child that is late was killed."""
     child = os.fork()
     if child == 0:
@@ -304,9 +308,8 @@ def in_child(work: Callable[[], int], timeout: float, *, after_fork: Callable[[]
         finally:
             os._exit(status)
     after_fork()
-    deadline = time.monotonic() + timeout
     ended, status = os.waitpid(child, os.WNOHANG)
-    while not ended and time.monotonic() < deadline:
+    while not ended and not is_late():
         time.sleep(0.005)
         ended, status = os.waitpid(child, os.WNOHANG)
     # Also what the tests started and did not end; the process group is the child's own.

@@ -141,12 +141,13 @@ def test_of_nothing():
 
 
 SCRIPT = """
+import os
 import sys
 from pathlib import Path
 import pytest
 from tools import mutation
 mutation.ROOT = Path.cwd()
-mutation.LEAST_TIMEOUT = 100.0
+mutation.LEAST_TIMEOUT = float(os.environ.get("LEAST_TIMEOUT", "100"))
 plugin = mutation.Plugin("small", Path.cwd() / "small.py", seconds=60)
 pytest.main(["-q", "-p", "no:randomly", "-p", "no:cacheprovider", "test_small.py"], plugins=[plugin])
 print(plugin.result.noticed, plugin.result.not_run, *plugin.result.survivors, sep="\\n", file=sys.stderr)
@@ -198,6 +199,23 @@ def test_that_it_is_one(request):
     assert request.getfixturevalue("number") == 1
 """
     assert run_mutation(tmp_path, tests)[:2] == ["2", "0"]
+
+
+def test_a_test_that_waits_in_vain_has_noticed_the_mutant(tmp_path: Path) -> None:
+    """After ten times what it took without, however long those take that would run after it."""
+    tests = """
+import time
+from small import forgotten
+
+def test_that_it_becomes_one():
+    while forgotten() != 1:
+        time.sleep(0.01)
+
+def test_that_takes_longer():
+    time.sleep(0.3)
+    forgotten()
+"""
+    assert judge(tmp_path, tests, LEAST_TIMEOUT="0.2")[:2] == ["2", "0"]
 
 
 def test_what_survives_on_sqlite_is_judged_with_postgresql(tmp_path: Path, postgres_server: str) -> None:
