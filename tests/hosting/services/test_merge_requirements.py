@@ -1,5 +1,6 @@
 """What a pull request still needs before it can be merged."""
 
+import dataclasses
 from typing import Any
 
 import msgspec
@@ -11,11 +12,12 @@ from holdfast.hosting.services.issues import IssueDraft
 from holdfast.hosting.services.merge_requirements import (
     MergeRequirement,
     MergeStyle,
+    UnmetRequirement,
     allowed_styles,
     may_override,
     unmet_requirements,
 )
-from holdfast.hosting.services.repositories import NewRepository
+from holdfast.hosting.services.repositories import NewRepository, RepositoryEdit
 from holdfast.hosting.services.revisions import open_latest
 from holdfast.hosting.store import commit_statuses, protections, review_changes
 from holdfast.hosting.store.accounts import Account
@@ -30,9 +32,9 @@ from tests.hosting.services.scenario import Scenario
 
 @pytest.fixture
 def scenario(app: App) -> Scenario:
-    """Make the people, and a repository whose branch fix adds the file a to main."""
+    """Make the people, and a repository whose branch fix adds the file a to main, which the owner owns."""
     owner, writer, reader = make_people(app.database, "ada", "bob", "eve")
-    ship = repositories.create(app, owner, owner, NewRepository(name="ship"), {"b": b"b"})
+    ship = repositories.create(app, owner, owner, NewRepository(name="ship"), {"b": b"b", "CODEOWNERS": b"a @ada"})
     let_in(app.database, ship, writer, WRITE)
     let_in(app.database, ship, reader, READ)
     add_commit(app.database, ship, "fix")
@@ -50,17 +52,21 @@ def protect(scenario: Scenario, **rule: Any) -> None:
     protections.create_protection(scenario.app.database, scenario.repository, "main", ProtectionRule(**rule))
 
 
+def find_unmet(
+    scenario: Scenario, pull: Issue, user: Account | None = None, style: MergeStyle = MergeStyle.MERGE
+) -> list[UnmetRequirement]:
+    """Return the requirements that are not met."""
+    user = user or scenario.writer
+    app, _, target = scenario.caller(user)
+    repo = open_latest(app, target)
+    return unmet_requirements(app, target, user, pull, repo=repo, base=pull.base_sha, style=style)
+
+
 def unmet(
     scenario: Scenario, pull: Issue, user: Account | None = None, style: MergeStyle = MergeStyle.MERGE
 ) -> dict[str, str]:
     """Return the requirements that are not met, with their messages."""
-    user = user or scenario.writer
-    app, _, target = scenario.caller(user)
-    repo = open_latest(app, target)
-    found_unmet_requirements = unmet_requirements(
-        app, target, user, pull, repo=repo, base=pull.base_sha, style=style
-    )
-    return {str(item.requirement): item.message for item in found_unmet_requirements}
+    return {str(item.requirement): item.message for item in find_unmet(scenario, pull, user, style)}
 
 
 def review(scenario: Scenario, pull: Issue, state: str) -> None:
@@ -130,20 +136,50 @@ def test_statuses_are_required_by_a_rule(scenario: Scenario, pull: Issue) -> Non
 
 
 @pytest.mark.parametrize(
-    ("rule", "requirement"),
+    ("rule", "requirement", "can_wait"),
     [
-        ({"protected_file_patterns": "A"}, MergeRequirement.UNPROTECTED_FILES),
-        ({"block_on_outdated_branch": True}, MergeRequirement.UP_TO_DATE),
-        ({"require_signed_commits": True}, MergeRequirement.SIGNED_COMMITS),
-        ({"enable_merge_whitelist": True}, MergeRequirement.PERMISSION),
+        ({"protected_file_patterns": "A"}, MergeRequirement.UNPROTECTED_FILES, True),
+        ({"block_on_outdated_branch": True}, MergeRequirement.UP_TO_DATE, True),
+        ({"block_on_codeowner_reviews": True}, MergeRequirement.CODE_OWNERS, True),
+        ({"block_on_official_review_requests": True}, MergeRequirement.NO_REVIEW_REQUESTS, True),
+        ({"required_approvals": 1}, MergeRequirement.APPROVALS, True),
+        ({"enable_status_check": True, "status_check_contexts": ("t",)}, MergeRequirement.STATUSES, True),
+        ({"require_signed_commits": True}, MergeRequirement.SIGNED_COMMITS, False),
+        ({"enable_merge_whitelist": True}, MergeRequirement.PERMISSION, False),
     ],
 )
 def test_a_rule_keeps_writers_from_merging(
-    scenario: Scenario, pull: Issue, rule: dict[str, Any], requirement: MergeRequirement
+    scenario: Scenario, pull: Issue, rule: dict[str, Any], requirement: MergeRequirement, *, can_wait: bool
 ) -> None:
-    """A changed file, a branch that is behind, commits without a signature, and a list of who may merge."""
+    """Administrators may override what reviews, statuses and pushes can meet later."""
     protect(scenario, **rule)
-    assert list(unmet(scenario, pull)) == [requirement]
+    assert [(one.requirement, one.can_wait) for one in find_unmet(scenario, pull)] == [(requirement, can_wait)]
+
+
+def test_a_manual_merge_needs_nothing_of_a_rule(scenario: Scenario, pull: Issue) -> None:
+    """It is made already; any other merge needs it."""
+    protect(scenario, require_signed_commits=True)
+    edit = RepositoryEdit(declared={"allow_manual_merge": True})
+    edited = repositories.edit(*scenario.caller(scenario.owner), edit)
+    scenario = dataclasses.replace(scenario, repository=edited)
+    assert unmet(scenario, pull, style=MergeStyle.MANUALLY_MERGED) == {}
+    assert list(unmet(scenario, pull)) == ["signed_commits"]
+
+
+def test_a_rejection_can_be_taken_back(scenario: Scenario, pull: Issue) -> None:
+    """Only a rule makes it a reason not to merge."""
+    review(scenario, pull, "REQUEST_CHANGES")
+    protect(scenario, block_on_rejected_reviews=True)
+    (one,) = find_unmet(scenario, pull)
+    assert (one.requirement, one.can_wait) == (MergeRequirement.NO_REJECTIONS, True)
+
+
+def test_whoever_is_on_the_merge_allowlist_merges(scenario: Scenario, pull: Issue) -> None:
+    """Nobody else does, not even the owner; and the list does not stand in for write access."""
+    protect(scenario, enable_merge_whitelist=True, merge_users=(scenario.writer.id, scenario.reader.id))
+    assert unmet(scenario, pull) == {}
+    assert list(unmet(scenario, pull, scenario.owner)) == ["permission"]
+    assert list(unmet(scenario, pull, scenario.reader)) == ["permission"]
 
 
 def test_administrators_override_unless_the_rule_forbids_it(scenario: Scenario, pull: Issue) -> None:
