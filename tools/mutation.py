@@ -7,8 +7,8 @@
 collected once; each mutant is put into a forked child, which runs the tests that reach the changed statement until
 one fails, first those that noticed other mutants of the function. What survives the tests with SQLite is judged by
 those with PostgreSQL too. A test that is still running three seconds after ten times its time without the mutant
-has an endless loop or waits in vain, and counts as failed. When the time is up the rest of the mutants, which are
-taken in a fixed random order, are not run.
+has an endless loop or waits in vain, and counts as failed; fixtures that tests share have a minute each. When the
+time is up the rest of the mutants, which are taken in a fixed random order, are not run.
 
 Not seen: what a test runs in another process, and statements outside of functions. Compiled modules are left out.
 """
@@ -47,9 +47,8 @@ FLOOR: Final = 85
 SECONDS: Final = 600
 SEED: Final = 20
 LEAST_TIMEOUT: Final = 3.0
+FIXTURE_TIMEOUT: Final = 60.0
 KILLED, SURVIVED = 1, 0
-RUNNING: Final = struct.Struct("=qd")
-"""The test that a child runs, and since when."""
 NO_TEST: Final = -1
 Functions = dict[tuple[str, int], list[FunctionType]]
 
@@ -141,36 +140,31 @@ class Plugin:
         tests = coverage.order(mutant)
         if not tests:
             return True
-        # Memory that the child shares.
-        running = mmap.mmap(-1, mmap.PAGESIZE)
-        RUNNING.pack_into(running, 0, NO_TEST, time.monotonic())
+        deadline = Deadline()
 
         def child() -> int:
             replace_code(self.functions, mutant)
+            items[0].config.pluginmanager.register(deadline)
             for index, after in pairwise([*tests, NO_TEST]):
-                RUNNING.pack_into(running, 0, index, time.monotonic())
+                deadline.start(index, LEAST_TIMEOUT + 10 * coverage.own_seconds[index])
                 if fails(items[index], None if after == NO_TEST else items[after]):
                     return KILLED
             return SURVIVED
 
-        def is_late() -> bool:
-            index, begun = RUNNING.unpack_from(running)
-            timeout = LEAST_TIMEOUT + 10 * coverage.seconds.get(index, 0.0)
-            return bool(time.monotonic() > begun + timeout)
-
-        survived = in_child(child, is_late) == SURVIVED
-        last, _ = RUNNING.unpack_from(running)
-        if not survived and last != NO_TEST:
-            coverage.noticed[mutant.function][last] += 1
+        survived = in_child(child, deadline.has_passed) == SURVIVED
+        if not survived and deadline.test != NO_TEST:
+            coverage.noticed[mutant.function][deadline.test] += 1
         return survived
 
 
 @dataclass
 class Coverage:
-    """Which tests run a statement, how long each takes with its fixtures, and how many mutants it noticed."""
+    """Which tests run a statement, how long each takes, and how many mutants it noticed."""
 
     tests: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     seconds: dict[int, float] = field(default_factory=dict)
+    """With the fixtures that it shares with others."""
+    own_seconds: dict[int, float] = field(default_factory=dict)
     noticed: dict[str, Counter[int]] = field(default_factory=lambda: defaultdict(Counter))
     """By function: a test that noticed one mutant of it is likely to notice the next."""
 
@@ -178,6 +172,47 @@ class Coverage:
         """List the tests that reach a mutant: the quickest first, and before them what noticed its neighbours."""
         noticed = self.noticed[mutant.function]
         return sorted(self.tests[mutant.statement], key=lambda test: self.seconds[test] / (0.1 + noticed[test]))
+
+
+class Deadline:
+    """A pytest plugin that tells the parent of a child which test runs, and until when it has to end."""
+
+    _state: Final = struct.Struct("=qd")
+
+    def __init__(self) -> None:
+        # Memory that the child shares.
+        self._memory = mmap.mmap(-1, mmap.PAGESIZE)
+        self.start(NO_TEST, LEAST_TIMEOUT)
+
+    def start(self, test: int, seconds: float) -> None:
+        """Begin with a test."""
+        self._state.pack_into(self._memory, 0, test, time.monotonic() + seconds)
+
+    @property
+    def test(self) -> int:
+        """The test that was begun last."""
+        return int(self._state.unpack_from(self._memory)[0])
+
+    @property
+    def seconds(self) -> float:
+        """The time that is left."""
+        return float(self._state.unpack_from(self._memory)[1]) - time.monotonic()
+
+    def has_passed(self) -> bool:
+        """Return whether the test is late."""
+        return self.seconds < 0
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[object]) -> Generator[None, object, object]:
+        """Take the time of a fixture that several tests share off that of the test."""
+        if fixturedef.scope == "function":
+            return (yield)
+        left = self.seconds
+        self.start(self.test, FIXTURE_TIMEOUT)
+        try:
+            return (yield)
+        finally:
+            self.start(self.test, left)
 
 
 class SharedFixtures:
@@ -234,9 +269,10 @@ def measure(items: list[pytest.Item], path: Path, functions: Functions, timeout:
                 if fails(item, items[index + 1] if index + 1 < len(items) else None):
                     print(f"{item.nodeid} fails without a mutant", file=sys.stderr)
                     return KILLED
-                took = time.monotonic() - begun - fixtures.setup
-                took += sum(fixtures.seconds[name] for name in fixtures.used)
-                print(index, took, *REACHED.union(*map(fixtures.reached.__getitem__, fixtures.used)), file=pipe)
+                own = time.monotonic() - begun - fixtures.setup
+                took = own + sum(fixtures.seconds[name] for name in fixtures.used)
+                reached = REACHED.union(*map(fixtures.reached.__getitem__, fixtures.used))
+                print(index, own, took, *reached, file=pipe)
         return SURVIVED
 
     def read() -> None:
@@ -255,7 +291,8 @@ def measure(items: list[pytest.Item], path: Path, functions: Functions, timeout:
     thread.join()
     coverage = Coverage()
     for line in lines:
-        index, took, *names = line.split()
+        index, own, took, *names = line.split()
+        coverage.own_seconds[int(index)] = float(own)
         coverage.seconds[int(index)] = float(took)
         for name in names:
             coverage.tests[name].append(int(index))
