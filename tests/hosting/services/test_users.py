@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import msgspec
 import pytest
+from sqlalchemy import insert
 
 from holdfast.hosting.access import ANONYMOUS, OPERATOR, Actor
 from holdfast.hosting.app import App
@@ -15,6 +16,7 @@ from holdfast.hosting.errors import (
     LastAdmin,
     LoginRequired,
     NameTaken,
+    NoSuchAccount,
     NoSuchUser,
     OwnAccount,
     Permission,
@@ -27,7 +29,9 @@ from holdfast.hosting.services.repositories import NewRepository
 from holdfast.hosting.services.users import NewUser, ProfileEdit, UserEdit
 from holdfast.hosting.store import accounts, tokens
 from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.tables import members
 from holdfast.secret import Secret
+from tests.hosting.repository_helpers import make_organization, make_people
 
 pytestmark = pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 PASSWORD = Secret("correct horse")
@@ -97,6 +101,59 @@ def test_an_invalid_profile_is_refused(
     assert accounts.find_user(app.database, "ada") == ada
 
 
+@pytest.mark.parametrize(
+    ("given", "error", "field"),
+    [
+        ({"name": ""}, InvalidField, "Username"),
+        ({"email": ""}, InvalidField, "Email"),
+        ({"email": f"{'b' * 255}@example.org"}, InvalidField, "Email"),
+        ({"full_name": "x" * 101}, InvalidField, "FullName"),
+        ({"visibility": "secret"}, InvalidValue, "Visibility"),
+    ],
+)
+def test_an_invalid_user_is_not_created(
+    app: App, admin: Actor, given: dict[str, str], error: type[InvalidField | InvalidValue], field: str
+) -> None:
+    """The field that is wrong is named; an empty visibility is the usual one."""
+    new = NewUser(name="ben", email="b@example.org", password=PASSWORD)
+    with pytest.raises(error, match=rf"^\[{field}\]"):
+        users.create(app, admin, msgspec.structs.replace(new, **given))
+    with pytest.raises(InvalidField, match=r"^\[NewName\]"):
+        users.rename(app, admin, users.create(app, admin, msgspec.structs.replace(new, visibility="")), "")
+    assert accounts.find_user(app.database, "ben").visibility == "public"
+
+
+def test_an_account_is_visible_as_its_owner_says(app: App, admin: Actor) -> None:
+    """A limited one to users, a private one to itself, members of a common organization and administrators."""
+    friend, stranger = make_people(app.database, "friend", "stranger")
+    made = {name: make_people(app.database, name, visibility=name)[0] for name in users.VISIBILITIES}
+    token, _ = tokens.create_token(app.database, made["private"], "t", ("all", "public-only"))
+    crew = make_organization(app.database, "crew", made["private"])
+    with app.database.write() as connection:
+        connection.execute(insert(members), {"organization_id": crew.id, "user_id": friend.id})
+
+    def seen_by(actor: Actor) -> list[str]:
+        return [name for name, account in made.items() if users.is_visible(app, actor, account)]
+
+    def found_by(actor: Actor) -> set[str]:
+        found, total = users.search(app, actor, "", skip=0, limit=50)
+        assert total == len(found)
+        return {account.name for account in found} & set(made)
+
+    assert seen_by(ANONYMOUS) == ["public"]
+    assert seen_by(Actor(stranger)) == ["public", "limited"]
+    assert seen_by(Actor(friend)) == seen_by(admin) == ["public", "limited", "private"]
+    assert seen_by(Actor(made["private"], token)) == ["public"]
+    assert users.is_visible(app, Actor(friend), made["private"]) is True
+    assert users.is_visible(app, ANONYMOUS, made["private"]) is False
+    with pytest.raises(NoSuchAccount):
+        users.find_visible(app, Actor(stranger), "private")
+    assert found_by(ANONYMOUS) == found_by(Actor(made["private"], token)) == {"public"}
+    assert found_by(Actor(friend)) == {"public", "limited"}
+    assert found_by(admin) == set(made)
+    assert users.list_users(app, admin, "priv", skip=0, limit=5) == ([made["private"]], 1)
+
+
 def test_an_edit_changes_what_is_given(app: App, admin: Actor, ada: Account) -> None:
     """A new password revokes the tokens of the user."""
     tokens.create_token(app.database, ada, "ci", ("all",))
@@ -119,13 +176,20 @@ def test_an_administrator_stays(app: App, admin: Actor) -> None:
 
 
 def test_a_user_with_repositories_is_deleted_with_purge_only(app: App, admin: Actor, ada: Account) -> None:
-    """The copies of the repositories go too."""
-    app.copies.open(repositories.create(app, ada, ada, NewRepository(name="ship")))
+    """The copies of the repositories go too, and what is cached of them."""
+    ship = repositories.create(app, ada, ada, NewRepository(name="ship"))
+    app.copies.open(ship)
     assert len(list(app.folders.all_ids())) == 1
+    for cache in (app.archives, app.fetches):
+        cache.folder.mkdir(parents=True, exist_ok=True)
+        for number in (ship.id, ship.id + 1):
+            (cache.folder / f"{number}-cached").touch()
     with pytest.raises(StillInUse):
         users.delete(app, admin, ada)
-    users.delete(app, admin, ada, purge=True)
+    assert users.delete(app, admin, ada, purge=True) == 1
     assert list(app.folders.all_ids()) == []
+    for cache in (app.archives, app.fetches):
+        assert [path.name for path in cache.folder.iterdir()] == [f"{ship.id + 1}-cached"]
     with pytest.raises(NoSuchUser):
         accounts.find_user(app.database, "ada")
 
@@ -135,6 +199,8 @@ def test_a_user_sets_their_own_password_in_person(app: App, ada: Account) -> Non
     token, _ = tokens.create_token(app.database, ada, "ci", ("all",))
     with pytest.raises(SessionRequired):
         users.set_own_password(app, Actor(ada, token), Secret("battery staple"))
+    with pytest.raises(InvalidField, match=r"^\[Password\]"):
+        users.set_own_password(app, Actor(ada), Secret("x" * 1025))
     users.set_own_password(app, Actor(ada), Secret("battery staple"))
     assert accounts.check_password(app.database, "ada", Secret("battery staple")) is not None
 
