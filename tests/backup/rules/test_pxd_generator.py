@@ -2,6 +2,9 @@
 
 import re
 import shutil
+import sys
+from array import array
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -122,6 +125,123 @@ def test_what_would_not_change_is_not_written_again(source: Path) -> None:
     write_declarations(source)
     (folder / "checker.pxd").unlink()
     assert {path.name: path.stat().st_mtime_ns for path in folder.glob("*.pxd")} == written
+
+
+@pytest.mark.skipif(not COMPILED, reason="interpreted, there are no declarations")
+def test_the_declarations_beside_the_modules_are_those_of_their_source() -> None:
+    """Otherwise the compiled rules are older than the modules, and have to be built again."""
+    folder = ROOT / "src/holdfast/backup/rules"
+    modules = {name: module for name, module in sys.modules.items() if name.startswith("holdfast")}
+    made = declarations(ROOT / "src")
+    assert {name: module for name, module in sys.modules.items() if name.startswith("holdfast")} == modules
+    assert not [finder for finder in sys.meta_path if isinstance(finder, pxd_generator.SourceFinder)]
+    beside = {path.stem: path.read_text() for path in folder.glob("*.pxd")}
+    assert {**beside, **made} == beside
+    assert beside.keys() - made.keys() == pxd_generator.BY_HAND
+    compiled = {name.rpartition(".")[2] for name in pxd_generator.compiled_modules(ROOT / "src")}
+    assert compiled > set(pxd_generator.CORE)
+    assert compiled | {"dispatch"} <= made.keys()
+
+
+@pytest.mark.parametrize(
+    ("value", "lines"),
+    [
+        (0, ["cdef enum:", "    N = 0"]),
+        (True, ["cdef enum:", "    N = 1"]),
+        (2**31 - 1, ["cdef enum:", "    N = 2147483647"]),
+        (2**31, ["    #define holdfast_m_N 2147483648ULL", '    unsigned long long N "holdfast_m_N"']),
+        (2**64 - 1, ["    #define holdfast_m_N 18446744073709551615ULL"]),
+        (array("B", [1, 2]), ["    static const unsigned char holdfast_m_N[2] = {1U, 2U};"]),
+        (array("Q", [1]), ["    static const unsigned long long holdfast_m_N[1] = {1ULL};"]),
+        (array("I", [3]), ['    const unsigned int N "holdfast_m_N"[1]']),
+        ([b"a", b"b"], ['    static const char *const holdfast_m_N[2] = {"a", "b"};']),
+    ],
+)
+def test_a_value_is_declared_in_the_type_of_c_that_holds_it(value: object, lines: list[str]) -> None:
+    """Small numbers are enumerators, which a switch statement takes."""
+    declared = pxd_generator.constant("m", "N", value)
+    assert [line for line in declared if line in lines] == lines
+    assert len(declared) == (2 if declared[0] == "cdef enum:" else 5)
+
+
+@pytest.mark.parametrize("value", [-1, 2**64, 1.5, "text"])
+def test_a_value_that_c_has_no_type_for_is_an_error(value: object) -> None:
+    """The module and the name are told."""
+    with pytest.raises(TypeError, match=re.escape("m.py: N cannot be a constant of C")):
+        pxd_generator.constant("m", "N", value)
+
+
+SMALL = """
+import cython
+from holdfast.backup.rules.checks import outside
+
+if not cython.compiled:
+    from holdfast.backup.rules.poll import POLL, check_poll
+    FIRST = 1
+    SECOND: int = 2
+    CHECKS = {"Poll": check}
+
+if cython.compiled:
+    THIRD = 3
+
+
+def check(context: RuleContext, depth: cython.int) -> cython.void:
+    context.report(FIRST + POLL + number_of_rule("a.b") + number_of_rule(name) + other("c.d"))
+
+
+def explain(text: str) -> str:
+    return text
+"""
+
+
+def read_small(tmp_path: Path, old: str = "", new: str = "") -> pxd_generator.ModuleSource:
+    """Read a small module of the rules, changed in one place."""
+    path = tmp_path / "small.py"
+    path.write_text(SMALL.replace(old, new, 1) if old else SMALL)
+    return pxd_generator.ModuleSource("small", path)
+
+
+def test_a_module_declares_what_is_there_only_while_it_is_interpreted(tmp_path: Path) -> None:
+    """Functions are of C when all their types are."""
+    module = read_small(tmp_path)
+    assert module.imports == {"holdfast.backup.rules.poll": ["POLL", "check_poll"]}
+    assert module.constants == ["FIRST", "SECOND"]
+    assert module.functions == {"check": "void check(RuleContext context, int depth) noexcept nogil"}
+    assert module.numbers_asked_for() == {"a.b"}
+    assert {"FIRST", "POLL", "check"} <= module.used_names()
+    assert not {"SECOND", "THIRD", "explain"} & module.used_names()
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("depth: cython.int", "depth: int"), ("-> cython.void", "-> None"), ("-> cython.void", "")]
+)
+def test_a_function_with_a_rule_context_is_one_of_c(tmp_path: Path, old: str, new: str) -> None:
+    """Anything else is an error of the build."""
+    with pytest.raises(ValueError, match=r"small\.py: check has a rule context, but is not a function of C"):
+        read_small(tmp_path, old, new)
+
+
+def test_a_constant_is_used_in_its_module_or_in_another(tmp_path: Path) -> None:
+    """An import from a module of another package with the same name is no use."""
+    small = read_small(tmp_path)
+    with pytest.raises(ValueError, match=r"^small\.py: no code uses SECOND$"):
+        pxd_generator.require_use({"small": small}, [small])
+    for package, is_used in (("holdfast.backup.rules", True), ("holdfast.backup.wire", False)):
+        path = tmp_path / "user.py"
+        path.write_text(f"if not cython.compiled:\n    from {package}.small import SECOND\n")
+        user = pxd_generator.ModuleSource("user", path)
+        with nullcontext() if is_used else pytest.raises(ValueError, match="SECOND"):
+            pxd_generator.require_use({"small": small}, [small, user])
+
+
+def test_rules_are_numbered_by_family() -> None:
+    """A family has one number less than its share, and none of its rules has the number 0."""
+    numbers = pxd_generator.numbered({"one": ["a", "b"], "two": ["c"]})
+    assert numbers == {"a": 1, "b": 2, "c": pxd_generator.FAMILY_SIZE + 1}
+    full = [f"rule{number}" for number in range(pxd_generator.FAMILY_SIZE - 1)]
+    assert len(pxd_generator.numbered({"one": full})) == len(full)
+    with pytest.raises(ValueError, match=f"one has too many rules: {pxd_generator.FAMILY_SIZE}"):
+        pxd_generator.numbered({"one": [*full, "more"]})
 
 
 @pytest.mark.skipif(not COMPILED, reason="interpreted, rules are numbered as they are named")
