@@ -1,6 +1,7 @@
 """Public keys: parsed as OpenSSH writes them, weak ones refused."""
 
 import base64
+from collections.abc import Callable
 from contextlib import suppress
 
 import asyncssh
@@ -10,8 +11,13 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.hosting.errors import SshKeyRefused
-from holdfast.hosting.services.ssh_keys import LONGEST_KEY, parse
+from holdfast.hosting.access import ANONYMOUS, Actor
+from holdfast.hosting.app import App
+from holdfast.hosting.errors import Forbidden, InvalidField, LoginRequired, SshKeyRefused
+from holdfast.hosting.services import ssh_keys
+from holdfast.hosting.services.ssh_keys import LONGEST_KEY, NewSshKey, parse
+from holdfast.hosting.store import accounts
+from tests.hosting.services.scenario import make_scenario
 from tests.hosting.ssh_key_helpers import new_key, public_text
 
 PLAIN = " ".join(public_text(new_key()).split()[:2])
@@ -90,3 +96,54 @@ def test_a_damaged_key_is_a_key_or_refused(place: int, byte: int) -> None:
     raw[place % len(raw)] = byte
     with suppress(SshKeyRefused):
         parse(f"{algorithm} {base64.b64encode(raw).decode()}")
+
+
+def test_keys_are_changed_by_their_owner_and_by_site_administrators(app: App) -> None:
+    """Anybody else sees them at most, and nothing is changed."""
+    scenario = make_scenario(app)
+    admin = Actor(accounts.find_user(app.database, "admin"))
+    ada, eve = scenario.owner, Actor(scenario.reader)
+    kept = ssh_keys.add(app, Actor(ada), ada, NewSshKey(title=" laptop ", key=PLAIN))
+    assert (kept.title, ssh_keys.find(app, admin, ada, kept.id)) == ("laptop", kept)
+    other = NewSshKey(title="desk", key=public_text(new_key()))
+    refused: tuple[Callable[[Actor], object], ...] = (
+        lambda actor: ssh_keys.find(app, actor, ada, kept.id),
+        lambda actor: ssh_keys.add(app, actor, ada, other),
+        lambda actor: ssh_keys.delete(app, actor, ada, kept.id),
+    )
+    for call in refused:
+        with pytest.raises(Forbidden):
+            call(eve)
+        with pytest.raises(LoginRequired):
+            call(ANONYMOUS)
+    assert ssh_keys.list_keys(app, eve, ada, skip=0, limit=5) == ([kept], 1)
+    ssh_keys.delete(app, admin, ada, kept.id)
+    assert ssh_keys.list_keys(app, eve, ada, skip=0, limit=5) == ([], 0)
+
+
+def test_deploy_keys_are_a_matter_of_administrators_of_the_repository(app: App) -> None:
+    """Whoever may write there may neither see nor change them."""
+    scenario = make_scenario(app)
+    owner, writer = scenario.caller(scenario.owner), scenario.caller(scenario.writer)
+    new = NewSshKey(title="robot", key=PLAIN, is_read_only=True)
+    kept = ssh_keys.add_deploy_key(*owner, new)
+    assert (kept.is_read_only, ssh_keys.find_deploy_key(*owner, kept.id)) == (True, kept)
+    refused: tuple[Callable[[], object], ...] = (
+        lambda: ssh_keys.list_deploy_keys(*writer, skip=0, limit=5),
+        lambda: ssh_keys.find_deploy_key(*writer, kept.id),
+        lambda: ssh_keys.add_deploy_key(*writer, NewSshKey(title="desk", key=public_text(new_key()))),
+        lambda: ssh_keys.delete_deploy_key(*writer, kept.id),
+    )
+    for call in refused:
+        with pytest.raises(Forbidden):
+            call()
+    assert ssh_keys.list_deploy_keys(*owner, skip=0, limit=5) == ([kept], 1)
+
+
+def test_a_title_has_so_many_characters() -> None:
+    """Spaces around it do not count."""
+    longest = "x" * ssh_keys.MAX_TITLE
+    assert ssh_keys.check_title(f" {longest} ") == longest
+    for title in ("", "  ", f"{longest}x"):
+        with pytest.raises(InvalidField, match=r"^\[Title\]"):
+            ssh_keys.check_title(title)
