@@ -27,8 +27,10 @@ def test_wrong_passwords_are_rate_limited(database: Database, settings: Settings
     with pytest.raises(TooManyGuesses) as excinfo:
         passwords.check(database, settings, "admin", right, "192.0.2.1")
     assert 0 < excinfo.value.seconds <= 900
-    with pytest.raises(TooManyGuesses):
+    with pytest.raises(TooManyGuesses) as excinfo:
         passwords.check_limit(database, settings, "admin", "192.0.2.1")
+    assert 0 < excinfo.value.seconds <= 900
+    passwords.check_limit(database, settings, "admin", "192.0.2.2")
     assert passwords.check(database, settings, "admin", right, "192.0.2.2") is not None
 
 
@@ -76,9 +78,15 @@ def test_a_busy_password_pool_is_not_counted_as_a_guess(
     assert passwords.check(database, settings, "admin", Secret(ADMIN_PASSWORD), "192.0.2.1") is not None
 
 
-def test_a_very_long_name_matches_no_user(database: Database, settings: Settings) -> None:
+def test_a_very_long_name_or_password_matches_no_user(database: Database, settings: Settings) -> None:
     """And is not worth counting."""
-    assert passwords.check(database, settings, "a" * 2000, Secret("x"), "192.0.2.1") is None
+    longest = "a" * passwords.LONGEST
+    assert passwords.is_too_long(longest, Secret(longest)) is False
+    assert passwords.is_too_long(longest + "a", Secret("x")) is True
+    for _ in range(2 * settings.login_failures):
+        assert passwords.check(database, settings, "admin", Secret(longest + "a"), "192.0.2.1") is None
+        assert passwords.check(database, settings, longest + "a", Secret("x"), "192.0.2.1") is None
+    assert passwords.check(database, settings, "admin", Secret(ADMIN_PASSWORD), "192.0.2.1") is not None
 
 
 def test_a_user_confirms_their_password(app: App) -> None:
