@@ -118,6 +118,9 @@ NEIGHBOURS: Final[dict[Path, dict[str, tuple[str, ...]]]] = {
         "two_factor": ("passkeys",),
         "users": ("chat_backups",),
     },
+    Path("hosting/webhooks"): {
+        "deliverer": ("hosting/traces",),
+    },
 }
 
 

@@ -19,6 +19,7 @@ from holdfast.hosting.store.tables import deliveries, events, hooks
 from holdfast.hosting.webhooks.addresses import AllowedHosts
 from holdfast.hosting.webhooks.client import WebhookClient
 from holdfast.hosting.webhooks.deliverer import Deliverer, DelivererTimings, PayloadOf
+from holdfast.hosting.webhooks.requests import MessageOf
 from holdfast.hosting.webhooks.webhook_request import WebhookRequest
 from tests.conftest import wait_for
 
@@ -120,6 +121,7 @@ def sending(
     *,
     timings: DelivererTimings = QUICK,
     payload_of: PayloadOf = plain_payload,
+    message_of: MessageOf = plain_message,
     timeout: float = 5,
     allowed: str = "loopback",
 ) -> Iterator[Deliverer]:
@@ -133,7 +135,7 @@ def sending(
             app,
             WebhookClient(AllowedHosts.parse(allowed), timeout=timeout),
             payload_of=payload_of,
-            message_of=plain_message,
+            message_of=message_of,
             open_secret=lambda text: text.removeprefix("sealed "),
             timings=timings,
         )

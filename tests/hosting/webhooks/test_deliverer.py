@@ -5,20 +5,25 @@ import socket
 import threading
 import time
 from collections import Counter
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
+from dataclasses import replace
+from typing import Any
 
+import msgspec
 import pytest
 from sqlalchemy import delete, update
 
 from holdfast.hosting.app import App
 from holdfast.hosting.errors import NoSuchRepository
+from holdfast.hosting.store import outbox as queue
 from holdfast.hosting.store.events import Event
 from holdfast.hosting.store.hooks import HookOwner, find_hook, resume_hook
 from holdfast.hosting.store.outbox import claim_hooks
 from holdfast.hosting.store.tables import deliveries, hooks
+from holdfast.hosting.webhooks import deliverer as module
 from holdfast.hosting.webhooks.deliverer import DelivererTimings
 from tests.conftest import wait_for
-from tests.hosting.webhooks.outboxes import Outbox, sending
+from tests.hosting.webhooks.outboxes import QUICK, Outbox, sending
 from tests.hosting.webhooks.receivers import OK, Receiver, Seen, answer, receiving
 
 
@@ -79,7 +84,7 @@ def test_a_receiver_that_was_down_gets_its_deliveries_later(outbox: Outbox) -> N
             assert numbers(back) == [1, 2, 3, 4, 5]
 
 
-@pytest.mark.parametrize("status", [500, 404, 301, 429])
+@pytest.mark.parametrize("status", [500, 404, 300, 301, 429])
 def test_a_response_that_is_not_a_success_is_retried(outbox: Outbox, receiver: Receiver, status: int) -> None:
     """And what was answered can be read meanwhile."""
     receiver.script = answer(status, b"oh no", Retry_After="600")
@@ -301,6 +306,7 @@ def test_the_end_waits_for_what_is_under_way(outbox: Outbox) -> None:
         assert outbox.states() == ["delivered", "waiting", "waiting"]
         assert len(receiver.seen) == 1
     assert outbox.one_hook(hook).holder == ""
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("outbox-")]
 
 
 def test_deliveries_claimed_by_a_dead_process_are_sent_again(outbox: Outbox, receiver: Receiver) -> None:
@@ -308,12 +314,13 @@ def test_deliveries_claimed_by_a_dead_process_are_sent_again(outbox: Outbox, rec
     hook = outbox.hook(receiver.url())
     outbox.record_events([hook])
     now = int(time.time() * 1000)
-    assert claim_hooks(outbox.database, "a dead one", most=5, until=now + 1500, now=now) == [hook]
+    until = now + (3_600_000 if outbox.database.is_sqlite else 1500)
+    assert claim_hooks(outbox.database, "a dead one", most=5, until=until, now=now) == [hook]
     with sending(outbox.host):
         outbox.drained()
     assert len(receiver.seen) == 1
     if not outbox.database.is_sqlite:
-        assert time.time() * 1000 >= now + 1500
+        assert time.time() * 1000 >= until
 
 
 def test_two_deliverers_send_nothing_twice(outbox: Outbox, receiver: Receiver) -> None:
@@ -351,3 +358,209 @@ def test_a_database_that_does_not_answer_is_waited_for(outbox: Outbox, receiver:
         receiver.script = OK
         outbox.drained()
     assert len(receiver.seen) == 1
+
+
+class StoppedClock:
+    """Stands in for the module `time`: its clocks stand still until they are put forward."""
+
+    def __init__(self) -> None:
+        self.ahead = 0.0
+        self._time, self._monotonic = time.time(), time.monotonic()
+
+    def time(self) -> float:
+        """Return the time of day."""
+        return self._time + self.ahead
+
+    def monotonic(self) -> float:
+        """Return the time of the other clock."""
+        return self._monotonic + self.ahead
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> StoppedClock:
+    """Stop the clocks of the deliverer."""
+    stopped = StoppedClock()
+    monkeypatch.setattr(module, "time", stopped)
+    return stopped
+
+
+@pytest.fixture
+def calls(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[Any]]:
+    """Record what the functions of the outbox return, by their names."""
+    made: dict[str, list[Any]] = {}
+
+    def record(name: str) -> None:
+        function, results = getattr(queue, name), made.setdefault(name, [])
+
+        def call(*arguments: Any, **options: Any) -> Any:
+            results.append(function(*arguments, **options))
+            return results[-1]
+
+        monkeypatch.setattr(queue, name, call)
+
+    for name in ("claim_hooks", "clock_skew", "renew_leases", "write_results"):
+        record(name)
+    return made
+
+
+def test_a_hook_is_kept_while_a_delivery_takes_longer_than_its_lease(
+    outbox: Outbox, receiver: Receiver, clock: StoppedClock, calls: dict[str, list[Any]]
+) -> None:
+    """The lease is renewed before it runs out, and what waits is sent without a new one."""
+    go_on = threading.Event()
+
+    def wait(seen: Seen, end: socket.socket) -> bool:
+        go_on.wait(10)
+        return OK(seen, end)
+
+    receiver.script = wait
+    hook = outbox.hook(receiver.url())
+    outbox.record_events([hook], 2)
+    with sending(outbox.host, timings=replace(QUICK, lease=0.3)) as deliverer:
+        wait_for(lambda: len(receiver.seen) == 1)
+        for _ in range(2):
+            until = outbox.one_hook(hook).held_until
+            clock.ahead += 0.2
+            wait_for(lambda until=until: outbox.one_hook(hook).held_until >= until + 199)  # type: ignore[misc]
+        assert outbox.one_hook(hook).holder == deliverer.holder
+        go_on.set()
+        outbox.drained()
+    assert numbers(receiver) == [1, 2]
+    assert [claimed for claimed in calls["claim_hooks"] if claimed] == [[hook]]
+
+
+def test_nothing_is_sent_when_a_lease_that_was_not_renewed_is_over(
+    outbox: Outbox, receiver: Receiver, clock: StoppedClock, calls: dict[str, list[Any]]
+) -> None:
+    """Another process may send it by then."""
+    go_on = threading.Event()
+
+    def wait(seen: Seen, end: socket.socket) -> bool:
+        go_on.wait(10)
+        return OK(seen, end)
+
+    receiver.script = wait
+    hook = outbox.hook(receiver.url())
+    outbox.record_events([hook], 2)
+    with sending(outbox.host, timings=replace(QUICK, lease=0.3)):
+        wait_for(lambda: len(receiver.seen) == 1)
+        outbox.change(hook, holder="another", held_until=int(time.time() * 1000) + 60_000)
+        clock.ahead = 0.2
+        calls["renew_leases"].clear()
+        wait_for(lambda: len(calls["renew_leases"]) > 1)
+        clock.ahead = 0.4
+        go_on.set()
+        wait_for(lambda: outbox.states() == ["delivered", "waiting"])
+    assert calls["renew_leases"][1] == set()
+    assert len(receiver.seen) == 1
+
+
+def test_a_hook_that_was_released_is_not_renewed(
+    outbox: Outbox, receiver: Receiver, calls: dict[str, list[Any]]
+) -> None:
+    """Nothing is written while nothing is sent, nor is the clock of the database read each time."""
+    hook = outbox.hook(receiver.url())
+    outbox.record_events([hook])
+    with sending(outbox.host, timings=replace(QUICK, lease=0.15)):
+        outbox.drained()
+        wait_for(lambda: outbox.one_hook(hook).holder == "")
+        calls["renew_leases"].clear()
+        time.sleep(0.15)  # long enough to renew it three times
+    assert calls["renew_leases"] == []
+    assert len(calls["clock_skew"]) == 1
+
+
+def test_results_are_collected_and_written_together(
+    outbox: Outbox, receiver: Receiver, calls: dict[str, list[Any]]
+) -> None:
+    """Those that have not been written when it ends are written then."""
+    outbox.record_events([outbox.hook(receiver.url())], 5)
+    with sending(outbox.host, timings=replace(QUICK, write_delay=60)):
+        wait_for(lambda: len(receiver.seen) == 5)
+    assert outbox.states() == ["delivered"] * 5
+    assert len(calls["write_results"]) == 1
+
+
+def test_a_hook_that_another_process_took_is_left_to_it(outbox: Outbox, receiver: Receiver) -> None:
+    """What is under way is finished, nothing more is sent, and the hook stays with the other."""
+
+    def take(seen: Seen, end: socket.socket) -> bool:
+        outbox.change(hook, holder="another", held_until=int(time.time() * 1000) + 60_000)
+        return OK(seen, end)
+
+    receiver.script = take
+    hook = outbox.hook(receiver.url())
+    outbox.record_events([hook], 2)
+    with sending(outbox.host, timings=replace(QUICK, batch_time=0.0)):
+        wait_for(lambda: outbox.states() == ["delivered", "waiting"])
+    assert len(receiver.seen) == 1
+    assert outbox.one_hook(hook).holder == "another"
+
+
+def test_as_many_hooks_are_told_at_once_as_the_setting_says(outbox: Outbox, calls: dict[str, list[Any]]) -> None:
+    """When one of them is done the next is told at once, not when the outbox is looked at next."""
+    all_others = threading.Event()
+
+    def wait(seen: Seen, end: socket.socket) -> bool:
+        if seen.path == "/0":
+            all_others.wait(10)
+        elif seen.path == "/5":
+            all_others.set()
+        return OK(seen, end)
+
+    app = App.open(msgspec.structs.replace(outbox.host.settings, webhook_senders=2))
+    with closing(app), receiving(wait) as receiver:
+        outbox.record_events([outbox.hook(receiver.url(f"/{number}")) for number in range(6)])
+        with sending(app, timings=replace(QUICK, poll_interval=60)):
+            outbox.drained()
+    assert [len(claimed) for claimed in calls["claim_hooks"] if claimed] == [2, 1, 1, 1, 1]
+
+
+def test_an_empty_outbox_is_looked_at_once_in_each_interval(outbox: Outbox, calls: dict[str, list[Any]]) -> None:
+    """And the end does not wait for the next."""
+    with sending(outbox.host, timings=replace(QUICK, poll_interval=60)):
+        wait_for(lambda: bool(calls["claim_hooks"]))
+        time.sleep(0.05)  # long enough for many looks, if nothing held them up
+    assert calls["claim_hooks"] == [[]]
+
+
+def test_the_clock_of_the_database_says_what_is_due(outbox: Outbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is compared at the start, and again later."""
+    ahead = [0, 60_000]
+    monkeypatch.setattr(module, "SKEW_INTERVAL", 0.0)
+    monkeypatch.setattr(queue, "clock_skew", lambda _database: ahead[0] if len(ahead) == 1 else ahead.pop(0))
+    hook = outbox.hook("http://10.0.0.1/hook")
+    outbox.record_events([hook])
+    now = int(time.time() * 1000)
+    with outbox.database.write() as connection:
+        connection.execute(update(deliveries).values(due_at=now + 40_000))
+    with sending(outbox.host, timings=replace(QUICK, lease=0.6)):
+        outbox.drained()
+    assert outbox.rows()[0].ended_at > now // 1000 + 40
+
+
+def test_one_try_is_all_there_is_when_the_setting_says_so(outbox: Outbox, receiver: Receiver) -> None:
+    """The reason of the pause says so."""
+    receiver.script = answer(503)
+    hook = outbox.hook(receiver.url())
+    outbox.record_events([hook])
+    app = App.open(msgspec.structs.replace(outbox.host.settings, webhook_tries=1))
+    with closing(app), sending(app):
+        wait_for(lambda: bool(outbox.one_hook(hook).paused_at))
+    assert outbox.one_hook(hook).pause_reason == "a delivery failed 1 time; the last time: it answered 503"
+
+
+def test_an_unexpected_error_is_tried_again(outbox: Outbox, receiver: Receiver) -> None:
+    """The history names it, and other hooks are told meanwhile."""
+
+    def fail(*_arguments: object) -> None:
+        raise ZeroDivisionError
+
+    broken, sound = outbox.hook(receiver.url(), type="slack"), outbox.hook(receiver.url())
+    outbox.record_events([broken, sound])
+    with sending(outbox.host, message_of=fail):
+        outbox.tried(broken, 1)
+        wait_for(lambda: outbox.states(sound) == ["delivered"])
+    (row,) = outbox.rows(broken)
+    assert row.error == "something is wrong here (ZeroDivisionError); the log says what"
+    assert row.state == "waiting"

@@ -307,8 +307,13 @@ class Deliverer:
             )
             log.warning("webhook paused", hook=hook, tries=tries)
         else:
-            status = 0 if attempt.answer is None else attempt.answer.status
-            log.info("webhook delivery failed", hook=hook, delivery=attempt.one.id, tries=tries, status=status)
+            log.info(
+                "webhook delivery failed",
+                hook=hook,
+                delivery=attempt.one.id,
+                tries=tries,
+                status=0 if attempt.answer is None else attempt.answer.status,
+            )
         self._record(attempt, attempt.again(now, error), "retried")
         return False
 
