@@ -1,8 +1,11 @@
 """Untrusted archives."""
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 
 from holdfast.backup import archives
@@ -146,3 +149,82 @@ def test_lists_hold_only_what_they_are_declared_to(archive_path: Path) -> None:
         for read in (opened.chats, opened.people):
             with pytest.raises(ArchiveError, match="damaged"):
                 read()
+
+
+def sqlite_error(kind: type[sqlite3.Error], code: int | None) -> sqlite3.Error:
+    """Make an error of SQLite, with a code or without."""
+    error = kind("no such thing")
+    if code is not None:
+        error.sqlite_errorcode = code
+    return error
+
+
+@pytest.mark.parametrize(
+    ("problem", "is_damage"),
+    [
+        (sqlite_error(sqlite3.DatabaseError, sqlite3.SQLITE_CORRUPT), True),
+        (sqlite_error(sqlite3.DatabaseError, sqlite3.SQLITE_CORRUPT_INDEX), True),
+        (sqlite_error(sqlite3.OperationalError, sqlite3.SQLITE_BUSY), False),
+        (sqlite_error(sqlite3.OperationalError, sqlite3.SQLITE_IOERR_READ), False),
+        (sqlite_error(sqlite3.OperationalError, None), True),
+        (sqlite_error(sqlite3.DataError, None), True),
+        (sqlite_error(sqlite3.ProgrammingError, None), False),
+        (ArchiveError("the archive is of another account"), False),
+        (KeyboardInterrupt(), False),
+    ],
+)
+def test_damage_is_told_from_what_happens_around_the_archive(
+    place: Path, problem: BaseException, *, is_damage: bool
+) -> None:
+    """A busy archive, a disk that fails and an error of ours are passed on as they are."""
+    with closing(sqlite3.connect(place)) as connection:
+        found = integrity.damage_error(connection, problem)
+    assert (found is not None and str(found) == "the archive is damaged") == is_damage
+
+
+def test_an_archive_cannot_attach_others_nor_start_threads(place: Path) -> None:
+    """Nor hold values without a limit."""
+    with closing(sqlite3.connect(place)) as connection:
+        integrity.harden(connection)
+        limits = (sqlite3.SQLITE_LIMIT_ATTACHED, sqlite3.SQLITE_LIMIT_WORKER_THREADS, sqlite3.SQLITE_LIMIT_LENGTH)
+        assert [connection.getlimit(limit) for limit in limits] == [0, 0, integrity.MAX_VALUE_BYTES]
+        with pytest.raises(sqlite3.OperationalError, match="too many attached"):
+            connection.execute("ATTACH ':memory:' AS other")
+
+
+class InnerStruct(msgspec.Struct):
+    """A struct in another."""
+
+    size: int
+
+
+class OuterStruct(msgspec.Struct):
+    """A struct that has others."""
+
+    name: str | None
+    part: InnerStruct
+    parts: tuple[InnerStruct, ...] = ()
+
+
+def test_types_are_checked_in_every_part() -> None:
+    """The struct and the field that are wrong are named, and what is right is returned."""
+    sound = OuterStruct(None, InnerStruct(1), (InnerStruct(2),))
+    assert integrity.check_types(sound) is sound
+    wrong: Any = InnerStruct("1")  # type: ignore[arg-type]  # as a damaged archive may have it
+    for whole in (OuterStruct("a", wrong), OuterStruct("a", InnerStruct(1), (InnerStruct(2), wrong))):
+        with pytest.raises(ArchiveError, match=r"a value of innerstruct\.size has a wrong type"):
+            integrity.check_types(whole)
+    with pytest.raises(ArchiveError, match=r"a value of outerstruct\.name has a wrong type"):
+        integrity.check_types(OuterStruct(3, InnerStruct(1)))  # type: ignore[arg-type]
+
+
+def test_a_name_that_somebody_else_gave_is_shortened_and_escaped() -> None:
+    """So that it neither fills an error message nor moves the cursor of a terminal."""
+    assert integrity.shorten_name("x" * 41) == repr("x" * 40)
+    assert integrity.shorten_name("a\x1bü") == r"'a\x1b\xfc'"
+
+
+def test_a_key_is_never_empty() -> None:
+    """Other columns are as they are declared."""
+    columns = {name: may_be_empty for name, _type, may_be_empty in integrity.own_columns()["snapshot"]}
+    assert (columns["id"], columns["account_record"]) == (False, True)

@@ -3,6 +3,7 @@
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,25 @@ def test_no_byte_is_left_in_free_pages(tmp_path: Path, monkeypatch: pytest.Monke
     ((free,),) = query(path, "PRAGMA freelist_count")
     assert free
     assert b"xylophonsecret" not in archive_bytes(path)
+
+
+def test_an_archive_that_is_in_use_is_not_vacuumed(tmp_path: Path) -> None:
+    """It is no error, unlike one that cannot be written; and no other database can be attached afterwards."""
+    place = tmp_path / "v.db"
+    with closing(sqlite3.connect(place, isolation_level=None, timeout=0)) as connection:
+        connection.execute("CREATE TABLE t (a)")
+        connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+        with closing(sqlite3.connect(place, isolation_level=None)) as reader:
+            reader.execute("BEGIN")
+            reader.execute("SELECT * FROM t").fetchone()
+            removal.vacuum(connection)
+        removal.vacuum(connection)
+        assert connection.getlimit(sqlite3.SQLITE_LIMIT_ATTACHED) == 0
+    with (
+        closing(sqlite3.connect(f"{place.as_uri()}?mode=ro", uri=True)) as connection,
+        pytest.raises(ArchiveError, match="the archive cannot be written"),
+    ):
+        removal.vacuum(connection)
 
 
 def test_a_dry_run_counts_and_changes_nothing(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,17 @@ def test_errors_are_those_of_the_standard_library(connection: sqlite3.Connection
     for read in (list, lambda rows: rows.fetchall(), lambda rows: rows.fetchmany(9), read_one_by_one, fetch_next):
         with pytest.raises(sqlite3.OperationalError, match="malformed JSON"):
             read(connection.execute(failing))
+
+
+def test_a_cursor_returns_itself(connection: sqlite3.Connection) -> None:
+    """So that a statement and its rows are one expression, also in another thread."""
+    cursor = connection.cursor()
+    assert cursor.execute("SELECT 1") is cursor
+    assert cursor.executemany("INSERT INTO numbers VALUES (?)", [(11,), (12,)]) is cursor
+    with ThreadPoolExecutor(1) as pool:
+        found = pool.submit(lambda: connection.execute("SELECT max(n) FROM numbers").fetchall())
+        assert found.result() == [(12,)]
+    assert connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 1000) == 1000
 
 
 def read_one_by_one(rows: sqlite3.Cursor) -> None:
