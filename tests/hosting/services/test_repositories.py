@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import pytest
+from sqlalchemy import select
 
 from holdfast.hosting.access import ANONYMOUS, Actor, Mode, RepositoryAccess
 from holdfast.hosting.app import App
@@ -23,14 +24,18 @@ from holdfast.hosting.errors import (
     VisibilityRefused,
 )
 from holdfast.hosting.git import refs
-from holdfast.hosting.services import repositories
-from holdfast.hosting.services.repositories import NewRepository, RepositoryEdit
+from holdfast.hosting.git.commits import read_commit
+from holdfast.hosting.git.trees import MissingPath, find, read_blob
+from holdfast.hosting.services import forks, repositories
+from holdfast.hosting.services.repositories import InitialFiles, NewRepository, RepositoryEdit
 from holdfast.hosting.store import accounts, repository_log
 from holdfast.hosting.store import collaborators as collaborator_store
 from holdfast.hosting.store import repositories as store
 from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.tables import team_repositories, teams
 from holdfast.secret import Secret
 from tests.hosting.git.oracle import commit, new_repository
+from tests.hosting.repository_helpers import add_commit, make_organization, make_people, make_team, recorded_events
 
 
 @pytest.fixture
@@ -202,3 +207,77 @@ def test_the_owner_of_a_new_repository_is_the_actor_or_an_organization(app: App,
     for name in ("admin", "nobody"):
         with pytest.raises(NoSuchAccount):
             repositories.find_new_owner(app, reader, name)
+
+
+def read_file(app: App, repository: store.Repository, path: str) -> str:
+    """Read a file of the default branch."""
+    repo = app.copies.open(repository)
+    head = refs.branch(repo, repository.default_branch)
+    assert head is not None
+    entry = find(repo, read_commit(repo, head.id).tree, path)
+    assert not isinstance(entry, MissingPath)
+    return read_blob(repo, entry.id).decode()
+
+
+def test_the_initial_files_are_those_that_were_chosen(app: App, admin: Account) -> None:
+    """The license names its holder, by the full name if there is one; without a first commit there are none."""
+    ada, ben = [*make_people(app.database, "ada", full_name="Ada King"), *make_people(app.database, "ben")]
+    initial = InitialFiles(license="MIT", gitignores="Python")
+    for owner, holder in ((ada, "Ada King"), (ben, "ben")):
+        new = NewRepository(name="notes", description="Tides")
+        made = repositories.create_for(app, Actor(owner), owner, new, auto_init=True, initial=initial)
+        assert holder in read_file(app, made, "LICENSE")
+        assert read_file(app, made, "README.md") == "# notes\n\nTides\n"
+        assert "__pycache__" in read_file(app, made, ".gitignore")
+    plain = repositories.create_for(app, Actor(admin), admin, NewRepository(name="plain"), auto_init=True)
+    assert read_file(app, plain, "README.md") == "# plain\n"
+    assert repositories.create_for(app, Actor(admin), admin, NewRepository(name="b"), initial=initial).is_empty
+
+
+def test_the_default_branch_is_one_that_exists(app: App, admin: Account) -> None:
+    """In an empty repository it is any name that git takes; an empty name changes nothing."""
+    actor = Actor(admin)
+    empty = access_of(app, actor, repositories.create(app, admin, admin, NewRepository(name="empty")))
+    assert repositories.edit(app, actor, empty, RepositoryEdit(default_branch="dev")).default_branch == "dev"
+    with pytest.raises(InvalidField, match=r"\[DefaultBranch\]"):
+        repositories.edit(app, actor, empty, RepositoryEdit(default_branch="a..b"))
+    kept = repositories.create(app, admin, admin, NewRepository(name="notes"), {"a": b"a"})
+    add_commit(app.database, kept, "fix")
+    target = access_of(app, actor, store.repository_by_id(app.database, kept.id))
+    assert repositories.edit(app, actor, target, RepositoryEdit(default_branch="fix")).default_branch == "fix"
+    assert repositories.edit(app, actor, target, RepositoryEdit(default_branch="")).default_branch == "fix"
+
+
+def test_a_fork_is_no_more_public_than_its_parent(app: App, admin: Account, reader: Actor) -> None:
+    """Everything else about it can be changed."""
+    assert reader.user is not None
+    parent = repositories.create(app, admin, admin, NewRepository(name="notes", is_private=True))
+    collaborator_store.set_collaborator(app.database, parent, reader.user, Mode.READ)
+    fork = forks.fork(app, reader, access_of(app, reader, parent))
+    with pytest.raises(InvalidValue, match="a fork of a private repository is private"):
+        repositories.edit(app, reader, access_of(app, reader, fork), RepositoryEdit(is_private=False))
+    edit = RepositoryEdit(is_private=True, description="Mine")
+    assert repositories.edit(app, reader, access_of(app, reader, fork), edit).description == "Mine"
+    public = RepositoryEdit(is_private=False)
+    for actor, repository in ((Actor(admin), parent), (reader, fork)):
+        assert not repositories.edit(app, actor, access_of(app, actor, repository), public).is_private
+
+
+def test_a_transferred_repository_goes_to_the_teams_that_are_named(app: App, admin: Account) -> None:
+    """Those of another organization are left out; webhooks are told, and an owner has to be named."""
+    actor = Actor(admin)
+    kept = repositories.create(app, admin, admin, NewRepository(name="notes"))
+    fleet, other = (make_organization(app.database, name, admin) for name in ("fleet", "other"))
+    for organization in (fleet, other):
+        make_team(app.database, organization, "crew", [admin], mode=Mode.WRITE)
+    with app.database.read() as connection:
+        ids = list(connection.execute(select(teams.c.id).where(teams.c.name == "crew")).scalars())
+    with pytest.raises(InvalidField, match=r"\[NewOwner\]"):
+        repositories.transfer(app, actor, access_of(app, actor, kept), "")
+    moved = repositories.transfer(app, actor, access_of(app, actor, kept), "fleet", ids)
+    assert moved.owner.name == "fleet"
+    kind, details = recorded_events(app.database)[-1]
+    assert (kind, details["action"]) == ("repository", "transferred")
+    with app.database.read() as connection:
+        given = connection.execute(select(team_repositories.c.team_id, team_repositories.c.repository_id)).all()
+    assert [tuple(row) for row in given] == [(ids[0], kept.id)]
