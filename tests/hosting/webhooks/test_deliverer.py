@@ -358,6 +358,7 @@ def test_a_database_that_does_not_answer_is_waited_for(outbox: Outbox, receiver:
         receiver.script = OK
         outbox.drained()
     assert len(receiver.seen) == 1
+    assert outbox.one_hook(hook).holder == ""
 
 
 class StoppedClock:
