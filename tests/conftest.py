@@ -1,5 +1,6 @@
 """Shared fixtures: real databases, a real service on loopback, the corpus, and no silent skips."""
 
+import gc
 import logging
 import os
 import shutil
@@ -57,6 +58,17 @@ for name in ("httpx", "httpcore"):
 
 # A service that starts on a busy machine answers late: five seconds, its default, say nothing about it.
 httpx._config.DEFAULT_TIMEOUT_CONFIG.read = 60.0  # there is no other way to say it once
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Exempt modules and tests from garbage collection: they live until the end, and are millions of objects."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
