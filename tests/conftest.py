@@ -1,6 +1,7 @@
 """Shared fixtures: real databases, a real service on loopback, the corpus, and no silent skips."""
 
 import gc
+import hashlib
 import logging
 import os
 import shutil
@@ -11,7 +12,7 @@ import uuid
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import httpx
@@ -126,6 +127,14 @@ def shared_statements() -> Iterator[None]:
     shared = partial(create_engine, execution_options={"compiled_cache": StatementCache()})
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(databases, "create_engine", shared)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def shared_keys() -> Iterator[None]:
+    """Derive each key of PBKDF2 once, at its real cost: hundreds of tests open the same encrypted archives."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(hashlib, "pbkdf2_hmac", cache(hashlib.pbkdf2_hmac))
         yield
 
 
