@@ -138,6 +138,15 @@ def shared_keys() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def shared_certificates() -> Iterator[None]:
+    """Read the certificates that httpx trusts once, not for every client that is made without `PLAIN`."""
+    with pytest.MonkeyPatch.context() as patch:
+        shared = cache(httpx._config.create_ssl_context)
+        patch.setattr("httpx._transports.default.create_ssl_context", shared)
+        yield
+
+
 @pytest.fixture(scope="session")
 def corpus() -> Path:
     """Find the real backups others made; they are not part of the project."""
