@@ -1,7 +1,11 @@
 """A repository with files of every kind."""
 
 import hashlib
+import tarfile
+from functools import cache
+from io import BytesIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from holdfast.hosting.store import lfs, repositories
@@ -13,6 +17,7 @@ __all__ = ["LARGE", "POINTER", "commit_all", "make_files", "shape_of"]
 LARGE = b"a large file, or so its pointer says\n"
 OID = hashlib.sha256(LARGE).hexdigest()
 POINTER = f"version https://git-lfs.github.com/spec/v1\noid sha256:{OID}\nsize {len(LARGE)}\n"
+DATES = {"GIT_AUTHOR_DATE": "2025-01-02T03:04:05Z", "GIT_COMMITTER_DATE": "2025-01-02T03:04:06Z"}
 MODULES = '[submodule "lib"]\n\tpath = lib\n\turl = https://example.org/lib.git\n'
 
 
@@ -24,38 +29,51 @@ def commit_all(git: Git, message: str, when: str = "2024-05-06T07:08:09+02:00") 
     return git("rev-parse", "HEAD")
 
 
+@cache
+def packed_working_copy() -> bytes:
+    """Commit one of everything in a working copy, once per process, and return it as a tar archive."""
+    with TemporaryDirectory() as folder:
+        git = Git(Path(folder) / "work")
+        git("init", "-q", "-b", "main")
+        (git.folder / "README.md").write_text("# Notes\n")
+        (git.folder / "dir/sub").mkdir(parents=True)
+        (git.folder / "dir/sub/file.txt").write_text("deep\n")
+        (git.folder / "dir/100% näme?.txt").write_text("odd\n")
+        commit_all(git, "first")
+        git("tag", "v1.0")
+        (git.folder / "empty").write_text("")
+        (git.folder / "run").write_text("#!/bin/sh\n")
+        (git.folder / "run").chmod(0o755)
+        (git.folder / "link").symlink_to("dir/sub")
+        (git.folder / "large.bin").write_text(POINTER)
+        (git.folder / "dir/sub/file.txt").write_text("deeper\n")
+        (git.folder / ".gitmodules").write_text(MODULES)
+        git("add", "-A")
+        git("update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},lib")
+        git.environment |= DATES
+        git("commit", "-qm", "second")
+        git("tag", "-am", "the second", "v2.0")
+        git("branch", "feature/x", "v1.0")
+        packed = BytesIO()
+        with tarfile.open(fileobj=packed, mode="w") as archive:
+            archive.add(git.folder, "work")
+    return packed.getvalue()
+
+
 def make_files(clients: ServiceClients, folder: Path, *, private: bool = False) -> Git:
     """Create Ada and her repository `notes` with branches, tags, directories, a link, a program, a submodule."""
     clients.account("ada")
     body = {"name": "Notes", "private": private}
     assert clients.anonymous.post("/user/repos", json=body, auth=("ada", PASSWORD)).status_code == 201
+    with tarfile.open(fileobj=BytesIO(packed_working_copy())) as archive:
+        archive.extractall(folder, filter="tar")
     git = Git(folder / "work")
-    git("init", "-q", "-b", "main")
-    (git.folder / "README.md").write_text("# Notes\n")
-    (git.folder / "dir/sub").mkdir(parents=True)
-    (git.folder / "dir/sub/file.txt").write_text("deep\n")
-    (git.folder / "dir/100% näme?.txt").write_text("odd\n")
-    commit_all(git, "first")
-    git("tag", "v1.0")
-    (git.folder / "empty").write_text("")
-    (git.folder / "run").write_text("#!/bin/sh\n")
-    (git.folder / "run").chmod(0o755)
-    (git.folder / "link").symlink_to("dir/sub")
-    (git.folder / "large.bin").write_text(POINTER)
-    (git.folder / "dir/sub/file.txt").write_text("deeper\n")
-    (git.folder / ".gitmodules").write_text(MODULES)
-    git("add", "-A")
-    git("update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},lib")
-    git.environment |= {"GIT_AUTHOR_DATE": "2025-01-02T03:04:05Z", "GIT_COMMITTER_DATE": "2025-01-02T03:04:06Z"}
-    git("commit", "-qm", "second")
+    git.environment |= DATES
     git("remote", "add", "origin", address(clients.service.url, "ada", PASSWORD, "ada/Notes"))
-    git("tag", "-am", "the second", "v2.0")
-    git("branch", "feature/x", "v1.0")
     # A pointer without its object cannot be pushed, but older repositories may contain one.
     repository = repositories.find_repository(clients.database, "ada", "notes")
     lfs.link(clients.database, repository, OID, len(LARGE))
-    git("push", "-q", "origin", "--all")
-    git("push", "-q", "origin", "--tags")
+    git("push", "-q", "origin", "refs/heads/*:refs/heads/*", "refs/tags/*:refs/tags/*")
     with clients.database.write() as connection:
         lfs.remove_links(connection, repository, [OID])
     return git
