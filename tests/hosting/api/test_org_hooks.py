@@ -83,14 +83,12 @@ def test_an_invalid_page_number_is_the_first_page(ada: httpx.Client, page: str, 
     assert (response.status_code, len(response.json()), response.headers["x-total-count"]) == (200, expected, "1")
 
 
-@pytest.mark.parametrize(
-    "number", ["999999", "0", "-1", "x", "9223372036854775807", "9223372036854775808", "9" * 40]
-)
 @pytest.mark.parametrize("method", ["GET", "PATCH", "DELETE"])
-def test_unknown_hooks_are_not_found(ada: httpx.Client, method: str, number: str) -> None:
+def test_unknown_hooks_are_not_found(ada: httpx.Client, method: str) -> None:
     """A number nobody has, one that is too large, and what is no number."""
-    response = ada.request(method, f"{PATH}/{number}", json={} if method == "PATCH" else None)
-    assert (response.status_code, response.json()["message"]) == (404, "not found")
+    for number in ("999999", "0", "-1", "x", "9223372036854775807", "9223372036854775808", "9" * 40):
+        response = ada.request(method, f"{PATH}/{number}", json={} if method == "PATCH" else None)
+        assert (response.status_code, response.json()["message"]) == (404, "not found"), number
 
 
 def test_hooks_of_other_organizations_are_not_found(clients: ServiceClients, ada: httpx.Client) -> None:
