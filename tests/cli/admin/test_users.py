@@ -1,6 +1,8 @@
 """`holdfast admin user`."""
 
+import io
 import json
+import sys
 
 import pytest
 
@@ -88,19 +90,36 @@ def test_a_broken_database_is_unreadable_input(run: Run, data: Settings) -> None
     assert "not a Holdfast database" in result.err
 
 
-@pytest.mark.parametrize("arguments", ["password ada", "create bob", "password ada --password-stdin"])
+@pytest.mark.parametrize("arguments", ["password ada", "create bob"])
 def test_an_input_that_ends_gives_no_password(spawn: Run, ada: Settings, arguments: str) -> None:
     """It is wrong usage, said in a line without a traceback, and nothing changes."""
-    with open_database(ada) as database:
-        before = [(user.name, user.id) for user in accounts.all_users(database)]
+    before = users_in(ada)
     result = spawn("admin", "user", *arguments.split(), data=b"")
     assert result.status == 2
     assert result.err.splitlines()[-1].strip().startswith("error: ")
     assert "nothing was changed" in result.err
     assert "Traceback" not in result.err
     assert "GetPassWarning" not in result.err
-    with open_database(ada) as database:
-        assert [(user.name, user.id) for user in accounts.all_users(database)] == before
+    assert users_in(ada) == before
+
+
+def test_a_pipe_that_ends_gives_no_password(run: Run, ada: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is wrong usage, too, and nothing changes."""
+    before = users_in(ada)
+    monkeypatch.setattr(sys, "stdin", io.StringIO())
+    result = run("admin", "user", "password", "ada", "--password-stdin")
+    assert result.status == 2
+    assert result.err.splitlines()[-1].strip().startswith("error: ")
+    assert "nothing was changed" in result.err
+    assert "Traceback" not in result.err
+    assert "GetPassWarning" not in result.err
+    assert users_in(ada) == before
+
+
+def users_in(settings: Settings) -> list[tuple[str, int]]:
+    """Return the names and ids of all users."""
+    with open_database(settings) as database:
+        return [(user.name, user.id) for user in accounts.all_users(database)]
 
 
 def test_two_factor_authentication_is_disabled_for_a_user(run: Run, ada: Settings) -> None:
