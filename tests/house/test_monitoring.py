@@ -4,6 +4,7 @@ import ast
 import json
 import re
 from collections.abc import Iterable, Iterator
+from functools import cache
 
 import yaml  # type: ignore[import-untyped]  # it exports no types
 
@@ -26,6 +27,7 @@ def calls(names: Iterable[str]) -> Iterator[ast.Call]:
             yield from (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call))
 
 
+@cache
 def metrics() -> dict[str, str]:
     """Find the metrics in the code: the names and kinds of instruments."""
     kinds = {}
