@@ -20,6 +20,7 @@ import psycopg
 import pytest
 import structlog
 import uvicorn
+from alembic import command
 from argon2 import PasswordHasher
 from psycopg import sql
 from sqlalchemy import create_engine
@@ -35,6 +36,7 @@ from holdfast.server.app import build
 from holdfast.settings import Settings
 from tests.compat.corpus import ABSENT, FOLDER
 from tests.examples import load_profile
+from tests.migrated_schema import MigratedSchema
 from tests.shared_server import SharedServer
 from tests.statement_cache import StatementCache
 from tests.tls import PLAIN
@@ -127,6 +129,14 @@ def shared_statements() -> Iterator[None]:
     shared = partial(create_engine, execution_options={"compiled_cache": StatementCache()})
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(databases, "create_engine", shared)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def shared_migrations() -> Iterator[None]:
+    """Run the migrations of an empty SQLite database once: dozens of tests make one."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(command, "upgrade", MigratedSchema(command.upgrade))
         yield
 
 

@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Connection, MetaData, Table, insert, text
 
-from holdfast.hosting.data_folder import connect
+from holdfast.hosting.data_folder import connect, open_database
 from holdfast.hosting.errors import DatabaseError, DatabaseTooNew
 from holdfast.hosting.store import accounts, commit_keys, migrate, sessions
 from holdfast.hosting.store.database import Database
@@ -20,9 +21,45 @@ from holdfast.hosting.store.repository_log import NOT_ADOPTED
 from holdfast.hosting.store.tables import metadata
 from holdfast.secret import Secret
 from holdfast.settings import Settings
+from tests.migrated_schema import MigratedSchema
 
+# The command itself, before the tests of other modules run it once for all.
+UPGRADE = command.upgrade
 # Foreign keys of columns that were added to a table.
 ADDED_KEYS = ("head_repository_id", "source_issue_id", "source_comment_id")
+
+
+@pytest.fixture(autouse=True)
+def migrations(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run the migrations in every test of this module."""
+    monkeypatch.setattr(command, "upgrade", UPGRADE)
+
+
+def test_tables_of_the_tests_are_those_that_migrations_make(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first database is migrated; the second, made without migrations, has the same definitions and rows."""
+    monkeypatch.setattr(command, "upgrade", MigratedSchema(UPGRADE))
+    contents = []
+    for name in ("first", "second"):
+        with open_database(Settings(data=tmp_path / name)) as database:
+            assert migrate.upgrade(database) is True
+            assert migrate.upgrade(database) is False
+            contents.append(content_of(database))
+    assert len(contents[0]) > 100
+    assert contents[1] == contents[0]
+
+
+def content_of(database: Database) -> list[tuple[Any, ...]]:
+    """Return the definitions of everything in a SQLite database, and the rows of its own tables."""
+    with database.read() as connection:
+        query = "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name"
+        made = [tuple(row) for row in connection.exec_driver_sql(query)]
+        query = "SELECT name FROM pragma_table_list WHERE type = 'table' AND name NOT GLOB 'sqlite_*'"
+        names = sorted(connection.exec_driver_sql(query).scalars())
+        rows = [(name, *row) for name in names for row in connection.exec_driver_sql(f'SELECT * FROM "{name}"')]
+    assert ("alembic_version", migrate.latest()) in rows
+    return [*made, *rows]
 
 
 def test_migrating_twice_changes_nothing_the_second_time(empty_database: Database) -> None:
