@@ -125,7 +125,8 @@ def written_differently(rng: random.Random, document: object) -> object:
 def test_random_frames_are_encoded_as_they_were(core: Core) -> None:
     """In either spelling; only what JSON carries in another way than usual is left."""
     encoded = 0
-    for raw in random_frames(1000, seed=37):
+    frames = random_frames(1000 if core.name == "installed" else 300, seed=37)
+    for raw in frames:
         for line in (frame_to_json(raw), frame_to_json(raw, "signal")):
             actual = encode(core, line)
             if LEFT.search(line) is None and not re.search(rb'"[0-9]{20}"', line):
@@ -133,7 +134,7 @@ def test_random_frames_are_encoded_as_they_were(core: Core) -> None:
                 encoded += 1
             else:
                 assert actual in (None, framed(raw))
-    assert encoded > 1000
+    assert encoded > len(frames)
 
 
 def test_damaged_lines_are_encoded_as_they_would_be_or_left(core: Core) -> None:

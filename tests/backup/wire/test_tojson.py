@@ -56,7 +56,7 @@ def test_the_text_is_compact_and_in_the_order_of_the_fields(core: Core) -> None:
 
 def test_every_kind_of_frame_is_as_protobuf_writes_it(core: Core) -> None:
     """The two agree on random frames of every kind."""
-    for raw in random_frames(1_500, seed=17):
+    for raw in random_frames(1_500 if core.name == "installed" else 300, seed=17):
         assert rendered(core, raw) == expected(raw)
 
 
