@@ -215,7 +215,7 @@ def test_that_takes_longer():
     time.sleep(0.3)
     forgotten()
 """
-    assert judge(tmp_path, tests, LEAST_TIMEOUT="0.2")[:2] == ["2", "0"]
+    assert run_mutation(tmp_path, tests, LEAST_TIMEOUT="0.2")[:2] == ["2", "0"]
 
 
 def test_what_survives_on_sqlite_is_judged_with_postgresql(tmp_path: Path, postgres_server: str) -> None:
