@@ -174,17 +174,17 @@ def sqlite_error(kind: type[sqlite3.Error], code: int | None) -> sqlite3.Error:
     ],
 )
 def test_damage_is_told_from_what_happens_around_the_archive(
-    place: Path, problem: BaseException, *, is_damage: bool
+    archive_path: Path, problem: BaseException, *, is_damage: bool
 ) -> None:
     """A busy archive, a disk that fails and an error of ours are passed on as they are."""
-    with closing(sqlite3.connect(place)) as connection:
+    with closing(sqlite3.connect(archive_path)) as connection:
         found = integrity.damage_error(connection, problem)
     assert (found is not None and str(found) == "the archive is damaged") == is_damage
 
 
-def test_an_archive_cannot_attach_others_nor_start_threads(place: Path) -> None:
+def test_an_archive_cannot_attach_others_nor_start_threads(archive_path: Path) -> None:
     """Nor hold values without a limit."""
-    with closing(sqlite3.connect(place)) as connection:
+    with closing(sqlite3.connect(archive_path)) as connection:
         integrity.harden(connection)
         limits = (sqlite3.SQLITE_LIMIT_ATTACHED, sqlite3.SQLITE_LIMIT_WORKER_THREADS, sqlite3.SQLITE_LIMIT_LENGTH)
         assert [connection.getlimit(limit) for limit in limits] == [0, 0, integrity.MAX_VALUE_BYTES]
