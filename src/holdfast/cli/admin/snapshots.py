@@ -34,8 +34,6 @@ def backup(
     console().print(
         f"Backup written to {target}: {manifest.repositories} repositories, {rows} rows, {manifest.size} bytes.",
     )
-    if settings.s3_bucket is not None:
-        console().print("Git LFS objects in the S3 bucket are not included; back up the bucket separately.")
 
 
 def restore(
