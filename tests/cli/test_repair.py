@@ -28,8 +28,8 @@ def test_a_plan_says_what_would_change_and_what_would_not(run: Run, source: Path
     number = ExampleBackup().number("ada")
     assert first == f"frame {number}: contact.registration.set at recipient.contact: The contact is registered."
     assert "chat-folder.all.muted" in second
-    assert left.endswith("Stays; --drop would leave it out.")
-    assert last == ("2 repairs; under `strict`, edition `current`, the outcome does not pass: 1 error left")
+    assert left.endswith("Kept; --drop would remove it.")
+    assert last == ("2 repairs; under `strict`, edition `current`, the result is not valid: 1 error left")
     assert sorted(path.name for path in source.parent.iterdir()) == ["backup.binproto"]
 
 
@@ -38,7 +38,7 @@ def test_a_repair_is_written_with_its_log_and_undone(run: Run, source: Path) -> 
     fixed, back = source.with_name("fixed.binproto"), source.with_name("back.binproto")
     result = run("backup", "repair", str(source), str(fixed), "--drop")
     assert (result.status, result.err) == (0, "")
-    assert "3 repairs, 1 of which left something out" in result.out
+    assert "3 repairs, 1 of which removed data" in result.out
     assert f"{fixed}: written; {fixed}.changes.json can undo it" in result.out
     result = run("backup", "repair", str(fixed), str(back), "--undo", f"{fixed}.changes.json")
     assert (result.status, result.err) == (0, "")
@@ -127,7 +127,7 @@ def test_a_damaged_container_is_repaired_and_put_back(run: Run, tmp_path: Path) 
         "whole backup: container.length: The backup is written again with what is left of it: "
     )
     assert (
-        "container.compression: The compressed data are damaged or end too early. Stays; --drop would" in plan.out
+        "container.compression: The compressed data are damaged or end too early. Kept; --drop would" in plan.out
     )
     refused = run("backup", "repair", str(source), str(fixed), *keys)
     assert (refused.status, refused.out) == (ExitCode.UNREADABLE, "")

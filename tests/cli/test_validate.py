@@ -33,7 +33,8 @@ def test_a_good_backup_is_said_to_be_good(run: Run, tmp_path: Path) -> None:
     result = run("backup", "validate", str(path))
     assert (result.status, result.err) == (0, "")
     assert result.out == (
-        f"good.binproto is valid: no findings in {len(sample()) - 1} frames, held to today's format (strict)\n"
+        f"good.binproto is valid: no findings in {len(sample()) - 1} frames, "
+        "checked against the current format (strict)\n"
     )
 
 
@@ -47,7 +48,7 @@ def test_everything_is_listed_counted_and_summed_up(run: Run, invalid_backup: Pa
     assert lines[0].startswith(
         "error frame 17 stickerPack.packKey: The key of the sticker pack does not have 32 bytes"
     )
-    assert "An importer takes it for a normal quote." in result.out
+    assert "An importer treats it as a normal quote." in result.out
     assert lines[-1].startswith("broken.binproto is not valid: 3 errors, 1 warning in ")
     assert "geheim" not in result.out
 
@@ -135,7 +136,7 @@ def test_purpose_and_edition_are_options(run: Run, tmp_path: Path) -> None:
     assert takeout.status == ExitCode.NO
     assert "[view-once.takeout]" in takeout.out
     spec = run("backup", "validate", str(path), "--edition", "spec")
-    assert "held to the specification" in spec.out
+    assert "checked against the specification" in spec.out
     assert "[schema.field.newer]" in spec.out
 
 

@@ -106,14 +106,14 @@ def show(result: Repair) -> None:
     print_some(lines, Counter(step.rule for step in result.steps))
     left = [
         f"{frame_name(finding.frame)}: {finding.rule}{path_suffix(finding.path)}: {finding.problem} "
-        + ("Stays; --drop would leave it out." if finding.needs_drop else "Cannot be mended.")
+        + ("Kept; --drop would remove it." if finding.needs_drop else "Cannot be repaired.")
         for finding in result.unmended
     ]
     print_some(left, Counter(finding.rule for finding in result.unmended))
     lost = sum(step.loses for step in result.steps)
-    repairs = count_of(len(result.steps), "repair") + (f", {lost:,} of which left something out" if lost else "")
-    verdict = "passes" if result.passes else f"does not pass: {count_of(len(result.unmended), 'error')} left"
-    out.print(f"{repairs}; under `{result.profile}`, edition `{result.edition}`, the outcome {verdict}")
+    repairs = count_of(len(result.steps), "repair") + (f", {lost:,} of which removed data" if lost else "")
+    verdict = "is valid" if result.passes else f"is not valid: {count_of(len(result.unmended), 'error')} left"
+    out.print(f"{repairs}; under `{result.profile}`, edition `{result.edition}`, the result {verdict}")
 
 
 def count_of(number: int, noun: str) -> str:

@@ -184,13 +184,13 @@ def verdict(name: str, validation: ValidationRun) -> Text:
     if not validation.readable:
         rest = f": {', '.join(named)}, and nothing in it can be read ({validation.profile})"
         return Text.assemble(f"{name} is ", ("not valid", "bold red"), rest)
-    editions = {Edition.SPEC: "the specification", Edition.CURRENT: "today's format", None: "the format"}
+    editions = {Edition.SPEC: "the specification", Edition.CURRENT: "the current format", None: "the format"}
     result = ("valid", "bold green") if validation.valid else ("not valid", "bold red")
     findings = ", ".join(named) or "no findings"
     if validation.consequences:
         findings += f" ({validation.consequences:,} of them maybe only because of what could not be read)"
     edition = editions[validation.edition]
-    rest = f": {findings} in {validation.frames:,} frames, held to {edition} ({validation.profile})"
+    rest = f": {findings} in {validation.frames:,} frames, checked against {edition} ({validation.profile})"
     return Text.assemble(f"{name} is ", result, rest)
 
 

@@ -43,12 +43,12 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     rule(
         "file.locator.present",
-        "It does not say where the file is.",
+        "The attachment has no locator.",
         "Write the locator, an empty one where the file is lost.",
         "contract 5.11",
         Breach.CARE,
         required("FilePointer.locatorInfo"),
-        importer="An importer takes the file for lost.",
+        importer="An importer treats the file as lost.",
         repairs=(put("The file is said to be lost.", locatorInfo=EMPTY),),
     ),
     rule(
@@ -62,7 +62,7 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     rule(
         "file.incremental-mac.empty",
-        "The incremental MAC is there and empty.",
+        "The incremental MAC is present but empty.",
         "Leave it out, and the size of its chunks.",
         "contract 5.11",
         Breach.CARE,
@@ -80,7 +80,7 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     rule(
         "locator.transit.empty",
-        "The key of the CDN is there and empty.",
+        "The key of the CDN is present but empty.",
         "Leave it out, and the number of the CDN.",
         "contract 5.11",
         Breach.CARE,
@@ -107,12 +107,12 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.11",
         Breach.CARE,
         fields=("FilePointer.LocatorInfo.plaintextHash", "FilePointer.LocatorInfo.encryptedDigest"),
-        importer="An importer takes the file for lost.",
+        importer="An importer treats the file as lost.",
         repairs=(MARK_LOST,),
     ),
     rule(
         "locator.integrity.empty",
-        "The hash or digest of the file is there and empty.",
+        "The hash or digest of the file is present but empty.",
         "Write it, or an empty locator.",
         "contract 5.11",
         Breach.CARE,
@@ -130,7 +130,7 @@ RULES: Final[tuple[Rule, ...]] = (
             "FilePointer.LocatorInfo.transitCdnKey",
             "FilePointer.LocatorInfo.transitCdnNumber",
         ),
-        importer="An importer takes the file for lost.",
+        importer="An importer treats the file as lost.",
         repairs=(MARK_LOST,),
     ),
     rule(

@@ -20,7 +20,7 @@ EPOCH_SIZE: Final = 4
 RULES: Final[tuple[Rule, ...]] = (
     rule(
         "call-link.root-key.length",
-        "The root key of the call link does not have 16 bytes, or today fewer.",
+        "The root key of the call link does not have 16 bytes, or in the current edition fewer.",
         "Write all of it.",
         "contract 5.6",
         Breach.FORMAT,
@@ -39,7 +39,7 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     rule(
         "call-link.admin-key.empty",
-        "The admin key of the call link is there and empty.",
+        "The admin key of the call link is present but empty.",
         "Leave it out where the user is no admin.",
         "contract 5.6",
         Breach.CARE,
@@ -48,12 +48,12 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     rule(
         "call-link.restrictions.known",
-        "It is not known who may join the call.",
+        "The restriction of the call link is unknown.",
         "Write none, or that an admin approves.",
         "spec 2",
         Breach.DEFAULTED,
         known("CallLink.restrictions"),
-        importer="An importer takes it that an admin approves.",
+        importer="An importer assumes that an admin approves.",
         only_import=True,
     ),
 )

@@ -25,7 +25,7 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     rule(
         "chat.id.unique",
-        "There is a chat with this id already.",
+        "Another chat has the same id.",
         "Give each chat an id of its own.",
         "contract 5.3",
         Breach.FORMAT,
@@ -34,7 +34,7 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     rule(
         "chat.recipient.known",
-        "The chat is with a recipient that has not appeared.",
+        "The chat is with a recipient that is not defined earlier.",
         "Write the recipient before the chat.",
         "spec 1 rule 2, contract 5.7",
         Breach.REFERENCE,

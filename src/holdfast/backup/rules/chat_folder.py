@@ -28,12 +28,12 @@ RECIPIENT_LISTS = ("ChatFolder.includedRecipientIds", "ChatFolder.excludedRecipi
 RULES: Final[tuple[Rule, ...]] = (
     rule(
         "chat-folder.type.known",
-        "The type of the folder is not known.",
+        "The type of the folder is unknown.",
         "Write that it is the user's own.",
         "spec 2, contract 5.12",
         Breach.DEFAULTED,
         known("ChatFolder.folderType"),
-        importer="An importer takes it for the user's own.",
+        importer="An importer treats it as the user's own.",
         repairs=(put("The folder is the user's own.", folderType=2),),
     ),
     rule(
@@ -105,7 +105,7 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     rule(
         "chat-folder.recipient.known",
-        "A recipient of the folder has not appeared.",
+        "A recipient of the folder is not defined earlier.",
         "Write the recipient before the folder.",
         "spec 1 rule 4, contract 5.12",
         Breach.REFERENCE,
@@ -123,7 +123,7 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     rule(
         "chat-folder.recipient.unique",
-        "A recipient stands in the same list of the folder twice.",
+        "A recipient is in the same list of the folder twice.",
         "Name each once.",
         "contract 5.12",
         Breach.CARE,

@@ -59,7 +59,7 @@ RULES: Final[tuple[Rule, ...]] = (
     rule(
         "contact.e164.zero",
         "The phone number is 0.",
-        "Leave it out where it is not known.",
+        "Leave it out where it is unknown.",
         "contract 5.6",
         Breach.CARE,
         nonzero("Contact.e164"),
@@ -67,12 +67,12 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     rule(
         "contact.username.form",
-        "The user name is not a nickname, a dot and two digits or more.",
+        "The username is not a nickname, a dot and two digits or more.",
         "Write the name as the server gave it, or leave it out.",
         "contract 5.6",
         Breach.CARE,
         username("Contact.username", longest=LONGEST_NICKNAME, digits=FEWEST_DIGITS),
-        repairs=(discard("The user name, which cannot be one, is left out."),),
+        repairs=(discard("The username, which cannot be one, is left out."),),
     ),
     rule(
         "contact.profile-key.length",
@@ -90,7 +90,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "spec 2, contract 5.6",
         Breach.DEFAULTED,
         one_of_fields("Contact.registration"),
-        importer="An importer takes it for registered.",
+        importer="An importer treats it as registered.",
         repairs=(put("The contact is registered.", registered=EMPTY),),
     ),
     rule(
@@ -128,7 +128,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "spec 2, contract 5.6",
         Breach.CARE,
         fields=("Contact.Name.given", "Contact.Name.family"),
-        importer="An importer takes it for no nickname.",
+        importer="An importer treats it as no nickname.",
         repairs=(clear("The empty nickname is left out."),),
     ),
 )

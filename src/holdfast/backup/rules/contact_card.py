@@ -51,8 +51,8 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     rule(
         "contact-card.type.known",
-        "It is not known what kind of number or address it is.",
-        "Write home, work or another that has a name.",
+        "The type of a phone number or address is unknown.",
+        "Write home, work or another known type.",
         "spec 2, contract 5.9",
         Breach.DEFAULTED,
         known(
@@ -60,7 +60,7 @@ RULES: Final[tuple[Rule, ...]] = (
             "ContactAttachment.Email.type",
             "ContactAttachment.PostalAddress.type",
         ),
-        importer="An importer takes it for home.",
+        importer="An importer treats it as home.",
         repairs=(put("It is the one at home.", type=1),),
     ),
     rule(

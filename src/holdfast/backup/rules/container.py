@@ -10,13 +10,13 @@ from holdfast.backup.rules.rule_numbers import number_of_rule
 
 __all__ = ["RULES", "RULE_OF"]
 
-REFUSES = "An importer refuses the backup."
+REFUSES = "An importer rejects the backup."
 
 RULES: Final[tuple[Rule, ...]] = (
     rule(
         "container.length",
-        "The encrypted file is cut off: it does not consist of whole blocks.",
-        "Copy the whole file; what is left of it is judged as far as it goes.",
+        "The encrypted file is truncated: its size is not a multiple of the block size.",
+        "Copy the whole file; the rest is validated as far as possible.",
         "contract 3.1",
         Breach.FORMAT,
         importer=REFUSES,
@@ -24,7 +24,7 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     rule(
         "container.tokens",
-        "What stands before the encrypted content about forward secrecy is damaged.",
+        "The forward secrecy metadata before the encrypted content is damaged.",
         "Copy the file again, or make the backup again.",
         "contract 3.3, contract 5.3",
         Breach.FORMAT,
@@ -42,7 +42,7 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     rule(
         "container.padding",
-        "The encrypted content does not end as it must.",
+        "The padding of the encrypted content is wrong.",
         "Make the backup again with a program that pads it.",
         "contract 3.1",
         Breach.FORMAT,
@@ -55,7 +55,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "Copy the file again, or make the backup again; what comes after this place is lost.",
         "contract 3.1",
         Breach.FORMAT,
-        importer="An importer reads up to here and then gives up.",
+        importer="An importer stops here.",
         file_repair=RepairAction.DROP_BYTES,
     ),
     rule(
@@ -69,11 +69,11 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     rule(
         "folder.main.present",
-        "A snapshot in the folder has no messages: the file `main` is not there.",
+        "A snapshot in the folder has no messages: the file `main` is missing.",
         "Copy the whole folder, or make the backup again.",
         "contract 4.1",
         Breach.FORMAT,
-        importer="An importer passes over the snapshot.",
+        importer="An importer skips the snapshot.",
         file_repair=RepairAction.REWRITE,
     ),
     rule(
@@ -97,7 +97,7 @@ RULES: Final[tuple[Rule, ...]] = (
     rule(
         "folder.manifest.present",
         "The snapshot has no file `files`, which lists its attachments.",
-        "Nothing needs to be done; but who cleans up the folder may take the attachments for unused.",
+        "Nothing needs to be done; but a program that cleans up the folder may delete the attachments as unused.",
         "contract 4.1, contract 4.4",
         Breach.NEWS,
         importer="An importer finds the attachments without it.",
@@ -105,15 +105,15 @@ RULES: Final[tuple[Rule, ...]] = (
     rule(
         "folder.manifest.readable",
         "The file `files` of the snapshot, which lists its attachments, is damaged.",
-        "Copy the file again, before anybody cleans up the folder.",
+        "Copy the file again, before the folder is cleaned up.",
         "contract 4.4",
         Breach.CARE,
         importer="An importer finds the attachments without it.",
     ),
     rule(
         "folder.manifest.complete",
-        "An attachment is not on the list of the snapshot.",
-        "Make the backup again, before anybody cleans up the folder.",
+        "An attachment is not listed in the snapshot.",
+        "Make the backup again, before the folder is cleaned up.",
         "contract 4.4",
         Breach.CARE,
         importer="An importer finds the attachment without it.",

@@ -49,7 +49,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "spec 2, spec 7, contract 5.6",
         Breach.SKIPPED,
         one_of_fields("DistributionListItem.item"),
-        importer="An importer passes over the list.",
+        importer="An importer skips the list.",
         repairs=(DROP_RECORD,),
     ),
     rule(
@@ -63,7 +63,7 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     rule(
         "distribution-list.member.known",
-        "A member of the story list has not appeared.",
+        "A member of the story list is not defined earlier.",
         "Write the contact before the list.",
         "spec 1 rule 2, contract 5.6",
         Breach.REFERENCE,
@@ -81,7 +81,7 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     rule(
         "distribution-list.member.unique",
-        "A member stands in the story list twice.",
+        "A member is in the story list twice.",
         "Name each once.",
         "contract 5.6",
         Breach.CARE,
@@ -90,7 +90,7 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     rule(
         "distribution-list.privacy-mode.known",
-        "It is not known who can see the stories of the list.",
+        "The privacy mode of the story list is unknown.",
         "Write only with, all except, or all.",
         "spec 2, contract 5.6",
         Breach.DEFAULTED,

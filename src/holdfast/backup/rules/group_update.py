@@ -66,7 +66,7 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     rule(
         "group-update.set",
-        "The update of a group says nothing, or something of a kind that is not known here.",
+        "The group update is empty or of an unknown type.",
         "Write what changed, or that something did.",
         "spec 2, spec 7, contract 5.10",
         Breach.DEFAULTED,
@@ -77,7 +77,7 @@ RULES: Final[tuple[Rule, ...]] = (
     rule(
         "group-update.id.length",
         "The id of somebody in the update does not have 16 bytes.",
-        "Write the 16 bytes of the UUID; leave out an optional one that is not known.",
+        "Write the 16 bytes of the UUID; leave out an optional one that is unknown.",
         "contract 1.5, contract 5.10",
         Breach.FORMAT,
         length(UUID_SIZE, *GROUP_IDS),
@@ -104,7 +104,7 @@ RULES: Final[tuple[Rule, ...]] = (
     rule(
         "group-update.revoked.present",
         "Invitations were revoked, but it does not say whose.",
-        "Write whose, with empty entries where that is not known.",
+        "Write whose, with empty entries where that is unknown.",
         "contract 5.10",
         Breach.CARE,
         required("GroupInvitationRevokedUpdate.invitees"),
@@ -117,7 +117,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "spec 2, contract 5.10",
         Breach.DEFAULTED,
         among({ANY, MEMBER, ADMINISTRATOR}, *ACCESS),
-        importer="An importer takes it for nobody.",
+        importer="An importer treats it as nobody.",
         repairs=(DROP_ELEMENT,),
     ),
     rule(

@@ -11,7 +11,7 @@ LOCAL: Final = tuple(f"FilePointer.LocatorInfo.{name}" for name in ("localKey", 
 RULES: Final[tuple[Rule, ...]] = (
     rule(
         "media.file.present",
-        "The file of an attachment is not there.",
+        "The file of an attachment is missing.",
         "Copy the whole folder, or make the backup again.",
         "contract 4.5",
         Breach.CARE,
@@ -41,7 +41,7 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     rule(
         "media.file.hash",
-        "The file of an attachment is whole, but is not the one the message means.",
+        "The file of an attachment is intact, but is not the file of this message.",
         "Make the backup again.",
         "contract 4.5",
         Breach.CARE,
@@ -52,9 +52,9 @@ RULES: Final[tuple[Rule, ...]] = (
     rule(
         "media.file.unused",
         "Nothing refers to the file.",
-        "Nothing needs to be done; it takes up room.",
+        "Nothing needs to be done; it only takes up space.",
         "contract 4.4",
         Breach.NEWS,
-        importer="An importer never looks at it.",
+        importer="An importer ignores it.",
     ),
 )

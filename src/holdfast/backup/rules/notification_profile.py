@@ -34,7 +34,7 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     rule(
         "notification-profile.emoji.empty",
-        "The emoji of the notification profile is there and empty.",
+        "The emoji of the notification profile is present but empty.",
         "Leave it out.",
         "contract 5.12",
         Breach.CARE,
@@ -43,7 +43,7 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     rule(
         "notification-profile.color.opaque",
-        "Something shows through the colour of the notification profile.",
+        "The colour of the notification profile is not opaque.",
         "Write 0xFF as its highest byte.",
         "contract 5.12",
         Breach.CARE,
@@ -52,7 +52,7 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     rule(
         "notification-profile.member.known",
-        "Somebody who may notify has not appeared.",
+        "An allowed member of the notification profile is not defined earlier.",
         "Write the recipient before the profile.",
         "spec 1 rule 2, contract 5.12",
         Breach.REFERENCE,
@@ -61,7 +61,7 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     rule(
         "notification-profile.member.kind",
-        "One that may notify is neither a contact nor a group.",
+        "An allowed member of the notification profile is neither a contact nor a group.",
         "Name only contacts and groups.",
         "spec 2, contract 5.12",
         Breach.REFERENCE,
@@ -70,7 +70,7 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     rule(
         "notification-profile.member.unique",
-        "One that may notify is named twice.",
+        "An allowed member of the notification profile is listed twice.",
         "Name each once.",
         "contract 5.12",
         Breach.CARE,
@@ -88,17 +88,17 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     rule(
         "notification-profile.day.known",
-        "A day of the schedule is not known.",
+        "A day of the schedule is unknown.",
         "Write 1 for Monday to 7 for Sunday.",
         "spec 2, contract 5.12",
         Breach.DEFAULTED,
         (FieldCheck("NotificationProfile.scheduleDaysEnabled", CheckRole.VALUE, Op.NONZERO),),
-        importer="An importer takes it for Monday.",
+        importer="An importer treats it as Monday.",
         repairs=(put("The day is Monday.", scheduleDaysEnabled=1),),
     ),
     rule(
         "notification-profile.day.unique",
-        "A day stands in the schedule twice.",
+        "A day is in the schedule twice.",
         "Name each once.",
         "contract 5.12",
         Breach.CARE,

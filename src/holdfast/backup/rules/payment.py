@@ -26,12 +26,12 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     rule(
         "payment.details.set",
-        "The details of the payment say nothing.",
+        "The details of the payment are empty.",
         "Leave the details out.",
         "spec 2, spec 7, contract 5.9",
         Breach.DEFAULTED,
         one_of_fields("PaymentNotification.TransactionDetails.payment"),
-        importer="An importer takes it for a success about which nothing else is known.",
+        importer="An importer treats it as a success about which nothing else is known.",
         repairs=(clear("The details, which say nothing, are left out."),),
     ),
     rule(

@@ -37,7 +37,7 @@ RULES: Final[tuple[Rule, ...]] = (
     rule(
         "poll.question.length",
         "The question of the poll has no character, or too many.",
-        "Ask in 1 to 100 characters, today up to 200.",
+        "Write 1 to 100 characters, in the current edition up to 200.",
         "spec 8, contract 5.9",
         Breach.FORMAT,
         characters(QUESTION.strictest, "Poll.question"),
@@ -62,7 +62,7 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     rule(
         "poll.vote.voter.known",
-        "Somebody who voted has not appeared.",
+        "A voter is not defined earlier.",
         "Write the voter before the poll.",
         "spec 1 rule 2, contract 5.9",
         Breach.REFERENCE,
@@ -71,7 +71,7 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     rule(
         "poll.vote.voter.kind",
-        "One that voted is not a person.",
+        "A voter is not a person.",
         "Name the user or a contact.",
         "spec 2, contract 5.9",
         Breach.REFERENCE,
@@ -97,7 +97,7 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     rule(
         "poll.chat",
-        "A poll stands among the release notes.",
+        "A poll is in the release notes chat.",
         "Put it into the chat it was held in.",
         "contract 5.9",
         Breach.CARE,
@@ -107,7 +107,7 @@ RULES: Final[tuple[Rule, ...]] = (
     rule(
         "poll-terminate.question.length",
         "The question of the poll that ended has no character, or too many.",
-        "Write the question, of 1 to 100 characters, today up to 200.",
+        "Write the question, of 1 to 100 characters, in the current edition up to 200.",
         "spec 8, contract 5.10",
         Breach.FORMAT,
         characters(QUESTION.strictest, "PollTerminateUpdate.question"),

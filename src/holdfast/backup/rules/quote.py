@@ -23,7 +23,7 @@ AUTHORS: Final = kinds.CONTACTS_WITH_ACI_OR_NUMBER | kinds.one_of(kinds.SELF, ki
 RULES: Final[tuple[Rule, ...]] = (
     rule(
         "quote.author.known",
-        "The author of the quoted message has not appeared.",
+        "The author of the quoted message is not defined earlier.",
         "Write the author before the message.",
         "spec 1 rule 2, contract 5.9",
         Breach.REFERENCE,
@@ -32,7 +32,7 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     rule(
         "quote.author.kind",
-        "The author of the quoted message is nobody who can have written it.",
+        "The author of the quoted message cannot have written it.",
         "Name who wrote it.",
         "contract 5.9",
         Breach.REFERENCE,
@@ -41,12 +41,12 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     rule(
         "quote.type.known",
-        "The type of the quote is not known.",
+        "The type of the quote is unknown.",
         "Write that it is a normal one.",
         "spec 2, contract 5.9",
         Breach.DEFAULTED,
         known("Quote.type"),
-        importer="An importer takes it for a normal quote.",
+        importer="An importer treats it as a normal quote.",
         repairs=(put("The quote is a normal one.", type=1),),
     ),
     rule(

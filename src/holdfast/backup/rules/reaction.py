@@ -28,7 +28,7 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     rule(
         "reaction.author.known",
-        "The author of the reaction has not appeared.",
+        "The author of the reaction is not defined earlier.",
         "Write the author before the message.",
         "spec 1 rule 2, contract 5.9",
         Breach.REFERENCE,
@@ -37,7 +37,7 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     rule(
         "reaction.author.kind",
-        "The author of the reaction is nobody who can react.",
+        "The author of the reaction cannot react.",
         "Name the user, or a contact with an account id or a phone number.",
         "contract 5.9",
         Breach.REFERENCE,

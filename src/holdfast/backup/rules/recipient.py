@@ -25,7 +25,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.3",
         Breach.FORMAT,
         fields=("Recipient.self",),
-        importer="An importer refuses the backup: it cannot tell whose messages these are.",
+        importer="An importer rejects the backup: it cannot tell whose messages these are.",
     ),
     rule(
         "release-notes.once",
@@ -47,7 +47,7 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     rule(
         "recipient.id.unique",
-        "There is a recipient with this id already.",
+        "Another recipient has the same id.",
         "Give each recipient an id of its own.",
         "contract 5.3",
         Breach.FORMAT,
@@ -56,17 +56,17 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     rule(
         "recipient.destination.set",
-        "The recipient is nobody, or somebody of a kind that is not known here.",
+        "The recipient has no type, or an unknown one.",
         "Write who it is, or leave the frame out.",
         "spec 2, spec 7, contract 5.6",
         Breach.SKIPPED,
         one_of_fields("Recipient.destination"),
-        importer="An importer passes over the frame, and whatever refers to it leads nowhere.",
+        importer="An importer skips the frame, and references to it cannot be resolved.",
         repairs=(DROP_RECORD,),
     ),
     rule(
         "recipient.username.unique",
-        "Another contact has the same user name.",
+        "Another contact has the same username.",
         "Write each person once.",
         "contract 5.3",
         Breach.CARE,

@@ -98,13 +98,13 @@ IMPORT: Final[dict[Breach, Severity | None]] = {
     Breach.CARE: Severity.NOTE,
 }
 IMPORTER: Final[dict[Breach, str]] = {
-    Breach.FORMAT: "An importer refuses the backup, or the record, from here on.",
-    Breach.REFERENCE: "An importer cannot tell what is meant and refuses the record.",
+    Breach.FORMAT: "An importer rejects the backup at this record, or skips the record.",
+    Breach.REFERENCE: "An importer cannot resolve the reference and rejects the record.",
     Breach.DEFAULTED: "An importer reads the default in its place.",
-    Breach.SKIPPED: "An importer passes over it without a word.",
-    Breach.CARE: "An importer takes it as it is, or makes of it what it can.",
-    Breach.NEWS: "An importer of the same age as these rules ignores it.",
-    Breach.TIME: "An importer takes the date as it is.",
+    Breach.SKIPPED: "An importer skips it silently.",
+    Breach.CARE: "An importer accepts it, or converts it as best it can.",
+    Breach.NEWS: "An importer of the same version as these rules ignores it.",
+    Breach.TIME: "An importer accepts the date.",
 }
 
 

@@ -29,7 +29,7 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     rule(
         "sticker-pack.id.unique",
-        "There is a sticker pack with this id already.",
+        "Another sticker pack has the same id.",
         "Write each pack once.",
         "contract 5.3, contract 5.12",
         Breach.CARE,

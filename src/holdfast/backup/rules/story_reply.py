@@ -11,7 +11,7 @@ __all__ = ["RULES"]
 RULES: Final[tuple[Rule, ...]] = (
     rule(
         "story-reply.reply.set",
-        "The reply to a story says nothing.",
+        "The reply to a story is empty.",
         "Write the text or the emoji, or leave the message out.",
         "spec 2, spec 7, contract 5.9",
         Breach.SKIPPED,

@@ -57,7 +57,7 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     rule(
         "text.body.empty",
-        "The text is there and empty.",
+        "The text is present but empty.",
         "Leave the text out.",
         "contract 5.9",
         Breach.CARE,
@@ -104,7 +104,7 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     rule(
         "voice-message.alone",
-        "A voice message has a text or a link beside it.",
+        "A voice message has a text or a link preview.",
         "Leave out what was not spoken.",
         "contract 5.9",
         Breach.CARE,

@@ -74,7 +74,7 @@ PLACES: Final[dict[int, tuple[int, int]]] = {
 RULES: Final[tuple[Rule, ...]] = (
     rule(
         "update.set",
-        "The update says nothing, or something of a kind that is not known here.",
+        "The update is empty or of an unknown type.",
         "Write what happened, or leave the update out.",
         "spec 2, spec 7, contract 5.10",
         Breach.SKIPPED,
@@ -93,7 +93,7 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     rule(
         "update.chat",
-        "The update cannot stand in this chat.",
+        "The update cannot be in this chat.",
         "Put it into the chat it happened in.",
         "contract 5.10",
         Breach.CARE,
@@ -102,12 +102,12 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     rule(
         "simple-update.type.known",
-        "The type of the update is not known.",
-        "Write one that has a name, or leave the update out.",
+        "The type of the update is unknown.",
+        "Write a known one, or leave the update out.",
         "spec 2, spec 7, contract 5.10",
         Breach.SKIPPED,
         known("SimpleChatUpdate.type"),
-        importer="An importer passes over the update.",
+        importer="An importer skips the update.",
         repairs=(DROP_RECORD,),
     ),
     rule(
@@ -139,17 +139,17 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     rule(
         "learned-profile.name.set",
-        "It does not say by which name the contact was known.",
-        "Write the number or the user name.",
+        "The update has no phone number or username of the contact.",
+        "Write the number or the username.",
         "spec 2, spec 7, contract 5.10",
         Breach.DEFAULTED,
         one_of_fields("LearnedProfileChatUpdate.previousName"),
-        importer="An importer takes the name for empty.",
+        importer="An importer treats the name as empty.",
         repairs=(put("The name is the empty one.", username=EMPTY),),
     ),
     rule(
         "pin-message.author.known",
-        "The author of the pinned message has not appeared.",
+        "The author of the pinned message is not defined earlier.",
         "Write the author before the update.",
         "contract 5.10",
         Breach.REFERENCE,

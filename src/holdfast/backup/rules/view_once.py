@@ -16,7 +16,7 @@ __all__ = ["RULES"]
 RULES: Final[tuple[Rule, ...]] = (
     rule(
         "view-once.takeout",
-        "Media that may be viewed once are part of an export for people.",
+        "View-once media are in a plaintext export.",
         "Leave the attachment out.",
         "contract 7.2",
         Breach.CARE,
