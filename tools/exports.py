@@ -29,19 +29,19 @@ See [the guide](../guides/exporting.md) for what each form is good for.
 Every line of a `.jsonl` file, and `export.json`, is one of these records; the key `record` says which. This is
 version {schemas.VERSION} of the format, as `export.json` says. The number grows when a program that reads the last
 version would misread the next; new keys may come without that. The same is written as a
-[JSON Schema](exports.schema.json) (2020-12), which also lies in every export as `schema.json`.
+[JSON Schema](exports.schema.json) (2020-12), which every export also contains as `schema.json`.
 
-What is not known is left out, and so are `false` and empty lists where it says *may be left out*. Keys that end in
+Unknown values are left out, and so are `false` and empty lists where it says *may be left out*. Keys that end in
 `_ms` are times in milliseconds since 1970. Ids are the same in every archive.
 """
 
 
 def page() -> str:
     """Write the page."""
-    lines = ["# What exports hold\n", INTRODUCTION]
+    lines = ["# Export formats\n", INTRODUCTION]
     records = dict.fromkeys(get_args(schemas.Line))
     lines.extend(section(struct) for struct in records)
-    lines.append("## What records are made of\n")
+    lines.append("## Objects\n")
     lines.extend(section(struct) for struct in sorted(below(records), key=schemas.definition_name))
     lines.append("## Tables\n")
     lines.append("CSV and Parquet have the same tables and columns. A time beyond the year 9999 is empty.\n")

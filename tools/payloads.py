@@ -13,20 +13,20 @@ from holdfast.hosting.webhooks.payloads.render import KINDS
 
 WORDS = {str: "text", int: "number", bool: "true or false", type(None): "null"}
 INTRODUCTION = """\
-Each event is told as one JSON object, the same for every webhook that is told of it. The text is indented by two
-spaces, that of `repository` events by one; signatures are made over this text, also where it is sent as a form.
+The payload of an event is one JSON object, the same for every webhook. It is indented by two spaces, for
+`repository` events by one; signatures are computed over this text, also where it is sent as a form.
 
-- A key is there unless the table says *only when it applies*; the order of keys is that of the tables.
-- What an event is about is told as it was at the moment of the event: the text is written in the transaction that
-  records it, and is the same bytes for every webhook, each try and each redelivery, whatever is changed or deleted
-  later. What was deleted is told as it was just before. Something that nobody could look up then is `null`.
-- People are told with the address that stands for theirs, such as `2+ada@noreply.localhost`, never their own.
-  Somebody whose account is gone is `Ghost`.
-- Times are RFC 3339 with whole seconds in UTC; the `timestamp` of a commit has the offset it was made at.
-- Addresses begin with the setting `root_url`, or with `http://localhost:` and the port when it is not set.
+- A key is present unless the table says *only when it applies*; keys are in the order of the tables.
+- A payload describes the state at the time of the event: it is rendered in the transaction that records the event,
+  and its bytes are the same for every webhook, retry and redelivery, whatever is changed or deleted later. Deleted
+  objects are described as they were before. What could not be looked up is `null`.
+- The `email` of a user is a noreply address such as `2+ada@noreply.localhost`, never their own. A user whose
+  account was deleted is `Ghost`.
+- Times are RFC 3339 with whole seconds in UTC; the `timestamp` of a commit has the offset of its author.
+- URLs begin with the setting `root_url`, or with `http://localhost:` and the port when it is not set.
 - `permissions` of a repository are its owner's.
 
-There are no forks, wikis, packages and workflows here, hence no events of theirs.
+There are no wikis, packages and workflows, and no events of them.
 """
 PUSHES = """\
 ### Pushes
@@ -39,42 +39,41 @@ PUSHES = """\
 - `compare_url` compares `before` and `after`. For a new branch it begins at the first parent of the oldest of its
   commits, else at the default branch; with nothing to compare it is the address of the service. A new tag, which
   brings no commits, is compared with all zeros, as `before` has them.
-- Of more than 50 refs that are pushed together, the others are told briefly: a branch with its newest commit alone
-  and without the files that it changed.
-- A test is a push of the newest commit from itself to itself, and the only one whose commit has a `verification`.
-- Everything is as it was at the moment of the push, however much later it is sent.
+- If more than 50 refs are pushed together, the payloads of the others are shortened: a branch has only its newest
+  commit, without the files that it changed.
+- A test delivery is a push of the newest commit from itself to itself, and the only one whose commit has a
+  `verification`.
 """
 REPOSITORIES = """\
 ### Settings
 
-`edited` tells in `changes` what each changed setting was before, by the key the API knows it by. `renamed` has
-`changes.name`, `transferred` has `changes.owner`, and the new owner's webhooks are told. `archived`, `unarchived`,
-`privatized` and `publicized` are what they say.
+`edited` has the previous value of each changed setting in `changes`, by its key in the API. `renamed` has
+`changes.name`. `transferred` has `changes.owner`, and is sent to the webhooks of the new owner. `archived`,
+`unarchived`, `privatized` and `publicized` have no further keys.
 """
 DEPENDENCIES = """\
 ### Issues of other repositories
 
-Everybody who is told of an event is told the same. An issue of another repository than the one the event happened
-in is therefore told whole only where everybody may read it without logging in, whoever owns that repository.
-Otherwise `blocker` has its number, title, state, whether it is a pull request, and the repository's name; all else
-is empty, and `blocker_repository` is `null`. That is what the API shows of such an issue to people who may write
-to the other.
+All receivers of an event get the same payload. An issue of another repository is therefore complete only if that
+repository can be read without logging in. Otherwise `blocker` has its number, title, state, whether it is a pull
+request, and the repository's name; all else is empty, and `blocker_repository` is `null`. This is what the API
+returns for such an issue to users who may write to the other.
 """
 
 
 def page() -> str:
     """Write the page."""
     made = {kind.payload: None for kind in KINDS.values()}
-    lines = ["# What webhooks send\n", INTRODUCTION, "## Events\n"]
+    lines = ["# Webhook payloads\n", INTRODUCTION, "## Events\n"]
     lines.append("| event | actions | payload |\n|---|---|---|")
     for name, kind in KINDS.items():
         actions = ", ".join(f"`{action}`" for action in kind.actions)
         lines.append(f"| `{name}` | {actions} | {link(kind.payload)} |")
     services = ", ".join(f"`{name}`" for name in SERVICES)
     lines.append(
-        "\nWebhooks of type `gitea` and `gogs` are sent the payload. The others are sent a message in the form of"
-        "\ntheir service, and nothing for a push without commits; `packagist` is only sent `push`, `create` and"
-        "\n`delete`. What people wrote never becomes markup, a link or a mention there. They are"
+        "\nWebhooks of type `gitea` and `gogs` receive the payload. The others receive a message in the format of"
+        "\ntheir service, and nothing for a push without commits; `packagist` receives only `push`, `create` and"
+        "\n`delete`. User content never becomes markup, a link or a mention there. They are"
         f"\n{services}.\n"
     )
     lines.append("## Payloads\n")
@@ -82,7 +81,7 @@ def page() -> str:
         lines.append(section(struct))
         if title_of(struct) in NOTES:
             lines.append(NOTES[title_of(struct)])
-    lines.append("## What they are made of\n")
+    lines.append("## Objects\n")
     lines.extend(section(struct) for struct in sorted(below(made), key=title_of))
     return "\n".join(lines)
 
